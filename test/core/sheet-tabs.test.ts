@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FormHealthText } from '../../src/mirror/health-text.ts';
+import type { Change, Run, Store } from '../../src/core/mirror/port.ts';
+import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
+import { newSpreadsheet, type Spreadsheet } from '../support/spreadsheet.ts';
+import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
+
+/* The tabs that show the people of a spreadsheet how the mirror is. */
+
+const FORM = formOf('contact', [NAME, AGE]);
+const WELL: FormHealthText = {
+  state: 'ok',
+  title: 'not shown',
+  message: 'Answers as of today.',
+  remedy: null,
+  staleAfterMinutes: 45,
+  staleTitle: 'Stale',
+};
+const RUN: Run = {
+  startedAtMs: Date.UTC(2026, 0, 3),
+  endedAtMs: Date.UTC(2026, 0, 3),
+  outcome: 'ok',
+  code: null,
+  error: null,
+  requests: 1,
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  deleted: 0,
+  rejected: 0,
+  held: 0,
+  isWhole: true,
+};
+
+describe('the Mirror and Summary tabs', () => {
+  let sheet: Spreadsheet;
+  let health: FormHealthText;
+  beforeEach(async () => {
+    health = WELL;
+    sheet = await newSpreadsheet();
+  });
+  afterEach(() => sheet[Symbol.asyncDispose]());
+
+  const open = (summary?: boolean): Promise<Store> =>
+    openSheetStore(sheet.id, {
+      name: 'default',
+      clock,
+      emulatorUrl: sheet.url,
+      summary,
+      describe: () => ({ health, asOfMs: Date.now() }),
+    });
+  /** A run that ends with a change. */
+  const run = async (change: Change, summary?: boolean): Promise<void> => {
+    await using store = await open(summary);
+    await using form = await store.open(FORM, 'write');
+    await form.prepare(FORM, [NAME, AGE]);
+    await form.commit(change);
+    await form.commit({ run: { ...RUN, startedAtMs: clock.now() } });
+    await form.finish();
+  };
+  const titles = (): string[] =>
+    sheet.emulator.inspect.tabs(sheet.id).map(({ title }) => title ?? '');
+  const shown = (title: string): string => {
+    const rows = sheet.emulator.inspect.shown(sheet.id, title);
+    return rows.map((cells) => cells.join(' | ')).join('\n');
+  };
+  const tabAt = (title: string) => {
+    const tab = sheet.emulator.inspect.tabs(sheet.id).find((each) => each.title === title);
+    return sheet.emulator.people.at(sheet.id, tab?.sheetId ?? 0);
+  };
+  const ROWS = [row('a', { f_name: 'Ada' }), row('b', { f_name: 'Bob' }, 'DONE')];
+
+  it('show first whether all is well, and then what needs somebody, without an answer', async () => {
+    await run({ rows: ROWS });
+    expect(shown('Mirror')).toMatch(/^All forms \| Up to date/);
+    expect(shown('Mirror')).toMatch(/contact \| Up to date \| 2 \| 0 \|/);
+    expect(shown('Mirror')).not.toContain('Needs attention');
+    const reason = 'It has no data.';
+    const entry = { kind: 'rejected', id: 'x', status: 'NEW', createdAt: null, reason } as const;
+    health = { ...WELL, state: 'failed', title: 'The last run failed' };
+    await run({ entries: [{ ...entry, atMs: 0 }] });
+    expect(shown('Mirror')).toMatch(/^All forms \| The last run failed/);
+    expect(shown('Mirror')).toMatch(/contact \| x \|.*It has no data\. \| Correct it in the forms/);
+    expect(shown('Mirror')).not.toContain('Ada');
+  });
+
+  it('L17: turn stale by themselves when the mirror stops', async () => {
+    await using store = await openSheetStore(sheet.id, {
+      name: 'default',
+      clock,
+      emulatorUrl: sheet.url,
+      describe: () => ({ health, asOfMs: Date.now() - 46 * 60_000 }),
+    });
+    await using form = await store.open(FORM, 'write');
+    await form.prepare(FORM, [NAME]);
+    await form.commit({ rows: ROWS, run: RUN });
+    expect(shown('Mirror')).toMatch(/^All forms \| Stale/);
+  });
+
+  it('L18: name no submission that was forgotten', async () => {
+    const entry = {
+      kind: 'rejected',
+      id: 'x1',
+      status: 'NEW',
+      createdAt: null,
+      reason: 'r',
+    } as const;
+    await run({ rows: ROWS, entries: [{ ...entry, atMs: 0 }] });
+    expect(shown('Mirror')).toContain('x1');
+    await using store = await open();
+    await using form = await store.open(FORM, 'write');
+    await form.erase({ kind: 'forget', ids: ['x1'] });
+    expect(shown('Mirror')).not.toContain('x1');
+  });
+
+  it('come back when people delete the Mirror tab, and not when they delete the Summary tab', async () => {
+    await run({ rows: ROWS });
+    await run({});
+    expect(titles()).toEqual(expect.arrayContaining(['Mirror', 'Summary']));
+    expect(shown('Summary')).toMatch(/contact \| 2 \| \d \| 1/);
+    tabAt('Mirror').deleteTab();
+    tabAt('Summary').deleteTab();
+    await run({ rows: [row('c', {})] });
+    expect(titles()).toContain('Mirror');
+    expect(titles()).not.toContain('Summary');
+    await run({}, false);
+    await run({}, true);
+    expect(titles()).toContain('Summary');
+  });
+
+  it('leave the rest of the spreadsheet to people: one that they protect stays as it is', async () => {
+    await run({ rows: ROWS });
+    tabAt('Mirror').protect({ top: 0, bottom: 1 });
+    const before = shown('Mirror');
+    await run({ rows: [row('c', {})] });
+    expect(shown('Mirror')).toBe(before);
+    expect(sheet.emulator.inspect.grid(sheet.id, 'contact')).toHaveLength(4);
+  });
+});
