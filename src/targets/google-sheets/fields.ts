@@ -63,17 +63,28 @@ export function withAnswers(
   });
 }
 
-/** The headers that columns should have, each once: a label that another column has gets a number. */
+/**
+ * The headers that columns should have, each once: a label that another column has gets a number, which it keeps as long as the
+ * label stays.
+ */
 export function headersOf(fields: readonly SheetField[]): Map<ColumnKey, string> {
   const headers = new Map<ColumnKey, string>(OWN_COLUMNS.map(({ key, header }) => [key, header]));
   const taken = new Set([...headers.values()].map((header) => header.toLowerCase()));
-  for (const { id, label, column } of fields.toSorted((a, b) => a.position - b.position)) {
-    if (column === null) continue;
+  const placed = fields
+    .filter(({ column }) => column !== null)
+    .toSorted((a, b) => a.position - b.position);
+  for (const { id } of placed) headers.set(fieldKey(id), '');
+  const isKept = ({ id, label, header }: SheetField): boolean => {
     const wanted = headerText(label, id);
-    let header = wanted;
+    return header === wanted || (header?.startsWith(`${wanted} (`) ?? false);
+  };
+  // Those that have one come first.
+  for (const field of [...placed.filter(isKept), ...placed.filter((one) => !isKept(one))]) {
+    const wanted = headerText(field.label, field.id);
+    let header = isKept(field) && field.header !== null ? field.header : wanted;
     for (let n = 2; taken.has(header.toLowerCase()); n++) header = `${wanted} (${n})`;
     taken.add(header.toLowerCase());
-    headers.set(fieldKey(id), header);
+    headers.set(fieldKey(field.id), header);
   }
   return headers;
 }
