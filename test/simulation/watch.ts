@@ -207,7 +207,8 @@ function lostLabels(
 ): Breach[] {
   return before.fields.flatMap(({ fieldId, label }): Breach[] => {
     const field = source.formOf(formId)?.fields.find(({ id }) => id === fieldId);
-    const now = fields.find((each) => each.fieldId === fieldId)?.label;
+    // In a sheet, one of two equal labels has a number, also after people deleted the other column.
+    const now = fields.find((each) => each.fieldId === fieldId)?.label.replace(/ \(\d+\)$/, '');
     if (now === undefined && isTouched) return [];
     if (field?.labels.some((each) => labelOrId(each.label, fieldId) === now?.trim()) !== false)
       return [];
