@@ -287,8 +287,8 @@ export class SheetForm implements OpenForm {
       const next = await plan(view);
       const aim = next.aim ?? null;
       const { state, fields } = next;
-      const { appended = [], rows = [], isOnHeaders = false } = aim ?? {};
-      const unverified = aim && { appended, rows, isOnHeaders };
+      const { appended = [], rows = [], isOnHeaders = false, idColumn = 0 } = aim ?? {};
+      const unverified = aim && { appended, rows, isOnHeaders, idColumn };
       const tab = view.structure.forms.get(formId);
       const { email } = this.#file.api;
       const notices =
@@ -327,7 +327,9 @@ export class SheetForm implements OpenForm {
     [this.#rows, this.#entries] = [done.rows, done.entries];
     this.#kept = written;
     if (isAstray) {
-      await this.startAfresh(written?.unverified ?? { appended: [], rows: [], isOnHeaders: true });
+      await this.startAfresh(
+        written?.unverified ?? { appended: [], rows: [], isOnHeaders: true, idColumn: -1 },
+      );
       throw movedError(browserAddress(this.#file.api.spreadsheetId));
     }
     return done.result;

@@ -13,18 +13,17 @@ import type { FormTab } from './structure.ts';
 type Request = sheets_v4.Schema$Request;
 
 /** What is stored of the cells that one write was meant for. */
-export type Unverified = Pick<Aim, 'appended' | 'rows' | 'isOnHeaders'>;
+export type Unverified = Pick<Aim, 'appended' | 'rows' | 'isOnHeaders' | 'idColumn'>;
 
 /**
- * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear our cells that
- * show an ID beside its column. `known`: the rows of
- * submissions that there were, by ID. Cells of people's that were written over are lost.
+ * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear cells that show an
+ * ID beside its column. `known`: the rows of submissions that there were, by ID. Cells of people's that were written over are lost.
  */
 export async function planSweep(
   file: SheetFile,
   { structure }: View,
   formId: string,
-  { appended, rows, isOnHeaders }: Unverified,
+  { appended, rows, isOnHeaders, idColumn }: Unverified,
   known: ReadonlyMap<string, unknown>,
 ): Promise<{ readonly requests: readonly Request[]; readonly aim: Aim | null }> {
   const read = await readSettled(file, structure.forms.get(formId), formId);
@@ -53,6 +52,10 @@ export async function planSweep(
     if (ids.includes(id) || known.has(ids[row] ?? '') || row >= lines.length) continue;
     write(row, at, id, id);
   }
+  // An ID that a sweep put back while columns moved stands where the column of IDs was.
+  for (const [row, id] of idColumn === at ? [] : rows)
+    if (String(lines[row]?.[idColumn] ?? '') === id && !astray.includes(row))
+      write(row, idColumn, null, ids[row] ?? '');
   const written = new Set([...appended, ...rows.map(([, id]) => id)]);
   const ours = [...columns.values()].filter((column) => column !== at);
   for (const [row, line] of lines.entries())
