@@ -64,7 +64,7 @@ export interface SheetFormParts {
 }
 
 const ROWS_AT_ONCE = 2_000;
-const MOST_REMOVALS = 5;
+const MOST_LOOKS = 5;
 /** Runs that are kept of a form. */
 const MOST_RUNS = 50;
 
@@ -249,7 +249,7 @@ export class SheetForm implements OpenForm {
         return { requests, rows, entries, state, fields, survey, run: null, result };
       });
       if (!isLeft) return;
-      if (tries >= MOST_REMOVALS) throw movedError(browserAddress(this.#file.api.spreadsheetId));
+      if (tries >= MOST_LOOKS) throw movedError(browserAddress(this.#file.api.spreadsheetId));
     }
   }
 
@@ -345,12 +345,15 @@ export class SheetForm implements OpenForm {
     const fields = this.#fields.map((field) =>
       unverified.isOnHeaders ? { ...field, header: null } : field,
     );
-    await this.#write(async (view) => {
-      const state = distrust(this.#state);
-      const swept = await planSweep(this.#file, view, state.formId, unverified, rows);
-      const survey = this.#survey;
-      return { ...swept, rows, entries, state, fields, survey, run: null, result: null };
-    });
+    // Looks again until nothing is left: rows may move before this write, too.
+    for (let tries = 1, isLeft = true; isLeft && tries <= MOST_LOOKS; tries++)
+      isLeft = await this.#write(async (view) => {
+        const state = distrust(this.#state);
+        const swept = await planSweep(this.#file, view, state.formId, unverified, rows);
+        const survey = this.#survey;
+        const result = swept.requests.length > 0;
+        return { ...swept, rows, entries, state, fields, survey, run: null, result };
+      });
     await this.#readPrints();
     this.#state = { ...this.#state, tally: tallyOf(this.#rows, this.#entries) };
   }
