@@ -191,17 +191,17 @@ async function unlikeStored(
   );
 }
 
-/** Those that still differ from what the source says of each. One of which it says nothing stays. */
+/** Those that still differ from what the source says of each. One that the source leaves open stays. */
 async function unlikeSource(
   { source, form, store, joining, clock }: VerifyParts,
   suspects: ReadonlyMap<string, Suspect>,
 ): Promise<ReadonlyMap<string, Suspect>> {
   const there: SubmissionItem[] = [];
-  const gone: string[] = [];
+  const gone = new Set<string>();
   const open = new Set<string>();
   await source.byIds([...suspects.keys()], (id, answer) => {
     if (answer.kind === 'there') there.push(answer.item);
-    else if (answer.kind === 'gone') gone.push(id);
+    else if (answer.kind === 'gone') gone.add(id);
     else open.add(id);
   });
   await using held = await opened(store, form.id);
@@ -209,14 +209,14 @@ async function unlikeSource(
   await compareItems(form, held.form, joining, clock.now(), there, (difference) =>
     now.set(difference.id, suspectOf(difference, true)),
   );
-  for await (const rows of held.form?.rows({ ids: gone }) ?? [])
+  for await (const rows of held.form?.rows({ ids: [...gone] }) ?? [])
     for (const { id } of rows)
       now.set(id, { kind: 'extra', columns: [], fieldIds: [], row: null, hasChanged: false });
   return new Map(
     [...suspects].flatMap(([id, before]): [string, Suspect][] => {
       const found = now.get(id);
       if (open.has(id)) return [[id, before]];
-      if (found === undefined && before.kind === 'missing' && gone.includes(id))
+      if (found === undefined && before.kind === 'missing' && gone.has(id))
         return [[id, { ...before, kind: 'denied' }]];
       if (found === undefined) return [];
       return [[id, { ...found, hasChanged: versionOf(found.row) !== versionOf(before.row) }]];

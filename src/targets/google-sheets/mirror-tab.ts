@@ -111,14 +111,15 @@ export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
       message,
       remedy,
     ]),
-    ...form.listed.map(({ id, reason, atMs }) => [
+    ...form.listed.map(({ kind, id, reason, atMs }) => [
       form.name,
       id,
       null,
       null,
       { atMs },
       reason,
-      REJECTED,
+      // Nobody can correct a submission that the source hides.
+      kind === 'rejected' ? REJECTED : null,
     ]),
   ]);
   if (problems.length > 0)
@@ -146,9 +147,9 @@ const REJECTED = 'Correct it in the forms service.';
 
 const UP_TO_DATE = 'Up to date';
 
-const titleOf = ({ health, listed }: ShownForm): string => {
+const titleOf = ({ health, listed, notices }: ShownForm): string => {
   if (health.state !== 'ok') return health.title;
-  return listed.length === 0 ? UP_TO_DATE : `${UP_TO_DATE}, but see below`;
+  return listed.length + notices.length === 0 ? UP_TO_DATE : `${UP_TO_DATE}, but see below`;
 };
 
 function formRow(form: ShownForm, row: number): readonly Shown[] {
