@@ -42,6 +42,7 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
   expect(explain.stdout).toMatch(/listed as rejected: "Status" of its row cannot be written/);
   const shown = emulator.inspect.shown(spreadsheetId, 'Mirror').flat().join('\n');
   expect(shown).toMatch(/the protected range \(3:4\) keeps forms-mirror from writing/);
+  expect(shown).not.toContain('Correct it in the forms service');
   person.unprotect(range);
   const before = await run('status');
   expect(before.stdout).not.toMatch(/protected range|damaged/);

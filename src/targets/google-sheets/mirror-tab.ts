@@ -111,15 +111,15 @@ export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
       message,
       remedy,
     ]),
-    ...form.listed.map(({ kind, id, reason, atMs }) => [
+    ...form.listed.map((entry) => [
       form.name,
-      id,
+      entry.id,
       null,
       null,
-      { atMs },
-      reason,
-      // Nobody can correct a submission that the source hides.
-      kind === 'rejected' ? REJECTED : null,
+      { atMs: entry.atMs },
+      entry.reason,
+      // A correction at the source helps neither one that it hides nor one with protected cells, which a notice explains.
+      entry.kind === 'rejected' && !('blocked' in entry) ? REJECTED : null,
     ]),
   ]);
   if (problems.length > 0)
