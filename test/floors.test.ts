@@ -9,9 +9,8 @@ const PACKAGES = resolve(import.meta.dirname, '../packages');
 const FLOORS: readonly (readonly string[])[] = [
   ['base'],
   ['mirror'],
-  ['core/mirror'],
   ['forms', 'targets'],
-  ['sync', 'core/sync', 'sandbox'],
+  ['sync', 'sandbox'],
   ['health'],
   ['alerts', 'web', 'queue'],
   ['bridge'],
@@ -33,8 +32,7 @@ function filesOf(folder: string): string[] {
 const DOORS: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'config.ts': 'settings' };
 
 function roomOf(file: string): string {
-  const [first = '', second = ''] = relative(SRC, file).split('/');
-  const room = first === 'core' ? `${first}/${second}` : first;
+  const [room = ''] = relative(SRC, file).split('/');
   return DOORS[room] ?? room;
 }
 

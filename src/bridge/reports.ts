@@ -1,9 +1,9 @@
 import { MirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
-import { accounted, sumOf } from '../core/mirror/form-state.ts';
-import type { SettledForm } from '../core/sync/poll.ts';
-import type { RunReport } from '../core/sync/run-form.ts';
-import type { WriteBackReport } from '../core/sync/write-back.ts';
+import { accounted, sumOf } from '../mirror/form-state.ts';
+import type { SettledForm } from '../sync/poll.ts';
+import type { RunReport } from '../sync/run-form.ts';
+import type { WriteBackReport } from '../sync/write-back.ts';
 import type { FormIdentity, PassKind } from '../mirror/types.ts';
 import type { MarkReport, PassReport, SyncEvents } from '../sync/events.ts';
 import { NOTHING_DONE } from '../sync/unopened-pass.ts';

@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
-import type { OpenForm, Store } from '../core/mirror/port.ts';
-import { pause, readPauses, resume } from '../core/sync/pauses.ts';
-import { readAgreement } from '../core/sync/poll-records.ts';
-import { bindSlug, readSlugs } from '../core/sync/slugs.ts';
-import { readWriteBacks } from '../core/sync/write-back-records.ts';
+import type { OpenForm, Store } from '../mirror/port.ts';
+import { pause, readPauses, resume } from '../sync/pauses.ts';
+import { readAgreement } from '../sync/poll-records.ts';
+import { bindSlug, readSlugs } from '../sync/slugs.ts';
+import { readWriteBacks } from '../sync/write-back-records.ts';
 import type { Copy, CopyReader, CopyWriter } from '../mirror/copy.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type { TargetRelations } from '../mirror/relations.ts';

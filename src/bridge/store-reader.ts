@@ -1,6 +1,6 @@
 import { MirrorError } from '../base/errors.ts';
-import { sumOf } from '../core/mirror/form-state.ts';
-import type { Entry, EntryKind, OpenForm, RowQuery, Store } from '../core/mirror/port.ts';
+import { sumOf } from '../mirror/form-state.ts';
+import type { Entry, EntryKind, OpenForm, RowQuery, Store } from '../mirror/port.ts';
 import type { CopyReader } from '../mirror/copy.ts';
 import type { Traces } from '../mirror/erasure.ts';
 import type { ListedRejection, Refusal, StoredField, StoredRow } from '../mirror/target.ts';

@@ -4,16 +4,16 @@ import type { Clock } from '../base/clock.ts';
 import { MirrorError, isAbort, toMirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
 import { type Logger, withLogFields } from '../base/logger.ts';
-import { sumOf } from '../core/mirror/form-state.ts';
-import { countsFrom, recordOf } from '../core/sync/counts.ts';
-import { type Mirroring } from '../core/sync/mirroring.ts';
-import { poll, type SyncJob } from '../core/sync/poll.ts';
-import { ProfileRecord } from '../core/sync/profile.ts';
-import { type RunReport, runForm } from '../core/sync/run-form.ts';
-import type { Joining } from '../core/sync/sink.ts';
-import { Source } from '../core/sync/source.ts';
-import { type Difference, verify } from '../core/sync/verify.ts';
-import { startVerification, type VerifyReport } from '../core/sync/verify-form.ts';
+import { sumOf } from '../mirror/form-state.ts';
+import { countsFrom, recordOf } from '../sync/counts.ts';
+import { type Mirroring } from '../sync/mirroring.ts';
+import { poll, type SyncJob } from '../sync/poll.ts';
+import { ProfileRecord } from '../sync/profile.ts';
+import { type RunReport, runForm } from '../sync/run-form.ts';
+import type { Joining } from '../sync/sink.ts';
+import { Source } from '../sync/source.ts';
+import { type Difference, verify } from '../sync/verify.ts';
+import { startVerification, type VerifyReport } from '../sync/verify-form.ts';
 import { NO_PATIENCE, type PassIntervals, patienceOf, withLook } from '../sync/patience.ts';
 import {
   NOTHING_WRITTEN,
@@ -21,8 +21,8 @@ import {
   writeBack,
   type WriteBackReport,
   type WriteBackRule,
-} from '../core/sync/write-back.ts';
-import { noteWriteBack } from '../core/sync/write-back-records.ts';
+} from '../sync/write-back.ts';
+import { noteWriteBack } from '../sync/write-back-records.ts';
 import type { FormsClient } from '../forms/client.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { PassJob } from '../queue/handlers.ts';

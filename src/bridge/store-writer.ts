@@ -1,6 +1,6 @@
-import { distrust } from '../core/mirror/form-state.ts';
-import type { OpenForm, Store } from '../core/mirror/port.ts';
-import { noteWriteBack } from '../core/sync/write-back-records.ts';
+import { distrust } from '../mirror/form-state.ts';
+import type { OpenForm, Store } from '../mirror/port.ts';
+import { noteWriteBack } from '../sync/write-back-records.ts';
 import type { CopyWriter } from '../mirror/copy.ts';
 import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
 import type { StoredRow } from '../mirror/target.ts';

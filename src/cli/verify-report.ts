@@ -2,8 +2,8 @@ import { count, duration, exact, plural, span } from '../base/format.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import { shellOption } from '../base/shell.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { Differing } from '../core/sync/verify.ts';
-import type { VerifyReport } from '../core/sync/verify-form.ts';
+import type { Differing } from '../sync/verify.ts';
+import type { VerifyReport } from '../sync/verify-form.ts';
 import { noticeLines } from './pass-report.ts';
 import type { Terminal } from './terminal.ts';
 

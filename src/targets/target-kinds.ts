@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { LOCAL, type Transport } from '../base/transport.ts';
-import type { Store } from '../core/mirror/port.ts';
+import type { Store } from '../mirror/port.ts';
 import type { HistoryKind } from '../mirror/histories.ts';
 import type { TargetKind } from '../mirror/target.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';

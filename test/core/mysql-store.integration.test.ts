@@ -1,6 +1,6 @@
 import { type Connection, createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OpenForm, StoredRow } from '../../src/core/mirror/port.ts';
+import type { OpenForm, StoredRow } from '../../src/mirror/port.ts';
 import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
 import { hashedCell } from '../../src/mirror/hashing.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';

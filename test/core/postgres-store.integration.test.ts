@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { wholeRead } from '../../src/core/mirror/form-state.ts';
-import type { OpenForm } from '../../src/core/mirror/port.ts';
+import { wholeRead } from '../../src/mirror/form-state.ts';
+import type { OpenForm } from '../../src/mirror/port.ts';
 import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
 import { hashedCell } from '../../src/mirror/hashing.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';

@@ -2,7 +2,7 @@ import { startTestEmulator } from '../../packages/google-sheets-emulator/test/su
 import type { TestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
 import type { Stored } from '../../packages/google-sheets-emulator/test/support/inspect.ts';
-import type { OpenForm, Store } from '../../src/core/mirror/port.ts';
+import type { OpenForm, Store } from '../../src/mirror/port.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import type { TargetNotice } from '../../src/mirror/notices.ts';
 import type { PickedField } from '../../src/mirror/types.ts';

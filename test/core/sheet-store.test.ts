@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { wholeRead } from '../../src/core/mirror/form-state.ts';
-import type { Entry, EntryKind, OpenForm } from '../../src/core/mirror/port.ts';
+import { wholeRead } from '../../src/mirror/form-state.ts';
+import type { Entry, EntryKind, OpenForm } from '../../src/mirror/port.ts';
 import type { Row } from '../../src/mirror/types.ts';
 import {
   AGE_AT,

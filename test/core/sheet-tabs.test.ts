@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FormHealthText } from '../../src/mirror/health-text.ts';
-import type { Change, Run, Store } from '../../src/core/mirror/port.ts';
+import type { Change, Run, Store } from '../../src/mirror/port.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import { newSpreadsheet, type Spreadsheet } from '../support/spreadsheet.ts';
 import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';

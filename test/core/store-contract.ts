@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sameCell } from '../../src/mirror/cell.ts';
 import { hashedCell, looksHashed } from '../../src/mirror/hashing.ts';
 import { type Cell, ExactNumber, type PickedField, type Row } from '../../src/mirror/types.ts';
-import { accounted, wholeRead } from '../../src/core/mirror/form-state.ts';
+import { accounted, wholeRead } from '../../src/mirror/form-state.ts';
 import type {
   Applied,
   Change,
@@ -13,7 +13,7 @@ import type {
   Run,
   Store,
   StoredRow,
-} from '../../src/core/mirror/port.ts';
+} from '../../src/mirror/port.ts';
 import { AGE, formOf, NAME, row } from './store-fixtures.ts';
 
 /*

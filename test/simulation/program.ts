@@ -10,7 +10,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { JobHandlers, PassJob } from '../../src/queue/handlers.ts';
-import type { SyncJob } from '../../src/core/sync/poll.ts';
+import type { SyncJob } from '../../src/sync/poll.ts';
 import type { SimProcess } from './process.ts';
 import type { World } from './world.ts';
 

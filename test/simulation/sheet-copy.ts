@@ -229,7 +229,7 @@ function rejectedIn(
   return listed;
 }
 
-/** The same, as the core in src/core lists it. */
+/** The same, as the program lists it. */
 function noteEntry(listed: Map<string, Map<string, Rejected>>, formId: string, text: string): void {
   const { kind, id, reason } = JSON.parse(text) as { kind: string; id: string; reason: string };
   if (kind !== 'rejected' && kind !== 'undecided') return;

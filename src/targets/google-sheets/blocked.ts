@@ -1,7 +1,7 @@
 import type { ColumnKey } from './api/metadata.ts';
 import { keepsFrom, type Obstacle } from './api/obstacles.ts';
-import { entryKey, type Entries } from '../../core/mirror/ledger.ts';
-import type { Entry, EntryKind } from '../../core/mirror/port.ts';
+import { entryKey, type Entries } from '../../mirror/ledger.ts';
+import type { Entry, EntryKind } from '../../mirror/port.ts';
 import type { Columns, KnownRow } from './rows.ts';
 
 /*

@@ -3,7 +3,7 @@ import type { NoticeCode, TargetNotice } from '../../mirror/notices.ts';
 import { createMetadata, deleteMetadata, METADATA_KEYS } from './api/metadata.ts';
 import { MAX_CELLS } from './api/size-limits.ts';
 import { SheetsError } from './api/sheets-error.ts';
-import type { CheckResult } from '../../core/mirror/port.ts';
+import type { CheckResult } from '../../mirror/port.ts';
 import type { SheetFile } from './sheet-file.ts';
 
 /** The share of Google's limit above which the check fails: the spreadsheet is about to be full. */

@@ -3,7 +3,7 @@ import type { Form, PickedField, Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import { type FieldContent, OWN_COLUMNS } from './columns/own-columns.ts';
 import { headerText } from './columns/tab-title.ts';
-import type { StoredField } from '../../core/mirror/port.ts';
+import type { StoredField } from '../../mirror/port.ts';
 
 /** A field as a spreadsheet keeps it. Its column is named by metadata, and has a name from its first answer on. */
 export interface SheetField extends StoredField {

@@ -6,8 +6,8 @@ import type { Form, PickedField } from '../../mirror/types.ts';
 import { browserAddress } from './api/address.ts';
 import { movedError } from './api/sheets-error.ts';
 import { SerialTime } from './rows/serial-time.ts';
-import { distrust, type FormState, nextCommitUs } from '../../core/mirror/form-state.ts';
-import { countsOf, entriesAfter, type Entries, isIn, tallyOf } from '../../core/mirror/ledger.ts';
+import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
+import { countsOf, entriesAfter, type Entries, isIn, tallyOf } from '../../mirror/ledger.ts';
 import type {
   Applied,
   Change,
@@ -22,7 +22,7 @@ import type {
   Run,
   StoredField,
   StoredRow,
-} from '../../core/mirror/port.ts';
+} from '../../mirror/port.ts';
 import { blockedIn, countedRows } from './blocked.ts';
 import { isSettled, planCommit } from './commit.ts';
 import { followFields, type SheetField } from './fields.ts';

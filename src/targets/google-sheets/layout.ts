@@ -10,7 +10,7 @@ import {
 import { ColumnMarker, formatColumns, formatHeaders } from './columns/new-columns.ts';
 import { newTab } from './columns/new-tab.ts';
 import { freeTabTitle } from './columns/tab-title.ts';
-import type { FormState } from '../../core/mirror/form-state.ts';
+import type { FormState } from '../../mirror/form-state.ts';
 import type { Obstructed } from './blocked.ts';
 import { headersOf, type SheetField, waitingHeaders } from './fields.ts';
 import { blockedHeaders } from './notices.ts';

@@ -15,7 +15,7 @@ import {
 } from './api/formatting.ts';
 import { createMetadata, METADATA_KEYS } from './api/metadata.ts';
 import type { SerialTime } from './rows/serial-time.ts';
-import type { Entry, StoredField } from '../../core/mirror/port.ts';
+import type { Entry, StoredField } from '../../mirror/port.ts';
 
 /*
  * The tab that tells the people of a spreadsheet how the mirror is: forms first, then what needs somebody, fields last. It is

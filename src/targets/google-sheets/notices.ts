@@ -3,7 +3,7 @@ import type { NoticeCode, TargetNotice } from '../../mirror/notices.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { keepsFromHeader, kindOf, type Obstacle } from './api/obstacles.ts';
 import { allowRemedy } from './api/sheets-error.ts';
-import type { Entries } from '../../core/mirror/ledger.ts';
+import type { Entries } from '../../mirror/ledger.ts';
 import { blockedIn } from './blocked.ts';
 import { headersOf, type SheetField, waitingHeaders } from './fields.ts';
 import type { Survey } from './rows.ts';

@@ -9,7 +9,7 @@ import { DATE_FORMAT, FAINT_FORMAT } from './api/formatting.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import { answerOf, marksRemoved, RowEncoder, type SheetRow, timeOf } from './rows/row-values.ts';
 import type { SerialTime } from './rows/serial-time.ts';
-import type { StoredRow } from '../../core/mirror/port.ts';
+import type { StoredRow } from '../../mirror/port.ts';
 import type { SheetField } from './fields.ts';
 import type { FormTab } from './structure.ts';
 

@@ -10,8 +10,8 @@ import { SHEETS_SCOPE } from './api/sheets-error.ts';
 import { SerialTime } from './rows/serial-time.ts';
 import { headOf } from './state/commit-log.ts';
 import { type CredentialsSource, openAccount } from '../google/credentials.ts';
-import { distrust, flagAll, liveRows, newFormState } from '../../core/mirror/form-state.ts';
-import { tallyOf } from '../../core/mirror/ledger.ts';
+import { distrust, flagAll, liveRows, newFormState } from '../../mirror/form-state.ts';
+import { tallyOf } from '../../mirror/ledger.ts';
 import type {
   CheckResult,
   OpenForm,
@@ -19,7 +19,7 @@ import type {
   StoredForm,
   StoredRecord,
   StoredRow,
-} from '../../core/mirror/port.ts';
+} from '../../mirror/port.ts';
 import { checkSheet } from './check.ts';
 import { documentIn, documentsIn, entriesIn, type FormDocument } from './documents.ts';
 import { SheetForm, type SheetFormParts, stateLost } from './form.ts';

@@ -1,7 +1,7 @@
 import { MirrorError } from '../../base/errors.ts';
 import type { PickedField, Row } from '../../mirror/types.ts';
-import type { FormState } from '../../core/mirror/form-state.ts';
-import type { Applied, Change, Entry, EntryKind } from '../../core/mirror/port.ts';
+import type { FormState } from '../../mirror/form-state.ts';
+import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
 import {
   type Dialect,
   type Param,

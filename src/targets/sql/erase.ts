@@ -2,8 +2,8 @@ import { cellText, toCell } from '../../mirror/cell.ts';
 import { looksHashed } from '../../mirror/hashing.ts';
 import { parseJson } from '../../mirror/json-text.ts';
 import { type Cell, type Json, JsonText } from '../../mirror/types.ts';
-import type { FormState } from '../../core/mirror/form-state.ts';
-import type { Erasure } from '../../core/mirror/port.ts';
+import type { FormState } from '../../mirror/form-state.ts';
+import type { Erasure } from '../../mirror/port.ts';
 import {
   type Dialect,
   type Param,

@@ -1,6 +1,6 @@
 import { viewLabels } from '../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
-import type { FormState } from '../../core/mirror/form-state.ts';
+import type { FormState } from '../../mirror/form-state.ts';
 import {
   type Dialect,
   quoted,

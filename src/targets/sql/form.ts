@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { forgottenHash } from '../../mirror/forgotten.ts';
 import type { Form, PickedField } from '../../mirror/types.ts';
-import { type FormState, nextCommitUs } from '../../core/mirror/form-state.ts';
+import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import type {
   Applied,
   Change,
@@ -18,7 +18,7 @@ import type {
   Run,
   StoredField,
   StoredRow,
-} from '../../core/mirror/port.ts';
+} from '../../mirror/port.ts';
 import { applyChange, storableRows } from './commit.ts';
 import {
   type Database,

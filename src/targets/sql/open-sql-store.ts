@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import type { Store } from '../../core/mirror/port.ts';
+import type { Store } from '../../mirror/port.ts';
 import { type KeptHistory, SqlStore } from './store.ts';
 
 /** How a target in a database is opened. */

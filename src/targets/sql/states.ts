@@ -1,4 +1,4 @@
-import { EMPTY_TALLY, type FormState } from '../../core/mirror/form-state.ts';
+import { EMPTY_TALLY, type FormState } from '../../mirror/form-state.ts';
 import { type Session, type SqlField, type SqlRow, textOf } from './database.ts';
 
 /** The stored record of a form: its revision, state and fields. */

@@ -5,14 +5,8 @@ import { formTableName } from '../../mirror/column-names.ts';
 import type { TargetRelations } from '../../mirror/relations.ts';
 import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
-import { distrust, type FormState, liveRows, newFormState } from '../../core/mirror/form-state.ts';
-import type {
-  CheckResult,
-  OpenForm,
-  Store,
-  StoredForm,
-  StoredRecord,
-} from '../../core/mirror/port.ts';
+import { distrust, type FormState, liveRows, newFormState } from '../../mirror/form-state.ts';
+import type { CheckResult, OpenForm, Store, StoredForm, StoredRecord } from '../../mirror/port.ts';
 import { type Database, numberOf, type Session, type SqlField, textOf } from './database.ts';
 import { settled } from './fields.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';

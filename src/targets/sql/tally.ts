@@ -1,4 +1,4 @@
-import { type FormState, liveRows, type Tally } from '../../core/mirror/form-state.ts';
+import { type FormState, liveRows, type Tally } from '../../mirror/form-state.ts';
 import { numberOf, quoted, type Session, type SqlRow, textOf } from './database.ts';
 
 /** What is accounted for, counted from rows and entries. Notes of each rejected submission whether it has a row. */

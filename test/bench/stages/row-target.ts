@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/core/mirror/port.ts';
+import type { Store } from '../../../src/mirror/port.ts';
 import type { FormIdentity, PickedField, Row } from '../../../src/mirror/types.ts';
 
 /** A target, as far as rows are written into it. */

@@ -37,7 +37,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L1',
     name: 'a row of a batch is left out',
-    file: 'src/core/sync/sink.ts',
+    file: 'src/sync/sink.ts',
     find: 'const rows = joined.flatMap(({ row }) => row ?? []);',
     replace:
       'const rows = joined.flatMap(({ row }) => row ?? []).slice(joined.length > 2 ? 1 : 0);',
@@ -45,7 +45,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L2',
     name: 'a newcomer counts as having existed at the base',
-    file: 'src/core/mirror/proof.ts',
+    file: 'src/mirror/proof.ts',
     find: 'if ((this.#met.get(key) ?? Infinity) < base.metBefore) base.since.add(key);',
     replace: 'base.since.add(key);',
     with: ['bounds=refused', 'order=shuffled', 'new', 'delete'],
@@ -53,7 +53,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L2',
     name: 'a list that moved while it was read proves what it showed',
-    file: 'src/core/mirror/proof.ts',
+    file: 'src/mirror/proof.ts',
     find: "if (!this.#isSteady || !this.#isComplete) return 'moved';",
     replace: "if (!this.#isComplete) return 'moved'; if (!this.#isSteady) return 'proven';",
     with: ['delete'],
@@ -61,7 +61,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L2',
     name: 'the watermark moves although the newest range has a gap',
-    file: 'src/core/sync/newest.ts',
+    file: 'src/sync/newest.ts',
     find: 'if (!isGapless) return null;',
     replace: '',
     with: ['burst', 'delete'],
@@ -92,14 +92,14 @@ export const BREAKS: readonly Break[] = [
     law: 'L5',
     name: 'the state is committed before the rows that it speaks of',
     why: 'It loses rows only where a process dies between the two commits.',
-    file: 'src/core/sync/sink.ts',
+    file: 'src/sync/sink.ts',
     find: 'await this.flush({ state });',
     replace: 'await this.#form.commit({ state });',
   },
   {
     law: 'L5',
     name: 'the mirror notes the new status before the PATCH',
-    file: 'src/core/sync/write-back.ts',
+    file: 'src/sync/write-back.ts',
     find: 'const results = new Map<string, Written>();',
     replace: `const results = new Map<string, Written>();
   for (const { form } of opened)
@@ -109,7 +109,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L6',
     name: 'items without an ID are dropped silently',
-    file: 'src/core/sync/sink.ts',
+    file: 'src/sync/sink.ts',
     find: "return { row: null, entries: [listed(defects.join('; '), status ?? '', null)] };",
     replace: 'return { row: null, entries: [] };',
   },
@@ -124,21 +124,21 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L7',
     name: 'the status at the source is not looked at',
-    file: 'src/core/sync/write-back.ts',
+    file: 'src/sync/write-back.ts',
     find: "if (!from.includes(status)) return { shown: before, what: 'adopted', reason: '' };",
     replace: "if (from.length === 0) return { shown: before, what: 'adopted', reason: '' };",
   },
   {
     law: 'L7',
     name: 'the other targets are not asked',
-    file: 'src/core/sync/write-back.ts',
+    file: 'src/sync/write-back.ts',
     find: 'for (const id of wanted) if (!durable.has(id)) wanted.delete(id);',
     replace: '',
   },
   {
     law: 'L7',
     name: 'the mirror does not note the new status',
-    file: 'src/core/sync/write-back.ts',
+    file: 'src/sync/write-back.ts',
     find: 'await sink.add(shown);',
     replace: '',
   },
@@ -146,7 +146,7 @@ export const BREAKS: readonly Break[] = [
     law: 'L7',
     name: 'a success is believed each time, whatever became of it',
     with: ['transitions=not-made', 'patchAnswer=empty-object'],
-    file: 'src/core/sync/write-back.ts',
+    file: 'src/sync/write-back.ts',
     find: "if (after === null || statusOf(after) === to) return { shown: after, what: 'written', reason: '' };",
     replace: `if (after === null || after.submission === null || refusal === null) {
     const made = after?.submission ? { ...after, submission: { ...after.submission, status: to } } : null;
@@ -156,7 +156,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L7',
     name: 'a PATCH that failed is sent again without reading the status',
-    file: 'src/core/sync/source.ts',
+    file: 'src/sync/source.ts',
     find: 'return this.#client.setStatus(id, status, { ...this.#call, once: true, onAttempt });',
     replace:
       'return this.#client.setStatus(id, status, { ...this.#call, once: false, onAttempt });',
@@ -164,28 +164,28 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L7',
     name: 'a paused form is written back',
-    file: 'src/core/sync/mirroring.ts',
+    file: 'src/sync/mirroring.ts',
     find: 'if (pause === null) return;',
     replace: 'if (pause !== undefined) return;',
   },
   {
     law: 'L8',
     name: 'absent is taken for deleted, without a request by ID',
-    file: 'src/core/sync/absent.ts',
+    file: 'src/sync/absent.ts',
     find: "if (answer.kind === 'gone') gone.push(id);",
     replace: 'if (id !== undefined) gone.push(id);',
   },
   {
     law: 'L8',
     name: 'an answer that says nothing counts as gone',
-    file: 'src/core/sync/absent.ts',
+    file: 'src/sync/absent.ts',
     find: "if (answer.kind === 'gone') gone.push(id);",
     replace: "if (answer.kind !== 'there') gone.push(id);",
   },
   {
     law: 'L8',
     name: 'nothing holds many deletions back',
-    file: 'src/core/sync/absent.ts',
+    file: 'src/sync/absent.ts',
     find: 'return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit;',
     replace: 'return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit * Infinity;',
   },
@@ -207,7 +207,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L9',
     name: 'a poll does not compare labels',
-    file: 'src/core/sync/poll.ts',
+    file: 'src/sync/poll.ts',
     find: 'return now === undefined ? isInForm : now.label !== label || !isInForm;',
     replace: 'return now === undefined ? isInForm : label === undefined;',
     with: ['relabel'],
@@ -254,7 +254,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L11',
     name: 'what is stored is not hashed when hashing is switched on',
-    file: 'src/core/sync/mirroring.ts',
+    file: 'src/sync/mirroring.ts',
     find: 'if (fieldIds.length > 0) await form.erase(',
     replace: 'if (fieldIds.length > 1e6) await form.erase(',
   },
@@ -289,21 +289,21 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L16',
     name: 'a poll believes the newest page alone',
-    file: 'src/core/sync/poll.ts',
+    file: 'src/sync/poll.ts',
     find: 'if (difference.isNone) return { jobs, agreed:',
     replace: 'if (known.total >= 0) return { jobs, agreed:',
   },
   {
     law: 'L16',
     name: 'a poll ignores what the newest page shows',
-    file: 'src/core/sync/poll-difference.ts',
+    file: 'src/sync/poll-difference.ts',
     find: 'return nameless.size > 0 ? new Set(formIds) : found;',
     replace: 'return nameless.size > 0 ? new Set(formIds) : new Set();',
   },
   {
     law: 'L16',
     name: 'an empty list of the workspace is believed',
-    file: 'src/core/sync/poll.ts',
+    file: 'src/sync/poll.ts',
     find: 'if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);',
     replace: 'if (!profile.now.isSorted) return open(all);',
     with: ['workspaceList=empty'],
@@ -311,14 +311,14 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L16',
     name: 'a newcomer is not read',
-    file: 'src/core/sync/poll.ts',
+    file: 'src/sync/poll.ts',
     find: 'for (const id of differing) found.set(id, null);',
     replace: 'for (const id of differing) if (id === undefined) found.set(id, null);',
   },
   {
     law: 'L17',
     name: 'a status of which the source has fewer counts as agreed',
-    file: 'src/core/sync/sync.ts',
+    file: 'src/sync/sync.ts',
     find: '(stored.get(status) ?? 0) - (since.late.get(status) ?? 0) === count,',
     replace: '(stored.get(status) ?? 0) - (since.late.get(status) ?? 0) >= count,',
     with: ['statuses=seven', 'status'],
@@ -326,12 +326,12 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L17',
     name: 'a claim is dated by the end of the run',
-    file: 'src/core/sync/sync.ts',
+    file: 'src/sync/sync.ts',
     find: 'await sink.setState((state) => agreed(state, atMs, onStatuses));',
     replace:
       'await sink.setState((state) => agreed(state, Math.max(atMs, work.clock.now()), onStatuses));',
     and: {
-      file: 'src/core/sync/sync.ts',
+      file: 'src/sync/sync.ts',
       find: 'async function agree({ sink, form }: Work, atMs: number, onStatuses: boolean): Promise<void> {',
       replace: `async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<void> {
   const { sink, form } = work;`,
@@ -369,7 +369,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L17',
     name: 'verify does not compare answers',
-    file: 'src/core/sync/verify.ts',
+    file: 'src/sync/verify.ts',
     find: 'const columns = [...system, ...others];',
     replace: 'const columns = system;',
   },

@@ -2,7 +2,7 @@ import { asDescribed } from '../sql-errors.ts';
 import { cellText } from '../../../mirror/cell.ts';
 import { parseNumber } from '../../../mirror/numbers.ts';
 import { type Cell, JsonText } from '../../../mirror/types.ts';
-import type { Grain } from '../../../core/mirror/port.ts';
+import type { Grain } from '../../../mirror/port.ts';
 import {
   canonicalOf,
   type ColumnType,

@@ -3,7 +3,7 @@ import { cellText } from '../../../mirror/cell.ts';
 import { jsonDepth } from '../../../mirror/json-text.ts';
 import { parseNumber } from '../../../mirror/numbers.ts';
 import { type Cell, JsonText } from '../../../mirror/types.ts';
-import type { Grain } from '../../../core/mirror/port.ts';
+import type { Grain } from '../../../mirror/port.ts';
 import {
   type Batch,
   type ColumnType,

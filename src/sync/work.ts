@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { liveRows } from '../mirror/form-state.ts';
 import type { OpenForm, RowQuery } from '../mirror/port.ts';
 import { Incomplete } from './incomplete.ts';

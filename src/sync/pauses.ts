@@ -1,4 +1,4 @@
-import { type Pause, newPause } from '../../mirror/pauses.ts';
+import { type Pause, newPause } from '../mirror/pauses.ts';
 import type { Store } from '../mirror/port.ts';
 import { changeRecord, readRecord } from './records.ts';
 

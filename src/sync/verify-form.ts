@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/clock.ts';
-import type { SubmissionItem } from '../../forms/client.ts';
-import { cellText } from '../../mirror/cell.ts';
-import { looksHashed } from '../../mirror/hashing.ts';
-import { isHashed } from '../../mirror/picks.ts';
-import type { TargetNotice } from '../../mirror/notices.ts';
-import type { Form, FormIdentity } from '../../mirror/types.ts';
+import type { Clock } from '../base/clock.ts';
+import type { SubmissionItem } from '../forms/client.ts';
+import { cellText } from '../mirror/cell.ts';
+import { looksHashed } from '../mirror/hashing.ts';
+import { isHashed } from '../mirror/picks.ts';
+import type { TargetNotice } from '../mirror/notices.ts';
+import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { OpenForm, Row, Store, StoredRow } from '../mirror/port.ts';
 import type { Joining } from './sink.ts';
 import type { Source } from './source.ts';

@@ -2,7 +2,7 @@ import { flagAll, liveRows } from '../mirror/form-state.ts';
 import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
 import { Incomplete } from './incomplete.ts';
 import type { Span, Work } from './work.ts';
-import type { SubmissionItem } from '../../forms/client.ts';
+import type { SubmissionItem } from '../forms/client.ts';
 
 /** Up to so many deletions at once never wait for a person: a small form may well lose half of its rows. */
 const FEW_DELETIONS = 20;

@@ -1,8 +1,8 @@
-import { MirrorError, toMirrorError } from '../../base/errors.ts';
-import type { SubmissionItem } from '../../forms/client.ts';
-import { FormsApiError } from '../../forms/errors.ts';
-import { isHopeless, readRefusal, REFUSAL_LASTS_MS } from '../../mirror/mark-rules.ts';
-import type { FormIdentity } from '../../mirror/types.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
+import type { SubmissionItem } from '../forms/client.ts';
+import { FormsApiError } from '../forms/errors.ts';
+import { isHopeless, readRefusal, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import { type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Entry, OpenForm, Store } from '../mirror/port.ts';
 import { type Mirroring, openForWriting, type Opened, readForm } from './mirroring.ts';

@@ -1,8 +1,8 @@
-import { isSameUnder, type StoredUnder } from '../../mirror/stored-under.ts';
-import type { Clock } from '../../base/clock.ts';
-import { labelMap } from '../../mirror/label-map.ts';
-import { type Pause, pauseOf } from '../../mirror/pauses.ts';
-import type { Form } from '../../mirror/types.ts';
+import { isSameUnder, type StoredUnder } from '../mirror/stored-under.ts';
+import type { Clock } from '../base/clock.ts';
+import { labelMap } from '../mirror/label-map.ts';
+import { type Pause, pauseOf } from '../mirror/pauses.ts';
+import type { Form } from '../mirror/types.ts';
 import { accounted, type FormState, isDue } from '../mirror/form-state.ts';
 import { OUTCOMES } from '../mirror/outcomes.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';

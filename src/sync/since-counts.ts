@@ -1,4 +1,4 @@
-import type { SubmissionItem } from '../../forms/client.ts';
+import type { SubmissionItem } from '../forms/client.ts';
 import type { OpenForm } from '../mirror/port.ts';
 import type { Counts } from './counts.ts';
 import { createdMsOf } from './profile.ts';

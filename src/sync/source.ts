@@ -1,6 +1,6 @@
-import { MirrorError } from '../../base/errors.ts';
-import type { CallOptions, FormsClient, StatusChange, SubmissionItem } from '../../forms/client.ts';
-import { FormsApiError } from '../../forms/errors.ts';
+import { MirrorError } from '../base/errors.ts';
+import type { CallOptions, FormsClient, StatusChange, SubmissionItem } from '../forms/client.ts';
+import { FormsApiError } from '../forms/errors.ts';
 
 /** Which submissions to list; without a form: those of the whole workspace. */
 export interface ListQuery {

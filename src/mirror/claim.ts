@@ -1,4 +1,4 @@
-import { isSameUnder, type StoredUnder } from '../../mirror/stored-under.ts';
+import { isSameUnder, type StoredUnder } from './stored-under.ts';
 import { type FormState, oldestReading } from './form-state.ts';
 
 /** What a copy of a form is claimed to hold, and as of when (milliseconds; null: nothing is claimed). */

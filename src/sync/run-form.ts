@@ -1,7 +1,7 @@
-import type { TargetNotice } from '../../mirror/notices.ts';
-import { isAbort, MirrorError, toMirrorError } from '../../base/errors.ts';
-import { shellOption } from '../../base/shell.ts';
-import type { FormIdentity } from '../../mirror/types.ts';
+import type { TargetNotice } from '../mirror/notices.ts';
+import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
+import { shellOption } from '../base/shell.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import { type OutcomeName, OUTCOMES } from '../mirror/outcomes.ts';
 import { accounted, type FormState, liveRows, sumOf } from '../mirror/form-state.ts';
 import type { Applied, OpenForm, Run } from '../mirror/port.ts';

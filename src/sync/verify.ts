@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/clock.ts';
-import type { SubmissionItem } from '../../forms/client.ts';
-import { sameCell } from '../../mirror/cell.ts';
-import { pickFields } from '../../mirror/label-map.ts';
-import { isPicked } from '../../mirror/picks.ts';
-import type { Form } from '../../mirror/types.ts';
-import { UnlistedFields } from '../../mirror/unlisted-fields.ts';
+import type { Clock } from '../base/clock.ts';
+import type { SubmissionItem } from '../forms/client.ts';
+import { sameCell } from '../mirror/cell.ts';
+import { pickFields } from '../mirror/label-map.ts';
+import { isPicked } from '../mirror/picks.ts';
+import type { Form } from '../mirror/types.ts';
+import { UnlistedFields } from '../mirror/unlisted-fields.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import type { OpenForm, Row, StoredRow } from '../mirror/port.ts';
 import type { Profile } from './profile.ts';

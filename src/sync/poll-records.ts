@@ -1,4 +1,4 @@
-import type { StoredUnder } from '../../mirror/stored-under.ts';
+import type { StoredUnder } from '../mirror/stored-under.ts';
 import { z } from 'zod';
 import type { Claim } from '../mirror/claim.ts';
 import { claimOf } from '../mirror/claim.ts';

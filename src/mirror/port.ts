@@ -1,8 +1,8 @@
-import type { TargetNotice } from '../../mirror/notices.ts';
-import type { TargetRelations } from '../../mirror/relations.ts';
-import type { FormSnapshot } from '../../mirror/snapshot.ts';
-import type { FormPlace } from '../../mirror/target.ts';
-import type { Cell, Form, FormIdentity, PickedField, Row } from '../../mirror/types.ts';
+import type { TargetNotice } from './notices.ts';
+import type { TargetRelations } from './relations.ts';
+import type { FormSnapshot } from './snapshot.ts';
+import type { FormPlace } from './target.ts';
+import type { Cell, Form, FormIdentity, PickedField, Row } from './types.ts';
 import type { FormState } from './form-state.ts';
 import type { OutcomeName } from './outcomes.ts';
 

@@ -1,4 +1,4 @@
-import type { StoredUnder } from '../../mirror/stored-under.ts';
+import type { StoredUnder } from './stored-under.ts';
 import type { OutcomeName } from './outcomes.ts';
 
 /**
