@@ -40,7 +40,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...SETTING_NAMES,
   ...SETTING_NAMES.map((name) => `${name}_FILE`),
   ...Object.keys(ERROR_CODES),
-  ...['src/health/problem.ts', 'src/mirror/notices.ts'].flatMap((path) =>
+  ...['src/health/problem.ts', 'src/mirror/port.ts'].flatMap((path) =>
     [...projectText(path).matchAll(/\| '([A-Z_]+)'/g)].map((match) => match[1] ?? ''),
   ),
   ...STATUSES,

@@ -1,16 +1,20 @@
 import { errorCodeOrNull } from '../base/errors.ts';
-import { claimOf } from '../mirror/claim.ts';
-import { accounted, type FormState, liveRows, sumOf } from '../mirror/form-state.ts';
-import type { OutcomeName } from '../mirror/outcomes.ts';
+import {
+  accounted,
+  claimOf,
+  type FormState,
+  liveRows,
+  type OutcomeName,
+  sumOf,
+} from '../mirror/form-state.ts';
 import type { Run, StoredForm } from '../mirror/port.ts';
 import type { DescribeForm } from '../targets/google-sheets/own-tabs.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import { pausesIn } from '../sync/pauses.ts';
 import { type Agreement, agreementOf, claimWith } from '../sync/poll-records.ts';
-import type { MarkingRecord } from '../mirror/marking-record.ts';
+import type { FormOverview, MarkingRecord } from '../mirror/target.ts';
 import type { Loss } from '../mirror/losses.ts';
-import type { FormOverview } from '../mirror/target.ts';
 import type { Checkpoint, PassOutcome, PassRecord } from '../mirror/types.ts';
 
 /*

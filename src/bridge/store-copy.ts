@@ -1,21 +1,21 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
-import type { OpenForm, Store } from '../mirror/port.ts';
+import type { FormSnapshot, OpenForm, Store, TargetRelations } from '../mirror/port.ts';
 import { pause, readPauses, resume } from '../sync/pauses.ts';
 import { readAgreement } from '../sync/poll-records.ts';
 import { bindSlug, readSlugs } from '../sync/slugs.ts';
 import { readWriteBacks } from '../sync/write-back-records.ts';
-import type { Copy, CopyReader, CopyWriter } from '../mirror/copy.ts';
-import type { Pause } from '../mirror/pauses.ts';
-import type { TargetRelations } from '../mirror/relations.ts';
-import type { FormSnapshot } from '../mirror/snapshot.ts';
 import type {
   CheckResult,
+  Copy,
+  CopyReader,
+  CopyWriter,
   FormOverview,
   HeldForm,
   TargetKind,
   WriterOptions,
 } from '../mirror/target.ts';
+import type { Pause } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { OpenTargetOptions, TargetAddress } from '../targets/target-kinds.ts';
 import { overviewOf } from './overview.ts';

@@ -1,11 +1,16 @@
 import { MirrorError } from '../base/errors.ts';
 import { sumOf } from '../mirror/form-state.ts';
 import type { Entry, EntryKind, OpenForm, RowQuery, Store } from '../mirror/port.ts';
-import type { CopyReader } from '../mirror/copy.ts';
-import type { Traces } from '../mirror/erasure.ts';
-import type { ListedRejection, Refusal, StoredField, StoredRow } from '../mirror/target.ts';
+import type {
+  CopyReader,
+  ListedRejection,
+  Refusal,
+  StoredField,
+  StoredRow,
+  Traces,
+  WindowRecord,
+} from '../mirror/target.ts';
 import type { Checkpoint, PassRecord } from '../mirror/types.ts';
-import type { WindowRecord } from '../mirror/window.ts';
 import { checkpointOf, passRecordOf } from './overview.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();

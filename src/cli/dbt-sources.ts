@@ -1,6 +1,6 @@
 import { Document } from 'yaml';
 import { printable } from '../base/printable.ts';
-import type { Relation, RelationColumn, TargetRelations } from '../mirror/relations.ts';
+import type { Relation, RelationColumn, TargetRelations } from '../mirror/port.ts';
 
 /** What a {@link dbtSources} file says besides the tables. */
 export interface DbtOptions {

@@ -1,8 +1,8 @@
 import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
-import type { TargetRelations } from '../mirror/relations.ts';
-import type { Copy } from '../mirror/copy.ts';
+import type { TargetRelations } from '../mirror/port.ts';
+import type { Copy } from '../mirror/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import { dbtSources } from './dbt-sources.ts';
 import { openApp } from './open-app.ts';

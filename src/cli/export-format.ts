@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
-import { decimalText } from '../mirror/numbers.ts';
-import type { SnapshotColumn } from '../mirror/snapshot.ts';
+import { decimalText } from '../mirror/json.ts';
+import type { SnapshotColumn } from '../mirror/port.ts';
 import { type Cell, ExactNumber, JsonText } from '../mirror/types.ts';
 
 /** How rows become text, piece by piece. */

@@ -1,13 +1,12 @@
 import type { App } from '../app.ts';
-import { stopReason, MirrorError } from '../base/errors.ts';
+import { MirrorError, stopReason } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
 import { exactCoverageText, NOTHING } from '../health/coverage.ts';
-import { type RecordedForm, readRecordedForm } from '../health/recorded-health.ts';
+import { readRecordedForm, type RecordedForm } from '../health/recorded-health.ts';
 import { knownLosses, lossSentence } from '../mirror/losses.ts';
-import type { FormSnapshot } from '../mirror/snapshot.ts';
-import type { Copy } from '../mirror/copy.ts';
-import type { HeldForm } from '../mirror/target.ts';
+import type { FormSnapshot } from '../mirror/port.ts';
+import type { Copy, HeldForm } from '../mirror/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import { columnNames, csvFormat, type ExportFormat, jsonLinesFormat } from './export-format.ts';
 import { type ExportOutput, fileOutput, standardOutput } from './export-output.ts';

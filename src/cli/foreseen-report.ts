@@ -1,6 +1,6 @@
 import { count, plural } from '../base/format.ts';
 import { parseExactJson } from '../forms/exact-json.ts';
-import { cellText } from '../mirror/cell.ts';
+import { cellText } from '../mirror/cells.ts';
 import { type Cell, JsonText } from '../mirror/types.ts';
 import type { PassSubject } from '../sync/events.ts';
 import { FORESEEN, type ForeseenCell, type ForeseenChange } from '../sync/foreseen.ts';

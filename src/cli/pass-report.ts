@@ -1,6 +1,6 @@
-import { count, plural, duration } from '../base/format.ts';
+import { count, duration, plural } from '../base/format.ts';
 import { OUTCOMES } from '../health/pass-summary.ts';
-import type { TargetNotice } from '../mirror/notices.ts';
+import type { TargetNotice } from '../mirror/port.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { PassProgress, PassReport, PassSubject } from '../sync/events.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,16 +1,15 @@
 import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
-import type { ExitCode } from '../base/exit-codes.ts';
-import { EXIT_CODES } from '../base/exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
-import type { Copy } from '../mirror/copy.ts';
+import type { Copy } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { duration, quoted } from '../settings/value-schemas.ts';
 import type { ErasureReport } from '../sync/erase.ts';
 import {
+  purgeDeleted,
   type PurgeOptions,
   type PurgeScope,
-  purgeDeleted,
   purgeUnpicked,
   type UnpickedReport,
 } from '../sync/purge.ts';

@@ -3,7 +3,7 @@ import type { VerifyWishes } from '../bridge/store-runs.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import type { FormInTarget } from '../health/facts.ts';
-import type { TargetNotice } from '../mirror/notices.ts';
+import type { TargetNotice } from '../mirror/port.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type { FormOverview } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';

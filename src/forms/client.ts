@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { count } from '../base/format.ts';
 import { FieldOrder } from '../mirror/field-map.ts';
-import { jsonText } from '../mirror/numbers.ts';
+import { jsonText } from '../mirror/json.ts';
 import { ExactNumber, type Form, type Json } from '../mirror/types.ts';
-import { type CallOptions, FormsHttp, type FormsClientOptions } from './forms-http.ts';
+import { type CallOptions, type FormsClientOptions, FormsHttp } from './forms-http.ts';
 import {
   type FormsRequest,
   getRequest,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseNumber } from '../mirror/numbers.ts';
+import { parseNumber } from '../mirror/json.ts';
 import { ExactNumber, type Json } from '../mirror/types.ts';
 
 /** Up to this length every number without an exponent fits into a double. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MirrorError } from '../base/errors.ts';
-import { boundsOf, type FormWindow, type QueryBounds, WHOLE_FORM } from '../mirror/window.ts';
+import { boundsOf, type FormWindow, type QueryBounds, WHOLE_FORM } from '../mirror/target.ts';
 import type { CallOptions, FormsClient, SubmissionPage } from './client.ts';
 import { FormsApiError } from './errors.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, scryptSync } from 'node:crypto';
-import { jsonText } from '../mirror/numbers.ts';
+import { jsonText } from '../mirror/json.ts';
 import { ExactNumber, type Json } from '../mirror/types.ts';
 
 /** What an item without an ID is called; the same item is called the same, in every pass and process. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { decimalText } from '../mirror/numbers.ts';
+import { decimalText } from '../mirror/json.ts';
 import { ExactNumber, type Form, type FormField } from '../mirror/types.ts';
-import { MAX_FIELD_ID } from '../mirror/unlisted-fields.ts';
+import { MAX_FIELD_ID } from '../mirror/fields.ts';
 import { isJsonObject } from './exact-json.ts';
 
 /*

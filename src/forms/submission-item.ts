@@ -1,7 +1,7 @@
 import { count } from '../base/format.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { FieldMap, FieldOrder } from '../mirror/field-map.ts';
-import { decimalText } from '../mirror/numbers.ts';
+import { decimalText } from '../mirror/json.ts';
 import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
 import { isJsonObject } from './exact-json.ts';
 import type { NamelessKey } from './nameless-keys.ts';

@@ -1,18 +1,20 @@
 import { type ErrorCode, MirrorError } from '../base/errors.ts';
-import type { Copy, CopyReader } from '../mirror/copy.ts';
+import type {
+  Copy,
+  CopyReader,
+  FormOverview,
+  ListedRejection,
+  StoredField,
+  TargetKind,
+  WindowRecord,
+} from '../mirror/target.ts';
 import type { Loss } from '../mirror/losses.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
-import {
-  isSameUnder,
-  storedUnder as storedUnderOf,
-  type StoredUnder,
-} from '../mirror/stored-under.ts';
+import { isSameUnder, type StoredUnder, storedUnder as storedUnderOf } from '../mirror/picks.ts';
 import { plainNotice } from '../sync/plain-columns.ts';
 import { unpickedNotice } from '../sync/purge.ts';
 import type { Pause } from '../mirror/pauses.ts';
-import type { FormOverview, ListedRejection, StoredField, TargetKind } from '../mirror/target.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
-import type { WindowRecord } from '../mirror/window.ts';
 import type { UnmatchedName } from '../sync/unmatched-names.ts';
 import type { KeptFailure, KeptFailures } from './kept-failures.ts';
 import type { PassSummary } from './pass-summary.ts';

@@ -1,6 +1,6 @@
 import { isAhead } from '../base/clock.ts';
 import { knownLosses, type Loss } from '../mirror/losses.ts';
-import { differsSince, lookedAt, statusesAt } from '../mirror/looked.ts';
+import { differsSince, lookedAt, statusesAt } from '../mirror/target.ts';
 import { type Coverage, NOTHING } from './coverage.ts';
 import type { KnownForm } from './facts.ts';
 import { withoutAhead } from './pass-summary.ts';

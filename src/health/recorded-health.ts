@@ -3,26 +3,25 @@ import { withinTime } from '../base/deadline.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import { resumeCommand } from '../mirror/pauses.ts';
-import type { Copy } from '../mirror/copy.ts';
-import type { FormOverview } from '../mirror/target.ts';
+import type { Copy, FormOverview } from '../mirror/target.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import {
   CONFIRMED_FAILURES,
   type FormInTarget,
+  formKey,
   type HealthFacts,
   type ReadingSettings,
+  readOverview,
+  slowTarget,
   TARGET_LIMIT_MS,
   type TargetOverview,
   type TargetReading,
-  formKey,
-  readOverview,
-  slowTarget,
 } from './facts.ts';
 import { absentText, comparedText, type Coverage } from './coverage.ts';
 import { asOfNow, coverageOf } from './form-coverage.ts';
 import { assessForm } from './form-health.ts';
-import { type KeptFailures, NO_FAILURES, keptPasses } from './kept-failures.ts';
-import { type MirrorHealth, assessMirror } from './mirror-health.ts';
+import { type KeptFailures, keptPasses, NO_FAILURES } from './kept-failures.ts';
+import { assessMirror, type MirrorHealth } from './mirror-health.ts';
 import { comparedBy } from './next-comparison.ts';
 import { NO_PASSES, type PassSummary, summaryOf } from './pass-summary.ts';
 import { type Problem, remedyText } from './problem.ts';

@@ -1,5 +1,5 @@
 import { count } from '../base/format.ts';
-import type { TargetNotice } from '../mirror/notices.ts';
+import type { TargetNotice } from '../mirror/port.ts';
 import type { HealthState } from '../mirror/health-text.ts';
 import { type Pause, resumeCommand } from '../mirror/pauses.ts';
 import type { TargetKind } from '../mirror/target.ts';
@@ -11,7 +11,7 @@ import { OUTCOMES } from './pass-summary.ts';
 import { type MirrorHealth, type TargetHealth, worst } from './mirror-health.ts';
 import type { FormProblem, Problem } from './problem.ts';
 import type { SourceHealth } from './source-state.ts';
-import { type RunningWork, runningWork } from './work.ts';
+import { runningWork, type RunningWork } from './work.ts';
 
 /** The mirror's health as a document: what `GET /api/status` answers and `status --json` prints. Times are ISO 8601 in UTC. */
 export interface StatusReport {

@@ -1,5 +1,4 @@
-import type { StoredUnder } from './stored-under.ts';
-import type { OutcomeName } from './outcomes.ts';
+import { isSameUnder, type StoredUnder } from './picks.ts';
 
 /**
  * All that is known of one form in one target, apart from its rows and entries: one small JSON document, stored in the same
@@ -197,3 +196,58 @@ export const sumOf = (counts: Iterable<number>): number => {
   for (const count of counts) sum += count;
   return sum;
 };
+
+/** What a copy of a form is claimed to hold, and as of when (milliseconds; null: nothing is claimed). */
+export interface Claim {
+  /** Every submission of the source as of then, except those in `except`. */
+  readonly submissionsAsOfMs: number | null;
+  readonly statusesAsOfMs: number | null;
+  readonly answersAsOfMs: number | null;
+  /** Rows that the source does not show and that are not marked deleted: the claim does not speak for them. */
+  readonly except: number;
+}
+
+/**
+ * The claim is computed, never stored. A form that was never agreed on claims nothing; nor does one whose rows were stored under
+ * other settings than now (`under`; null: they are not known).
+ */
+export function claimOf(state: FormState, under: StoredUnder | null): Claim {
+  const { tally, storedUnder } = state;
+  const isAsNow = under === null || isSameUnder(storedUnder, under);
+  const isClaimed = isAsNow && state.submissionsAsOfMs !== null;
+  return {
+    submissionsAsOfMs: isClaimed ? state.submissionsAsOfMs : null,
+    statusesAsOfMs: isClaimed ? state.statusesAsOfMs : null,
+    answersAsOfMs: isClaimed ? oldestReading(state) : null,
+    except: tally.held + tally.undecided,
+  };
+}
+
+/** What one outcome of a run means. */
+interface Meaning {
+  /** Source and copy agree: `sync` exits 0, and a poll may speak for the form. */
+  readonly isSuccess: boolean;
+  /** The target keeps a record of the run. */
+  readonly isRecorded: boolean;
+}
+
+/** How a run can end. */
+export const OUTCOMES = {
+  /** Source and copy agree. */
+  ok: { isSuccess: true, isRecorded: true },
+  /** They agree, except for deletions that wait for a person (L8). */
+  held: { isSuccess: false, isRecorded: true },
+  /** What was seen is stored, and nothing is proven (L3). */
+  incomplete: { isSuccess: false, isRecorded: true },
+  /** The source has no such form any more. Its rows stay. */
+  gone: { isSuccess: false, isRecorded: true },
+  failed: { isSuccess: false, isRecorded: true },
+  /** A person paused the form or the target: nothing was written. */
+  paused: { isSuccess: false, isRecorded: false },
+  /** Another process has the form. */
+  busy: { isSuccess: false, isRecorded: false },
+  /** The program is stopping; the next run goes on. */
+  stopped: { isSuccess: false, isRecorded: true },
+} as const satisfies Record<string, Meaning>;
+
+export type OutcomeName = keyof typeof OUTCOMES;

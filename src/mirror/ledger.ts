@@ -1,6 +1,15 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { EMPTY_TALLY, type Tally } from './form-state.ts';
-import { GRAIN_MS } from './halving.ts';
-import type { Change, Count, CountQuery, Entry, EntryKind, Grain, StoredRow } from './port.ts';
+import {
+  type Change,
+  type Count,
+  type CountQuery,
+  type Entry,
+  type EntryKind,
+  type Grain,
+  GRAINS,
+  type StoredRow,
+} from './port.ts';
 
 /*
  * What a form accounts for, where a store has rows and entries in memory. A SQL store has the same as queries.
@@ -147,3 +156,72 @@ export function forgetIn(
   const entry: Entry = { kind: 'forgotten', id: digest, status, createdAt, reason: '', atMs };
   if (!entries.has(entryKey(entry))) entries.set(entryKey(entry), entry);
 }
+
+/** Milliseconds of a grain; null for one that does not divide. */
+export const GRAIN_MS: Readonly<Record<Grain, number>> = {
+  all: Infinity,
+  day: 86_400_000,
+  hour: 3_600_000,
+  minute: 60_000,
+  second: 1_000,
+  millisecond: 1,
+};
+
+/** Grains from the coarsest one that divides time down to `finest`. */
+export const grainsTo = (finest: Grain): Grain[] => GRAINS.slice(1, GRAINS.indexOf(finest) + 1);
+
+/**
+ * The moment that best halves what is counted, strictly within [fromMs, toMs); null where these counts have none.
+ */
+export function halve(
+  counts: readonly Count[],
+  fromMs: number | null,
+  toMs: number | null,
+): number | null {
+  const byTime = new Map<number, number>();
+  let sum = 0;
+  for (const { fromMs: at, count } of counts) {
+    if (at === null) continue;
+    byTime.set(at, (byTime.get(at) ?? 0) + count);
+    sum += count;
+  }
+  let [before, best, distance] = [0, null as number | null, Infinity];
+  for (const [at, count] of [...byTime].toSorted(([a], [b]) => a - b)) {
+    const isInside = (fromMs === null || at > fromMs) && (toMs === null || at < toMs);
+    const off = Math.abs(before - sum / 2);
+    // Nothing lies before the first moment: a cut there divides nothing.
+    if (isInside && before > 0 && off < distance) [best, distance] = [at, off];
+    before += count;
+  }
+  return best;
+}
+
+/** Moments that cut what is counted into parts of about `size`. */
+export function cutsOf(counts: readonly Count[], size: number): number[] {
+  const byTime = new Map<number, number>();
+  for (const { fromMs: at, count } of counts)
+    if (at !== null) byTime.set(at, (byTime.get(at) ?? 0) + count);
+  const cuts: number[] = [];
+  let since = 0;
+  for (const [at, count] of [...byTime].toSorted(([a], [b]) => a - b)) {
+    if (since >= size) {
+      cuts.push(at);
+      since = 0;
+    }
+    since += count;
+  }
+  return cuts;
+}
+
+/**
+ * What is kept of a submission that was forgotten, so that no pass brings it back: a hash keyed by a random salt that
+ * stands beside it. It shows nobody an ID, and can't be joined with another list; whoever has the target can still find
+ * out whether an ID that they know was forgotten. No setting is the key: with another one the rows would come back.
+ */
+export function forgottenHash(salt: string, formId: string, submissionId: string): string {
+  const id = JSON.stringify([formId, submissionId]);
+  return createHmac('sha256', salt).update(id).digest('base64url');
+}
+
+/** The salt of a form's first forgotten submission; later ones take the same. */
+export const newSalt = (): string => randomBytes(16).toString('base64url');

@@ -1,10 +1,6 @@
-import type { TargetNotice } from './notices.ts';
-import type { TargetRelations } from './relations.ts';
-import type { FormSnapshot } from './snapshot.ts';
+import type { FormState, OutcomeName } from './form-state.ts';
 import type { FormPlace } from './target.ts';
 import type { Cell, Form, FormIdentity, PickedField, Row } from './types.ts';
-import type { FormState } from './form-state.ts';
-import type { OutcomeName } from './outcomes.ts';
 
 /*
  * What the core asks of a target. Every kind of target stores the same FormState with a revision, in the same atomic step as
@@ -233,3 +229,96 @@ export type Erasure =
     };
 
 export type { Cell, FormIdentity, PickedField, Row };
+
+/** A column of a {@link FormSnapshot}: its name in the target, and the label that people know it by. Both are unique. */
+export interface SnapshotColumn {
+  readonly name: string;
+  readonly label: string;
+}
+
+/** Which rows of a {@link FormSnapshot} to read. */
+export interface SnapshotRows {
+  /** Those that are marked deleted, too, after the others. */
+  readonly withDeleted: boolean;
+}
+
+/** One form as a target holds it at one instant, whatever is written meanwhile. Dispose to let go of it. */
+export interface FormSnapshot extends AsyncDisposable {
+  /** `id`, `status`, `created_at`, one for each field, and what else the target keeps of a row. */
+  readonly columns: readonly SnapshotColumn[];
+  /** False where it takes several reads of something that others may change meanwhile: each row is whole all the same. */
+  readonly isOneInstant: boolean;
+  /** Every row, in pieces, with a cell for each of the columns; bounded memory (L14). */
+  rows(which: SnapshotRows): AsyncIterable<readonly (readonly Cell[])[]>;
+}
+
+/** A column of a {@link Relation}. */
+export interface RelationColumn {
+  readonly name: string;
+  /** What it holds: the label of a field, or a sentence about a column of ours. */
+  readonly description: string;
+  /** No two rows have the same value. */
+  readonly isUnique: boolean;
+  /** Every row has a value. */
+  readonly isRequired: boolean;
+}
+
+/** A table or view of ours in a database. */
+export interface Relation {
+  readonly name: string;
+  readonly description: string;
+  /** The columns that other tools are told about; none for a view whose columns are those of its table. */
+  readonly columns: readonly RelationColumn[];
+  /** A query for the time of the last comparison of the form's rows with the source; null where there is no such time. */
+  readonly comparedAt: string | null;
+}
+
+/** What tools that read a SQL target have to know of it. */
+export interface TargetRelations {
+  /** The database; null where a connection has only one. */
+  readonly database: string | null;
+  readonly schema: string;
+  /** Forms with their views first, then the tables that tell about the mirror. */
+  readonly relations: readonly Relation[];
+}
+
+/**
+ * What a notice is about. `ID_COLUMN_DELETED`: no pass can succeed; `VIEW_LEFT`: a view of ours shows a former table;
+ * `CELLS_PROTECTED`, `CELLS_MERGED`, `CELLS_IN_HEAD`: what belongs into some cells
+ * is not written; `VIEW_BEHIND`: one lacks forms or fields, as it could not be made anew;
+ * `ANSWERS_BESIDE`: some answers are of another type than their column and stand in one beside it;
+ * `UNPICKED_ANSWERS`: columns of fields that are no longer picked hold answers; `PLAIN_ANSWERS`: plain ones of fields that are
+ * to be hashed, in a form that no pass writes again; `SCRUB_PENDING`: what was erased may still be in files of the target; the others concern single rows or columns.
+ */
+export type NoticeCode =
+  | 'ID_COLUMN_DELETED'
+  | 'ROWS_COPIED'
+  | 'ROWS_WITHOUT_ID'
+  | 'CELLS_PROTECTED'
+  | 'CELLS_MERGED'
+  | 'CELLS_IN_HEAD'
+  | 'VIEW_LEFT'
+  | 'VIEW_BEHIND'
+  | 'ANSWERS_BESIDE'
+  | 'UNPICKED_ANSWERS'
+  | 'PLAIN_ANSWERS'
+  | 'SCRUB_PENDING';
+
+/**
+ * Something that a person changed in a target, or in what it may hold, and that the mirror leaves as it is. Data for every surface; holds no answer.
+ */
+export interface TargetNotice {
+  readonly code: NoticeCode;
+  /** True when every pass fails until it is remedied. */
+  readonly blocks: boolean;
+  /** The tab, by its title when it was last read; in a database the view. */
+  readonly tab: string;
+  /** The columns concerned, by their labels. */
+  readonly columns: readonly string[];
+  /** The rows concerned, as people number them, from 1; the first of them. */
+  readonly rows: readonly number[];
+  /** What was found, as sentences that name tab, rows and columns. */
+  readonly message: string;
+  /** What to do, as sentences. */
+  readonly remedy: string;
+}

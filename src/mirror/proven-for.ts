@@ -1,4 +1,4 @@
-import { fingerprint, HASH_FORMAT, keyFingerprint } from './hashing.ts';
+import { fingerprint, HASH_FORMAT, keyFingerprint } from './cells.ts';
 import { type FieldPicks, isHashed, isPicked, namesFor } from './picks.ts';
 import type { FormIdentity, PickedField } from './types.ts';
 

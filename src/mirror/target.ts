@@ -1,17 +1,16 @@
-import type { Erasure, Traces } from './erasure.ts';
+import type { ErrorCode } from '../base/errors.ts';
 import type { Loss } from './losses.ts';
-import type { Histories } from './histories.ts';
-import type { FormLook } from './looked.ts';
-import type { MarkingRecord } from './marking-record.ts';
-import type { TargetNotice } from './notices.ts';
 import type { Pauses } from './pauses.ts';
-import type { TargetRelations } from './relations.ts';
-import type { FormSnapshot } from './snapshot.ts';
-import type { KeptSlugs } from './slugs.ts';
-import type { Checkpoint, FormIdentity, PassRecord, Rejection, Row } from './types.ts';
-import type { UnreadForm } from './unread-form.ts';
-import type { WindowRecord } from './window.ts';
-import type { StoredUnder } from './stored-under.ts';
+import type { StoredUnder } from './picks.ts';
+import type { FormSnapshot, TargetNotice, TargetRelations } from './port.ts';
+import type {
+  Checkpoint,
+  FormIdentity,
+  PassRecord,
+  Rejection,
+  Row,
+  StatusCounts,
+} from './types.ts';
 
 /** A kind of target: the name of its entry in `targets/target-kinds.ts`. */
 export type TargetKind = string;
@@ -231,3 +230,299 @@ export interface FormWriter extends FormReader, AsyncDisposable {
    */
   emptyFields(fieldIds: readonly string[], at: string): Promise<number>;
 }
+
+/*
+ * The part of a target that commands, page and health use, for both cores.
+ */
+
+/** Reads a form of a target. */
+export type CopyReader = Pick<
+  FormReader,
+  | 'checkpoint'
+  | 'windows'
+  | 'fields'
+  | 'rows'
+  | 'liveIds'
+  | 'deletedIds'
+  | 'rejections'
+  | 'refusals'
+  | 'forgotten'
+  | 'traces'
+  | 'countDeleted'
+  | 'countFilled'
+  | 'passes'
+>;
+
+/** A form of a target, open for what commands change in it, and for the end of a write-back. Dispose to release it. */
+export interface CopyWriter
+  extends
+    AsyncDisposable,
+    Pick<FormWriter, 'rows' | 'forget' | 'remember' | 'purgeDeleted' | 'emptyFields'> {}
+
+export interface Copy extends Omit<Target, 'reader' | 'openWriter' | 'lastLook' | 'recordLook'> {
+  reader(formId: string): Promise<CopyReader | undefined>;
+  openWriter(form: FormIdentity, options: WriterOptions): Promise<CopyWriter>;
+  /** When the workspace was last found to have what the target accounts for; null before the first time. */
+  lastLook(): Promise<Pick<LookRecord, 'at'> | null>;
+}
+
+/** What a target holds of submissions, or has removed of them (L18). Counts. */
+export interface Traces {
+  readonly rows: number;
+  /** Listed rejections, and remembered status changes, refused or sent. */
+  readonly listings: number;
+  readonly refusals: number;
+  /** What histories tell of them: statuses that they had, and versions. */
+  readonly history: number;
+}
+
+/** What an erasure removed, and what it left because it is people's own. */
+export interface Erasure extends Traces {
+  /**
+   * Cells that people wrote into the rows, as people call them: `row 17, column F (Notes)`; and rows of which nobody tells
+   * any more whether they are to be erased. Empty outside of sheets.
+   */
+  readonly left: readonly string[];
+}
+
+/** An erasure that found nothing to remove. */
+export const NOTHING_ERASED: Erasure = {
+  rows: 0,
+  listings: 0,
+  refusals: 0,
+  history: 0,
+  left: [],
+};
+
+/** What a SQL target tells of before: statuses, or every version of every row as well. */
+export type HistoryKind = 'status' | 'full';
+
+/** What a target that tells what submissions were before can do with that. */
+export interface Histories {
+  /**
+   * Removes what the histories of a form tell of the time before `before` (ISO): what was true then, and since, stays. Not all
+   * at once where there is much of it. Returns how many entries it removed. Undefined where a target keeps no history.
+   */
+  readonly pruneHistory?: (
+    form: FormIdentity,
+    before: string,
+    options: WriterOptions,
+  ) => Promise<number>;
+}
+
+/** What the newest look found of a form. */
+export interface FormLook {
+  /** When it was (ISO). */
+  readonly at: string;
+  /** It found the form to differ, or could not judge it: a pass is to. */
+  readonly isOpen: boolean;
+  /** Its counts by status differed, so that only a pass that compares settles it. */
+  readonly isDiffering?: boolean;
+  /** Where it did not count the form's statuses: when one last did and found them as accounted for (ISO), null where that is not known. */
+  readonly countedAt?: string | null;
+  /** The brake withholds deletions of it, and both sides were found as they were when a pass last left that to a person. */
+  readonly isWithheld?: boolean;
+}
+
+/**
+ * When a look last counted a form's statuses and found them as accounted for (ISO); null where that is not known, as it is of a
+ * form whose deletions are withheld: nothing compares it with its copy.
+ */
+export function countedAt(look: FormLook | null): string | null {
+  if (look === null || look.isOpen || look.isWithheld === true) return null;
+  return look.countedAt === undefined ? look.at : look.countedAt;
+}
+
+/** What tells how a look and a form's passes stand to each other. */
+type Looked = Pick<FormOverview, 'look' | 'checkpoint' | 'losses' | 'goneAt'>;
+
+/**
+ * When a look last found the form to be as it is accounted for (ISO), by its counts; what they say of statuses, {@link countedAt}
+ * tells. Null where none did since the last proven pass, or where a look says nothing: of a form that is gone, was damaged,
+ * or is proven with reservations, but for deletions that are withheld still.
+ */
+export function lookedAt({ look, checkpoint, losses, goneAt }: Looked): string | null {
+  if (look === null || look.isOpen || checkpoint === null) return null;
+  const { statuses, absent, withheld, hidden, provenAt } = checkpoint;
+  const isAsWithheld = look.isWithheld === true && withheld > 0;
+  const isWhole = (statuses !== null && withheld === 0) || isAsWithheld;
+  if (!isWhole || absent + hidden !== 0 || losses.length > 0 || goneAt !== null) return null;
+  return Date.parse(look.at) > Date.parse(provenAt) ? look.at : null;
+}
+
+/**
+ * Since when a form is known, or suspected, to differ from the source, and no pass has settled it (ISO); null where that is not
+ * so. Where counts by status differed, a pass has settled it whose own comparison agreed, or that read everything.
+ */
+export function differsSince({
+  look,
+  checkpoint,
+}: Pick<Looked, 'look' | 'checkpoint'>): string | null {
+  if (look === null || !look.isOpen || checkpoint === null) return null;
+  const { provenAt, countsAt, fullProvenAt } = checkpoint;
+  const settledAt = look.isDiffering === true ? [countsAt, fullProvenAt] : [provenAt];
+  const isSettled = settledAt.some((at) => at !== null && Date.parse(at) >= Date.parse(look.at));
+  return isSettled ? null : look.at;
+}
+
+/** When the statuses were last seen to agree with the source: by their counts, or row by row (ISO); null for never. */
+export function statusesAt(overview: Looked): string | null {
+  const { checkpoint } = overview;
+  const times = [
+    lookedAt(overview) === null ? null : countedAt(overview.look),
+    checkpoint?.countsAt ?? null,
+    checkpoint?.fullProvenAt ?? null,
+  ];
+  return times
+    .filter((time) => time !== null)
+    .reduce<string | null>((last, time) => (last !== null && last >= time ? last : time), null);
+}
+
+/** What a look found of a target's forms, as the target keeps it. */
+export interface LookRecord {
+  /** ISO: at this time all forms of the target but those of `open` were as they had been accounted for. */
+  readonly at: string;
+  /** IDs of the forms that it found to differ, or could not judge. */
+  readonly open: readonly string[];
+  /** Those of them whose counts by status were found to differ: no pass settles that but one that compares. Absent: none. */
+  readonly differing?: readonly string[];
+  /** Submissions of forms that are not mirrored here; null: not known. */
+  readonly others: OtherCounts | null;
+  /**
+   * Forms that it found as accounted for by how many they have and by their newest submissions alone, not status by status: by ID,
+   * when a look last counted their statuses and found them so (ISO); null: it is not known.
+   */
+  readonly uncounted?: ReadonlyMap<string, string | null>;
+  /** By form of which the brake withholds deletions: as what it needs no further pass. Absent: none. */
+  readonly withheld?: ReadonlyMap<string, WithheldForm>;
+}
+
+/** With which counts a form was left to a person, whose deletions the brake withholds (L8): it differs until then. */
+export interface WithheldForm {
+  /** What the source had of it, by status. */
+  readonly source: StatusCounts;
+  /** A fingerprint of what the copy had, before the source was asked, and its checkpoint's `provenAt`. */
+  readonly copy: string;
+  readonly provenAt: string;
+  /** When the source had been asked (ISO): another pass, that began since, has found nothing besides. */
+  readonly askedAt: string;
+}
+
+/** The workspace's counts, less what is accounted for of a target's forms. */
+export interface OtherCounts {
+  readonly total: number;
+  readonly statuses: StatusCounts;
+  /** A fingerprint of the forms that were mirrored then: of others it says nothing. */
+  readonly besides: string;
+  /** Null: not known. Then no submission is known to have come since they were counted. */
+  readonly newest: ForeignPage | null;
+}
+
+/** What the newest page of the workspace showed of forms that are not mirrored, when these were counted or later. */
+export interface ForeignPage {
+  /** Of their submissions, by {@link idDigest}. */
+  readonly digests: ReadonlySet<string>;
+  /** ISO: the page showed whatever was dated later than this; null: it showed all there was. */
+  readonly oldest: string | null;
+}
+
+/*
+ * A slug in the settings means the form that it first named (L11): slugs move from form to form at the source. So a target
+ * keeps which form that was, for every process that writes there, and over restarts.
+ */
+
+/** What a target keeps of slugs. */
+export interface KeptSlugs {
+  /** IDs of forms by the slug that first named them in the settings. Empty before the first pass of such a form. */
+  slugs(): Promise<ReadonlyMap<string, string>>;
+
+  /** Keeps that a slug names a form, unless it names one already. Resolves to the ID of the form that it names. */
+  bindSlug(slug: string, formId: string): Promise<string>;
+}
+
+/** What a target that is metered knows of a form without reading its rows. What it does not know is absent. */
+export interface UnreadForm {
+  /** The mirrored fields, dropped ones included. */
+  readonly fields?: readonly Omit<StoredField, 'column'>[];
+  /** Rows not marked deleted, by status, as the form's reader counts them. */
+  readonly statuses?: StatusCounts;
+  /**
+   * This process has asked for losses and notices, nothing was lost, and nothing has changed since in the form's rows or in what is kept
+   * of it: asking again would tell the same.
+   */
+  readonly isAsStored?: true;
+}
+
+/** How marking a form last ended, where it did not mark all that it could. */
+export interface MarkingRecord {
+  /** Since when it has ended so (ISO). */
+  readonly since: string;
+  /** Why it failed, in full or in part; null where only single submissions were refused. */
+  readonly code: ErrorCode | null;
+  readonly error: string | null;
+  /** Submissions left alone for now, because the source refused the change of their status. */
+  readonly refused: number;
+}
+
+/** True when the one says the same as the other, whatever submission it names. */
+export const saysTheSame = (one: MarkingRecord | null, other: MarkingRecord | null): boolean =>
+  one?.code === other?.code && one?.refused === other?.refused;
+
+/**
+ * The submissions of a form that are dated within [from, to): the unit in which a large form is read, proven and compared.
+ * ISO instants at midnight UTC; null: open to that side.
+ */
+export interface FormWindow {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** The window that every submission is in, dated or not. */
+export const WHOLE_FORM: FormWindow = { from: null, to: null };
+
+/** The bounds that a list is asked with; one that is open is left out. */
+export interface QueryBounds {
+  readonly dateFrom?: string;
+  readonly dateTo?: string;
+}
+
+/**
+ * What to ask the source with for the submissions of a window. The upper bound is a millisecond before the window ends: so it
+ * is the same window whether bounds mean instants or whole days, and inclusive or not where nothing is dated on it. Whether
+ * the source reads them so has to show: totals that add up, and every item within its window.
+ */
+export function boundsOf({ from, to }: FormWindow): QueryBounds {
+  return {
+    ...(from !== null && { dateFrom: from }),
+    ...(to !== null && { dateTo: new Date(Date.parse(to) - 1).toISOString() }),
+  };
+}
+
+/** What a target keeps of one window of a form. */
+export interface WindowRecord extends FormWindow {
+  /** How many submissions its last proof accounted for; before the first, how many the source counted. */
+  readonly total: number;
+  /** When the reading that last proved it, row by row, began (ISO); null: never. */
+  readonly provenAt: string | null;
+  /**
+   * What its rows were stored as, and what was lost, in that proof: it counts for no pass of which this is not true. Of an
+   * open window, as they are to be.
+   */
+  readonly provenFor: string | null;
+  /** Rows that proof found absent and marked deleted; those it left as they are because too many were. */
+  readonly deleted: number;
+  readonly absent: number;
+  /**
+   * By status, what that proof met and the target has no row of, as `countsText` writes it; null: not known.
+   */
+  readonly unstored: string | null;
+  /** A full pass is under way that has not proven it. */
+  readonly open: boolean;
+  /**
+   * Since when the form is known not to work in windows (ISO): then {@link WHOLE_FORM} is its only record. Null: it does.
+   */
+  readonly failedAt: string | null;
+}
+
+/** Whether a form is read in windows. */
+export const isCut = (windows: readonly WindowRecord[]): boolean => windows.length > 1;

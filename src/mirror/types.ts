@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../base/errors.ts';
-import type { StatusCounts } from './status-counts.ts';
 
 /** A field as the form's schema shows it now. */
 export interface FormField {
@@ -181,4 +180,15 @@ export interface Checkpoint {
   readonly unstored: StatusCounts;
   /** When the source's counts by status were last seen to agree with the copy's (ISO); null: never. What a claim about statuses rests on. */
   readonly countsAt: string | null;
+}
+
+/** How many submissions have each status; a status that none has is absent. Never a plain object: `__proto__` is a legal status. */
+export type StatusCounts = ReadonlyMap<string, number>;
+
+/** How many submissions a form has by status, as a job carries it: numbers only. Times are milliseconds. */
+export interface CountsRecord {
+  readonly askedAtMs: number;
+  readonly beganMs: number | null;
+  readonly endedMs: number | null;
+  readonly statuses: Readonly<Record<string, number>> | null;
 }

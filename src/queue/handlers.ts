@@ -1,6 +1,5 @@
-import type { CountsRecord } from '../mirror/status-counts.ts';
-import type { PassKind, PassOutcome } from '../mirror/types.ts';
-import type { FormWindow } from '../mirror/window.ts';
+import type { CountsRecord, PassKind, PassOutcome } from '../mirror/types.ts';
+import type { FormWindow } from '../mirror/target.ts';
 
 /** A form and the targets that mirror it now, by name. */
 export interface PlannedForm {

@@ -1,6 +1,6 @@
 import { MirrorError } from '../base/errors.ts';
 import { formNamesIn, picksById } from '../mirror/picks.ts';
-import type { Copy } from '../mirror/copy.ts';
+import type { Copy } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { NamingSettings } from './unmatched-names.ts';
 

@@ -1,11 +1,15 @@
 import type { Logger } from '../base/logger.ts';
-import { throwIfAborted, type Clock } from '../base/clock.ts';
+import { type Clock, throwIfAborted } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { pauseOf } from '../mirror/pauses.ts';
-import type { Copy } from '../mirror/copy.ts';
-import type { FormOverview } from '../mirror/target.ts';
+import {
+  type Copy,
+  type FormOverview,
+  type FormWindow,
+  isCut,
+  type WindowRecord,
+} from '../mirror/target.ts';
 import type { PassRecord } from '../mirror/types.ts';
-import { type FormWindow, isCut, type WindowRecord } from '../mirror/window.ts';
 import { type Comparable, type ComparisonRhythm, dueComparisons } from './due-comparisons.ts';
 import { TARGET_WAIT_MS } from './look.ts';
 import type { FormPlan } from './planner.ts';

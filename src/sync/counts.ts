@@ -1,5 +1,4 @@
-import type { CountsRecord } from '../mirror/status-counts.ts';
-import { STATUSES } from '../mirror/types.ts';
+import { type CountsRecord, STATUSES } from '../mirror/types.ts';
 import type { ListQuery, Source } from './source.ts';
 
 const SECOND_MS = 1_000;

@@ -9,7 +9,7 @@ import {
   sumOf,
   wholeRead,
 } from '../mirror/form-state.ts';
-import { cutsOf } from '../mirror/halving.ts';
+import { cutsOf } from '../mirror/ledger.ts';
 import type { Count } from '../mirror/port.ts';
 import { settleAbsent } from './absent.ts';
 import { atStep, createdMsOf, dated, stepOf } from './profile.ts';

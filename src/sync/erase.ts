@@ -1,8 +1,13 @@
 import { isAbort, type MirrorError, toMirrorError } from '../base/errors.ts';
 import type { FormsClient } from '../forms/client.ts';
-import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
-import type { CopyReader, CopyWriter, Copy } from '../mirror/copy.ts';
-import type { FormOverview } from '../mirror/target.ts';
+import {
+  type Copy,
+  type CopyReader,
+  type CopyWriter,
+  type Erasure,
+  type FormOverview,
+  NOTHING_ERASED,
+} from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 
 /** A target, and whether the settings have it mirror a form. */

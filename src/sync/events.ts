@@ -2,7 +2,7 @@ import type { MirrorError } from '../base/errors.ts';
 import type { SentRequest } from '../forms/client.ts';
 import type { RateNotice } from '../forms/request-rate.ts';
 import type { Loss } from '../mirror/losses.ts';
-import type { TargetNotice } from '../mirror/notices.ts';
+import type { TargetNotice } from '../mirror/port.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
 
 /** The form, target and kind of a pass; part of every event about it. */

@@ -1,11 +1,9 @@
 import { orNull } from '../forms/errors.ts';
-import { compareRow } from '../mirror/changes.ts';
-import { pickFields } from '../mirror/label-map.ts';
+import { compareRow, joinRow } from '../mirror/row.ts';
+import { pickFields } from '../mirror/fields.ts';
 import { decideMark, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { FieldPicks } from '../mirror/picks.ts';
-import { joinRow } from '../mirror/row.ts';
-import type { CopyReader, Copy } from '../mirror/copy.ts';
-import type { Refusal, StoredRow } from '../mirror/target.ts';
+import type { Copy, CopyReader, Refusal, StoredRow } from '../mirror/target.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { FormsClient } from '../forms/client.ts';

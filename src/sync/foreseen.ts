@@ -1,4 +1,4 @@
-import type { RowDifference } from '../mirror/changes.ts';
+import type { RowDifference } from '../mirror/row.ts';
 import type { StoredRow } from '../mirror/target.ts';
 import type { Cell, PickedField, Row } from '../mirror/types.ts';
 

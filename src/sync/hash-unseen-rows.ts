@@ -1,4 +1,4 @@
-import { looksHashed } from '../mirror/hashing.ts';
+import { looksHashed } from '../mirror/cells.ts';
 import type { StoredRow } from '../mirror/target.ts';
 
 /** The fields to be hashed of which a row holds a plain answer. */

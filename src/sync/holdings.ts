@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Copy } from '../mirror/copy.ts';
+import type { Copy } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 
 export interface HoldingsOptions {

@@ -1,4 +1,4 @@
-import type { CountsRecord } from '../mirror/status-counts.ts';
+import type { CountsRecord } from '../mirror/types.ts';
 import type { PassReport } from './events.ts';
 import type { FormPlan } from './planner.ts';
 

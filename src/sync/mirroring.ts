@@ -1,9 +1,8 @@
-import { isSameUnder, storedUnder } from '../mirror/stored-under.ts';
+import { type FieldPicks, isHashed, isPicked, isSameUnder, storedUnder } from '../mirror/picks.ts';
 import type { Clock } from '../base/clock.ts';
 import type { FormsClient } from '../forms/client.ts';
 import { orNull } from '../forms/errors.ts';
-import { hashedCell } from '../mirror/hashing.ts';
-import { type FieldPicks, isHashed, isPicked } from '../mirror/picks.ts';
+import { hashedCell } from '../mirror/cells.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { distrust, type FormState } from '../mirror/form-state.ts';

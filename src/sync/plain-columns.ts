@@ -1,12 +1,10 @@
-import { storedUnder as storedUnderOf } from '../mirror/stored-under.ts';
+import { isHashed, isPicked, storedUnder as storedUnderOf } from '../mirror/picks.ts';
 import { count } from '../base/format.ts';
 
 import { shellOption } from '../base/shell.ts';
-import type { TargetNotice } from '../mirror/notices.ts';
-import { isHashed, isPicked } from '../mirror/picks.ts';
+import type { TargetNotice } from '../mirror/port.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
-import type { Copy, CopyReader } from '../mirror/copy.ts';
-import type { FormOverview } from '../mirror/target.ts';
+import type { Copy, CopyReader, FormOverview } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { plainFields } from './hash-unseen-rows.ts';
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
-import { MirrorError, isAbort, toMirrorError } from '../base/errors.ts';
+import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Copy } from '../mirror/copy.ts';
+import type { Copy } from '../mirror/target.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { namesWholeForm } from '../mirror/picks.ts';
 import { BoundSlugs } from './bound-slugs.ts';

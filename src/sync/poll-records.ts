@@ -1,8 +1,6 @@
-import type { StoredUnder } from '../mirror/stored-under.ts';
+import type { StoredUnder } from '../mirror/picks.ts';
 import { z } from 'zod';
-import type { Claim } from '../mirror/claim.ts';
-import { claimOf } from '../mirror/claim.ts';
-import type { FormState } from '../mirror/form-state.ts';
+import { type Claim, claimOf, type FormState } from '../mirror/form-state.ts';
 import type { Store } from '../mirror/port.ts';
 
 /*

@@ -1,10 +1,9 @@
-import { isSameUnder, type StoredUnder } from '../mirror/stored-under.ts';
+import { isSameUnder, type StoredUnder } from '../mirror/picks.ts';
 import type { Clock } from '../base/clock.ts';
-import { labelMap } from '../mirror/label-map.ts';
+import { labelMap } from '../mirror/fields.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { Form } from '../mirror/types.ts';
-import { accounted, type FormState, isDue } from '../mirror/form-state.ts';
-import { OUTCOMES } from '../mirror/outcomes.ts';
+import { accounted, type FormState, isDue, OUTCOMES } from '../mirror/form-state.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';
 import { areIgnored, askCounts, type Counts } from './counts.ts';
 import { readPauses } from './pauses.ts';

@@ -1,12 +1,10 @@
 import { toMirrorError } from '../base/errors.ts';
 import { count } from '../base/format.ts';
 import { shellOption } from '../base/shell.ts';
-import type { TargetNotice } from '../mirror/notices.ts';
+import type { TargetNotice } from '../mirror/port.ts';
 import { type FieldPicks, isPicked } from '../mirror/picks.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
-import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
-import type { Copy } from '../mirror/copy.ts';
-import type { FormOverview } from '../mirror/target.ts';
+import { type Copy, type Erasure, type FormOverview, NOTHING_ERASED } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type EraseOptions, type ErasureReport, scrubbed, writing } from './erase.ts';
 import { plainFieldsOf } from './plain-columns.ts';

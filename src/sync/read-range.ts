@@ -1,6 +1,6 @@
-import { halve, GRAIN_MS, grainsTo } from '../mirror/halving.ts';
+import { GRAIN_MS, grainsTo, halve } from '../mirror/ledger.ts';
 import type { Count, Grain } from '../mirror/port.ts';
-import { BaseProof, Sweep, type Shown, type Verdict } from '../mirror/proof.ts';
+import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
 import { Incomplete } from './incomplete.ts';
 import { atStep, createdMsOf, dated, type Profile, stepOf } from './profile.ts';

@@ -1,12 +1,17 @@
-import type { TargetNotice } from '../mirror/notices.ts';
+import type { Applied, OpenForm, Run, TargetNotice } from '../mirror/port.ts';
 import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
 import { shellOption } from '../base/shell.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { type OutcomeName, OUTCOMES } from '../mirror/outcomes.ts';
-import { accounted, type FormState, liveRows, sumOf } from '../mirror/form-state.ts';
-import type { Applied, OpenForm, Run } from '../mirror/port.ts';
+import {
+  accounted,
+  type FormState,
+  liveRows,
+  type OutcomeName,
+  OUTCOMES,
+  sumOf,
+} from '../mirror/form-state.ts';
 import { Incomplete } from './incomplete.ts';
-import { type Mirroring, noteGone, openForWriting, type Opened, readForm } from './mirroring.ts';
+import { type Mirroring, noteGone, type Opened, openForWriting, readForm } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
 import { NOTHING_APPLIED } from './sink.ts';
 import { Source } from './source.ts';

@@ -1,9 +1,8 @@
 import type { SubmissionItem } from '../forms/client.ts';
-import { pickFields } from '../mirror/label-map.ts';
+import { pickFields, UnlistedFields } from '../mirror/fields.ts';
 import { type FieldPicks, isPicked } from '../mirror/picks.ts';
 import { joinRow } from '../mirror/row.ts';
 import type { Form, PickedField } from '../mirror/types.ts';
-import { UnlistedFields } from '../mirror/unlisted-fields.ts';
 import type { FormState } from '../mirror/form-state.ts';
 import type { Applied, Change, Entry, OpenForm, Row } from '../mirror/port.ts';
 import { Incomplete } from './incomplete.ts';

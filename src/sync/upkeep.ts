@@ -1,6 +1,6 @@
 import { isAbort } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Copy } from '../mirror/copy.ts';
+import type { Copy } from '../mirror/target.ts';
 import type { FormIdentity, PassOutcome } from '../mirror/types.ts';
 import { logErasures, person } from './erasure-log.ts';
 import { purgeDeleted } from './purge.ts';

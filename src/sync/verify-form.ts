@@ -1,15 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { SubmissionItem } from '../forms/client.ts';
-import { cellText } from '../mirror/cell.ts';
-import { looksHashed } from '../mirror/hashing.ts';
+import { cellText, looksHashed } from '../mirror/cells.ts';
 import { isHashed } from '../mirror/picks.ts';
-import type { TargetNotice } from '../mirror/notices.ts';
+import type { OpenForm, Row, Store, StoredRow, TargetNotice } from '../mirror/port.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import type { OpenForm, Row, Store, StoredRow } from '../mirror/port.ts';
 import type { Joining } from './sink.ts';
 import type { Source } from './source.ts';
 import type { Profile } from './profile.ts';
-import { compareItems, type Difference, type Differing, differencesOf, verify } from './verify.ts';
+import { compareItems, type Difference, differencesOf, type Differing, verify } from './verify.ts';
 
 /*
  * The comparison of the command `verify`: what differs is looked at again, as a run may be on its way.

@@ -1,16 +1,14 @@
 import type { Clock } from '../base/clock.ts';
 import type { SubmissionItem } from '../forms/client.ts';
-import { sameCell } from '../mirror/cell.ts';
-import { pickFields } from '../mirror/label-map.ts';
+import { sameCell } from '../mirror/cells.ts';
+import { pickFields, UnlistedFields } from '../mirror/fields.ts';
 import { isPicked } from '../mirror/picks.ts';
 import type { Form } from '../mirror/types.ts';
-import { UnlistedFields } from '../mirror/unlisted-fields.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import type { OpenForm, Row, StoredRow } from '../mirror/port.ts';
-import type { Profile } from './profile.ts';
-import { createdMsOf, dated } from './profile.ts';
+import { createdMsOf, dated, type Profile } from './profile.ts';
 import { shownOf } from './read-range.ts';
-import { joinItem, type Joining } from './sink.ts';
+import { type Joining, joinItem } from './sink.ts';
 import type { Source } from './source.ts';
 import { type Span, WHOLE } from './work.ts';
 

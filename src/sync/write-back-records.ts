@@ -1,4 +1,4 @@
-import { type MarkingRecord, saysTheSame } from '../mirror/marking-record.ts';
+import { type MarkingRecord, saysTheSame } from '../mirror/target.ts';
 import type { Store } from '../mirror/port.ts';
 import { changeRecord, readRecord } from './records.ts';
 

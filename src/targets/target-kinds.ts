@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { LOCAL, type Transport } from '../base/transport.ts';
 import type { Store } from '../mirror/port.ts';
-import type { HistoryKind } from '../mirror/histories.ts';
-import type { TargetKind } from '../mirror/target.ts';
+import type { HistoryKind, TargetKind } from '../mirror/target.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
 import type { SheetStoreOptions } from './google-sheets/store.ts';
 import { parseMysqlUrl } from './sql/mysql/mysql-address.ts';

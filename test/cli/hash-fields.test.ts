@@ -4,7 +4,7 @@ import { App } from '../../src/app.ts';
 import { jobHandlers } from '../../src/cli/job-handlers.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { looksHashed } from '../../src/mirror/hashing.ts';
+import { looksHashed } from '../../src/mirror/cells.ts';
 import type { Cell, PassKind } from '../../src/mirror/types.ts';
 import type { Environment } from '../../src/settings/variables.ts';
 import { runCli } from '../support/cli-host.ts';

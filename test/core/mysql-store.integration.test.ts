@@ -2,7 +2,7 @@ import { type Connection, createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenForm, StoredRow } from '../../src/mirror/port.ts';
 import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
-import { hashedCell } from '../../src/mirror/hashing.ts';
+import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentMariadb } from '../support/lent-server.ts';
 import { createMysqlDatabase, mariadbMissing } from '../support/servers.ts';

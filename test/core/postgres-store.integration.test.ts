@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { OpenForm } from '../../src/mirror/port.ts';
 import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
-import { hashedCell } from '../../src/mirror/hashing.ts';
+import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { createDatabase, postgresMissing } from '../support/servers.ts';

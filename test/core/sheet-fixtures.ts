@@ -1,10 +1,11 @@
-import { startTestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
-import type { TestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
+import {
+  startTestEmulator,
+  type TestEmulator,
+} from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
 import type { Stored } from '../../packages/google-sheets-emulator/test/support/inspect.ts';
-import type { OpenForm, Store } from '../../src/mirror/port.ts';
+import type { OpenForm, Store, TargetNotice } from '../../src/mirror/port.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
-import type { TargetNotice } from '../../src/mirror/notices.ts';
 import type { PickedField } from '../../src/mirror/types.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
 import { AGE, clock, formOf, NAME } from './store-fixtures.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { OpenForm, Store } from '../../src/mirror/port.ts';
 import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
-import { hashedCell } from '../../src/mirror/hashing.ts';
+import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
 

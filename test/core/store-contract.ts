@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sameCell } from '../../src/mirror/cell.ts';
-import { hashedCell, looksHashed } from '../../src/mirror/hashing.ts';
+import { hashedCell, looksHashed, sameCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, type PickedField, type Row } from '../../src/mirror/types.ts';
 import { accounted, wholeRead } from '../../src/mirror/form-state.ts';
 import type {

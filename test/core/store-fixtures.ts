@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
-import type { TargetNotice } from '../../src/mirror/notices.ts';
+import type { TargetNotice } from '../../src/mirror/port.ts';
 import type { Cell, PickedField, Row } from '../../src/mirror/types.ts';
 
 /* Fields, rows and a clock for the tests of the SQL store. */

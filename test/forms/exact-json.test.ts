@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../src/forms/exact-json.ts';
-import { decimalText, jsonText, parseNumber } from '../../src/mirror/numbers.ts';
+import { decimalText, jsonText, parseNumber } from '../../src/mirror/json.ts';
 import { ExactNumber, type Json } from '../../src/mirror/types.ts';
 import { propertyRuns } from '../support/property.ts';
 

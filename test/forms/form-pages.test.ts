@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FormsClient, type SubmissionPage } from '../../src/forms/client.ts';
 import { FormPages } from '../../src/forms/form-pages.ts';
-import type { FormWindow } from '../../src/mirror/window.ts';
+import type { FormWindow } from '../../src/mirror/target.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
 import { TestClock } from '../support/test-clock.ts';
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readOverview } from '../../src/health/facts.ts';
 import { parsePicks } from '../../src/mirror/picks.ts';
 import { provenFor } from '../../src/mirror/proven-for.ts';
-import type { Copy } from '../../src/mirror/copy.ts';
-import type { FormOverview } from '../../src/mirror/target.ts';
+import type { Copy, FormOverview } from '../../src/mirror/target.ts';
 import { formOverview } from './fake-source.ts';
 import { failedPass, FORM_A, FORM_B, formOf, healthOf, reading } from './health-of.ts';
 

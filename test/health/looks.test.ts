@@ -4,7 +4,7 @@ import type { HealthFacts } from '../../src/health/facts.ts';
 import { assessRecorded } from '../../src/health/recorded-health.ts';
 import { headline } from '../../src/health/headline.ts';
 import { reportOf } from '../../src/health/report.ts';
-import type { FormLook } from '../../src/mirror/looked.ts';
+import type { FormLook } from '../../src/mirror/target.ts';
 import { NO_PASSES } from '../../src/health/pass-summary.ts';
 import { overviewMain } from '../../src/web/overview-page.ts';
 import { before, formOverview, NOW, passRecord } from './fake-source.ts';

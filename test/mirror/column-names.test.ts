@@ -6,12 +6,12 @@ import {
   fieldColumnName,
   formTableName,
   MAX_NAME_BYTES,
+  SYSTEM_COLUMNS,
   uniqueName,
   VIEW_SUFFIX,
   viewLabels,
 } from '../../src/mirror/column-names.ts';
 import { propertyRuns } from '../support/property.ts';
-import { SYSTEM_COLUMNS } from '../../src/mirror/reserved-names.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 const seed = propertyRuns(100);

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { hashedCell, hashInput, keyFingerprint, looksHashed } from '../../src/mirror/hashing.ts';
+import { hashedCell, hashInput, keyFingerprint, looksHashed } from '../../src/mirror/cells.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
 
 const KEY = 'k'.repeat(32);

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { sameCell, toCell } from '../../src/mirror/cell.ts';
-import { compareRow } from '../../src/mirror/changes.ts';
-import { hashedCell } from '../../src/mirror/hashing.ts';
+import { hashedCell, sameCell, toCell } from '../../src/mirror/cells.ts';
+import { compareRow, joinRow } from '../../src/mirror/row.ts';
 import { decideMark } from '../../src/mirror/mark-rules.ts';
 import { isHashed, isPicked, namesFor, parsePicks } from '../../src/mirror/picks.ts';
-import { joinRow } from '../../src/mirror/row.ts';
-import { ExactNumber, JsonText, type Json, type PickedField } from '../../src/mirror/types.ts';
+import { ExactNumber, type Json, JsonText, type PickedField } from '../../src/mirror/types.ts';
 
 const field = (id: string, hashed = false): PickedField => ({
   id,

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../src/base/errors.ts';
 import type { ProblemCode } from '../../src/health/problem.ts';
-import type { NoticeCode } from '../../src/mirror/notices.ts';
+import type { NoticeCode } from '../../src/mirror/port.ts';
 
 /** What the codes of problems mean that are not codes of errors: the mirror finds these by itself. */
 export const FOUND_PROBLEMS: Readonly<Record<Exclude<ProblemCode, ErrorCode>, string>> = {

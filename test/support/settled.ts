@@ -1,5 +1,5 @@
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
-import { cellText, toCell } from '../../src/mirror/cell.ts';
+import { cellText, toCell } from '../../src/mirror/cells.ts';
 import type { FormsStore, StoredSubmission } from '../../src/sandbox/forms-api/store.ts';
 import type { MirrorRow, MirrorView } from './mirror-view.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { Copy } from '../../src/mirror/copy.ts';
+import type { Copy } from '../../src/mirror/target.ts';
 import type { PassOutcome } from '../../src/mirror/types.ts';
 import { upkeep } from '../../src/sync/upkeep.ts';
 

@@ -1,4 +1,4 @@
-import { cellText, isBlank } from '../../mirror/cell.ts';
+import { cellText, isBlank } from '../../mirror/cells.ts';
 import { type Cell, JsonText, type PickedField, type Row } from '../../mirror/types.ts';
 import { compactKey, fieldKey } from './api/metadata.ts';
 

@@ -1,9 +1,8 @@
 import { toMirrorError } from '../../base/errors.ts';
-import type { NoticeCode, TargetNotice } from '../../mirror/notices.ts';
+import type { CheckResult, NoticeCode, TargetNotice } from '../../mirror/port.ts';
 import { createMetadata, deleteMetadata, METADATA_KEYS } from './api/metadata.ts';
 import { MAX_CELLS } from './api/size-limits.ts';
 import { SheetsError } from './api/sheets-error.ts';
-import type { CheckResult } from '../../mirror/port.ts';
 import type { SheetFile } from './sheet-file.ts';
 
 /** The share of Google's limit above which the check fails: the spreadsheet is about to be full. */

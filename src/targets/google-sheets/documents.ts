@@ -1,7 +1,6 @@
-import type { TargetNotice } from '../../mirror/notices.ts';
+import type { Entry, Run, TargetNotice } from '../../mirror/port.ts';
 import { EMPTY_TALLY, type FormState } from '../../mirror/form-state.ts';
 import { entryKey } from '../../mirror/ledger.ts';
-import type { Entry, Run } from '../../mirror/port.ts';
 import type { CountedQuestion } from './answer-tally.ts';
 import type { SheetField } from './fields.ts';
 import type { View } from './sheet-file.ts';

@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { cellText } from '../../mirror/cell.ts';
-import { looksHashed } from '../../mirror/hashing.ts';
+import { cellText, looksHashed } from '../../mirror/cells.ts';
 import { toSheetValue } from './api/cell-value.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import { answerOf } from './rows/row-values.ts';

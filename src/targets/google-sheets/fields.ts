@@ -1,4 +1,4 @@
-import { labelMap } from '../../mirror/label-map.ts';
+import { labelMap } from '../../mirror/fields.ts';
 import type { Form, PickedField, Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import { type FieldContent, OWN_COLUMNS } from './columns/own-columns.ts';

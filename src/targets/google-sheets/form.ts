@@ -1,13 +1,3 @@
-import type { TargetNotice } from '../../mirror/notices.ts';
-import { isDeepStrictEqual } from 'node:util';
-import { MirrorError } from '../../base/errors.ts';
-import { forgottenHash } from '../../mirror/forgotten.ts';
-import type { Form, PickedField } from '../../mirror/types.ts';
-import { browserAddress } from './api/address.ts';
-import { movedError } from './api/sheets-error.ts';
-import { SerialTime } from './rows/serial-time.ts';
-import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
-import { countsOf, entriesAfter, type Entries, isIn, tallyOf } from '../../mirror/ledger.ts';
 import type {
   Applied,
   Change,
@@ -22,7 +12,23 @@ import type {
   Run,
   StoredField,
   StoredRow,
+  TargetNotice,
 } from '../../mirror/port.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { MirrorError } from '../../base/errors.ts';
+import {
+  countsOf,
+  type Entries,
+  entriesAfter,
+  forgottenHash,
+  isIn,
+  tallyOf,
+} from '../../mirror/ledger.ts';
+import type { Form, PickedField } from '../../mirror/types.ts';
+import { browserAddress } from './api/address.ts';
+import { movedError } from './api/sheets-error.ts';
+import { SerialTime } from './rows/serial-time.ts';
+import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { blockedIn, countedRows } from './blocked.ts';
 import { isSettled, planCommit } from './commit.ts';
 import { followFields, type SheetField } from './fields.ts';
@@ -30,14 +36,14 @@ import { planErasure, planRemoval } from './erase.ts';
 import { noticesOf } from './notices.ts';
 import {
   encoderOf,
-  type KnownRow,
   knownRow,
+  type KnownRow,
   storedRow,
-  type Survey,
   survey,
+  type Survey,
   type Table,
 } from './rows.ts';
-import { type Aim, type Batch, type SheetFile, type View, type Writer } from './sheet-file.ts';
+import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import { SALT, type StateKey, type StateRow, textIn } from './state-tab.ts';
 import { planSweep, type Unverified } from './sweep.ts';
 import { AnswerTally, type CountedQuestion } from './answer-tally.ts';

@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { count } from '../../base/format.ts';
 import { type FormHealthText, HEALTH_STATES, type HealthState } from '../../mirror/health-text.ts';
-import type { TargetNotice } from '../../mirror/notices.ts';
+import type { Entry, StoredField, TargetNotice } from '../../mirror/port.ts';
 import { cellData, fitText } from './api/cell-value.ts';
 import {
   BODY_FORMAT,
@@ -15,7 +15,6 @@ import {
 } from './api/formatting.ts';
 import { createMetadata, METADATA_KEYS } from './api/metadata.ts';
 import type { SerialTime } from './rows/serial-time.ts';
-import type { Entry, StoredField } from '../../mirror/port.ts';
 
 /*
  * The tab that tells the people of a spreadsheet how the mirror is: forms first, then what needs somebody, fields last. It is

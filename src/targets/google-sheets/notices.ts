@@ -1,5 +1,5 @@
 import { count, plural } from '../../base/format.ts';
-import type { NoticeCode, TargetNotice } from '../../mirror/notices.ts';
+import type { NoticeCode, TargetNotice } from '../../mirror/port.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { keepsFromHeader, kindOf, type Obstacle } from './api/obstacles.ts';
 import { allowRemedy } from './api/sheets-error.ts';

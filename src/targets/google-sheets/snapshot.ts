@@ -1,6 +1,5 @@
 import { viewLabels } from '../../mirror/column-names.ts';
-import type { FormSnapshot } from '../../mirror/snapshot.ts';
-import type { Cell, StoredField, StoredRow } from '../../mirror/port.ts';
+import type { Cell, FormSnapshot, StoredField, StoredRow } from '../../mirror/port.ts';
 
 /** Own columns as a database calls them, the last one behind the fields. */
 const SYSTEM = ['id', 'status', 'created_at', '_deleted_at'];

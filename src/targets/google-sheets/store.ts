@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { newSalt } from '../../mirror/forgotten.ts';
+import { newSalt, tallyOf } from '../../mirror/ledger.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { browserAddress } from './api/address.ts';
 import { GOOGLE_QUOTA, RequestQuota } from './api/request-quota.ts';
@@ -11,9 +11,9 @@ import { SerialTime } from './rows/serial-time.ts';
 import { headOf } from './state/commit-log.ts';
 import { type CredentialsSource, openAccount } from '../google/credentials.ts';
 import { distrust, flagAll, liveRows, newFormState } from '../../mirror/form-state.ts';
-import { tallyOf } from '../../mirror/ledger.ts';
 import type {
   CheckResult,
+  FormSnapshot,
   OpenForm,
   Store,
   StoredForm,
@@ -26,16 +26,15 @@ import { SheetForm, type SheetFormParts, stateLost } from './form.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
 import { type DescribeForm, showMirror, showSummary } from './own-tabs.ts';
 import { sheetSnapshot } from './snapshot.ts';
-import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import { countedRows, freedIn } from './blocked.ts';
 import { planHeader } from './layout.ts';
 import {
   EMPTY_SURVEY,
-  type KnownRow,
   knownRow,
+  type KnownRow,
   OWN_COLUMNS,
-  type Survey,
   survey,
+  type Survey,
   type Table,
 } from './rows.ts';
 import { READ_MS, SheetFile, type View, type Writer } from './sheet-file.ts';

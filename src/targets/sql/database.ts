@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { MirrorError } from '../../base/errors.ts';
 import type { ViewSelects } from './form-views.ts';
-import type { Relation } from '../../mirror/relations.ts';
+import type { Grain, Relation } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
-import type { Grain } from '../../mirror/port.ts';
 
 /*
  * What the SQL store asks of a database. Statements write parameters as `$1`, `$2`, … in the order of their first use.

@@ -1,6 +1,5 @@
-import { cellText, toCell } from '../../mirror/cell.ts';
-import { looksHashed } from '../../mirror/hashing.ts';
-import { parseJson } from '../../mirror/json-text.ts';
+import { cellText, looksHashed, toCell } from '../../mirror/cells.ts';
+import { parseJson } from '../../mirror/json.ts';
 import { type Cell, type Json, JsonText } from '../../mirror/types.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import type { Erasure } from '../../mirror/port.ts';

@@ -1,9 +1,7 @@
-import { fieldColumnName, uniqueName } from '../../mirror/column-names.ts';
-import { labelMap } from '../../mirror/label-map.ts';
-import { cellText, isBlank, toCell } from '../../mirror/cell.ts';
-import { parseJson } from '../../mirror/json-text.ts';
-import { decimalText, parseNumber } from '../../mirror/numbers.ts';
-import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
+import { fieldColumnName, SYSTEM_COLUMNS, uniqueName } from '../../mirror/column-names.ts';
+import { labelMap } from '../../mirror/fields.ts';
+import { cellText, isBlank, toCell } from '../../mirror/cells.ts';
+import { decimalText, parseJson, parseNumber } from '../../mirror/json.ts';
 import {
   type Cell,
   ExactNumber,

@@ -1,5 +1,4 @@
-import { viewLabels } from '../../mirror/column-names.ts';
-import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
+import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import {
   type Dialect,

@@ -1,9 +1,3 @@
-import type { TargetNotice } from '../../mirror/notices.ts';
-import type { Clock } from '../../base/clock.ts';
-import { MirrorError } from '../../base/errors.ts';
-import { forgottenHash } from '../../mirror/forgotten.ts';
-import type { Form, PickedField } from '../../mirror/types.ts';
-import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import type {
   Applied,
   Change,
@@ -18,7 +12,13 @@ import type {
   Run,
   StoredField,
   StoredRow,
+  TargetNotice,
 } from '../../mirror/port.ts';
+import type { Clock } from '../../base/clock.ts';
+import { MirrorError } from '../../base/errors.ts';
+import { forgottenHash } from '../../mirror/ledger.ts';
+import type { Form, PickedField } from '../../mirror/types.ts';
+import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { applyChange, storableRows } from './commit.ts';
 import {
   type Database,

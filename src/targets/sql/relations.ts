@@ -1,5 +1,5 @@
-import type { Relation, RelationColumn, TargetRelations } from '../../mirror/relations.ts';
-import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
+import type { Relation, RelationColumn, TargetRelations } from '../../mirror/port.ts';
+import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
 import { type Database, quoted, type ViewedForm } from './database.ts';
 import { answerColumns, viewedForms } from './form-views.ts';
 import { MORE } from './fields.ts';

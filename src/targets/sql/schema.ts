@@ -1,5 +1,5 @@
 import { MirrorError } from '../../base/errors.ts';
-import { newSalt } from '../../mirror/forgotten.ts';
+import { newSalt } from '../../mirror/ledger.ts';
 import { type Database, type Dialect, quoted, type Session, textOf } from './database.ts';
 import type { NewColumn } from './fields.ts';
 

@@ -1,6 +1,5 @@
-import { viewLabels } from '../../mirror/column-names.ts';
-import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
-import type { FormSnapshot, SnapshotColumn } from '../../mirror/snapshot.ts';
+import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
+import type { FormSnapshot, SnapshotColumn } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import { type Database, type Param, quoted, type SqlRow, textOf } from './database.ts';
 import { decodeRow, MORE, ownColumns } from './fields.ts';

@@ -2,11 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { formTableName } from '../../mirror/column-names.ts';
-import type { TargetRelations } from '../../mirror/relations.ts';
-import type { FormSnapshot } from '../../mirror/snapshot.ts';
+import type {
+  CheckResult,
+  FormSnapshot,
+  OpenForm,
+  Store,
+  StoredForm,
+  StoredRecord,
+  TargetRelations,
+} from '../../mirror/port.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { distrust, type FormState, liveRows, newFormState } from '../../mirror/form-state.ts';
-import type { CheckResult, OpenForm, Store, StoredForm, StoredRecord } from '../../mirror/port.ts';
 import { type Database, numberOf, type Session, type SqlField, textOf } from './database.ts';
 import { settled } from './fields.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';

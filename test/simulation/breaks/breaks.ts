@@ -200,7 +200,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L9',
     name: 'a deleted field goes by its ID',
-    file: 'src/mirror/label-map.ts',
+    file: 'src/mirror/fields.ts',
     find: 'for (const { id, label } of known) add(id, label);',
     replace: 'for (const { id } of known) add(id, id);',
   },
@@ -215,7 +215,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L10',
     name: 'texts of digits become numbers',
-    file: 'src/mirror/cell.ts',
+    file: 'src/mirror/cells.ts',
     find: "if (typeof answer === 'string' || typeof answer === 'number') return answer;",
     replace: `if (typeof answer === 'string' && /^\\d+$/.test(answer.split(' ').at(-1) ?? '')) return Number(answer.split(' ').at(-1));
   if (typeof answer === 'string' || typeof answer === 'number') return answer;`,
@@ -261,7 +261,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L11',
     name: 'a change of what is hashed is not noticed',
-    file: 'src/mirror/stored-under.ts',
+    file: 'src/mirror/picks.ts',
     find: 'hashing: fingerprint([...hashed, key, String(HASH_FORMAT)]),',
     replace: "hashing: fingerprint([String(HASH_FORMAT + hashed.length * 0), key && '']),",
   },

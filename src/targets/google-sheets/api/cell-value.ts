@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { count } from '../../../base/format.ts';
-import { cellText } from '../../../mirror/cell.ts';
+import { cellText } from '../../../mirror/cells.ts';
 import { MAX_CELL_CHARACTERS } from './size-limits.ts';
 import type { Cell } from '../../../mirror/types.ts';
 

@@ -1,5 +1,5 @@
 import type { Cell, Rejection, Row } from '../../../mirror/types.ts';
-import { parseNumber } from '../../../mirror/numbers.ts';
+import { parseNumber } from '../../../mirror/json.ts';
 import { canonicalTime } from '../../../mirror/canonical-time.ts';
 import type { FieldContent } from '../columns/own-columns.ts';
 import { type ColumnKey, fieldKey } from '../api/metadata.ts';

@@ -1,6 +1,6 @@
 import { asDescribed } from '../sql-errors.ts';
-import { cellText } from '../../../mirror/cell.ts';
-import { parseNumber } from '../../../mirror/numbers.ts';
+import { cellText } from '../../../mirror/cells.ts';
+import { parseNumber } from '../../../mirror/json.ts';
 import { type Cell, JsonText } from '../../../mirror/types.ts';
 import type { Grain } from '../../../mirror/port.ts';
 import {

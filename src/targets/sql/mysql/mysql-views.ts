@@ -1,4 +1,4 @@
-import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
+import { SYSTEM_COLUMNS } from '../../../mirror/column-names.ts';
 import { quoted, type ViewedForm } from '../database.ts';
 import { MORE } from '../fields.ts';
 import { answerColumns, type FormViewStyle, unionOf, type ViewSelects } from '../form-views.ts';

@@ -1,5 +1,5 @@
 import { printable } from '../../../base/printable.ts';
-import type { Relation } from '../../../mirror/relations.ts';
+import type { Relation } from '../../../mirror/port.ts';
 import { literal, onConflict, quoted, type Session, textOf } from '../database.ts';
 import { inSavepoint } from '../savepoint.ts';
 

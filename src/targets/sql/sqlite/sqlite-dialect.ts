@@ -1,15 +1,14 @@
 import { asDescribed } from '../sql-errors.ts';
-import { cellText } from '../../../mirror/cell.ts';
-import { jsonDepth } from '../../../mirror/json-text.ts';
-import { parseNumber } from '../../../mirror/numbers.ts';
+import { cellText } from '../../../mirror/cells.ts';
+import { jsonDepth, parseNumber } from '../../../mirror/json.ts';
 import { type Cell, JsonText } from '../../../mirror/types.ts';
 import type { Grain } from '../../../mirror/port.ts';
 import {
   type Batch,
   type ColumnType,
   type Dialect,
-  liveIndex,
   literal,
+  liveIndex,
   numberOf,
   onConflict,
   type Param,
