@@ -1,12 +1,11 @@
 import { MirrorError } from '../base/errors.ts';
 import { sumOf } from '../mirror/form-state.ts';
-import type { Entry, EntryKind, OpenForm, RowQuery, Store } from '../mirror/port.ts';
+import type { Entry, EntryKind, OpenForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
 import type {
   CopyReader,
   ListedRejection,
   Refusal,
   StoredField,
-  StoredRow,
   Traces,
   WindowRecord,
 } from '../mirror/target.ts';

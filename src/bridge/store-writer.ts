@@ -1,7 +1,7 @@
 import { distrust } from '../mirror/form-state.ts';
-import type { OpenForm, Store } from '../mirror/port.ts';
+import type { OpenForm, Store, StoredRow } from '../mirror/port.ts';
 import { noteWriteBack } from '../sync/write-back-records.ts';
-import { type CopyWriter, type Erasure, NOTHING_ERASED, type StoredRow } from '../mirror/target.ts';
+import { type CopyWriter, type Erasure, NOTHING_ERASED } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { StoreReader, tracesIn } from './store-reader.ts';
 

@@ -19,22 +19,6 @@ export interface Pause {
   readonly reason: string | null;
 }
 
-/** What a target keeps of pauses. */
-export interface Pauses {
-  /** What people have paused here, whether or not it was ever mirrored; as of some seconds ago at most. */
-  pauses(): Promise<readonly Pause[]>;
-
-  /**
-   * Has a form, or the target as a whole, left alone: writers are refused with PAUSED from then on, in every process, also
-   * after a restart. One that is open stays so: a pass asks for {@link pauses} between its batches. What is paused already
-   * stays as it was. Resolves to the pause in force.
-   */
-  pause(pause: Pause): Promise<Pause>;
-
-  /** Ends such a pause; those of single forms do not end with that of the target. Resolves to what it was; undefined for none. */
-  resume(formId: string | null): Promise<Pause | undefined>;
-}
-
 const LONGEST_NAME = 120;
 const LONGEST_REASON = 200;
 

@@ -1,7 +1,7 @@
+import type { StoredRow } from './port.ts';
 import { canonicalTime } from './canonical-time.ts';
 import { hashedCell, sameCell, toCell } from './cells.ts';
 import { FieldMap, FieldOrder, type FieldReader, readerOf } from './field-map.ts';
-import type { StoredRow } from './target.ts';
 import type { Cell, PickedField, Rejection, Row, Submission } from './types.ts';
 
 /** A submission joined with the picked fields. `rejections`: what could not be stored as it was, each `stored: true`. */
@@ -85,39 +85,26 @@ function requireKey(key: string | undefined): string {
   return key;
 }
 
-/** Rows as a target would hold them. */
-export interface RowsAsStored {
-  /** In the order of the rows that were asked about; undefined of one that can't be stored. */
-  readonly rows: readonly (Row | undefined)[];
-  /** Whether a field that holds `stored` would be left alone by `coming`, an answer of one of these rows. */
-  readonly isSame: (fieldId: string, stored: Cell, coming: Cell) => boolean;
-}
-
 /** What differs between a submission and its stored row: names of system columns and IDs of fields, never values. */
 export interface RowDifference {
-  /** Of `id` (where another row has the same one), `status`, `created_at`, `_deleted_at`. */
+  /** Of `status`, `created_at`, `_deleted_at`. */
   readonly columns: readonly string[];
   readonly fieldIds: readonly string[];
 }
 
-/**
- * Compares a row as it should be with the stored one, over the given fields. Undefined when they agree. `isSame`: when an
- * answer to a field does.
- */
+/** Compares a row as it should be with the stored one, over the given fields. Undefined when they agree. */
 export function compareRow(
   row: Row,
   stored: StoredRow,
   fieldIds: readonly string[],
-  isSame: RowsAsStored['isSame'] = (_fieldId, was, is) => sameCell(was, is),
 ): RowDifference | undefined {
   const columns = [
-    ...(stored.isDoubled === true ? ['id'] : []),
     ...(row.status === stored.status ? [] : ['status']),
     ...(row.createdAt === stored.createdAt ? [] : ['created_at']),
     ...(stored.deletedAt === null ? [] : ['_deleted_at']),
   ];
   const differing = fieldIds.filter(
-    (id) => !isSame(id, stored.cells.get(id) ?? null, row.cells.get(id) ?? null),
+    (id) => !sameCell(stored.cells.get(id) ?? null, row.cells.get(id) ?? null),
   );
   if (columns.length === 0 && differing.length === 0) return undefined;
   return { columns, fieldIds: differing };

@@ -1,30 +1,23 @@
 import type { ErrorCode } from '../base/errors.ts';
 import type { Loss } from './losses.ts';
-import type { Pauses } from './pauses.ts';
+import type { Pause } from './pauses.ts';
 import type { StoredUnder } from './picks.ts';
-import type { FormSnapshot, TargetNotice, TargetRelations } from './port.ts';
-import type {
-  Checkpoint,
-  FormIdentity,
-  PassRecord,
-  Rejection,
-  Row,
-  StatusCounts,
-} from './types.ts';
+import type { FormSnapshot, StoredRow, TargetNotice, TargetRelations } from './port.ts';
+import type { Checkpoint, FormIdentity, PassRecord, Rejection } from './types.ts';
+
+/*
+ * A target as commands, page and health ask for it, until they read its state themselves. Times are ISO 8601 in UTC.
+ */
 
 /** A kind of target: the name of its entry in `targets/target-kinds.ts`. */
 export type TargetKind = string;
 
-/**
- * A place that submissions are mirrored into. The port speaks of operations, never of connections; one contract suite
- * (`test/contract/target.ts`) runs over every adapter. Checkpoints, field catalogue and pass history live in the target.
- * Errors: MirrorError with a TARGET_… code, whose message names the target and the remedy and holds no answer or secret.
- */
-export interface Target extends AsyncDisposable, Histories, Pauses, KeptSlugs {
+/** Operations reject with a MirrorError with a TARGET_… code, whose message names the target and the remedy and holds no answer or secret. */
+export interface Copy extends AsyncDisposable {
   /** The name from the settings (`default` when unnamed). */
   readonly name: string;
   readonly kind: TargetKind;
-  /** The best number of rows for one {@link FormWriter.apply}: a pass collects batches of this size, and memory depends on it (L14). */
+  /** The best number of rows to read at once; memory depends on it (L14). */
   readonly batchRows: number;
   /** Where it is, for people: no password (L15). */
   readonly address: string;
@@ -35,14 +28,11 @@ export interface Target extends AsyncDisposable, Histories, Pauses, KeptSlugs {
   /** Every form that this target ever mirrored, with its state; for `status`, `check` and the status page. Empty when never written. */
   overview(): Promise<FormOverview[]>;
 
-  /**
-   * Every form that this target ever mirrored, with its fields, as far as anything there still tells. Answers also where {@link overview}
-   * and {@link reader} reject because records were lost: what is read before a pass must not keep the pass from making them again.
-   */
+  /** Every form that this target ever mirrored, with its fields. */
   heldForms(): Promise<HeldForm[]>;
 
   /** Reads one form without the lock; undefined when it was never mirrored here. */
-  reader(formId: string): Promise<FormReader | undefined>;
+  reader(formId: string): Promise<CopyReader | undefined>;
 
   /** The tables and views for other tools to read, none before the first pass; undefined where a target has no such thing. */
   relations(): Promise<TargetRelations | undefined>;
@@ -50,21 +40,42 @@ export interface Target extends AsyncDisposable, Histories, Pauses, KeptSlugs {
   /** One form as it is here now, to be read at leisure; undefined when it was never mirrored here. */
   snapshot(formId: string): Promise<FormSnapshot | undefined>;
 
-  /**
-   * Becomes the form's only writer (L13). The first write makes its table or tab when missing. A lock that kill -9
-   * releases, with a fencing epoch: a writer that lost it gets TARGET_LOST_LOCK on its next write. Throws TARGET_BUSY
-   * when another holds it for longer than `waitMs`, PAUSED where people have it left alone.
-   */
-  openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter>;
+  /** Becomes the form's only writer (L13). Throws TARGET_BUSY when another holds it for longer than `waitMs`. */
+  openWriter(form: FormIdentity, options: WriterOptions): Promise<CopyWriter>;
+
+  /** Removes what was erased from the files of the target, too, as far as that is ours to do. */
+  scrub(): Promise<void>;
+
+  /** When the workspace was last found to have what the target accounts for; null before the first time. */
+  lastLook(): Promise<{ readonly at: string } | null>;
 
   /**
-   * Ends what {@link FormWriter.forget}, `purgeDeleted` and `emptyFields` began: what they removed leaves the files of the
-   * target, too, as far as that is ours to do. Nothing to do costs next to nothing; may be called again after a crash.
+   * Removes what the histories of a form tell of the time before `before`: what was true then, and since, stays. Returns how many
+   * entries it removed. Undefined where a target keeps no history.
    */
-  scrub(): Promise<void>;
+  readonly pruneHistory?: (
+    form: FormIdentity,
+    before: string,
+    options: WriterOptions,
+  ) => Promise<number>;
+
+  /** What people have paused here, whether or not it was ever mirrored. */
+  pauses(): Promise<readonly Pause[]>;
+
+  /** Pauses a form, or the target as a whole. What is paused already stays as it was. Resolves to the pause in force. */
+  pause(pause: Pause): Promise<Pause>;
+
+  /** Ends such a pause; those of single forms do not end with that of the target. Resolves to what it was; undefined for none. */
+  resume(formId: string | null): Promise<Pause | undefined>;
+
+  /** IDs of forms by the slug that first named them in the settings (L11). */
+  slugs(): Promise<ReadonlyMap<string, string>>;
+
+  /** Keeps that a slug names a form, unless it names one already. Resolves to the ID of the form that it names. */
+  bindSlug(slug: string, formId: string): Promise<string>;
 }
 
-/** Options of {@link Target.openWriter}. */
+/** Options of {@link Copy.openWriter}. */
 export interface WriterOptions {
   /** How long to wait for another writer to finish; 0: not at all. */
   readonly waitMs: number;
@@ -97,7 +108,7 @@ export interface FormPlace {
 }
 
 /** A form as a target holds it. */
-export interface FormOverview extends UnreadForm {
+export interface FormOverview {
   readonly formId: string;
   readonly slug: string;
   readonly name: string;
@@ -116,7 +127,7 @@ export interface FormOverview extends UnreadForm {
   readonly look: FormLook | null;
   /** What marking left to say; null when it marked all that it could. */
   readonly marking: MarkingRecord | null;
-  /** See {@link FormReader.losses}: with any, neither rows nor checkpoint say what the copy holds. */
+  /** What is not there any more, or not as it was written: with any, neither rows nor checkpoint say what the copy holds. */
   readonly losses: readonly Loss[];
   /** The newest pass of all, the newest that ended `ok`, and the newest full one. */
   readonly lastPass: PassRecord | null;
@@ -124,37 +135,21 @@ export interface FormOverview extends UnreadForm {
   readonly lastFull: PassRecord | null;
   /** Fields whose columns may hold answers: something was stored in them, and they were not emptied since. */
   readonly filledFields: readonly Pick<StoredField, 'id' | 'label'>[];
-  /** The next pass, whatever it finds, begins or ends the history of versions that the target's settings ask for. */
-  readonly isHistoryDue?: boolean;
   /** When the target was found empty that had held the form (ISO). Told by no target: it has lost its memory with the rest. */
   readonly refilledAt?: string;
-  /** Submissions that were forgotten; see {@link FormWriter.forget}. */
+  /** Submissions that were forgotten; see {@link CopyWriter.forget}. */
   readonly forgotten: number;
-  /** The settings that the rows were stored under; null: there are no rows. Absent for sheets, whose checkpoint has them. */
+  /** The settings that the rows were stored under; null: there are no rows. */
   readonly storedUnder?: StoredUnder | null;
-  /** What people changed and we leave alone, as far as it is known without reading rows; see {@link FormReader.notices}. */
+  /** What people changed and we leave alone, as far as it is known without reading rows. */
   readonly notices: readonly TargetNotice[];
 }
 
-/** A row as a target holds it. Cells by field ID, for every mirrored column, null where empty. */
-export interface StoredRow extends Row {
-  readonly deletedAt: string | null;
-  /** Whether another row has the same ID, where a table may hold such. */
-  readonly isDoubled?: boolean;
-}
-
-/** Read access to one form's rows; sees committed state. */
-export interface FormReader {
+/** Reads a form of a target; sees committed state. */
+export interface CopyReader {
   checkpoint(): Promise<Checkpoint | undefined>;
-  /** The windows that the form is read in, in order of time. Empty where it is read whole, and where nothing is known. */
+  /** The windows that the form is read in, in order of time. Empty where nothing is known. */
   windows(): Promise<readonly WindowRecord[]>;
-  /**
-   * What is not there any more, or not as it was written: compares what the target holds with what was stored in it, which
-   * is counted in the same atomic step as the rows. Empty when nothing is known to be lost. A writer is asked after
-   * `prepare`, which makes places and columns anew and remembers that. The next pass has to read everything then; its
-   * `finish` with a checkpoint forgets what was told, and only that: what is lost in the meantime is told to the one after.
-   */
-  losses(): Promise<readonly Loss[]>;
   /** The mirrored fields in column order, deleted ones included. */
   fields(): Promise<StoredField[]>;
   /** The rows with these IDs (deleted ones included), in any order. At most `batchRows` IDs. */
@@ -167,13 +162,13 @@ export interface FormReader {
   rejections(limit: number): Promise<{ total: number; items: ListedRejection[] }>;
   /** The refusals recorded for a submission, newest first; for `explain`. */
   refusals(submissionId: string): Promise<Refusal[]>;
-  /** Of these IDs those that were forgotten, each with when (ISO). */
+  /** Of these IDs those that were forgotten, each with when. */
   forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** What is held of these submissions, and {@link FormWriter.forget} would remove. */
+  /** What is held of these submissions, and {@link CopyWriter.forget} would remove. */
   traces(ids: readonly string[]): Promise<Traces>;
-  /** How many submissions were marked deleted before `before` (ISO), or lost their row, which {@link FormWriter.purgeDeleted} would remove. */
+  /** How many submissions were marked deleted before `before`, which {@link CopyWriter.purgeDeleted} would remove. */
   countDeleted(before: string): Promise<number>;
-  /** How many rows and former versions hold an answer to one of these fields, which {@link FormWriter.emptyFields} would remove. */
+  /** How many rows hold an answer to one of these fields, which {@link CopyWriter.emptyFields} would remove. */
   countFilled(fieldIds: readonly string[]): Promise<number>;
   /** The newest passes, newest first. */
   passes(limit: number): Promise<PassRecord[]>;
@@ -207,10 +202,12 @@ export interface Refusal {
 }
 
 /** Write access to one form; at most one at a time across processes and machines (L13). Dispose to release it. */
-export interface FormWriter extends FormReader, AsyncDisposable {
+export interface CopyWriter extends AsyncDisposable {
+  rows(ids: readonly string[]): Promise<Map<string, StoredRow>>;
+
   /**
    * Removes these submissions, in one atomic step with the note that keeps them from coming back: their rows, listings and
-   * refusals, and whatever else is held of them; see {@link Target.scrub} for the files. Live rows are accounted for without a
+   * refusals, and whatever else is held of them. Live rows are accounted for without a
    * row from then on (`unstored`), as the source counts them all the same. May be repeated.
    */
   forget(ids: readonly string[], at: string): Promise<Erasure>;
@@ -229,41 +226,6 @@ export interface FormWriter extends FormReader, AsyncDisposable {
    * rows held one. A field that is picked again has its column filled by a pass that reads everything.
    */
   emptyFields(fieldIds: readonly string[], at: string): Promise<number>;
-}
-
-/*
- * The part of a target that commands, page and health use, for both cores.
- */
-
-/** Reads a form of a target. */
-export type CopyReader = Pick<
-  FormReader,
-  | 'checkpoint'
-  | 'windows'
-  | 'fields'
-  | 'rows'
-  | 'liveIds'
-  | 'deletedIds'
-  | 'rejections'
-  | 'refusals'
-  | 'forgotten'
-  | 'traces'
-  | 'countDeleted'
-  | 'countFilled'
-  | 'passes'
->;
-
-/** A form of a target, open for what commands change in it, and for the end of a write-back. Dispose to release it. */
-export interface CopyWriter
-  extends
-    AsyncDisposable,
-    Pick<FormWriter, 'rows' | 'forget' | 'remember' | 'purgeDeleted' | 'emptyFields'> {}
-
-export interface Copy extends Omit<Target, 'reader' | 'openWriter' | 'lastLook' | 'recordLook'> {
-  reader(formId: string): Promise<CopyReader | undefined>;
-  openWriter(form: FormIdentity, options: WriterOptions): Promise<CopyWriter>;
-  /** When the workspace was last found to have what the target accounts for; null before the first time. */
-  lastLook(): Promise<Pick<LookRecord, 'at'> | null>;
 }
 
 /** What a target holds of submissions, or has removed of them (L18). Counts. */
@@ -296,19 +258,6 @@ export const NOTHING_ERASED: Erasure = {
 
 /** What a SQL target tells of before: statuses, or every version of every row as well. */
 export type HistoryKind = 'status' | 'full';
-
-/** What a target that tells what submissions were before can do with that. */
-export interface Histories {
-  /**
-   * Removes what the histories of a form tell of the time before `before` (ISO): what was true then, and since, stays. Not all
-   * at once where there is much of it. Returns how many entries it removed. Undefined where a target keeps no history.
-   */
-  readonly pruneHistory?: (
-    form: FormIdentity,
-    before: string,
-    options: WriterOptions,
-  ) => Promise<number>;
-}
 
 /** What the newest look found of a form. */
 export interface FormLook {
@@ -376,81 +325,6 @@ export function statusesAt(overview: Looked): string | null {
   return times
     .filter((time) => time !== null)
     .reduce<string | null>((last, time) => (last !== null && last >= time ? last : time), null);
-}
-
-/** What a look found of a target's forms, as the target keeps it. */
-export interface LookRecord {
-  /** ISO: at this time all forms of the target but those of `open` were as they had been accounted for. */
-  readonly at: string;
-  /** IDs of the forms that it found to differ, or could not judge. */
-  readonly open: readonly string[];
-  /** Those of them whose counts by status were found to differ: no pass settles that but one that compares. Absent: none. */
-  readonly differing?: readonly string[];
-  /** Submissions of forms that are not mirrored here; null: not known. */
-  readonly others: OtherCounts | null;
-  /**
-   * Forms that it found as accounted for by how many they have and by their newest submissions alone, not status by status: by ID,
-   * when a look last counted their statuses and found them so (ISO); null: it is not known.
-   */
-  readonly uncounted?: ReadonlyMap<string, string | null>;
-  /** By form of which the brake withholds deletions: as what it needs no further pass. Absent: none. */
-  readonly withheld?: ReadonlyMap<string, WithheldForm>;
-}
-
-/** With which counts a form was left to a person, whose deletions the brake withholds (L8): it differs until then. */
-export interface WithheldForm {
-  /** What the source had of it, by status. */
-  readonly source: StatusCounts;
-  /** A fingerprint of what the copy had, before the source was asked, and its checkpoint's `provenAt`. */
-  readonly copy: string;
-  readonly provenAt: string;
-  /** When the source had been asked (ISO): another pass, that began since, has found nothing besides. */
-  readonly askedAt: string;
-}
-
-/** The workspace's counts, less what is accounted for of a target's forms. */
-export interface OtherCounts {
-  readonly total: number;
-  readonly statuses: StatusCounts;
-  /** A fingerprint of the forms that were mirrored then: of others it says nothing. */
-  readonly besides: string;
-  /** Null: not known. Then no submission is known to have come since they were counted. */
-  readonly newest: ForeignPage | null;
-}
-
-/** What the newest page of the workspace showed of forms that are not mirrored, when these were counted or later. */
-export interface ForeignPage {
-  /** Of their submissions, by {@link idDigest}. */
-  readonly digests: ReadonlySet<string>;
-  /** ISO: the page showed whatever was dated later than this; null: it showed all there was. */
-  readonly oldest: string | null;
-}
-
-/*
- * A slug in the settings means the form that it first named (L11): slugs move from form to form at the source. So a target
- * keeps which form that was, for every process that writes there, and over restarts.
- */
-
-/** What a target keeps of slugs. */
-export interface KeptSlugs {
-  /** IDs of forms by the slug that first named them in the settings. Empty before the first pass of such a form. */
-  slugs(): Promise<ReadonlyMap<string, string>>;
-
-  /** Keeps that a slug names a form, unless it names one already. Resolves to the ID of the form that it names. */
-  bindSlug(slug: string, formId: string): Promise<string>;
-}
-
-/** What a target that is metered knows of a form without reading its rows. What it does not know is absent. */
-export interface UnreadForm {
-  /** The mirrored fields, dropped ones included. */
-  readonly fields?: readonly Omit<StoredField, 'column'>[];
-  /** Rows not marked deleted, by status, as the form's reader counts them. */
-  readonly statuses?: StatusCounts;
-  /**
-   * This process has asked for losses and notices, nothing was lost, and nothing has changed since in the form's rows or in what is kept
-   * of it: asking again would tell the same.
-   */
-  readonly isAsStored?: true;
 }
 
 /** How marking a form last ended, where it did not mark all that it could. */

@@ -1,5 +1,5 @@
+import type { StoredRow } from '../mirror/port.ts';
 import type { RowDifference } from '../mirror/row.ts';
-import type { StoredRow } from '../mirror/target.ts';
 import type { Cell, PickedField, Row } from '../mirror/types.ts';
 
 /** A cell that a pass would change: of a system column (`fieldId` is null), or of a field, by its label. */

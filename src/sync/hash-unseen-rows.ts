@@ -1,5 +1,5 @@
+import type { StoredRow } from '../mirror/port.ts';
 import { looksHashed } from '../mirror/cells.ts';
-import type { StoredRow } from '../mirror/target.ts';
 
 /** The fields to be hashed of which a row holds a plain answer. */
 export const plainFields = (row: StoredRow, hashed: readonly string[]): string[] =>
