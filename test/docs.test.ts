@@ -96,7 +96,7 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     // A password that everybody can read here guards nothing.
     const asItIs = { ...env, ADMIN_PASSWORD: rest['ADMIN_PASSWORD'] };
     expect(() => loadConfig(asItIs, noFile, { source: true, statusPage: true })).toThrow(
-      'is the one of the example',
+      'is short',
     );
   });
 

@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
@@ -17,7 +16,7 @@ import { evaluateAll } from './grouping.ts';
 import { Heartbeat, isWell } from './heartbeat.ts';
 import { KeptFile } from './kept-file.ts';
 import { alertNotice, testNotice } from './notice.ts';
-import { UntoldAlerts, keysOf } from './untold.ts';
+import { keysOf, UntoldAlerts } from './untold.ts';
 import { Webhook } from './webhook.ts';
 
 /** Where alerts go. */

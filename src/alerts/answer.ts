@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 
 /** What a chat or a monitor says of a message is short. */
 const MAX_LENGTH = 4_096;

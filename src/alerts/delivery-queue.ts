@@ -1,6 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
-import { LinkedSignal } from '../base/linked-signal.ts';
+import { type Clock, LinkedSignal, withinTime } from '../base/clock.ts';
 import { type Logger, withoutLogFields } from '../base/logger.ts';
 import { type RetryDecision, type RetryPolicy, withRetry } from '../base/retry.ts';
 import type { Notice } from './notice.ts';

@@ -1,10 +1,9 @@
 import { Agent, type Dispatcher, request } from 'undici';
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { throughProxy } from '../base/proxy-dispatcher.ts';
 import { proxyFailureIn } from '../base/proxy-failure.ts';
-import { type ProxySettings, proxyFor } from '../base/proxy.ts';
+import { proxyFor, type ProxySettings } from '../base/proxy.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
 import { STOP_MS } from './delivery-queue.ts';
 import { loginOf } from '../base/transport.ts';

@@ -31,3 +31,57 @@ export const isAhead = (ms: number, nowMs: number): boolean => ms - nowMs > CLOC
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw stopReason(signal);
 }
+
+/**
+ * Waits at most `ms` for `work`: resolves to its value, or to undefined when it takes longer; rejects as it does. Work
+ * that is late runs on: its end, good or bad, is ignored. No timer outlives the wait.
+ */
+export async function withinTime<T>(
+  work: Promise<T>,
+  ms: number,
+  clock: Clock,
+): Promise<T | undefined> {
+  const timer = new AbortController();
+  const late = clock.sleep(ms, timer.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/**
+ * A signal that aborts with any of several others, and by itself. Dispose it when the work is over: it then lets go of
+ * the others. `AbortSignal.any` never does while one of them lives, which costs a kilobyte for each request of a process
+ * that runs for months.
+ */
+export class LinkedSignal implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #sources: readonly AbortSignal[];
+
+  constructor(...sources: (AbortSignal | undefined)[]) {
+    this.#sources = sources.filter((source) => source !== undefined);
+    for (const source of this.#sources) {
+      if (source.aborted) this.abort(source.reason);
+      else source.addEventListener('abort', this.#follow);
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason?: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  [Symbol.dispose](): void {
+    for (const source of this.#sources) source.removeEventListener('abort', this.#follow);
+  }
+
+  readonly #follow = (event: Event): void => this.abort((event.target as AbortSignal).reason);
+}

@@ -1,5 +1,14 @@
-import { chmodSync, closeSync, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { errorCode } from './error-code.ts';
 
 /** The rights of a folder and of a file that only their owner may use. */
@@ -150,5 +159,26 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
+  }
+}
+
+/**
+ * Makes a folder and its missing parents, for their owner alone; does nothing when it exists. Throws the system's error. One by one, because
+ * `mkdir` with `recursive` never returns where the system answers ENOENT for a new folder in an existing one (/proc).
+ */
+export function makeFolder(path: string): void {
+  const missing: string[] = [];
+  for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder)) {
+    missing.unshift(folder);
+  }
+  for (const folder of missing) makeOne(folder);
+}
+
+function makeOne(folder: string): void {
+  try {
+    mkdirSync(folder, PRIVATE_FOLDER);
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(folder)) throw error;
   }
 }

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { isLoopback } from './loopback.ts';
-import { plainHost } from './transport.ts';
+import { isLoopback, plainHost } from './transport.ts';
 
 /** The proxy of this machine's network, as HTTPS_PROXY (else HTTP_PROXY) and NO_PROXY say. */
 export interface ProxySettings {

@@ -1,6 +1,3 @@
-import { isCommonPassword } from './common-password.ts';
-import { isLoopback } from './loopback.ts';
-
 /** How a server is reached, as far as its address says. */
 export interface Transport {
   /** Without a port, in lower case; undefined for what never leaves this machine. Holds no user and no password. */
@@ -32,7 +29,7 @@ export function postgresTransport(url: URL): Transport {
   const host = option('host') || decoded(url.hostname);
   if (host === '')
     return { host: '', weaknesses: ['names no host: write it, localhost for this machine'] };
-  return transportTo(host, [...postgresWeaknesses(option), ...commonPassword(url)]);
+  return transportTo(host, postgresWeaknesses(option));
 }
 
 function postgresWeaknesses(option: (name: string) => string | undefined): string[] {
@@ -56,10 +53,7 @@ export function mysqlTransport(url: URL): Transport {
   const option = (name: string): string | undefined => url.searchParams.getAll(name).at(-1);
   if (option('socket') !== undefined) return LOCAL;
   const mode = option('ssl-mode')?.toUpperCase().replaceAll('-', '_');
-  return transportTo(decoded(url.hostname) || 'localhost', [
-    ...mysqlWeaknesses(mode, option('ssl-ca')),
-    ...commonPassword(url),
-  ]);
+  return transportTo(decoded(url.hostname) || 'localhost', mysqlWeaknesses(mode, option('ssl-ca')));
 }
 
 function mysqlWeaknesses(mode: string | undefined, authority: string | undefined): string[] {
@@ -90,7 +84,6 @@ export function redisTransport(url: URL): Transport {
   if (passwordOf(url).trim() === '') {
     weaknesses.push('holds no password, so anyone who reaches the server could add jobs: set one');
   }
-  weaknesses.push(...commonPassword(url));
   const others = url.searchParams.getAll('sentinel');
   const hosts = others.map((text) => URL.parse(`redis://${text}`)?.hostname ?? '');
   const all = [decoded(url.hostname) || option('host') || 'localhost', ...hosts];
@@ -99,11 +92,6 @@ export function redisTransport(url: URL): Transport {
   if (host === undefined) return LOCAL;
   return rest.length === 0 ? { host, weaknesses } : { host, others: rest, weaknesses };
 }
-
-const commonPassword = (url: URL): string[] =>
-  isCommonPassword(passwordOf(url))
-    ? ['has a password that is among the first that are tried: give the server another one']
-    : [];
 
 /** The password in an address, as the drivers read it; empty: none. */
 function passwordOf(url: URL): string {
@@ -136,4 +124,10 @@ export function verifyCertificates(options: URLSearchParams): void {
   const mode = options.getAll('sslmode').at(-1) ?? '';
   if (options.get('uselibpqcompat') === 'true') return;
   if (['require', 'prefer', 'verify-ca'].includes(mode)) options.set('sslmode', 'verify-full');
+}
+
+/** True for a host name or address that never leaves the machine: 127.0.0.0/8, ::1 with or without its brackets, localhost. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  return name === 'localhost' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
 }

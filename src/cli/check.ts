@@ -1,7 +1,6 @@
 import { channelNames, testChannels } from '../alerts/alerts.ts';
 import type { App } from '../app.ts';
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';

@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import type { App } from '../app.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
-import { shellWord } from '../base/shell.ts';
+import { shellWord } from '../base/printable.ts';
 import type { Sandbox } from '../sandbox/forms-api/sandbox.ts';
 import { startTraffic } from '../sandbox/forms-api/traffic.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
@@ -12,7 +12,7 @@ import type { Host } from './host.ts';
 import { openQueue } from './open-app.ts';
 import { showProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
-import { type TextTableOptions, textTable } from './text-table.ts';
+import { textTable, type TextTableOptions } from './text-table.ts';
 
 const VERIFY_WITHIN_MS = 60_000;
 /** Submissions and status changes at the source. */

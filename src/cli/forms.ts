@@ -1,6 +1,6 @@
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
-import { canBeListed, settingLine } from '../base/shell.ts';
+import { canBeListed, settingLine } from '../base/printable.ts';
 import type { Form } from '../mirror/types.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';

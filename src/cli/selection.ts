@@ -2,17 +2,17 @@ import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { nearestName } from '../base/nearest-name.ts';
-import { canBeListed, settingLine } from '../base/shell.ts';
+import { canBeListed, settingLine } from '../base/printable.ts';
 import { splitName } from '../mirror/picks.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { SettingsError } from '../settings/problems.ts';
 import { choosesForm, findForm } from '../sync/form-choice.ts';
 import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
 import {
-  type UnmatchedName,
   formAsNamed,
   shownName,
   unmatchedMessage,
+  type UnmatchedName,
   unmatchedNames,
 } from '../sync/unmatched-names.ts';
 import type { CommandCall } from './command-spec.ts';

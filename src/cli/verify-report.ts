@@ -1,6 +1,6 @@
 import { count, duration, exact, plural, span } from '../base/format.ts';
 import type { ErrorCode } from '../base/errors.ts';
-import { shellOption } from '../base/shell.ts';
+import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Differing } from '../sync/verify.ts';
 import type { VerifyReport } from '../sync/verify-form.ts';

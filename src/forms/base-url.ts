@@ -1,5 +1,5 @@
 import { MirrorError } from '../base/errors.ts';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/transport.ts';
 
 /** The parts of FORMS_API_URL. */
 export interface BaseUrl {

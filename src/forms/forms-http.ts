@@ -1,6 +1,5 @@
-import { type Clock, systemClock, throwIfAborted } from '../base/clock.ts';
+import { type Clock, LinkedSignal, systemClock, throwIfAborted } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
-import { LinkedSignal } from '../base/linked-signal.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import { DEFAULT_RETRY, parseRetryAfter, type RetryPolicy, withRetry } from '../base/retry.ts';
 import type { Json } from '../mirror/types.ts';

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
-import { LinkedSignal } from '../base/linked-signal.ts';
-import { type ProxySettings, proxyFor } from '../base/proxy.ts';
+import { LinkedSignal } from '../base/clock.ts';
+import { proxyFor, type ProxySettings } from '../base/proxy.ts';
 import { throughProxy } from '../base/proxy-dispatcher.ts';
 import type { BaseUrl } from './base-url.ts';
 import { mayBeRounded } from './exact-json.ts';

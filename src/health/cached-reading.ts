@@ -1,6 +1,5 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import { type MirrorError, toMirrorError } from '../base/errors.ts';
-import { withinTime } from '../base/deadline.ts';
 
 /** See {@link CachedReading}. */
 export interface CachedReadingOptions<T> {

@@ -1,6 +1,6 @@
 import { isAhead } from '../base/clock.ts';
 import { exact, plural, span } from '../base/format.ts';
-import { shellOption } from '../base/shell.ts';
+import { shellOption } from '../base/printable.ts';
 import { isOfSettings, lossSentence } from '../mirror/losses.ts';
 import type { HealthState } from '../mirror/health-text.ts';
 import { type Pause, pauseTitle } from '../mirror/pauses.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
@@ -10,16 +9,16 @@ import { overviewRestMs } from '../targets/target-kinds.ts';
 import { CachedReading } from './cached-reading.ts';
 import {
   type FormInTarget,
+  formKey,
   type HealthSource,
   type QueueState,
+  slowTarget,
   TARGET_LIMIT_MS,
   type TargetOverview,
   type TargetReading,
-  formKey,
-  slowTarget,
 } from './facts.ts';
 import { type KeptFailures, NO_FAILURES } from './kept-failures.ts';
-import { type MirrorHealth, assessMirror, queuedRunAt } from './mirror-health.ts';
+import { assessMirror, type MirrorHealth, queuedRunAt } from './mirror-health.ts';
 import { comparedBy } from './next-comparison.ts';
 import { type EndedPass, PassTracker } from './pass-tracker.ts';
 import type { Problem, ProblemCode } from './problem.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import { resumeCommand } from '../mirror/pauses.ts';

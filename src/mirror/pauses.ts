@@ -1,6 +1,6 @@
 import { MirrorError, safeText } from '../base/errors.ts';
 import { exact } from '../base/format.ts';
-import { shellOption } from '../base/shell.ts';
+import { shellOption } from '../base/printable.ts';
 
 /*
  * A person has a form in a target, or a whole target, left alone: nothing is written there until a person ends that. It is

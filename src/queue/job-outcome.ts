@@ -1,16 +1,15 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { errorCode } from '../base/error-code.ts';
-import { MirrorError, isAbort, safeText, stopReason, toMirrorError } from '../base/errors.ts';
-import { LinkedSignal } from '../base/linked-signal.ts';
+import { isAbort, MirrorError, safeText, stopReason, toMirrorError } from '../base/errors.ts';
+import { type Clock, LinkedSignal } from '../base/clock.ts';
 import { retryDelayMs } from '../base/retry.ts';
-import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
 import { type Logger, withLogFields } from '../base/logger.ts';
 import type { PassKind } from '../mirror/types.ts';
 import { unreachable } from './backends/backend.ts';
 import { wasLogged } from './handlers.ts';
 import type { JobSubject, QueueEventMap } from './events.ts';
-import { type Schedules, intervalOf } from './scheduler.ts';
+import { intervalOf, type Schedules } from './scheduler.ts';
 import type { Timings } from './timings.ts';
 
 /*

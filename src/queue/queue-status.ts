@@ -1,16 +1,16 @@
-import { withinTime } from '../base/deadline.ts';
+import { withinTime } from '../base/clock.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { BackendKind } from './backends/backend.ts';
 import {
   type ActiveSideJob,
-  type RunningPassJob,
   readRunning,
   readSideJobs,
   readWorkers,
+  type RunningPassJob,
 } from './job-progress.ts';
 import { passData } from './jobs.ts';
 import { type AnyQueue, QUEUE_KINDS, type Queues } from './queues.ts';
-import { type SchedulerContext, readSchedules } from './scheduler.ts';
+import { readSchedules, type SchedulerContext } from './scheduler.ts';
 
 /** State of the queue, for the status page, `status` and metrics. */
 export interface QueueStatus {

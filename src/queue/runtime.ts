@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PassKind } from '../mirror/types.ts';
@@ -10,17 +9,17 @@ import { createErrorLog } from './error-log.ts';
 import { FullPasses } from './processors.ts';
 import { openQueues } from './queues.ts';
 import {
-  type SchedulerContext,
-  type Schedules,
   applySchedules,
   repairSchedules,
+  type SchedulerContext,
+  type Schedules,
   tickNow,
 } from './scheduler.ts';
 import { type RunOrder, runPlaces, type RunStarted } from './run-places.ts';
 import { type QueueStatus, readStatus } from './queue-status.ts';
 import { DEFAULT_TIMINGS, type Timings } from './timings.ts';
 import type { JobHandlers } from './handlers.ts';
-import { type AnyWorker, type WorkerContext, startWorkers, workerCount } from './workers.ts';
+import { type AnyWorker, startWorkers, type WorkerContext, workerCount } from './workers.ts';
 
 /** How {@link startQueue} runs the queue. */
 export interface QueueOptions {

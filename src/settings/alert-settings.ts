@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { chatOf } from '../alerts/chats/chats.ts';
 import type { EmailSettings, SmtpServer } from '../alerts/email.ts';
-import { isLoopback } from '../base/loopback.ts';
-import { decoded, plainHost } from '../base/transport.ts';
+import { decoded, isLoopback, plainHost } from '../base/transport.ts';
 import { readPlaintextHosts } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';

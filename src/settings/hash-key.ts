@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { isSequence } from '../base/common-password.ts';
 import type { SettingsReader } from './settings-reader.ts';
-import { SETTING_NAMES, settingOf, variableOf } from './settings-table.ts';
+import { variableOf } from './settings-table.ts';
 
 /** As many as a key of 24 random bytes has in base64, and half as many as one of 32 in hexadecimal digits. */
 const MIN_LENGTH = 32;
-/** A random key of {@link MIN_LENGTH} hexadecimal digits has fewer different ones once in ten million times. */
-const MIN_DIFFERENT = 8;
 
 const REMEDY = 'Make one with: openssl rand -base64 32';
 
@@ -33,26 +30,9 @@ export function readHashKey(
     const message = `is set, and no target hashes: name the fields in ${variableOf('TARGET_HASH_FIELDS')}, or remove this line`;
     reader.complain('HASH_KEY', message);
   }
-  const weakness = key === undefined ? undefined : weaknessOfKey(key);
-  if (weakness !== undefined) {
-    reader.complain('HASH_KEY', `${weakness}, so the hashed answers can be guessed. ${REMEDY}`);
+  if (key !== undefined && key.length < MIN_LENGTH) {
+    const message = `is shorter than ${MIN_LENGTH} characters, so the hashed answers can be guessed. ${REMEDY}`;
+    reader.complain('HASH_KEY', message);
   }
   return key;
 }
-
-/** What makes a key one that can be guessed; undefined: nothing. Quotes nothing of it (L15). */
-export function weaknessOfKey(key: string): string | undefined {
-  if (SETTING_NAMES.some((name) => key.includes(settingOf(name).example) && isLong(name))) {
-    return 'is the one of an example, which everybody knows';
-  }
-  if (key.length < MIN_LENGTH) return `is shorter than ${MIN_LENGTH} characters`;
-  const repeats = (key + key).indexOf(key, 1) <= key.length / 2;
-  if (repeats || new Set(key).size < MIN_DIFFERENT || isSequence(key)) {
-    return 'repeats itself or counts up';
-  }
-  return undefined;
-}
-
-/** Examples such as `2` stand in any key. */
-const isLong = (name: (typeof SETTING_NAMES)[number]): boolean =>
-  settingOf(name).example.length >= 16;

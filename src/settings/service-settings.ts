@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { isCommonPassword, isPlainPattern } from '../base/common-password.ts';
 import { LOG_LEVELS, type LogLevel } from '../base/logger.ts';
 import { looksLikeKey } from '../base/key-like.ts';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/transport.ts';
 import type { ProxySettings } from '../base/proxy.ts';
-import { QueueUrlError, parseQueueUrl, queueTransport } from '../queue/backends.ts';
+import { parseQueueUrl, queueTransport, QueueUrlError } from '../queue/backends.ts';
 import { requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
-import { SETTING_NAMES, settingOf } from './settings-table.ts';
 import { apiAddress, oneOf, wholeNumber } from './value-schemas.ts';
 
 /** The two ways of sending the key. */
@@ -197,13 +195,8 @@ export const readLogLevel = (reader: SettingsReader): LogLevel | undefined =>
 const MIN_SECRET_LENGTH = 12;
 /** What is weak about a secret that guards something others can reach; undefined: nothing. Goes on after its name, quotes nothing of it (L15). */
 function weaknessOf(text: string): string | undefined {
-  const isExample = SETTING_NAMES.some((other) => settingOf(other).example === text);
-  if (isExample) return 'is the one of the example, which everybody knows: set your own';
   if (text.length < MIN_SECRET_LENGTH) {
     return `is short: with fewer than ${MIN_SECRET_LENGTH} characters it can be guessed. Make one with: openssl rand -hex 16`;
-  }
-  if (isPlainPattern(text) || isCommonPassword(text)) {
-    return 'is among the first that are tried. Make one with: openssl rand -hex 16';
   }
   return undefined;
 }

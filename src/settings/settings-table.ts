@@ -104,7 +104,7 @@ export const SETTINGS = {
     whenUnset: 'required with `TARGET_HASH_FIELDS`',
     meaning:
       'The key of those hashes, at least 32 characters. Create one with `openssl rand -base64 32` and keep it: another key makes other hashes.',
-    example: 'the-output-of-openssl-rand-base64-32',
+    example: 'from-openssl-rand-base64-32',
     secret: true,
     usedBy: ['start', 'worker', 'sync', 'verify', 'check'],
   },
@@ -313,7 +313,7 @@ export const SETTINGS = {
     group: 'Status page and alerts',
     whenUnset: 'none, on loopback only',
     meaning: 'The password of the status page (user name `admin`) and of `/metrics` of a worker.',
-    example: 'a-long-sentence-of-your-own',
+    example: 'your-secret',
     secret: true,
     usedBy: ['start', 'worker'],
   },

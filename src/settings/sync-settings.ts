@@ -1,5 +1,5 @@
 import { CronExpressionParser } from 'cron-parser';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/transport.ts';
 import { STATUSES } from '../mirror/types.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { cronPattern, duration, fraction, listOf, oneOf, timeZone } from './value-schemas.ts';

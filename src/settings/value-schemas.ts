@@ -1,6 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/transport.ts';
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const YEAR_MS = 366 * UNITS_MS.d;

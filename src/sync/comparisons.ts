@@ -1,6 +1,5 @@
 import type { Logger } from '../base/logger.ts';
-import { type Clock, throwIfAborted } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, throwIfAborted, withinTime } from '../base/clock.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import {
   type Copy,

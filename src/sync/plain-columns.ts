@@ -1,7 +1,7 @@
 import { isHashed, isPicked, storedUnder as storedUnderOf } from '../mirror/picks.ts';
 import { count } from '../base/format.ts';
 
-import { shellOption } from '../base/shell.ts';
+import { shellOption } from '../base/printable.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
 import type { Copy, CopyReader, FormOverview } from '../mirror/target.ts';

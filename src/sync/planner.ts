@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Copy } from '../mirror/target.ts';

@@ -1,6 +1,6 @@
 import { toMirrorError } from '../base/errors.ts';
 import { count } from '../base/format.ts';
-import { shellOption } from '../base/shell.ts';
+import { shellOption } from '../base/printable.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import { type FieldPicks, isPicked } from '../mirror/picks.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';

@@ -1,6 +1,6 @@
 import type { Applied, OpenForm, Run, TargetNotice } from '../mirror/port.ts';
 import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
-import { shellOption } from '../base/shell.ts';
+import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   accounted,

@@ -5,7 +5,7 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/transport.ts';
 
 /** See {@link guardAccess}. */
 export interface AccessOptions {

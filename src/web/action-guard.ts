@@ -1,6 +1,6 @@
 import Tokens from '@fastify/csrf';
 import type { FastifyRequest } from 'fastify';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/transport.ts';
 import type { ActionName } from './action-order.ts';
 
 /*

@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { HealthSource } from '../health/facts.ts';
 import type { FormReport, TargetReport } from '../health/report.ts';

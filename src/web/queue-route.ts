@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 
 /** A board that shows the jobs of the queue: answers GETs of addresses that begin with `/queue`. */

@@ -1,14 +1,14 @@
-import { type FastifyInstance, fastify } from 'fastify';
+import { fastify, type FastifyInstance } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/transport.ts';
 import type { SyncEvents } from '../sync/events.ts';
 import { guardAccess } from './access.ts';
 import type { Actor } from './action-order.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
-import { type ListenPlace, listen } from './listen.ts';
+import { listen, type ListenPlace } from './listen.ts';
 import { Metrics } from './metrics.ts';
 import type { JobFeed } from './process-metrics.ts';
 import type { JobBoard } from './queue-route.ts';

@@ -1,10 +1,9 @@
 import { fastify } from 'fastify';
-import type { Clock } from '../base/clock.ts';
-import { withinTime } from '../base/deadline.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/transport.ts';
 import type { SyncEvents } from '../sync/events.ts';
 import { guardAccess } from './access.ts';
 import { listen } from './listen.ts';

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeFolder } from '../../src/base/folder.ts';
+import { makeFolder } from '../../src/base/private-files.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const root = scratchFolder('folder');

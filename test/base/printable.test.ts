@@ -1,8 +1,17 @@
 import * as fc from 'fast-check';
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/logger.ts';
-import { printable, printableJson, printableLines } from '../../src/base/printable.ts';
+import {
+  canBeListed,
+  printable,
+  printableJson,
+  printableLines,
+  settingLine,
+  shellOption,
+  shellWord,
+} from '../../src/base/printable.ts';
 import { propertyRuns } from '../support/property.ts';
 
 /** What no terminal is to get from a name: controls, and what reorders a line. */
@@ -65,4 +74,39 @@ describe('what is shown to a person', () => {
     expect(logged.replace(/\n$/, '')).not.toMatch(DANGEROUS);
     expect(JSON.parse(logged)).toMatchObject({ form: evil, msg: evil });
   });
+});
+
+const shell = (script: string): string => execFileSync('sh', ['-c', script], { encoding: 'utf8' });
+
+const anyName = fc
+  .array(fc.integer({ min: 1, max: 0xffff }))
+  .map((units) => String.fromCharCode(...units).toWellFormed());
+/** What shells know, more densely than by chance. */
+const nasty = fc.string({
+  unit: fc.constantFrom(...Array.from(`-'"$\`\\;&|<>()*?!~#= \n\t\u001Bax,:`)),
+});
+
+it('a word of a command reaches the program as it was shown, and nothing of it runs', () => {
+  fc.assert(
+    fc.property(fc.oneof(anyName, nasty), (id) => {
+      expect(shell(`printf %s ${shellWord(id)}`)).toBe(printable(id));
+      const option = shellOption('--form', id);
+      const words = shell(`for word in ${option}; do printf '%s\\n' "$word"; done`).split('\n');
+      const expected = id.startsWith('-') ? [`--form=${printable(id)}`] : ['--form', printable(id)];
+      expect(words).toEqual([...expected, '']);
+    }),
+    propertyRuns(60),
+  );
+});
+
+it('a line with a setting sets just that', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(anyName, nasty)), (names) => {
+      const value = names.filter(canBeListed).join(',');
+      const line = settingLine('TARGET_FIELDS', value);
+      expect(line).not.toContain('\n');
+      expect(shell(`${line}; printf %s "$TARGET_FIELDS"`)).toBe(value);
+    }),
+    propertyRuns(60),
+  );
 });

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { fastify } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
-import { isLoopback } from '../../src/base/loopback.ts';
+import { isLoopback } from '../../src/base/transport.ts';
 import { guardAccess, isLocalHostHeader } from '../../src/web/access.ts';
 
 /** A server with one page behind `password`; resolves to the status of a GET with this header from this address. */

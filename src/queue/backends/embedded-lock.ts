@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { MirrorError } from '../../base/errors.ts';
-import { makeFolder } from '../../base/folder.ts';
-import { createPrivate } from '../../base/private-files.ts';
+import { createPrivate, makeFolder } from '../../base/private-files.ts';
 
 /** Held until released or the process ends, however it ends. */
 export interface StoreLock {

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { PGlite } from '@electric-sql/pglite';
 import { createPostgresBackend, runMigrations } from 'bullmq';
-import type { Clock } from '../../base/clock.ts';
-import { withinTime } from '../../base/deadline.ts';
+import { type Clock, withinTime } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { makeFolder } from '../../base/folder.ts';
+import { makeFolder } from '../../base/private-files.ts';
 import { PGlitePool } from './pglite-pool.ts';
 import { PrivateFiles } from './private-pglite.ts';
-import { type StoreLock, lockStore } from './embedded-lock.ts';
+import { lockStore, type StoreLock } from './embedded-lock.ts';
 import type { BackendOptions, QueueBackend, StoreFactory } from './backend.ts';
 
 /*

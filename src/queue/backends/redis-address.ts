@@ -1,5 +1,4 @@
-import { isLoopback } from '../../base/loopback.ts';
-import { decoded } from '../../base/transport.ts';
+import { decoded, isLoopback } from '../../base/transport.ts';
 
 /** The schemes of QUEUE_URL that mean Redis. */
 export const REDIS_SCHEMES = ['redis:', 'rediss:', 'redis+sentinel:', 'rediss+sentinel:'];
