@@ -1,10 +1,10 @@
+import { PROBLEMS } from '../src/base/catalogue.ts';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { ERROR_CODES } from '../src/base/errors.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { loadConfig } from '../src/config.ts';
 import { STATUSES } from '../src/mirror/types.ts';
@@ -39,8 +39,8 @@ const PAGES = [
 const KNOWN: ReadonlySet<string> = new Set([
   ...SETTING_NAMES,
   ...SETTING_NAMES.map((name) => `${name}_FILE`),
-  ...Object.keys(ERROR_CODES),
-  ...['src/health/problem.ts', 'src/mirror/port.ts'].flatMap((path) =>
+  ...Object.keys(PROBLEMS),
+  ...['src/mirror/port.ts'].flatMap((path) =>
     [...projectText(path).matchAll(/\| '([A-Z_]+)'/g)].map((match) => match[1] ?? ''),
   ),
   ...STATUSES,

@@ -1,6 +1,7 @@
+import type { ProblemCode } from '../base/catalogue.ts';
 import { z } from 'zod';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { Problem, ProblemCode } from '../health/problem.ts';
+import type { Problem } from '../health/problem.ts';
 import { isSameCause, spellSchema } from './persistence.ts';
 
 /*

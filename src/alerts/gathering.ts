@@ -75,7 +75,7 @@ function together(members: readonly Alert[]): Alert {
 
 const TITLES: Partial<Record<Problem['code'], string>> = {
   ROWS_REJECTED: 'Newly rejected submissions',
-  PASS_INCOMPLETE: 'Unproven several times in a row',
+  RUN_INCOMPLETE: 'Unproven several times in a row',
 };
 
 function sharedProblem(members: readonly Alert[], first: Problem): Problem {

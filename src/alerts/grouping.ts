@@ -214,7 +214,7 @@ const isExplained = (problem: FormProblem, causes: readonly Cause[]): boolean =>
 function sharedKey(code: Problem['code']): 'settings' | 'source' | 'queue' | 'staleness' {
   if (code === 'STALE') return 'staleness';
   if (code === 'SETTINGS') return 'settings';
-  return code.startsWith('QUEUE_') || code === 'SCHEDULE_OVERDUE' ? 'queue' : 'source';
+  return code.startsWith('QUEUE_') ? 'queue' : 'source';
 }
 
 /** `<what>\n<target>[\n<form>]`: no target's name holds a line break. */

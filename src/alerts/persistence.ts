@@ -1,5 +1,5 @@
+import type { ProblemCode } from '../base/catalogue.ts';
 import { z } from 'zod';
-import type { ProblemCode } from '../health/problem.ts';
 import type { Observation } from './alert-state.ts';
 
 /*
@@ -17,8 +17,8 @@ export const SETTLE_MS = 60_000;
 
 /** What is no outage: how a pass ended that did its work, or what was waited for already. Announced as it is. */
 const FACTS: ReadonlySet<ProblemCode> = new Set([
-  'DELETES_WITHHELD',
-  'PASS_INCOMPLETE',
+  'DELETIONS_HELD',
+  'RUN_INCOMPLETE',
   'FORM_GONE',
   'COPY_REFILLED',
   'ROWS_REJECTED',
@@ -88,9 +88,9 @@ function graceOf(code: ProblemCode): number {
 
 /** Codes under which one outage shows: the source, a target or the queue may hang, refuse a connection, or answer 500. */
 const OUTAGES: readonly ReadonlySet<string>[] = [
-  new Set(['FORMS_UNREACHABLE', 'FORMS_FAILED', 'FORMS_NOT_JSON', 'SOURCE_WAITING']),
+  new Set(['FORMS_UNREACHABLE', 'FORMS_FAILED', 'SOURCE_WAITING']),
   new Set(['TARGET_UNREACHABLE', 'TARGET_FAILED']),
-  new Set(['QUEUE_UNREACHABLE', 'SCHEDULE_OVERDUE']),
+  new Set(['QUEUE_FAILED', 'QUEUE_BUSY']),
 ];
 
 /** Whether two codes of one subject may well have one cause: the second is no news then. */

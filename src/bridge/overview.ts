@@ -1,4 +1,4 @@
-import { errorCodeOrNull } from '../base/errors.ts';
+import { problemCodeOrNull } from '../base/catalogue.ts';
 import {
   accounted,
   claimOf,
@@ -53,7 +53,7 @@ export function passRecordOf(run: Run): PassRecord {
     deleted,
     rejected,
     withheld: held,
-    code: outcome === 'ok' ? null : errorCodeOrNull(run.code),
+    code: outcome === 'ok' ? null : problemCodeOrNull(run.code),
     error,
   };
 }

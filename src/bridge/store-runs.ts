@@ -189,12 +189,12 @@ export class StoreRuns {
       const many = (kind: ForeseenChange['kind']): number =>
         [...found.values()].filter((change) => change.kind === kind).length;
       const isProven = result.outcome !== 'unproven' || found.size + deleted.size > 0;
-      const failure = isProven ? null : new MirrorError('PASS_INCOMPLETE', UNPROVEN);
+      const failure = isProven ? null : new MirrorError('RUN_INCOMPLETE', UNPROVEN);
       const identity = { id: form.id, slug: form.slug, name: form.name };
       return {
         ...unopenedPass({ ...subject, form: identity }, failure, startedAtMs),
         outcome: isHeld ? 'withheld' : failure === null ? 'ok' : 'incomplete',
-        code: isHeld ? 'DELETES_WITHHELD' : (failure?.code ?? null),
+        code: isHeld ? 'DELETIONS_HELD' : (failure?.code ?? null),
         error: isHeld
           ? `${deleted.size} deletions would wait for a person.`
           : (failure?.message ?? null),

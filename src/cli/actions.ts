@@ -111,7 +111,7 @@ class Acting {
     const { reachable, address } = await this.#queue.status();
     if (reachable) return;
     throw new MirrorError(
-      'QUEUE_UNREACHABLE',
+      'QUEUE_FAILED',
       `The queue (${address}) does not answer, so nothing was begun. Once it does, the scheduled looks go on by themselves; ask again for anything else.`,
     );
   }

@@ -332,7 +332,7 @@ async function checkForms(app: App, name: string, clock: Clock): Promise<Subject
         const { needsDecision, code, level, title, track } = problem;
         // The line about its fields says so.
         if (code === 'SLUG_REUSED') continue;
-        const hasFailed = track === 'passes' && (level === 'error' || code === 'PASS_INCOMPLETE');
+        const hasFailed = track === 'passes' && (level === 'error' || code === 'RUN_INCOMPLETE');
         const isNews = code === 'FORM_GONE' || code === 'COPY_REFILLED';
         if (!hasFailed && !needsDecision && !isNews) continue;
         const remedy = remedyText(problem) ?? undefined;

@@ -1,5 +1,5 @@
+import type { ProblemCode } from '../base/catalogue.ts';
 import { count, duration, exact, plural, span } from '../base/format.ts';
-import type { ErrorCode } from '../base/errors.ts';
 import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Differing } from '../sync/verify.ts';
@@ -12,7 +12,7 @@ export interface Comparison {
   readonly form: FormIdentity;
   readonly target: string;
   readonly report: VerifyReport | null;
-  readonly code: ErrorCode | null;
+  readonly code: ProblemCode | null;
   readonly error: string | null;
 }
 

@@ -227,7 +227,7 @@ interface Envelope {
 
 type WireList = z.infer<typeof envelopeSchema>;
 
-/** A page of a list as it came; undefined when it is none. Throws FORMS_FAILED for one that says it failed, FORMS_NOT_JSON for one without end. */
+/** A page of a list as it came; undefined when it is none. Throws FORMS_FAILED for one that says it failed, FORMS_FAILED for one without end. */
 function readList(json: Json, request: FormsRequest, response: HttpResponse): WireList | undefined {
   const parsed = envelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;

@@ -1,4 +1,5 @@
-import { type ErrorCode, MirrorError } from '../base/errors.ts';
+import type { ProblemCode } from '../base/catalogue.ts';
+import { MirrorError } from '../base/errors.ts';
 
 /** The facts of a failed call, besides its code and message. */
 export interface FormsApiFailure {
@@ -37,7 +38,7 @@ export class FormsApiError extends MirrorError {
   /** The wait that the server asked for with `Retry-After`, if it did. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: ErrorCode, failure: FormsApiFailure) {
+  constructor(code: ProblemCode, failure: FormsApiFailure) {
     const remedy = failure.remedy === undefined ? '' : ` ${failure.remedy}`;
     super(code, `Forms API, ${failure.request}: ${failure.reason}.${remedy}`, {
       cause: failure.cause,

@@ -36,7 +36,7 @@ type OtherQuery = PageQuery & { readonly limit?: number; readonly reversed?: boo
 
 /**
  * The pages of one form's list, newest first where the API honours it. Names an API that answers every page number with
- * the same page (FORMS_PAGE_IGNORED) instead of looping over it. Other errors are the client's.
+ * the same page (FORMS_FAILED) instead of looping over it. Other errors are the client's.
  */
 export class FormPages {
   readonly #client: Pick<FormsClient, 'listSubmissions'>;
@@ -218,9 +218,10 @@ export class FormPages {
     this.#firstKeys = keysOf(again);
     if (this.#firstKeys !== keysOf(page)) return;
     throw new MirrorError(
-      'FORMS_PAGE_IGNORED',
+      'FORMS_FAILED',
       `The Forms API answers page ${asked} of form ${this.#formId} with the same submissions as page 1 ` +
         `(${page.items.length} of ${page.total}), so the form cannot be read whole. Ask the service why "page" is ignored.`,
+      { retryable: false },
     );
   }
 }
@@ -318,11 +319,7 @@ function nullWhenNotGiven(error: unknown): null {
   throw error;
 }
 
-const OWN_ANSWERS: ReadonlySet<string> = new Set([
-  'FORMS_REFUSED',
-  'FORMS_FAILED',
-  'FORMS_NOT_JSON',
-]);
+const OWN_ANSWERS: ReadonlySet<string> = new Set(['FORMS_REFUSED', 'FORMS_FAILED']);
 
 function keysOf(page: SubmissionPage): string {
   return page.items.map((item) => item.key).join('\n');

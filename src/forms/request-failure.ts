@@ -19,7 +19,7 @@ const MAY_HAVE_ARRIVED = 'It may have arrived all the same: look for it before s
 /** A request that brought no whole response. */
 export function transportError(request: FormsRequest, failure: TransportFailure): FormsApiError {
   const ambiguous = request.unrepeatable && !failure.neverSent;
-  return new FormsApiError(failure.inBody ? 'FORMS_NOT_JSON' : 'FORMS_UNREACHABLE', {
+  return new FormsApiError(failure.inBody ? 'FORMS_FAILED' : 'FORMS_UNREACHABLE', {
     request: request.name,
     reason: failure.message,
     remedy: ambiguous ? MAY_HAVE_ARRIVED : failure.remedy,
@@ -36,14 +36,14 @@ export function notJsonError(
 ): FormsApiError {
   const failure = { request: request.name, status: response.status };
   if (isHtml(response)) {
-    return new FormsApiError('FORMS_NOT_JSON', {
+    return new FormsApiError('FORMS_FAILED', {
       ...failure,
       reason: 'answered with HTML, not JSON',
       remedy: "Is FORMS_API_URL the API's base address with its version prefix?",
     });
   }
   const empty = response.text.trim() === '';
-  return new FormsApiError('FORMS_NOT_JSON', {
+  return new FormsApiError('FORMS_FAILED', {
     ...failure,
     reason:
       reason ??
@@ -60,7 +60,7 @@ export function tooMuchError(
   response: HttpResponse,
   reason: string,
 ): FormsApiError {
-  return new FormsApiError('FORMS_NOT_JSON', {
+  return new FormsApiError('FORMS_FAILED', {
     request: request.name,
     status: response.status,
     reason,

@@ -1,4 +1,5 @@
-import { type ErrorCode, MirrorError } from '../base/errors.ts';
+import { MirrorError } from '../base/errors.ts';
+import type { ProblemCode } from '../base/catalogue.ts';
 import type {
   Copy,
   CopyReader,
@@ -265,7 +266,7 @@ export interface PlanState {
   readonly forms: readonly { readonly form: FormIdentity; readonly targets: readonly string[] }[];
   /** Why the last try failed; null when it did not. */
   readonly problem: {
-    readonly code: ErrorCode;
+    readonly code: ProblemCode;
     readonly message: string;
     readonly at: string;
     /** Since when all tries have failed, as far as is known. */
@@ -286,7 +287,7 @@ export interface TargetReading {
   readonly readAtMs: number;
   /** Why the last try failed, and since when all tries have; null when it did not. */
   readonly failure: {
-    readonly code: ErrorCode;
+    readonly code: ProblemCode;
     readonly message: string;
     readonly sinceMs: number;
   } | null;

@@ -258,7 +258,7 @@ export function dataDirProblem(fault: keyof typeof DATA_DIR_FAULTS, dataDir: str
   const { what, remedy } = DATA_DIR_FAULTS[fault];
   return {
     level: 'error',
-    code: 'FAILED',
+    code: 'DATA_DIR',
     title: 'Failures cannot be kept',
     message: `DATA_DIR (${dataDir}) ${what}, so a failure that no target recorded may go unnoticed.`,
     remedy,

@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
 import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
@@ -18,7 +19,7 @@ import {
 } from './form-coverage.ts';
 import { markingProblem } from './marking-problem.ts';
 import { newestPass, passByLook } from './pass-summary.ts';
-import { type FormProblem, type Problem, type ProblemCode, remedyFor } from './problem.ts';
+import { type FormProblem, type Problem, remedyFor } from './problem.ts';
 
 /** What a form's health depends on besides itself. */
 export interface FormContext {
@@ -223,7 +224,7 @@ function titleOf(
 function waitingTitle(code: ProblemCode): string {
   if (code === 'SETTINGS') return 'Settings to correct';
   if (code === 'NOT_RUNNING') return 'Not running';
-  if (code.startsWith('QUEUE_') || code === 'SCHEDULE_OVERDUE') return 'Waiting on the queue';
+  if (code.startsWith('QUEUE_')) return 'Waiting on the queue';
   return code.startsWith('TARGET_') || code === 'OTHER_SCHEMA'
     ? 'Waiting on the target'
     : 'Waiting on the source';
@@ -290,7 +291,7 @@ function failedProblem(
     ...USUAL,
     track: 'passes',
     level: 'error',
-    code: pass.code ?? 'FAILED',
+    code: pass.code ?? 'INTERNAL',
     title: 'The last pass failed',
     message: pass.error ?? `The last pass of "${form.name}" failed.`,
     remedy: remedyFor(pass.code),
@@ -323,10 +324,10 @@ function unprovenProblem({ summary }: KnownForm, pass: PassRecord): FormProblem 
     ...USUAL,
     track: 'passes',
     level: 'warning',
-    code: 'PASS_INCOMPLETE',
+    code: 'RUN_INCOMPLETE',
     title: times > 1 ? `Unproven ${times} times in a row` : 'Not proven complete',
     message: pass.error ?? 'The last pass ended without proof that nothing was missed.',
-    remedy: times > 1 ? remedyFor('PASS_INCOMPLETE') : null,
+    remedy: times > 1 ? remedyFor('RUN_INCOMPLETE') : null,
     since: isoOrNull(summary.outcomeSinceMs[pass.kind]),
     notifies: times >= UNPROVEN_NOTIFIES,
     occurrence: pass.startedAt,
@@ -382,7 +383,7 @@ function deletionsProblem({ summary, form, target }: KnownForm): FormProblem | n
     ...USUAL,
     track: 'deletions',
     level: 'warning',
-    code: 'DELETES_WITHHELD',
+    code: 'DELETIONS_HELD',
     title: 'Deletions withheld',
     message: `${rows} absent from the source, more than MAX_DELETE_FRACTION allows at once. Nothing was marked deleted.`,
     remedy: 'Check the form in the dashboard. If they were deleted on purpose, release them:',

@@ -1,5 +1,5 @@
+import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { z } from 'zod';
-import { type ErrorCode, ERROR_CODES } from '../base/errors.ts';
 import { type FormIdentity, PASS_KINDS, type PassRecord } from '../mirror/types.ts';
 import type { UnmatchedName } from '../sync/unmatched-names.ts';
 import { saysNothing } from './pass-summary.ts';
@@ -19,7 +19,7 @@ export interface KeptFailure {
 
 /** The source would not list its forms. */
 export interface KeptSourceFailure {
-  readonly code: ErrorCode;
+  readonly code: ProblemCode;
   readonly message: string;
   /** The first try that failed, and the newest (ISO). */
   readonly since: string;
@@ -76,7 +76,7 @@ const passRecord = z.object({
   deleted: count,
   rejected: count,
   withheld: count,
-  code: z.enum(Object.keys(ERROR_CODES) as ErrorCode[]).nullable(),
+  code: z.enum(Object.keys(PROBLEMS) as ProblemCode[]).nullable(),
   error: z.string().nullable(),
 });
 
@@ -90,7 +90,7 @@ export const keptFailure = z.object({
 
 /** A {@link KeptSourceFailure} as it is stored. */
 export const keptSourceFailure = z.object({
-  code: z.enum(Object.keys(ERROR_CODES) as ErrorCode[]),
+  code: z.enum(Object.keys(PROBLEMS) as ProblemCode[]),
   message: z.string(),
   since: z.iso.datetime(),
   at: z.iso.datetime(),

@@ -1,6 +1,7 @@
+import type { ProblemCode } from '../base/catalogue.ts';
 import { plural } from '../base/format.ts';
 import type { FormOverview } from '../mirror/target.ts';
-import { type FormProblem, type ProblemCode, remedyFor } from './problem.ts';
+import { type FormProblem, remedyFor } from './problem.ts';
 
 /**
  * What marking left to say of a form. The copy is fine; what colleagues see at the source is not as wished. `isShared`:
@@ -34,10 +35,10 @@ export function markingProblem(
   }
   return {
     ...common,
-    code: 'MARKS_REFUSED',
+    code: 'WRITE_BACK_REFUSED',
     title: 'Statuses refused',
     message: `${plural(refused, 'submission')} could not be marked: the source refused the change of status, or answered with success and left it as it was, or shows another status in its list than by ID. Each is tried again when it changes, and a day after it was refused.`,
-    remedy: remedyFor('MARKS_REFUSED'),
+    remedy: remedyFor('WRITE_BACK_REFUSED'),
     notifies: false,
     inhibited: false,
   };

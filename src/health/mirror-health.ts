@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../base/catalogue.ts';
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
 import { type Pause, pauseOf, wholePause } from '../mirror/pauses.ts';
 import type { TargetKind } from '../mirror/target.ts';
@@ -15,7 +16,7 @@ import { lastProofMs, lookedMs } from './form-coverage.ts';
 import { type FormHealth, assessForm, earliest } from './form-health.ts';
 import { type PassSummary, newestPass } from './pass-summary.ts';
 import type { RunningPass } from './pass-tracker.ts';
-import type { Problem, ProblemCode } from './problem.ts';
+import type { Problem } from './problem.ts';
 import {
   allStale,
   assessQueue,

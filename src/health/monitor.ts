@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../base/catalogue.ts';
 import { type Clock, withinTime } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
@@ -21,7 +22,7 @@ import { type KeptFailures, NO_FAILURES } from './kept-failures.ts';
 import { assessMirror, type MirrorHealth, queuedRunAt } from './mirror-health.ts';
 import { comparedBy } from './next-comparison.ts';
 import { type EndedPass, PassTracker } from './pass-tracker.ts';
-import type { Problem, ProblemCode } from './problem.ts';
+import type { Problem } from './problem.ts';
 import { type SourceWait, SourceWaits, together } from './source-waits.ts';
 
 /** See {@link HealthMonitor}. */
@@ -92,7 +93,7 @@ export class HealthMonitor {
       read: () => this.#readQueue(),
       clock,
       limitMs: QUEUE_LIMIT_MS,
-      tooSlow: () => new MirrorError('QUEUE_UNREACHABLE', 'The queue does not answer.'),
+      tooSlow: () => new MirrorError('QUEUE_FAILED', 'The queue does not answer.'),
       restMs: () => 0,
       isAnswer: ({ reachable }) => reachable,
     });
@@ -355,7 +356,7 @@ export class HealthMonitor {
 }
 
 /** What concerns all forms while their passes go on, or says itself that they do not. */
-const HOLDS_UP_NOTHING: ReadonlySet<ProblemCode> = new Set(['STALE', 'SETTINGS', 'FAILED']);
+const HOLDS_UP_NOTHING: ReadonlySet<ProblemCode> = new Set(['STALE', 'SETTINGS', 'DATA_DIR']);
 
 /** Something is wrong that may be over soon: not one form's own matter, which its next pass decides. */
 const hasTrouble = ({ problems, targets, forms, queue }: MirrorHealth): boolean =>

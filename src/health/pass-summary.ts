@@ -255,6 +255,6 @@ export function saysNothing({ outcome, code }: PassRecord): boolean {
     outcome === 'busy' ||
     outcome === 'paused' ||
     outcome === 'cancelled' ||
-    (outcome === 'failed' && (code === 'TARGET_LOST_LOCK' || code === 'TARGET_BUSY'))
+    (outcome === 'failed' && code === 'TARGET_BUSY')
   );
 }

@@ -1,17 +1,4 @@
-import type { ErrorCode } from '../base/errors.ts';
-
-/** Codes of what is wrong with the mirror: those of errors, and what shows only from outside of a pass. */
-export type ProblemCode =
-  | ErrorCode
-  | 'STALE'
-  | 'ROWS_REJECTED'
-  | 'MARKS_REFUSED'
-  | 'COPY_DAMAGED'
-  | 'COPY_REFILLED'
-  | 'SETTINGS_CHANGED'
-  | 'SCHEDULE_OVERDUE'
-  | 'SOURCE_WAITING'
-  | 'FAILED';
+import { CHECK, PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 
 /** The aspects of a form in a target; each has its own problem at a time, and its own alert. */
 export type Track = 'passes' | 'deletions' | 'staleness' | 'marking';
@@ -55,51 +42,5 @@ export function remedyText({
 }
 
 /** What to do about a code where the message does not say more; null: nothing, or the message has it all. */
-export function remedyFor(code: ProblemCode | null): string | null {
-  return code === null ? CHECK : (REMEDIES[code] ?? null);
-}
-
-const CHECK =
-  'Run forms-mirror check: it tries the source and every target and says what is wrong.';
-const NEXT_PASS = 'The next pass tries again.';
-const LASTING = 'If this lasts, run forms-mirror check.';
-
-const REMEDIES: Partial<Record<ProblemCode, string>> = {
-  SETTINGS: CHECK,
-  FORMS_UNREACHABLE: `${NEXT_PASS} ${LASTING}`,
-  FORMS_UNAUTHORIZED:
-    'Everything waits until there is a valid key: set FORMS_API_KEY and restart, or restore the key. Nothing is lost.',
-  FORMS_NOT_FOUND: CHECK,
-  FORMS_REFUSED: CHECK,
-  FORMS_FAILED: `The Forms API itself is in trouble. ${NEXT_PASS}`,
-  FORMS_NOT_JSON: `${NEXT_PASS} ${LASTING}`,
-  FORMS_REDIRECT: "Set FORMS_API_URL to the API's new address and restart.",
-  FORMS_PAGE_IGNORED:
-    'The API has a defect that makes the form unreadable: report to its operator that every page number returns the same page.',
-  COPY_DAMAGED: 'Nothing is to be done: the next pass reads everything again.',
-  COPY_REFILLED:
-    'If it was removed by mistake, restore a backup of the target and run forms-mirror sync --full. Run forms-mirror forget again for submissions that were erased on request.',
-  SETTINGS_CHANGED:
-    'Nothing is to be done: the next pass under these settings reads everything again. At once: forms-mirror sync.',
-  SLUG_REUSED:
-    'In the settings, write the ID of the form that is meant in place of its slug, and restart. forms-mirror forms lists the IDs.',
-  PASS_INCOMPLETE: `The submissions that were read are stored. ${NEXT_PASS} ${LASTING}`,
-  FORM_GONE:
-    'If it was deleted on purpose, there is nothing to do: rows that were mirrored stay. If not, check that the key belongs to the right workspace.',
-  TARGET_UNREACHABLE: `${NEXT_PASS} If this lasts, check that the target is up: forms-mirror check tries it.`,
-  TARGET_DENIED: 'Grant the mirror the right it lacks; forms-mirror check says which.',
-  TARGET_FULL: 'Make room in the target; the next pass continues where this one stopped.',
-  TARGET_FAILED: `${NEXT_PASS} If this lasts, see forms-mirror check and the log.`,
-  QUEUE_UNREACHABLE:
-    'Check that the server of QUEUE_URL is up. Work resumes by itself when it is back.',
-  QUEUE_DENIED: 'Check user and password in QUEUE_URL.',
-  ROWS_REJECTED: "The form's page in the status page lists their IDs with the reason for each.",
-  MARKS_REFUSED:
-    'forms-mirror explain <submission-id> says why. Compare MARK_STATUS and MARK_FROM with what the source allows.',
-  SOURCE_WAITING: `Nothing is to be done: it is tried again by itself. ${LASTING}`,
-  NOT_RUNNING: 'Start it again, and look into its log for why it ended.',
-  STALE: 'Check that start or a worker is running, and its log.',
-  SCHEDULE_OVERDUE: 'Check that start is running, and its log.',
-  FAILED: CHECK,
-  INTERNAL: 'This is a defect: please report it with the log around it.',
-};
+export const remedyFor = (code: ProblemCode | null): string | null =>
+  code === null ? CHECK : PROBLEMS[code].remedy;

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../base/errors.ts';
+import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { plural, span } from '../base/format.ts';
 import {
   CONFIRMED_FAILURES,
@@ -12,7 +12,7 @@ import { unmatchedSentence } from '../sync/unmatched-names.ts';
 import { isoOrNull, lookedMs } from './form-coverage.ts';
 import { earliest } from './form-health.ts';
 import { newestPass } from './pass-summary.ts';
-import { type Problem, type ProblemCode, remedyFor } from './problem.ts';
+import { type Problem, remedyFor } from './problem.ts';
 
 /*
  * Problems that several forms share, so that one cause is shown and announced once, not form by form.
@@ -24,7 +24,6 @@ const SOURCE_CODES: ReadonlyMap<ProblemCode, number> = new Map([
   ['FORMS_UNREACHABLE', 2],
   ['FORMS_REDIRECT', 2],
   ['FORMS_FAILED', 2],
-  ['FORMS_NOT_JSON', 2],
 ]);
 
 /** Likewise for a target. */
@@ -35,24 +34,6 @@ const TARGET_CODES: ReadonlyMap<ProblemCode, number> = new Map([
   ['TARGET_FAILED', 2],
   ['OTHER_SCHEMA', 1],
 ]);
-
-const TITLES: Partial<Record<ProblemCode, string>> = {
-  FORMS_UNAUTHORIZED: 'The Forms API refuses the key',
-  FORMS_UNREACHABLE: 'The Forms API does not answer',
-  FORMS_REDIRECT: 'The Forms API has moved',
-  FORMS_FAILED: 'The Forms API fails',
-  FORMS_NOT_JSON: 'The Forms API answers with something else than JSON',
-  TARGET_UNREACHABLE: 'The target does not answer',
-  TARGET_DENIED: 'The target denies access',
-  TARGET_FULL: 'The target is full',
-  TARGET_FAILED: 'The target fails',
-  OTHER_SCHEMA: 'Another build wrote the target',
-  SETTINGS: 'The settings name what does not exist',
-  NOT_RUNNING: 'The process of the mirror has died',
-  STALE: 'All forms are stale',
-  SCHEDULE_OVERDUE: 'The scheduler has stopped',
-  QUEUE_UNREACHABLE: 'The queue does not answer',
-};
 
 /** What is wrong with the source. Pure. */
 export function assessSource(forms: readonly KnownForm[], plan: PlanState): Problem | null {
@@ -85,19 +66,24 @@ export function assessQueue(facts: HealthFacts): Problem | null {
   if (facts.hasNoQueue) {
     const { queueAwaySince = null } = facts;
     if (queueAwaySince === null) return null;
-    return sharedProblem('QUEUE_UNREACHABLE', NO_QUEUE, queueAwaySince);
+    return sharedProblem('QUEUE_FAILED', NO_QUEUE, queueAwaySince);
   }
   if (queue === null || !queue.reachable) {
     const where = queue === null ? '' : ` (${queue.address})`;
     const message = `The queue${where} does not answer; no pass can begin.`;
-    const problem = sharedProblem('QUEUE_UNREACHABLE', message, isoOrNull(queueFailingSinceMs));
+    const problem = sharedProblem('QUEUE_FAILED', message, isoOrNull(queueFailingSinceMs));
     return queueFailures < CONFIRMED_FAILURES ? unconfirmed(problem) : problem;
   }
   const late = queue.schedules.find(({ overdue }) => overdue);
   if (late === undefined) return null;
   const { kind, nextRunAt } = late;
   const since = nextRunAt === null ? '' : ` for ${span(nowMs - Date.parse(nextRunAt))}`;
-  return sharedProblem('SCHEDULE_OVERDUE', `The ${kind} run has been overdue${since}.`, nextRunAt);
+  const problem = sharedProblem(
+    'QUEUE_FAILED',
+    `The ${kind} run has been overdue${since}.`,
+    nextRunAt,
+  );
+  return { ...problem, title: 'The scheduler has stopped' };
 }
 
 /** What shows already, but may be over with the next look: nobody is alerted of it yet. */
@@ -132,7 +118,7 @@ export function assessSettings(plan: PlanState, target?: string): Problem | null
 /** What is wrong when every form is stale. `sinceMs`: since the longest. */
 export function allStale(forms: number, sinceMs: number, nowMs: number): Problem {
   const message = `No pass of any of ${plural(forms, 'form')} has ended, and no look has found one unchanged, for ${span(nowMs - sinceMs)}, longer than the schedule explains.`;
-  return sharedProblem('STALE', message, isoOrNull(sinceMs));
+  return { ...sharedProblem('STALE', message, isoOrNull(sinceMs)), title: 'All forms are stale' };
 }
 
 /** Whether a problem of the source or a target explains a failure with `code`. */
@@ -170,8 +156,7 @@ export function readinessOf(queue: QueueState | null): Readiness {
 }
 
 function sharedProblem(code: ProblemCode, message: string, since: string | null): Problem {
-  const title =
-    TITLES[code] ?? (code.startsWith('TARGET_') ? 'The target fails' : 'The forms cannot be read');
+  const { title } = PROBLEMS[code];
   return { level: 'error', code, title, message, remedy: remedyFor(code), command: null, since };
 }
 
@@ -188,7 +173,7 @@ function sharedFailure(
   codes: ReadonlyMap<ProblemCode, number>,
   reachedMs: number,
 ): Problem | null {
-  const failures = new Map<ErrorCode, Failure[]>();
+  const failures = new Map<ProblemCode, Failure[]>();
   for (const { form, summary } of forms) {
     const pass = newestPass(summary);
     if (pass?.outcome !== 'failed' || pass.code === null || !codes.has(pass.code)) continue;

@@ -1,7 +1,8 @@
+import type { ProblemCode } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
 import { ago, span } from '../base/format.ts';
 import { isoOrNull } from './form-coverage.ts';
-import type { Problem, ProblemCode } from './problem.ts';
+import type { Problem } from './problem.ts';
 import type { SourceWait } from './source-waits.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../base/errors.ts';
+import type { ProblemCode } from '../base/catalogue.ts';
 import type { Loss } from './losses.ts';
 import type { Pause } from './pauses.ts';
 import type { StoredUnder } from './picks.ts';
@@ -332,7 +332,7 @@ export interface MarkingRecord {
   /** Since when it has ended so (ISO). */
   readonly since: string;
   /** Why it failed, in full or in part; null where only single submissions were refused. */
-  readonly code: ErrorCode | null;
+  readonly code: ProblemCode | null;
   readonly error: string | null;
   /** Submissions left alone for now, because the source refused the change of their status. */
   readonly refused: number;

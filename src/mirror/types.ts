@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../base/errors.ts';
+import type { ProblemCode } from '../base/catalogue.ts';
 
 /** A field as the form's schema shows it now. */
 export interface FormField {
@@ -149,7 +149,7 @@ export interface PassRecord {
   /** Absent rows that the brake kept from being marked, in this pass or in the full one before it. */
   readonly withheld: number;
   /** Why the pass did not end `ok`; null for one that did, and where the release that recorded it kept no code. */
-  readonly code: ErrorCode | null;
+  readonly code: ProblemCode | null;
   /** Message for a person; never an answer or a secret. */
   readonly error: string | null;
 }

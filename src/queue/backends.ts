@@ -81,8 +81,8 @@ const NO_ADDRESS =
   'is not an address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)';
 
 /**
- * Opens the store, trying for some seconds while it does not answer. Throws SETTINGS, QUEUE_UNREACHABLE, QUEUE_DENIED,
- * QUEUE_UNSAFE or QUEUE_BUSY.
+ * Opens the store, trying for some seconds while it does not answer. Throws SETTINGS, QUEUE_FAILED, QUEUE_FAILED,
+ * QUEUE_FAILED or QUEUE_BUSY.
  */
 export async function openBackend(
   role: 'all' | 'worker',

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../base/errors.ts';
+import type { ProblemCode } from '../base/catalogue.ts';
 import type { PassKind } from '../mirror/types.ts';
 
 /** A job, for logs, metrics and alerts: IDs only (L11). */
@@ -17,7 +17,7 @@ export interface QueueEventMap {
   /** `outcome`: that of the pass; `superseded` when a running full pass made an incremental one superfluous; else `done`. */
   'job.completed': JobSubject & { readonly outcome: string; readonly ms: number };
   'job.failed': JobSubject & {
-    readonly code: ErrorCode;
+    readonly code: ProblemCode;
     readonly message: string;
     /** Whether this job is tried again; if not, the next scheduled run does its work. */
     readonly willRetry: boolean;

@@ -103,7 +103,7 @@ export function passProcessor(
       const outcome = await context.handlers.pass(pass, stop, onProgress);
       if (outcome === 'failed') throw asLogged(new MirrorError('INTERNAL', PASS_FAILED));
       if (outcome === 'incomplete' && kind === 'full' && data.failed < INCOMPLETE_RETRIES) {
-        throw asLogged(new MirrorError('PASS_INCOMPLETE', 'The full pass has no proof yet.'));
+        throw asLogged(new MirrorError('RUN_INCOMPLETE', 'The full pass has no proof yet.'));
       }
       return outcome;
     });

@@ -56,7 +56,7 @@ export interface QueueRuntime {
   stop(): Promise<void>;
 }
 
-/** Opens the queue and starts its workers. Throws SETTINGS, QUEUE_UNREACHABLE, QUEUE_DENIED, QUEUE_UNSAFE or QUEUE_BUSY. */
+/** Opens the queue and starts its workers. Throws SETTINGS, QUEUE_FAILED, QUEUE_FAILED, QUEUE_FAILED or QUEUE_BUSY. */
 export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
   const { clock, logger, events, schedules } = options;
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };

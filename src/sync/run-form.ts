@@ -178,7 +178,7 @@ async function syncToEnd(work: Work): Promise<Ending> {
     await work.sink.flush();
     const { state } = work.form;
     const what = `Nothing is proven of ${nameOf(state)}: ${error.message}. What the run has seen is stored; the next run tries again.`;
-    return endingOf(new MirrorError('PASS_INCOMPLETE', what));
+    return endingOf(new MirrorError('RUN_INCOMPLETE', what));
   }
   const { state } = work.form;
   if (state.tally.held === 0) return { outcome: 'ok', code: null, error: null, failure: null };
@@ -186,7 +186,7 @@ async function syncToEnd(work: Work): Promise<Ending> {
   const option = shellOption('--form', state.formId);
   return {
     outcome: 'held',
-    code: 'DELETES_WITHHELD',
+    code: 'DELETIONS_HELD',
     error:
       `The source does not show ${held} rows of ${nameOf(work.form.state)}, more than MAX_DELETE_FRACTION allows at once, so none was ` +
       `marked deleted. If they were deleted on purpose, run: forms-mirror sync --full --accept-deletes ${option}`,
@@ -212,7 +212,7 @@ function endingOf(error: unknown): Ending {
   const outcomes: Partial<Record<MirrorError['code'], OutcomeName>> = {
     PAUSED: 'paused',
     TARGET_BUSY: 'busy',
-    PASS_INCOMPLETE: 'incomplete',
+    RUN_INCOMPLETE: 'incomplete',
   };
   const outcome = isAbort(error) ? 'stopped' : (outcomes[code] ?? 'failed');
   return { outcome, code, error: message, failure };

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../base/errors.ts';
+import type { ProblemCode } from '../base/catalogue.ts';
 import type { Events } from '../base/events.ts';
 import { plural, span } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
@@ -7,7 +7,7 @@ import { isOfSettings, knownLosses } from '../mirror/losses.ts';
 import type { MarkReport, PassReport, SyncEvents } from './events.ts';
 
 /** What to do about a code, where the message does not say it. */
-export type RemedyOf = (code: ErrorCode) => string | null;
+export type RemedyOf = (code: ProblemCode) => string | null;
 
 /**
  * Logs what passes do: at debug level when nothing changed, as a warning when a pass did not succeed, with its code and

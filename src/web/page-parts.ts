@@ -40,7 +40,7 @@ export function problemBox(problem: ShownProblem, { wide = false } = {}): Html {
     ${stateIcon(state)}
     <div>
       <strong class="title">${title}</strong>
-      ${code !== 'FAILED' && html`<span class="code">${code}</span>`}
+      <span class="code">${code}</span>
       ${
         since !== null &&
         html`<span class="code">since <time datetime="${since}">${exact(since)}</time></span>`

@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../../src/base/catalogue.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,7 +11,7 @@ import {
   evaluateRejected,
   parseAlertState,
 } from '../../src/alerts/alert-state.ts';
-import type { Problem, ProblemCode } from '../../src/health/problem.ts';
+import type { Problem } from '../../src/health/problem.ts';
 import { propertyRuns } from '../support/property.ts';
 
 const HOUR = 3_600_000;

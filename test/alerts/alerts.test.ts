@@ -117,12 +117,12 @@ describe('alerts over a webhook', () => {
     await sendAll(alerts, ...ENDED);
     expect(webhook.bodies).toEqual([
       {
-        text: '🔴 forms-mirror, Form A → db: The last pass failed. No room left. Make room in the target; the next pass continues where this one stopped.',
+        text: '🔴 forms-mirror, Form A → db: The last pass failed. No room left. Make room in the target. The next run continues where this one stopped.',
         level: 'error',
         form: { id: 'frm_a', name: 'Form A' },
         target: 'db',
         code: 'TARGET_FULL',
-        remedy: 'Make room in the target; the next pass continues where this one stopped.',
+        remedy: 'Make room in the target. The next run continues where this one stopped.',
         at: new Date(NOW + OUTAGE_GRACE_MS).toISOString(),
       },
       {
@@ -221,7 +221,7 @@ describe('alerts over a webhook', () => {
     alerts.evaluate(RELEASED, true);
     await look(alerts, webhook, 2, LASTING);
     await alerts.stop();
-    expect(webhook.bodies.map(({ code }) => code)).toEqual(['DELETES_WITHHELD', 'TARGET_FULL']);
+    expect(webhook.bodies.map(({ code }) => code)).toEqual(['DELETIONS_HELD', 'TARGET_FULL']);
     expect(alerts.deliveryProblem).toBeNull();
   });
 

@@ -95,7 +95,7 @@ describe('alerts of one kind about many forms', () => {
   });
 
   it('go on after a clock that was wrong', () => {
-    const before = { ...NO_ALERTS, groups: { 'firing\nDELETES_WITHHELD': NOW + 86_400_000 } };
+    const before = { ...NO_ALERTS, groups: { 'firing\nDELETIONS_HELD': NOW + 86_400_000 } };
     expect(evaluateAll(before, emptied(1, 0), true).alerts.map(about)).toEqual(['firing frm_0']);
   });
 
@@ -129,7 +129,7 @@ describe('alerts of one kind about many forms', () => {
     expect(message.text).toMatch(
       /^🟠 forms-mirror, 7 forms in target db: Deletions withheld\. 30 rows are absent .* They are: Form 0 → db, .*Form 4 → db, and 2 others\. /,
     );
-    expect(message).toMatchObject({ form: null, target: 'db', code: 'DELETES_WITHHELD' });
+    expect(message).toMatchObject({ form: null, target: 'db', code: 'DELETIONS_HELD' });
     expect(message.forms).toHaveLength(7);
     expect(message.remedy).not.toContain('--accept-deletes');
     expect(message.remedy).toContain('forms-mirror check');

@@ -1,6 +1,6 @@
+import type { ProblemCode } from '../../src/base/catalogue.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../src/base/errors.ts';
 import type { PassRecord } from '../../src/mirror/types.ts';
 import {
   type Alert,
@@ -84,9 +84,9 @@ describe('alerts are sent', () => {
     };
     const { alerts, state } = evaluateLasting(NO_ALERTS, healthOf(passes));
     expect(alerts.map(line).toSorted()).toEqual([
-      'firing DELETES_WITHHELD frm_b db',
+      'firing DELETIONS_HELD frm_b db',
       'firing FORM_GONE frm_a db',
-      'firing PASS_INCOMPLETE frm_b db',
+      'firing RUN_INCOMPLETE frm_b db',
     ]);
     expect(evaluateLasting(state, healthOf(passes)).alerts).toEqual([]);
   });
@@ -109,8 +109,8 @@ describe('alerts are sent', () => {
 
   it('of the queue, and of staleness everywhere', () => {
     const away = { queue: { ...QUEUE, reachable: false }, queueFailures: 2 };
-    expect(alertsBetween([], [{}, away])).toEqual(['firing QUEUE_UNREACHABLE * *']);
-    expect(alertsBetween([{}, away], [])).toEqual(['resolved QUEUE_UNREACHABLE * *']);
+    expect(alertsBetween([], [{}, away])).toEqual(['firing QUEUE_FAILED * *']);
+    expect(alertsBetween([{}, away], [])).toEqual(['resolved QUEUE_FAILED * *']);
     const old = [passRecord(3_600_000)];
     expect(alertsBetween([], [{ 'db frm_a': old, 'db frm_b': old }])).toEqual(['firing STALE * *']);
   });
@@ -239,12 +239,12 @@ class LittleMirror {
   }
 }
 
-const FAILURES: readonly ErrorCode[] = [
+const FAILURES: readonly ProblemCode[] = [
   'FORMS_UNAUTHORIZED',
   'FORMS_FAILED',
   'FORMS_REFUSED',
   'TARGET_FULL',
-  'TARGET_LOST_LOCK',
+  'TARGET_BUSY',
 ];
 
 const event = fc.record({
@@ -253,7 +253,7 @@ const event = fc.record({
   pass: fc.oneof(
     { weight: 3, arbitrary: fc.constant({ outcome: 'ok' as const }) },
     fc.constant({ outcome: 'ok' as const, kind: 'full' as const }),
-    fc.constant({ outcome: 'incomplete' as const, code: 'PASS_INCOMPLETE' as const }),
+    fc.constant({ outcome: 'incomplete' as const, code: 'RUN_INCOMPLETE' as const }),
     fc.constant({ outcome: 'withheld' as const, kind: 'full' as const, withheld: 30 }),
     fc.constant({ outcome: 'gone' as const, code: 'FORM_GONE' as const }),
     fc.constant({ outcome: 'busy' as const }),
@@ -265,7 +265,7 @@ const event = fc.record({
 });
 
 const subjectOf = ({ subject, problem }: Alert): string => {
-  const track = problem.code === 'DELETES_WITHHELD' ? 'deletions' : 'passes';
+  const track = problem.code === 'DELETIONS_HELD' ? 'deletions' : 'passes';
   return `${subject.form?.id ?? '*'} ${subject.target ?? '*'} ${track}`;
 };
 

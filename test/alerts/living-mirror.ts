@@ -1,5 +1,5 @@
+import type { ProblemCode } from '../../src/base/catalogue.ts';
 import { Alerts } from '../../src/alerts/alerts.ts';
-import type { ErrorCode } from '../../src/base/errors.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -19,7 +19,7 @@ const EVERY_MS = 300 * SECOND;
 export type Fault = (
   atS: number,
   form: number,
-) => { code: ErrorCode; retry: boolean } | { pass: Partial<PassRecord> } | 'hangs' | null;
+) => { code: ProblemCode; retry: boolean } | { pass: Partial<PassRecord> } | 'hangs' | null;
 
 interface Next {
   atMs: number;
@@ -127,7 +127,7 @@ export class LivingMirror {
     }
   }
 
-  #emit(at: number, nowMs: number, code: ErrorCode | null, changes: Partial<PassRecord>): void {
+  #emit(at: number, nowMs: number, code: ProblemCode | null, changes: Partial<PassRecord>): void {
     const form = this.#forms[at]!;
     if (code === null) {
       const pass = passRecord(NOW - nowMs, changes);

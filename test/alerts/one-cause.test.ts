@@ -57,7 +57,7 @@ describe('one cause is one notification, and one when it is over', () => {
 
   it('a source that is down, 200 forms', async () => {
     const isDown = (atS: number): boolean => between(BEGIN, BEGIN + 600, atS);
-    const codes = ['FORMS_UNREACHABLE', 'FORMS_FAILED', 'FORMS_NOT_JSON'] as const;
+    const codes = ['FORMS_UNREACHABLE', 'FORMS_FAILED', 'FORMS_FAILED'] as const;
     const fault: Fault = (atS, form) =>
       isDown(atS) ? { code: codes[form % 3]!, retry: true } : null;
     const sent = await alertsOf(200, fault, 1_500, (mirror) => {
@@ -113,7 +113,7 @@ describe('one cause is one notification, and one when it is over', () => {
 
   it.each([
     [34, []],
-    [300, ['error QUEUE_UNREACHABLE * *', 'ok QUEUE_UNREACHABLE * *']],
+    [300, ['error QUEUE_FAILED * *', 'ok QUEUE_FAILED * *']],
   ])('a queue that is away for %i s', async (lasts, expected) => {
     const sent = await alertsOf(
       2,

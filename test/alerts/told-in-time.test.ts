@@ -1,8 +1,9 @@
+import type { ProblemCode } from '../../src/base/catalogue.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { HEARTBEAT_MS } from '../../src/alerts/heartbeat.ts';
-import { type ErrorCode, MirrorError } from '../../src/base/errors.ts';
+import { MirrorError } from '../../src/base/errors.ts';
 import type { TargetOverview } from '../../src/health/facts.ts';
 import { NOW, QUEUE } from '../health/fake-source.ts';
 import { documentPart, replaceDocumentPart, UPDATING } from '../support/readme.ts';
@@ -35,7 +36,7 @@ interface Case {
 
 /** Looks fail from `afterS` seconds into the fault: what they found is known once their retries are over. */
 const looksFail =
-  (code: ErrorCode, afterS: number) =>
+  (code: ProblemCode, afterS: number) =>
   ({ source }: LivingMirror) =>
   (atS: number): void => {
     const at = new Date(NOW + atS * 1_000).toISOString();

@@ -91,7 +91,7 @@ describe('what jobs do', () => {
     for (const order of ['look', 'compare', 'retry', 'accept'] as const) {
       for (const form of [null, 'a']) {
         await expect(act({ do: order, form, target: 'a' })).rejects.toMatchObject({
-          code: 'QUEUE_UNREACHABLE',
+          code: 'QUEUE_FAILED',
           message: expect.stringContaining('redis://queue'),
         });
       }

@@ -88,7 +88,7 @@ describe('check', () => {
     sandbox.faults.add({ path: /^\/submissions$/, status: 200, body, times: Infinity });
     expect((await runCli(['sync', '--full'], one)).code).toBe(1);
     const { code, stdout } = await runCli(['check'], one);
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/✗ .*\(PASS_INCOMPLETE\)/)]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/✗ .*\(RUN_INCOMPLETE\)/)]);
   });
 
   it('reports settings that name no form or field', async () => {
@@ -275,7 +275,7 @@ describe('status', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/customer-feedback +default +Needs attention for \d+ s +50 /);
     expect(stdout).toMatch(
-      /! customer-feedback → default: Deletions withheld \(DELETES_WITHHELD\) for \d+ s: 50 rows are absent/,
+      /! customer-feedback → default: Deletions withheld \(DELETIONS_HELD\) for \d+ s: 50 rows are absent/,
     );
     expect(stdout).toContain(remedy);
     const check = await runCli(['check'], env);
@@ -296,7 +296,7 @@ describe('status', () => {
     const form = report.forms.find((one) => one.form.id === id);
     const [ofPage] = reportOf(healthOf(), 'any').forms;
     expect(Object.keys(form ?? {})).toEqual(Object.keys(ofPage ?? {}));
-    expect(form).toMatchObject({ state: 'attention', problems: [{ code: 'DELETES_WITHHELD' }] });
+    expect(form).toMatchObject({ state: 'attention', problems: [{ code: 'DELETIONS_HELD' }] });
     expect(form?.since).toBe(form?.problems[0]?.since);
   });
 

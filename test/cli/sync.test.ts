@@ -60,7 +60,7 @@ describe('sync', () => {
     expect(damaged.stdout).toContain(
       'The table customer_feedback was dropped; it is filled again. The copy is not complete',
     );
-    expect(damaged.stdout).toContain('the next pass reads everything again');
+    expect(damaged.stdout).toContain('the next run reads everything again');
     const check = await runCli(['check'], env);
     expect([check.code, check.stdout]).toEqual([1, expect.stringContaining('(COPY_DAMAGED)')]);
     const dry = await runCli(['sync', '--dry-run'], env);

@@ -175,7 +175,7 @@ describe('an address that is not the API', () => {
         response.writeHead(200, headers).end('\n<!doctype html><title>Welcome</title>');
       });
       const error = await errorOf(makeClient(server.url).listForms());
-      expect(error).toMatchObject({ code: 'FORMS_NOT_JSON', status: 200 });
+      expect(error).toMatchObject({ code: 'FORMS_FAILED', status: 200 });
       expect(error.message).toBe(
         `Forms API, GET /forms: answered with HTML, not JSON. Is FORMS_API_URL the API's base address with its version prefix?`,
       );

@@ -163,7 +163,7 @@ describe('physical faults', () => {
     ['a server that says nothing', 'FORMS_UNREACHABLE', () => {}],
     [
       'a body cut in half, of known length',
-      'FORMS_NOT_JSON',
+      'FORMS_FAILED',
       (response) => {
         response.writeHead(200, { 'content-length': Buffer.byteLength(text) });
         response.write(text.slice(0, 10_000), () => response.destroy());
@@ -171,31 +171,31 @@ describe('physical faults', () => {
     ],
     [
       'a body cut in half, in chunks',
-      'FORMS_NOT_JSON',
+      'FORMS_FAILED',
       (response) => response.write(text.slice(0, 10_000), () => response.destroy()),
     ],
     [
       'a body cut in half that claims to be whole',
-      'FORMS_NOT_JSON',
+      'FORMS_FAILED',
       (response) =>
         void response.writeHead(200, { connection: 'close' }).end(text.slice(0, 10_000)),
     ],
     [
       'silence in the middle of a body',
-      'FORMS_NOT_JSON',
+      'FORMS_FAILED',
       (response) => void response.write(text.slice(0, 10_000)),
     ],
-    ['an empty body', 'FORMS_NOT_JSON', (response) => void response.writeHead(200).end()],
-    ['no content', 'FORMS_NOT_JSON', (response) => void response.writeHead(204).end()],
+    ['an empty body', 'FORMS_FAILED', (response) => void response.writeHead(200).end()],
+    ['no content', 'FORMS_FAILED', (response) => void response.writeHead(204).end()],
     [
       'HTML',
-      'FORMS_NOT_JSON',
+      'FORMS_FAILED',
       (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
     ],
-    ['another shape', 'FORMS_NOT_JSON', (response) => sendJson(response, { forms: [] })],
+    ['another shape', 'FORMS_FAILED', (response) => sendJson(response, { forms: [] })],
     [
       'damaged compression',
-      'FORMS_NOT_JSON',
+      'FORMS_FAILED',
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip'),
     ],
     [
@@ -231,7 +231,7 @@ describe('physical faults', () => {
     const client = makeClient(server.url, { requestTimeoutMs: 400 });
     const error = await errorOf(client.getForm('f1'));
     expect(error).toMatchObject({
-      code: 'FORMS_NOT_JSON',
+      code: 'FORMS_FAILED',
       reason: 'the answer took too long to come',
       retryable: true,
     });

@@ -52,10 +52,10 @@ describe('L3: the envelope', () => {
     [[ITEM]],
     [null],
     ['"items"'],
-  ])('that cannot prove anything is FORMS_NOT_JSON: %j', async (body) => {
+  ])('that cannot prove anything is FORMS_FAILED: %j', async (body) => {
     const error = await errorOf(pageOf(body));
     expect(error).toMatchObject({
-      code: 'FORMS_NOT_JSON',
+      code: 'FORMS_FAILED',
       request: 'GET /submissions?formId=f1&page=4&limit=20',
     });
     expect(error.message).toContain('JSON of another shape than documented');
@@ -163,7 +163,7 @@ describe('L3: the envelope', () => {
       sendJson(response, { items: [{ id: 'f1' }, { name: 'no ID' }], total: 2 }),
     );
     expect(await errorOf(makeClient(server.url).listForms())).toMatchObject({
-      code: 'FORMS_NOT_JSON',
+      code: 'FORMS_FAILED',
     });
   });
 
@@ -238,7 +238,7 @@ describe('L10: what comes over the wire', () => {
     });
     const error = await errorOf(makeClient(server.url).listForms());
     expect(error).toMatchObject({
-      code: 'FORMS_NOT_JSON',
+      code: 'FORMS_FAILED',
       reason: 'the answer is larger than 64 MiB',
     });
     expect(server.requests).toHaveLength(1);

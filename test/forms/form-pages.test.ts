@@ -79,7 +79,7 @@ describe('the pages of a form', () => {
       () => ({ items: ['a', 'b'], total: 6, pages: 3 }),
       async (pages, asked) => {
         await pages.read({ page: 1 });
-        await expect(pages.read({ page: 2 })).rejects.toMatchObject({ code: 'FORMS_PAGE_IGNORED' });
+        await expect(pages.read({ page: 2 })).rejects.toMatchObject({ code: 'FORMS_FAILED' });
         expect(asked.length).toBe(3);
       },
     );

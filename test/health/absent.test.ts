@@ -96,7 +96,7 @@ describe('a form whose deletions were withheld', () => {
     ]) {
       const form = formOf(healthOf({ 'db frm_a': passes }));
       expect(form.state).toBe('attention');
-      expect(form.problems.map(({ code }) => code)).toContain('DELETES_WITHHELD');
+      expect(form.problems.map(({ code }) => code)).toContain('DELETIONS_HELD');
       expect(coverageText(form.covers, NOW)).toContain('as of 20 s ago except for 250 withheld');
     }
   });

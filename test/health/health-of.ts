@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/base/errors.ts';
+import type { ProblemCode } from '../../src/base/catalogue.ts';
 import type { PassRecord } from '../../src/mirror/types.ts';
 import { type HealthFacts, type TargetReading, formKey } from '../../src/health/facts.ts';
 import type { FormHealth } from '../../src/health/form-health.ts';
@@ -11,7 +11,7 @@ export const FORM_A = { id: 'frm_a', slug: 'a', name: 'Form A' };
 export const FORM_B = { id: 'frm_b', slug: 'b', name: 'Form B' };
 
 /** A pass that failed with `code`. */
-export function failedPass(agoMs: number, code: ErrorCode, error: string = code): PassRecord {
+export function failedPass(agoMs: number, code: ProblemCode, error: string = code): PassRecord {
   return { ...passRecord(agoMs, { outcome: 'failed', error }), code };
 }
 

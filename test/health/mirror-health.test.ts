@@ -52,7 +52,7 @@ describe('a form in a target', () => {
       passRecord(agoMs, { outcome: 'incomplete', error: 'moved' });
     const once = formOf(healthOf({ 'db frm_a': [passRecord(9_000), unproven(5_000)] }));
     expect(once.state).toBe('attention');
-    expect(once.problems[0]).toMatchObject({ code: 'PASS_INCOMPLETE', notifies: false });
+    expect(once.problems[0]).toMatchObject({ code: 'RUN_INCOMPLETE', notifies: false });
     const twice = formOf(healthOf({ 'db frm_a': [unproven(5_000), unproven(1_000)] }));
     expect(twice.problems[0]).toMatchObject({ notifies: true });
     const broken = [unproven(9_000), passRecord(5_000), unproven(1_000)];
@@ -65,7 +65,7 @@ describe('a form in a target', () => {
     expect(state).toBe('attention');
     expect(problems).toMatchObject([
       {
-        code: 'DELETES_WITHHELD',
+        code: 'DELETIONS_HELD',
         command: 'forms-mirror sync --full --accept-deletes --form frm_a --target db',
       },
     ]);
@@ -73,7 +73,7 @@ describe('a form in a target', () => {
     expect(formOf(healthOf({ 'db frm_a': released })).problems).toEqual([]);
     const failedSince = [held, { ...failedPass(1_000, 'FORMS_FAILED'), kind: 'full' as const }];
     const codes = formOf(healthOf({ 'db frm_a': failedSince })).problems.map(({ code }) => code);
-    expect(codes).toContain('DELETES_WITHHELD');
+    expect(codes).toContain('DELETIONS_HELD');
   });
 
   it('that is gone wants attention for a week, then it has ended', () => {
@@ -104,7 +104,7 @@ describe('a form in a target', () => {
   it.each([
     ['a pass that found the form held', passRecord(1_000, { outcome: 'busy' })],
     ['a pass that was stopped', passRecord(1_000, { outcome: 'cancelled' })],
-    ['a pass that another one took over', failedPass(1_000, 'TARGET_LOST_LOCK')],
+    ['a pass that another one took over', failedPass(1_000, 'TARGET_BUSY')],
   ])('is as well as before after %s', (_, pass) => {
     expect(formOf(healthOf({ 'db frm_a': [passRecord(MINUTE), pass] })).state).toBe('ok');
     const ill = [failedPass(MINUTE, 'TARGET_FULL'), pass];
@@ -217,7 +217,7 @@ describe('a cause that forms share', () => {
     expect(coded.problems).toMatchObject([{ code: 'FORMS_UNAUTHORIZED' }]);
     const old = healthOf({ 'db frm_a': [record] });
     expect(old.problems).toEqual([]);
-    expect(formOf(old).problems).toMatchObject([{ code: 'FAILED', message: error }]);
+    expect(formOf(old).problems).toMatchObject([{ code: 'INTERNAL', message: error }]);
   });
 
   it('an API that fails two forms with no success in between is shown once; one form alone is its own matter', () => {
@@ -276,10 +276,10 @@ describe('a cause that forms share', () => {
     const once = healthOf({}, { queue: { ...QUEUE, reachable: false }, queueFailures: 1 });
     expect(once).toMatchObject({ state: 'waiting', problems: [{ level: 'warning' }] });
     const away = healthOf({}, { queue: { ...QUEUE, reachable: false }, queueFailures: 2 });
-    expect(away.problems).toMatchObject([{ code: 'QUEUE_UNREACHABLE', level: 'error' }]);
+    expect(away.problems).toMatchObject([{ code: 'QUEUE_FAILED', level: 'error' }]);
     const schedules = [{ kind: 'incremental' as const, nextRunAt: before(HOUR), overdue: true }];
     const late = healthOf({}, { queue: { ...QUEUE, schedules } });
-    expect(late.problems).toMatchObject([{ code: 'SCHEDULE_OVERDUE' }]);
+    expect(late.problems).toMatchObject([{ code: 'QUEUE_FAILED' }]);
     expect(late.problems[0]?.message).toContain('1 h');
   });
 });

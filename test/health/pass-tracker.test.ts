@@ -70,7 +70,7 @@ describe('the pass tracker', () => {
 
   it('L17: takes a look over a form whose deletions are withheld for a pass that withheld them', () => {
     const { events, tracker } = openTracker();
-    const end = { outcome: 'withheld', withheld: 40, code: 'DELETES_WITHHELD' } as const;
+    const end = { outcome: 'withheld', withheld: 40, code: 'DELETIONS_HELD' } as const;
     tracker.addRecorded('db', [formOverview(FORM_A, {}, [passRecord(300_000, end)])]);
     const byLook = passRecord(9_000, { ...end, requests: 0, startedAt: before(10_000) });
     events.emit('pass.ended', { ...passReport(FORM_A, 'db', byLook), byLook: true });

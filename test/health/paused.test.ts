@@ -90,7 +90,7 @@ describe('the health of what people have paused', () => {
   });
 
   it('announces no end of what failed before it was paused, and goes on when it is resumed', () => {
-    const passes = { 'db frm_a': [failedPass(600_000, 'FORMS_NOT_JSON', 'broken')] };
+    const passes = { 'db frm_a': [failedPass(600_000, 'FORMS_FAILED', 'broken')] };
     const failing = healthOf(passes);
     let { state, alerts } = evaluateAll(NO_ALERTS, failing, true);
     for (let n = 0; n < 3 && alerts.length === 0; n++) {

@@ -1,6 +1,7 @@
+import type { ProblemCode } from '../../src/base/catalogue.ts';
 import { describe, expect, it } from 'vitest';
 import { type SourceFacts, assessCondition } from '../../src/health/source-state.ts';
-import type { Problem, ProblemCode } from '../../src/health/problem.ts';
+import type { Problem } from '../../src/health/problem.ts';
 import { NOW, before } from './fake-source.ts';
 import { failedPass, healthOf } from './health-of.ts';
 
@@ -39,7 +40,7 @@ describe('the state of the source', () => {
     ['FORMS_REDIRECT', 'refusing'],
     ['FORMS_UNREACHABLE', 'silent'],
     ['FORMS_FAILED', 'failing'],
-    ['FORMS_NOT_JSON', 'failing'],
+    ['FORMS_FAILED', 'failing'],
   ] as const)('%s: %s, since when', (code, condition) => {
     const found = judge({ problem: problem(code), wait });
     expect(found).toMatchObject({ condition, title: `title of ${code}`, since: before(90_000) });

@@ -113,9 +113,9 @@ describe('a server out of reach', () => {
 
   it('is reported with the remedy; trying again helps, but not against a certificate', () => {
     const away = unreachable('Redis at redis://h', coded('ECONNREFUSED'));
-    expect(away).toMatchObject({ code: 'QUEUE_UNREACHABLE', retryable: true });
+    expect(away).toMatchObject({ code: 'QUEUE_FAILED', retryable: true });
     const untrusted = unreachable('Redis at rediss://h', coded('DEPTH_ZERO_SELF_SIGNED_CERT'));
-    expect(untrusted).toMatchObject({ code: 'QUEUE_UNREACHABLE', retryable: false });
+    expect(untrusted).toMatchObject({ code: 'QUEUE_FAILED', retryable: false });
     expect(untrusted.message).toContain('NODE_EXTRA_CA_CERTS');
     expect(away.message + untrusted.message).not.toContain('s3cret');
   });
@@ -131,7 +131,7 @@ describe('what Redis says of itself', () => {
     expect(verdict(info('6.2.0', 'noeviction'))).toBe('none');
     expect(verdict(info('6.0.16', 'noeviction'))).toBe('SETTINGS');
     expect(verdict(info('5.0.3', 'noeviction'))).toBe('SETTINGS');
-    expect(verdict(info('10.1.0', 'allkeys-lru'))).toBe('QUEUE_UNSAFE');
+    expect(verdict(info('10.1.0', 'allkeys-lru'))).toBe('QUEUE_FAILED');
     const modeOf = (mode: string): string =>
       `${info('7.0.15', 'noeviction')}redis_mode:${mode}\r\n`;
     expect(verdict(modeOf('standalone'))).toBe('none');

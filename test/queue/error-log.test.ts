@@ -58,9 +58,9 @@ describe('the error log', () => {
       params: ['{"answer":"Jana"}'],
     });
     onError(leaky);
-    onError(new MirrorError('QUEUE_UNREACHABLE', 'It does not answer.'));
+    onError(new MirrorError('QUEUE_FAILED', 'It does not answer.'));
     onError('s3cret');
-    expect(emitted).toEqual(['Error: lock lost', 'QUEUE_UNREACHABLE', 'string']);
+    expect(emitted).toEqual(['Error: lock lost', 'QUEUE_FAILED', 'string']);
     expect(lines()).not.toMatch(/s3cret|Jana/);
   });
 });

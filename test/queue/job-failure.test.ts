@@ -16,7 +16,7 @@ describe('what made a job fail', () => {
     new Error('timeout exceeded when trying to connect'),
   ])('is the queue when its connection is lost: %s', (error) => {
     const known = jobFailure(error);
-    expect(known).toMatchObject({ code: 'QUEUE_UNREACHABLE', retryable: true, cause: error });
+    expect(known).toMatchObject({ code: 'QUEUE_FAILED', retryable: true, cause: error });
     expect(known.message).toMatch(/^The queue does not answer/);
     expect(known.message).not.toContain('secret');
   });

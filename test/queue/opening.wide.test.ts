@@ -67,7 +67,7 @@ describe.skipIf(redisMissing())('opening Redis', () => {
     async () => {
       await configure('maxmemory-policy', 'allkeys-lru');
       const { code, message } = await failure(server.url);
-      expect(code).toBe('QUEUE_UNSAFE');
+      expect(code).toBe('QUEUE_FAILED');
       expect(message).toContain('CONFIG SET maxmemory-policy noeviction');
       await configure('maxmemory-policy', 'noeviction');
     },
@@ -82,7 +82,7 @@ describe.skipIf(redisMissing())('opening Redis', () => {
       const clock = impatient();
       for (const wrong of [url.href, server.url]) {
         const { code, message } = await failure(wrong, clock);
-        expect(code).toBe('QUEUE_DENIED');
+        expect(code).toBe('QUEUE_FAILED');
         expect(message).toContain(url.host);
         expect(message).not.toContain('the-wrong-one');
       }
@@ -95,7 +95,7 @@ describe.skipIf(redisMissing())('opening Redis', () => {
     const port = await freePort();
     const clock = impatient();
     const { code, message } = await failure(`redis://u:s3cret@127.0.0.1:${port}/3`, clock);
-    expect(code).toBe('QUEUE_UNREACHABLE');
+    expect(code).toBe('QUEUE_FAILED');
     expect(message).toContain(`redis://127.0.0.1:${port}/3`);
     expect(message).toContain('ECONNREFUSED');
     expect(message).not.toContain('s3cret');
@@ -108,7 +108,7 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
     const port = await freePort();
     const clock = impatient();
     const { code, message } = await failure(`postgres://u:s3cret@127.0.0.1:${port}/mirror`, clock);
-    expect(code).toBe('QUEUE_UNREACHABLE');
+    expect(code).toBe('QUEUE_FAILED');
     expect(message).toContain(`postgres://127.0.0.1:${port}/mirror`);
     expect(message).not.toContain('s3cret');
     expect(clock.waits).toBe(5);
@@ -118,7 +118,7 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
     const database = new URL(await createDatabase(await lentPostgres()));
     const missing = new URL(database);
     missing.pathname = '/no_such_database';
-    expect(await failure(missing.href)).toMatchObject({ code: 'QUEUE_DENIED' });
+    expect(await failure(missing.href)).toMatchObject({ code: 'QUEUE_FAILED' });
     const admin = new Client({ connectionString: database.href });
     await admin.connect();
     const role = `reader_${process.pid}`;
@@ -127,7 +127,7 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
     database.username = role;
     database.password = 's3cret';
     const { code, message } = await failure(database.href);
-    expect(code).toBe('QUEUE_DENIED');
+    expect(code).toBe('QUEUE_FAILED');
     expect(message).toContain('GRANT CREATE ON DATABASE');
     expect(message).not.toContain('s3cret');
   });

@@ -717,7 +717,7 @@ export class History {
         const { order, ties } = this.#plan.behaviour;
         const isLucky = order === 'shuffled' || ties === 'shuffled';
         const isLong = this.#source.existing(run.formId).length > 5 * this.#plan.pageSize;
-        if (isSound && !(isLucky && isLong && run.code === 'PASS_INCOMPLETE'))
+        if (isSound && !(isLucky && isLong && run.code === 'RUN_INCOMPLETE'))
           this.#break(
             'L3',
             `a quiet source, and the run over ${run.formId} ended ${run.outcome} ${run.code ?? ''}: ${run.error ?? ''}`,

@@ -212,7 +212,7 @@ export const hasFailedMark = (printed: Printed): boolean =>
 /** Whether `sync --json` says that the source failed, or that a run was stopped for a name in the settings. */
 export function leavesNamesOpen(printed: Printed): boolean {
   const codes = [errorOf(printed), ...runsOf(printed).map(({ code }) => code)];
-  const isOpen = /^(SETTINGS|PASS_INCOMPLETE|FORMS_.*)$/;
+  const isOpen = /^(SETTINGS|RUN_INCOMPLETE|FORMS_.*)$/;
   return codes.some((code) => code !== null && isOpen.test(code));
 }
 

@@ -1,25 +1,4 @@
-import type { ErrorCode } from '../../src/base/errors.ts';
-import type { ProblemCode } from '../../src/health/problem.ts';
 import type { NoticeCode } from '../../src/mirror/port.ts';
-
-/** What the codes of problems mean that are not codes of errors: the mirror finds these by itself. */
-export const FOUND_PROBLEMS: Readonly<Record<Exclude<ProblemCode, ErrorCode>, string>> = {
-  STALE:
-    'No run has ended, and no poll has found the form unchanged, for longer than the schedule explains.',
-  SCHEDULE_OVERDUE: 'A scheduled poll or row comparison did not start at its time.',
-  SOURCE_WAITING:
-    'The Forms API throttles (429) or does not answer as it should. The mirror waits and then tries again; runs have not failed yet.',
-  FAILED:
-    'A run failed, and its code is not known. Also: DATA_DIR cannot be written, so a failure might go unnoticed.',
-  ROWS_REJECTED: 'The target could not store some submissions. It stores all others.',
-  MARKS_REFUSED: 'The source refused to change the status of some submissions.',
-  COPY_DAMAGED:
-    'Rows, columns or tables that were in the copy are missing, or rows were changed that only the mirror may change.',
-  COPY_REFILLED:
-    'The copy was gone and was filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
-  SETTINGS_CHANGED:
-    'The rows were stored under other settings: other fields, other hashed fields, or another HASH_KEY.',
-};
 
 /** What a notice means, and what to do about it. */
 export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, remedy: string]>> = {

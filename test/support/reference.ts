@@ -1,5 +1,5 @@
+import { PROBLEMS } from '../../src/base/catalogue.ts';
 import { Command } from 'commander';
-import { ERROR_CODES } from '../../src/base/errors.ts';
 import { Events } from '../../src/base/events.ts';
 import { EXIT_CODES } from '../../src/base/exit-codes.ts';
 import { alertNotice } from '../../src/alerts/notice.ts';
@@ -8,7 +8,7 @@ import type { CommandSpec } from '../../src/cli/command-spec.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { remedyFor } from '../../src/health/problem.ts';
 import { Metrics } from '../../src/web/metrics.ts';
-import { FOUND_PROBLEMS, NOTICES } from './code-reference.ts';
+import { NOTICES } from './code-reference.ts';
 import { type JsonFields, STATUS_FIELDS, SYNC_FIELDS } from './json-reference.ts';
 import { settingsMarkdown } from './settings-docs.ts';
 
@@ -78,16 +78,12 @@ function settings(): string[] {
 }
 
 function problems(): string[] {
-  const errors = Object.entries(ERROR_CODES).map(([code, { retryable, meaning }]) => [
+  const rows = Object.entries(PROBLEMS).map(([code, { scope, retryable, meaning, remedy }]) => [
     `\`${code}\``,
+    scope,
     meaning,
-    plain(remedyFor(code as keyof typeof ERROR_CODES) ?? 'The message says what to do.'),
+    plain(remedy ?? 'The message says what to do.'),
     retryable ? 'yes' : 'no',
-  ]);
-  const found = Object.entries(FOUND_PROBLEMS).map(([code, meaning]) => [
-    `\`${code}\``,
-    meaning,
-    plain(remedyFor(code as keyof typeof FOUND_PROBLEMS) ?? ''),
   ]);
   const notices = Object.entries(NOTICES).map(([code, [meaning, remedy]]) => [
     `\`${code}\``,
@@ -96,12 +92,9 @@ function problems(): string[] {
   ]);
   return [
     'Messages, logs, `sync --json`, `status --json` and webhooks carry these codes. What a message adds, such as a command for the form concerned, is not repeated here.',
-    '## Errors',
-    'A command or a run ended with this code. "Retried" means that the mirror tries again by itself and may succeed without your help.',
-    table(['code', 'meaning', 'what to do', 'retried'], errors),
-    '## Found by the mirror',
-    '`status`, the status page and notifications report these.',
-    table(['code', 'meaning', 'what to do'], found),
+    '## Problems',
+    'The scope says what a problem is about. "Retried" means that the mirror tries again by itself and may succeed without your help.',
+    table(['code', 'scope', 'meaning', 'what to do', 'retried'], rows),
     '## Notices',
     'Something in a target is not as the mirror made it, or may contain more than the settings allow. Runs go on, except with `ID_COLUMN_DELETED`.',
     table(['code', 'meaning', 'what to do'], notices),

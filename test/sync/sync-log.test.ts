@@ -36,7 +36,7 @@ describe('the log', () => {
   });
 
   it('warns of withheld deletions once, not with each pass after', () => {
-    const withheld = { outcome: 'withheld', code: 'DELETES_WITHHELD', error: 'Withheld.' } as const;
+    const withheld = { outcome: 'withheld', code: 'DELETIONS_HELD', error: 'Withheld.' } as const;
     expect(linesOf({ ...withheld, kind: 'full' })).toEqual(['warn: Withheld.']);
     expect(linesOf(withheld)).toEqual(['debug: Withheld.']);
     expect(linesOf({ ...withheld, inserted: 1 })).toEqual(['info: Withheld.']);

@@ -120,7 +120,7 @@ describe('an action on the page', () => {
           ...lastFull,
           outcome: 'withheld',
           withheld: 34,
-          code: 'DELETES_WITHHELD',
+          code: 'DELETIONS_HELD',
         },
       }),
       formOverview(FORM_B),

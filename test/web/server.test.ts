@@ -101,7 +101,7 @@ describe('health', () => {
 
   it.each([
     ['the queue does not answer', { ...QUEUE, reachable: false }],
-    ['the queue fails', new MirrorError('QUEUE_UNREACHABLE', 'redis://user:pw@host is away')],
+    ['the queue fails', new MirrorError('QUEUE_FAILED', 'redis://user:pw@host is away')],
     [
       'a schedule is lost',
       { ...QUEUE, schedules: [{ kind: 'full' as const, nextRunAt: null, overdue: false }] },
@@ -301,7 +301,7 @@ describe('alerts of a page', () => {
     const pass = passRecord(0, { kind: 'full', outcome: 'withheld', withheld: 30 });
     page.events.emit('pass.ended', passReport(FORM_A, 'db', pass));
     await webhook.came(1);
-    expect(webhook.bodies[0]).toMatchObject({ code: 'DELETES_WITHHELD', form: { id: 'frm_a' } });
+    expect(webhook.bodies[0]).toMatchObject({ code: 'DELETIONS_HELD', form: { id: 'frm_a' } });
     await expect
       .poll(() => page.text('/'), { timeout: 60_000 })
       .toContain('Alerts are not delivered');

@@ -52,18 +52,18 @@ export function readPrefix(url: URL): string {
   );
 }
 
-/** QUEUE_UNREACHABLE: `server` (its name and address, no password) does not answer, or its certificate is not trusted. */
+/** QUEUE_FAILED: `server` (its name and address, no password) does not answer, or its certificate is not trusted. */
 export function unreachable(server: string, error: unknown): MirrorError {
   const code = errorCode(error) ?? '';
   if (/CERT|SELF_SIGNED/.test(code)) {
     return new MirrorError(
-      'QUEUE_UNREACHABLE',
+      'QUEUE_FAILED',
       `${server} shows a certificate that is not trusted here (${code}): name its authority's file in NODE_EXTRA_CA_CERTS, or correct the host in QUEUE_URL.`,
       { cause: error, retryable: false },
     );
   }
   return new MirrorError(
-    'QUEUE_UNREACHABLE',
+    'QUEUE_FAILED',
     `${server} does not answer${code === '' ? '' : ` (${code})`}: is it running, and is QUEUE_URL right?`,
     { cause: error },
   );

@@ -108,8 +108,9 @@ const DENIED: Readonly<Record<string, string>> = {
 function translate(error: unknown, address: string): MirrorError {
   const denied = DENIED[errorCode(error) ?? ''];
   if (denied !== undefined) {
-    return new MirrorError('QUEUE_DENIED', `PostgreSQL at ${address} ${denied}.`, {
+    return new MirrorError('QUEUE_FAILED', `PostgreSQL at ${address} ${denied}.`, {
       cause: error,
+      retryable: false,
     });
   }
   if (error instanceof Error && /Unsupported|Mismatch/.test(error.name)) {

@@ -154,9 +154,9 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
   const texts = [reason, error].map((cause) => (cause instanceof Error ? cause.message : ''));
   if (texts.some((text) => /WRONGPASS|NOAUTH|NOPERM|invalid password|ERR AUTH/i.test(text))) {
     return new MirrorError(
-      'QUEUE_DENIED',
+      'QUEUE_FAILED',
       `Redis at ${address} refused the user or password of QUEUE_URL: correct it, with special characters percent-encoded.`,
-      { cause: reason ?? error },
+      { cause: reason ?? error, retryable: false },
     );
   }
   if (texts.some((text) => text.includes(NAMED_AWAY))) {
@@ -165,7 +165,7 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
   return unreachable(`Redis at ${address}`, reason ?? error);
 }
 
-/** Throws QUEUE_UNSAFE for a server that may throw jobs away, SETTINGS for a node of a cluster and for one that is too old. */
+/** Throws QUEUE_FAILED for a server that may throw jobs away, SETTINGS for a node of a cluster and for one that is too old. */
 export function assertSafe(info: string, address: string): void {
   // Its keys move to other nodes, where no job would be found.
   if (/^redis_mode:cluster\b/m.test(info)) {
@@ -177,8 +177,9 @@ export function assertSafe(info: string, address: string): void {
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
   if (policy !== undefined && policy !== 'noeviction') {
     throw new MirrorError(
-      'QUEUE_UNSAFE',
+      'QUEUE_FAILED',
       `Redis at ${address} has maxmemory-policy ${policy} and may throw jobs away: set it to noeviction (redis-cli CONFIG SET maxmemory-policy noeviction, and in redis.conf), or use a Redis of its own for the queue.`,
+      { retryable: false },
     );
   }
   const version = /^redis_version:(\d+)\.(\d+)/m.exec(info);

@@ -1,4 +1,5 @@
-import { type ErrorCode, isAbort, MirrorError } from '../../base/errors.ts';
+import type { ProblemCode } from '../../base/catalogue.ts';
+import { isAbort, MirrorError } from '../../base/errors.ts';
 
 /*
  * Errors of databases in words for people: those that every server has, whatever code its product gives them, and those of the network
@@ -7,7 +8,7 @@ import { type ErrorCode, isAbort, MirrorError } from '../../base/errors.ts';
 
 /** An error in words for people. Never a value from a row, a password, or the driver's own text. */
 export interface ErrorDescription {
-  readonly code: ErrorCode;
+  readonly code: ProblemCode;
   /** What happened: half a sentence, without a full stop. */
   readonly what: string;
   /** What to do now: sentences. */

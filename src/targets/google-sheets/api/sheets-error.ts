@@ -1,5 +1,6 @@
+import type { ProblemCode } from '../../../base/catalogue.ts';
 import { count } from '../../../base/format.ts';
-import { type ErrorCode, isAbort, MirrorError } from '../../../base/errors.ts';
+import { isAbort, MirrorError } from '../../../base/errors.ts';
 import { type ProxyFailure, proxyFailureIn } from '../../../base/proxy-failure.ts';
 import {
   accessFailure,
@@ -50,7 +51,7 @@ export class SheetsError extends MirrorError {
 
   constructor(
     fault: SheetsFault,
-    code: ErrorCode,
+    code: ProblemCode,
     [what, remedy]: readonly [what: string, remedy: string],
     retryAfter?: string,
   ) {
@@ -188,7 +189,7 @@ function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsE
   }
   if (/above the limit of \d+ cells/.test(text)) return fullError(where);
   if (/createDeveloperMetadata/.test(text) && /already exists|in use|duplicate/i.test(text)) {
-    return new SheetsError('taken', 'TARGET_LOST_LOCK', [overtakenMessage(where), '']);
+    return new SheetsError('taken', 'TARGET_BUSY', [overtakenMessage(where), '']);
   }
   if (MOVED.test(text)) return movedError(where);
   const request = /Invalid requests\[(\d+)\]\.(\w{1,40})/.exec(text);

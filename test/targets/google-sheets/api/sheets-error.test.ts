@@ -71,7 +71,7 @@ const CASES: readonly [string, Error, string, string, RegExp][] = [
       'Invalid requests[0].createDeveloperMetadata: Cannot add developer metadata with ID [7] because developer metadata with that ID already exists.',
     ),
     'taken',
-    'TARGET_LOST_LOCK',
+    'TARGET_BUSY',
     /has taken over/,
   ],
   [

@@ -1,0 +1,349 @@
+/*
+ * Every problem the program can report, one row each. Error codes, titles, remedies, exit codes, the times before a
+ * notification, metrics and docs/reference/problems.md come from here.
+ */
+
+/** What a problem is about. A problem of the source or a target that shows in several forms is reported once. */
+export type ProblemScope = 'source' | 'target' | 'form' | 'queue' | 'settings' | 'program';
+
+interface CatalogueRow {
+  readonly scope: ProblemScope;
+  /** `error`: the copy falls behind, or may be wrong. `warning`: something needs attention, and the copy is as claimed. */
+  readonly severity: 'error' | 'warning';
+  /** The same attempt can succeed later although nobody changed anything. */
+  readonly retryable: boolean;
+  /** How long a problem lasts before anybody is notified of it. 0: it does not end by itself. */
+  readonly graceMs: number;
+  /** A few words: `The target is full`. */
+  readonly title: string;
+  /** What the code means, for the reference. */
+  readonly meaning: string;
+  /** What to do; null where the message says it, or nothing is to be done. */
+  readonly remedy: string | null;
+}
+
+/** What to do where nothing better is known. */
+export const CHECK =
+  'Run forms-mirror check: it tries the source and every target and says what is wrong.';
+const LASTING = 'The next run tries again. If this lasts, run forms-mirror check.';
+
+/** An outage is announced when it has outlasted the retries of a request. */
+const OUTAGE_MS = 60_000;
+/** A refused key stays refused until a person acts: only the hiccup of a gateway is waited for. */
+const KEY_MS = 20_000;
+
+/** Every problem by its code. */
+export const PROBLEMS = {
+  SETTINGS: {
+    scope: 'settings',
+    severity: 'error',
+    retryable: false,
+    graceMs: 0,
+    title: 'A setting is wrong',
+    meaning: 'A setting is missing, misspelled or invalid.',
+    remedy: 'Correct the setting and restart. forms-mirror check lists all mistakes.',
+  },
+  OTHER_SCHEMA: {
+    scope: 'target',
+    severity: 'error',
+    retryable: false,
+    graceMs: 0,
+    title: 'Another build wrote the target',
+    meaning:
+      'A target, or a file in DATA_DIR, was written by another build of forms-mirror; nothing in it was changed.',
+    remedy: null,
+  },
+  USAGE: {
+    scope: 'settings',
+    severity: 'error',
+    retryable: false,
+    graceMs: 0,
+    title: 'Wrong usage',
+    meaning: 'A command was called with unknown arguments.',
+    remedy: null,
+  },
+  FORMS_UNREACHABLE: {
+    scope: 'source',
+    severity: 'error',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'The Forms API does not answer',
+    meaning: 'The Forms API did not answer: wrong host, network down, or too slow.',
+    remedy: LASTING,
+  },
+  FORMS_UNAUTHORIZED: {
+    scope: 'source',
+    severity: 'error',
+    retryable: false,
+    graceMs: KEY_MS,
+    title: 'The Forms API refuses the key',
+    meaning: 'The Forms API refused the key: wrong, revoked or missing.',
+    remedy: 'Set a valid FORMS_API_KEY and restart, or restore the key. Nothing is lost meanwhile.',
+  },
+  FORMS_NOT_FOUND: {
+    scope: 'source',
+    severity: 'error',
+    retryable: false,
+    graceMs: OUTAGE_MS,
+    title: 'The Forms API does not know this',
+    meaning: 'A form or submission does not exist, or belongs to another workspace.',
+    remedy: CHECK,
+  },
+  FORMS_REFUSED: {
+    scope: 'source',
+    severity: 'error',
+    retryable: false,
+    graceMs: OUTAGE_MS,
+    title: 'The Forms API refuses a request',
+    meaning: 'The Forms API refused a request (400, 409 or another 4xx).',
+    remedy: CHECK,
+  },
+  FORMS_FAILED: {
+    scope: 'source',
+    severity: 'error',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'The Forms API fails',
+    meaning:
+      'The Forms API kept failing (5xx or 429) after all retries, or its responses were not what it documents: HTML, cut short, or the same page for every page number.',
+    remedy: LASTING,
+  },
+  FORMS_REDIRECT: {
+    scope: 'source',
+    severity: 'error',
+    retryable: false,
+    graceMs: OUTAGE_MS,
+    title: 'The Forms API has moved',
+    meaning: 'The API answered with a redirect. The key is never sent to another address.',
+    remedy: "Set FORMS_API_URL to the API's new address and restart.",
+  },
+  SOURCE_WAITING: {
+    scope: 'source',
+    severity: 'warning',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'Waiting for the Forms API',
+    meaning:
+      'The Forms API throttles (429) or does not answer as it should. Requests are retried; no run has failed yet.',
+    remedy: 'There is nothing to do: requests are retried. If this lasts, run forms-mirror check.',
+  },
+  RUN_INCOMPLETE: {
+    scope: 'form',
+    severity: 'warning',
+    retryable: true,
+    graceMs: 0,
+    title: 'Not proven complete',
+    meaning:
+      'The source gave no proof that nothing was missed: the list changed too much, hides submissions, or shows some twice.',
+    remedy: `The submissions that were read are stored. ${LASTING}`,
+  },
+  FORM_GONE: {
+    scope: 'form',
+    severity: 'warning',
+    retryable: false,
+    graceMs: 0,
+    title: 'Gone at the source',
+    meaning: 'The form no longer exists at the source. Its table stays.',
+    remedy:
+      'If it was deleted on purpose, there is nothing to do: its rows stay. If not, check that the key belongs to the right workspace.',
+  },
+  DELETIONS_HELD: {
+    scope: 'form',
+    severity: 'warning',
+    retryable: false,
+    graceMs: 0,
+    title: 'Deletions are held',
+    meaning: 'More rows disappeared than MAX_DELETE_FRACTION allows. None was marked deleted.',
+    remedy: 'Look at the form in the dashboard. If they were deleted on purpose, accept them:',
+  },
+  SLUG_REUSED: {
+    scope: 'form',
+    severity: 'error',
+    retryable: false,
+    graceMs: 0,
+    title: 'A slug names another form now',
+    meaning:
+      'A slug in the settings belongs to another form now than the one that it first named: nothing of that other form is copied.',
+    remedy:
+      'In the settings, replace the slug with the ID of the form that you mean, and restart. forms-mirror forms lists the IDs.',
+  },
+  PAUSED: {
+    scope: 'form',
+    severity: 'warning',
+    retryable: false,
+    graceMs: 0,
+    title: 'Paused',
+    meaning: 'A person paused the form or the target. Nothing is written until it is resumed.',
+    remedy: null,
+  },
+  TARGET_UNREACHABLE: {
+    scope: 'target',
+    severity: 'error',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'The target does not answer',
+    meaning: 'The target did not answer.',
+    remedy:
+      'The next run tries again. If this lasts, check that the target is up: forms-mirror check tries it.',
+  },
+  TARGET_DENIED: {
+    scope: 'target',
+    severity: 'error',
+    retryable: false,
+    graceMs: OUTAGE_MS,
+    title: 'The target denies access',
+    meaning: 'The target refused access: wrong password, missing right, unwritable file.',
+    remedy: 'Grant the missing right; forms-mirror check says which.',
+  },
+  TARGET_BUSY: {
+    scope: 'target',
+    severity: 'warning',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'Another run has the form',
+    meaning: 'Another run is writing to this form in this target, or took it over.',
+    remedy: null,
+  },
+  TARGET_FULL: {
+    scope: 'target',
+    severity: 'error',
+    retryable: false,
+    graceMs: OUTAGE_MS,
+    title: 'The target is full',
+    meaning: 'The target is full: disk, or cells of a spreadsheet.',
+    remedy: 'Make room in the target. The next run continues where this one stopped.',
+  },
+  TARGET_FAILED: {
+    scope: 'target',
+    severity: 'error',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'The target fails',
+    meaning: 'The target refused or broke a write for another reason.',
+    remedy: LASTING,
+  },
+  COPY_DAMAGED: {
+    scope: 'form',
+    severity: 'error',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'The copy was changed',
+    meaning:
+      'Rows, columns or tables that were in the copy are missing, or rows were changed that only the mirror may change.',
+    remedy: 'There is nothing to do: the next run reads everything again.',
+  },
+  COPY_REFILLED: {
+    scope: 'form',
+    severity: 'warning',
+    retryable: false,
+    graceMs: 0,
+    title: 'The copy was gone and was filled again',
+    meaning:
+      'The copy was gone and was filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
+    remedy:
+      'If it was removed by mistake, restore a backup of the target and run forms-mirror sync --full. Run forms-mirror forget again for submissions that were erased on request.',
+  },
+  SETTINGS_CHANGED: {
+    scope: 'form',
+    severity: 'error',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'Stored under other settings',
+    meaning:
+      'The rows were stored under other settings: other fields, other hashed fields, or another HASH_KEY.',
+    remedy:
+      'There is nothing to do: the next run reads everything again. To do it now: forms-mirror sync.',
+  },
+  ROWS_REJECTED: {
+    scope: 'form',
+    severity: 'warning',
+    retryable: false,
+    graceMs: 0,
+    title: 'Submissions were rejected',
+    meaning: 'The target could not store some submissions. It stores all others.',
+    remedy: "The form's page on the status page lists their IDs with the reason for each.",
+  },
+  WRITE_BACK_REFUSED: {
+    scope: 'form',
+    severity: 'warning',
+    retryable: false,
+    graceMs: 0,
+    title: 'Status changes were refused',
+    meaning: 'The source refused to change the status of some submissions.',
+    remedy:
+      'forms-mirror explain <submission-id> says why. Compare MARK_STATUS and MARK_FROM with what the source allows.',
+  },
+  STALE: {
+    scope: 'form',
+    severity: 'error',
+    retryable: true,
+    graceMs: 0,
+    title: 'Stale',
+    meaning:
+      'No run has ended, and no poll has found the form unchanged, for longer than the schedule explains.',
+    remedy: 'Check that start or a worker is running, and read its log.',
+  },
+  NOT_RUNNING: {
+    scope: 'program',
+    severity: 'error',
+    retryable: false,
+    graceMs: 0,
+    title: 'The process of the mirror has died',
+    meaning:
+      'The process that copied has died, or a command needs a running start and none answers.',
+    remedy: 'Start it again, and read its log for why it ended.',
+  },
+  QUEUE_FAILED: {
+    scope: 'queue',
+    severity: 'error',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'The queue does not answer',
+    meaning:
+      'The queue (Redis or PostgreSQL) did not answer, refused access, may drop jobs (Redis needs maxmemory-policy noeviction), or did not start a poll at its time.',
+    remedy: 'Check the server in QUEUE_URL. Work resumes by itself when it is back.',
+  },
+  QUEUE_BUSY: {
+    scope: 'queue',
+    severity: 'error',
+    retryable: false,
+    graceMs: 0,
+    title: 'Another process has the queue',
+    meaning: 'Another process uses the embedded queue in this DATA_DIR.',
+    remedy: null,
+  },
+  DATA_DIR: {
+    scope: 'program',
+    severity: 'error',
+    retryable: false,
+    graceMs: OUTAGE_MS,
+    title: 'Failures cannot be kept',
+    meaning: 'DATA_DIR cannot be written, so a failure that no target records might go unnoticed.',
+    remedy: 'Give this user the right to write the folder, and make sure that its disk has room.',
+  },
+  CANCELLED: {
+    scope: 'program',
+    severity: 'warning',
+    retryable: true,
+    graceMs: 0,
+    title: 'Stopped',
+    meaning: 'The process was asked to stop, or another worker took over. It finished its batch.',
+    remedy: null,
+  },
+  INTERNAL: {
+    scope: 'program',
+    severity: 'error',
+    retryable: false,
+    graceMs: 0,
+    title: 'A defect of the program',
+    meaning: 'A defect in this program. Please report it.',
+    remedy: 'This is a defect: please report it with the log around it.',
+  },
+} as const satisfies Record<string, CatalogueRow>;
+
+/** The code of a problem. */
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** `value` where it is the code of a problem, as read back from a target; null for anything else. */
+export const problemCodeOrNull = (value: unknown): ProblemCode | null =>
+  typeof value === 'string' && Object.hasOwn(PROBLEMS, value) ? (value as ProblemCode) : null;
