@@ -108,7 +108,7 @@ export class StoreReader implements CopyReader {
       .filter(({ id }) => id === submissionId)
       .map(({ status, reason, atMs }) => ({
         submissionId,
-        status,
+        status: status ?? '',
         wanted: '',
         reason,
         at: iso(atMs),

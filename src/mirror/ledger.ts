@@ -32,12 +32,12 @@ export function signOf(
   const isLive = row !== undefined && !row.isDeleted;
   if (kind === 'held' || kind === 'undecided') return isLive ? -1 : 0;
   if (kind === 'rejected') return isLive ? 0 : 1;
-  return kind === 'forgotten' && status !== '' ? 1 : 0;
+  return kind === 'forgotten' && status !== null ? 1 : 0;
 }
 
 /** Whether a submission is one that a query asks for. Without a date it is in no query with a bound. */
 export function isIn(
-  { status, createdAt }: Pick<LedgerRow, 'status' | 'createdAt'>,
+  { status, createdAt }: Pick<Entry, 'status' | 'createdAt'>,
   { status: wanted, fromMs = null, toMs = null }: CountQuery,
 ): boolean {
   if (wanted !== undefined && status !== wanted) return false;
@@ -54,10 +54,8 @@ export function countsOf(
   grain: Grain,
 ): Count[] {
   const counts = new Map<string, Count>();
-  const add = (
-    { status, createdAt }: Pick<LedgerRow, 'status' | 'createdAt'>,
-    sign: number,
-  ): void => {
+  const add = ({ status, createdAt }: Pick<Entry, 'status' | 'createdAt'>, sign: number): void => {
+    if (status === null) return;
     const ms = createdAt === null ? null : Date.parse(createdAt);
     const span = GRAIN_MS[grain];
     const fromMs = ms === null || grain === 'all' ? null : Math.floor(ms / span) * span;
@@ -77,8 +75,8 @@ export function countsOf(
 /** Counted as the port says. */
 export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries): Tally {
   const [live, missing, unstored] = [new Map(), new Map(), new Map()] as Map<string, number>[];
-  const add = (map: Map<string, number> | undefined, status: string): void =>
-    void map?.set(status, (map.get(status) ?? 0) + 1);
+  const add = (map: Map<string, number> | undefined, status: string | null): void =>
+    void (status !== null && map?.set(status, (map.get(status) ?? 0) + 1));
   let deleted = 0;
   for (const { status, isDeleted } of rows.values())
     if (isDeleted) deleted++;
@@ -149,7 +147,7 @@ export function forgetIn(
 ): void {
   const listed = entries.get(entryKey({ kind: 'rejected', id }));
   const { status, createdAt } = (row?.isDeleted === false ? row : listed) ?? {
-    status: '',
+    status: null,
     createdAt: null,
   };
   for (const kind of ENDED_BY_DELETION) entries.delete(entryKey({ kind, id }));

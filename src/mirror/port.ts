@@ -156,8 +156,8 @@ export interface Entry {
   readonly kind: EntryKind;
   /** The submission's ID; of an item without one a name; of a forgotten one a digest. One entry of a kind has it. */
   readonly id: string;
-  /** As last seen. '' for none: of a forgotten submission, that the source does not show it, so that it is not counted. */
-  readonly status: string;
+  /** As last seen, '' where it has none. Null: the source does not show this forgotten submission, so that it is not counted. */
+  readonly status: string | null;
   readonly createdAt: string | null;
   /** A sentence for a person, without any answer. */
   readonly reason: string;

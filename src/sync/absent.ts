@@ -136,8 +136,8 @@ async function dropListed(
   const ended: Entry[] = [];
   for await (const entries of form.entries('forgotten'))
     for (const entry of entries)
-      if (entry.status !== '' && isEntryIn(entry, query) && !shown.has(entry.id))
-        ended.push({ ...entry, status: '' });
+      if (entry.status !== null && isEntryIn(entry, query) && !shown.has(entry.id))
+        ended.push({ ...entry, status: null });
   if (ended.length > 0) await sink.flush({ entries: ended });
 }
 

@@ -392,6 +392,19 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(done(await commit({ rows: ROWS }))).toMatchObject({ inserted: 1 });
       });
 
+      it('is counted where it has no status, and not where the source does not show it', async () => {
+        await commit({ rows: [{ ...row('d', {}), status: '' }] });
+        const counted = async () => {
+          const state = await stateOf();
+          return state && Object.fromEntries(accounted(state.tally));
+        };
+        await write((form) => form.erase({ kind: 'forget', ids: ['d', 'never-seen'] }));
+        expect(await counted()).toEqual({ NEW: 3, '': 1 });
+        const shown = (await entriesOf('forgotten')).find(({ status }) => status === '');
+        await commit({ entries: shown === undefined ? [] : [{ ...shown, status: null }] });
+        expect(await counted()).toEqual({ NEW: 3 });
+      });
+
       it('may be what was marked deleted long ago', async () => {
         await commit({ deleted: ['b'] });
         const purge = (deletedBeforeMs: number) =>

@@ -209,9 +209,14 @@ export const errorOf = (printed: Printed): string | null => documentOf(printed).
 export const hasFailedMark = (printed: Printed): boolean =>
   (documentOf(printed).marks ?? []).some(({ code }) => code !== null);
 
-/** Whether `sync --json` says that the source failed, or that a run was stopped for a name in the settings. */
+/**
+ * Whether `sync --json` says that the source failed, or that a run was stopped for a name in the settings. Where all forms are paused,
+ * no run is made that could say so, and nothing is copied.
+ */
 export function leavesNamesOpen(printed: Printed): boolean {
-  const codes = [errorOf(printed), ...runsOf(printed).map(({ code }) => code)];
+  const runs = runsOf(printed);
+  if (runs.length > 0 && runs.every(({ outcome }) => outcome === 'paused')) return true;
+  const codes = [errorOf(printed), ...runs.map(({ code }) => code)];
   const isOpen = /^(SETTINGS|RUN_INCOMPLETE|FORMS_.*)$/;
   return codes.some((code) => code !== null && isOpen.test(code));
 }

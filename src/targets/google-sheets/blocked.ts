@@ -11,6 +11,7 @@ import type { Columns, KnownRow } from './rows.ts';
 
 /** The entry of a submission with such cells. */
 export interface BlockedEntry extends Entry {
+  readonly status: string;
   readonly blocked: {
     readonly columns: readonly ColumnKey[];
     /** What is in the way, by name. */

@@ -205,4 +205,6 @@ export function canonicalOf(value: unknown): string | null {
 
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : String(value);
+export const textOrNull = (value: unknown): string | null =>
+  value === null ? null : textOf(value);
 export const numberOf = (value: unknown): number => Number(value);

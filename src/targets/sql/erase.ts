@@ -92,7 +92,7 @@ async function forget(
       [
         formId,
         digest,
-        known === undefined ? '' : textOf(known['status']),
+        known === undefined ? null : textOf(known['status']),
         known === undefined ? null : dialect.timeParam(dialect.timeOf(known['created_at'])),
         dialect.timeParam(at),
         dialect.timeParam(at),

@@ -28,6 +28,7 @@ import {
   type Session,
   type SqlField,
   textOf,
+  textOrNull,
 } from './database.ts';
 import { eraseFrom } from './erase.ts';
 import {
@@ -160,15 +161,12 @@ export class SqlForm implements OpenForm {
     const { tally } = this.#state;
     if (tally.held + tally.undecided + tally.rejected + tally.forgotten > 0) {
       const { where, params } = this.#conditions(query);
-      where.unshift(`form_id = $${params.push(formId)}`);
+      where.unshift(`form_id = $${params.push(formId)}`, 'status IS NOT NULL');
       for (const row of await this.#query(
         `SELECT kind, is_stored, ${shown} FROM _mirror_entries WHERE ${where.join(' AND ')} GROUP BY kind, is_stored, ${group}`,
         params,
       ))
-        add(
-          row,
-          signOf(textOf(row['kind']), textOf(row['status']), numberOf(row['is_stored']) === 1),
-        );
+        add(row, signOf(textOf(row['kind']), numberOf(row['is_stored']) === 1));
     }
     return [...counts.values()].filter(({ count }) => count !== 0);
   }
@@ -186,7 +184,7 @@ export class SqlForm implements OpenForm {
         yield rows.map((row) => ({
           kind,
           id: textOf(row['id']),
-          status: textOf(row['status']),
+          status: textOrNull(row['status']),
           createdAt: dialect.timeOf(row['created_at']),
           reason: textOf(row['reason']),
           atMs: Date.parse(dialect.timeOf(row['last_seen_at']) ?? ''),

@@ -1,5 +1,5 @@
 import { type FormState, liveRows, type Tally } from '../../mirror/form-state.ts';
-import { numberOf, quoted, type Session, type SqlRow, textOf } from './database.ts';
+import { numberOf, quoted, type Session, type SqlRow, textOf, textOrNull } from './database.ts';
 
 /** What is accounted for, counted from rows and entries. Notes of each rejected submission whether it has a row. */
 export async function countTally(
@@ -57,9 +57,12 @@ export async function countEntries(
     'SELECT kind, status, is_stored, count(*) AS n FROM _mirror_entries WHERE form_id = $1 GROUP BY kind, status, is_stored',
     [formId],
   )) {
-    const [kind, status, n] = [textOf(row['kind']), textOf(row['status']), numberOf(row['n'])];
+    const [kind, n] = [textOf(row['kind']), numberOf(row['n'])];
     kinds[kind] = (kinds[kind] ?? 0) + n;
-    const sign = signOf(kind, status, numberOf(row['is_stored']) === 1);
+    const status = textOrNull(row['status']);
+    // Forgotten, and not shown by the source.
+    if (status === null) continue;
+    const sign = signOf(kind, numberOf(row['is_stored']) === 1);
     if (sign < 0) missing[status] = (missing[status] ?? 0) + n;
     if (sign > 0) unstored[status] = (unstored[status] ?? 0) + n;
   }
@@ -67,9 +70,9 @@ export async function countEntries(
   return { missing, unstored, held, undecided, refused, rejected, forgotten };
 }
 
-/** What an entry adds to what is accounted for. `isStored`: the submission has a live row. */
-export function signOf(kind: string, status: string, isStored: boolean): -1 | 0 | 1 {
+/** What an entry with a status adds to what is accounted for. `isStored`: the submission has a live row. */
+export function signOf(kind: string, isStored: boolean): -1 | 0 | 1 {
   if (kind === 'held' || kind === 'undecided') return isStored ? -1 : 0;
   if (kind === 'rejected') return isStored ? 0 : 1;
-  return kind === 'forgotten' && status !== '' ? 1 : 0;
+  return kind === 'forgotten' ? 1 : 0;
 }
