@@ -18,6 +18,9 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number])[] = [
   ['sheets', 8500101],
   ['sheets', 44041718],
   ['sqlite', 733364341],
+  ['sqlite', 329302180],
+  ['sheets', 970600036],
+  ['sqlite', 618478512],
 ];
 
 afterAll(stopServers);

@@ -176,8 +176,8 @@ export interface SqlField {
   readonly textColumn: string | null;
   /** It has no columns of its own: its answers are in `_more`. */
   readonly isInMore: boolean;
-  /** Those of its columns that may not have been made yet: they were announced, and no commit has used them. */
-  readonly announced?: readonly string[];
+  /** Columns that were about to be made, and that no commit has used: they may be there or not. They keep their names and their type. */
+  readonly announced?: Pick<SqlField, 'column' | 'type' | 'textColumn'>;
   /** A person had its answers removed, and it was not selected since. */
   readonly isEmptied?: boolean;
   /** Labels that it had, and since when (ISO); the last one is the current. */

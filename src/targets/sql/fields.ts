@@ -87,12 +87,14 @@ export function withColumns(
   let isChanged = false;
   const next = fields.map((field) => {
     if (!selected.has(field.id)) return field;
-    const need = needOf(field, selected.get(field.id)?.hashed === true, rows, dialect);
+    const type = field.type ?? field.announced?.type ?? null;
+    const isHashed = selected.get(field.id)?.hashed === true;
+    const need = needOf({ ...field, type }, isHashed, rows, dialect);
     if (need === null) return field;
     isChanged = true;
     let made: SqlField = field;
     if (made.column === null) {
-      const column = fieldColumnName(field, taken);
+      const column = field.announced?.column ?? fieldColumnName(field, taken);
       taken.add(column);
       const isInMore = many >= dialect.maxColumns;
       if (!isInMore) many++;
@@ -102,7 +104,7 @@ export function withColumns(
       made = withTextColumn(made, taken);
       many++;
     }
-    return made;
+    return confirmed(made);
   });
   return isChanged ? next : fields;
 }
@@ -131,32 +133,27 @@ export function missingColumns(
   return [...missing].map(([name, type]) => ({ name, type }));
 }
 
-/** The fields, with word of the columns that are about to be made. */
+/** The fields as they are, with word of the columns that are about to be made so that they become `next`. */
 export function announced(
-  fields: readonly SqlField[],
+  before: readonly SqlField[],
+  next: readonly SqlField[],
   missing: readonly NewColumn[],
 ): readonly SqlField[] {
+  const after = new Map(next.map((field) => [field.id, field]));
   const names = new Set(missing.map(({ name }) => name));
-  return fields.map((field) => {
-    const own = ownColumns(field).filter((name) => names.has(name));
-    return own.length === 0 ? field : { ...field, announced: own };
+  return before.map((field) => {
+    const { column = null, textColumn = null, type = null } = after.get(field.id) ?? {};
+    const isNew = (name: string | null): boolean => name !== null && names.has(name);
+    return isNew(column) || isNew(textColumn)
+      ? { ...field, announced: { column, textColumn, type } }
+      : field;
   });
 }
 
-/**
- * The fields as a writer finds them: of columns that were announced, a process that was killed has made some or none. Those that
- * are there hold nothing yet; those that are not were never made, and nobody dropped them.
- */
-export function settled(
-  fields: readonly SqlField[],
-  columns: ReadonlySet<string>,
-): readonly SqlField[] {
-  return fields.map(({ announced: names, ...field }) => {
-    const lacks = (name: string | null): boolean =>
-      name !== null && names?.includes(name) === true && !columns.has(name);
-    if (lacks(field.column)) return { ...field, column: null, type: null, textColumn: null };
-    return lacks(field.textColumn) ? { ...field, textColumn: null } : field;
-  });
+/** The field without columns that are only announced. */
+function confirmed(field: SqlField): SqlField {
+  const { announced: _, ...own } = field;
+  return own;
 }
 
 /** The columns of its own that a field has; of `columns`, where those are given. */
@@ -170,13 +167,15 @@ export const ownColumns = (
 
 /** Names that a new column may not have, in lower case. A column that a person added stays theirs (L9). */
 function takenNames(fields: readonly SqlField[], columns: Iterable<string>): Set<string> {
-  const known = fields.flatMap(({ column, textColumn }) => [column ?? '', textColumn ?? '']);
+  const known = fields.flatMap((field) =>
+    [field, field.announced].flatMap((of) => [of?.column ?? '', of?.textColumn ?? '']),
+  );
   const names = [...SYSTEM_COLUMNS, MORE, ...known, ...columns];
   return new Set(names.map((name) => name.toLowerCase()));
 }
 
 function withTextColumn(field: SqlField, taken: Set<string>): SqlField {
-  const textColumn = uniqueName(`${field.column}_text`, taken);
+  const textColumn = field.announced?.textColumn ?? uniqueName(`${field.column}_text`, taken);
   taken.add(textColumn);
   return { ...field, textColumn };
 }
@@ -190,7 +189,7 @@ export function withTextColumns(
   const taken = takenNames(fields, columns);
   return fields.map((field) =>
     ids.has(field.id) && ownColumns(field).length === 1 && field.type !== 'text'
-      ? withTextColumn(field, taken)
+      ? confirmed(withTextColumn(field, taken))
       : field,
   );
 }

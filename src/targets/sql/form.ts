@@ -335,7 +335,7 @@ export class SqlForm implements OpenForm {
     const { database } = this.#parts;
     const missing = missingColumns(fields, this.#columns);
     if (missing.length > 0) {
-      const next = announced(fields, missing);
+      const next = announced(this.#fields, fields, missing);
       await this.#write(async (tx) => {
         await this.#save(tx, this.#state, next);
         return { fields: next };

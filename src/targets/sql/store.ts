@@ -14,7 +14,6 @@ import type {
 import type { FormIdentity } from '../../mirror/types.ts';
 import { distrust, type FormState, liveRows, newFormState } from '../../mirror/form-state.ts';
 import { type Database, numberOf, type Session, type SqlField, textOf } from './database.ts';
-import { settled } from './fields.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
 import { readRelations } from './relations.ts';
@@ -97,7 +96,7 @@ export class SqlStore implements Store {
         const now = isThere ? await stateWithRows(database, kept) : { state: row, rows: {} };
         const before = now.state === undefined ? kept : stateOf(now.state);
         const columns = await dialect.columnsOf(database, kept.place);
-        const fields = settled(fieldsOf(row), columns);
+        const fields = fieldsOf(row);
         const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(now) });
         if (losses.length === 0 && !isDeepStrictEqual(now.rows, before.tally.rows))
           losses.push(`Rows of ${kept.place} were changed or added; they are read again.`);
@@ -283,7 +282,7 @@ export class SqlStore implements Store {
             place: await this.#place(tx, identity, relations),
           })
         : { ...stateOf(row), slug, name };
-    const known = row === undefined ? [] : fieldsOf(row);
+    const fields = row === undefined ? [] : fieldsOf(row);
     const isThere = relations.get(before.place) === 'table';
     // Before the table, for a database that commits with it: a table of which nothing is known is a loss.
     if (row === undefined)
@@ -293,7 +292,6 @@ export class SqlStore implements Store {
       );
     if (!isThere) await createTable(tx, dialect, before.place);
     const columns = await dialect.columnsOf(tx, before.place);
-    const fields = settled(known, columns);
     const tally = await countTally(tx, before);
     if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
     const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(tally) });
