@@ -27,6 +27,8 @@ export interface CopiedField {
 export interface Rejected {
   readonly reason: string;
   readonly isStored: boolean;
+  /** Cells of its row could not be written, because of what people did to the target. */
+  readonly isBlocked?: boolean;
 }
 
 export interface CopiedForm {

@@ -318,6 +318,7 @@ export class History {
         statusesAsOf: from,
         answersAsOf: from,
         except: listed,
+        rejected: listed,
         askedFrom: from,
         ...this.#askedJustNow(),
         comparedAt: from,
@@ -471,7 +472,7 @@ export class History {
     await poll();
     const copies = await this.#look();
     const claims = await this.#claims();
-    for (const { formId, target, except, goneAt } of claims) {
+    for (const { formId, target, except, rejected, goneAt } of claims) {
       if (goneAt !== null) continue;
       this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
@@ -483,6 +484,7 @@ export class History {
         statusesAsOf: from,
         answersAsOf: null,
         except,
+        rejected,
         askedFrom: from,
         ...this.#askedJustNow(),
         knownUntil: from,
@@ -555,7 +557,7 @@ export class History {
       this.tally.runs++;
       if (run.outcome === 'incomplete') this.tally.incomplete++;
       if (run.outcome !== 'ok') continue;
-      const { formId, target, isWhole, except } = run;
+      const { formId, target, isWhole, except, rejected } = run;
       this.#refills.noteMade(target, formId);
       this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
@@ -568,6 +570,7 @@ export class History {
         statusesAsOf: asOf,
         answersAsOf: asOf,
         except,
+        rejected,
         askedFrom: from,
         ...this.#askedJustNow(),
         comparedAt,

@@ -30,6 +30,8 @@ export interface Assertion extends Asked {
   readonly answersAsOf: number | null;
   /** So many rows that the claim says it does not speak for. */
   readonly except: number;
+  /** So many rows that it names as not stored as they are. */
+  readonly rejected: number;
   /** When what it rests on was asked: a change in between may have been on either side of it. */
   readonly askedFrom: number;
   /** Since when changes may have escaped counts: the last comparison row by row. */
@@ -46,6 +48,8 @@ export interface Special {
   readonly erased: ReadonlySet<string>;
   /** When people last changed a form's table in a target, by target and form. */
   readonly touched: ReadonlyMap<string, number>;
+  /** Whether people protected cells of a form in a target. */
+  readonly isProtected: (target: string, formId: string) => boolean;
   readonly isSelected: (fieldId: string) => boolean;
   readonly isHashed: (fieldId: string) => boolean;
 }
@@ -97,7 +101,7 @@ export function judgeClaim(
     onExcuse(excuse);
     tally.rules.set(excuse.rule, (tally.rules.get(excuse.rule) ?? 0) + 1);
   };
-  let ghosts = 0;
+  let [ghosts, blocked] = [0, 0];
   for (const submission of source.submissions.values()) {
     if (submission.formId !== claim.formId || submission.defect === 'id') continue;
     if (special.forgotten.has(submission.id)) continue;
@@ -121,6 +125,14 @@ export function judgeClaim(
       report('L1', submission, 'ghost', `${nameOf(submission)} is gone and is live`);
     }
     if (!isLive || !submission.exists) continue;
+    // Cells of its row could not be written, which the list says, and the claim how many rows that are.
+    let isCounted = false;
+    const isNamed = (): boolean => {
+      if (held?.rejected.get(submission.id)?.isBlocked !== true) return false;
+      if (!isCounted) blocked++;
+      isCounted = true;
+      return blocked <= claim.rejected;
+    };
     const { statusesAsOf, answersAsOf } = claim;
     if (
       statusesAsOf !== null &&
@@ -130,7 +142,7 @@ export function judgeClaim(
       const seen = versionsBetween(submission, statusesAsOf, now);
       const isRight = seen.some(({ status }) => status === row.status);
       // A claim does not speak for a row that it is made except for.
-      if (!isRight && !(isListed && ++ghosts <= claim.except))
+      if (!isRight && !isNamed() && !(isListed && ++ghosts <= claim.except))
         report(
           'L17',
           submission,
@@ -147,7 +159,7 @@ export function judgeClaim(
       continue;
     const seen = versionsBetween(submission, answersAsOf, now);
     const wrong = seen.map(({ answers }) => differingField(held, row, answers, special));
-    if (!wrong.includes(null) && !(isListed && ++ghosts <= claim.except))
+    if (!wrong.includes(null) && !isNamed() && !(isListed && ++ghosts <= claim.except))
       report(
         'L10',
         submission,

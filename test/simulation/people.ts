@@ -46,6 +46,8 @@ export class People {
   readonly #paused = new Map<string, number>();
   /** And those whose pause may have died. */
   readonly #perhapsPaused = new Set<string>();
+  /** Forms of which cells are or were protected, by target and form. */
+  readonly #protected = new Set<string>();
   /** Targets in which a trigger refuses rows. */
   readonly #refusing = new Set<string>();
 
@@ -123,13 +125,15 @@ export class People {
       forgotten: this.#forgotten,
       erased: this.#erased,
       touched: this.#touched,
+      isProtected: (target, formId) => this.#protected.has(`${target} ${formId}`),
       isSelected: (fieldId) => this.#selected?.has(fieldId) ?? true,
       isHashed: (fieldId) => this.#hashed.has(fieldId),
     };
   }
 
-  /** Takes triggers away; the commands that end all pauses. */
+  /** Takes triggers and protections away; the commands that end all pauses. */
   toNormal(): string[][] {
+    for (const place of this.#places.values()) place.mend?.();
     for (const target of this.#refusing) {
       const database = new DatabaseSync(this.#path(target));
       database.exec('DROP TRIGGER IF EXISTS refuses');
@@ -292,6 +296,7 @@ export class People {
       const text = place.damage(deed, form.id, random);
       if (text === null) return null;
       this.#touched.set(`${target} ${form.id}`, this.#source.now);
+      if (deed === 'refusing-trigger') this.#protected.add(`${target} ${form.id}`);
       return { text: `${text} in ${target}` };
     }
     const path = this.#path(target);

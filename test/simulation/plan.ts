@@ -3,7 +3,7 @@ import { Random } from './random.ts';
 import type { StoreKind } from './stores.ts';
 import { CHANGE_KINDS, type ChangeKind } from './source.ts';
 
-/** What people do between runs, to the target or to the settings. */
+/** What people do between runs, to the target or to the settings. In a sheet, `refusing-trigger` is a range that they protect. */
 export const DEEDS = [
   'remove-rows',
   'drop-table',

@@ -33,6 +33,8 @@ export interface Run {
   readonly written: number;
   /** Rows that the run says it does not speak for: held back, or to be looked for. */
   readonly except: number;
+  /** Rows that it says are not stored as they are. */
+  readonly rejected: number;
   readonly requests: number;
   readonly error: string | null;
 }
@@ -45,6 +47,8 @@ export interface Claim {
   readonly statusesAsOf: number | null;
   readonly answersAsOf: number | null;
   readonly except: number;
+  /** Rows that are said not to be stored as they are. */
+  readonly rejected: number;
   readonly state: string;
   readonly goneAt: string | null;
   /** Codes of what is said to need attention. */
@@ -166,6 +170,7 @@ interface PassDocument {
   readonly absent: number;
   readonly withheld: number;
   readonly undecided: number;
+  readonly rejected: number;
   readonly requests: number;
   readonly error: string | null;
 }
@@ -175,6 +180,7 @@ interface FormDocument {
   readonly target: string;
   readonly state: string;
   readonly goneAt: string | null;
+  readonly rejected: number | null;
   readonly problems: readonly { readonly code: string }[];
   readonly covers: {
     readonly membership: string | null;
@@ -231,6 +237,7 @@ export const runsOf = (printed: Printed): Run[] =>
     code: pass.code,
     written: pass.inserted + pass.updated + pass.deleted,
     except: pass.absent + pass.withheld + pass.undecided,
+    rejected: pass.rejected,
     requests: pass.requests,
     error: pass.error,
   }));
@@ -249,13 +256,14 @@ export function runLines(runs: readonly Run[], { code, text }: Printed): string[
 export function claimsOf(printed: Printed): Claim[] {
   const ms = (text: string | null): number | null => (text === null ? null : Date.parse(text));
   const forms = (documentOf(printed).forms ?? []) as readonly FormDocument[];
-  return forms.map(({ form, target, covers, state, goneAt, problems }) => ({
+  return forms.map(({ form, target, covers, rejected, state, goneAt, problems }) => ({
     formId: form.id,
     target,
     submissionsAsOf: ms(covers.membership),
     statusesAsOf: ms(covers.statuses),
     answersAsOf: ms(covers.answers),
     except: covers.absent + covers.withheld,
+    rejected: rejected ?? 0,
     state,
     goneAt,
     problems: problems.map(({ code }) => code),

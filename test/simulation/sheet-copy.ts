@@ -36,6 +36,7 @@ export async function newSheet(): Promise<Place> {
     settings: { SHEETS_EMULATOR_URL: emulator.url.replace(/\/$/, '') },
     read: async () => readSheet(emulator, id),
     damage: (deed, formId, random) => damage(emulator, id, deed, formId, random),
+    mend: () => unprotect(emulator, id),
     rearrange: (random) => rearrange(emulator, id, random),
     dispose: async () => {},
   };
@@ -91,8 +92,26 @@ function damage(
     case 'edit-cell':
       person.type(row, tab.columns.get('s:status') ?? 0, 'PAID');
       return `edits a status of ${formId}`;
+    case 'refusing-trigger': {
+      const column = random.pick([...tab.columns.values()]);
+      const ofColumn = { left: column, right: column + 1 };
+      const ofRows = { top: row, bottom: Math.min(row + 1 + random.below(3), tab.lines) };
+      const range = random.pick([ofColumn, ofRows, { ...ofColumn, ...ofRows }]);
+      person.protect(range);
+      return `protects ${JSON.stringify(range)} of ${formId}`;
+    }
     default:
       return null;
+  }
+}
+
+/** Everything may be written again. */
+function unprotect(emulator: TestEmulator, spreadsheetId: string): void {
+  for (const { sheetId } of emulator.inspect.tabs(spreadsheetId)) {
+    const { protectedRanges } = emulator.inspect.ranges(spreadsheetId, sheetId);
+    const person = emulator.people.at(spreadsheetId, sheetId);
+    for (const { protectedRangeId, warningOnly } of protectedRanges ?? [])
+      if (warningOnly !== true) person.unprotect(protectedRangeId ?? 0);
   }
 }
 
@@ -231,11 +250,16 @@ function rejectedIn(
 
 /** The same, as the program lists it. */
 function noteEntry(listed: Map<string, Map<string, Rejected>>, formId: string, text: string): void {
-  const { kind, id, reason } = JSON.parse(text) as { kind: string; id: string; reason: string };
+  const { kind, id, reason, blocked } = JSON.parse(text) as {
+    kind: string;
+    id: string;
+    reason: string;
+    blocked?: object;
+  };
   if (kind !== 'rejected' && kind !== 'undecided') return;
   const ofForm = listed.get(formId) ?? new Map<string, Rejected>();
   // Whether there is a row, too, is seen by the row.
-  listed.set(formId, ofForm.set(id, { reason, isStored: true }));
+  listed.set(formId, ofForm.set(id, { reason, isStored: true, isBlocked: blocked !== undefined }));
 }
 
 const EPOCH_DAY = 25_569;

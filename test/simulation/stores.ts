@@ -19,6 +19,8 @@ export interface Place {
   read(): Promise<Copy>;
   /** A person does a deed to the tab of a form; what it was, or null where it cannot be done. */
   damage?(deed: string, formId: string, random: Random): string | null;
+  /** Ends what keeps the program from writing. */
+  mend?(): void;
   /** A person moves things about in a tab, and loses nothing; what it was. */
   rearrange?(random: Random): string | null;
   /** Takes it away. */

@@ -26,7 +26,7 @@ export class CopyWatch {
     for (const [formId, form] of copy) {
       const touched = special.touched.get(`${target} ${formId}`) ?? 0;
       breaches.push(
-        ...formBreaches(source, form, special),
+        ...formBreaches(source, form, target, special),
         ...(touched === 0 ? historyBreaches(source, form) : []),
         ...this.#columnsOf(form, target),
       );
@@ -118,15 +118,21 @@ export class CopyWatch {
 }
 
 /** What a form in a copy may never show. */
-function formBreaches(source: Source, form: CopiedForm, special: Special): Breach[] {
+function formBreaches(
+  source: Source,
+  form: CopiedForm,
+  target: string,
+  special: Special,
+): Breach[] {
   const breaches: Breach[] = [];
   if (form.twice.length > 0) breaches.push({ law: 'L5', text: `${form.twice[0]} has two rows` });
   for (const id of special.erased) {
     if (form.rows.has(id) || form.rejected.has(id))
       breaches.push({ law: 'L18', text: `${id} was forgotten, and is in ${form.table} again` });
   }
-  for (const [id, { reason, isStored }] of form.rejected) {
+  for (const [id, { reason, isStored, isBlocked }] of form.rejected) {
     const submission = source.submissions.get(id);
+    if (isBlocked === true && special.isProtected(target, form.formId)) continue;
     if (submission?.defect !== 'none' || submission.sick) continue;
     // Where `formId` is ignored, a form lists what belongs to others.
     if (source.behaviour.formFilter === 'ignored' && submission.formId !== form.formId) continue;

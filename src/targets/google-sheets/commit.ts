@@ -103,7 +103,8 @@ function compareRows(
     if (encoded !== undefined) stored.add(id);
     if (waiting?.blocked.meant === print) {
       kept.push(waiting);
-      unchanged++;
+      // It is still not stored as it is: no run may pass over that.
+      rejected++;
       continue;
     }
     if (rejections.length > 0)
