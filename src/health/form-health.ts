@@ -375,9 +375,11 @@ export const refilledText = ({ name, id }: FormIdentity, target: string, at: str
   `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(at)}, so it was filled again from the source. ` +
   'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of what was forgotten on request.';
 
-function deletionsProblem({ summary, form, target }: KnownForm): FormProblem | null {
+function deletionsProblem(known: KnownForm): FormProblem | null {
+  const { summary, form, target, overview } = known;
   const { withheld, withheldSinceMs, full } = summary;
-  if (withheld === 0) return null;
+  // Of a form that is gone nothing is deleted any more.
+  if (withheld === 0 || isGone(newestPass(summary), overview?.goneAt ?? null)) return null;
   const rows = plural(withheld, 'row is', 'rows are');
   return {
     ...USUAL,
