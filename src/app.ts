@@ -7,11 +7,9 @@ import { MirrorError, toMirrorError } from './base/errors.ts';
 import { Events } from './base/events.ts';
 import { type Logger, withLogFields } from './base/logger.ts';
 import type { Config } from './config.ts';
-import { FormsClient } from './forms/client.ts';
+import { FormsClient, ListedForms } from './forms/client.ts';
 import { orNull } from './forms/errors.ts';
 import { failedMarkReport } from './bridge/reports.ts';
-import { ListedForms } from './forms/listed-forms.ts';
-import { RequestRate } from './forms/request-rate.ts';
 import { type ReadingSettings, readOverview, type TargetOverview } from './health/facts.ts';
 import { FailureFiles, type FailureStore } from './health/failure-store.ts';
 import { refilledText } from './health/form-health.ts';
@@ -439,11 +437,8 @@ export class App implements AsyncDisposable {
       apiKey: source.key,
       auth: source.auth,
       concurrency: source.concurrency,
-      rate: new RequestRate({
-        perMinute: source.perMinute,
-        clock: this.#clock,
-        onNotice: (notice) => this.events.emit('forms.rate', notice),
-      }),
+      perMinute: source.perMinute,
+      onRate: (notice) => this.events.emit('forms.rate', notice),
       proxy,
       clock: this.#clock,
       onRetry: (notice) => this.events.emit('forms.retry', notice),

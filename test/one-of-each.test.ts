@@ -16,14 +16,14 @@ interface Rule {
 const RULES: Readonly<Record<string, Rule>> = {
   'time limits': {
     pattern: /\bsetTimeout\(/,
-    // The transport's limit is renewed with every piece of a body; the program ends itself when nothing else does.
-    allowed: ['base/clock.ts', 'forms/http-transport.ts', 'cli.ts'],
-    instead: 'withinTime of base/deadline.ts, or Clock.sleep',
+    // A request has limits of its own; the program ends itself when nothing else does.
+    allowed: ['base/clock.ts', 'forms/http.ts', 'cli.ts'],
+    instead: 'withinTime of base/clock.ts, or Clock.sleep',
   },
   'joined signals': {
     pattern: /\bAbortSignal\.any\(/,
     allowed: [],
-    instead: 'LinkedSignal of base/linked-signal.ts, which lets go of its sources',
+    instead: 'LinkedSignal of base/clock.ts, which lets go of its sources',
   },
   'error codes': {
     pattern: /\bErrnoException\b|\bcode\?: unknown\b/,

@@ -1,9 +1,7 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import { throughProxy } from '../base/proxy-dispatcher.ts';
-import { proxyFailureIn } from '../base/proxy-failure.ts';
-import { proxyFor, type ProxySettings } from '../base/proxy.ts';
+import { networkAgent, proxyFailureIn, type ProxySettings } from '../base/proxy.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
 import { STOP_MS } from './delivery-queue.ts';
 import { loginOf } from '../base/transport.ts';
@@ -42,11 +40,7 @@ export class Heartbeat {
   constructor(options: HeartbeatOptions) {
     this.#options = options;
     this.#host = new URL(options.url).host;
-    const proxy = proxyFor(options.url, options.proxy);
-    this.#agent =
-      proxy === undefined
-        ? new Agent({ connect: { timeout: TIMEOUT_MS } })
-        : throughProxy(proxy, { connectTimeoutMs: TIMEOUT_MS });
+    this.#agent = networkAgent(options.proxy, { connectTimeoutMs: TIMEOUT_MS });
   }
 
   /** Why the last call was not taken, as a sentence; null when it was. */

@@ -1,9 +1,7 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import { MirrorError, isAbort } from '../base/errors.ts';
-import { throughProxy } from '../base/proxy-dispatcher.ts';
-import { proxyFailureIn } from '../base/proxy-failure.ts';
-import { type ProxySettings, proxyFor } from '../base/proxy.ts';
+import { networkAgent, proxyFailureIn, type ProxySettings } from '../base/proxy.ts';
 import { type RetryDecision, parseRetryAfter } from '../base/retry.ts';
 import { loginOf } from '../base/transport.ts';
 import { answerOf } from './answer.ts';
@@ -52,11 +50,7 @@ export class Webhook implements Transport {
     this.#chat = options.chat ?? chatOf(options.url);
     this.#host = url.host;
     this.#address = this.#chat.address?.(url) ?? url;
-    const proxy = proxyFor(options.url, options.proxy);
-    this.#agent =
-      proxy === undefined
-        ? new Agent({ connect: { timeout: TIMEOUT_MS } })
-        : throughProxy(proxy, { connectTimeoutMs: TIMEOUT_MS });
+    this.#agent = networkAgent(options.proxy, { connectTimeoutMs: TIMEOUT_MS });
   }
 
   get name(): string {

@@ -1,5 +1,4 @@
-import { BlockList, isIP } from 'node:net';
-import { isLoopback, plainHost } from './transport.ts';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Pool } from 'undici';
 
 /** The proxy of this machine's network, as HTTPS_PROXY (else HTTP_PROXY) and NO_PROXY say. */
 export interface ProxySettings {
@@ -12,41 +11,96 @@ export interface ProxySettings {
 /** Host and port of a proxy, for messages. */
 export const proxyHost = ({ url }: ProxySettings): string => url.host;
 
+/** How connections are made. */
+export interface NetworkOptions extends Pool.Options {
+  /** Longest wait for a connection, with a proxy for each step of it. */
+  readonly connectTimeoutMs: number;
+}
+
+const THIS_MACHINE = ['localhost', '127.0.0.1', '::1'];
+
 /**
- * The proxy that leads to an address; undefined: it is reached directly. A proxy is used for https alone, where it sees
- * a host and a port and no more; plain http, which only loopback hosts take, and https to this machine never leave it.
+ * Connections, through the proxy where it leads to the host. The proxy is asked with CONNECT and TLS goes through it, so it sees a
+ * host and a port and no more. Plain http, which only loopback hosts and those in ALLOW_PLAINTEXT take, never goes there.
  */
-export function proxyFor(
-  address: string | URL,
+export function networkAgent(
   proxy: ProxySettings | undefined,
-): ProxySettings | undefined {
-  const { protocol, hostname, port } = new URL(address);
-  if (proxy === undefined || protocol !== 'https:' || isLoopback(hostname)) return undefined;
-  const host = hostName(hostname);
-  const isExcepted = proxy.except.some((entry) => matches(entry, host, port || '443'));
-  return isExcepted ? undefined : proxy;
+  { connectTimeoutMs, ...options }: NetworkOptions,
+): Dispatcher {
+  const connect = { timeout: connectTimeoutMs };
+  if (proxy === undefined) return new Agent({ ...options, connect });
+  return new EnvHttpProxyAgent({
+    ...options,
+    connect,
+    proxyTls: connect,
+    requestTls: connect,
+    // Empty, and not absent: then undici would look into the environment itself.
+    httpProxy: '',
+    httpsProxy: proxy.url.href,
+    noProxy: [...THIS_MACHINE, ...proxy.except].join(','),
+    clientFactory: (origin, own) => proxyPool(origin, { ...own, headersTimeout: connectTimeoutMs }),
+  });
 }
 
-/** A host as NO_PROXY and addresses both may write it, without the dot of a fully qualified name. */
-const hostName = (host: string): string => plainHost(host).replace(/(?<=.)\.$/, '');
-
-/** As curl and undici read NO_PROXY: `*`, a host and all below it, `*.host` for those below alone, `host:port`, `10.0.0.0/8`. */
-function matches(entry: string, host: string, port: string): boolean {
-  const [, name = entry, only] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
-  if (only !== undefined && only !== port) return false;
-  if (name === '*') return true;
-  const isBelowOnly = name.startsWith('*.');
-  const domain = hostName(name.replace(/^\*?\./, ''));
-  if (host === domain) return !isBelowOnly;
-  return (isIP(host) === 0 && host.endsWith(`.${domain}`)) || isInNet(domain, host);
+/** The connections to the proxy itself. A refusal of undici's own would look like a stop. */
+function proxyPool(origin: URL, options: Pool.Options): Pool {
+  const pool = new Pool(origin, options);
+  const connect = pool.connect.bind(pool);
+  const ask = async (request: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
+    const answer = await connect(request);
+    if (answer.statusCode === 200) return answer;
+    answer.socket.on('error', () => undefined).destroy();
+    throw new ProxyFailure(answer.statusCode, request.path);
+  };
+  pool.connect = ask;
+  return pool;
 }
 
-function isInNet(net: string, host: string): boolean {
-  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(net) ?? [];
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  const widest = family === 'ipv6' ? 128 : 32;
-  if (isIP(address) === 0 || isIP(host) !== isIP(address) || Number(bits) > widest) return false;
-  const list = new BlockList();
-  list.addSubnet(address, Number(bits), family);
-  return list.check(host, family);
+/** `fetch`, through the proxy where it leads to the address. */
+export function fetchWithProxy(proxy: ProxySettings): typeof globalThis.fetch {
+  const dispatcher = networkAgent(proxy, { connectTimeoutMs: 10_000 });
+  const fetchIt = (
+    input: string | URL,
+    init: Parameters<typeof fetch>[1],
+  ): ReturnType<typeof fetch> => fetch(input, { ...init, dispatcher });
+  return fetchIt as typeof globalThis.fetch;
+}
+
+/** A proxy opened no way to a host: nothing of the request was sent. Its message is the end of a sentence. */
+export class ProxyFailure extends Error {
+  override readonly name = 'ProxyFailure';
+  /** As a sentence. */
+  readonly remedy: string;
+  /** False when the same thing will happen again until someone changes something. */
+  readonly transient: boolean;
+
+  /** `target`: host and port. */
+  constructor(status: number, target: string) {
+    super(
+      status === 407
+        ? 'the proxy refused the user name and password of HTTPS_PROXY, or wants them (407)'
+        : `the proxy of HTTPS_PROXY did not connect to ${target} (${status})`,
+    );
+    this.transient = status >= 500 || status === 408 || status === 429;
+    if (status === 407)
+      this.remedy =
+        'Set HTTPS_PROXY=http://user:password@host:port; special characters in them are written as %40 and the like.';
+    else if (this.transient)
+      this.remedy =
+        'If this lasts, ask the operator of the proxy; NO_PROXY names hosts that are reached without it.';
+    else this.remedy = 'Ask the operator of the proxy to allow it, or name the host in NO_PROXY.';
+  }
+}
+
+/** Far more causes than any library chains; an error may be its own cause. */
+const MAX_DEPTH = 5;
+
+/** The failure of a proxy behind a foreign error, if there is one. */
+export function proxyFailureIn(error: unknown): ProxyFailure | undefined {
+  let next = error;
+  for (let depth = 0; depth < MAX_DEPTH && next instanceof Error; depth++) {
+    if (next instanceof ProxyFailure) return next;
+    next = next.cause;
+  }
+  return undefined;
 }

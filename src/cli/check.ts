@@ -4,7 +4,7 @@ import { type Clock, withinTime } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
-import { proxyFor, proxyHost } from '../base/proxy.ts';
+import { proxyHost } from '../base/proxy.ts';
 import { keepPrivate } from '../base/private-files.ts';
 import { type FormInTarget, slowTarget, TARGET_LIMIT_MS } from '../health/facts.ts';
 import { remedyText } from '../health/problem.ts';
@@ -81,29 +81,12 @@ interface SubjectResult extends CheckResult {
   readonly mistaken?: boolean;
 }
 
-/** What is reached through the proxy, and what directly; nothing where none is set. */
-function describeProxy({ config }: App): SubjectResult[] {
-  const { proxy, source, google, alertUrl, telling, targets } = config;
+/** Which proxy is used; nothing where none is set. */
+function describeProxy({ config: { proxy } }: App): SubjectResult[] {
   if (proxy === undefined) return [];
-  const standIns: Readonly<Record<string, string | undefined>> = {
-    'google-sheets': google.emulatorUrl,
-  };
-  const addresses = [
-    ['the Forms API', source?.url],
-    ...targets
-      .filter(({ address }) => Object.hasOwn(standIns, address.kind))
-      .map(({ name, address }) => [
-        `target ${name}`,
-        standIns[address.kind] ?? `https://${address.transport.host ?? ''}`,
-      ]),
-    ['alerts', alertUrl],
-    ['the heartbeat', telling.heartbeatUrl],
-  ] as const;
-  return addresses.flatMap(([what, address]) => {
-    if (what === undefined || address === undefined) return [];
-    const way = proxyFor(address, proxy) === undefined ? 'directly' : `through ${proxyHost(proxy)}`;
-    return [{ subject: 'proxy', ok: true, message: `${what} (${new URL(address).host}): ${way}` }];
-  });
+  const except = ['this machine', ...proxy.except].join(', ');
+  const message = `https goes through ${proxyHost(proxy)}, except to ${except}`;
+  return [{ subject: 'proxy', ok: true, message }];
 }
 
 /** Which statuses the mirror changes at the source; nothing is tried, as only a change would show whether the key may. */

@@ -1,29 +1,27 @@
-import type { z } from 'zod';
 import { count } from '../base/format.ts';
 import { FieldOrder } from '../mirror/field-map.ts';
 import { jsonText } from '../mirror/json.ts';
 import { ExactNumber, type Form, type Json } from '../mirror/types.ts';
-import { type CallOptions, type FormsClientOptions, FormsHttp } from './forms-http.ts';
+import { failedListError, tooMuchError } from './errors.ts';
+import { type CallOptions, type FormsClientOptions, FormsHttp } from './http.ts';
 import {
   type FormsRequest,
   getRequest,
+  type HttpResponse,
   patchRequest,
   pathSegment,
   postRequest,
-} from './forms-request.ts';
-import type { HttpResponse } from './http-transport.ts';
-import { type NamelessKey, namelessKeys } from './nameless-keys.ts';
-import { failedListError, notDoneError, tooMuchError } from './request-failure.ts';
-import { contradictionIn, listFailure, showsStatus } from './said-failure.ts';
-import { envelopeSchema, parseForm } from './schemas.ts';
-import { singleSubmission, submissionItem, type SubmissionItem } from './submission-item.ts';
+} from './request.ts';
+import {
+  type NamelessKey,
+  namelessKeys,
+  singleSubmission,
+  submissionItem,
+  type SubmissionItem,
+} from './submission-item.ts';
+import { envelopeSchema, listFailure, parseForm, type WireList } from './wire.ts';
 
-export type {
-  CallOptions,
-  FormsClientOptions,
-  FormsRetryNotice,
-  SentRequest,
-} from './forms-http.ts';
+export type { CallOptions, FormsClientOptions, FormsRetryNotice, SentRequest } from './http.ts';
 export type { SubmissionItem } from './submission-item.ts';
 
 /** Which submissions to list; everything but the page is optional. */
@@ -41,13 +39,6 @@ export interface SubmissionQuery {
   readonly search?: string | undefined;
   readonly sortBy?: string | undefined;
   readonly sortOrder?: string | undefined;
-}
-
-/** What a PATCH of a status was answered with. */
-export interface StatusChange {
-  readonly httpStatus: number;
-  /** The body shows the submission in the new status. */
-  readonly isShown: boolean;
 }
 
 /** One page of the submissions list. */
@@ -163,18 +154,12 @@ export class FormsClient implements AsyncDisposable {
   }
 
   /**
-   * Changes a submission's status. A 2xx is a success, unless its body names an error or shows the submission in another
-   * status: then FORMS_FAILED with that 2xx as its status. FORMS_REFUSED (status 400 or 409) when the API refuses the change.
-   * Resolves with that 2xx, and whether its body shows the submission in the new status.
+   * Changes a submission's status. Any 2xx is a success, whatever its body says: only {@link getSubmission} shows whether the change was
+   * made. FORMS_REFUSED (status 400 or 409) when the API refuses it.
    */
-  async setStatus(id: string, status: string, call: CallOptions = {}): Promise<StatusChange> {
+  async setStatus(id: string, status: string, call: CallOptions = {}): Promise<void> {
     const path = `/submissions/${pathSegment(id)}/status`;
-    const request = patchRequest(path, 'status', status);
-    return this.#http.done(request, call, (response) => {
-      const contradiction = contradictionIn(response.text, id, status);
-      if (contradiction !== null) throw notDoneError(request, response, contradiction);
-      return { httpStatus: response.status, isShown: showsStatus(response.text, id, status) };
-    });
+    await this.#http.done(patchRequest(path, 'status', status), call);
   }
 
   /**
@@ -192,7 +177,7 @@ export class FormsClient implements AsyncDisposable {
     const path = `/forms/${pathSegment(slug)}/submit`;
     const secrets = [...data.values()].flatMap(textsOf);
     const request = postRequest(path, `{"data":{${answers.join(',')}}}`, secrets);
-    return this.#http.done(request, call, () => {});
+    await this.#http.done(request, call);
   }
 
   /** Stops every running call with CANCELLED and closes the connections. */
@@ -225,9 +210,7 @@ interface Envelope {
   totalPages: number;
 }
 
-type WireList = z.infer<typeof envelopeSchema>;
-
-/** A page of a list as it came; undefined when it is none. Throws FORMS_FAILED for one that says it failed, FORMS_FAILED for one without end. */
+/** A page of a list as it came; undefined when it is none. Throws FORMS_FAILED for one that says it failed, and for one without end. */
 function readList(json: Json, request: FormsRequest, response: HttpResponse): WireList | undefined {
   const parsed = envelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;
@@ -280,4 +263,45 @@ function textsOf(answer: Json): string[] {
   if (answer instanceof ExactNumber) return [answer.digits];
   if (typeof answer !== 'object' || answer === null) return [];
   return Object.values(answer).flatMap(textsOf);
+}
+
+/**
+ * The forms of a workspace, as one process reads their list again and again. {@link all} reads it whole. {@link inTurn} reads
+ * one page, in turn, and the whole list where that page shows that forms came or went: it says another number of them, or
+ * has one that was not known. So a form that came or went is seen at once unless another one made up for it; that, and a
+ * form that was changed, after as many reads as the list has pages.
+ */
+export class ListedForms {
+  readonly #client: Pick<FormsClient, 'allForms' | 'formsPage'>;
+  /** As last read; undefined where the list is to be read whole: it was not yet, or does not show as many as it says. */
+  #known: Map<string, Form> | undefined;
+  /** The page whose turn it is, and how many forms those before it have shown. */
+  #turn = { page: 1, before: 0 };
+
+  constructor(client: Pick<FormsClient, 'allForms' | 'formsPage'>) {
+    this.#client = client;
+  }
+
+  /** Every form, in the order of the list. Rejects as the client does. */
+  async all(call: CallOptions): Promise<Form[]> {
+    this.#known = undefined;
+    const { forms, isWhole } = await this.#client.allForms(call);
+    if (isWhole && forms.length > 0) this.#known = new Map(forms.map((form) => [form.id, form]));
+    this.#turn = { page: 1, before: 0 };
+    return forms;
+  }
+
+  /** The same, by one request where nothing has changed. */
+  async inTurn(call: CallOptions): Promise<Form[]> {
+    const known = this.#known;
+    if (known === undefined) return this.all(call);
+    const { page, before } = this.#turn;
+    const { list, total } = await this.#client.formsPage(page, call);
+    const isAsKnown = list.length > 0 && list.every(({ id }) => known.has(id));
+    if (total !== known.size || !isAsKnown) return this.all(call);
+    for (const form of list) known.set(form.id, form);
+    const shown = before + list.length;
+    this.#turn = shown < total ? { page: page + 1, before: shown } : { page: 1, before: 0 };
+    return [...known.values()];
+  }
 }

@@ -1,29 +1,34 @@
-import type { ProblemCode } from '../base/catalogue.ts';
+import { errorCode } from '../base/error-code.ts';
+import { type ProblemCode } from '../base/catalogue.ts';
 import { MirrorError } from '../base/errors.ts';
+import { duration } from '../base/format.ts';
+import { proxyFailureIn, proxyHost, type ProxySettings } from '../base/proxy.ts';
+import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
+import { refusalFields } from './refusal-fields.ts';
 
 /** The facts of a failed call, besides its code and message. */
 export interface FormsApiFailure {
   /** Which request, without the key and without search text: `GET /submissions?formId=…&page=3`. */
-  request: string;
+  readonly request: string;
   /** What happened, in a few words for a log line: `answered 503`. */
-  reason: string;
+  readonly reason: string;
   /** What to do now, as a sentence. */
-  remedy?: string | undefined;
+  readonly remedy?: string | undefined;
   /** The HTTP status; null when there was no answer. */
-  status?: number | null;
+  readonly status?: number | null;
   /** What the API says about single fields of what we sent. */
-  fields?: ReadonlyMap<string, string> | undefined;
+  readonly fields?: ReadonlyMap<string, string> | undefined;
   /** The wait that the server asked for. */
-  retryAfterMs?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
   /** Overrides the code's own answer. */
-  retryable?: boolean | undefined;
-  /** A cleaned cause: it must hold neither key nor answers. */
-  cause?: Error | undefined;
+  readonly retryable?: boolean | undefined;
+  /** It waits for the next run, though it is retryable. */
+  readonly isSlow?: boolean;
 }
 
 /**
- * A call to the Forms API that failed. Neither its message nor its cause holds the key, search text or an answer. Wrong
- * settings and calls after dispose are plain MirrorErrors, as nothing was sent.
+ * A call to the Forms API that failed. Its message holds no key, search text or answer, and it has no cause: foreign errors carry
+ * headers and bodies. Wrong settings and calls after dispose are plain MirrorErrors, as nothing was sent.
  */
 export class FormsApiError extends MirrorError {
   override readonly name = 'FormsApiError';
@@ -37,18 +42,20 @@ export class FormsApiError extends MirrorError {
   readonly reason: string;
   /** The wait that the server asked for with `Retry-After`, if it did. */
   readonly retryAfterMs: number | undefined;
+  /** Another try now may succeed. What took minutes once takes as long again: it waits for the next run. */
+  readonly isWorthRepeating: boolean;
 
   constructor(code: ProblemCode, failure: FormsApiFailure) {
     const remedy = failure.remedy === undefined ? '' : ` ${failure.remedy}`;
-    super(code, `Forms API, ${failure.request}: ${failure.reason}.${remedy}`, {
-      cause: failure.cause,
-      ...(failure.retryable === undefined ? {} : { retryable: failure.retryable }),
-    });
+    const { retryable } = failure;
+    const message = `Forms API, ${failure.request}: ${failure.reason}.${remedy}`;
+    super(code, message, retryable === undefined ? {} : { retryable });
     this.status = failure.status ?? null;
     this.fields = failure.fields ?? new Map();
     this.request = failure.request;
     this.reason = failure.reason;
     this.retryAfterMs = failure.retryAfterMs;
+    this.isWorthRepeating = this.retryable && failure.isSlow !== true;
   }
 }
 
@@ -60,4 +67,260 @@ export async function orNull<T>(call: Promise<T>): Promise<T | null> {
     if (error instanceof MirrorError && error.code === 'FORMS_NOT_FOUND') return null;
     throw error;
   }
+}
+
+const MAY_HAVE_ARRIVED = 'It may have arrived all the same: look for it before sending it again.';
+
+/** Where and when a request failed. */
+export interface FailureContext {
+  readonly base: BaseUrl;
+  readonly proxy: ProxySettings | undefined;
+  readonly timeoutMs: number;
+  /** True when the headers had come. */
+  readonly inBody: boolean;
+}
+
+/** A request that brought no whole response: an error of undici, of Node's sockets, of zlib or of our own timeout. */
+export function transportError(
+  request: FormsRequest,
+  error: unknown,
+  context: FailureContext,
+): FormsApiError {
+  const failure = transportFailure(error, context);
+  const isUnsure = request.isSubmit && failure.neverSent !== true;
+  const { transient = true } = failure;
+  return new FormsApiError(context.inBody ? 'FORMS_FAILED' : 'FORMS_UNREACHABLE', {
+    request: request.name,
+    reason: failure.what,
+    remedy: isUnsure ? MAY_HAVE_ARRIVED : failure.remedy,
+    retryable: transient && !isUnsure,
+    isSlow: failure.isSlow === true,
+  });
+}
+
+interface TransportFailure {
+  readonly what: string;
+  readonly remedy?: string;
+  /** The server certainly saw nothing of the request. */
+  readonly neverSent?: boolean;
+  /** False when the same thing will happen again until someone changes something. */
+  readonly transient?: boolean;
+  readonly isSlow?: boolean;
+}
+
+function transportFailure(error: unknown, context: FailureContext): TransportFailure {
+  const refused = proxyFailureIn(error);
+  if (refused !== undefined) {
+    const { message: what, remedy, transient } = refused;
+    return { what, remedy, transient, neverSent: true };
+  }
+  const code = errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
+  return (
+    unsent(code, context) ?? (context.inBody ? cutShort(code, context) : unanswered(code, context))
+  );
+}
+
+/** No connection was made, or TLS failed before a byte of the request was sent. */
+function unsent(code: string, { base, proxy }: FailureContext): TransportFailure | undefined {
+  const host = whereTo(base, proxy);
+  const also = proxy === undefined ? '' : ', HTTPS_PROXY and NO_PROXY';
+  const connecting = (what: string): TransportFailure => ({
+    what,
+    remedy: `Check FORMS_API_URL${also}, and that this machine reaches the host.`,
+    neverSent: true,
+  });
+  const securing = (what: string): TransportFailure => ({
+    what,
+    remedy: `Check FORMS_API_URL${also}; a private authority is trusted by setting NODE_EXTRA_CA_CERTS to its certificate file.`,
+    neverSent: true,
+    transient: false,
+  });
+  if (code === 'ECONNREFUSED') return connecting(`nothing listens at ${host} (connection refused)`);
+  if (code === 'ENOTFOUND') return connecting(`the host of ${host} is unknown (DNS)`);
+  if (code === 'EAI_AGAIN')
+    return connecting(`the host of ${host} could not be looked up just now (DNS)`);
+  if (/^E(?:HOST|NET)(?:UNREACH|DOWN)$/.test(code))
+    return connecting(`there is no network route to ${host}`);
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return connecting(`${host} took no connection in time`);
+  if (code === 'UND_ERR_PRX_CONN')
+    return connecting(`the proxy closed the connection to ${base.host}`);
+  if (code === 'CERT_HAS_EXPIRED') return securing(`the TLS certificate of ${host} has expired`);
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'UND_ERR_PRX_TLS')
+    return securing(`the TLS certificate that ${host} shows is for another host`);
+  if (/SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^CERT_|_CERT_|_IN_CRL/.test(code))
+    return securing(`the TLS certificate of ${host} is not one that this machine trusts`);
+  if (/^ERR_SSL_|^EPROTO$|^ERR_TLS_/.test(code)) return securing(`${host} does not speak https`);
+  return undefined;
+}
+
+/** Who may have failed, for messages. */
+const whereTo = ({ host }: BaseUrl, proxy: ProxySettings | undefined): string =>
+  proxy === undefined ? host : `${host} or the proxy ${proxyHost(proxy)}`;
+
+/** The request may have been sent; no headers came. */
+function unanswered(code: string, { base, proxy, timeoutMs }: FailureContext): TransportFailure {
+  const host = whereTo(base, proxy);
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'TOTAL_TIMEOUT')
+    return { what: `${host} did not answer within ${duration(timeoutMs)}` };
+  if (/^(?:ETIMEDOUT|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code))
+    return { what: `the connection to ${host} broke before an answer came` };
+  if (/^HPE_|^HTTPParserError$|^UND_ERR_HEADERS_OVERFLOW$/.test(code))
+    return { what: `${host} answered with something that is not HTTP` };
+  return { what: `the request to ${host} failed (${code})` };
+}
+
+/** The headers came, the body did not come whole. */
+function cutShort(code: string, { timeoutMs }: FailureContext): TransportFailure {
+  if (code === 'UND_ERR_BODY_TIMEOUT')
+    return { what: `the answer broke off: nothing more came for ${duration(timeoutMs)}` };
+  if (code === 'ERR_BUFFER_TOO_LARGE' || code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+    return { what: 'the answer is larger than 64 MiB', transient: false };
+  if (code === 'TOTAL_TIMEOUT') return { what: 'the answer took too long to come', isSlow: true };
+  return { what: `the answer was cut short (${code})` };
+}
+
+/** A response of 2xx that is not the JSON that was asked for. */
+export function notJsonError(
+  request: FormsRequest,
+  response: HttpResponse,
+  reason?: string,
+): FormsApiError {
+  const failure = { request: request.name, status: response.status };
+  if (isHtml(response)) {
+    return new FormsApiError('FORMS_FAILED', {
+      ...failure,
+      reason: 'answered with HTML, not JSON',
+      remedy: "Is FORMS_API_URL the API's base address with its version prefix?",
+    });
+  }
+  const isEmpty = response.text.trim() === '';
+  return new FormsApiError('FORMS_FAILED', {
+    ...failure,
+    reason:
+      reason ??
+      (isEmpty
+        ? `answered ${response.status} with an empty body`
+        : 'answered with no JSON, or cut it short'),
+    remedy: 'Check FORMS_API_URL; if it is right, the API is out of order.',
+  });
+}
+
+const isHtml = (response: HttpResponse): boolean =>
+  /html/i.test(response.header('content-type') ?? '') || /^\s*</.test(response.text);
+
+/** A response that goes beyond all bounds. It would again, so it is not asked for again in this run. */
+export const tooMuchError = (
+  request: FormsRequest,
+  { status }: HttpResponse,
+  reason: string,
+): FormsApiError =>
+  new FormsApiError('FORMS_FAILED', {
+    request: request.name,
+    status,
+    reason,
+    remedy: 'It was not taken apart. Ask the operator of the API what is in it.',
+    retryable: false,
+  });
+
+/** A list that says of itself that it failed: what the API failed at is not repeated, as it may quote anything. */
+export const failedListError = (
+  request: FormsRequest,
+  { status }: HttpResponse,
+  failure: string,
+): FormsApiError =>
+  new FormsApiError('FORMS_FAILED', {
+    request: request.name,
+    status,
+    reason: `answered ${status} with ${failure}`,
+    remedy: 'That answer does not show which submissions exist.',
+  });
+
+/** Facts for the message of an error response, besides request and response. */
+export interface RefusalContext {
+  readonly apiKey: string;
+  readonly auth: 'bearer' | 'x-api-key';
+  readonly base: BaseUrl;
+  /** What `Retry-After` said. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** A response other than 2xx. */
+export function refusalError(
+  request: FormsRequest,
+  response: HttpResponse,
+  { apiKey, auth, base, retryAfterMs }: RefusalContext,
+): FormsApiError {
+  const { status } = response;
+  const failure = { request: request.name, status, retryAfterMs };
+  if (status >= 500 || status === 429) {
+    // The API calls 500 safe to retry; 429 and 503 say that nothing was begun. Of 502 and 504 only the gateway knows.
+    const isUnsure = request.isSubmit && ![429, 500, 503].includes(status);
+    return new FormsApiError('FORMS_FAILED', {
+      ...failure,
+      reason: `answered ${status}${status === 429 ? ' (too many requests)' : ''}`,
+      ...(isUnsure ? { remedy: MAY_HAVE_ARRIVED, retryable: false } : {}),
+    });
+  }
+  if (status === 401) {
+    return new FormsApiError('FORMS_UNAUTHORIZED', {
+      ...failure,
+      reason: 'the key was refused (401): it is wrong, revoked or missing',
+      remedy: `Check FORMS_API_KEY against the dashboard (Settings, API keys), and FORMS_API_AUTH (now ${auth}). Nothing more was sent.`,
+    });
+  }
+  if (status === 404) {
+    const isList = /^GET \/(forms|submissions)(\?|$)/.test(request.name);
+    return new FormsApiError('FORMS_NOT_FOUND', {
+      ...failure,
+      reason: 'not found (404)',
+      remedy: isList
+        ? "Is FORMS_API_URL the API's base address with its version prefix, and is the form in this key's workspace?"
+        : 'It does not exist, or belongs to another workspace.',
+    });
+  }
+  if (status < 400) {
+    const location = response.header('location') ?? '';
+    return new FormsApiError('FORMS_REDIRECT', {
+      ...failure,
+      ...(location === '' ? nowhere(status) : elsewhere(status, location, apiKey, base)),
+    });
+  }
+  const fields = refusalFields(response.text, {
+    secrets: [...request.secrets, apiKey],
+    subjects: request.subjects,
+  });
+  return new FormsApiError('FORMS_REFUSED', {
+    ...failure,
+    reason: `refused with ${status}${listFields(fields)}`,
+    fields,
+    ...(status === 403 ? { remedy: 'The key of FORMS_API_KEY may not do this.' } : {}),
+  });
+}
+
+type Redirect = Pick<FormsApiFailure, 'reason' | 'remedy'>;
+
+const nowhere = (status: number): Redirect => ({
+  reason: `answered ${status}, which is not an answer, and gave no other address`,
+  remedy:
+    'Is FORMS_API_URL right? If it is, something between here and the API, such as a cache, is out of order.',
+});
+
+function elsewhere(status: number, header: string, apiKey: string, base: BaseUrl): Redirect {
+  const location = URL.parse(header, base.origin);
+  // Without its query, which may carry anything.
+  const address = location === null ? '' : ` to ${location.origin}${location.pathname}`;
+  return {
+    reason: `answered with a redirect (${status})${address.includes(apiKey) ? '' : address}`,
+    remedy:
+      'It is not followed, as the key would go along. Set FORMS_API_URL to the final base address.',
+  };
+}
+
+const MAX_LISTED = 5;
+
+function listFields(fields: ReadonlyMap<string, string>): string {
+  if (fields.size === 0) return '';
+  const listed = [...fields].slice(0, MAX_LISTED).map(([name, message]) => `${name}: ${message}`);
+  const more = fields.size > MAX_LISTED ? `; and ${fields.size - MAX_LISTED} more` : '';
+  return ` (${listed.join('; ')}${more})`;
 }

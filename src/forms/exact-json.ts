@@ -2,121 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { parseNumber } from '../mirror/json.ts';
 import { ExactNumber, type Json } from '../mirror/types.ts';
 
-/** Up to this length every number without an exponent fits into a double. */
+/** Up to this length every number without an exponent fits into a double (IEEE 754, DBL_DIG). */
 const HELD_LENGTH = 15;
+
+/** A value that may be a longer number, or has an exponent; inside of a text something that looks like one, which costs time only. */
+const MAY_BE_ROUNDED = /[:,[]\s*-?\d(?:[\d.]{15}|[\d.]*[eE])/;
 
 const NUMBER_LITERAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * How deep a text may be nested: far deeper than an answer that can be stored, and not so deep that taking it apart costs
- * more than its length suggests.
+ * JSON.parse of an object or a list that rounds no number in it (L10): what a double does not hold becomes an ExactNumber, or its
+ * source text when its digits would fill the memory. Own keys such as `__proto__` stay own keys. Throws SyntaxError as JSON.parse does.
+ * However deep a value is nested, nothing else of the text is read otherwise (L6).
  */
-export const MAX_TEXT_DEPTH = 100_000;
-
-/** A text is nested deeper than {@link MAX_TEXT_DEPTH}. */
-export class TooDeepError extends Error {
-  override readonly name = 'TooDeepError';
-}
-
-/**
- * JSON.parse that rounds no number (L10): what a double does not hold becomes an ExactNumber, or its source text when
- * its digits would fill the memory. Own keys such as `__proto__` stay own keys. Throws SyntaxError as JSON.parse does,
- * and {@link TooDeepError} before anything is made of such a text.
- * However deep a value is nested, nothing else of the text is read otherwise (L6). `roundsAny`: what {@link mayBeRounded}
- * says of the text's bytes, for who has them.
- */
-export function parseExactJson(text: string, roundsAny = mayBeRounded(Buffer.from(text))): Json {
-  if (text.length > MAX_TEXT_DEPTH && opensMoreThan(text, MAX_TEXT_DEPTH)) assertDepth(text);
+export function parseExactJson(text: string): Json {
   // Looking at each token is several times slower, and hardly any page needs it.
-  if (!roundsAny) return JSON.parse(text) as Json;
+  if (!MAY_BE_ROUNDED.test(text)) return JSON.parse(text) as Json;
   // Numbers travel through JSON.parse as texts. A reviver would be simpler, but it is recursive, and JSON.parse is not.
   // No answer can guess the mark, so no text of a page is taken for a number.
   const mark = `number ${randomUUID()} `;
   return unmarked(JSON.parse(marked(text, mark)), mark) as Json;
-}
-
-/**
- * The shortest number that a double does not hold, 2e308, has five characters: with at most 15 digits and an exponent of
- * two, each fits (IEEE 754, DBL_DIG).
- */
-const SHORTEST = 5;
-
-/**
- * Whether a number that a double does not hold stands in a JSON text, or something inside of a string that looks like one,
- * which costs time only. A run of five characters has one at each fifth place: the others are looked at only beside
- * such a one. Of a text in UTF-8, whose bytes are read several times faster than its characters: those of numbers are the same.
- */
-export function mayBeRounded(json: Uint8Array): boolean {
-  const bytes = json.length;
-  for (let at = SHORTEST - 1; at < bytes; at += SHORTEST) {
-    const part = PARTS[json[at] ?? 0];
-    // Of texts, mostly: before the letter of an exponent is a digit.
-    if (part === NONE || (part === EXPONENT && PARTS[json[at - 1] ?? 0] !== DIGIT)) continue;
-    let start = at;
-    while (start > 0 && PARTS[json[start - 1] ?? 0] !== NONE) start--;
-    let end = at + 1;
-    while (end < bytes && PARTS[json[end] ?? 0] !== NONE) end++;
-    const isLong = end - start > HELD_LENGTH || hasExponent(json, start, end);
-    if (isLong && isValue(json, start) && !isHeld(asText(json, start, end))) return true;
-    at = end;
-  }
-  return false;
-}
-
-const [NONE, DIGIT, EXPONENT] = [0, 1, 2] as const;
-
-/** What each byte is to a number; signs and the point count as digits. */
-const PARTS = Uint8Array.from({ length: 256 }, (_, byte) => {
-  const character = String.fromCharCode(byte);
-  if ('eE'.includes(character)) return EXPONENT;
-  return '0123456789.-+'.includes(character) ? DIGIT : NONE;
-});
-
-const isOfNumber = (code: number): boolean => (PARTS[code] ?? NONE) !== NONE;
-
-const asText = (json: Uint8Array, start: number, end: number): string =>
-  Buffer.from(json.buffer, json.byteOffset + start, end - start).toString('latin1');
-
-function hasExponent(json: Uint8Array, start: number, end: number): boolean {
-  if (end - start < SHORTEST) return false;
-  for (let at = start; at < end; at++) if (PARTS[json[at] ?? 0] === EXPONENT) return true;
-  return false;
-}
-
-/** Whether a value can begin here: at the start of the text, or after `[`, `:` or `,`, and blanks. */
-function isValue(json: Uint8Array, start: number): boolean {
-  let at = start - 1;
-  while (at >= 0 && isBlank(json[at] ?? 0)) at--;
-  const before = at < 0 ? COMMA : json[at];
-  return before === COMMA || before === 58 || before === 91;
-}
-
-const COMMA = 44;
-const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
-
-/** Whether brackets and braces open more often than that, those within strings included. */
-function opensMoreThan(text: string, times: number): boolean {
-  let opened = 0;
-  for (const bracket of '[{') {
-    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
-      if (++opened > times) return true;
-    }
-  }
-  return false;
-}
-
-const isOpening = (code: number): boolean => code === 91 || code === 123;
-const isClosing = (code: number): boolean => code === 93 || code === 125;
-
-function assertDepth(text: string): void {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at) - 1;
-    else if (isOpening(code)) depth++;
-    else if (isClosing(code)) depth--;
-    if (depth > MAX_TEXT_DEPTH) throw new TooDeepError('nested too deeply');
-  }
 }
 
 /** `text` with each number that a double does not hold as a text that begins with `mark`. */
@@ -124,10 +29,12 @@ function marked(text: string, mark: string): string {
   const parts: string[] = [];
   let copied = 0;
   for (let at = 0; at < text.length;) {
-    if (text[at] === '"') {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
       at = endOfString(text, at);
-    } else if (isNumberStart(text, at)) {
-      const end = endOfNumber(text, at);
+    } else if (isOfNumber(code)) {
+      let end = at + 1;
+      while (end < text.length && isOfNumber(text.charCodeAt(end))) end++;
       const token = text.slice(at, end);
       if (!isHeld(token)) {
         parts.push(text.slice(copied, at), `"${mark}${token}"`);
@@ -154,16 +61,9 @@ function endOfString(text: string, start: number): number {
   return at + 1;
 }
 
-const isNumberStart = (text: string, at: number): boolean => {
-  const code = text.charCodeAt(at);
-  return (code >= 48 && code <= 57) || code === 45;
-};
-
-function endOfNumber(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && isOfNumber(text.charCodeAt(at))) at++;
-  return at;
-}
+/** Whether a character stands in numbers: `+-.0123456789Ee`. It also stands in `false` and `true`, which are no numbers. */
+const isOfNumber = (code: number): boolean =>
+  (code >= 48 && code <= 57) || code === 43 || code === 45 || code === 46 || (code | 32) === 101;
 
 /** Whether JSON.parse takes the token as it is: a double holds it, or it is no number and a mistake. */
 function isHeld(token: string): boolean {

@@ -1,10 +1,10 @@
+import { createHmac, scryptSync } from 'node:crypto';
 import { count } from '../base/format.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { FieldMap, FieldOrder } from '../mirror/field-map.ts';
-import { decimalText } from '../mirror/json.ts';
+import { decimalText, jsonText } from '../mirror/json.ts';
 import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
 import { isJsonObject } from './exact-json.ts';
-import type { NamelessKey } from './nameless-keys.ts';
 
 /** One item of a list in its place, whether or not it can be stored (L6). */
 export interface SubmissionItem {
@@ -22,7 +22,7 @@ export interface SubmissionItem {
 const MAX_ID_LENGTH = 500;
 /** Deeper values would overflow the stack of recursive code. */
 const MAX_DEPTH = 200;
-/** Most values within one answer: a large table in a form has some thousands. */
+/** Most values within one answer: a large table in a form has some thousands. As many of an item go into its name. */
 const MAX_PARTS = 100_000;
 /** Most answers of one submission. */
 const MAX_ANSWERS = 10_000;
@@ -210,3 +210,45 @@ const withoutId = (key: string, defect: string, status = ''): SubmissionItem => 
   defects: [defect],
   ...(status !== '' && { status }),
 });
+
+/** What an item without an ID is called; the same item is called the same, in every pass and process. */
+export type NamelessKey = (item: unknown) => string;
+
+/**
+ * Names for items without an ID, which are listed by them. They are made of the whole item, as nothing else distinguishes it,
+ * and of `secret`: without it nobody can tell from a name what answers an item holds, not even by guessing (L11). Whoever has
+ * the secret, the key of the API, may read the answers themselves.
+ */
+export function namelessKeys(secret: string): NamelessKey {
+  let key: Buffer | undefined;
+  return (item) => {
+    // Slow on purpose, so that a name is no way to guess the secret either, and done only where there is such an item.
+    key ??= scryptSync(secret, 'forms-mirror: items without an ID', 32);
+    const digest = createHmac('sha256', key).update(outline(item)).digest('hex');
+    return `no-id:k${digest.slice(0, 31)}`;
+  };
+}
+
+/** A text for an item: another one for another item, as far as so many parts show it. Without recursion, however deep it is. */
+function outline(item: unknown): string {
+  const texts: string[] = [];
+  const left: unknown[] = [item];
+  while (left.length > 0 && texts.length < MAX_PARTS) {
+    const part = left.pop();
+    if (typeof part !== 'object' || part === null || part instanceof ExactNumber) {
+      texts.push(jsonText((part ?? null) as Json));
+      continue;
+    }
+    if (Array.isArray(part)) {
+      texts.push(`[${part.length}`);
+      for (const each of reversed(part)) left.push(each);
+      continue;
+    }
+    const names = Object.keys(part);
+    texts.push(`{${names.length}`);
+    for (const name of reversed(names)) left.push((part as Record<string, unknown>)[name], name);
+  }
+  return texts.join(',');
+}
+
+const reversed = <T>(parts: readonly T[]): T[] => parts.slice(0, MAX_PARTS).toReversed();

@@ -351,27 +351,6 @@ export interface FormWindow {
   readonly to: string | null;
 }
 
-/** The window that every submission is in, dated or not. */
-export const WHOLE_FORM: FormWindow = { from: null, to: null };
-
-/** The bounds that a list is asked with; one that is open is left out. */
-export interface QueryBounds {
-  readonly dateFrom?: string;
-  readonly dateTo?: string;
-}
-
-/**
- * What to ask the source with for the submissions of a window. The upper bound is a millisecond before the window ends: so it
- * is the same window whether bounds mean instants or whole days, and inclusive or not where nothing is dated on it. Whether
- * the source reads them so has to show: totals that add up, and every item within its window.
- */
-export function boundsOf({ from, to }: FormWindow): QueryBounds {
-  return {
-    ...(from !== null && { dateFrom: from }),
-    ...(to !== null && { dateTo: new Date(Date.parse(to) - 1).toISOString() }),
-  };
-}
-
 /** What a target keeps of one window of a form. */
 export interface WindowRecord extends FormWindow {
   /** How many submissions its last proof accounted for; before the first, how many the source counted. */
@@ -393,7 +372,7 @@ export interface WindowRecord extends FormWindow {
   /** A full pass is under way that has not proven it. */
   readonly open: boolean;
   /**
-   * Since when the form is known not to work in windows (ISO): then {@link WHOLE_FORM} is its only record. Null: it does.
+   * Since when the form is known not to work in windows (ISO): then its only record is of the whole form. Null: it does.
    */
   readonly failedAt: string | null;
 }

@@ -264,8 +264,8 @@ export const SETTINGS = {
     group: 'Network',
     whenUnset: 'none',
     meaning:
-      'Hosts that are reached without the proxy, separated by commas: `example.com` (including subdomains), `host:port`, `10.0.0.0/8`, or `*`.',
-    example: 'forms.example.com,10.0.0.0/8',
+      'Hosts that are reached without the proxy, separated by commas: `example.com` (including subdomains), `host:port`, or `*`.',
+    example: 'forms.example.com',
     commonName: true,
     usedBy: ALL,
   },

@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../base/clock.ts';
 import type { FormsClient } from '../forms/client.ts';
-import { FormPages } from '../forms/form-pages.ts';
 import type { FormIdentity } from '../mirror/types.ts';
+import { Source } from './source.ts';
 
 /** Pages read of a form: all of up to 2,000 submissions; of a larger form a sample over its whole life. */
 const MOST_PAGES = 20;
@@ -12,23 +12,23 @@ const MOST_PAGES = 20;
  * oldest pages and others evenly between them, until all are found. Rejects as the client does.
  */
 export async function fieldsInAnswers(
-  client: Pick<FormsClient, 'listSubmissions'>,
+  client: FormsClient,
   forms: readonly Pick<FormIdentity, 'id'>[],
   wanted: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<Set<string>> {
+  const source = new Source(client, 1, signal);
   const found = new Set<string>();
   for (const { id } of forms) {
-    const pages = new FormPages(client, id, { signal });
     const look = async (page: number): Promise<number> => {
       throwIfAborted(signal);
-      const { items, totalPages } = await pages.read({ page });
+      const { items, total } = await source.page({ formId: id }, page);
       for (const { submission } of items) {
         for (const field of submission?.data.keys() ?? []) {
           for (const name of [field, `${id}:${field}`]) if (wanted.has(name)) found.add(name);
         }
       }
-      return totalPages;
+      return Math.ceil(total / Math.max(1, items.length));
     };
     const last = await look(1);
     for (const page of spread(last)) {

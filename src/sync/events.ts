@@ -1,6 +1,6 @@
 import type { MirrorError } from '../base/errors.ts';
 import type { SentRequest } from '../forms/client.ts';
-import type { RateNotice } from '../forms/request-rate.ts';
+import type { RateNotice } from '../forms/pacing.ts';
 import type { Loss } from '../mirror/losses.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';

@@ -1,5 +1,5 @@
 import { MirrorError } from '../base/errors.ts';
-import type { CallOptions, FormsClient, StatusChange, SubmissionItem } from '../forms/client.ts';
+import type { CallOptions, FormsClient, SubmissionItem } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
 
 /** Which submissions to list; without a form: those of the whole workspace. */
@@ -143,7 +143,7 @@ export class Source {
   }
 
   /** Sends a status once; `beforeSend` may throw to stop it. Rejects as the client does. */
-  setStatus(id: string, status: string, beforeSend: () => void): Promise<StatusChange> {
+  setStatus(id: string, status: string, beforeSend: () => void): Promise<void> {
     const onAttempt = (): void => {
       beforeSend();
       this.requests++;

@@ -2,7 +2,7 @@ import type { ProblemCode } from '../base/catalogue.ts';
 import type { Events } from '../base/events.ts';
 import { plural, span } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
-import type { RateNotice } from '../forms/request-rate.ts';
+import type { RateNotice } from '../forms/pacing.ts';
 import { isOfSettings, knownLosses } from '../mirror/losses.ts';
 import type { MarkReport, PassReport, SyncEvents } from './events.ts';
 

@@ -46,15 +46,14 @@ describe('a webhook behind a proxy', () => {
   });
 
   it.each([
-    ['407 Who', 1, 'refused the user name and password of HTTPS_PROXY (407)'],
-    ['502 Bad Gateway', 8, 'could not reach hooks.test:443 (502)'],
+    ['407 Who', 1, 'refused the user name and password of HTTPS_PROXY'],
+    ['502 Bad Gateway', 8, 'the proxy of HTTPS_PROXY did not connect to hooks.test:443 (502)'],
   ])('is said to be out of reach when it answers %s', async (line, tries, words) => {
     await using proxy = await startProxy(() => ({ text: `HTTP/1.1 ${line}\r\n\r\n` }));
     const channel = channelThrough(proxy.host);
     channel.send(delivery);
     await vi.waitFor(() => expect(channel.deliveryProblem).toContain(words), { timeout: 60_000 });
     await channel.stop();
-    expect(channel.deliveryProblem).toContain(`the proxy ${proxy.host}`);
     expect(channel.deliveryProblem).not.toMatch(/pr0xy-s3cret|T0P-S3CRET/);
     expect(proxy.requests).toHaveLength(tries);
   });

@@ -31,23 +31,39 @@ const answering = (text: string, stays = false): Promise<ConnectProxy> =>
 
 describe('a proxy that opens no way', () => {
   it.each([
-    ['HTTP/1.1 502 Bad Gateway\r\n\r\n', 'could not reach forms.test:443 (502)', 3],
-    ['HTTP/1.1 503 Busy\r\n\r\n', 'could not reach forms.test:443 (503)', 3],
-    ['HTTP/1.1 429 Slow\r\n\r\n', 'could not reach forms.test:443 (429)', 3],
-    ['HTTP/1.1 403 No\r\n\r\n', 'does not let this machine connect to forms.test:443 (403)', 1],
-    ['HTTP/1.1 407 Who\r\n\r\n', 'wants a user name and a password (407)', 1],
+    [
+      'HTTP/1.1 502 Bad Gateway\r\n\r\n',
+      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (502)',
+      3,
+    ],
+    [
+      'HTTP/1.1 503 Busy\r\n\r\n',
+      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (503)',
+      3,
+    ],
+    [
+      'HTTP/1.1 429 Slow\r\n\r\n',
+      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (429)',
+      3,
+    ],
+    [
+      'HTTP/1.1 403 No\r\n\r\n',
+      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (403)',
+      1,
+    ],
+    ['HTTP/1.1 407 Who\r\n\r\n', 'or wants them (407)', 1],
     // It would lead elsewhere.
     [
       'HTTP/1.1 302 Found\r\nLocation: http://evil.test/\r\nContent-Length: 0\r\n\r\n',
-      'does not let this machine connect to forms.test:443 (302)',
+      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (302)',
       1,
     ],
-    ['', 'could not be reached (UND_ERR_SOCKET)', 3],
+    ['', 'the proxy closed the connection to forms.test', 3],
   ])('is named with what to do: %j', async (text, words, tries) => {
     await using proxy = await answering(text);
     const [error, attempts] = await failureThrough(through(proxy.host));
     expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', status: null });
-    expect(error.message).toContain(`the proxy ${proxy.host} ${words}`);
+    expect(error.message).toContain(words);
     expect(error.message).toMatch(/HTTPS_PROXY|NO_PROXY/);
     expect(attempts).toBe(tries);
     expect(new Set(proxy.requests)).toEqual(new Set(['CONNECT forms.test:443 HTTP/1.1']));
@@ -63,16 +79,18 @@ describe('a proxy that opens no way', () => {
     const settings = through(proxy.host, `ann:${encodeURIComponent(`${PASSWORD}@`)}@`);
     const [error] = await failureThrough(settings);
     expect(given).toEqual([`Basic ${btoa(`ann:${PASSWORD}@`)}`]);
-    expect(error.message).toContain('refused the user name and password of HTTPS_PROXY (407)');
+    expect(error.message).toContain('refused the user name and password of HTTPS_PROXY');
     const shown = inspect(error, { depth: 9, showHidden: true });
     expect(shown).not.toContain(PASSWORD);
     expect(shown).not.toContain(btoa(`ann:${PASSWORD}@`));
   });
 
-  it('because nothing listens there is told from a source that is down', async () => {
+  it('because nothing listens there is named beside the source', async () => {
     const host = `127.0.0.1:${await freePort()}`;
     const [error, attempts] = await failureThrough(through(host));
-    expect(error.message).toContain(`the proxy ${host} could not be reached (ECONNREFUSED)`);
+    expect(error.message).toContain(
+      `nothing listens at forms.test or the proxy ${host} (connection refused)`,
+    );
     expect(attempts).toBe(3);
   });
 
@@ -81,15 +99,15 @@ describe('a proxy that opens no way', () => {
     const once = { requestTimeoutMs: 300, retry: { ...retry, attempts: 1 } };
     const [error] = await failureThrough(through(proxy.host), once);
     expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: true });
-    expect(error.message).toMatch(
-      new RegExp(`did not answer .*proxy ${proxy.host}|${proxy.host} did not answer`),
-    );
+    expect(error.message).toContain(`forms.test or the proxy ${proxy.host} did not answer within`);
   });
 
   it('because something else listens there is told', async () => {
     await using proxy = await answering('SSH-2.0-OpenSSH_9.2\r\n\r\n');
     const [error] = await failureThrough(through(proxy.host));
-    expect(error.message).toContain(`what listens at ${proxy.host} is no http proxy`);
+    expect(error.message).toContain(
+      `the proxy ${proxy.host} answered with something that is not HTTP`,
+    );
   });
 
   it('lets a change be sent again: nothing of it was sent', async () => {
@@ -110,9 +128,7 @@ describe('a proxy that wants to listen in', () => {
       afterwards: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
     }));
     const [error, attempts] = await failureThrough(through(proxy.host));
-    expect(error.message).toContain(
-      `forms.test does not speak https through the proxy ${proxy.host}`,
-    );
+    expect(error.message).toContain(`forms.test or the proxy ${proxy.host} does not speak https`);
     expect(attempts).toBe(1);
     expect(proxy.seen()).not.toContain(KEY);
   });
@@ -123,7 +139,7 @@ describe('a proxy that wants to listen in', () => {
     await using proxy = await startProxy(() => ({ port: listener.port }));
     const [error, attempts] = await failureThrough(through(proxy.host));
     expect(error.message).toContain(
-      `the TLS certificate of forms.test is not one that this machine trusts through the proxy`,
+      `the TLS certificate of forms.test or the proxy ${proxy.host} is not one that this machine trusts`,
     );
     expect(attempts).toBe(1);
     expect(server.requests).toHaveLength(0);

@@ -150,7 +150,7 @@ describe('Retry-After', () => {
 });
 
 describe('physical faults', () => {
-  const requestTimeoutMs = 150;
+  const requestTimeoutMs = 600;
   const text = JSON.stringify({ ...FORM, padding: 'ž'.repeat(50_000) });
 
   it.each<[string, string, (response: ServerResponse) => void]>([
@@ -339,17 +339,5 @@ describe('submit is repeated only when nothing can have come of it', () => {
     });
     expect(await errorOf(call)).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: true });
     expect(attempts).toBe(6);
-  });
-
-  it('L10: goes on a connection of its own, which no server has closed a moment ago', async () => {
-    await using server = await OddServer.start(({ method }, response) =>
-      method === 'POST' ? response.writeHead(204).end() : sendJson(response, FORM),
-    );
-    const client = makeClient(server.url, { concurrency: 1 });
-    await client.getForm('f1');
-    await client.submit('f', ANSWERS);
-    await client.getForm('f1');
-    await client.submit('f', ANSWERS);
-    expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1, 0, 2]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ListedForms } from '../../src/forms/listed-forms.ts';
+import { ListedForms } from '../../src/forms/client.ts';
 import type { Form } from '../../src/mirror/types.ts';
 
 const form = (id: string, name = id): Form => ({ id, slug: id, name, fields: [] });

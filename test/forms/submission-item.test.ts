@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../src/forms/exact-json.ts';
-import { namelessKeys } from '../../src/forms/nameless-keys.ts';
+import { namelessKeys } from '../../src/forms/submission-item.ts';
 import {
   singleSubmission,
   submissionItem,

@@ -9,8 +9,7 @@ import {
 } from 'google-auth-library';
 import { errorCode } from '../../base/error-code.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { fetchWithProxy } from '../../base/proxy-dispatcher.ts';
-import type { ProxySettings } from '../../base/proxy.ts';
+import { fetchWithProxy, type ProxySettings } from '../../base/proxy.ts';
 import { NO_CREDENTIALS } from './call-failure.ts';
 
 /** Google's client takes them for every kind of account. */

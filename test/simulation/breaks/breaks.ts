@@ -77,7 +77,7 @@ export const BREAKS: readonly Break[] = [
     law: 'L3',
     name: 'an error beside an empty list proves an empty form',
     with: ['okWithError=always-for-a-form'],
-    file: 'src/forms/said-failure.ts',
+    file: 'src/forms/wire.ts',
     find: 'if (!Array.isArray(items) || items.length > 0) return undefined;',
     replace: 'if (!Array.isArray(items) || items.length >= 0) return undefined;',
   },

@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../../../base/catalogue.ts';
 import { count } from '../../../base/format.ts';
 import { isAbort, MirrorError } from '../../../base/errors.ts';
-import { type ProxyFailure, proxyFailureIn } from '../../../base/proxy-failure.ts';
+import { type ProxyFailure, proxyFailureIn } from '../../../base/proxy.ts';
 import {
   accessFailure,
   type CallFacts,

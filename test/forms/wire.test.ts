@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../src/forms/exact-json.ts';
-import { parseForm } from '../../src/forms/schemas.ts';
+import { parseForm } from '../../src/forms/wire.ts';
 
 const bare = { id: 'f1', name: 'Přihláška', slug: 'prihlaska' };
 

@@ -1,0 +1,362 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { type Clock, LinkedSignal, systemClock, throwIfAborted } from '../base/clock.ts';
+import { MirrorError } from '../base/errors.ts';
+import { networkAgent, type ProxySettings } from '../base/proxy.ts';
+import { DEFAULT_RETRY, parseRetryAfter, type RetryPolicy, withRetry } from '../base/retry.ts';
+import type { Json } from '../mirror/types.ts';
+import { FormsApiError, notJsonError, refusalError, transportError } from './errors.ts';
+import { parseExactJson } from './exact-json.ts';
+import { Pacing, type RateNotice } from './pacing.ts';
+import { type BaseUrl, type FormsRequest, type HttpResponse, parseBaseUrl } from './request.ts';
+
+/** How to reach the Forms API. */
+export interface FormsClientOptions {
+  /** FORMS_API_URL; see {@link parseBaseUrl} for what it must be. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** In which header the key travels. */
+  readonly auth: 'bearer' | 'x-api-key';
+  /** Most requests in flight, over all calls of this client. */
+  readonly concurrency: number;
+  /** How many requests a minute may be sent, retries included. Default: as many as there are, until the source answers 429. */
+  readonly perMinute?: number | null;
+  /** Longest wait for a connection, for headers, and for each next piece of a body. Default 30,000. */
+  readonly requestTimeoutMs?: number;
+  /** The proxy of this machine's network. */
+  readonly proxy?: ProxySettings | undefined;
+  readonly retry?: RetryPolicy;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  /** Called when a request has had no answer for {@link silenceMs}; once for each try. */
+  readonly onSilence?: (notice: { readonly request: string; readonly silentMs: number }) => void;
+  /** Default 10,000. */
+  readonly silenceMs?: number;
+  /** Called before each wait for another try. */
+  readonly onRetry?: (notice: FormsRetryNotice) => void;
+  /** Called when a request that was tried again has ended, whichever way. */
+  readonly onSettled?: (request: { readonly request: string }) => void;
+  /** Called when a request that was sent has ended, whichever way: for figures. */
+  readonly onSent?: (sent: SentRequest) => void;
+  /** Called when requests wait long for their turn, and when the source asks for fewer. */
+  readonly onRate?: (notice: RateNotice) => void;
+}
+
+/** A request that was sent, retries being requests of their own. Numbers only: nothing tells what was asked for. */
+export interface SentRequest {
+  /** Of the response; null when none came whole. */
+  readonly status: number | null;
+  /** From sending it to the end of the response, or to the failure. */
+  readonly ms: number;
+  /** How long it waited before that: for others in flight, for its turn, for the time that the source had named. */
+  readonly waitedMs: number;
+  /** Requests that may be sent in a minute, as last known; null: as many as there are. */
+  readonly perMinute: number | null;
+}
+
+/** A request that failed and will be tried again. */
+export interface FormsRetryNotice {
+  /** `GET /submissions?formId=…&page=3` */
+  readonly request: string;
+  /** The try that failed, from 1. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  /** In a few words: `answered 503`. Holds no key and no answer. */
+  readonly reason: string;
+}
+
+/** Options of every call. */
+export interface CallOptions {
+  /** Aborting it rejects the call with CANCELLED, wherever it is. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called once for each HTTP request really sent, retries included. When it throws, nothing is sent and the call rejects with that. */
+  readonly onAttempt?: (() => void) | undefined;
+  /** True: sends once and rejects with its failure, for a caller who has to look again before another try. */
+  readonly once?: boolean | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_CONNECT_TIMEOUT_MS = 10_000;
+/** A body that trickles is never idle. After this many times the timeout it is given up, and not asked for again in the same run. */
+const MAX_TIMEOUTS = 4;
+/** A request without an answer for so long is worth a record: it may hang for the rest of its time, and again. */
+const SILENCE_MS = 10_000;
+/** For this long after a 401 every call fails at once, without a request. */
+const REFUSED_KEY_REST_MS = 45_000;
+/** Largest body we take, packed or not: a page of 100 submissions is far smaller, even with pictures among the answers. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Enough of an error's body for its field messages. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+const unzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip);
+
+/** Sends requests to the Forms API: authentication, pacing, retries, and the stop at 401. Follows no redirect and knows no endpoint. */
+export class FormsHttp implements AsyncDisposable {
+  readonly #base: BaseUrl;
+  readonly #options: FormsClientOptions;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #timeoutMs: number;
+  readonly #clock: Clock;
+  readonly #pacing: Pacing;
+  readonly #agent: Dispatcher;
+  /** Aborted when nothing more may be sent; the reason is the error that every call gets. */
+  #stop = new AbortController();
+  /** When a refused key may be tried again; never after closing. */
+  #opensAtMs = Infinity;
+
+  /** Throws SETTINGS for an address, key or number that cannot work. */
+  constructor(options: FormsClientOptions) {
+    const { concurrency, perMinute = null, clock = systemClock, onRate: onNotice } = options;
+    this.#base = parseBaseUrl(options.baseUrl);
+    this.#headers = headersOf(options);
+    this.#options = options;
+    this.#clock = clock;
+    checkConcurrency(concurrency);
+    this.#timeoutMs = options.requestTimeoutMs ?? TIMEOUT_MS;
+    this.#pacing = new Pacing({ concurrency, perMinute, clock, onNotice });
+    this.#agent = networkAgent(options.proxy, {
+      connectTimeoutMs: Math.min(MAX_CONNECT_TIMEOUT_MS, this.#timeoutMs),
+      connections: concurrency,
+      headersTimeout: this.#timeoutMs,
+      bodyTimeout: this.#timeoutMs,
+      maxResponseSize: MAX_BODY_BYTES,
+      // One request a connection: a broken one costs one request, not all that share it.
+      allowH2: false,
+    });
+  }
+
+  /** Sends until a response is 2xx, and returns what `read` makes of its JSON; `read` returns undefined for another shape. */
+  async json<T>(
+    request: FormsRequest,
+    call: CallOptions,
+    read: (json: Json, response: HttpResponse) => T | undefined,
+  ): Promise<T> {
+    return this.#call(request, call, (response) => {
+      const result = read(parseBody(request, response), response);
+      if (result !== undefined) return result;
+      throw notJsonError(request, response, 'answered with JSON of another shape than documented');
+    });
+  }
+
+  /** Sends until a response is 2xx, whatever its body. */
+  async done(request: FormsRequest, call: CallOptions): Promise<void> {
+    return this.#call(request, call, () => {});
+  }
+
+  /** Stops every call and closes every connection. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#opensAtMs = Infinity;
+    this.#stop.abort(new MirrorError('CANCELLED', 'The Forms API client was closed.'));
+    await this.#agent.destroy();
+  }
+
+  async #call<T>(
+    request: FormsRequest,
+    call: CallOptions,
+    read: (response: HttpResponse) => T,
+  ): Promise<T> {
+    const stop = this.#open();
+    using stopped = new LinkedSignal(call.signal, stop);
+    const { retry = DEFAULT_RETRY, random, onSilence, onRetry, onSettled } = this.#options;
+    let wasAnnounced = false;
+    const announceSilence = (silentMs: number): void => {
+      wasAnnounced = true;
+      onSilence?.({ request: request.name, silentMs });
+    };
+    try {
+      return await withRetry(
+        async () => read(await this.#attempt(request, call, stopped.signal, announceSilence)),
+        {
+          policy: call.once === true ? { ...retry, attempts: 1 } : retry,
+          clock: this.#clock,
+          ...(random === undefined ? {} : { random }),
+          signal: stopped.signal,
+          decide: (error) =>
+            error instanceof FormsApiError
+              ? { retry: error.isWorthRepeating, serverDelayMs: error.retryAfterMs }
+              : { retry: false },
+          onRetry: ({ attempt, delayMs, error }) => {
+            wasAnnounced = true;
+            const reason = error instanceof FormsApiError ? error.reason : 'failed';
+            onRetry?.({ request: request.name, attempt, delayMs, reason });
+          },
+        },
+      );
+    } catch (error) {
+      // The stop wins over what it caused: the first 401 speaks for every call.
+      if (stop.aborted) throw stop.reason;
+      throw error;
+    } finally {
+      if (wasAnnounced) onSettled?.({ request: request.name });
+    }
+  }
+
+  /** The signal that stops a call that begins now. A refused key is tried again after a rest: it may have been restored. */
+  #open(): AbortSignal {
+    if (this.#stop.signal.aborted && this.#clock.now() >= this.#opensAtMs) {
+      this.#stop = new AbortController();
+      this.#opensAtMs = Infinity;
+    }
+    return this.#stop.signal;
+  }
+
+  async #attempt(
+    request: FormsRequest,
+    call: CallOptions,
+    signal: AbortSignal,
+    onSilence: (silentMs: number) => void,
+  ): Promise<HttpResponse> {
+    const askedMs = this.#clock.now();
+    const response = await this.#pacing.run(signal, async () => {
+      call.onAttempt?.();
+      const sentMs = this.#clock.now();
+      let status: number | null = null;
+      try {
+        const answer = await this.#send(request, signal, onSilence);
+        ({ status } = answer);
+        return answer;
+      } finally {
+        if (status !== null || !signal.aborted) this.#tellSent(status, askedMs, sentMs);
+      }
+    });
+    throwIfAborted(signal);
+    if (isSuccess(response.status)) return response;
+    throw this.#refused(request, response);
+  }
+
+  /** A clock that was set back makes no time negative. */
+  #tellSent(status: number | null, askedMs: number, sentMs: number): void {
+    const ms = Math.max(0, this.#clock.now() - sentMs);
+    const waitedMs = Math.max(0, sentMs - askedMs);
+    this.#options.onSent?.({ status, ms, waitedMs, perMinute: this.#pacing.perMinute });
+  }
+
+  /** Sends once. `onSilence` is called when the headers have not come after `silenceMs`. */
+  async #send(
+    request: FormsRequest,
+    signal: AbortSignal,
+    onSilence: (silentMs: number) => void,
+  ): Promise<HttpResponse> {
+    const { silenceMs = SILENCE_MS, proxy } = this.#options;
+    using linked = new LinkedSignal(signal);
+    const silence = setTimeout(() => onSilence(silenceMs), silenceMs);
+    const total = setTimeout(
+      () => linked.abort(Object.assign(new Error('TOTAL_TIMEOUT'), { code: 'TOTAL_TIMEOUT' })),
+      this.#timeoutMs * MAX_TIMEOUTS,
+    );
+    let inBody = false;
+    try {
+      const { statusCode, headers, body } = await this.#agent.request({
+        origin: this.#base.origin,
+        method: request.method,
+        path: this.#base.path + request.path,
+        headers: this.#headers,
+        ...(request.body !== undefined && {
+          body: request.body,
+          headers: { ...this.#headers, 'content-type': 'application/json' },
+        }),
+        signal: linked.signal,
+      });
+      clearTimeout(silence);
+      inBody = true;
+      const isPacked = /^(?:x-)?gzip$/i.test(String(headers['content-encoding'] ?? '').trim());
+      // An error counts by its status, and a change that succeeded is made, whatever becomes of the body.
+      const text =
+        isSuccess(statusCode) && request.method === 'GET'
+          ? await whole(body, isPacked)
+          : await beginningOf(body, isPacked);
+      return {
+        status: statusCode,
+        header: (name) => [headers[name]].flat()[0],
+        text,
+      };
+    } catch (error) {
+      throwIfAborted(signal);
+      const context = { base: this.#base, proxy, timeoutMs: this.#timeoutMs, inBody };
+      throw transportError(request, error, context);
+    } finally {
+      clearTimeout(silence);
+      clearTimeout(total);
+    }
+  }
+
+  #refused(request: FormsRequest, response: HttpResponse): FormsApiError {
+    const { apiKey, auth, retry = DEFAULT_RETRY } = this.#options;
+    const retryAfterMs = parseRetryAfter(response.header('retry-after'), this.#clock.now());
+    const error = refusalError(request, response, { apiKey, auth, retryAfterMs, base: this.#base });
+    if (response.status === 401) this.#refuseKey(error);
+    const pauseMs = Math.min(retryAfterMs ?? 0, retry.maxServerDelayMs);
+    if (response.status === 429) this.#pacing.refused(pauseMs);
+    else if (error.retryable) this.#pacing.pauseFor(pauseMs);
+    return error;
+  }
+
+  #refuseKey(error: FormsApiError): void {
+    if (this.#stop.signal.aborted) return;
+    this.#opensAtMs = this.#clock.now() + REFUSED_KEY_REST_MS;
+    this.#stop.abort(error);
+  }
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+type Body = Dispatcher.ResponseData['body'];
+
+/** As UTF-8, without a mark of its order. Not fatal: one broken byte in one answer must not hold up a page. */
+async function whole(body: Body, isPacked: boolean): Promise<string> {
+  if (!isPacked) return body.text();
+  return decoded(await unzip(await body.bytes(), { maxOutputLength: MAX_BODY_BYTES }));
+}
+
+/** As much of a body as a message can need. Reads no further, and does not fail. */
+async function beginningOf(body: Body, isPacked: boolean): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= MAX_ERROR_BYTES) break;
+    }
+    const all = Buffer.concat(chunks);
+    return decoded(isPacked ? await unzip(all, { maxOutputLength: MAX_ERROR_BYTES }) : all);
+  } catch {
+    return '';
+  }
+}
+
+const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+function parseBody(request: FormsRequest, response: HttpResponse): Json {
+  try {
+    return parseExactJson(response.text);
+  } catch {
+    // The parser's message quotes the text around the mistake, so it goes no further.
+    throw notJsonError(request, response);
+  }
+}
+
+function headersOf({ apiKey, auth }: FormsClientOptions): Record<string, string> {
+  if (apiKey === '') throw new MirrorError('SETTINGS', 'FORMS_API_KEY is empty.');
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new MirrorError(
+      'SETTINGS',
+      'FORMS_API_KEY holds a space, a line break or another character that no key has. Copy it again from the dashboard, without anything around it.',
+    );
+  }
+  return {
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    'user-agent': 'forms-mirror',
+    ...(auth === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey }),
+  };
+}
+
+function checkConcurrency(concurrency: number): void {
+  if (Number.isInteger(concurrency) && concurrency >= 1) return;
+  throw new MirrorError(
+    'SETTINGS',
+    'FORMS_API_CONCURRENCY must be a whole number from 1. Example: FORMS_API_CONCURRENCY=4',
+  );
+}

@@ -1,0 +1,133 @@
+import { MirrorError } from '../base/errors.ts';
+import { isLoopback } from '../base/transport.ts';
+
+/** The parts of FORMS_API_URL. */
+export interface BaseUrl {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Host and port, for messages. */
+  readonly host: string;
+  /** The path with its version prefix, without a slash at its end; empty when there is none. */
+  readonly path: string;
+}
+
+const EXAMPLE = 'Example: FORMS_API_URL=https://forms.example.com/api/v1';
+
+/**
+ * Reads FORMS_API_URL: https, or http to a loopback host (the key would travel readable otherwise); no credentials, no
+ * query, no fragment. Throws SETTINGS with an example; the message never repeats the value, which may hold a password.
+ */
+export function parseBaseUrl(text: string): BaseUrl {
+  const url = URL.parse(text.trim());
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw wrong('must be a whole address that begins with https:// (http:// only for localhost)');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw wrong('must not hold a user name or password; the key belongs in FORMS_API_KEY');
+  }
+  // Not url.search and url.hash, which are empty for a bare `?` or `#`.
+  if (/[?#]/.test(text)) throw wrong('must end with the path: no "?" and no "#"');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw wrong(
+      `must begin with https://: over http:// the key would travel readable to ${url.host}`,
+    );
+  }
+  return { origin: url.origin, host: url.host, path: url.pathname.replace(/\/+$/, '') };
+}
+
+const wrong = (problem: string): MirrorError =>
+  new MirrorError('SETTINGS', `FORMS_API_URL ${problem}. ${EXAMPLE}`);
+
+/** A request to one of the endpoints, with what retries and error messages have to know about it. */
+export interface FormsRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Path and query, encoded, below the base address. */
+  readonly path: string;
+  /** For messages: method, path and query, without search text. */
+  readonly name: string;
+  /** JSON text. */
+  readonly body?: string;
+  /** The one request whose repetition may do harm: it is sent again only when nothing can have come of it. */
+  readonly isSubmit: boolean;
+  /** Texts of this request that no error may repeat: answers, search text. */
+  readonly secrets: readonly string[];
+  /** Names of the parameters and properties sent; null for answers, about whose fields the API may say anything. */
+  readonly subjects: readonly string[] | null;
+}
+
+/** A response. */
+export interface HttpResponse {
+  readonly status: number;
+  /** A header's first value, by lower-case name. */
+  header(name: string): string | undefined;
+  /** The body as UTF-8: whole where a GET succeeded, otherwise as much of its beginning as came. */
+  readonly text: string;
+}
+
+/** A query in order; undefined values are left out. */
+export type Query = readonly (readonly [name: string, value: string | number | undefined])[];
+
+/** The query parameter whose value may be someone's answer (L11). */
+const HIDDEN = 'search';
+
+/** A GET of `path`, which is encoded already. */
+export function getRequest(path: string, query: Query = []): FormsRequest {
+  const given = query.flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as const],
+  );
+  const withQuery = (show: (name: string, value: string) => string): string => {
+    const parts = given.map(([name, value]) => `${name}=${show(name, value)}`);
+    return parts.length === 0 ? path : `${path}?${parts.join('&')}`;
+  };
+  return {
+    method: 'GET',
+    path: withQuery((_name, value) => encode(value)),
+    name: `GET ${withQuery((name, value) => (name === HIDDEN ? '…' : encode(value)))}`,
+    isSubmit: false,
+    secrets: given.flatMap(([name, value]) => (name === HIDDEN ? [value] : [])),
+    subjects: given.map(([name]) => name),
+  };
+}
+
+/** A PATCH of one property, whose repetition changes nothing more. */
+export const patchRequest = (path: string, property: string, value: string): FormsRequest => ({
+  method: 'PATCH',
+  path,
+  name: `PATCH ${path}`,
+  body: JSON.stringify({ [property]: value }),
+  isSubmit: false,
+  secrets: [],
+  subjects: [property],
+});
+
+/** A POST that creates something. */
+export const postRequest = (
+  path: string,
+  body: string,
+  secrets: readonly string[],
+): FormsRequest => ({
+  method: 'POST',
+  path,
+  name: `POST ${path}`,
+  body,
+  isSubmit: true,
+  secrets,
+  subjects: null,
+});
+
+/**
+ * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can carry (empty, a dot step, or
+ * broken Unicode): asking for something else instead, and taking its 404 for an answer, would prove a deletion that
+ * never was.
+ */
+export function pathSegment(id: string): string {
+  if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) {
+    throw new MirrorError(
+      'FORMS_REFUSED',
+      'The Forms API cannot be asked for an empty or broken ID.',
+    );
+  }
+  return encode(id);
+}
+
+const encode = (value: string): string => encodeURIComponent(value.toWellFormed());

@@ -1,0 +1,101 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { transportError } from '../../src/forms/errors.ts';
+import { getRequest, parseBaseUrl } from '../../src/forms/request.ts';
+
+const request = getRequest('/forms');
+const base = parseBaseUrl('https://api.example.com/v1');
+const context = { base, proxy: undefined, timeoutMs: 30_000, inBody: false };
+
+const coded = (code: string): Error => Object.assign(new Error('s3cret'), { code, data: 's3cret' });
+
+describe('a request without a whole response', () => {
+  it.each([
+    ['ECONNREFUSED', 'nothing listens at api.example.com'],
+    ['ENOTFOUND', '(DNS)'],
+    ['EAI_AGAIN', 'just now (DNS)'],
+    ['EHOSTUNREACH', 'no network route'],
+    ['ENETUNREACH', 'no network route'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'took no connection in time'],
+    ['UND_ERR_HEADERS_TIMEOUT', 'did not answer within 30 s'],
+    ['UND_ERR_SOCKET', 'broke before an answer came'],
+    ['ECONNRESET', 'broke before an answer came'],
+    ['HPE_INVALID_CONSTANT', 'not HTTP'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'not HTTP'],
+    ['EMFILE', 'failed (EMFILE)'],
+  ])('is tried again: %s', (code, words) => {
+    const error = transportError(request, coded(code), context);
+    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', isWorthRepeating: true });
+    expect(error.message).toContain(words);
+  });
+
+  it.each([
+    ['CERT_HAS_EXPIRED', 'has expired'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'for another host'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'not one that this machine trusts'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'not one that this machine trusts'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'not one that this machine trusts'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'not one that this machine trusts'],
+    ['CERT_NOT_YET_VALID', 'not one that this machine trusts'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak https'],
+    ['EPROTO', 'does not speak https'],
+  ])('waits for someone who changes something: %s', (code, words) => {
+    const error = transportError(request, coded(code), context);
+    expect(error).toMatchObject({ retryable: false, isWorthRepeating: false });
+    expect(error.message).toContain(words);
+    expect(error.message).toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  it.each([
+    ['UND_ERR_BODY_TIMEOUT', 'nothing more came for 30 s', true, true],
+    ['TOTAL_TIMEOUT', 'took too long', true, false],
+    ['UND_ERR_SOCKET', 'cut short (UND_ERR_SOCKET)', true, true],
+    ['Z_DATA_ERROR', 'cut short (Z_DATA_ERROR)', true, true],
+    ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'larger than 64 MiB', false, false],
+    ['ERR_BUFFER_TOO_LARGE', 'larger than 64 MiB', false, false],
+  ])('%s in a body', (code, words, retryable, isWorthRepeating) => {
+    const error = transportError(request, coded(code), { ...context, inBody: true });
+    expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable, isWorthRepeating });
+    expect(error.message).toContain(words);
+  });
+
+  it('is seen into where several addresses were tried', () => {
+    const several = new AggregateError([coded('ECONNREFUSED'), coded('ENETUNREACH')], 's3cret');
+    expect(transportError(request, several, context).message).toContain('nothing listens');
+  });
+
+  it.each([
+    coded('ECONNRESET'),
+    coded('my s3cret'),
+    coded('s3cret'),
+    new Error('s3cret'),
+    's3cret',
+  ])('L15: takes nothing over but a constant', (error) => {
+    const shown = inspect(transportError(request, error, context), { showHidden: true, depth: 9 });
+    expect(shown).not.toContain('s3cret');
+  });
+});
+
+describe('FORMS_API_URL', () => {
+  it.each([
+    ['https://forms.example.com/api/v1', '/api/v1'],
+    [' https://forms.example.com/api/v1// ', '/api/v1'],
+    ['http://localhost:4010/v1', '/v1'],
+    ['http://127.0.0.1', ''],
+    ['http://[::1]:4010/', ''],
+  ])('may be %j', (text, path) => {
+    expect(parseBaseUrl(text).path).toBe(path);
+  });
+
+  it.each([
+    ['forms.example.com', /must be a whole address/],
+    ['ftp://forms.example.com', /must be a whole address/],
+    ['http://forms.example.com/v1', /would travel readable to forms\.example\.com/],
+    ['https://ann:s3cret@forms.example.com', /must not hold a user name or password/],
+    ['https://forms.example.com/v1?key=s3cret', /must end with the path/],
+    ['https://forms.example.com/v1#', /must end with the path/],
+  ])('L15: may not be %j, which is not repeated', (text, message) => {
+    expect(() => parseBaseUrl(text)).toThrow(message);
+    expect(() => parseBaseUrl(text)).not.toThrow(/s3cret/);
+  });
+});

@@ -1,0 +1,240 @@
+import { getEventListeners } from 'node:events';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
+import { Pacing, type RateNotice } from '../../src/forms/pacing.ts';
+import { propertyRuns } from '../support/property.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const MINUTE_MS = 60_000;
+const never = new AbortController().signal;
+
+const pacingOf = (
+  clock: Clock,
+  perMinute: number | null,
+  concurrency = 4,
+  onNotice?: (notice: RateNotice) => void,
+): Pacing => new Pacing({ concurrency, perMinute, clock, onNotice });
+
+/** Lets every promise that can go on do so. */
+const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+describe('requests in flight', () => {
+  it('are so many at a time, first come first served', async () => {
+    const pacing = pacingOf(new TestClock(), null, 2);
+    const running: string[] = [];
+    const ends = new Map<string, () => void>();
+    const enter = (name: string): Promise<string> =>
+      pacing.run(never, async () => {
+        running.push(name);
+        await new Promise<void>((done) => ends.set(name, done));
+        return name;
+      });
+    const all = ['a', 'b', 'c', 'd'].map(enter);
+    await settle();
+    expect(running).toEqual(['a', 'b']);
+    ends.get('b')?.();
+    await settle();
+    expect(running).toEqual(['a', 'b', 'c']);
+    for (const name of ['a', 'c', 'd']) {
+      ends.get(name)?.();
+      await settle();
+    }
+    expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('leave nothing on a signal that outlives them, and give their place back after an error', async () => {
+    const { signal } = new AbortController();
+    const pacing = pacingOf(new TestClock(), null, 1);
+    const failing = pacing.run(signal, () => Promise.reject(new Error('broken')));
+    await expect(failing).rejects.toThrow('broken');
+    await Promise.all(Array.from({ length: 20 }, () => pacing.run(signal, settle)));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+    'pass a place on that comes at the moment of an abort (%i ticks before)',
+    async (ticks) => {
+      const pacing = pacingOf(new TestClock(), null, 1);
+      const abort = new AbortController();
+      const end = Promise.withResolvers<void>();
+      const first = pacing.run(never, () => end.promise);
+      const second = pacing.run(abort.signal, () => Promise.resolve('second'));
+      const third = pacing.run(never, () => Promise.resolve('third'));
+      await settle();
+      end.resolve();
+      for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+      abort.abort();
+      await Promise.allSettled([first, second]);
+      expect(await third).toBe('third');
+      expect(await pacing.run(never, () => Promise.resolve('fourth'))).toBe('fourth');
+    },
+  );
+
+  it('wait out the time that the server named, and no longer', async () => {
+    const clock = new TestClock();
+    const pacing = pacingOf(clock, null);
+    pacing.pauseFor(5_000);
+    pacing.pauseFor(2_000);
+    await pacing.run(never, () => Promise.resolve());
+    await pacing.run(never, () => Promise.resolve());
+    expect(clock.sleeps).toEqual([5_000]);
+  });
+});
+
+/** A process that sends as fast as it may, four requests at a time, each of which takes 50 ms. */
+class Sender {
+  readonly sentMs: number[] = [];
+  readonly notices: RateNotice[] = [];
+  readonly pacing: Pacing;
+  /** For how long the source refuses a request that was sent now. */
+  refuses: (atMs: number) => number | undefined = () => undefined;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock, perMinute: number | null, lanes = 4) {
+    this.#clock = clock;
+    this.pacing = pacingOf(clock, perMinute, lanes, (notice) => this.notices.push(notice));
+    for (let lane = 0; lane < lanes; lane++) void this.#run();
+  }
+
+  async #run(): Promise<never> {
+    for (;;) {
+      await this.pacing.run(never, async () => {
+        const atMs = this.#clock.now();
+        this.sentMs.push(atMs);
+        const refusedForMs = this.refuses(atMs);
+        await this.#clock.sleep(50);
+        if (refusedForMs !== undefined) this.pacing.refused(refusedForMs);
+      });
+    }
+  }
+
+  within(fromMs: number, toMs: number): number {
+    return this.sentMs.filter((at) => at >= fromMs && at < toMs).length;
+  }
+}
+
+function mostInAMinute(times: readonly number[]): number {
+  let [most, first] = [0, 0];
+  for (const [index, at] of times.entries()) {
+    while (at - (times[first] ?? 0) >= MINUTE_MS) first++;
+    most = Math.max(most, index - first + 1);
+  }
+  return most;
+}
+
+/** Some requests at once, after a rest; each is woken late. */
+const burst = fc.record({
+  restMs: fc.oneof(fc.nat(50), fc.nat(3_000), fc.nat(40_000)),
+  requests: fc.integer({ min: 1, max: 32 }),
+  lateMs: fc.oneof(fc.constant(0), fc.nat(5_000)),
+});
+
+describe('the rate of requests', () => {
+  it.each([6, 60, 600])('is at most %i a minute, and most of it is used', async (perMinute) => {
+    const clock = new VirtualClock();
+    const sender = new Sender(clock, perMinute);
+    await clock.run(3 * MINUTE_MS);
+    expect(mostInAMinute(sender.sentMs)).toBeLessThanOrEqual(perMinute);
+    expect(sender.sentMs.length).toBeGreaterThan(0.9 * 3 * perMinute);
+  });
+
+  it('is kept in every minute, whoever asks for how much, and however late anybody wakes', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 3_000 }),
+        fc.array(burst, { minLength: 1, maxLength: 25 }),
+        async (perMinute, bursts) => {
+          const time = new VirtualClock();
+          let lateMs = 0;
+          const late: Clock = {
+            now: () => time.now(),
+            sleep: (ms, signal) => time.sleep(ms + lateMs, signal),
+          };
+          const pacing = pacingOf(late, perMinute, 32);
+          const sentMs: number[] = [];
+          for (const { restMs, requests, lateMs: nextLateMs } of bursts) {
+            await time.run(restMs);
+            lateMs = nextLateMs;
+            for (let n = 0; n < requests; n++)
+              void pacing.run(never, async () => void sentMs.push(time.now()));
+          }
+          await time.run(2 * MINUTE_MS);
+          expect(mostInAMinute(sentMs)).toBeLessThanOrEqual(perMinute);
+        },
+      ),
+      propertyRuns(200),
+    );
+  });
+
+  it.each([600, null])(
+    'is lowered by a 429 (set: %s), after the time that it names, and recovers',
+    async (perMinute) => {
+      const clock = new VirtualClock();
+      const sender = new Sender(clock, perMinute, 2);
+      await clock.run(MINUTE_MS);
+      const refusedMs = clock.now();
+      const sent = (fromMs: number, toMs: number): number =>
+        sender.within(refusedMs + fromMs, refusedMs + toMs);
+      const before = sent(-10_000, 0);
+      sender.pacing.refused(20_000);
+      await clock.run(20 * MINUTE_MS);
+      // Nobody sends before the time that the source named.
+      expect(sent(1, 20_000)).toBe(0);
+      expect(sent(20_000, 30_000)).toBeGreaterThan(0.3 * before);
+      expect(sent(20_000, 30_000)).toBeLessThanOrEqual(0.7 * before);
+      expect(sent(19 * MINUTE_MS, 19 * MINUTE_MS + 10_000)).toBeGreaterThan(0.95 * before);
+      expect(sender.pacing.perMinute).toBe(perMinute);
+      expect(sender.notices.map(({ what }) => what)).toContain('refused');
+    },
+  );
+
+  it('settles below a quota of the source that it does not know', async () => {
+    const clock = new VirtualClock();
+    const senders = [1, 2].map(() => new Sender(clock, null));
+    const taken: number[] = [];
+    let refused = 0;
+    for (const sender of senders) {
+      sender.refuses = (atMs) => {
+        if (taken.filter((at) => at > atMs - MINUTE_MS).length < 300) {
+          taken.push(atMs);
+          return undefined;
+        }
+        refused++;
+        return 5_000;
+      };
+    }
+    await clock.run(10 * MINUTE_MS);
+    expect(taken.length).toBeGreaterThan(10 * 100);
+    refused = 0;
+    await clock.run(10 * MINUTE_MS);
+    expect(refused).toBeLessThan(60);
+  });
+
+  it('holds nobody up when the clock is set back', async () => {
+    const time = new VirtualClock();
+    let offMs = 0;
+    const clock: Clock = {
+      now: () => time.now() + offMs,
+      sleep: (ms, signal) => time.sleep(ms, signal),
+    };
+    const sender = new Sender(clock, 60);
+    await time.run(MINUTE_MS);
+    const before = sender.sentMs.length;
+    offMs = -3_600_000;
+    await time.run(MINUTE_MS);
+    expect(sender.sentMs.length - before).toBeGreaterThan(0.8 * 60);
+    expect(sender.sentMs.length - before).toBeLessThanOrEqual(60);
+  });
+
+  it('is told once a minute to those who wait long for it', async () => {
+    const clock = new VirtualClock();
+    const { notices } = new Sender(clock, 3, 2);
+    await clock.run(5 * MINUTE_MS);
+    const said = notices.filter(({ what }) => what === 'turn');
+    expect(said.length).toBeGreaterThanOrEqual(4);
+    expect(said.length).toBeLessThanOrEqual(6);
+    expect(said[0]?.waitMs).toBeGreaterThan(10_000);
+  });
+});
