@@ -7,7 +7,7 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { gaxios } from 'google-auth-library';
 import mysql, { type Connection } from 'mysql2';
 import pg, { type Client } from 'pg';
-import { type Dispatcher, Pool } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { currentProcess, Killed, type SimProcess } from './process.ts';
 
 /*
@@ -59,7 +59,7 @@ let isInstalled = false;
 function install(): void {
   if (isInstalled) return;
   isInstalled = true;
-  patchPool();
+  patchAgent();
   patchGaxios();
   patchSqlite();
   patchPostgres();
@@ -69,10 +69,10 @@ function install(): void {
   syncBuiltinESMExports();
 }
 
-function patchPool(): void {
+function patchAgent(): void {
   // oxlint-disable-next-line typescript/unbound-method
-  const original = Pool.prototype.dispatch;
-  Pool.prototype.dispatch = function dispatch(options, handler): boolean {
+  const original = Agent.prototype.dispatch;
+  Agent.prototype.dispatch = function dispatch(options, handler): boolean {
     const process = currentProcess();
     if (process === undefined || onExchange === undefined) {
       return original.call(this, options, handler);
