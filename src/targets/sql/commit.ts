@@ -1,15 +1,18 @@
 import { MirrorError } from '../../base/errors.ts';
 import type { PickedField, Row } from '../../mirror/types.ts';
-import type { FormState } from '../../mirror/form-state.ts';
+import { type FormState, sumOf } from '../../mirror/form-state.ts';
 import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
 import {
+  type Batch,
+  type ByStatus,
   type Dialect,
-  type Param,
+  numberOf,
   quoted,
   type Session,
   type SqlField,
   textOf,
   type VersionPlan,
+  type Written,
 } from './database.ts';
 import { encoderOf, ownColumns } from './fields.ts';
 import { inSavepoint } from './savepoint.ts';
@@ -38,6 +41,8 @@ export interface StorableRows {
 export interface Committed {
   readonly state: FormState;
   readonly applied: Applied;
+  /** A row, an entry or a run was written. */
+  readonly hasWritten: boolean;
 }
 
 /** A run more than this many ago is not kept. */
@@ -74,40 +79,41 @@ export async function applyChange(
     ...replaced.filter(({ id }) => !stored.rejected.some((each) => each.id === id)),
   ];
   const refused = new Set(stored.rejected.map(({ id }) => id));
-  const kept = rows.filter(({ id }) => !refused.has(id));
-  const stays = new Set([...kept.map(({ id }) => id), ...stored.liveRejected]);
+  const kept = refused.size === 0 ? rows : rows.filter(({ id }) => !refused.has(id));
   const isSettled = await settleEntries(tx, dialect, state, change, entries, kept);
-  await putEntries(tx, dialect, formId, entries, stays, at);
-  const isTouched = isSettled || entries.length > 0;
+  await putEntries(tx, dialect, state, entries, at);
   const deleted = await deleteRows(tx, dialect, change.deleted ?? [], from, at);
 
   const counts = new Map(Object.entries(state.tally.rows));
-  const add = (status: string, n: number): void =>
-    void counts.set(status, (counts.get(status) ?? 0) + n);
-  for (const [status, n] of stored.before) add(status, -n);
-  for (const { status } of kept) add(status, 1);
-  for (const [status, n] of deleted.before) add(status, -n);
-  // A kept row that was there and not live is live again.
-  const restored =
-    kept.length - stored.inserted - kept.filter(({ id }) => stored.live.has(id)).length;
+  addAll(counts, stored.now, 1);
+  addAll(counts, stored.before, -1);
+  addAll(counts, deleted.before, -1);
+  // A row that was updated and not live before is live again.
+  const restored = stored.updated - sumOf(stored.before.values());
+  const isTouched = isSettled || entries.length > 0 || deleted.isTouched || forgotten.size > 0;
   const tally = {
     ...state.tally,
     deleted: state.tally.deleted + deleted.rows - restored,
     rows: Object.fromEntries([...counts].filter(([, n]) => n !== 0)),
-    ...(isTouched || deleted.isTouched || forgotten.size > 0 ? await countEntries(tx, formId) : {}),
+    ...(isTouched ? await countEntries(tx, formId) : {}),
   };
   if (change.run !== undefined) await addRun(tx, dialect, formId, change.run);
-  const { inserted, updated, unchanged } = stored;
+  const { inserted, updated, rejected } = stored;
   return {
     state: { ...state, tally },
+    hasWritten: isTouched || inserted + updated > 0 || change.run !== undefined,
     applied: {
       inserted,
       updated,
-      unchanged,
+      unchanged: kept.length - inserted - updated,
       deleted: deleted.rows,
-      rejected: stored.rejected.length,
+      rejected: rejected.length,
     },
   };
+}
+
+function addAll(counts: Map<string, number>, more: ByStatus, sign: 1 | -1): void {
+  for (const [status, n] of more) counts.set(status, (counts.get(status) ?? 0) + sign * n);
 }
 
 function hasNul({ status, cells }: Row): boolean {
@@ -163,17 +169,17 @@ async function followForgotten(
   }
 }
 
-interface StoredRows {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  /** Live rows of these IDs that there were before, by status. */
-  readonly before: ReadonlyMap<string, number>;
-  /** Their IDs. */
-  readonly live: ReadonlySet<string>;
+interface StoredRows extends Written {
   readonly rejected: readonly Entry[];
-  /** Rejected submissions of which an earlier row stays. */
-  readonly liveRejected: ReadonlySet<string>;
+}
+
+const NOTHING: Written = { inserted: 0, updated: 0, now: new Map(), before: new Map() };
+
+function plus(a: Written, b: Written): Written {
+  const [now, before] = [new Map(a.now), new Map(a.before)];
+  addAll(now, b.now, 1);
+  addAll(before, b.before, 1);
+  return { inserted: a.inserted + b.inserted, updated: a.updated + b.updated, now, before };
 }
 
 async function storeRows(
@@ -183,25 +189,18 @@ async function storeRows(
   from: Committing,
 ): Promise<StoredRows> {
   const { state, fields, prepared } = from;
-  const none = { inserted: 0, updated: 0, unchanged: 0, before: new Map(), rejected: [] };
-  if (rows.length === 0) return { ...none, live: new Set(), liveRejected: new Set() };
+  if (rows.length === 0) return { ...NOTHING, rejected: [] };
   const encoder = encoderOf(fields, prepared, dialect);
-  const batchOf = (some: readonly Row[]) => ({
+  const batchOf = (some: readonly Row[]): Batch => ({
     formId: state.formId,
     table: state.place,
     columns: encoder.columns,
     at: dialect.nameOf(state.commitUs),
-    rows: some.map((row): Param[] => [
-      row.id,
-      row.status.toWellFormed(),
-      dialect.timeParam(row.createdAt),
-      ...encoder.values(row),
-    ]),
+    rows: some.map((row) => encoder.valuesOf(row)),
   });
   const versions = versionPlan(from, dialect);
-  const before = await liveBefore(tx, dialect, state.place, rows);
-  const rejected = new Map<string, Entry>();
-  const upsert = async (some: readonly Row[]): Promise<{ inserted: number; updated: number }> => {
+  const rejected: Entry[] = [];
+  const upsert = async (some: readonly Row[]): Promise<Written> => {
     try {
       return await inSavepoint(tx, () => dialect.upsert(tx, batchOf(some), versions));
     } catch (error) {
@@ -209,15 +208,14 @@ async function storeRows(
       if (refusal === undefined) throw error;
       if (some.length > 1) {
         const half = some.length >> 1;
-        const [a, b] = [await upsert(some.slice(0, half)), await upsert(some.slice(half))];
-        return { inserted: a.inserted + b.inserted, updated: a.updated + b.updated };
+        return plus(await upsert(some.slice(0, half)), await upsert(some.slice(half)));
       }
       const [row] = some;
       // Only a fault of the row itself rejects it: if it is refused without its answers, the target has failed (L6).
       if (row === undefined || !refusal.isOfRow || !(await takesBlank(row)))
         throw asFailure(refusal.reason);
-      rejected.set(row.id, rejectedEntry(row, refusal.reason, Math.floor(state.commitUs / 1_000)));
-      return { inserted: 0, updated: 0 };
+      rejected.push(rejectedEntry(row, refusal.reason, Math.floor(state.commitUs / 1_000)));
+      return NOTHING;
     }
   };
   const takesBlank = async (row: Row): Promise<boolean> => {
@@ -232,24 +230,7 @@ async function storeRows(
     }
     return false;
   };
-  const { inserted, updated } = await upsert(rows);
-  const lost = new Map(before.statuses);
-  const liveRejected = new Set<string>();
-  for (const id of rejected.keys()) {
-    const status = before.byId.get(id);
-    if (status === undefined) continue;
-    liveRejected.add(id);
-    lost.set(status, (lost.get(status) ?? 0) - 1);
-  }
-  return {
-    inserted,
-    updated,
-    unchanged: rows.length - inserted - updated - rejected.size,
-    before: lost,
-    live: new Set(before.byId.keys()),
-    rejected: [...rejected.values()],
-    liveRejected,
-  };
+  return { ...(await upsert(rows)), rejected };
 }
 
 class RolledBack extends Error {}
@@ -268,27 +249,6 @@ const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: num
   reason,
   atMs,
 });
-
-/** Live rows of these IDs, by status and by ID. */
-async function liveBefore(
-  tx: Session,
-  dialect: Dialect,
-  table: string,
-  rows: readonly { readonly id: string }[],
-): Promise<{ readonly statuses: Map<string, number>; readonly byId: ReadonlyMap<string, string> }> {
-  const statuses = new Map<string, number>();
-  const byId = new Map<string, string>();
-  const found = await tx.query(
-    `SELECT id, status FROM ${quoted(table)} WHERE _deleted_at IS NULL AND ${dialect.among('id', '$1')}`,
-    [rows.map(({ id }) => id)],
-  );
-  for (const row of found) {
-    const status = textOf(row['status']);
-    byId.set(textOf(row['id']), status);
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
-  }
-  return { statuses, byId };
-}
 
 function versionPlan(
   { state, fields, columns, keepsAnswers }: Committing,
@@ -332,15 +292,20 @@ async function settleEntries(
   return many > 0;
 }
 
-/** Writes entries. `live`: IDs of this change that have a live row. */
 async function putEntries(
   tx: Session,
   dialect: Dialect,
-  formId: string,
+  { formId, place }: FormState,
   entries: readonly Entry[],
-  live: ReadonlySet<string>,
   at: string,
 ): Promise<void> {
+  if (entries.length === 0) return;
+  const live = new Set<string>();
+  for (const row of await tx.query(
+    `SELECT id FROM ${quoted(place)} WHERE _deleted_at IS NULL AND ${dialect.among('id', '$1')}`,
+    [entries.map(({ id }) => id)],
+  ))
+    live.add(textOf(row['id']));
   const there = dialect.onConflict(
     ['form_id', 'kind', 'id'],
     ['status', 'created_at', 'reason', 'is_stored', 'last_seen_at'],
@@ -372,22 +337,16 @@ async function deleteRows(
   ids: readonly string[],
   from: Committing,
   at: string,
-): Promise<{
-  readonly rows: number;
-  readonly before: ReadonlyMap<string, number>;
-  readonly isTouched: boolean;
-}> {
+): Promise<{ readonly rows: number; readonly before: ByStatus; readonly isTouched: boolean }> {
   if (ids.length === 0) return { rows: 0, before: new Map(), isTouched: false };
   const table = from.state.place;
-  const { statuses } = await liveBefore(
-    tx,
-    dialect,
-    table,
-    ids.map((id) => ({ id })),
+  const live = await tx.query(
+    `SELECT status, count(*) AS n FROM ${quoted(table)} WHERE _deleted_at IS NULL AND ${dialect.among('id', '$1')} GROUP BY status`,
+    [ids],
   );
-  const versions = versionPlan(from, dialect);
-  const rows = await dialect.markDeleted(tx, { table, at, ids }, versions);
-  return { rows, before: statuses, isTouched: true };
+  const before = new Map(live.map((row) => [textOf(row['status']), numberOf(row['n'])] as const));
+  const rows = await dialect.markDeleted(tx, { table, at, ids }, versionPlan(from, dialect));
+  return { rows, before, isTouched: true };
 }
 
 async function addRun(

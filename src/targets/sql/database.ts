@@ -66,6 +66,20 @@ export interface Batch {
   readonly at: string;
 }
 
+/** Numbers of rows by status. */
+export type ByStatus = ReadonlyMap<string, number>;
+
+/** What became of a batch; rows that were equal are in none of it. */
+export interface Written {
+  readonly inserted: number;
+  /** Changed, or live again. */
+  readonly updated: number;
+  /** Inserted and updated rows by the status that they have now. */
+  readonly now: ByStatus;
+  /** Live rows that were updated, by the status that they had. */
+  readonly before: ByStatus;
+}
+
 /** What is written otherwise in each database. */
 export interface Dialect {
   readonly product: string;
@@ -100,12 +114,8 @@ export interface Dialect {
   /** What a column of numbers or JSON holds of a value, exactly; undefined where it cannot hold it. */
   encode(cell: Cell, type: ColumnType): Param | undefined;
   decode(value: unknown, type: ColumnType): Cell;
-  /** Writes the rows that are new or differ; how many each. Versions that end are kept. */
-  upsert(
-    tx: Session,
-    batch: Batch,
-    versions: VersionPlan,
-  ): Promise<{ inserted: number; updated: number }>;
+  /** Writes the rows that are new or differ. Versions that end are kept. */
+  upsert(tx: Session, batch: Batch, versions: VersionPlan): Promise<Written>;
   /** Marks rows deleted; how many were not before. */
   markDeleted(
     tx: Session,

@@ -2,6 +2,7 @@ import { fieldColumnName, SYSTEM_COLUMNS, uniqueName } from '../../mirror/column
 import { labelMap } from '../../mirror/fields.ts';
 import { cellText, isBlank, toCell } from '../../mirror/cells.ts';
 import { decimalText, parseJson, parseNumber } from '../../mirror/json.ts';
+import { readerOf } from '../../mirror/field-map.ts';
 import {
   type Cell,
   ExactNumber,
@@ -211,7 +212,7 @@ function needOf(
     isAnswered = true;
     first ??= typeOf(cell);
     if (first === 'text') break;
-    if (isBeside(cell, first, dialect)) return { type: first, isBeside: true };
+    if (inColumn(cell, first, dialect) === undefined) return { type: first, isBeside: true };
   }
   return column === null && isAnswered && first !== null ? { type: first, isBeside: false } : null;
 }
@@ -219,16 +220,17 @@ function needOf(
 const typeOf = (cell: Exclude<Cell, null>): ColumnType =>
   typeof cell === 'string' ? 'text' : cell instanceof JsonText ? 'json' : 'number';
 
-/** Whether an answer needs the text column: it is of another type, or the own column would round it. */
-const isBeside = (cell: Exclude<Cell, null>, type: ColumnType, dialect: Dialect): boolean =>
-  type !== 'text' && (typeOf(cell) !== type || dialect.encode(cell, type) === undefined);
+/** How rows are stored: the columns of their answers, and the values of a row: ID, status, creation, then these columns. */
+export interface RowEncoder {
+  readonly columns: readonly BatchColumn[];
+  valuesOf(row: Row): Param[];
+}
 
-/** The columns that a batch of these fields is stored in, and how a row's answers become their values. */
 export function encoderOf(
   fields: readonly SqlField[],
   prepared: readonly PickedField[],
   dialect: Dialect,
-): { readonly columns: readonly BatchColumn[]; readonly values: (row: Row) => Param[] } {
+): RowEncoder {
   const selected = new Set(prepared.map(({ id }) => id));
   const stored = fields.filter(({ id, column }) => selected.has(id) && column !== null);
   const own = stored.filter(({ isInMore }) => !isInMore);
@@ -238,37 +240,34 @@ export function encoderOf(
     ...(textColumn === null ? [] : [{ name: textColumn, type: 'text' as const }]),
   ]);
   if (more.length > 0) columns.push({ name: MORE, type: 'text' });
-  const values = ({ cells }: Row): Param[] => {
-    const encoded: Param[] = [];
-    for (const { id, type, textColumn } of own) {
-      const cell = cells.get(id) ?? null;
-      const { value, beside } = encode(cell, type ?? 'text', dialect);
-      encoded.push(value);
-      if (textColumn !== null) encoded.push(beside);
+  const read = readerOf(own.map(({ id }) => id));
+  const valuesOf = ({ id, status, createdAt, cells }: Row): Param[] => {
+    const values: Param[] = [id, status.toWellFormed(), dialect.timeParam(createdAt)];
+    const answers = read(cells);
+    for (let at = 0; at < own.length; at++) {
+      const { type, textColumn } = own[at] as SqlField;
+      const cell = answers[at] ?? null;
+      const value = inColumn(cell, type ?? 'text', dialect);
+      values.push(value === undefined ? nearest(cell, type) : value);
+      if (textColumn !== null) values.push(value === undefined ? cellText(cell) : null);
     }
-    if (more.length > 0) encoded.push(encodeMore(more, cells));
-    return encoded;
+    if (more.length > 0) values.push(encodeMore(more, cells));
+    return values;
   };
-  return { columns, values };
+  return { columns, valuesOf };
+}
+/** What a column of this type holds of an answer; undefined where all of it has to be in the text column. */
+function inColumn(cell: Cell, type: ColumnType, dialect: Dialect): Param | undefined {
+  if (cell === null || cell === '') return null;
+  if (type === 'text') return cellText(cell);
+  return typeOf(cell) === type ? dialect.encode(cell, type) : undefined;
 }
 
-function encode(
-  cell: Cell,
-  type: ColumnType,
-  dialect: Dialect,
-): { readonly value: Param; readonly beside: string | null } {
-  if (cell === null || cell === '') return { value: null, beside: null };
-  if (type === 'text') return { value: cellText(cell), beside: null };
-  if (typeOf(cell) !== type) return { value: null, beside: cellText(cell) };
-  const exact = dialect.encode(cell, type);
-  if (exact !== undefined) return { value: exact, beside: null };
-  // The nearest double, for sums; all digits are beside it.
-  const isNumber = typeof cell === 'number' || cell instanceof ExactNumber;
-  return { value: isNumber ? nearest(cell) : null, beside: cellText(cell) };
+/** In a column of numbers, the double that is nearest to a number with more digits: for sums. */
+function nearest(cell: Cell, type: ColumnType | null): number | null {
+  if (type !== 'number' || !(typeof cell === 'number' || cell instanceof ExactNumber)) return null;
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(decimalText(cell))));
 }
-
-const nearest = (number: number | ExactNumber): number =>
-  Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(decimalText(number))));
 
 /** Answers without a column of their own: one JSON object by column name. Numbers with all their digits; all else as text. */
 export function encodeMore(fields: readonly SqlField[], cells: Row['cells']): string | null {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   Applied,
   Change,
@@ -249,8 +250,7 @@ export class SqlForm implements OpenForm {
     const { database, clock, history } = this.#parts;
     const { dialect } = database;
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
-    const ids = [...(change.rows ?? []), ...(change.entries ?? [])].map(({ id }) => id);
-    const forgotten = await this.forgotten(ids);
+    const forgotten = await this.#forgottenOf(change);
     const storable = storableRows(change, dialect, forgotten, Math.floor(state.commitUs / 1_000));
     if (storable.rows.length > 0)
       await this.#makeColumns(
@@ -265,9 +265,19 @@ export class SqlForm implements OpenForm {
         keepsAnswers: history === 'full',
       });
       const next = change.state?.(done.state) ?? done.state;
+      // Most batches of a row comparison: no commit is made, which would have to reach the disk.
+      if (!done.hasWritten && isSameState(next, this.#state)) throw new NothingNew(done.applied);
       await this.#save(tx, next, this.#fields);
       return { state: next, result: done.applied };
+    }).catch((error: unknown) => {
+      if (error instanceof NothingNew) return error.applied;
+      throw error;
     });
+  }
+
+  async #forgottenOf({ rows = [], entries = [] }: Change): Promise<ReadonlyMap<string, string>> {
+    if (this.#state.tally.forgotten === 0) return new Map();
+    return this.forgotten([...rows, ...entries].map(({ id }) => id));
   }
 
   async erase(what: Erasure): Promise<number> {
@@ -423,6 +433,19 @@ export class SqlForm implements OpenForm {
     return { where, params };
   }
 }
+
+/** Ends a transaction in which nothing was written, so that it is undone. */
+class NothingNew extends Error {
+  readonly applied: Applied;
+  constructor(applied: Applied) {
+    super('nothing was written');
+    this.applied = applied;
+  }
+}
+
+/** Whether states are equal but for the name of the commit. */
+const isSameState = (a: FormState, b: FormState): boolean =>
+  isDeepStrictEqual({ ...a, commitUs: 0 }, { ...b, commitUs: 0 });
 
 /** When a span begins, from the first characters of its ISO time; null for what has no date. */
 function spanMs(span: unknown): number | null {

@@ -12,9 +12,10 @@ import {
   type Session,
   textOf,
 } from '../database.ts';
+import { stagedDelete, stagedUpsert } from '../staged-upsert.ts';
 import { describeMysqlError, refusalOf } from './mysql-errors.ts';
 import type { MysqlSession } from './mysql-session.ts';
-import { markDeleted, upsert } from './mysql-upsert.ts';
+import { mysqlStaging } from './mysql-upsert.ts';
 import { MysqlViews } from './mysql-views.ts';
 
 /** How the first characters of an ISO time are written. */
@@ -46,6 +47,8 @@ export function mysqlDialect(collation: string): Dialect {
     id: `varchar(500) ${exact}`,
     word: `varchar(18) ${exact}`,
   } as const;
+  const staging = mysqlStaging(types);
+  const among = (expression: string, param: string): string => `${expression} IN (${param})`;
   return {
     product: 'MySQL',
     version: 'version()',
@@ -69,7 +72,7 @@ export function mysqlDialect(collation: string): Dialect {
       const text = `DATE_FORMAT(${expression}, '${format}')`;
       return grain === 'millisecond' ? `left(${text}, 23)` : text;
     },
-    among: (expression, param) => `${expression} IN (${param})`,
+    among,
     onConflict(key, taken = []) {
       // Not INSERT IGNORE, which cuts what does not fit and calls it a success.
       const set = taken.map((name) => `${name} = VALUES(${name})`).join(', ');
@@ -97,8 +100,8 @@ export function mysqlDialect(collation: string): Dialect {
 
     encode,
     decode,
-    upsert: (tx, batch, versions) => upsert(tx, batch, versions, types),
-    markDeleted,
+    upsert: (tx, batch, versions) => stagedUpsert(tx, staging, batch, versions),
+    markDeleted: (tx, target, versions) => stagedDelete(tx, staging, target, versions, among),
     refusal: refusalOf,
     views: new MysqlViews(collation),
     async indexLive(session, table) {

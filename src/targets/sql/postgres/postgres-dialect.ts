@@ -14,9 +14,10 @@ import {
   textOf,
 } from '../database.ts';
 import { inSavepoint } from '../savepoint.ts';
+import { stagedDelete, stagedUpsert } from '../staged-upsert.ts';
 import { describePostgresError, refusalOf } from './postgres-errors.ts';
 import { comment } from './postgres-comments.ts';
-import { markDeleted, upsert } from './postgres-upsert.ts';
+import { postgresStaging } from './postgres-upsert.ts';
 import { postgresViews } from './postgres-views.ts';
 
 /** How the first characters of an ISO time are written. */
@@ -61,8 +62,7 @@ export const postgresDialect: Dialect = {
     const format = GRAINS[grain];
     return format === null ? null : `to_char(${expression} AT TIME ZONE 'UTC', '${format}')`;
   },
-  among: (expression, param) =>
-    `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`,
+  among,
   onConflict,
   /** Each statement sees what others have committed by then, so two transactions could know different views as ours. */
   async alone(tx) {
@@ -91,8 +91,8 @@ export const postgresDialect: Dialect = {
 
   encode,
   decode,
-  upsert,
-  markDeleted,
+  upsert: (tx, batch, versions) => stagedUpsert(tx, postgresStaging, batch, versions),
+  markDeleted: (tx, target, versions) => stagedDelete(tx, postgresStaging, target, versions, among),
   refusal: refusalOf,
   views: postgresViews,
   async indexLive(session, table) {
@@ -117,6 +117,10 @@ export const postgresDialect: Dialect = {
   comment,
   describe: (error) => asDescribed(error, describePostgresError(error)),
 };
+
+function among(expression: string, param: string): string {
+  return `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`;
+}
 
 async function grantsOn(tx: Parameters<Dialect['putView']>[0], view: string): Promise<string[]> {
   const rows = await tx.query(

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { PRIVATE_FILE } from '../../../base/private-files.ts';
 import type { Clock } from '../../../base/clock.ts';
 import {
@@ -24,6 +24,7 @@ import {
 } from '../database.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { isBusy } from './sqlite-errors.ts';
+import { SqliteSession } from './sqlite-session.ts';
 
 /**
  * WAL lets people read while we write; FULL makes a commit outlast a power failure. What is deleted is overwritten with zeros
@@ -34,7 +35,6 @@ const SETTINGS = `PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA syn
 
 /** How long a statement waits for another process that holds the file, and between two tries. */
 const [BUSY_LIMIT_MS, BUSY_PAUSE_MS] = [60_000, 10];
-const MOST_STATEMENTS = 200;
 
 /**
  * A SQLite file: a connection that is made at first use, and again where the file was replaced or deleted. SQLite itself never
@@ -209,7 +209,7 @@ export class SqliteDatabase implements Database {
 
 interface OpenFile {
   readonly db: DatabaseSync;
-  readonly session: Session;
+  readonly session: SqliteSession;
   /** Identifies the file, independent of its path. */
   readonly inode: string;
 }
@@ -229,58 +229,3 @@ function followRights(database: string, beside: string): void {
     // It belongs to another user.
   }
 }
-
-/** A statement, and which parameter each of its `?` is; null: they are in their order. */
-interface Prepared {
-  readonly statement: StatementSync;
-  readonly order: readonly number[] | null;
-}
-
-/** Statements on a connection, prepared once. */
-class SqliteSession implements Session {
-  readonly #db: DatabaseSync;
-  readonly #prepared = new Map<string, Prepared>();
-
-  constructor(db: DatabaseSync) {
-    this.#db = db;
-  }
-
-  async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
-    const { statement, order } = this.#prepare(sql, params.length);
-    return statement.all(...inOrder(params, order));
-  }
-
-  async run(sql: string, params: readonly Param[] = []): Promise<number> {
-    const { statement, order } = this.#prepare(sql, params.length);
-    return Number(statement.run(...inOrder(params, order)).changes);
-  }
-
-  #prepare(sql: string, many: number): Prepared {
-    const known = this.#prepared.get(sql);
-    if (known !== undefined) return known;
-    const order: number[] = [];
-    // `node:sqlite` binds values in their order to `?` only.
-    const plain =
-      many === 0
-        ? sql
-        : sql.replaceAll(/\$(\d+)/g, (_text, number: string) => {
-            order.push(Number(number) - 1);
-            return '?';
-          });
-    const statement = this.#db.prepare(plain);
-    // Whole numbers keep all their digits.
-    statement.setReadBigInts(true);
-    if (this.#prepared.size >= MOST_STATEMENTS) this.#prepared.clear();
-    const isInOrder = order.length === many && order.every((param, at) => param === at);
-    const prepared = { statement, order: isInOrder ? null : order };
-    this.#prepared.set(sql, prepared);
-    return prepared;
-  }
-}
-
-/** A list is bound as JSON. */
-const bound = (param: Param | undefined): SQLInputValue =>
-  typeof param === 'object' && param !== null ? JSON.stringify(param) : (param ?? null);
-
-const inOrder = (params: readonly Param[], order: Prepared['order']): SQLInputValue[] =>
-  order === null ? params.map(bound) : order.map((at) => bound(params[at]));

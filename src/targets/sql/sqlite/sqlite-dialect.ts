@@ -16,9 +16,11 @@ import {
   type Session,
   textOf,
   type VersionPlan,
+  type Written,
 } from '../database.ts';
 import { inSavepoint, SWALLOWED } from '../savepoint.ts';
 import { describeSqliteError, refusalOf } from './sqlite-errors.ts';
+import type { SqliteSession } from './sqlite-session.ts';
 import { sqliteViews } from './sqlite-views.ts';
 
 /** Characters of an ISO time that say its day, hour and so on. */
@@ -112,14 +114,11 @@ export const sqliteDialect: Dialect = {
 };
 
 function encode(cell: Cell, type: ColumnType): Param | undefined {
-  if (cell === null || typeof cell === 'string') return cell;
+  // SQLite stores whole numbers in a NUMERIC column as integers.
+  if (cell === null || typeof cell === 'string' || typeof cell === 'number') return cell;
   const text = cellText(cell) ?? '';
-  if (type !== 'number')
-    return type === 'json' && jsonDepth(text) > MAX_JSON_DEPTH ? undefined : text;
-  // A whole number is bound as a bigint, which `node:sqlite` stores as INTEGER, not REAL.
-  const whole = int64(text);
-  if (whole !== undefined) return whole;
-  return typeof cell === 'number' ? cell : undefined;
+  if (type === 'json') return jsonDepth(text) > MAX_JSON_DEPTH ? undefined : text;
+  return int64(text);
 }
 
 function int64(digits: string): bigint | undefined {
@@ -138,11 +137,7 @@ function decode(value: unknown, type: ColumnType): Cell {
 }
 
 /** Row by row, by one statement: equal rows are not written, and nothing is looked up before. */
-async function upsert(
-  tx: Session,
-  batch: Batch,
-  versions: VersionPlan,
-): Promise<{ inserted: number; updated: number }> {
+async function upsert(tx: Session, batch: Batch, versions: VersionPlan): Promise<Written> {
   const { table, columns, rows, at } = batch;
   await keepVersions(tx, versions);
   const to = quoted(table);
@@ -154,12 +149,23 @@ async function upsert(
     ON CONFLICT (id) DO UPDATE SET ${names.map((column) => `${column} = excluded.${column}`).join(', ')},
     _changed_at = excluded._changed_at, _deleted_at = NULL WHERE t._deleted_at IS NOT NULL OR ${differs}`;
   // The highest rowid shows whether it was an insert or an update: no other connection writes in between.
-  const before = await topRow(tx, to);
+  const top = await topRow(tx, to);
+  const now = new Map<string, number>();
   let changed = 0;
-  for (const row of rows) changed += await tx.run(sql, row);
-  const inserted = (await topRow(tx, to)) - before;
+  for (const row of (tx as SqliteSession).changedBy(sql, rows)) {
+    const status = textOf(row[1]);
+    now.set(status, (now.get(status) ?? 0) + 1);
+    changed++;
+  }
+  const inserted = changed === 0 ? 0 : (await topRow(tx, to)) - top;
+  const before = new Map<string, number>();
+  if (changed > inserted)
+    for (const row of await tx.query(
+      `SELECT status, count(*) AS n FROM ${REPLACED} WHERE is_live GROUP BY status`,
+    ))
+      before.set(textOf(row['status']), numberOf(row['n']));
   await requireStored(tx, batch);
-  return { inserted, updated: changed - inserted };
+  return { inserted, updated: changed - inserted, now, before };
 }
 
 /** In groups: an expression may be nested 1,000 deep, and a chain of ORs is as deep as it is long. */
@@ -194,8 +200,12 @@ async function requireStored(tx: Session, { table, columns, rows }: Batch): Prom
   }
 }
 
+/** Rows that the statements of a batch update, as they were: a table of this connection. */
+const REPLACED = 'temp._mirror_replaced';
+
 /**
- * A trigger of this connection keeps each version that ends, whichever statement ends it. The current version is the row itself.
+ * A trigger of this connection keeps each version that ends, whichever statement ends it, and notes which rows are replaced. The
+ * current version is the row itself.
  */
 async function keepVersions(
   tx: Session,
@@ -205,11 +215,15 @@ async function keepVersions(
   const to = quoted(table);
   const ends = answers === null ? 'OLD.status <> NEW.status' : 'OLD._changed_at <> NEW._changed_at';
   const since = notBefore === null ? 'NULL' : literal(notBefore);
+  await tx.run(`CREATE TEMP TABLE IF NOT EXISTS _mirror_replaced (status TEXT, is_live INTEGER)`);
+  await tx.run(`DELETE FROM ${REPLACED}`);
   await tx.run(`DROP TRIGGER IF EXISTS temp.${name}`);
   await tx.run(
-    `CREATE TEMP TRIGGER ${name} AFTER UPDATE ON main.${to} WHEN ${ends} BEGIN
+    `CREATE TEMP TRIGGER ${name} AFTER UPDATE ON main.${to} BEGIN
+     INSERT INTO _mirror_replaced VALUES (OLD.status, OLD._deleted_at IS NULL);
      INSERT OR IGNORE INTO _mirror_versions (form_id, submission_id, until, not_before, status, created_at, deleted_at, answers)
-     VALUES (${literal(formId)}, OLD.id, NEW._changed_at, ${since}, OLD.status, OLD.created_at, OLD._deleted_at, ${answers === null ? 'NULL' : answersJson(answers)}); END`,
+     SELECT ${literal(formId)}, OLD.id, NEW._changed_at, ${since}, OLD.status, OLD.created_at, OLD._deleted_at,
+       ${answers === null ? 'NULL' : answersJson(answers)} WHERE ${ends}; END`,
   );
 }
 

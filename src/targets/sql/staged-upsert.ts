@@ -1,0 +1,154 @@
+import {
+  type Batch,
+  numberOf,
+  type Param,
+  quoted,
+  type Session,
+  textOf,
+  type VersionPlan,
+  type Written,
+} from './database.ts';
+import { SWALLOWED } from './savepoint.ts';
+
+/** The temporary table that takes the rows of a batch. In statements it is `s`, and the form's table is `t`. */
+export const STAGE = '_mirror_stage';
+
+/** How a database stores rows that it was given in {@link STAGE}. */
+export interface Staging {
+  /** Fills {@link STAGE}, which it makes. */
+  stage(tx: Session, batch: Batch): Promise<void>;
+  /** Every staged row, with the row of that ID or NULLs. */
+  joined(to: string): string;
+  /** Staged rows whose ID is there, with the row that has it. */
+  matched(to: string): string;
+  /** Whether one of these columns differs. */
+  differs(names: readonly string[]): string;
+  /** Inserts the staged rows that are new, and updates those that differ. */
+  store(tx: Session, rows: StagedRows): Promise<void>;
+  /** Whether the table may store other values than it is given. */
+  mayAlter(tx: Session, table: string): Promise<boolean>;
+  /** The answers of `t` in these columns, as JSON. */
+  answers(names: readonly string[]): string;
+  /** The end of an INSERT that leaves a row whose key is there. */
+  readonly unlessThere: string;
+  /** A parameter that is a time. */
+  timeOf(param: string): string;
+}
+
+/** What {@link Staging.store} stores. */
+export interface StagedRows {
+  /** The form's table, quoted. */
+  readonly to: string;
+  /** Columns beside the ID, quoted. */
+  readonly names: readonly string[];
+  /** As the database writes times. */
+  readonly at: string;
+  /** Of a staged row and the one that is there: they differ, or that one is not live. */
+  readonly isOther: string;
+  /** None, some or all of the staged rows are new. */
+  readonly areNew: 'none' | 'some' | 'all';
+}
+
+/**
+ * One look at the staged rows shows what is new and what differs; only that is written. Then staged rows that still differ are
+ * counted: something that people added, a trigger say, keeps them out.
+ */
+export async function stagedUpsert(
+  tx: Session,
+  staging: Staging,
+  batch: Batch,
+  versions: VersionPlan,
+): Promise<Written> {
+  const { table, columns, rows, at } = batch;
+  await staging.stage(tx, batch);
+  const to = quoted(table);
+  const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
+  const joined = staging.joined(to);
+  const isOther = `(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;
+  const written = writtenOf(
+    await tx.query(
+      `SELECT s.status AS status, t.status AS was, t.id IS NULL AS is_new, t._deleted_at IS NULL AS is_live, count(*) AS n
+       FROM ${joined} WHERE t.id IS NULL OR ${isOther} GROUP BY s.status, t.status, t.id IS NULL, t._deleted_at IS NULL`,
+    ),
+  );
+  const { inserted, updated } = written;
+  if (inserted + updated === 0) return written;
+  const ends = versions.answers === null ? 't.status <> s.status' : isOther;
+  if (updated > 0)
+    await keepVersions(tx, staging, versions, at, `${staging.matched(to)} WHERE ${ends}`);
+  const areNew = inserted === 0 ? 'none' : inserted < rows.length ? 'some' : 'all';
+  await staging.store(tx, { to, names, at, isOther, areNew });
+  if (!(await staging.mayAlter(tx, table))) return written;
+  const [left] = await tx.query(
+    `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,
+  );
+  if (numberOf(left?.['n']) > 0)
+    throw Object.assign(new Error(`a trigger of the table ${table} swallows or changes rows`), {
+      code: SWALLOWED,
+    });
+  return written;
+}
+
+/** See `Dialect.markDeleted`. `among`: a condition that the ID is in the list that is the parameter. */
+export async function stagedDelete(
+  tx: Session,
+  staging: Staging,
+  { table, at, ids }: { table: string; at: string; ids: readonly string[] },
+  versions: VersionPlan,
+  among: (expression: string, param: string) => string,
+): Promise<number> {
+  const to = quoted(table);
+  if (versions.answers !== null)
+    await keepVersions(
+      tx,
+      staging,
+      versions,
+      at,
+      `${to} AS t WHERE t._deleted_at IS NULL AND ${among('t.id', '$4')}`,
+      [ids],
+    );
+  return tx.run(
+    `UPDATE ${to} SET _deleted_at = $1, _changed_at = $1 WHERE _deleted_at IS NULL AND ${among('id', '$2')}`,
+    [at, ids],
+  );
+}
+
+/** Keeps versions that end: those of the rows of `t` in `from`. */
+async function keepVersions(
+  tx: Session,
+  staging: Staging,
+  { formId, notBefore, answers }: VersionPlan,
+  at: string,
+  from: string,
+  more: readonly Param[] = [],
+): Promise<void> {
+  const kept = answers === null ? 'NULL' : staging.answers(answers);
+  await tx.run(
+    `INSERT INTO _mirror_versions (form_id, submission_id, until, not_before, status, created_at, deleted_at, answers)
+     SELECT $1, t.id, ${staging.timeOf('$2')}, ${staging.timeOf('$3')}, t.status, t.created_at, t._deleted_at, ${kept} FROM ${from}
+     ${staging.unlessThere}`,
+    [formId, at, notBefore, ...more],
+  );
+}
+
+function writtenOf(rows: readonly Readonly<Record<string, unknown>>[]): Written {
+  const [now, before] = [new Map<string, number>(), new Map<string, number>()];
+  let [inserted, updated] = [0, 0];
+  for (const row of rows) {
+    const n = numberOf(row['n']);
+    addTo(now, textOf(row['status']), n);
+    if (isTrue(row['is_new'])) {
+      inserted += n;
+      continue;
+    }
+    updated += n;
+    if (isTrue(row['is_live'])) addTo(before, textOf(row['was']), n);
+  }
+  return { inserted, updated, now, before };
+}
+
+/** PostgreSQL writes `t`, MySQL `1`. */
+const isTrue = (value: unknown): boolean => value === 't' || value === '1';
+
+const addTo = (counts: Map<string, number>, status: string, n: number): void =>
+  void counts.set(status, (counts.get(status) ?? 0) + n);
