@@ -52,6 +52,22 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
+describe('a commit in SQLite', () => {
+  it('L4: of rows that are all there leaves the file as it is', async () => {
+    const rows = [row('a', { f_name: 'x' }), row('b', { f_name: 'y' })];
+    await write(async (form) => {
+      await form.commit({ rows });
+      using reader = new DatabaseSync(path);
+      const version = reader.prepare('PRAGMA data_version');
+      const before = version.get();
+      await form.commit({ rows });
+      expect(version.get()).toEqual(before);
+      await form.commit({ rows, state: (state) => wholeRead(state, 1) });
+      expect(version.get()).not.toEqual(before);
+    });
+  });
+});
+
 describe('answers in SQLite', () => {
   it("L10: keep their digits, and what is not of a column's type stands beside it", async () => {
     await write(async (form) => {
