@@ -188,6 +188,10 @@ export function accounted({ rows, missing, unstored }: Tally): Map<string, numbe
   return counts;
 }
 
+/** Whether nothing of the form is stored but rows that are marked deleted. */
+export const isEmpty = ({ rows, rejected, forgotten }: Tally): boolean =>
+  liveRows({ rows }) + rejected + forgotten === 0;
+
 /** Live rows. */
 export const liveRows = ({ rows }: Pick<Tally, 'rows'>): number => sumOf(Object.values(rows));
 

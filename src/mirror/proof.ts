@@ -23,7 +23,6 @@ export type Verdict = 'proven' | 'moved' | 'elsewhere' | 'contradiction';
 /** One reading of a list from its first page to its last. */
 export class Sweep {
   readonly seen = new Set<string>();
-  readonly #unseen: Set<string> | null;
   #total: number | null = null;
   #pages = 0;
   #shown = 0;
@@ -31,27 +30,19 @@ export class Sweep {
   #isWithin = true;
   #isComplete = false;
 
-  /**
-   * `unseen`: what was live here before; null where the range was never read. What is seen is taken out of it, so that a range is in
-   * memory once (L14).
-   */
-  constructor(unseen: Set<string> | null) {
-    this.#unseen = unseen;
-  }
-
   add({ keys, total, isWithin, isLast }: Shown): void {
     this.#total ??= total;
     if (total !== this.#total) this.#isSteady = false;
     if (!isWithin) this.#isWithin = false;
-    for (const key of keys) {
-      // What is new after the first response may have taken the place of another.
-      const isKnown = this.#unseen?.delete(key) !== false || this.seen.has(key);
-      if (this.#pages > 0 && !isKnown) this.#isSteady = false;
-      this.seen.add(key);
-    }
+    for (const key of keys) this.seen.add(key);
     this.#pages++;
     this.#shown += keys.length;
     this.#isComplete = isLast;
+  }
+
+  /** A page after the first one showed what was not there before: it may have taken the place of another. */
+  noteNewcomer(): void {
+    this.#isSteady = false;
   }
 
   /** Of all pages so far. */
@@ -110,6 +101,11 @@ export class BaseProof {
 
   get isProven(): boolean {
     return this.#bases.some(({ total, since }) => since.size === total);
+  }
+
+  /** How many submissions were ever met. */
+  get met(): number {
+    return this.#met.size;
   }
 
   /** Grows while reading on may still prove it. */

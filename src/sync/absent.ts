@@ -1,4 +1,4 @@
-import { flagAll, liveRows } from '../mirror/form-state.ts';
+import { flagAll, liveRows, sumOf } from '../mirror/form-state.ts';
 import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
 import { Incomplete } from './incomplete.ts';
 import type { Span, Work } from './work.ts';
@@ -7,25 +7,27 @@ import type { SubmissionItem } from '../forms/client.ts';
 /** Up to so many deletions at once never wait for a person: a small form may well lose half of its rows. */
 const FEW_DELETIONS = 20;
 
+/** How many submissions of a span the target accounts for. */
+export const accountedIn = async ({ form }: Pick<Work, 'form'>, span: Span): Promise<number> =>
+  sumOf((await form.counts(span, 'all')).map(({ count }) => count));
+
 /**
  * After a proven list: settles what it did not show. A row is asked for by its ID: only a 404 or 410 marks it deleted (L8). An
- * entry without a row is removed. What was forgotten is not counted any more. `keys`: all that the list showed. `known`: the IDs of
- * all rows that were stored before, where they were read, those that were shown perhaps left out: nothing else can be absent.
+ * entry without a row is removed. What was forgotten is not counted any more. `keys`: all that the list showed, which is stored.
  * Throws Incomplete where a submission is there that the list should have shown.
  */
 export async function settleAbsent(
   work: Work,
   query: Span,
   keys: ReadonlySet<string>,
-  known: ReadonlySet<string> | null = null,
 ): Promise<void> {
   const { form, sink, clock } = work;
   await sink.flush();
+  const { held, undecided, forgotten } = form.state.tally;
+  // All that was shown is accounted for, so as many as were shown are no others.
+  if (held + undecided + forgotten === 0 && (await accountedIn(work, query)) === keys.size) return;
   const absent: StoredRow[] = [];
-  const ids = known === null ? {} : { ids: [...known].filter((id) => !keys.has(id)) };
-  if (ids.ids?.length !== 0)
-    for await (const rows of form.rows({ ...query, ...ids }))
-      absent.push(...rows.filter(({ id }) => !keys.has(id)));
+  for await (const rows of form.rows(query)) absent.push(...rows.filter(({ id }) => !keys.has(id)));
   await dropListed(work, query, keys);
   if (absent.length === 0) return;
   // What a list of one status does not show may have another status now: it is asked for in any case.

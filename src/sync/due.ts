@@ -3,8 +3,10 @@ import {
   flagAll,
   flagOld,
   type FormState,
+  isEmpty,
   liveRows,
   oldestReading,
+  type Range,
   rangeRead,
   sumOf,
   wholeRead,
@@ -13,7 +15,7 @@ import { cutsOf } from '../mirror/ledger.ts';
 import type { Count } from '../mirror/port.ts';
 import { settleAbsent } from './absent.ts';
 import { atStep, createdMsOf, dated, stepOf } from './profile.ts';
-import { readRange, readWhole, shownOf } from './read-range.ts';
+import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
 import { Sweep } from '../mirror/proof.ts';
 import type { Page } from './source.ts';
 import { WHOLE, type Work } from './work.ts';
@@ -38,7 +40,7 @@ export function flagDue(
 
 /** One response that shows all of a form is a snapshot: it proves everything. True where it was one. */
 export async function takeSnapshot(work: Work, page: Page, atMs: number): Promise<boolean> {
-  const sweep = new Sweep(null);
+  const sweep = new Sweep();
   sweep.add(shownOf(page, WHOLE));
   if (sweep.verdict !== 'proven') return false;
   await work.sink.add(page.items);
@@ -71,11 +73,12 @@ export async function readDue(work: Work, first: Page): Promise<void> {
     await readWhole(work, first);
     return noteWhole(work, atMs);
   }
+  const hasNothing = isEmpty(form.state.tally);
   for (const { toMs } of form.state.ranges) {
     const range = form.state.ranges.find((each) => each.toMs === toMs);
     if (range === undefined || !range.isDue || toMs === null) continue;
     const beganMs = clock.now();
-    await readRange(work, range, range.readAtMs === null);
+    await readRange(work, range, hasNothing ? 'none' : storedOf(range));
     // Its dates may have proved to be of no use, and then all of the form was read.
     if (stepOf(profile.now) === null) return noteWhole(work, atMs);
     await sink.setState((state) => rangeRead(state, toMs, beganMs));
@@ -133,8 +136,10 @@ async function readLast(work: Work): Promise<void> {
   const last = work.form.state.ranges.at(-1);
   if (last?.isDue !== true) return;
   const stored = await work.form.counts({ fromMs: last.fromMs }, 'all');
-  if (stored.length > 0) await readRange(work, last, last.readAtMs === null);
+  if (stored.length > 0) await readRange(work, last, storedOf(last));
 }
+
+const storedOf = ({ readAtMs }: Range): Stored => (readAtMs === null ? 'some' : 'all');
 
 /**
  * Cuts the form into ranges where it has none that can be read as they are; the last cut is just after the newest submission, so

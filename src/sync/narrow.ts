@@ -1,5 +1,5 @@
-import { accounted, sumOf } from '../mirror/form-state.ts';
-import { isOverLimit, settleAbsent } from './absent.ts';
+import { accounted } from '../mirror/form-state.ts';
+import { accountedIn, isOverLimit, settleAbsent } from './absent.ts';
 import type { Counts } from './counts.ts';
 import { dated } from './profile.ts';
 import { PAGE } from './source.ts';
@@ -16,7 +16,7 @@ export const MOST_HALVINGS = 40;
  */
 export async function narrowAll(work: Work, { statuses }: Counts, total: number): Promise<void> {
   // A list of the whole form shows which rows are gone; one of a status, only which do not have it.
-  if (isOverLimit(work)) return readRange(work, WHOLE, false);
+  if (isOverLimit(work)) return readRange(work, WHOLE, 'all');
   const stored = accounted(work.form.state.tally);
   const gain = (status: string): number => (statuses?.get(status) ?? 0) - (stored.get(status) ?? 0);
   const differing = [...(statuses?.keys() ?? [])]
@@ -30,7 +30,7 @@ export async function narrowAll(work: Work, { statuses }: Counts, total: number)
 /** `count`: how many the source has within the span. */
 async function narrow(work: Work, span: Span, count: number, halved = 0): Promise<void> {
   const { form, source, profile } = work;
-  const stored = sumOf((await form.counts(span, 'all')).map((each) => each.count));
+  const stored = await accountedIn(work, span);
   if (stored === count) return;
   const isFew = Math.max(count, stored) <= PAGE;
   const isMostlyOther = Math.abs(count - stored) > count * MOSTLY;
@@ -50,10 +50,8 @@ async function narrow(work: Work, span: Span, count: number, halved = 0): Promis
 
 /** Reads all of a span. One of a status may move while it is read: then it proves nothing, and the next round looks again. */
 async function settle(work: Work, span: Span): Promise<void> {
-  if (span.status === undefined) return readRange(work, span, false);
-  const known = new Set<string>();
-  for await (const rows of work.form.rows(span)) for (const { id } of rows) known.add(id);
-  const { verdict, seen } = await sweepOnce(work, span, known);
+  if (span.status === undefined) return readRange(work, span, 'all');
+  const { verdict, seen } = await sweepOnce(work, span, 'all');
   if (verdict === 'elsewhere') work.profile.learn({ bounds: 'none' });
   // A list of one status that stood still as far as it can be seen.
   if (verdict === 'proven') await settleAbsent(work, span, seen);

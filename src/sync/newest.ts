@@ -44,7 +44,7 @@ export async function readNewest(work: Work, counts: Counts, first?: Page): Prom
     // So much comes and goes at the top of the list, or has one date, that no single reading of it is steady.
     if (stepMs !== null) {
       const fromMs = markMs === null ? null : atStep(markMs - OVERLAP_MS, stepMs);
-      await readRange(work, { fromMs, toMs: null }, false);
+      await readRange(work, { fromMs, toMs: null }, 'all');
     }
     return { total: await askTotal(work), since };
   } finally {

@@ -1,7 +1,8 @@
+import { isEmpty } from '../mirror/form-state.ts';
 import { GRAIN_MS, grainsTo, halve } from '../mirror/ledger.ts';
 import type { Count, Grain } from '../mirror/port.ts';
 import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
-import { settleAbsent } from './absent.ts';
+import { accountedIn, settleAbsent } from './absent.ts';
 import { Incomplete } from './incomplete.ts';
 import { atStep, createdMsOf, dated, type Profile, stepOf } from './profile.ts';
 import type { ListQuery, Page } from './source.ts';
@@ -12,19 +13,21 @@ const MOST_DIVISIONS = 12;
 /** Full readings of a list that cannot be divided: in all, and without progress. Of 640 submissions in random order it takes some 14. */
 const [MOST_READINGS, MOST_IDLE] = [24, 2];
 
+/** What of a span was stored before: all of it, when it was last read; some, as a reading of it was not ended; or none. */
+export type Stored = 'all' | 'some' | 'none';
+
 /**
  * Reads what was created within a span, stores it, and proves that nothing was missed; then settles what the proven list did not show.
- * `isNew`: it was never read. Throws Incomplete where it cannot be proven.
+ * Throws Incomplete where it cannot be proven.
  */
 export async function readRange(
   work: Work,
   span: Span,
-  isNew: boolean,
+  stored: Stored,
   divided = 0,
 ): Promise<void> {
-  const known = await knownIds(work, span);
-  const { verdict, seen } = await sweepOnce(work, span, isNew ? null : known);
-  if (verdict === 'proven') return settleAbsent(work, span, seen, known);
+  const { verdict, seen } = await sweepOnce(work, span, stored);
+  if (verdict === 'proven') return stored === 'none' ? undefined : settleAbsent(work, span, seen);
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
     return readWhole(work);
@@ -32,33 +35,39 @@ export async function readRange(
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
   const cutMs = divided < MOST_DIVISIONS ? await cutRows(work, span) : null;
   if (cutMs === null) return readFromBases(work, span);
-  await readRange(work, { ...span, toMs: cutMs }, isNew, divided + 1);
-  await readRange(work, { ...span, fromMs: cutMs }, isNew, divided + 1);
+  const now = stored === 'none' ? 'some' : stored;
+  await readRange(work, { ...span, toMs: cutMs }, now, divided + 1);
+  await readRange(work, { ...span, fromMs: cutMs }, now, divided + 1);
 }
 
 /** The whole form as one list, for a source that cannot be asked by date. */
 export async function readWhole(work: Work, first?: Page): Promise<void> {
-  const known = await knownIds(work, WHOLE);
-  const isNew = known.size === 0;
-  const { verdict, seen } = await sweepOnce(work, WHOLE, isNew ? null : known, first);
-  if (verdict === 'proven' && !isNew) return settleAbsent(work, WHOLE, seen, known);
+  const isNew = isEmpty(work.form.state.tally);
+  const { verdict, seen } = await sweepOnce(work, WHOLE, isNew ? 'none' : 'all', first);
+  if (verdict === 'proven' && !isNew) return settleAbsent(work, WHOLE, seen);
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
   await readFromBases(work, WHOLE);
 }
 
-/** Reads a list once, and stores what it shows. What is seen is taken out of `known`. */
+/** Reads a list once, and stores what it shows. */
 export async function sweepOnce(
   work: Work,
   span: Span,
-  known: Set<string> | null,
+  stored: Stored,
   first?: Page,
 ): Promise<{ verdict: Verdict; seen: ReadonlySet<string> }> {
-  const sweep = new Sweep(known);
-  for await (const page of pagesOf(work, listOf(work.profile.now, span), first)) {
+  const { sink, profile } = work;
+  const sweep = new Sweep();
+  let before: number | null = null;
+  for await (const page of pagesOf(work, listOf(profile.now, span), first)) {
     sweep.add(shownOf(page, span));
-    await work.sink.add(page.items);
+    await sink.add(page.items);
+    if (stored !== 'all' || before !== null || page.isLast) continue;
+    await sink.flush();
+    before = await accountedIn(work, span);
   }
-  await work.sink.flush();
+  await sink.flush();
+  if (before !== null && (await accountedIn(work, span)) !== before) sweep.noteNewcomer();
   return { verdict: sweep.verdict, seen: sweep.seen };
 }
 
@@ -74,7 +83,7 @@ async function readFromBases(work: Work, span: Span): Promise<void> {
       await work.sink.add(page.items);
     }
     await work.sink.flush();
-    if (proof.isProven) return settleAbsent(work, span, proof.seen, known);
+    if (proof.isProven) return settleAbsent(work, span, proof.seen);
     idle = proof.progress > progress ? 0 : idle + 1;
     progress = proof.progress;
   }

@@ -29,7 +29,7 @@ export type ById =
 
 /** The largest page that the API gives. */
 export const PAGE = 100;
-/** Pages in a row that show nothing new end a list: a source may answer each page with the same one. */
+/** Pages in a row that were shown before, by their first and last item, end a list: a source may answer each page with the same one. */
 const MOST_IDLE = 3;
 /** After so many submissions that did not answer, tries included, each other one is asked for once. */
 const PATIENCE = 10;
@@ -73,9 +73,9 @@ export class Source {
     const size = Math.max(1, page.items.length);
     let idle = 0;
     for (let next = 2; ;) {
-      const before = seen.size;
-      for (const { key } of page.items) seen.add(key);
-      idle = seen.size === before ? idle + 1 : 0;
+      const ends = [page.items.at(0), page.items.at(-1)].map((item) => item?.key).join('\n');
+      idle = seen.has(ends) ? idle + 1 : 0;
+      seen.add(ends);
       const isLast = page.isLast || idle >= MOST_IDLE;
       yield { ...page, isLast };
       if (isLast) return;

@@ -140,11 +140,14 @@ async function readProven(
 ): Promise<ReadonlySet<string> | null> {
   const base = new BaseProof([]);
   for (let reading = 0; reading < MOST_READINGS; reading++) {
-    const sweep = new Sweep(reading === 0 ? null : new Set(base.seen));
+    const sweep = new Sweep();
+    let met: number | null = null;
     for await (const page of source.pages({ formId, ...dated(profile, span.fromMs, span.toMs) })) {
       const shown = shownOf(page, span);
       sweep.add(shown);
       base.add(shown);
+      if (reading > 0 && met !== null && base.met > met) sweep.noteNewcomer();
+      met = base.met;
       await comparison.compare(page.items);
     }
     const { verdict } = sweep;

@@ -114,7 +114,7 @@ export class SqlForm implements OpenForm {
       ...(query.isDeleted === true ? ['_deleted_at'] : []),
     ];
     const columns = [...system, ...names.map(quoted)].join(', ');
-    if (this.#state.ranges.length > RANGES_OF_ONE) await this.#index();
+    await this.#indexFor(query);
     const most = cells ? ROWS_AT_ONCE : BARE_ROWS_AT_ONCE;
     let last: string | null = null;
     for (;;) {
@@ -151,6 +151,7 @@ export class SqlForm implements OpenForm {
       const count = (counts.get(key)?.count ?? 0) + sign * numberOf(row['n']);
       counts.set(key, { status, fromMs, count });
     };
+    await this.#indexFor(query);
     if (this.#columns.has('id')) {
       const { where, params } = this.#where(query);
       for (const row of await this.#query(
@@ -316,9 +317,15 @@ export class SqlForm implements OpenForm {
     return behind.map((message) => viewBehind(name, message));
   }
 
+  /** Of a form of one range, a look at all rows is as good. */
+  async #indexFor({ fromMs = null, toMs = null }: CountQuery): Promise<void> {
+    const isOfRange = fromMs !== null || toMs !== null;
+    if (isOfRange && this.#state.ranges.length > RANGES_OF_ONE) await this.#index();
+  }
+
   /**
-   * Makes the index that finds rows by date. Kept from the start it would cost a first copy a quarter of its time, so a form of one
-   * range gets it at the end; in one of many ranges each range would have to look at all rows.
+   * Makes the index that finds rows by date. Kept from the start it would cost a first copy a quarter of its time, so it is made when
+   * a range is asked for, or at the end.
    */
   async #index(): Promise<void> {
     const { database, lease } = this.#parts;
