@@ -59,6 +59,14 @@ export const BREAKS: readonly Break[] = [
     with: ['delete'],
   },
   {
+    law: 'L8',
+    name: 'a range that shows fewer than are accounted for has lost none',
+    file: 'src/sync/absent.ts',
+    find: '(await accountedIn(work, query)) === keys.size) return;',
+    replace: '(await accountedIn(work, query)) >= keys.size) return;',
+    with: ['delete'],
+  },
+  {
     law: 'L2',
     name: 'the watermark moves although the newest range has a gap',
     file: 'src/sync/newest.ts',
@@ -231,8 +239,9 @@ export const BREAKS: readonly Break[] = [
     law: 'L10',
     name: 'a text among numbers is not put beside them',
     file: 'src/targets/sql/fields.ts',
-    find: 'if (typeOf(cell) !== type) return { value: null, beside: cellText(cell) };',
-    replace: 'if (typeOf(cell) !== type) return { value: null, beside: null };',
+    find: 'if (textColumn !== null) values.push(value === undefined ? cellText(cell) : null);',
+    replace:
+      'if (textColumn !== null) values.push(value === undefined && typeOf(cell) === type ? cellText(cell) : null);',
   },
   {
     law: 'L11',
