@@ -15,9 +15,9 @@ import { cutsOf } from '../mirror/ledger.ts';
 import type { Count } from '../mirror/port.ts';
 import { settleAbsent } from './absent.ts';
 import { atStep, createdMsOf, dated, stepOf } from './profile.ts';
-import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
+import { listOf, readRange, readWhole, shownOf, type Stored } from './read-range.ts';
 import { Sweep } from '../mirror/proof.ts';
-import type { Page } from './source.ts';
+import type { Page, PageList } from './source.ts';
 import { WHOLE, type Work } from './work.ts';
 
 /** A form of up to so many submissions is one range; a larger one is cut into ranges of about so many. */
@@ -68,20 +68,28 @@ export async function readDue(work: Work, first: Page): Promise<void> {
   const isRanged =
     stepOf(profile.now) !== null &&
     !(await hasUndated(work)) &&
-    !(isFirst && (await showsUndated(work)));
+    !(isFirst && (await showsUndated(work, first.total)));
   if (!isRanged || !(await cutDue(work, first))) {
     await readWhole(work, first);
     return noteWhole(work, atMs);
   }
   const hasNothing = isEmpty(form.state.tally);
-  for (const { toMs } of form.state.ranges) {
-    const range = form.state.ranges.find((each) => each.toMs === toMs);
-    if (range === undefined || !range.isDue || toMs === null) continue;
-    const beganMs = clock.now();
-    await readRange(work, range, hasNothing ? 'none' : storedOf(range));
+  const due = form.state.ranges.filter((range) => range.isDue && range.toMs !== null);
+  const begin = (at: number): Begun | undefined => {
+    const range = due[at];
+    return range && { range, list: listOf(work, range), atMs: clock.now() };
+  };
+  let next = begin(0);
+  for (let at = 1; next !== undefined; at++) {
+    const { range, list, atMs: beganMs } = next;
+    next = undefined;
+    // While its last pages are on their way, the next range is begun.
+    list.onAsked(() => (next ??= begin(at)));
+    await readRange(work, range, hasNothing ? 'none' : storedOf(range), list);
     // Its dates may have proved to be of no use, and then all of the form was read.
     if (stepOf(profile.now) === null) return noteWhole(work, atMs);
-    await sink.setState((state) => rangeRead(state, toMs, beganMs));
+    await sink.setState((state) => rangeRead(state, range.toMs, beganMs));
+    next ??= begin(at);
   }
   await readLast(work);
   await sink.setState((state) => {
@@ -109,17 +117,20 @@ async function hasUndated({ form }: Work): Promise<boolean> {
 
 /**
  * Whether the source has submissions that it shows in no range. Nothing that is stored tells, as long as none was read: later,
- * counts do. Counts of a form that changes between two questions are asked for again.
+ * counts do. Counts of a form that changes between two questions are asked for again. `total`: what the source just said.
  */
-async function showsUndated({ source, form, profile }: Work): Promise<boolean> {
+async function showsUndated({ source, form, profile }: Work, total: number): Promise<boolean> {
   const { formId } = form.state;
   const bounds = dated(profile.now, 0, FAR_MS);
+  let before = total;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const before = await source.count({ formId });
-    const within = await source.count({ formId, ...bounds });
-    const after = await source.count({ formId });
-    if (before === null || within === null || after === null) return false;
-    if (before.total === after.total) return within.total !== after.total;
+    const [within, after] = await Promise.all([
+      source.count({ formId, ...bounds }),
+      source.count({ formId }),
+    ]);
+    if (within === null || after === null) return false;
+    if (before === after.total) return within.total !== after.total;
+    before = after.total;
   }
   return true;
 }
@@ -137,6 +148,14 @@ async function readLast(work: Work): Promise<void> {
   if (last?.isDue !== true) return;
   const stored = await work.form.counts({ fromMs: last.fromMs }, 'all');
   if (stored.length > 0) await readRange(work, last, storedOf(last));
+}
+
+/** A range whose list is being read. */
+interface Begun {
+  readonly range: Range;
+  readonly list: PageList;
+  /** When it was begun (milliseconds). */
+  readonly atMs: number;
 }
 
 const storedOf = ({ readAtMs }: Range): Stored => (readAtMs === null ? 'some' : 'all');
@@ -182,18 +201,19 @@ async function plannedCuts(work: Work, first: Page, endMs: number): Promise<numb
   if (!isFirst) return cutsOf(await form.counts({ toMs: endMs }, 'day'), RANGE);
   if (!profile.now.isSorted) return [];
   const size = Math.max(1, first.items.length);
+  const topOf = async (rank: number): Promise<number | null> => {
+    const number = Math.floor(rank / size) + 1;
+    const [top] = (await source.page({ formId: form.state.formId }, number, size)).items;
+    return top === undefined ? null : createdMsOf(top);
+  };
   const cuts = new Set<number>();
+  const step = RANGE * source.concurrency;
   // Ranks past the end of the list show nothing: the total only plans.
-  for (let rank = RANGE; rank < many - RANGE / 2; rank += RANGE) {
-    const page = await source.page(
-      { formId: form.state.formId },
-      Math.floor(rank / size) + 1,
-      size,
-    );
-    const [top] = page.items;
-    const ms = top === undefined ? null : createdMsOf(top);
-    if (ms === null) break;
-    cuts.add(atStep(ms, DAY_MS));
+  for (let start = RANGE; start < many - RANGE / 2; start += step) {
+    const ranks = Array.from({ length: source.concurrency }, (_, at) => start + at * RANGE);
+    const tops = await Promise.all(ranks.filter((rank) => rank < many - RANGE / 2).map(topOf));
+    for (const ms of tops) if (ms !== null) cuts.add(atStep(ms, DAY_MS));
+    if (tops.includes(null)) break;
   }
   return [...cuts];
 }

@@ -4,7 +4,7 @@ import { atStep, createdMsOf, dated, isNewestFirst, stepOf } from './profile.ts'
 import { readRange } from './read-range.ts';
 import { SinceCounts } from './since-counts.ts';
 import type { Page } from './source.ts';
-import { pagesOf, type Work } from './work.ts';
+import { listPages, pagesOf, type Work } from './work.ts';
 
 /** What the newest range showed. */
 export interface Newest {
@@ -66,7 +66,7 @@ async function readOnce(
   let topMs: number | null = null;
   let serverMs: number | null = null;
   const query = isSorted ? {} : dated(profile.now, fromMs, null);
-  for await (const page of pagesOf(work, query, first, 1)) {
+  for await (const page of pagesOf(work, listPages(work, query, first, 1))) {
     total ??= page.total;
     serverMs ??= page.serverMs;
     if (page.total !== total) isSteady = false;

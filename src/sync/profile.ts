@@ -143,10 +143,12 @@ async function boundsAround(
     const [dateFrom, dateTo] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
     return (await source.count({ formId, dateFrom, dateTo }))?.total ?? null;
   };
-  const after = await within(at + 1, at + 1);
-  const from = await within(at, at + 1);
-  const to = await within(at - 1, at);
-  const around = await within(at - 1, at + 1);
+  const [after, from, to, around] = await Promise.all([
+    within(at + 1, at + 1),
+    within(at, at + 1),
+    within(at - 1, at),
+    within(at - 1, at + 1),
+  ]);
   if (after === null || from === null || to === null || around === null) return 'none';
   if (around === 0) return 'none';
   // All of a day is shown, so the source distinguishes only days, or nothing.

@@ -5,8 +5,8 @@ import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
 import { accountedIn, settleAbsent } from './absent.ts';
 import { Incomplete } from './incomplete.ts';
 import { atStep, createdMsOf, dated, type Profile, stepOf } from './profile.ts';
-import type { ListQuery, Page } from './source.ts';
-import { pagesOf, type Span, WHOLE, type Work } from './work.ts';
+import type { Page, PageList } from './source.ts';
+import { listPages, pagesOf, type Span, WHOLE, type Work } from './work.ts';
 
 /** So often a range that moves is divided. */
 const MOST_DIVISIONS = 12;
@@ -18,15 +18,16 @@ export type Stored = 'all' | 'some' | 'none';
 
 /**
  * Reads what was created within a span, stores it, and proves that nothing was missed; then settles what the proven list did not show.
- * Throws Incomplete where it cannot be proven.
+ * Throws Incomplete where it cannot be proven. `list`: that of the span, where it was begun.
  */
 export async function readRange(
   work: Work,
   span: Span,
   stored: Stored,
+  list = listOf(work, span),
   divided = 0,
 ): Promise<void> {
-  const { verdict, seen } = await sweepOnce(work, span, stored);
+  const { verdict, seen } = await sweepOnce(work, span, stored, list);
   if (verdict === 'proven') return stored === 'none' ? undefined : settleAbsent(work, span, seen);
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
@@ -36,14 +37,22 @@ export async function readRange(
   const cutMs = divided < MOST_DIVISIONS ? await cutRows(work, span) : null;
   if (cutMs === null) return readFromBases(work, span);
   const now = stored === 'none' ? 'some' : stored;
-  await readRange(work, { ...span, toMs: cutMs }, now, divided + 1);
-  await readRange(work, { ...span, fromMs: cutMs }, now, divided + 1);
+  for (const half of [
+    { ...span, toMs: cutMs },
+    { ...span, fromMs: cutMs },
+  ])
+    await readRange(work, half, now, undefined, divided + 1);
 }
 
 /** The whole form as one list, for a source that cannot be asked by date. */
 export async function readWhole(work: Work, first?: Page): Promise<void> {
   const isNew = isEmpty(work.form.state.tally);
-  const { verdict, seen } = await sweepOnce(work, WHOLE, isNew ? 'none' : 'all', first);
+  const { verdict, seen } = await sweepOnce(
+    work,
+    WHOLE,
+    isNew ? 'none' : 'all',
+    listOf(work, WHOLE, first),
+  );
   if (verdict === 'proven' && !isNew) return settleAbsent(work, WHOLE, seen);
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
   await readFromBases(work, WHOLE);
@@ -54,12 +63,12 @@ export async function sweepOnce(
   work: Work,
   span: Span,
   stored: Stored,
-  first?: Page,
+  list = listOf(work, span),
 ): Promise<{ verdict: Verdict; seen: ReadonlySet<string> }> {
-  const { sink, profile } = work;
+  const { sink } = work;
   const sweep = new Sweep();
   let before: number | null = null;
-  for await (const page of pagesOf(work, listOf(profile.now, span), first)) {
+  for await (const page of pagesOf(work, list)) {
     sweep.add(shownOf(page, span));
     await sink.add(page.items);
     if (stored !== 'all' || before !== null || page.isLast) continue;
@@ -75,10 +84,9 @@ export async function sweepOnce(
 async function readFromBases(work: Work, span: Span): Promise<void> {
   const known = await knownIds(work, span);
   const proof = new BaseProof(known);
-  const query = listOf(work.profile.now, span);
   let [idle, progress] = [0, -1];
   for (let reading = 1; reading <= MOST_READINGS && idle <= MOST_IDLE; reading++) {
-    for await (const page of pagesOf(work, query)) {
+    for await (const page of pagesOf(work, listOf(work, span))) {
       proof.add(shownOf(page, span));
       await work.sink.add(page.items);
     }
@@ -90,10 +98,13 @@ async function readFromBases(work: Work, span: Span): Promise<void> {
   throw new Incomplete('UNPROVEN');
 }
 
-export const listOf = (profile: Profile, { status, fromMs, toMs }: Span): ListQuery => ({
-  ...(status !== undefined && { status }),
-  ...dated(profile, fromMs, toMs),
-});
+/** The list of a span, which is read from now on. */
+export const listOf = (work: Work, { status, fromMs, toMs }: Span, first?: Page): PageList =>
+  listPages(
+    work,
+    { ...(status !== undefined && { status }), ...dated(work.profile.now, fromMs, toMs) },
+    first,
+  );
 
 export function shownOf({ items, total, isLast }: Page, { fromMs, toMs }: Span): Shown {
   const isBounded = fromMs !== null || toMs !== null;

@@ -61,32 +61,9 @@ export class Source {
     return { items, total, isLast, serverMs: serverTimeMs };
   }
 
-  /** Pages in their order, read ahead. What a response says ends a list early, never late. */
-  async *pages(
-    query: ListQuery,
-    first?: Page,
-    ahead = 2 * this.concurrency,
-  ): AsyncGenerator<Page, void, undefined> {
-    const coming: Promise<Page>[] = [];
-    const seen = new Set<string>();
-    let page = first ?? (await this.page(query));
-    const size = Math.max(1, page.items.length);
-    let idle = 0;
-    for (let next = 2; ;) {
-      const ends = [page.items.at(0), page.items.at(-1)].map((item) => item?.key).join('\n');
-      idle = seen.has(ends) ? idle + 1 : 0;
-      seen.add(ends);
-      const isLast = page.isLast || idle >= MOST_IDLE;
-      yield { ...page, isLast };
-      if (isLast) return;
-      const { total } = page;
-      while (coming.length === 0 || (coming.length < ahead && (next - 1) * size < total)) {
-        const asked = this.page(query, next++, size);
-        asked.catch(() => {}); // It is waited for below, or of no interest any more.
-        coming.push(asked);
-      }
-      page = (await coming.shift()) as Page;
-    }
+  /** The pages of a list: asked for from now on, as they are taken. `ahead`: how many may be on their way, or here, before that. */
+  pages(query: ListQuery, first?: Page, ahead = 2 * this.concurrency): PageList {
+    return new PageList((page, size) => this.page(query, page, size), ahead, first);
   }
 
   /** How many match, with the source's clock; null where the source refuses the question. */
@@ -165,6 +142,70 @@ export class Source {
       this.maySort = false;
       return this.#list(query, page);
     }
+  }
+}
+
+/** The pages of a list in their order, read ahead. What a response says ends a list early, never late. */
+export class PageList implements AsyncIterable<Page> {
+  readonly #read: (page: number, size: number) => Promise<Page>;
+  readonly #ahead: number;
+  readonly #coming: Promise<Page>[] = [];
+  #next = 1;
+  /** How many the first page showed; 0: it has not come. */
+  #size = 0;
+  #isAskedFor = false;
+  #onAsked = (): void => {};
+
+  /** `read`: asks for a page, with the size of the first one. */
+  constructor(
+    read: (page: number, size: number) => Promise<Page>,
+    ahead: number,
+    first: Page | undefined,
+  ) {
+    [this.#read, this.#ahead] = [read, ahead];
+    this.#ask(first);
+    // A list of which one page is wanted mostly is not read ahead.
+    if (ahead > 1)
+      this.#coming[0]?.then((page) => page.isLast || this.#follow(page)).catch(() => {});
+  }
+
+  /** Calls once all pages have been asked for, as far as is known. */
+  onAsked(call: () => void): void {
+    this.#onAsked = call;
+    if (this.#isAskedFor) call();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Page, void, undefined> {
+    const shown = new Set<string>();
+    let idle = 0;
+    for (;;) {
+      const page = await (this.#coming.shift() as Promise<Page>);
+      const ends = [page.items.at(0), page.items.at(-1)].map((item) => item?.key).join('\n');
+      idle = shown.has(ends) ? idle + 1 : 0;
+      shown.add(ends);
+      const isLast = page.isLast || idle >= MOST_IDLE;
+      yield { ...page, isLast };
+      if (isLast) return;
+      this.#follow(page);
+      if (this.#coming.length === 0) this.#ask();
+    }
+  }
+
+  /** Asks for more pages, as many as the list has by this one. */
+  #follow({ items, total }: Page): void {
+    this.#size ||= Math.max(1, items.length);
+    const isMore = (): boolean => (this.#next - 1) * this.#size < total;
+    while (this.#coming.length < this.#ahead && isMore()) this.#ask();
+    if (isMore() || this.#isAskedFor) return;
+    this.#isAskedFor = true;
+    this.#onAsked();
+  }
+
+  #ask(given?: Page): void {
+    const asked = given === undefined ? this.#read(this.#next, this.#size) : Promise.resolve(given);
+    asked.catch(() => {}); // It is waited for in its turn, or of no interest any more.
+    this.#next++;
+    this.#coming.push(asked);
   }
 }
 

@@ -18,18 +18,20 @@ const MOST_MOVES = 5;
  * where source and copy agree; throws Incomplete where nothing can be proven.
  */
 export async function sync(work: Work): Promise<void> {
-  const { form, source, sink, profile, clock, options } = work;
+  const { form, source, sink, clock, options } = work;
   const { formId } = form.state;
   await sink.setState((state) => flagDue(state, work));
   const isReading = isDue(form.state);
   const startMs = clock.now();
   const first = await source.page({ formId });
-  await requireForms(work, first, isReading);
+  // Of a form that is more than one page, all that is not known is asked at once.
+  await Promise.all([
+    requireForms(work, first, isReading),
+    first.isLast ? null : learnLists(work, first, isReading),
+  ]);
   work.shortBy = shortBy(work, first.total);
   if (await takeSnapshot(work, first, startMs)) return agree(work, startMs, true);
-  if (!isNewestFirst(first)) profile.learn({ isSorted: false });
-  if (profile.now.bounds === null && (isReading || !profile.now.isSorted))
-    profile.learn({ bounds: await learnBounds(source, formId, first) });
+  if (first.isLast) await learnLists(work, first, isReading);
   if (isReading) await readDue(work, first);
 
   let before: Counts | null = null;
@@ -54,6 +56,17 @@ export async function sync(work: Work): Promise<void> {
     before = counts;
   }
   throw new Incomplete('MOVING');
+}
+
+/** Whether lists come sorted, and how they take bounds, where that matters and is not known. */
+async function learnLists(
+  { source, form, profile }: Work,
+  first: Page,
+  isReading: boolean,
+): Promise<void> {
+  if (!isNewestFirst(first)) profile.learn({ isSorted: false });
+  if (profile.now.bounds === null && (isReading || !profile.now.isSorted))
+    profile.learn({ bounds: await learnBounds(source, form.state.formId, first) });
 }
 
 /** Whether agreeing with these counts says anything of statuses: a poll may have counted them for the whole workspace. */

@@ -6,7 +6,7 @@ import type { ProfileRecord } from './profile.ts';
 import type { SinceCounts } from './since-counts.ts';
 import type { Sink } from './sink.ts';
 import type { Counts } from './counts.ts';
-import { type ListQuery, type Page, PAGE, type Source } from './source.ts';
+import { type ListQuery, type Page, PAGE, type PageList, type Source } from './source.ts';
 
 /** What a run is asked to do. */
 export interface SyncOptions {
@@ -54,15 +54,17 @@ export const WHOLE: Span = { fromMs: null, toMs: null };
 /** A run may take so many requests, and so many for each page that its rows fill. */
 const [FEW_REQUESTS, REQUESTS_A_PAGE] = [300, 4];
 
-/** The pages of a list of the form, read ahead, within the run's budget. */
-export async function* pagesOf(
-  work: Work,
+/** A list of the form, which is read from now on. */
+export const listPages = (
+  { source, form }: Work,
   query: Omit<ListQuery, 'formId'>,
   first?: Page,
   ahead?: number,
-): AsyncGenerator<Page, void, undefined> {
-  const { source, form } = work;
-  for await (const page of source.pages({ ...query, formId: form.state.formId }, first, ahead)) {
+): PageList => source.pages({ ...query, formId: form.state.formId }, first, ahead);
+
+/** Takes the pages of a list, within the run's budget. */
+export async function* pagesOf(work: Work, list: PageList): AsyncGenerator<Page, void, undefined> {
+  for await (const page of list) {
     spend(work, page.items.length);
     work.seen += page.items.length;
     work.options.onProgress(work.seen, Math.max(page.total, work.seen));

@@ -152,7 +152,7 @@ async function upsert(tx: Session, batch: Batch, versions: VersionPlan): Promise
   const top = await topRow(tx, to);
   const now = new Map<string, number>();
   let changed = 0;
-  for (const row of (tx as SqliteSession).changedBy(sql, rows)) {
+  for (const row of await (tx as SqliteSession).changedBy(sql, rows)) {
     const status = textOf(row[1]);
     now.set(status, (now.get(status) ?? 0) + 1);
     changed++;

@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Param, Session, SqlRow } from '../database.ts';
 
 const MOST_STATEMENTS = 200;
+const ROWS_A_TURN = 200;
 
 /** A statement, and which parameter each of its `?` is; null: they are in their order. */
 interface Prepared {
@@ -30,13 +32,20 @@ export class SqliteSession implements Session {
 
   /**
    * Runs a statement for each row, whose values are its parameters in their order and hold no list. Returns the rows for which it
-   * changed something.
+   * changed something. In between it lets others have a turn: the source's answers, for one, are not to wait for all of it.
    */
-  changedBy<Row extends readonly Param[]>(sql: string, rows: readonly Row[]): Row[] {
+  async changedBy<Row extends readonly Param[]>(
+    sql: string,
+    rows: readonly Row[],
+  ): Promise<readonly Row[]> {
     const { statement } = this.#prepare(sql, rows[0]?.length ?? 0);
-    return rows.filter(
-      (row) => Number(statement.run(...(row as readonly SQLInputValue[])).changes) > 0,
-    );
+    const changed: Row[] = [];
+    for (const [at, row] of rows.entries()) {
+      if (at % ROWS_A_TURN === ROWS_A_TURN - 1) await nextTurn();
+      const { changes } = statement.run(...(row as readonly SQLInputValue[]));
+      if (Number(changes) > 0) changed.push(row);
+    }
+    return changed;
   }
 
   #prepare(sql: string, many: number): Prepared {
