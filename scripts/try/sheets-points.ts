@@ -283,30 +283,6 @@ function layoutPoints(tab: TriedTab): Point[] {
       },
     },
     {
-      says: 'A table can be made to reach further down (updateTable).',
-      async look() {
-        const table = (await ownSheet(tab)).tables?.[0];
-        see(table?.tableId !== undefined, 'There is no table.');
-        const range = { ...table?.range, endRowIndex: 16 };
-        await api.update(
-          [
-            {
-              updateTable: {
-                table: { ...(table?.tableId && { tableId: table.tableId }), range },
-                fields: 'range',
-              },
-            },
-          ],
-          [],
-        );
-        see(
-          (await ownSheet(tab)).tables?.[0]?.range?.endRowIndex === 16,
-          'It ends where it ended before.',
-        );
-        return undefined;
-      },
-    },
-    {
       says: 'A filter over a tab takes in a row that is inserted before its last one.',
       async look() {
         const range = {
@@ -336,7 +312,7 @@ function layoutPoints(tab: TriedTab): Point[] {
           same(await cells(tab, 24, 0, 1), ['own']),
           'What the account protected it cannot write.',
         );
-        const { sheets = [] } = await api.protections();
+        const { sheets = [] } = await api.structure();
         const own = sheets
           .find(({ properties }) => properties?.sheetId === sheetId)
           ?.protectedRanges?.find(({ description }) => description === 'try');

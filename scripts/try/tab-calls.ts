@@ -3,10 +3,7 @@ import type { SheetsApi } from '../../src/targets/google-sheets/api/sheets-api.t
 import { SheetsError } from '../../src/targets/google-sheets/api/sheets-error.ts';
 
 /** The calls that the points make: those of the mirror itself. */
-export type TriedSheets = Pick<
-  SheetsApi,
-  'spreadsheetId' | 'structure' | 'protections' | 'update' | 'values'
->;
+export type TriedSheets = Pick<SheetsApi, 'spreadsheetId' | 'structure' | 'update' | 'values'>;
 
 /** A tab of our own, to be thrown away. */
 export interface TriedTab {

@@ -8,7 +8,7 @@ import {
   sumOf,
 } from '../mirror/form-state.ts';
 import type { Run, StoredForm } from '../mirror/port.ts';
-import type { DescribeForm } from '../targets/google-sheets/own-tabs.ts';
+import type { DescribeForm } from '../targets/google-sheets/mirror-tab.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import { pausesIn } from '../sync/pauses.ts';
@@ -143,7 +143,10 @@ export const describeForm =
   (form, runs, recordOf, nowMs) => {
     const agreement = agreementOf(recordOf);
     const pauses = pausesIn(recordOf);
-    const overview = overviewOf(form, { runs, agreement, marking: null });
+    const overview = overviewOf(
+      { ...form, losses: [], location: '', place: {} },
+      { runs, agreement, marking: null },
+    );
     return {
       health: describe(overview, nowMs, pauseOf(pauses, form.state.formId)),
       asOfMs: claimWith(form.state, null, agreement).submissionsAsOfMs,

@@ -118,6 +118,8 @@ export interface RowQuery {
   readonly fromMs?: number | null;
   readonly toMs?: number | null;
   readonly isDeleted?: boolean;
+  /** Without rows that the target may not hold as they were stored: they are stored again. */
+  readonly isSure?: boolean;
 }
 
 export type CountQuery = Pick<RowQuery, 'status' | 'fromMs' | 'toMs'>;
@@ -284,7 +286,7 @@ export interface TargetRelations {
 
 /**
  * What a notice is about. `ID_COLUMN_DELETED`: no pass can succeed; `VIEW_LEFT`: a view of ours shows a former table;
- * `CELLS_PROTECTED`, `CELLS_MERGED`, `CELLS_IN_HEAD`: what belongs into some cells
+ * `CELLS_PROTECTED`, `CELLS_MERGED`: what belongs into some cells
  * is not written; `VIEW_BEHIND`: one lacks forms or fields, as it could not be made anew;
  * `ANSWERS_BESIDE`: some answers are of another type than their column and stand in one beside it;
  * `UNPICKED_ANSWERS`: columns of fields that are no longer picked hold answers; `PLAIN_ANSWERS`: plain ones of fields that are
@@ -296,7 +298,6 @@ export type NoticeCode =
   | 'ROWS_WITHOUT_ID'
   | 'CELLS_PROTECTED'
   | 'CELLS_MERGED'
-  | 'CELLS_IN_HEAD'
   | 'VIEW_LEFT'
   | 'VIEW_BEHIND'
   | 'ANSWERS_BESIDE'

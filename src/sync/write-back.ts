@@ -219,7 +219,7 @@ async function candidates(
   for (const { form } of opened) {
     if (wanted.size === 0) return [];
     const durable = new Set<string>();
-    for await (const rows of form.rows({ ids: [...wanted] }))
+    for await (const rows of form.rows({ ids: [...wanted], isSure: true }))
       for (const { id } of rows) durable.add(id);
     for (const id of wanted) if (!durable.has(id)) wanted.delete(id);
     for (const id of await listedIn(form, nowMs)) wanted.delete(id);

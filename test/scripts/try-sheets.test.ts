@@ -53,7 +53,6 @@ describe('try:sheets', () => {
     const { findings, lines } = await tried((api) => ({
       spreadsheetId: api.spreadsheetId,
       structure: () => api.structure(),
-      protections: () => api.protections(),
       values: (filters, dimension) => api.values(filters, dimension),
       update: (requests, ranges) =>
         api.update(
@@ -80,7 +79,6 @@ describe('try:sheets', () => {
     const { findings } = await tried((api) => ({
       spreadsheetId: api.spreadsheetId,
       structure: () => Promise.reject(new TypeError('hunter2')),
-      protections: () => api.protections(),
       values: (filters, dimension) => api.values(filters, dimension),
       update: (requests, ranges) => api.update(requests, ranges),
     }));
@@ -96,7 +94,6 @@ describe('try:sheets', () => {
     (api: SheetsApi): TriedSheets => ({
       spreadsheetId: api.spreadsheetId,
       structure: () => api.structure(),
-      protections: () => api.protections(),
       values: (filters, dimension) => api.values(filters, dimension),
       update: (requests, ranges) => api.update(requests, ranges),
       ...other(api),
@@ -109,8 +106,8 @@ describe('try:sheets', () => {
   it('asks whether the account may edit a protected range', async () => {
     const found = await tried(
       withCalls((api) => ({
-        async protections() {
-          const answer = await api.protections();
+        async structure() {
+          const answer = await api.structure();
           const ranges = answer.sheets?.flatMap((sheet) => sheet.protectedRanges ?? []) ?? [];
           for (const range of ranges) delete range.requestingUserCanEdit;
           return answer;

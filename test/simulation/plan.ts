@@ -61,6 +61,8 @@ export interface Plan {
   /** What may happen between any two requests, and how often something does. */
   readonly changes: readonly ChangeKind[];
   readonly busy: number;
+  /** How often people rearrange a spreadsheet that is worked on, compared with the usual; undefined: as usual. */
+  readonly people?: number;
   readonly faultRate: number;
   readonly steps: readonly Step[];
   /** Changes between requests that are left out, as `step seed:number`; for shrinking. */

@@ -16,6 +16,8 @@ const { values } = parseArgs({
     from: { type: 'string' },
     kind: { type: 'string' },
     store: { type: 'string', default: 'sqlite' },
+    /** How often people rearrange a spreadsheet, compared with the usual. */
+    people: { type: 'string', default: '1' },
     with: { type: 'string', multiple: true, default: [] },
     keep: { type: 'boolean', default: false },
     brief: { type: 'boolean', default: false },
@@ -29,6 +31,7 @@ if (store === undefined) throw new Error(`--store is one of ${STORES.join(', ')}
 const planOf = (seed: number): Plan => ({
   ...values.with.reduce(withMore, drawPlan(seed, kinds)),
   store,
+  people: Number(values.people),
 });
 
 if (values.seed !== undefined || values.plan !== undefined) {
@@ -47,7 +50,7 @@ async function report(plan: Plan, verdict: Verdict, whole: boolean): Promise<voi
   const short = whole ? { plan, verdict } : await shrink(plan, law);
   console.log(tell(short.plan, short.verdict));
   console.log(
-    `\nAgain, whole: npm run simulate -- --seed ${plan.seed}${values.kind === undefined ? '' : ` --kind ${values.kind}`}${store === 'sqlite' ? '' : ` --store ${store}`}${values.with.map((what) => ` --with ${what}`).join('')}`,
+    `\nAgain, whole: npm run simulate -- --seed ${plan.seed}${values.kind === undefined ? '' : ` --kind ${values.kind}`}${store === 'sqlite' ? '' : ` --store ${store}`}${values.people === '1' ? '' : ` --people ${values.people}`}${values.with.map((what) => ` --with ${what}`).join('')}`,
   );
   if (!whole)
     console.log(
@@ -80,6 +83,7 @@ for (let seed = first; histories === 0 || spent() < Number(values.seconds); seed
     incomplete: 0,
     crashes: 0,
     patches: 0,
+    acts: 0,
   };
   byKind.set(plan.kind, {
     ...verdict.tally,
@@ -90,6 +94,7 @@ for (let seed = first; histories === 0 || spent() < Number(values.seconds); seed
     incomplete: sum.incomplete + verdict.tally.incomplete,
     crashes: sum.crashes + verdict.tally.crashes,
     patches: sum.patches + verdict.tally.patches,
+    acts: sum.acts + verdict.tally.acts,
   });
   if (verdict.breaches.length > 0) {
     broken++;
@@ -108,7 +113,7 @@ console.log(
 );
 for (const [kind, sum] of byKind)
   console.log(
-    `${kind}: ${sum.histories} histories, ${sum.claims} claims, ${sum.excused} excused, ${sum.runs} runs, ${sum.incomplete} incomplete (${((100 * sum.incomplete) / Math.max(1, sum.runs)).toFixed(1)} %), ${sum.crashes} crashes, ${sum.patches} patches`,
+    `${kind}: ${sum.histories} histories, ${sum.claims} claims, ${sum.excused} excused, ${sum.runs} runs, ${sum.incomplete} incomplete (${((100 * sum.incomplete) / Math.max(1, sum.runs)).toFixed(1)} %), ${sum.crashes} crashes, ${sum.patches} patches, ${sum.acts} acts of people`,
   );
 await stopServers();
 process.exit(broken === 0 ? 0 : 1);

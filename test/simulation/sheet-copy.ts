@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { TestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import type { Copy, CopiedField, CopiedForm, CopiedRow, Rejected } from './copy.ts';
 import type { Random } from './random.ts';
@@ -156,7 +157,7 @@ export async function stopSheets(): Promise<void> {
 
 function readSheet({ inspect }: TestEmulator, spreadsheetId: string): Copy {
   const metadata = inspect.metadata(spreadsheetId);
-  const rejections = rejectedIn({ inspect } as TestEmulator, spreadsheetId);
+  const { rejections, fieldIds } = hiddenIn({ inspect } as TestEmulator, spreadsheetId);
   const copy = new Map<string, CopiedForm>();
   for (const { metadataKey, metadataValue, location } of metadata) {
     const sheetId = location?.sheetId;
@@ -174,7 +175,7 @@ function readSheet({ inspect }: TestEmulator, spreadsheetId: string): Copy {
     const grid = inspect.grid(spreadsheetId, sheetId);
     copy.set(
       formId,
-      formIn(formId, grid.slice(header), columns, rejections.get(formId) ?? new Map()),
+      formIn(formId, grid.slice(header), columns, fieldIds, rejections.get(formId) ?? new Map()),
     );
   }
   return copy;
@@ -184,6 +185,7 @@ function formIn(
   formId: string,
   [header = [], ...lines]: readonly (readonly Value[])[],
   columns: ReadonlyMap<string, number>,
+  fieldIds: ReadonlyMap<string, string>,
   rejected: ReadonlyMap<string, Rejected>,
 ): CopiedForm {
   const cell = (line: readonly Value[], key: string): Value => {
@@ -193,8 +195,8 @@ function formIn(
   const fields: CopiedField[] = [];
   for (const [key, at] of columns) {
     if (!key.startsWith('f:')) continue;
-    const fieldId = key.slice(2);
-    fields.push({ fieldId, column: key, textColumn: null, label: labelIn(header, at) });
+    const fieldId = fieldIds.get(key) ?? key;
+    fields.push({ fieldId, column: key, textColumn: null, label: labelIn(header, at, fieldId) });
   }
   const rows = new Map<string, CopiedRow>();
   const twice: string[] = [];
@@ -220,9 +222,10 @@ function formIn(
   return { formId, table: formId, rows, twice, astray, fields, statuses: null, rejected };
 }
 
-/** The text of a header, without the number that keeps it apart from an equal one. */
-function labelIn(header: readonly Value[], at: number): string {
+/** The text of a header, without the number that keeps it apart from an equal one; for a field without a label its ID. */
+function labelIn(header: readonly Value[], at: number, fieldId: string): string {
   const text = String(header[at] ?? '');
+  if (text.startsWith(`Unnamed question (…${fieldId.slice(-6)})`)) return fieldId;
   const plain = text.replace(/ \(\d+\)$/, '');
   const others = header
     .filter((_, index) => index !== at)
@@ -230,25 +233,27 @@ function labelIn(header: readonly Value[], at: number): string {
   return others.includes(plain.toLowerCase()) ? plain : text;
 }
 
-/** By form, what the hidden tab lists. */
-function rejectedIn(
+/** By form, what the hidden tab lists; and the fields that columns are marked for, whose IDs the marks hold as a hash. */
+function hiddenIn(
   { inspect }: TestEmulator,
   spreadsheetId: string,
-): Map<string, Map<string, Rejected>> {
-  const listed = new Map<string, Map<string, Rejected>>();
+): { rejections: Map<string, Map<string, Rejected>>; fieldIds: Map<string, string> } {
+  const rejections = new Map<string, Map<string, Rejected>>();
+  const fieldIds = new Map<string, string>();
   for (const { sheetId } of inspect.tabs(spreadsheetId)) {
     for (const line of inspect.grid(spreadsheetId, sheetId)) {
-      const [kind, formId, id, reason, ...data] = line.map(String);
-      if (kind === 'entry') noteEntry(listed, formId ?? '', line.slice(3).join(''));
-      if (kind !== 'rejection' || formId === undefined || id === undefined) continue;
-      const ofForm = listed.get(formId) ?? new Map<string, Rejected>();
-      listed.set(formId, ofForm.set(id, { reason: reason ?? '', isStored: data[0] === 'stored' }));
+      const [kind, formId = ''] = line.map(String);
+      const text = line.slice(3).join('');
+      if (kind === 'entry') noteEntry(rejections, formId, text);
+      if (kind !== 'state') continue;
+      for (const { id } of (JSON.parse(text) as { fields: { id: string }[] }).fields)
+        fieldIds.set(`f:${createHash('sha256').update(id).digest('base64url').slice(0, 7)}`, id);
     }
   }
-  return listed;
+  return { rejections, fieldIds };
 }
 
-/** The same, as the program lists it. */
+/** Notes an entry if it says that a submission is not stored as it is. */
 function noteEntry(listed: Map<string, Map<string, Rejected>>, formId: string, text: string): void {
   const { kind, id, reason, blocked } = JSON.parse(text) as {
     kind: string;

@@ -19,10 +19,6 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
     'Allow the service account to edit the range. The next run writes the cells.',
   ],
   CELLS_MERGED: ['Merged cells keep the mirror from writing.', 'Unmerge them.'],
-  CELLS_IN_HEAD: [
-    'The header row of a table that someone made lies on rows of submissions, so the mirror cannot write there.',
-    'Revert the table to unformatted data, then make a table that begins at the header row of the tab.',
-  ],
   VIEW_LEFT: [
     'An old view shows a former table. It stays because something depends on it.',
     'Let its readers use the view that the message names, then drop it.',

@@ -1,6 +1,6 @@
 import { cellText, isBlank } from '../../mirror/cells.ts';
 import { type Cell, JsonText, type PickedField, type Row } from '../../mirror/types.ts';
-import { compactKey, fieldKey } from './api/metadata.ts';
+import { type ColumnKey, fieldKey } from './api/metadata.ts';
 
 /** Lines that a question gets at most; what has none is counted together. */
 export const MAX_LISTED = 12;
@@ -19,8 +19,7 @@ const LEAST_REPEATS = 3;
 
 /** A question whose answers the Summary tab counts one by one. */
 export interface CountedQuestion {
-  /** The {@link compactKey} of its column. */
-  readonly mark: string;
+  readonly key: ColumnKey;
   /** Lines that it gets. */
   readonly listed: number;
   /** All answers are numbers: they are listed in their order. */
@@ -64,11 +63,11 @@ export class AnswerTally {
 
   /** The questions to be counted by answer, in the form's order; `before`: those that were until now. */
   questions(before: readonly CountedQuestion[]): CountedQuestion[] {
-    const known = new Map(before.map((question) => [question.mark, question]));
+    const known = new Map(before.map((question) => [question.key, question]));
     return [...this.#tallies]
       .flatMap(([id, tally]) => {
-        const mark = compactKey(fieldKey(id));
-        const question = counted(mark, tally, known.get(mark));
+        const key = fieldKey(id);
+        const question = counted(key, tally, known.get(key));
         return question === undefined ? [] : [question];
       })
       .slice(0, MAX_QUESTIONS);
@@ -87,7 +86,7 @@ function note(tally: Tally, cell: Cell): void {
 
 /** A question that is shown does not come and go with every few answers: its lines only become more. */
 function counted(
-  mark: string,
+  key: ColumnKey,
   { answered, distinct, numbers }: Tally,
   before: CountedQuestion | undefined,
 ): CountedQuestion | undefined {
@@ -96,9 +95,9 @@ function counted(
   const listed = Math.min(MAX_LISTED, size);
   if (before !== undefined) {
     if (answered === 0) return before;
-    return { mark, listed: Math.max(before.listed, listed), numbers };
+    return { key, listed: Math.max(before.listed, listed), numbers };
   }
   const isChoice =
     size <= MAX_LISTED && answered >= LEAST_ANSWERS && answered >= LEAST_REPEATS * size;
-  return isChoice ? { mark, listed, numbers } : undefined;
+  return isChoice ? { key, listed, numbers } : undefined;
 }

@@ -1,18 +1,15 @@
 import { toMirrorError } from '../../base/errors.ts';
 import type { CheckResult, NoticeCode, TargetNotice } from '../../mirror/port.ts';
 import { createMetadata, deleteMetadata, METADATA_KEYS } from './api/metadata.ts';
-import { MAX_CELLS } from './api/size-limits.ts';
 import { SheetsError } from './api/sheets-error.ts';
 import type { SheetFile } from './sheet-file.ts';
 
+/** Cells of a spreadsheet, empty ones included, as Google limits them. */
+const MAX_CELLS = 10_000_000;
 /** The share of Google's limit above which the check fails: the spreadsheet is about to be full. */
 const NEARLY_FULL = 0.95;
 
-const NOT_WRITTEN: ReadonlySet<NoticeCode> = new Set([
-  'CELLS_PROTECTED',
-  'CELLS_MERGED',
-  'CELLS_IN_HEAD',
-]);
+const NOT_WRITTEN: ReadonlySet<NoticeCode> = new Set(['CELLS_PROTECTED', 'CELLS_MERGED']);
 
 /** Tries whether the spreadsheet can be read and written, and has room. `noticesOf`: what is odd on its tabs. */
 export async function checkSheet(

@@ -1,77 +1,61 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { cellText, looksHashed } from '../../mirror/cells.ts';
+import { forgetIn } from '../../mirror/ledger.ts';
+import type { Erasure } from '../../mirror/port.ts';
 import { toSheetValue } from './api/cell-value.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
-import { answerOf } from './rows/row-values.ts';
-import { type Entries, forgetIn } from '../../mirror/ledger.ts';
-import type { Erasure } from '../../mirror/port.ts';
-import type { SheetField } from './fields.ts';
-import { type KnownRow, survey, writeRow } from './rows.ts';
-import type { SheetFile, View } from './sheet-file.ts';
+import type { Known } from './commit.ts';
+import { answerOf } from './row-values.ts';
+import { survey, writeRow } from './rows.ts';
+import type { SheetFile } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-/** What is erased from. */
-export interface Erasing {
-  readonly formId: string;
-  readonly fields: readonly SheetField[];
-  readonly rows: ReadonlyMap<string, KnownRow>;
-  readonly entries: Entries;
-  readonly digestOf: (id: string) => string;
-  readonly atMs: number;
-}
-
 export interface PlannedErasure {
   readonly requests: readonly Request[];
-  readonly rows: ReadonlyMap<string, KnownRow>;
-  readonly entries: Entries;
+  readonly after: Partial<Pick<Known, 'rows' | 'entries'>>;
   /** How many rows it concerns. */
   readonly erased: number;
   /** Submissions of which no row may be left. */
   readonly gone: readonly string[];
 }
 
-/** Plans an erasure over the spreadsheet as it was just read. Google's version history keeps what was there. */
+/** Plans an erasure over the tab as it was just read. Google's version history keeps what was there. */
 export async function planErasure(
   file: SheetFile,
-  { structure }: View,
+  tab: FormTab | undefined,
   what: Erasure,
-  from: Erasing,
+  known: Known,
+  digestOf: (id: string) => string,
 ): Promise<PlannedErasure> {
-  const tab = structure.forms.get(from.formId);
-  const entries = new Map(from.entries);
+  const removeRows = async (ids: readonly string[]): Promise<PlannedErasure> => {
+    const rows = new Map(known.rows);
+    const erased = ids.filter((id) => rows.delete(id)).length;
+    return { requests: await planRemoval(file, tab, ids), after: { rows }, erased, gone: ids };
+  };
+  const entries = new Map(known.entries);
+  const atMs = file.clock.now();
   switch (what.kind) {
-    case 'forget':
+    case 'forget': {
       for (const id of what.ids)
-        forgetIn(entries, id, from.rows.get(id), { digest: from.digestOf(id), atMs: from.atMs });
-      return removeRows(file, tab, what.ids, { ...from, entries });
+        forgetIn(entries, id, known.rows.get(id), { digest: digestOf(id), atMs });
+      const removed = await removeRows(what.ids);
+      return { ...removed, after: { ...removed.after, entries } };
+    }
     case 'remember':
-      for (const id of what.ids) entries.delete(`forgotten ${from.digestOf(id)}`);
-      return { requests: [], rows: from.rows, entries, erased: 0, gone: [] };
+      for (const id of what.ids) entries.delete(`forgotten ${digestOf(id)}`);
+      return { requests: [], after: { entries }, erased: 0, gone: [] };
     case 'purge': {
       const before = what.deletedBeforeMs ?? -Infinity;
-      const old = [...from.rows.values()].filter(
-        ({ deletedAt }) => deletedAt !== null && Date.parse(deletedAt) < before,
-      );
-      const ids = old.map(({ id }) => id);
-      return removeRows(file, tab, ids, from);
+      const isOld = (at: string | null): boolean => at !== null && Date.parse(at) < before;
+      const old = [...known.rows.values()].filter(({ deletedAt }) => isOld(deletedAt));
+      return removeRows(old.map(({ id }) => id));
     }
     case 'columns':
     case 'rehash':
-      return rewrite(file, tab, what, from);
+      return rewrite(file, tab, what, known);
   }
-}
-
-async function removeRows(
-  file: SheetFile,
-  tab: FormTab | undefined,
-  ids: readonly string[],
-  { rows: before, entries }: Pick<Erasing, 'rows' | 'entries'>,
-): Promise<PlannedErasure> {
-  const rows = new Map(before);
-  const erased = ids.filter((id) => rows.delete(id)).length;
-  return { requests: await planRemoval(file, tab, ids), rows, entries, erased, gone: ids };
 }
 
 /** Deletes the rows of submissions, with the copies that people made of them. */
@@ -92,14 +76,15 @@ async function rewrite(
   file: SheetFile,
   tab: FormTab | undefined,
   what: Extract<Erasure, { kind: 'columns' | 'rehash' }>,
-  { fields, rows: before, entries }: Erasing,
+  known: Known,
 ): Promise<PlannedErasure> {
-  const wanted = fields.filter(({ id, column }) => what.fieldIds.includes(id) && column !== null);
+  const wanted = known.fields.filter(
+    ({ id, column }) => what.fieldIds.includes(id) && column !== null,
+  );
   if (tab === undefined || wanted.length === 0)
-    return { requests: [], rows: before, entries, erased: 0, gone: [] };
-  const { sheetId, columns } = tab;
+    return { requests: [], after: {}, erased: 0, gone: [] };
   const table = await file.table(tab);
-  const rows = new Map(before);
+  const rows = new Map(known.rows);
   const requests: Request[] = [];
   let erased = 0;
   for (const [id, place] of survey(table).places) {
@@ -111,12 +96,12 @@ async function rewrite(
       values.set(fieldKey(fieldId), toSheetValue(next).value);
     }
     if (values.size === 0) continue;
-    requests.push(...writeRow(sheetId, place, values, columns));
+    requests.push(...writeRow(tab.sheetId, place, values, tab.columns));
     const row = rows.get(id);
     if (row !== undefined) rows.set(id, { ...row, print: null });
     erased++;
   }
-  return { requests, rows, entries, erased, gone: [] };
+  return { requests, after: { rows }, erased, gone: [] };
 }
 
 /** Rows go from below, so that those above stay where they were found. */

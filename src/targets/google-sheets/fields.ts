@@ -1,12 +1,13 @@
 import { labelMap } from '../../mirror/fields.ts';
+import type { StoredField } from '../../mirror/port.ts';
 import type { Form, PickedField, Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
-import { type FieldContent, OWN_COLUMNS } from './columns/own-columns.ts';
-import { headerText } from './columns/tab-title.ts';
-import type { StoredField } from '../../mirror/port.ts';
+import type { FieldContent } from './row-values.ts';
+import { OWN_HEADERS } from './rows.ts';
 
 /** A field as a spreadsheet keeps it. Its column is named by metadata, and has a name from its first answer on. */
 export interface SheetField extends StoredField {
+  readonly column: ColumnKey | null;
   /** The header that was written last: another one in the sheet is people's own. Null before there is a column. */
   readonly header: string | null;
   /** In a column of numbers, digits that a cell keeps as text are a number. */
@@ -19,26 +20,18 @@ export function followFields(
   form: Form,
   picked: readonly PickedField[],
 ): SheetField[] {
-  const fields = new Map(before.map((field) => [field.id, field]));
+  const labels = labelMap(form);
+  const fields = new Map(
+    before.map((field) => {
+      const now = labels.get(field.id);
+      return [field.id, { ...field, ...now, isInForm: now !== undefined }];
+    }),
+  );
   for (const { id, label, position, inSchema } of picked) {
     const { column = null, header = null, content = 'none' } = fields.get(id) ?? {};
     const isFilled = column !== null;
-    fields.set(id, {
-      id,
-      label,
-      position,
-      column,
-      isFilled,
-      header,
-      content,
-      isInForm: inSchema,
-    });
-  }
-  const labels = labelMap(form);
-  const selected = new Set(picked.map(({ id }) => id));
-  for (const [id, field] of fields) {
-    const now = labels.get(id);
-    if (!selected.has(id)) fields.set(id, { ...field, ...now, isInForm: now !== undefined });
+    const follows = { id, label, position, isInForm: inSchema };
+    fields.set(id, { ...follows, column, isFilled, header, content });
   }
   return [...fields.values()];
 }
@@ -68,19 +61,19 @@ export function withAnswers(
  * label stays.
  */
 export function headersOf(fields: readonly SheetField[]): Map<ColumnKey, string> {
-  const headers = new Map<ColumnKey, string>(OWN_COLUMNS.map(({ key, header }) => [key, header]));
+  const headers = new Map(Object.entries(OWN_HEADERS) as [ColumnKey, string][]);
   const taken = new Set([...headers.values()].map((header) => header.toLowerCase()));
   const placed = fields
     .filter(({ column }) => column !== null)
     .toSorted((a, b) => a.position - b.position);
   for (const { id } of placed) headers.set(fieldKey(id), '');
-  const isKept = ({ id, label, header }: SheetField): boolean => {
-    const wanted = headerText(label, id);
-    return header === wanted || (header?.startsWith(`${wanted} (`) ?? false);
+  const isKept = (field: SheetField): boolean => {
+    const wanted = headerText(field);
+    return field.header === wanted || (field.header?.startsWith(`${wanted} (`) ?? false);
   };
   // Those that have one come first.
   for (const field of [...placed.filter(isKept), ...placed.filter((one) => !isKept(one))]) {
-    const wanted = headerText(field.label, field.id);
+    const wanted = headerText(field);
     let header = isKept(field) && field.header !== null ? field.header : wanted;
     for (let n = 2; taken.has(header.toLowerCase()); n++) header = `${wanted} (${n})`;
     taken.add(header.toLowerCase());
@@ -95,4 +88,22 @@ export function waitingHeaders(fields: readonly SheetField[]): ColumnKey[] {
   return fields.flatMap(({ id, column, header }) =>
     column !== null && header !== headers.get(fieldKey(id)) ? [fieldKey(id)] : [],
   );
+}
+
+/** Longest label written into a header cell; the Mirror tab shows more of it. */
+const MAX_HEADER = 300;
+/** Characters of a field's ID that tell it from others, where it has no label. */
+const ID_END = 6;
+
+/** A field's label as a header cell: one line of limited length. A question that only answers show has no label but its ID. */
+function headerText({ id, label }: SheetField): string {
+  const line = label
+    .toWellFormed()
+    .replaceAll('\0', '\u2400')
+    .replace(/\s*[\r\n]+\s*/g, ' ')
+    .trim();
+  if (line === '' || line === id) return `Unnamed question (…${id.slice(-ID_END)})`;
+  if (line.length <= MAX_HEADER) return line;
+  const head = line.slice(0, MAX_HEADER - 1);
+  return `${head.isWellFormed() ? head : head.slice(0, -1)}…`;
 }

@@ -1,4 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  forgottenHash,
+  countsOf,
+  entriesAfter,
+  type Entries,
+  isIn,
+  tallyOf,
+} from '../../mirror/ledger.ts';
+import { distrust, type FormState, liveRows, nextCommitUs } from '../../mirror/form-state.ts';
 import type {
+  TargetNotice,
   Applied,
   Change,
   Count,
@@ -12,61 +23,137 @@ import type {
   Run,
   StoredField,
   StoredRow,
-  TargetNotice,
 } from '../../mirror/port.ts';
-import { isDeepStrictEqual } from 'node:util';
-import { MirrorError } from '../../base/errors.ts';
-import {
-  countsOf,
-  type Entries,
-  entriesAfter,
-  forgottenHash,
-  isIn,
-  tallyOf,
-} from '../../mirror/ledger.ts';
 import type { Form, PickedField } from '../../mirror/types.ts';
+import { AnswerTally, type CountedQuestion } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
 import { movedError } from './api/sheets-error.ts';
-import { SerialTime } from './rows/serial-time.ts';
-import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
-import { blockedIn, countedRows } from './blocked.ts';
-import { isSettled, planCommit } from './commit.ts';
-import { followFields, type SheetField } from './fields.ts';
+import { compareRows, isSettled, type Known, planCommit } from './commit.ts';
 import { planErasure, planRemoval } from './erase.ts';
+import { followFields } from './fields.ts';
 import { noticesOf } from './notices.ts';
+import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
+import { RowEncoder } from './row-values.ts';
+import { EMPTY_SURVEY, type KnownRow, knownRow, storedRow, survey, type Table } from './rows.ts';
+import { SerialTime } from './serial-time.ts';
 import {
-  encoderOf,
-  knownRow,
-  type KnownRow,
-  storedRow,
-  survey,
-  type Survey,
-  type Table,
-} from './rows.ts';
-import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
-import { SALT, type StateKey, type StateRow, textIn } from './state-tab.ts';
-import { planSweep, type Unverified } from './sweep.ts';
-import { AnswerTally, type CountedQuestion } from './answer-tally.ts';
-import { type FormDocument, runRow, runRows } from './documents.ts';
+  type Aim,
+  type Batch,
+  READ_MS,
+  type SheetFile,
+  type View,
+  type Writer,
+} from './sheet-file.ts';
+import {
+  entriesIn,
+  type FormDocument,
+  runRow,
+  runRows,
+  runsIn,
+  SALT,
+  type StateKey,
+  type StateRow,
+  textIn,
+} from './state-tab.ts';
+import type { FormTab } from './structure.ts';
+import { idsOf, planSweep, together, type Unverified } from './sweep.ts';
+
+/** What is there of a form. */
+export interface FoundForm extends Known {
+  readonly tab: FormTab | undefined;
+  /** What people removed, a sentence for each. */
+  readonly losses: readonly string[];
+  /** Cells that could not be written before can be now. */
+  readonly isFreed: boolean;
+}
+
+/** Finds a form in the cells of its tab; our own columns are enough. */
+export function findForm(
+  { structure, stateTab }: View,
+  { state, fields, doubted }: Pick<FormDocument, 'state' | 'fields' | 'doubted'>,
+  table: Table,
+): FoundForm {
+  const { formId } = state;
+  const tab = structure.forms.get(formId);
+  const found = tab === undefined ? EMPTY_SURVEY : survey(table);
+  const entries = entriesIn(stateTab, formId);
+  const rows = rowsIn(table, found.places, new SerialTime(structure.timeZone), null);
+  const isFreed =
+    tab !== undefined &&
+    blockedIn(entries).some((entry) => {
+      const row = found.places.get(entry.id);
+      return row !== undefined && obstaclesOf(entry, row, tab).length === 0;
+    });
+  const counted = countedRows(rows, entries);
+  const tally = tallyOf(counted, entries);
+  return {
+    tab,
+    state: { ...state, tally },
+    fields,
+    rows: counted,
+    entries,
+    survey: found,
+    doubted: new Set(doubted),
+    losses: lossesOf(tab, { state, fields }, liveRows(tally)),
+    isFreed,
+  };
+}
+
+const rowsIn = (
+  table: Table,
+  places: ReadonlyMap<string, number>,
+  time: SerialTime,
+  encoder: RowEncoder | null,
+): Map<string, KnownRow> =>
+  new Map([...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]));
+
+/** What people removed. `now`: how many live rows there are. */
+function lossesOf(
+  tab: FormTab | undefined,
+  { state, fields }: Pick<FormDocument, 'state' | 'fields'>,
+  now: number,
+): string[] {
+  const before = liveRows(state.tally);
+  if (tab === undefined)
+    return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
+  const lost = fields.flatMap(({ label, column }) =>
+    column !== null && !tab.columns.has(column)
+      ? [`The column "${label}" of ${state.name} was deleted; it is filled again.`]
+      : [],
+  );
+  if (now < before)
+    lost.push(`${before - now} rows of ${state.name} were removed; they are read again.`);
+  return lost;
+}
 
 /** What an open form is made of. */
 export interface SheetFormParts {
   readonly file: SheetFile;
   readonly salt: string;
-  readonly document: FormDocument;
+  readonly known: Known;
   /** As the sheet keeps it; null where it keeps none. */
   readonly kept: FormDocument | null;
+  readonly time: SerialTime;
   /** The cells of the tab, as far as the form is open for writing. */
-  readonly table: Table;
-  readonly survey: Survey;
-  /** Submissions whose cells could not be written before, and can be now. */
-  readonly freed: ReadonlySet<string>;
-  /** A reader reads them when it is first asked for rows. */
-  readonly rows: ReadonlyMap<string, KnownRow> | (() => Promise<ReadonlyMap<string, KnownRow>>);
-  readonly entries: Entries;
+  readonly table: Table | null;
+  /** A reader reads rows when it is first asked for them. */
+  readonly unread: (() => Promise<ReadonlyMap<string, KnownRow>>) | null;
   readonly losses: readonly string[];
   /** Null: open for reading. */
   readonly writer: Writer | null;
+}
+
+/** One write of a form, planned over the spreadsheet as it was just read. */
+interface Planned<T> {
+  readonly requests: Batch['requests'];
+  /** What is known then, as far as it changes. */
+  readonly after: Partial<Known>;
+  readonly aim?: Aim | null;
+  /** What is not known to be right, where that is not what the aim says. */
+  readonly unverified?: Unverified | null;
+  readonly run?: Run | null;
+  readonly isShown?: boolean;
+  readonly result: T;
 }
 
 const ROWS_AT_ONCE = 2_000;
@@ -74,188 +161,156 @@ const MOST_LOOKS = 5;
 /** Runs that are kept of a form. */
 const MOST_RUNS = 50;
 
-/** The cells of a tab, and what stands where. */
-interface Lines {
-  readonly table: Table;
-  readonly found: Survey;
-  readonly time: SerialTime;
-}
-
 /** One form of a spreadsheet. */
 export class SheetForm implements OpenForm {
   readonly losses: readonly string[];
   readonly #file: SheetFile;
-  #salt: string;
   readonly #writer: Writer | null;
-  #state: FormState;
-  #fields: readonly SheetField[];
-  #rows: ReadonlyMap<string, KnownRow> = new Map();
-  #linesRead: Promise<Lines | null> | null = null;
-  #unread: (() => Promise<ReadonlyMap<string, KnownRow>>) | null = null;
+  readonly #time: SerialTime;
+  #salt: string;
+  #known: Known;
+  #unread: SheetFormParts['unread'];
   #questions: readonly CountedQuestion[];
   /** Of the answers that this writer stores. */
   #tally: AnswerTally | null = null;
-  #entries: Entries;
   #prepared: readonly PickedField[] = [];
   /** As the sheet keeps it; null where it keeps none. */
   #kept: FormDocument | null;
-  /** As it was read when the form was opened, until something is written. */
+  /** The cells as they were read, until something is written. */
   #table: Table | null;
-  #survey: Survey;
-  #freed: ReadonlySet<string>;
 
-  constructor(parts: SheetFormParts) {
-    const { file, salt, document, kept, rows, entries, losses, writer } = parts;
-    this.#kept = kept;
-    [this.#table, this.#survey, this.#freed] = [parts.table, parts.survey, parts.freed];
-    [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
-    [this.#state, this.#fields] = [document.state, document.fields];
-    this.#entries = entries;
-    this.#questions = document.questions;
-    if (typeof rows === 'function') this.#unread = rows;
-    else this.#rows = rows;
+  constructor({ file, salt, known, kept, time, table, unread, losses, writer }: SheetFormParts) {
+    [this.#file, this.#salt, this.#writer, this.#time] = [file, salt, writer, time];
+    [this.#known, this.#kept, this.#table, this.#unread] = [known, kept, table, unread];
+    this.#questions = kept?.questions ?? [];
+    this.losses = losses;
   }
 
   get state(): FormState {
-    return this.#state;
+    return this.#known.state;
   }
 
   get fields(): readonly StoredField[] {
-    return this.#fields;
+    return this.#known.fields;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#writer === null) return;
     // Else the next writer would take the last write for one that nobody has checked. Where it fails, that is what happens.
-    if (this.#kept?.unverified) await this.commit({}).catch(() => {});
-    this.#file.held.delete(this.#state.formId);
+    if (this.#kept?.unverified && !this.#isAstray) await this.commit({}).catch(() => {});
+    this.#file.held.delete(this.state.formId);
   }
 
   async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
     await this.#readRows();
-    const found = this.#query(query);
-    const lines = cells && found.length > 0 ? await this.#linesForReading() : null;
-    for (let at = 0; at < found.length; at += ROWS_AT_ONCE)
-      yield found.slice(at, at + ROWS_AT_ONCE).map((row) => {
+    const ids = query.ids === undefined ? null : new Set(query.ids);
+    const isDeleted = query.isDeleted === true;
+    const wanted = [...this.#known.rows.values()].filter(
+      (row) => row.isDeleted === isDeleted && (ids === null || ids.has(row.id)) && isIn(row, query),
+    );
+    const table = cells && wanted.length > 0 ? await this.#cells() : null;
+    const places = table === null ? null : survey(table).places;
+    for (let first = 0; first < wanted.length; first += ROWS_AT_ONCE)
+      yield wanted.slice(first, first + ROWS_AT_ONCE).map((row) => {
         const { id, status, createdAt, deletedAt } = row;
-        const at = lines?.found.places.get(id);
-        return lines === null || at === undefined
+        const at = places?.get(id);
+        return table === null || at === undefined
           ? { id, status, createdAt, deletedAt, cells: new Map() }
-          : storedRow(row, at, lines.table, this.#fields);
+          : storedRow(row, at, table, this.#known.fields);
       });
   }
 
   async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
     await this.#readRows();
-    return countsOf(this.#rows, this.#entries, query, grain);
+    return countsOf(this.#known.rows, this.#known.entries, query, grain);
   }
 
   async *entries(kind: EntryKind): AsyncIterable<readonly Entry[]> {
-    yield [...this.#entries.values()].filter((entry) => entry.kind === kind);
+    yield [...this.#known.entries.values()].filter((entry) => entry.kind === kind);
   }
 
   async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    if (this.#state.tally.forgotten === 0) return new Map();
     return new Map(
-      ids.flatMap((id) => {
-        const digest = this.#digest(id);
-        return this.#entries.has(`forgotten ${digest}`) ? [[id, digest] as const] : [];
-      }),
+      ids.flatMap((id) => (this.#isForgotten(id) ? [[id, this.#digest(id)] as const] : [])),
     );
   }
 
   async runs(limit: number): Promise<Run[]> {
-    const { stateTab } = await this.#file.forReading();
-    return runRows(stateTab, this.#state.formId)
-      .slice(-limit)
-      .toReversed()
-      .map(({ text }) => JSON.parse(text) as Run);
+    const { stateTab } = await this.#file.view(READ_MS);
+    return runsIn(stateTab, this.state.formId).slice(0, limit);
   }
 
   /** What it changes is stored with the next commit. */
   async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
-    const idsOf = (some: readonly PickedField[]): string =>
-      JSON.stringify(some.map(({ id }) => id));
-    const isKnown = this.#table === null && idsOf(fields) === idsOf(this.#prepared);
+    const idsIn = (some: readonly PickedField[]): string[] => some.map(({ id }) => id);
+    const isKnown = this.#table === null && isDeepStrictEqual(idsIn(fields), idsIn(this.#prepared));
     this.#prepared = fields;
     this.#tally ??= new AnswerTally(fields);
-    this.#fields = followFields(this.#fields, form, fields);
+    this.#known = { ...this.#known, fields: followFields(this.#known.fields, form, fields) };
     if (!isKnown) await this.#readPrints();
   }
 
   async commit(change: Change): Promise<Applied> {
-    const { clock } = this.#file;
     this.#tally?.add(change.rows ?? []);
-    const commitUs = nextCommitUs(this.#state, clock.now());
-    const waiting = blockedIn(this.#entries);
-    for (const id of this.#freed) waiting.delete(id);
-    const from = {
-      state: this.#state,
-      fields: this.#fields,
-      prepared: this.#prepared,
-      rows: this.#rows,
-      atMs: Math.floor(commitUs / 1_000),
-      isForgotten: (id: string) =>
-        this.#state.tally.forgotten > 0 && this.#entries.has(`forgotten ${this.#digest(id)}`),
-      waiting,
-      survey: this.#survey,
-    };
-    const isHidden = isSettled(await this.#file.recent(), change, from);
+    const commitUs = nextCommitUs(this.state, this.#file.clock.now());
+    const atMs = Math.floor(commitUs / 1_000);
+    const rows = change.rows?.filter(({ id }) => !this.#isForgotten(id)) ?? [];
+    const compared = compareRows({ ...change, rows }, this.#known, this.#prepared, this.#time);
+    const { structure } = await this.#file.view(Infinity);
+    const tab = structure.forms.get(this.state.formId);
+    const isHidden = isSettled(compared, this.#known.survey, tab);
     const { applied, refused } = await this.#write(async (view) => {
-      const planned = await planCommit(this.#file, view, change, from);
+      const known = this.#known;
+      const planned = await planCommit(this.#file, view, compared, known, this.#time, atMs);
+      const { requests, aim, listed } = planned;
       const entries = entriesAfter(
-        this.#entries,
-        { ...change, entries: [...(change.entries ?? []), ...planned.listed] },
+        known.entries,
+        { ...change, entries: [...(change.entries ?? []), ...listed] },
         planned.stored,
         (id) => this.#digest(id),
       );
-      const counted = { ...this.#state, commitUs, tally: tallyOf(planned.rows, entries) };
+      const counted = { ...known.state, commitUs, tally: tallyOf(planned.rows, entries) };
       const isRefused = planned.refused !== null;
       // What is not stored must not be called read.
       const state = (isRefused ? undefined : change.state?.(counted)) ?? counted;
-      const run = change.run ?? null;
-      return { ...planned, entries, state, run, result: planned };
+      const { fields, survey: found } = planned;
+      const doubted = known.doubted
+        .difference(new Set(planned.stored))
+        .difference(new Set(change.deleted));
+      const after = { state, fields, rows: planned.rows, entries, survey: found, doubted };
+      return { requests, aim, after, run: change.run ?? null, result: planned };
     }, isHidden);
     if (refused !== null) throw refused;
     return applied;
   }
 
   async erase(what: Erasure): Promise<number> {
-    const { clock } = this.#file;
-    const done = await this.#write(async (view) => {
-      const planned = await planErasure(this.#file, view, what, {
-        formId: this.#state.formId,
-        fields: this.#fields,
-        rows: this.#rows,
-        entries: this.#entries,
-        digestOf: (id) => this.#digest(id),
-        atMs: clock.now(),
-      });
-      const { rows, entries, requests } = planned;
-      const commitUs = nextCommitUs(this.#state, clock.now());
-      const state = { ...this.#state, commitUs, tally: tallyOf(rows, entries) };
-      const survey = this.#survey;
-      const [result, isShown] = [planned, true];
-      const fields = this.#fields;
-      return { requests, rows, entries, state, fields, survey, run: null, isShown, result };
+    const { erased, gone } = await this.#write(async ({ structure }) => {
+      const known = this.#known;
+      const tab = structure.forms.get(known.state.formId);
+      const digestOf = (id: string): string => this.#digest(id);
+      const planned = await planErasure(this.#file, tab, what, known, digestOf);
+      const { rows, entries } = { ...known, ...planned.after };
+      const commitUs = nextCommitUs(known.state, this.#file.clock.now());
+      const state = { ...known.state, commitUs, tally: tallyOf(rows, entries) };
+      const after = { ...planned.after, state };
+      return { requests: planned.requests, after, isShown: true, result: planned };
     });
-    await this.#removeLeft(done.gone);
+    await this.#removeLeft(gone);
     if (this.#prepared.length > 0) await this.#readPrints();
-    return done.erased;
+    return erased;
   }
 
   /** People may have moved rows between the reading and the deletion: what is left of submissions is deleted, too. */
   async #removeLeft(ids: readonly string[]): Promise<void> {
     for (let tries = 1; ids.length > 0; tries++) {
       const isLeft = await this.#write(async ({ structure }) => {
-        const [state, fields, survey] = [this.#state, this.#fields, this.#survey];
-        const [rows, entries] = [this.#rows, this.#entries];
-        const requests = await planRemoval(this.#file, structure.forms.get(state.formId), ids);
-        const result = requests.length > 0;
-        return { requests, rows, entries, state, fields, survey, run: null, result };
+        const tab = structure.forms.get(this.state.formId);
+        const requests = await planRemoval(this.#file, tab, ids);
+        return { requests, after: {}, result: requests.length > 0 };
       });
       if (!isLeft) return;
-      if (tries >= MOST_LOOKS) throw movedError(browserAddress(this.#file.api.spreadsheetId));
+      if (tries >= MOST_LOOKS) throw this.#moved();
     }
   }
 
@@ -265,161 +320,156 @@ export class SheetForm implements OpenForm {
     return this.#kept?.notices ?? [];
   }
 
+  async #write<T>(plan: (view: View) => Promise<Planned<T>>, isHidden = false): Promise<T> {
+    const { result, isAstray } = await this.#writeOnce(plan, isHidden);
+    if (!isAstray) return result;
+    if (this.#kept?.unverified) await this.startAfresh(this.#kept.unverified, true);
+    throw this.#moved();
+  }
+
   /** One write of this writer; what it leaves is remembered once it is done. */
-  async #write<T>(
-    plan: (view: View) => Promise<{
-      readonly requests: Batch['requests'];
-      readonly rows: ReadonlyMap<string, KnownRow>;
-      readonly entries: Entries;
-      readonly state: FormState;
-      readonly fields: readonly SheetField[];
-      readonly survey: Survey;
-      readonly run: Run | null;
-      readonly aim?: Aim | null;
-      readonly isShown?: boolean;
-      readonly result: T;
-    }>,
+  async #writeOnce<T>(
+    plan: (view: View) => Promise<Planned<T>>,
     isHidden = false,
-  ): Promise<T> {
-    const writer = this.#writer;
-    if (writer === null) throw new TypeError('the form is open for reading');
-    const { formId } = this.#state;
-    let written = this.#kept;
-    let isWritten = false;
-    const write = async (view: View) => {
-      const salt = textIn(view.stateTab, SALT);
+  ): Promise<{ result: T; isAstray: boolean }> {
+    if (this.#writer === null) throw new TypeError('the form is open for reading');
+    const { formId } = this.state;
+    const { email } = this.#file.api;
+    const write = async ({ structure, stateTab }: View) => {
+      const salt = textIn(stateTab, SALT);
       // Another process may have made one first, before anything was forgotten.
       this.#salt = salt ?? this.#salt;
-      const next = await plan(view);
-      const aim = next.aim ?? null;
-      const { state, fields } = next;
-      const { appended = [], rows = [], isOnHeaders = false, idColumn = 0 } = aim ?? {};
-      const unverified = aim && { appended, rows, isOnHeaders, idColumn };
-      const tab = view.structure.forms.get(formId);
-      const { email } = this.#file.api;
-      const notices =
-        tab === undefined ? [] : noticesOf(tab, fields, next.entries, next.survey, email);
-      if (next.run !== null) this.#questions = this.#tally?.questions(this.#questions) ?? [];
-      const { headerRow } = next.survey;
-      const questions = this.#questions;
+      const planned = await plan({ structure, stateTab });
+      const { requests, aim = null, run = null, isShown = run !== null } = planned;
+      // What an earlier write left is not forgotten for a later one.
+      const before = this.#isAstray ? (this.#kept?.unverified ?? null) : null;
+      const both = aim && before ? together(aim.written, before) : (aim?.written ?? before);
+      const { unverified = both } = planned;
+      const known = { ...this.#known, ...planned.after };
+      const { state, fields, entries } = known;
+      const tab = structure.forms.get(formId);
+      if (run !== null) this.#questions = this.#tally?.questions(this.#questions) ?? [];
       const document: FormDocument = {
         state,
         fields,
-        notices,
+        notices: tab === undefined ? [] : noticesOf(tab, fields, entries, known.survey, email),
         unverified,
-        questions,
-        headerRow: Math.max(0, headerRow),
+        doubted: [...known.doubted],
+        questions: this.#questions,
+        headerRow: Math.max(0, known.survey.headerRow),
       };
-      const changed = changedEntries(formId, this.#entries, next.entries);
-      const isChanged = next.requests.length + changed.put.length + changed.drop.length > 0;
-      if (!isChanged && next.run === null && isSameDocument(document, this.#kept))
-        return { batch: null, result: next };
-      isWritten = next.requests.length > 0;
-      const old = next.run === null ? [] : runRows(view.stateTab, formId).slice(0, 1 - MOST_RUNS);
-      written = document;
+      const result = { planned, known, document };
+      const changed = changedEntries(formId, this.#known.entries, entries);
+      const isChanged = requests.length + changed.put.length + changed.drop.length > 0;
+      if (!isChanged && run === null && isSameDocument(document, this.#kept))
+        return { batch: null, result: { ...result, document: this.#kept } };
       const put: StateRow[] = [
         { kind: 'state', formId, key: '', text: JSON.stringify(document) },
         ...changed.put,
-        ...(next.run === null ? [] : [runRow(formId, next.run)]),
+        ...(run === null ? [] : [runRow(formId, run)]),
         ...(salt === null ? [{ ...SALT, text: this.#salt }] : []),
       ];
+      const old = run === null ? [] : runRows(stateTab, formId).slice(0, 1 - MOST_RUNS);
       const drop = [...changed.drop, ...old];
-      const { requests, isShown = next.run !== null } = next;
-      return { batch: { requests, put, drop, aim, isShown }, result: next };
+      return { batch: { requests, put, drop, aim, isShown }, result };
     };
-    const { result: done, isAstray } = await this.#file.write(writer, write, isHidden);
-    if (isWritten) this.#table = null;
-    [this.#state, this.#fields, this.#survey] = [done.state, done.fields, done.survey];
-    [this.#rows, this.#entries] = [done.rows, done.entries];
-    this.#kept = written;
-    if (isAstray) {
-      await this.startAfresh(
-        written?.unverified ?? { appended: [], rows: [], isOnHeaders: true, idColumn: -1 },
-      );
-      throw movedError(browserAddress(this.#file.api.spreadsheetId));
-    }
-    return done.result;
+    const { result, isAstray } = await this.#file.write(this.#writer, write, isHidden);
+    if (result.planned.requests.length > 0) this.#table = null;
+    [this.#known, this.#kept] = [result.known, result.document];
+    return { result: result.planned.result, isAstray };
   }
+
+  /** A write met other cells than it was meant for, and what it left is not removed yet. */
+  #isAstray = false;
 
   /**
-   * A write met other cells than it was meant for: people moved them meanwhile. What went beside the columns is removed, what
-   * stands there now is found out, and all of it is to be read again.
+   * A write met other cells than it was meant for, or perhaps (`isCertain`: false): people moved them in between. What went beside the
+   * columns is removed, what is there now is found out, and all of it is to be read again. Until then, what was written is doubted.
    */
-  async startAfresh(unverified: Unverified): Promise<void> {
-    const [rows, entries] = [this.#rows, this.#entries];
+  async startAfresh(unverified: Unverified, isCertain: boolean): Promise<void> {
+    this.#isAstray = true;
+    const { rows } = this.#known;
     // Headers may have gone to other columns, too.
-    const fields = this.#fields.map((field) =>
+    const fields = this.#known.fields.map((field) =>
       unverified.isOnHeaders ? { ...field, header: null } : field,
     );
+    const all = this.#known.doubted.union(idsOf(unverified));
     // Looks again until nothing is left: rows may move before this write, too.
-    for (let tries = 1, isLeft = true; isLeft && tries <= MOST_LOOKS; tries++)
-      isLeft = await this.#write(async (view) => {
-        const state = distrust(this.#state);
-        const swept = await planSweep(this.#file, view, state.formId, unverified, rows);
-        const survey = this.#survey;
-        const result = swept.requests.length > 0;
-        return { ...swept, rows, entries, state, fields, survey, run: null, result };
+    let left: Unverified | null = unverified;
+    for (let tries = 1; left !== null; tries++) {
+      if (tries > MOST_LOOKS) throw this.#moved();
+      const before: Unverified = left;
+      await this.#writeOnce(async (view) => {
+        const { requests, aim } = await planSweep(
+          this.#file,
+          view,
+          this.state.formId,
+          before,
+          rows,
+        );
+        const isWrong = isCertain || tries > 1 || aim !== null;
+        const doubted = isWrong ? all : this.#known.doubted;
+        const after = { state: distrust(this.state), fields, doubted };
+        const still = aim === null ? null : together(aim.written, before);
+        return { requests, aim, unverified: still, after, result: null };
       });
+      left = this.#kept?.unverified ?? null;
+    }
+    this.#isAstray = false;
     await this.#readPrints();
-    this.#state = { ...this.#state, tally: tallyOf(this.#rows, this.#entries) };
+    const { rows: now, entries } = this.#known;
+    const state = { ...this.state, tally: tallyOf(now, entries) };
+    this.#known = { ...this.#known, state };
   }
 
-  /** A reader reads the cells once: it may ask for rows piece by piece. */
-  #linesForReading(): Promise<Lines | null> {
-    if (this.#writer !== null) return this.#lines();
-    this.#linesRead ??= this.#lines();
-    return this.#linesRead;
-  }
-
-  /** The cells of the tab as they are now, and where each submission is. */
-  async #lines(): Promise<Lines | null> {
-    const isRead = this.#table !== null && this.#writer !== null;
-    const { structure } = await (isRead ? this.#file.recent() : this.#file.refresh());
-    const tab = structure.forms.get(this.#state.formId);
-    if (tab === undefined) return null;
-    const table = isRead && this.#table !== null ? this.#table : await this.#file.table(tab);
-    return { table, found: survey(table), time: new SerialTime(structure.timeZone) };
+  /** The cells of the tab; null where there is none. A reader reads them once: it may ask for rows piece by piece. */
+  async #cells(): Promise<Table | null> {
+    if (this.#table !== null) return this.#table;
+    const { structure } = await this.#file.refresh();
+    const tab = structure.forms.get(this.state.formId);
+    const table = tab === undefined ? null : await this.#file.table(tab);
+    if (this.#writer === null) this.#table = table;
+    return table;
   }
 
   /** Remembers what stands in the columns of the selected fields, so that equal rows are found without reading them again. */
   async #readPrints(): Promise<void> {
     if (this.#writer === null) return;
-    const lines = await this.#lines();
+    const table = await this.#cells();
     this.#table = null;
-    if (lines === null) return;
-    const { table, found, time } = lines;
-    this.#survey = found;
-    const encoder = encoderOf(table.keys(), this.#prepared, time);
-    const rows = new Map(
-      [...found.places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]),
-    );
-    this.#rows = countedRows(rows, this.#entries);
+    if (table === null) return;
+    const found = survey(table);
+    const encoder = new RowEncoder(table.keys(), this.#prepared, this.#time);
+    const rows = rowsIn(table, found.places, this.#time, encoder);
+    this.#known = {
+      ...this.#known,
+      survey: found,
+      rows: countedRows(rows, this.#known.entries),
+    };
   }
 
   async #readRows(): Promise<void> {
     if (this.#unread === null) return;
-    this.#rows = await this.#unread();
+    this.#known = { ...this.#known, rows: await this.#unread() };
     this.#unread = null;
   }
 
   /** Rows of forgotten submissions: an erasure was killed, or a person took it back. */
   get strays(): readonly string[] {
-    if (this.#state.tally.forgotten === 0) return [];
-    return [...this.#rows.keys()].filter((id) =>
-      this.#entries.has(`forgotten ${this.#digest(id)}`),
-    );
+    return [...this.#known.rows.keys()].filter((id) => this.#isForgotten(id));
+  }
+
+  #isForgotten(id: string): boolean {
+    if (this.state.tally.forgotten === 0) return false;
+    return this.#known.entries.has(`forgotten ${this.#digest(id)}`);
   }
 
   #digest(id: string): string {
-    return forgottenHash(this.#salt, this.#state.formId, id);
+    return forgottenHash(this.#salt, this.state.formId, id);
   }
 
-  #query(query: RowQuery): KnownRow[] {
-    const ids = query.ids === undefined ? null : new Set(query.ids);
-    const isDeleted = query.isDeleted === true;
-    return [...this.#rows.values()].filter(
-      (row) => row.isDeleted === isDeleted && (ids === null || ids.has(row.id)) && isIn(row, query),
-    );
+  #moved(): Error {
+    return movedError(browserAddress(this.#file.api.spreadsheetId));
   }
 }
 
@@ -446,12 +496,3 @@ function changedEntries(
     .map((key) => ({ kind: 'entry' as const, formId, key }));
   return { put, drop };
 }
-
-/** The sheet has rows of a form, and what was known of them is lost: erased people might come back. */
-export const stateLost = (name: string, slug: string): MirrorError =>
-  new MirrorError(
-    'TARGET_FAILED',
-    `Target ${name} has a tab of form ${slug}, but the hidden tab with what is known of it is lost, the list of forgotten submissions ` +
-      'perhaps among it. Nothing is written there. Restore it from the version history, or delete the tab to copy the form again.',
-    { retryable: false },
-  );

@@ -1,5 +1,5 @@
 import { columnName, quotedTitle } from './api/a1.ts';
-import type { PlacedColumn, SummaryForm } from './summary-plan.ts';
+import type { PlacedColumn, SummaryForm } from './summary-section.ts';
 
 /*
  * The formulas of the Summary tab. Arguments are separated by semicolons, which Sheets reads in every locale, and there are

@@ -1,7 +1,8 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { count } from '../../base/format.ts';
+import { liveRows } from '../../mirror/form-state.ts';
 import { type FormHealthText, HEALTH_STATES, type HealthState } from '../../mirror/health-text.ts';
-import type { Entry, StoredField, TargetNotice } from '../../mirror/port.ts';
+import type { Entry, Run, StoredForm } from '../../mirror/port.ts';
 import { cellData, fitText } from './api/cell-value.ts';
 import {
   BODY_FORMAT,
@@ -10,11 +11,22 @@ import {
   DATE_FORMAT,
   formatCells,
   gridRange,
+  growBy,
   HEADER_FORMAT,
   warnBeforeEdits,
 } from './api/formatting.ts';
-import { createMetadata, METADATA_KEYS } from './api/metadata.ts';
-import type { SerialTime } from './rows/serial-time.ts';
+import { hashText } from './api/metadata.ts';
+import { SerialTime } from './serial-time.ts';
+import { freeTabTitle, type SheetFile, type Shown, type View } from './sheet-file.ts';
+import {
+  documentsIn,
+  entriesIn,
+  type FormDocument,
+  runsIn,
+  type StateKey,
+  textIn,
+} from './state-tab.ts';
+import type { Grid } from './structure.ts';
 
 /*
  * The tab that tells the people of a spreadsheet how the mirror is: forms first, then what needs somebody, fields last. It is
@@ -23,25 +35,72 @@ import type { SerialTime } from './rows/serial-time.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-/** One form as the tab shows it. */
-export interface ShownForm {
-  readonly name: string;
-  /** Null while it has no tab. */
-  readonly sheetId: number | null;
+/** How a form is, in words for the people of a spreadsheet. */
+export interface DescribedForm {
   readonly health: FormHealthText;
-  readonly rows: number;
-  readonly deleted: number;
   /** All submissions were stored as of then (milliseconds); null: that was never known. */
   readonly asOfMs: number | null;
-  readonly isGone: boolean;
-  readonly notices: readonly TargetNotice[];
+}
+
+/** Judges nothing itself: made where health is judged. `recordOf`: the record of a key, or null. `runs`: the newest first. */
+export type DescribeForm = (
+  form: Pick<StoredForm, 'state' | 'fields' | 'notices'>,
+  runs: readonly Run[],
+  recordOf: (key: string) => unknown,
+  nowMs: number,
+) => DescribedForm;
+
+/** One form as the tab shows it. */
+interface ShownForm extends DescribedForm, Pick<FormDocument, 'state' | 'fields' | 'notices'> {
+  /** Null while it has no tab. */
+  readonly sheetId: number | null;
   /** Rejected and undecided submissions. */
   readonly listed: readonly Entry[];
-  readonly fields: readonly StoredField[];
+}
+
+const DIGEST: StateKey = { kind: 'record', formId: '', key: 'mirror tab' };
+
+/** Writes the Mirror tab where it says something else than before, and makes it where it is missing. */
+export function showMirror(file: SheetFile, describe: DescribeForm, view: View): Shown {
+  const { structure, stateTab } = view;
+  const nothing = { requests: [], put: [], drop: [] };
+  const tab = structure.mirrorTab;
+  if (tab?.isProtected === true) return nothing;
+  const recordOf = (key: string): unknown => {
+    const text = textIn(stateTab, { kind: 'record', formId: '', key });
+    return text === null ? null : (JSON.parse(text) as { value: unknown }).value;
+  };
+  const page = mirrorPage(
+    documentsIn(stateTab).map((document): ShownForm => {
+      const { state, fields, notices } = document;
+      const { formId } = state;
+      const entries = [...entriesIn(stateTab, formId).values()];
+      const runs = runsIn(stateTab, formId);
+      const { health, asOfMs } = describe(document, runs, recordOf, file.clock.now());
+      return {
+        state,
+        fields,
+        notices,
+        health,
+        asOfMs,
+        sheetId: structure.forms.get(formId)?.sheetId ?? null,
+        listed: entries.filter(({ kind }) => kind === 'rejected' || kind === 'undecided'),
+      };
+    }),
+  );
+  const digest = hashText(JSON.stringify([page, structure.timeZone]), 16);
+  if (tab !== null && textIn(stateTab, DIGEST) === digest) return nothing;
+  const grid = tab ?? { sheetId: file.newId(), rowCount: 1, columnCount: WIDTHS.length };
+  const made = tab === null ? newMirrorTab(file, grid, structure.titles) : [];
+  return {
+    requests: [...made, ...writeMirrorTab(grid, page, new SerialTime(structure.timeZone))],
+    put: [{ ...DIGEST, text: digest }],
+    drop: [],
+  };
 }
 
 /** A cell: a text, a number, a time or a formula. */
-type Shown =
+type ShownCell =
   | string
   | number
   | null
@@ -50,8 +109,8 @@ type Shown =
   | { readonly formula: string; readonly state?: HealthState };
 
 /** What the tab says. */
-export interface MirrorPage {
-  readonly rows: readonly (readonly Shown[])[];
+interface MirrorPage {
+  readonly rows: readonly (readonly ShownCell[])[];
   /** Rows with headers and titles. */
   readonly headers: readonly number[];
 }
@@ -64,13 +123,15 @@ const WIDTHS = [190, 150, 110, 90, 170, 330, 330];
 const FIRST_FORM = 3;
 
 /** Puts the forms of a spreadsheet into rows of cells. */
-export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
-  const forms = all.toSorted((a, b) => a.name.localeCompare(b.name));
-  const severity = ({ health }: ShownForm): number => HEALTH_STATES.indexOf(health.state);
+function mirrorPage(all: readonly ShownForm[]): MirrorPage {
+  const forms = all.toSorted((a, b) => a.state.name.localeCompare(b.state.name));
+  // Of forms in one state, those with something to see to count first.
+  const severity = (form: ShownForm): number =>
+    2 * HEALTH_STATES.indexOf(form.health.state) - (isClean(form) ? 0 : 1);
   const [worst] = forms.toSorted((a, b) => severity(a) - severity(b));
   const states = `$B$${FIRST_FORM + 1}:$B$${FIRST_FORM + forms.length}`;
   const stale = literal(worst?.health.staleTitle ?? '');
-  const rows: (readonly Shown[])[] = [
+  const rows: (readonly ShownCell[])[] = [
     [
       'All forms',
       worst === undefined
@@ -92,7 +153,7 @@ export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
   const headers = [FIRST_FORM - 1];
   const section = (
     header: readonly string[],
-    body: readonly (readonly Shown[])[],
+    body: readonly (readonly ShownCell[])[],
     most: number,
   ) => {
     headers.push(rows.length);
@@ -102,7 +163,7 @@ export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
   };
   const problems = forms.flatMap((form) => [
     ...form.notices.map(({ message, remedy }) => [
-      form.name,
+      form.state.name,
       null,
       null,
       null,
@@ -111,14 +172,13 @@ export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
       remedy,
     ]),
     ...form.listed.map((entry) => [
-      form.name,
+      form.state.name,
       entry.id,
       null,
       null,
       { atMs: entry.atMs },
       entry.reason,
-      // A correction at the source helps neither one that it hides nor one with protected cells, which a notice explains.
-      entry.kind === 'rejected' && !('blocked' in entry) ? REJECTED : null,
+      canBeCorrected(entry) ? REJECTED : null,
     ]),
   ]);
   if (problems.length > 0)
@@ -127,15 +187,17 @@ export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
       problems,
       MOST_LISTED,
     );
-  const fields = forms.flatMap((form) =>
-    form.fields.map(({ id, label, isInForm }) => [
-      form.name,
-      label,
-      null,
-      null,
-      isInForm ? 'in the form' : 'not in the form any more',
-      id,
-    ]),
+  const fields = forms.flatMap(({ state, fields: all }) =>
+    all
+      .toSorted((one, two) => one.position - two.position)
+      .map(({ id, label, isInForm }) => [
+        state.name,
+        label,
+        null,
+        null,
+        isInForm ? 'in the form' : 'not in the form any more',
+        id,
+      ]),
   );
   if (fields.length > 0)
     section(['Questions', 'Question', '', '', '', 'Field ID', ''], fields, MOST_FIELDS);
@@ -144,76 +206,82 @@ export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
 
 const REJECTED = 'Correct it in the forms service.';
 
+/** Not one that the source hides, nor one with protected cells, which a notice explains. */
+const canBeCorrected = (entry: Entry): boolean =>
+  entry.kind === 'rejected' && !('blocked' in entry);
+
 const UP_TO_DATE = 'Up to date';
 
-const titleOf = ({ health, listed, notices }: ShownForm): string => {
-  if (health.state !== 'ok') return health.title;
-  return listed.length + notices.length === 0 ? UP_TO_DATE : `${UP_TO_DATE}, but see below`;
+const isClean = ({ listed, notices }: ShownForm): boolean => listed.length + notices.length === 0;
+
+const titleOf = (form: ShownForm): string => {
+  if (form.health.state !== 'ok') return form.health.title;
+  return isClean(form) ? UP_TO_DATE : `${UP_TO_DATE}, but see below`;
 };
 
-function formRow(form: ShownForm, row: number): readonly Shown[] {
-  const { name, sheetId, health, rows, deleted, asOfMs, isGone } = form;
+function formRow(form: ShownForm, row: number): readonly ShownCell[] {
+  const { state, sheetId, health, asOfMs } = form;
   const title = literal(titleOf(form));
-  const link = sheetId === null ? name : { text: name, sheetId };
   // Compared with the clock, so that a mirror that has stopped shows by itself.
-  const isOver = isGone || health.state === 'paused' || health.state === 'ended' || asOfMs === null;
+  const isOver =
+    state.goneAtMs !== null ||
+    health.state === 'paused' ||
+    health.state === 'ended' ||
+    asOfMs === null;
   const age = `NOW()-$E${row + 1}>${health.staleAfterMinutes}/1440`;
-  const state = isOver ? `=${title}` : `=IF(${age};${literal(health.staleTitle)};${title})`;
+  const formula = isOver ? `=${title}` : `=IF(${age};${literal(health.staleTitle)};${title})`;
   return [
-    link,
-    { formula: state, state: health.state },
-    rows,
-    deleted,
+    sheetId === null ? state.name : { text: state.name, sheetId },
+    { formula, state: health.state },
+    liveRows(state.tally),
+    state.tally.deleted,
     asOfMs === null ? null : { atMs: asOfMs },
     health.message,
-    health.remedy,
+    remedyOf(health),
   ];
+}
+
+/** Remedies are for the admin of the mirror, and may be command lines; the people of a spreadsheet can only ask. */
+function remedyOf({ state, remedy }: FormHealthText): string | null {
+  if (remedy === null) return null;
+  return `Ask the admin of this mirror to ${state === 'paused' ? 'resume it' : 'look at it'}.`;
 }
 
 /** A text inside a formula. */
 const literal = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
-/** Requests that make the tab, empty. `mark`: the value of the metadata that says that it is ours. */
-export const newMirrorTab = (sheetId: number, title: string, mark: string): Request[] => [
+const newMirrorTab = (
+  file: SheetFile,
+  { sheetId, rowCount, columnCount }: Grid,
+  titles: readonly string[],
+): Request[] => [
   {
     addSheet: {
       properties: {
         sheetId,
-        title,
-        gridProperties: { rowCount: 1, columnCount: WIDTHS.length, hideGridlines: true },
+        title: freeTabTitle('Mirror', titles),
+        gridProperties: { rowCount, columnCount, hideGridlines: true },
       },
     },
   },
-  createMetadata({ sheetId }, METADATA_KEYS.role, mark),
+  file.markTab(sheetId, 'mirror'),
   warnBeforeEdits({ sheetId }, 'Written by forms-mirror.'),
 ];
 
-/** Requests that write the whole tab. `grid`: its size; null: it was just made. */
-export function writeMirrorTab(
-  sheetId: number,
-  grid: { readonly rowCount: number; readonly columnCount: number } | null,
+/** Requests that write the whole tab. */
+function writeMirrorTab(
+  { sheetId, rowCount, columnCount }: Grid,
   { rows, headers }: MirrorPage,
   time: SerialTime,
 ): Request[] {
-  const { rowCount, columnCount } = grid ?? { rowCount: 1, columnCount: WIDTHS.length };
-  const missing = rows.length - rowCount;
-  const narrow = WIDTHS.length - columnCount;
-  const range = gridRange({ sheetId });
+  const range = { sheetId, dimension: 'ROWS', startIndex: rows.length, endIndex: rowCount };
   return [
-    ...(missing > 0 ? [{ appendDimension: { sheetId, dimension: 'ROWS', length: missing } }] : []),
-    ...(narrow > 0 ? [{ appendDimension: { sheetId, dimension: 'COLUMNS', length: narrow } }] : []),
-    ...(missing < 0
-      ? [
-          {
-            deleteDimension: {
-              range: { sheetId, dimension: 'ROWS', startIndex: rows.length, endIndex: rowCount },
-            },
-          },
-        ]
-      : []),
+    ...growBy(sheetId, 'ROWS', rows.length - rowCount),
+    ...growBy(sheetId, 'COLUMNS', WIDTHS.length - columnCount),
+    ...(rows.length < rowCount ? [{ deleteDimension: { range } }] : []),
     {
       repeatCell: {
-        range,
+        range: gridRange({ sheetId }),
         cell: { userEnteredFormat: BODY_FORMAT },
         fields: 'userEnteredFormat,userEnteredValue',
       },
@@ -246,7 +314,7 @@ const STATE_COLOURS: Readonly<
   ended: ['headerBack', 'headerText'],
 };
 
-function shownCell(shown: Shown, time: SerialTime): sheets_v4.Schema$CellData {
+function shownCell(shown: ShownCell, time: SerialTime): sheets_v4.Schema$CellData {
   if (shown === null || typeof shown === 'number')
     return { ...cellData(shown), userEnteredFormat: BODY_FORMAT };
   if (typeof shown === 'string')

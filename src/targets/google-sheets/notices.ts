@@ -1,11 +1,10 @@
 import { count, plural } from '../../base/format.ts';
-import type { NoticeCode, TargetNotice } from '../../mirror/port.ts';
-import type { ColumnKey } from './api/metadata.ts';
-import { keepsFromHeader, kindOf, type Obstacle } from './api/obstacles.ts';
-import { allowRemedy } from './api/sheets-error.ts';
 import type { Entries } from '../../mirror/ledger.ts';
-import { blockedIn } from './blocked.ts';
+import type { TargetNotice } from '../../mirror/port.ts';
+import type { ColumnKey } from './api/metadata.ts';
+import { allowRemedy } from './api/sheets-error.ts';
 import { headersOf, type SheetField, waitingHeaders } from './fields.ts';
+import { blockedIn, keepsFrom, type Obstacle, obstaclesOf } from './obstacles.ts';
 import type { Survey } from './rows.ts';
 import type { FormTab } from './structure.ts';
 
@@ -25,28 +24,28 @@ export function noticesOf(
   email: string | undefined,
 ): TargetNotice[] {
   const headers = headersOf(fields);
-  const waits = new Map<string, Waits>();
-  const waitsFor = (name: string): Waits => {
-    const known = waits.get(name) ?? { submissions: 0, rows: [], columns: new Set(), headers: [] };
-    waits.set(name, known);
+  const waits = new Map<Obstacle, Waits>();
+  const waitsFor = (obstacle: Obstacle): Waits => {
+    const known = waits.get(obstacle) ?? { rows: [], columns: new Set(), headers: [] };
+    waits.set(obstacle, known);
     return known;
   };
-  for (const [id, { blocked }] of blockedIn(entries))
-    for (const name of blocked.by) {
-      const known = waitsFor(name);
-      known.submissions++;
-      const row = found.places.get(id);
-      if (row !== undefined) known.rows.push(row + 1);
-      for (const key of blocked.columns) known.columns.add(headers.get(key) ?? key);
+  for (const entry of blockedIn(entries)) {
+    const row = found.places.get(entry.id);
+    for (const obstacle of row === undefined ? [] : obstaclesOf(entry, row, tab)) {
+      const known = waitsFor(obstacle);
+      known.rows.push((row ?? 0) + 1);
+      for (const key of entry.blocked) known.columns.add(headers.get(key) ?? key);
     }
+  }
   for (const { key, obstacles } of blockedHeaders(tab, fields, found.headerRow))
-    for (const { name } of obstacles) {
-      const known = waitsFor(name);
+    for (const obstacle of obstacles) {
+      const known = waitsFor(obstacle);
       known.headers.push(headers.get(key) ?? key);
       known.columns.add(headers.get(key) ?? key);
     }
   return [
-    ...[...waits].map(([name, known]) => cellsBlocked(tab, name, known, email)),
+    ...[...waits].map(([obstacle, known]) => cellsBlocked(tab, obstacle, known, email)),
     ...rowsCopied(tab, found.copies),
     ...rowsWithoutId(tab, found.withoutId),
   ];
@@ -54,7 +53,7 @@ export function noticesOf(
 
 /** What waits for one obstacle. */
 interface Waits {
-  submissions: number;
+  /** As people number them. */
   readonly rows: number[];
   readonly columns: Set<string>;
   readonly headers: string[];
@@ -69,34 +68,28 @@ export function blockedHeaders(
   return waitingHeaders(fields).flatMap((key) => {
     const column = columns.get(key);
     const met =
-      column === undefined
-        ? []
-        : obstacles.filter((one) => keepsFromHeader(one, headerRow, column));
+      column === undefined ? [] : obstacles.filter((one) => keepsFrom(one, headerRow, column));
     return met.length === 0 ? [] : [{ key, obstacles: met }];
   });
 }
 
 function cellsBlocked(
   { title }: FormTab,
-  name: string,
-  { submissions, rows, columns, headers }: Waits,
+  { kind, name }: Obstacle,
+  { rows, columns, headers }: Waits,
   email: string | undefined,
 ): TargetNotice {
-  const isMerge = kindOf(name) === 'merge';
-  const code: NoticeCode = isMerge ? 'CELLS_MERGED' : 'CELLS_PROTECTED';
-  const what = [
-    ...(submissions === 0
-      ? []
-      : [
-          `${plural(submissions, 'submission')} ${submissions === 1 ? 'is not as the source has it' : 'are not as the source has them'}`,
-        ]),
-    ...(headers.length === 0
-      ? []
-      : [`the header row does not show ${headers.map((header) => `"${header}"`).join(', ')}`]),
-  ];
+  const isMerge = kind === 'merge';
+  const what: string[] = [];
+  if (rows.length > 0) {
+    const [are, them] = rows.length === 1 ? ['is', 'it'] : ['are', 'them'];
+    what.push(`${plural(rows.length, 'submission')} ${are} not as the source has ${them}`);
+  }
+  if (headers.length > 0)
+    what.push(`the header row does not show ${headers.map((header) => `"${header}"`).join(', ')}`);
   const remedy = isMerge ? 'Unmerge them (Format › Merge cells › Unmerge).' : allowRemedy(email);
   return {
-    code,
+    code: isMerge ? 'CELLS_MERGED' : 'CELLS_PROTECTED',
     blocks: false,
     tab: title,
     columns: [...columns],

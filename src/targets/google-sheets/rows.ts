@@ -1,16 +1,15 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { canonicalTime } from '../../mirror/canonical-time.ts';
-import type { Cell, PickedField } from '../../mirror/types.ts';
-import { cellData, needsPlainFormat, type ReadValue, type SheetValue } from './api/cell-value.ts';
-import { spansOf } from './api/a1.ts';
-import type { Obstacle } from './api/obstacles.ts';
-import { endsAtRow, insertInside } from './columns/laid-ranges.ts';
-import { DATE_FORMAT, FAINT_FORMAT } from './api/formatting.ts';
-import { type ColumnKey, fieldKey } from './api/metadata.ts';
-import { answerOf, marksRemoved, RowEncoder, type SheetRow, timeOf } from './rows/row-values.ts';
-import type { SerialTime } from './rows/serial-time.ts';
 import type { StoredRow } from '../../mirror/port.ts';
+import type { Cell } from '../../mirror/types.ts';
+import { spansOf } from './api/a1.ts';
+import { cellData, needsPlainFormat, type ReadValue, type SheetValue } from './api/cell-value.ts';
+import { BODY_FORMAT, DATE_FORMAT, FAINT_FORMAT } from './api/formatting.ts';
+import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { SheetField } from './fields.ts';
+import { isWithin } from './obstacles.ts';
+import { answerOf, marksRemoved, type RowEncoder, type SheetRow, timeOf } from './row-values.ts';
+import type { SerialTime } from './serial-time.ts';
 import type { FormTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -30,29 +29,25 @@ export interface KnownRow {
   readonly print: number | null;
 }
 
-/** These show where the headers are. */
-const ID_HEADER = 'Submission ID';
-const STATUS_HEADER = 'Status';
+/** The submission's own columns with their headers, in the order of a new tab: as people read, what only the mirror needs last. */
+export const OWN_HEADERS = {
+  's:at': 'Submitted at',
+  's:status': 'Status',
+  's:removed': 'Removed',
+  's:id': 'Submission ID',
+} as const;
 
-/** What rows are written and compared with: our own columns and those of the selected fields. */
-export function encoderOf(
-  columns: Iterable<ColumnKey>,
-  selected: readonly PickedField[],
-  time: SerialTime,
-): RowEncoder {
-  const keys = new Set(selected.map(({ id }) => fieldKey(id)));
-  const written = [...columns].filter((key) => !key.startsWith('f:') || keys.has(key));
-  return new RowEncoder(written, selected, time);
-}
+/** What is read of rows to find and to count them. */
+export const OWN_COLUMNS = Object.keys(OWN_HEADERS) as readonly (keyof typeof OWN_HEADERS)[];
 
 /**
  * The row with the headers, wherever people have sorted or pushed it; -1 where there is none. A header that people changed is
  * known by another one, or by what stands over the times.
  */
 export function headerRowOf(table: Table): number {
-  const found = table.get('s:id')?.indexOf(ID_HEADER) ?? -1;
+  const found = table.get('s:id')?.indexOf(OWN_HEADERS['s:id']) ?? -1;
   if (found >= 0) return found;
-  const status = table.get('s:status')?.indexOf(STATUS_HEADER) ?? -1;
+  const status = table.get('s:status')?.indexOf(OWN_HEADERS['s:status']) ?? -1;
   if (status >= 0) return status;
   const isHeader = (at: ReadValue, row: number): boolean =>
     typeof at === 'string' &&
@@ -84,9 +79,6 @@ export const EMPTY_SURVEY: Survey = {
   copies: [],
   withoutId: [],
 };
-
-/** What is read of rows to find and to count them. */
-export const OWN_COLUMNS = ['s:id', 's:status', 's:at', 's:removed'] as const;
 
 /**
  * Looks through the rows of a tab. A row with an ID is a submission's if our other columns, as far as they were read, hold something, or
@@ -211,21 +203,28 @@ export function insertRows(
   });
   const dimension = 'ROWS';
   const missing = at + 1 - rowCount;
-  const canMove = !obstacles.some(({ area }) => isWithin(area, at - 1));
-  const isInside = endsAtRow(laid, at) && canMove;
+  const insertAt = (startIndex: number): Request => ({
+    insertDimension: {
+      range: { sheetId, dimension, startIndex, endIndex: startIndex + rows.length },
+      inheritFromBefore: false,
+    },
+  });
+  // Google lets what is laid over rows grow where a row comes in between, and never where it comes right behind its last: rows are
+  // inserted above that one, which then moves up again. This names no range, so it breaks none that people change meanwhile.
+  const isInside =
+    laid.some(({ start, end }) => end === at && end - start > 1) &&
+    !obstacles.some(({ area }) => isWithin(area, at - 1));
+  const source = {
+    sheetId,
+    dimension,
+    startIndex: at - 1 + rows.length,
+    endIndex: at + rows.length,
+  };
   return [
     // Google inserts nothing behind the last row of the grid.
     ...(missing > 0 ? [{ appendDimension: { sheetId, dimension, length: missing } }] : []),
-    ...(isInside
-      ? insertInside(sheetId, dimension, at, rows.length)
-      : [
-          {
-            insertDimension: {
-              range: { sheetId, dimension, startIndex: at, endIndex: at + rows.length },
-              inheritFromBefore: false,
-            },
-          },
-        ]),
+    insertAt(isInside ? at - 1 : at),
+    ...(isInside ? [{ moveDimension: { source, destinationIndex: at - 1 } }] : []),
     {
       updateCells: {
         start: { sheetId, rowIndex: at, columnIndex: 0 },
@@ -238,19 +237,16 @@ export function insertRows(
 
 type InsertedInto = Pick<FormTab, 'sheetId' | 'rowCount' | 'laid' | 'obstacles'>;
 
-/** Whether a row is among those of an area. */
-export const isWithin = ({ startRow, endRow }: Obstacle['area'], row: number): boolean =>
-  row >= startRow && row < (endRow ?? Infinity);
-
 function formatOf(
   key: ColumnKey,
   value: SheetValue,
 ): Pick<sheets_v4.Schema$CellData, 'userEnteredFormat'> {
-  const look = { wrapStrategy: 'CLIP', verticalAlignment: 'TOP' };
   if (key === 's:at' || key === 's:removed')
-    return { userEnteredFormat: { ...look, numberFormat: DATE_FORMAT } };
-  if (key === 's:id') return { userEnteredFormat: { ...look, ...FAINT_FORMAT } };
+    return { userEnteredFormat: { ...BODY_FORMAT, numberFormat: DATE_FORMAT } };
+  if (key === 's:id') return { userEnteredFormat: { ...BODY_FORMAT, ...FAINT_FORMAT } };
   if (needsPlainFormat(value))
-    return { userEnteredFormat: { ...look, numberFormat: { type: 'NUMBER', pattern: '0' } } };
-  return { userEnteredFormat: look };
+    return {
+      userEnteredFormat: { ...BODY_FORMAT, numberFormat: { type: 'NUMBER', pattern: '0' } },
+    };
+  return { userEnteredFormat: BODY_FORMAT };
 }

@@ -1,12 +1,11 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import type { ReadValue } from './api/cell-value.ts';
-import { type ColumnKey, createMetadata, METADATA_KEYS, fieldKey } from './api/metadata.ts';
 import { columnCells, spansOf, wholeRow } from './api/a1.ts';
+import type { ReadValue } from './api/cell-value.ts';
+import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
 import type { SheetsApi } from './api/sheets-api.ts';
 import { SheetsError, type SheetsFault } from './api/sheets-error.ts';
-import { freeTabTitle } from './columns/tab-title.ts';
 import {
   COMMIT_LOG_FRESH_MS,
   type CommitLog,
@@ -14,9 +13,9 @@ import {
   headOf,
   nextCommit,
   overtaken,
-} from './state/commit-log.ts';
-import { documentIn } from './documents.ts';
-import { OWN_COLUMNS, type Table } from './rows.ts';
+} from './commit-log.ts';
+import type { Table } from './rows.ts';
+import type { Unverified } from './sweep.ts';
 import {
   changeStateTab,
   EMPTY_STATE_TAB,
@@ -25,7 +24,7 @@ import {
   type StateRow,
   type StateTab,
 } from './state-tab.ts';
-import { type FormTab, readStructure, roleMark, type Structure, withKeys } from './structure.ts';
+import { type FormTab, readStructure, type Structure, type TabRole } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -46,6 +45,11 @@ export interface Batch {
   readonly isShown: boolean;
 }
 
+/** What a write adds for the tabs that show people how the mirror is. */
+export type Shown = Pick<Batch, 'requests' | 'put' | 'drop'>;
+
+const NOTHING: Shown = { requests: [], put: [], drop: [] };
+
 /** A write, planned over a view of the spreadsheet. */
 export interface Plan<T> {
   /** Null: nothing is to be written. */
@@ -62,25 +66,28 @@ export interface Aim {
   readonly idColumn: number;
   /** Rows that are written by their place, with the ID that is to stand in each. */
   readonly rows: readonly (readonly [row: number, id: string])[];
-  /** IDs of the rows that are added below all others. */
-  readonly appended: readonly string[];
-  /** It makes columns or writes headers. */
-  readonly isOnHeaders: boolean;
+  readonly written: Unverified;
 }
 
 /** The aim of a write to a tab. `columns`, `marks`: as the write leaves them. */
-export const aimAt = (
+export function aimAt(
   { sheetId, title }: Pick<FormTab, 'sheetId' | 'title'>,
   columns: FormTab['columns'],
   marks: FormTab['marks'],
-  written: Pick<Aim, 'rows' | 'appended' | 'isOnHeaders'>,
-): Aim => ({
-  sheetId,
-  title,
-  idColumn: columns.get('s:id') ?? 0,
-  ...written,
-  columns: new Map([...marks].map(([key, id]) => [id, columns.get(key) ?? -1] as const)),
-});
+  rows: Aim['rows'],
+  { appended, isOnHeaders }: Pick<Unverified, 'appended' | 'isOnHeaders'>,
+): Aim {
+  const idColumn = columns.get('s:id') ?? 0;
+  const updated = rows.map(([, id]) => id);
+  return {
+    sheetId,
+    title,
+    columns: new Map([...marks].map(([key, id]) => [id, columns.get(key) ?? -1] as const)),
+    idColumn,
+    rows,
+    written: { appended, updated, idColumns: [idColumn], isOnHeaders },
+  };
+}
 
 /** What a write led to. */
 export interface Written<T> {
@@ -97,7 +104,7 @@ export interface Writer {
 }
 
 const MOST_TRIES = 6;
-/** So old may be what a reader is told. */
+/** So old may be what a reader gets. Google allows 60 readings a minute. */
 export const READ_MS = 5_000;
 const RETRIED = new Set<SheetsFault>(['taken', 'moved', 'refused', 'unclear', 'protected']);
 const STATE_COLUMNS = 40;
@@ -115,17 +122,11 @@ export class SheetFile {
   /** Forms that this process has open for writing. */
   readonly held = new Set<string>();
   /** Writes the tabs that show people how the mirror is, where they have to say something else. */
-  show: (view: View) => Pick<Batch, 'requests' | 'put' | 'drop'> = () => ({
-    requests: [],
-    put: [],
-    drop: [],
-  });
+  show: (view: View) => Shown = () => NOTHING;
   readonly #random: () => number;
   #turn: Promise<unknown> = Promise.resolve();
   #view: View | null = null;
-  #viewedAtMs = 0;
-  /** We have made tabs or columns since. */
-  #isRebuilt = false;
+  #viewedAtMs = -Infinity;
 
   constructor(api: SheetsApi, clock: Clock, holder: string, random: () => number) {
     [this.api, this.clock, this.holder, this.#random] = [api, clock, holder, random];
@@ -133,8 +134,7 @@ export class SheetFile {
 
   /** Reads the spreadsheet: its structure, and the hidden tab where another process has written since. */
   async refresh(): Promise<View> {
-    const answer = await this.api.structure();
-    const structure = readStructure(this.api.spreadsheetId, answer);
+    const structure = readStructure(this.api.spreadsheetId, await this.api.structure());
     const before = this.#view;
     const isSame =
       before !== null &&
@@ -143,43 +143,22 @@ export class SheetFile {
       before.structure.stateTab?.sheetId === structure.stateTab?.sheetId;
     let stateTab = isSame ? before.stateTab : EMPTY_STATE_TAB;
     if (!isSame && structure.stateTab !== null)
-      stateTab = readStateTab((await this.cells([structure.stateTab.sheetId]))[0] ?? []);
-    this.#view = { structure: withKeys(structure, (formId) => keysOf(stateTab, formId)), stateTab };
+      stateTab = readStateTab(await this.cells(structure.stateTab.sheetId));
+    this.#view = { structure, stateTab };
     this.#viewedAtMs = this.clock.now();
-    this.#isRebuilt = false;
     return this.#view;
   }
 
-  /**
-   * The spreadsheet as it was last read, where that was a moment ago. What is written over it is refused if somebody has written
-   * since.
-   */
-  async recent(): Promise<View> {
-    const isRecent = this.clock.now() - this.#viewedAtMs < COMMIT_LOG_FRESH_MS;
+  /** The spreadsheet as it was last read, where that was so long ago at most, and we have made no tab or column since. */
+  async view(maxAgeMs: number): Promise<View> {
+    const isRecent = this.clock.now() - this.#viewedAtMs <= maxAgeMs;
     return this.#view !== null && isRecent ? this.#view : this.refresh();
   }
 
-  /** The same for those who change nothing. Google allows 60 readings a minute. */
-  async forReading(): Promise<View> {
-    const isRecent = this.clock.now() - this.#viewedAtMs < READ_MS;
-    return this.#view !== null && isRecent && !this.#isRebuilt ? this.#view : this.refresh();
-  }
-
-  /** The spreadsheet as it was last read, whenever that was. */
-  async known(): Promise<View> {
-    return this.#view ?? this.refresh();
-  }
-
-  /** The cells of whole tabs, row by row. */
-  async cells(sheetIds: readonly number[]): Promise<ReadValue[][][]> {
-    const filters = sheetIds.map((sheetId) => ({ gridRange: { sheetId } }));
-    const ranges = await this.api.values(filters, 'ROWS');
-    return sheetIds.map((sheetId) => {
-      const found = ranges.find(({ dataFilters }) =>
-        dataFilters?.some(({ gridRange }) => (gridRange?.sheetId ?? 0) === sheetId),
-      );
-      return (found?.valueRange?.values ?? []) as ReadValue[][];
-    });
+  /** The cells of a whole tab, row by row. */
+  async cells(sheetId: number): Promise<ReadValue[][]> {
+    const [found] = await this.api.values([{ gridRange: { sheetId } }], 'ROWS');
+    return (found?.valueRange?.values ?? []) as ReadValue[][];
   }
 
   /** The cells of our columns in a tab: by their metadata, wherever people have moved them meanwhile. `only`: some of them. */
@@ -231,7 +210,7 @@ export class SheetFile {
     isHidden: boolean,
   ): Promise<Written<T>> {
     for (let tries = 1; ; tries++) {
-      const view = isHidden && tries === 1 ? await this.recent() : await this.refresh();
+      const view = await this.view(isHidden && tries === 1 ? COMMIT_LOG_FRESH_MS : -1);
       this.#requireOwn(writer, view.structure.log);
       const { batch, result } = await plan(view);
       if (batch === null) return { result, isAstray: false };
@@ -242,7 +221,6 @@ export class SheetFile {
         holder: this.holder,
         form: formTag(writer.formId),
         atMs: this.clock.now(),
-        leaseMs: 0,
       };
       const next = nextCommit(view.structure.log, note);
       const { aim } = batch;
@@ -266,8 +244,7 @@ export class SheetFile {
         structure: { ...view.structure, log: next.log, stateTab: place },
         stateTab,
       };
-      this.#viewedAtMs = this.clock.now();
-      this.#isRebuilt ||= requests.some(isStructural);
+      this.#viewedAtMs = requests.some(isStructural) ? -Infinity : this.clock.now();
       return { result, isAstray };
     }
   }
@@ -293,30 +270,25 @@ export class SheetFile {
       const gridProperties = { rowCount: STATE_ROWS, columnCount: STATE_COLUMNS };
       made.push(
         { addSheet: { properties: { sheetId, title, hidden: true, gridProperties } } },
-        createMetadata(
-          { sheetId },
-          METADATA_KEYS.role,
-          roleMark('state', this.api.spreadsheetId, sheetId),
-        ),
+        this.markTab(sheetId, 'state'),
       );
       place = { sheetId, rowCount: STATE_ROWS };
     }
     const all = changeStateTab(stateTab, place, put, drop);
+    const shown = isShown ? this.show({ structure, stateTab: all.tab }) : NOTHING;
     const { sheetId } = place;
-    const shown = isShown
-      ? this.show({ structure, stateTab: all.tab })
-      : { requests: [], put: [], drop: [] };
-    const noted = changeStateTab(
-      all.tab,
-      { sheetId, rowCount: all.rowCount },
-      shown.put,
-      shown.drop,
-    );
+    const noted = changeStateTab(all.tab, { ...all, sheetId }, shown.put, shown.drop);
     return {
       requests: [...requests, ...made, ...all.requests, ...shown.requests, ...noted.requests],
       stateTab: noted.tab,
       place: { sheetId, rowCount: noted.rowCount },
     };
+  }
+
+  /** A request that marks a tab as one of our own. */
+  markTab(sheetId: number, role: TabRole): Request {
+    const mark = tabMark(role, this.api.spreadsheetId, sheetId);
+    return createMetadata({ sheetId }, METADATA_KEYS.role, mark);
   }
 
   /** An ID for a new tab or a new piece of metadata, which no other one has. */
@@ -326,15 +298,15 @@ export class SheetFile {
 }
 
 /** What shows after a write whether it met the rows and columns that it was meant for. */
-const rangesOf = (aim: Aim | null): string[] =>
-  aim === null
-    ? []
-    : [
-        wholeRow(aim.title, 0),
-        ...spansOf(aim.rows.map(([row]) => row).toSorted((a, b) => a - b)).map(({ start, end }) =>
-          columnCells(aim.title, aim.idColumn, start, end),
-        ),
-      ];
+function rangesOf(aim: Aim | null): string[] {
+  if (aim === null) return [];
+  const { title, idColumn } = aim;
+  const rows = aim.rows.map(([row]) => row).toSorted((a, b) => a - b);
+  return [
+    wholeRow(title, 0),
+    ...spansOf(rows).map(({ start, end }) => columnCells(title, idColumn, start, end)),
+  ];
+}
 
 /** Whether each row that was written has the ID that it was written for, and each column is where it was. */
 function isRight(aim: Aim, shown: sheets_v4.Schema$Spreadsheet | undefined): boolean {
@@ -359,12 +331,6 @@ function isRight(aim: Aim, shown: sheets_v4.Schema$Spreadsheet | undefined): boo
   );
 }
 
-/** The columns that a form may have. */
-const keysOf = (stateTab: StateTab, formId: string): ColumnKey[] => [
-  ...OWN_COLUMNS,
-  ...(documentIn({ stateTab }, formId)?.fields ?? []).map(({ id }) => fieldKey(id)),
-];
-
 /** It makes tabs or columns, which are not known before the next reading. */
 const isStructural = (request: Request): boolean =>
   request.addSheet !== undefined ||
@@ -372,3 +338,25 @@ const isStructural = (request: Request): boolean =>
   request.createDeveloperMetadata !== undefined;
 
 const nonceOf = (log: CommitLog): string => log.entries.at(-1)?.nonce ?? '';
+
+/** Characters of a tab's title; Google takes 100. */
+const MAX_TITLE = 80;
+
+/**
+ * A valid title for a new tab, as close to `wanted` as can be, that no tab in `taken` has (Google compares without
+ * regard to case). Colons and brackets go, because they confuse A1 notation in other tools.
+ */
+export function freeTabTitle(wanted: string, taken: Iterable<string>): string {
+  const used = new Set([...taken].map((title) => title.toLowerCase()));
+  const clean = wanted
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}[\]*?:\\/!]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/^[' ]+|[' ]+$/g, '');
+  const short = clean.slice(0, MAX_TITLE);
+  const base = (short.isWellFormed() ? short : short.slice(0, -1)).trim() || 'Form';
+  for (let number = 1; ; number++) {
+    const title = number === 1 ? base : `${base} (${number})`;
+    if (!used.has(title.toLowerCase())) return title;
+  }
+}

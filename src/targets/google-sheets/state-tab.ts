@@ -1,5 +1,15 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import type { FormState } from '../../mirror/form-state.ts';
+import { entryKey } from '../../mirror/ledger.ts';
+import type { TargetNotice, Entry, Run } from '../../mirror/port.ts';
+import type { CountedQuestion } from './answer-tally.ts';
 import { cellData, type ReadValue } from './api/cell-value.ts';
+import type { SheetField } from './fields.ts';
+import type { Unverified } from './sweep.ts';
+
+/*
+ * The hidden tab: a row for each form's document, entry and run, and for each record of the store.
+ */
 
 type Request = sheets_v4.Schema$Request;
 
@@ -50,10 +60,6 @@ export function readStateTab(values: readonly (readonly ReadValue[])[]): StateTa
 
 export const textIn = (tab: StateTab, key: StateKey): string | null =>
   tab.rows.get(nameOf(key))?.text ?? null;
-
-/** Rows of a kind and form. */
-export const rowsOf = (tab: StateTab, kind: StateKey['kind'], formId: string): StateRow[] =>
-  [...tab.rows.values()].filter((row) => row.kind === kind && row.formId === formId);
 
 /**
  * The tab with some rows written and others emptied, and the requests that make it so. `place`: the tab in the spreadsheet, with
@@ -110,3 +116,59 @@ function partsOf(text: string): string[] {
   }
   return parts;
 }
+
+/** The document of one form in the hidden tab. */
+export interface FormDocument {
+  readonly state: FormState;
+  readonly fields: readonly SheetField[];
+  /** The cells that were written with it, until it is known that they are the ones that were meant; null once it is. */
+  readonly unverified: Unverified | null;
+  /** Submissions whose row was written while people moved cells, and was not written since. */
+  readonly doubted: readonly string[];
+  /** What the last write found that a person should see to: the Mirror tab shows all forms, and only one of them was read. */
+  readonly notices: readonly TargetNotice[];
+  /** The row with the headers. */
+  readonly headerRow: number;
+  /** Questions that the Summary tab counts by answer. */
+  readonly questions: readonly CountedQuestion[];
+}
+
+/** Rows of a kind and form. */
+const rowsOf = (tab: StateTab, kind: StateKey['kind'], formId: string): StateRow[] =>
+  [...tab.rows.values()].filter((row) => row.kind === kind && row.formId === formId);
+
+/** Entries of a form by their keys. */
+export function entriesIn(tab: StateTab, formId: string): Map<string, Entry> {
+  const entries = rowsOf(tab, 'entry', formId).map(({ text }) => JSON.parse(text) as Entry);
+  return new Map(entries.map((entry) => [entryKey(entry), entry]));
+}
+
+/** Every form of the spreadsheet. */
+export const documentsIn = ({ rows }: StateTab): FormDocument[] =>
+  [...rows.values()].flatMap(({ kind, text }) =>
+    kind === 'state' ? [JSON.parse(text) as FormDocument] : [],
+  );
+
+/** A form; null where the spreadsheet has none such. */
+export function documentIn(tab: StateTab, formId: string): FormDocument | null {
+  const text = textIn(tab, { kind: 'state', formId, key: '' });
+  return text === null ? null : (JSON.parse(text) as FormDocument);
+}
+
+/** The row of a run. */
+export const runRow = (formId: string, run: Run): StateRow => ({
+  kind: 'run',
+  formId,
+  key: new Date(run.startedAtMs).toISOString(),
+  text: JSON.stringify(run),
+});
+
+/** Rows of a form's runs, the oldest first. */
+export const runRows = (tab: StateTab, formId: string): StateRow[] =>
+  rowsOf(tab, 'run', formId).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+
+/** Runs of a form, the newest first. */
+export const runsIn = (tab: StateTab, formId: string): Run[] =>
+  runRows(tab, formId)
+    .toReversed()
+    .map(({ text }) => JSON.parse(text) as Run);

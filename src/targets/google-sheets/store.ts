@@ -1,45 +1,42 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { newSalt, tallyOf } from '../../mirror/ledger.ts';
-import type { FormIdentity } from '../../mirror/types.ts';
-import { browserAddress } from './api/address.ts';
-import { GOOGLE_QUOTA, RequestQuota } from './api/request-quota.ts';
-import { SheetsApi } from './api/sheets-api.ts';
-import { SHEETS_SCOPE } from './api/sheets-error.ts';
-import { SerialTime } from './rows/serial-time.ts';
-import { headOf } from './state/commit-log.ts';
-import { type CredentialsSource, openAccount } from '../google/credentials.ts';
-import { distrust, flagAll, liveRows, newFormState } from '../../mirror/form-state.ts';
+import { newSalt } from '../../mirror/ledger.ts';
+import { distrust, flagAll, newFormState } from '../../mirror/form-state.ts';
 import type {
   CheckResult,
-  FormSnapshot,
   OpenForm,
   Store,
   StoredForm,
   StoredRecord,
   StoredRow,
+  FormSnapshot,
 } from '../../mirror/port.ts';
+import type { FormIdentity } from '../../mirror/types.ts';
+import { type CredentialsSource, openAccount } from '../google/credentials.ts';
+import { browserAddress } from './api/address.ts';
+import { RequestQuota, SheetsApi } from './api/sheets-api.ts';
+import { SHEETS_SCOPE } from './api/sheets-error.ts';
 import { checkSheet } from './check.ts';
-import { documentIn, documentsIn, entriesIn, type FormDocument } from './documents.ts';
-import { SheetForm, type SheetFormParts, stateLost } from './form.ts';
+import { planHeader } from './columns.ts';
+import { headOf } from './commit-log.ts';
+import { findForm, type FoundForm, SheetForm, type SheetFormParts } from './form.ts';
+import { type DescribeForm, showMirror } from './mirror-tab.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
-import { type DescribeForm, showMirror, showSummary } from './own-tabs.ts';
-import { sheetSnapshot } from './snapshot.ts';
-import { countedRows, freedIn } from './blocked.ts';
-import { planHeader } from './layout.ts';
-import {
-  EMPTY_SURVEY,
-  knownRow,
-  type KnownRow,
-  OWN_COLUMNS,
-  survey,
-  type Survey,
-  type Table,
-} from './rows.ts';
+import { EMPTY_SURVEY, type KnownRow, OWN_COLUMNS, survey, type Table } from './rows.ts';
+import { SerialTime } from './serial-time.ts';
 import { READ_MS, SheetFile, type View, type Writer } from './sheet-file.ts';
-import { SALT, type StateRow, textIn } from './state-tab.ts';
+import { sheetSnapshot } from './snapshot.ts';
+import {
+  documentIn,
+  documentsIn,
+  entriesIn,
+  type FormDocument,
+  SALT,
+  textIn,
+} from './state-tab.ts';
 import type { FormTab } from './structure.ts';
+import { showSummary } from './summary-tab.ts';
 
 export interface SheetStoreOptions extends CredentialsSource {
   /** As the settings name it, for messages. */
@@ -64,7 +61,7 @@ export async function openSheetStore(
   const account = await openAccount(options, SHEETS_SCOPE);
   const rootUrl = emulatorUrl?.replace(/\/*$/, '/');
   // A stand-in counts no requests.
-  const quota = rootUrl === undefined ? new RequestQuota(clock, GOOGLE_QUOTA) : undefined;
+  const quota = rootUrl === undefined ? new RequestQuota(clock) : undefined;
   const api = new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl, random });
   const holder = Math.floor(random() * 2 ** 40).toString(36);
   const file = new SheetFile(api, clock, holder, random);
@@ -76,7 +73,7 @@ export async function openSheetStore(
       return {
         requests: [...summary.requests, ...mirror.requests],
         put: [...summary.put, ...mirror.put],
-        drop: summary.drop ?? [],
+        drop: [...summary.drop, ...mirror.drop],
       };
     };
   const urlOf = (sheetId: number): string =>
@@ -116,43 +113,37 @@ class SheetStore implements Store {
 
   async forms(): Promise<StoredForm[]> {
     for (let tries = 1; ; tries++) {
-      const before = await this.#file.known();
+      const before = await this.#file.view(Infinity);
       const tabs = before.structure.forms;
       const tables = await this.#file.tables([...tabs.values()], OWN_COLUMNS);
       const view = await this.#file.refresh();
       const head = headOf(view.structure.log);
       // A write in between is in the states, and perhaps not in the rows.
       if (tries < MOST_READINGS && headOf(before.structure.log) !== head) continue;
-      const time = new SerialTime(view.structure.timeZone);
-      const read = new Map<string, ReadonlyMap<string, KnownRow>>();
-      this.#counted = { atMs: this.#file.clock.now(), head, rows: read };
-      return documentsIn(view).map((document): StoredForm => {
+      const rows = new Map<string, ReadonlyMap<string, KnownRow>>();
+      this.#counted = { atMs: this.#file.clock.now(), head, rows };
+      return documentsIn(view.stateTab).map((document): StoredForm => {
         const { state, fields } = document;
-        const tab = view.structure.forms.get(state.formId);
         const at = tabs.get(state.formId);
-        const table = (at && tables.get(at)) ?? new Map();
+        const found = findForm(view, document, (at && tables.get(at)) ?? new Map());
+        const { tab, losses, entries, isFreed } = found;
         const { location, place } = whereIs(tab, this.#urlOf);
         // Nothing can be said of its rows: what was claimed before stays, as of then.
         if (tab !== undefined && !tab.columns.has('s:id'))
           return { state, fields, losses: [], notices: [idColumnDeleted(tab)], location, place };
-        const entries = entriesIn(view, state.formId);
-        const found = survey(table);
-        const rows = countedRows(rowsIn(table, found.places, time), entries);
-        read.set(state.formId, rows);
-        const tally = tallyOf(rows, entries);
-        const losses = lossesOf(view, document, liveRows(tally));
-        if (losses.length === 0 && !isDeepStrictEqual(tally.rows, state.tally.rows))
-          losses.push(`Rows of ${state.name} were changed or added; they are read again.`);
+        rows.set(state.formId, found.rows);
+        const lost = [...losses];
+        if (lost.length === 0 && !isDeepStrictEqual(found.state.tally.rows, state.tally.rows))
+          lost.push(`Rows of ${state.name} were changed or added; they are read again.`);
         const { email } = this.#file.api;
-        const freed = freedIn(entries, found.places, tab);
-        const trusted = freed.size > 0 ? flagAll(state) : state;
-        const left = new Map([...entries].filter(([, { id }]) => !freed.has(id)));
-        const notices = tab === undefined ? [] : noticesOf(tab, fields, left, found, email);
+        const notices =
+          tab === undefined ? [] : noticesOf(tab, fields, entries, found.survey, email);
+        const trusted = isFreed ? flagAll(state) : state;
         // The next run that opens the form reports the losses and reads the rows again.
         return {
-          state: losses.length === 0 ? trusted : distrust(state),
+          state: lost.length === 0 ? trusted : distrust(state),
           fields,
-          losses,
+          losses: lost,
           notices,
           location,
           place,
@@ -162,7 +153,7 @@ class SheetStore implements Store {
   }
 
   async states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]> {
-    return documentsIn(await this.#file.forReading());
+    return documentsIn((await this.#file.view(READ_MS)).stateTab);
   }
 
   async snapshot(formId: string): Promise<FormSnapshot | null> {
@@ -186,42 +177,65 @@ class SheetStore implements Store {
   ): Promise<OpenForm | null> {
     const { id, slug = id, name = id } = form;
     if (mode === 'write') return this.#openToWrite({ id, slug, name });
-    const view = await this.#file.forReading();
-    const document = documentIn(view, id);
-    if (document === null) return null;
-    const entries = entriesIn(view, id);
+    const view = await this.#file.view(READ_MS);
+    const kept = documentIn(view.stateTab, id);
+    if (kept === null) return null;
+    const entries = entriesIn(view.stateTab, id);
     return new SheetForm({
-      file: this.#file,
-      salt: textIn(view.stateTab, SALT) ?? '',
-      document,
-      kept: document,
-      table: new Map(),
-      survey: EMPTY_SURVEY,
-      freed: new Set(),
-      rows: () => this.#rowsOf(view, document),
-      entries,
+      ...this.#partsOf(view, kept),
+      known: {
+        ...kept,
+        rows: new Map(),
+        entries,
+        survey: EMPTY_SURVEY,
+        doubted: new Set(kept.doubted),
+      },
+      table: null,
+      unread: () => this.#rowsOf(view, kept),
       losses: [],
       writer: null,
     });
   }
 
+  #partsOf(
+    { structure, stateTab }: View,
+    kept: FormDocument | null,
+  ): Pick<SheetFormParts, 'file' | 'salt' | 'kept' | 'time'> {
+    const salt = textIn(stateTab, SALT) ?? newSalt();
+    return { file: this.#file, salt, kept, time: new SerialTime(structure.timeZone) };
+  }
+
   /** The rows of a form, without their answers. */
-  async #rowsOf(view: View, { state }: FormDocument): Promise<ReadonlyMap<string, KnownRow>> {
-    const { formId, name } = state;
+  async #rowsOf(view: View, document: FormDocument): Promise<ReadonlyMap<string, KnownRow>> {
+    const { formId } = document.state;
     const counted = this.#counted;
     const isRecent = counted !== null && this.#file.clock.now() - counted.atMs < READ_MS;
-    if (isRecent && counted.head === headOf((await this.#file.known()).structure.log))
+    const { structure } = await this.#file.view(Infinity);
+    if (isRecent && counted.head === headOf(structure.log))
       return counted.rows.get(formId) ?? new Map();
-    const tab = view.structure.forms.get(formId);
-    const table = tab === undefined ? new Map() : await this.#file.table(tab, OWN_COLUMNS);
-    if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, name);
-    const time = new SerialTime(view.structure.timeZone);
-    const { places } = survey(table);
-    return countedRows(rowsIn(table, places, time), entriesIn(view, formId));
+    const table = await this.#tableOf(view, document, OWN_COLUMNS);
+    return findForm(view, document, table).rows;
+  }
+
+  /** The cells of a form. Rejects where its IDs are gone: without them rows cannot be matched with submissions. */
+  async #tableOf(
+    { structure }: View,
+    { state: { formId, name } }: Pick<FormDocument, 'state'>,
+    only?: typeof OWN_COLUMNS,
+  ): Promise<Table> {
+    const tab = structure.forms.get(formId);
+    if (tab === undefined) return new Map();
+    const table = await this.#file.table(tab, only);
+    if (table.has('s:id')) return table;
+    throw new MirrorError(
+      'TARGET_FAILED',
+      `The column "Submission ID" of ${name} in target ${this.#name} was deleted. Restore it from the version history, or delete the tab to copy the form again.`,
+      { retryable: false },
+    );
   }
 
   async record(key: string): Promise<StoredRecord | null> {
-    const text = textIn((await this.#file.forReading()).stateTab, recordKey(key));
+    const text = textIn((await this.#file.view(READ_MS)).stateTab, recordKey(key));
     return text === null ? null : (JSON.parse(text) as StoredRecord);
   }
 
@@ -232,7 +246,7 @@ class SheetStore implements Store {
       const before = text === null ? null : (JSON.parse(text) as StoredRecord);
       if ((before?.revision ?? null) !== revision) return { batch: null, result: false };
       const record: StoredRecord = { value, revision: (revision ?? 0) + 1 };
-      const put: StateRow[] = [{ ...recordKey(key), text: JSON.stringify(record) }];
+      const put = [{ ...recordKey(key), text: JSON.stringify(record) }];
       return { batch: { requests: [], put, drop: [], aim: null, isShown: true }, result: true };
     });
     return result;
@@ -249,40 +263,37 @@ class SheetStore implements Store {
     file.held.add(id);
     try {
       let view = await this.#file.refresh();
-      const found = documentIn(view, id);
-      if (found === null && view.structure.forms.has(id)) throw stateLost(this.#name, slug);
-      const state = found?.state ?? newFormState({ formId: id, slug, name, place: id });
-      const document: FormDocument = {
-        state: { ...state, slug, name },
-        fields: found?.fields ?? [],
-        notices: [],
-        unverified: null,
-        questions: found?.questions ?? [],
-        headerRow: found?.headerRow ?? 0,
+      const kept = documentIn(view.stateTab, id);
+      if (kept === null && view.structure.forms.has(id)) throw stateLost(this.#name, slug);
+      const before = kept?.state ?? newFormState({ formId: id, slug, name, place: id });
+      const document = {
+        state: { ...before, slug, name },
+        fields: kept?.fields ?? [],
+        doubted: kept?.doubted ?? [],
       };
       const writer = { formId: id, slug, since: headOf(view.structure.log) };
-      let parts = await this.#read(view, document);
-      if (await this.#mendHeader(writer, view, parts)) {
+      let table = await this.#tableOf(view, document);
+      let found = findForm(view, document, table);
+      if (await this.#mendHeader(writer, found)) {
         view = await this.#file.refresh();
-        parts = await this.#read(view, document);
+        table = await this.#tableOf(view, document);
+        found = findForm(view, document, table);
       }
-      const unverified = found?.unverified ?? null;
-      const tally = tallyOf(parts.rows, parts.entries);
-      const losses = lossesOf(view, document, liveRows(tally));
-      if (parts.freed.size > 0)
+      const losses = [...found.losses];
+      if (found.isFreed)
         losses.push(
           `Cells of ${name} that were protected or merged can be written now; its rows are read again.`,
         );
-      const counted = { ...document.state, tally };
-      const trusted = losses.length === 0 ? counted : distrust(counted);
+      const state = losses.length === 0 ? found.state : distrust(found.state);
       const form = new SheetForm({
-        ...parts,
-        document: { ...document, state: trusted },
-        kept: found,
+        ...this.#partsOf(view, kept),
+        known: { ...found, state },
+        table,
+        unread: null,
         losses,
         writer,
       });
-      if (unverified !== null) await form.startAfresh(unverified);
+      if (kept?.unverified) await form.startAfresh(kept.unverified, false);
       if (form.strays.length > 0) await form.erase({ kind: 'forget', ids: form.strays });
       return form;
     } catch (error) {
@@ -291,47 +302,16 @@ class SheetStore implements Store {
     }
   }
 
-  /** What is there of a form. */
-  async #read(
-    { structure, stateTab }: View,
-    document: FormDocument,
-  ): Promise<
-    Omit<SheetFormParts, 'kept' | 'losses' | 'writer' | 'rows'> & {
-      rows: ReadonlyMap<string, KnownRow>;
-    }
-  > {
-    const { formId } = document.state;
-    const tab = structure.forms.get(formId);
-    const table = tab === undefined ? new Map() : await this.#file.table(tab);
-    if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, document.state.name);
-    const found = tab === undefined ? EMPTY_SURVEY : survey(table);
-    const entries = entriesIn({ structure, stateTab }, formId);
-    const rows = countedRows(
-      rowsIn(table, found.places, new SerialTime(structure.timeZone)),
-      entries,
-    );
-    const salt = textIn(stateTab, SALT) ?? newSalt();
-    const freed = freedIn(entries, found.places, tab);
-    return { file: this.#file, salt, document, table, survey: found, freed, rows, entries };
-  }
-
   /** Puts a header row back that people sorted into the rows, or deleted. */
-  async #mendHeader(
-    writer: Writer,
-    { structure }: View,
-    { survey: found, document: { fields } }: Pick<SheetFormParts, 'survey' | 'document'>,
-  ): Promise<boolean> {
-    const tab = structure.forms.get(writer.formId);
+  async #mendHeader(writer: Writer, { tab, survey: found, fields }: FoundForm): Promise<boolean> {
     if (tab === undefined || planHeader(tab, found, fields).length === 0) return false;
-    const { result } = await this.#file.write<boolean>(writer, async (view) => {
-      const now = view.structure.forms.get(writer.formId);
+    const { result } = await this.#file.write<boolean>(writer, async ({ structure }) => {
+      const now = structure.forms.get(writer.formId);
       const requests =
         now === undefined ? [] : planHeader(now, survey(await this.#file.table(now)), fields);
-      const isAny = requests.length > 0;
-      return {
-        batch: isAny ? { requests, put: [], drop: [], aim: null, isShown: false } : null,
-        result: isAny,
-      };
+      const result = requests.length > 0;
+      const batch = { requests, put: [], drop: [], aim: null, isShown: false };
+      return { batch: result ? batch : null, result };
     });
     return result;
   }
@@ -348,29 +328,11 @@ const whereIs = (
     ? { location: 'no tab; the next run makes it', place: {} }
     : { location: `tab "${tab.title}"`, place: { url: urlOf(tab.sheetId) } };
 
-const rowsIn = (table: Table, places: Survey['places'], time: SerialTime): Map<string, KnownRow> =>
-  new Map([...places].map(([id, row]) => [id, knownRow(id, row, table, time, null)]));
-
-/** Without IDs, rows cannot be matched with submissions. */
-const idsLost = (target: string, form: string): MirrorError =>
+/** The sheet has rows of a form, and what was known of them is lost: erased people might come back. */
+const stateLost = (name: string, slug: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
-    `The column "Submission ID" of ${form} in target ${target} was deleted. Restore it from the version history, or delete the tab to copy the form again.`,
+    `Target ${name} has a tab of form ${slug}, but the hidden tab with what is known of it is lost, the list of forgotten submissions ` +
+      'perhaps among it. Nothing is written there. Restore it from the version history, or delete the tab to copy the form again.',
     { retryable: false },
   );
-
-/** What people removed, a sentence for each. `now`: how many live rows there are. */
-function lossesOf({ structure }: View, { state, fields }: FormDocument, now: number): string[] {
-  const before = liveRows(state.tally);
-  const tab = structure.forms.get(state.formId);
-  if (tab === undefined)
-    return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
-  const lost = fields.flatMap(({ label, column }) =>
-    column !== null && !tab.columns.has(column as `f:${string}`)
-      ? [`The column "${label}" of ${state.name} was deleted; it is filled again.`]
-      : [],
-  );
-  if (now < before)
-    lost.push(`${before - now} rows of ${state.name} were removed; they are read again.`);
-  return lost;
-}

@@ -1,31 +1,33 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import {
-  type ColumnKey,
-  compactKey,
-  METADATA_KEYS,
-  type MetadataEntry,
-  metadataEntries,
-} from './api/metadata.ts';
-import { type Obstacle, readOverlays, readProtections } from './api/obstacles.ts';
-import { type LaidRange, laidRanges } from './columns/laid-ranges.ts';
-import { type CommitLog, readCommitLog } from './state/commit-log.ts';
+import { type ColumnKey, markedAs, METADATA_KEYS, metadataEntries } from './api/metadata.ts';
+import { type CommitLog, readCommitLog } from './commit-log.ts';
+import { type Obstacle, readObstacles } from './obstacles.ts';
 
-/** The tab of a form. */
-export interface FormTab {
+/** Where a tab is, and how large. */
+export interface Grid {
   readonly sheetId: number;
-  readonly title: string;
   readonly rowCount: number;
   readonly columnCount: number;
+}
+
+/** The tab of a form. */
+export interface FormTab extends Grid {
+  readonly title: string;
   /** Where our columns are now, wherever people moved them. */
   readonly columns: ReadonlyMap<ColumnKey, number>;
   /** The IDs of the metadata that says so. */
   readonly marks: ReadonlyMap<ColumnKey, number>;
-  /** Columns with a mark of few characters, whose keys are not known yet: see {@link withKeys}. */
-  readonly unnamed: ReadonlyMap<string, { readonly index: number; readonly metadataId: number }>;
   /** Protected ranges that this account may not edit, and merged cells. */
   readonly obstacles: readonly Obstacle[];
-  /** Tables, filters and alternating colors that lie over it. */
-  readonly laid: readonly LaidRange[];
+  /** Rows of the tables, filters and alternating colors that people laid over it. Open ends reach to infinity. */
+  readonly laid: readonly { readonly start: number; readonly end: number }[];
+}
+
+/** A tab of our own that people see. */
+export interface OwnTab extends Grid {
+  /** People do not let us write to it. */
+  readonly isProtected: boolean;
+  readonly chartIds: readonly number[];
 }
 
 /** Everything about a spreadsheet but its cells, as of one reading. */
@@ -38,142 +40,84 @@ export interface Structure {
   readonly titles: readonly string[];
   readonly forms: ReadonlyMap<string, FormTab>;
   /** The hidden tab that holds states and entries; null before the first write. */
-  readonly stateTab: Pick<FormTab, 'sheetId' | 'rowCount'> | null;
+  readonly stateTab: Pick<Grid, 'sheetId' | 'rowCount'> | null;
   readonly mirrorTab: OwnTab | null;
   readonly summaryTab: OwnTab | null;
 }
 
-/** A tab of our own that people see. */
-export interface OwnTab extends Pick<FormTab, 'sheetId' | 'title' | 'rowCount' | 'columnCount'> {
-  /** People do not let us write to it. */
-  readonly isProtected: boolean;
-  readonly chartIds: readonly number[];
-}
-
-/** What the metadata of a tab of our own says. A copy of the file or of the tab carries the original's, and so binds to nothing. */
-export const roleMark = (
-  role: 'state' | 'mirror' | 'summary',
-  spreadsheetId: string,
-  sheetId: number,
-): string => JSON.stringify([role, spreadsheetId, sheetId]);
+/** What a tab of our own is for, as its metadata says. */
+export type TabRole = 'state' | 'mirror' | 'summary';
 
 /** Reads the answer of `SheetsApi.structure`. */
 export function readStructure(
   spreadsheetId: string,
-  answer: sheets_v4.Schema$Spreadsheet,
+  { sheets = [], properties, developerMetadata }: sheets_v4.Schema$Spreadsheet,
 ): Structure {
   const forms = new Map<string, FormTab>();
-  let stateTab: Structure['stateTab'] = null;
-  const own: Record<'mirror' | 'summary', OwnTab | null> = { mirror: null, summary: null };
-  const others: number[] = [];
-  const protections = readProtections(answer);
-  for (const sheet of answer.sheets ?? []) {
-    const tab = tabOf(sheet);
-    const marks = metadataEntries(sheet.developerMetadata);
-    others.push(...marks.map(({ id }) => id));
-    const isOwn = (role: 'state' | 'mirror' | 'summary'): boolean => {
-      const mark = roleMark(role, spreadsheetId, tab.sheetId);
-      return marks.some(({ key, value }) => key === METADATA_KEYS.role && value === mark);
+  const own = new Map<string, OwnTab>();
+  const ids: number[] = [];
+  let cells = 0;
+  for (const sheet of sheets) {
+    const { sheetId = 0, title, gridProperties } = sheet.properties ?? {};
+    const grid = {
+      sheetId: sheetId ?? 0,
+      rowCount: gridProperties?.rowCount ?? 0,
+      columnCount: gridProperties?.columnCount ?? 0,
     };
-    if (isOwn('state')) stateTab = tab;
-    for (const role of ['mirror', 'summary'] as const)
-      if (isOwn(role))
-        own[role] = {
-          ...tab,
-          isProtected: protections.some(({ sheetId }) => sheetId === tab.sheetId),
-          chartIds: (sheet.charts ?? []).map(({ chartId }) => chartId ?? 0),
-        };
-    const formId = formOf(marks, spreadsheetId, tab.sheetId);
+    cells += grid.rowCount * grid.columnCount;
+    const marks = metadataEntries(sheet.developerMetadata);
+    ids.push(...marks.map(({ id }) => id));
+    const obstacles = readObstacles(sheet);
+    const role = markedAs(marks, METADATA_KEYS.role, spreadsheetId, grid.sheetId);
+    if (role !== null)
+      own.set(role, {
+        ...grid,
+        isProtected: obstacles.some(({ kind }) => kind === 'protection'),
+        chartIds: (sheet.charts ?? []).map(({ chartId }) => chartId ?? 0),
+      });
+    const formId = markedAs(marks, METADATA_KEYS.form, spreadsheetId, grid.sheetId);
     if (formId === null) continue;
-    const obstacles = [...protections, ...readOverlays(sheet)].filter(
-      (one) => one.sheetId === tab.sheetId && one.kind !== 'head',
-    );
+    const columns = columnsOf(sheet);
+    ids.push(...columns.marks.values());
     forms.set(formId, {
-      ...tab,
-      ...columnsOf(sheet, others),
+      ...grid,
+      ...columns,
+      title: title ?? '',
       obstacles,
-      laid: laidRanges(sheet),
+      laid: [
+        ...(sheet.tables ?? []),
+        ...(sheet.basicFilter ? [sheet.basicFilter] : []),
+        ...(sheet.filterViews ?? []),
+        ...(sheet.bandedRanges ?? []),
+      ].map(({ range }) => ({
+        start: range?.startRowIndex ?? 0,
+        end: range?.endRowIndex ?? Infinity,
+      })),
     });
   }
   return {
-    title: answer.properties?.title ?? '',
-    timeZone: answer.properties?.timeZone ?? 'Etc/GMT',
-    cells: (answer.sheets ?? [])
-      .map((sheet) => tabOf(sheet))
-      .reduce((sum, { rowCount, columnCount }) => sum + rowCount * columnCount, 0),
-    log: readCommitLog(metadataEntries(answer.developerMetadata), others),
-    titles: (answer.sheets ?? []).map(({ properties }) => properties?.title ?? ''),
+    title: properties?.title ?? '',
+    timeZone: properties?.timeZone ?? 'Etc/GMT',
+    cells,
+    log: readCommitLog(metadataEntries(developerMetadata), ids),
+    titles: sheets.map((sheet) => sheet.properties?.title ?? ''),
     forms,
-    stateTab,
-    mirrorTab: own.mirror,
-    summaryTab: own.summary,
+    stateTab: own.get('state' satisfies TabRole) ?? null,
+    mirrorTab: own.get('mirror' satisfies TabRole) ?? null,
+    summaryTab: own.get('summary' satisfies TabRole) ?? null,
   };
 }
 
-function tabOf({
-  properties,
-}: sheets_v4.Schema$Sheet): Pick<FormTab, 'sheetId' | 'title' | 'rowCount' | 'columnCount'> {
-  const { sheetId, title, gridProperties } = properties ?? {};
-  return {
-    sheetId: sheetId ?? 0,
-    title: title ?? '',
-    rowCount: gridProperties?.rowCount ?? 0,
-    columnCount: gridProperties?.columnCount ?? 0,
-  };
-}
-
-/** The form that a tab is bound to. */
-function formOf(
-  own: readonly MetadataEntry[],
-  spreadsheetId: string,
-  sheetId: number,
-): string | null {
-  for (const { key, value } of own) {
-    if (key !== METADATA_KEYS.form) continue;
-    const [formId, file, sheet] = JSON.parse(value) as unknown[];
-    if (typeof formId === 'string' && file === spreadsheetId && sheet === sheetId) return formId;
-  }
-  return null;
-}
-
-/** Columns by what they show; of two with one mark the left one counts. `ids`: gets the IDs of their metadata. */
-function columnsOf(
-  { data }: sheets_v4.Schema$Sheet,
-  ids: number[],
-): Pick<FormTab, 'columns' | 'marks' | 'unnamed'> {
-  const unnamed = new Map<string, { index: number; metadataId: number }>();
+/** Columns by what they show; of two with one mark the left one counts. */
+function columnsOf({ data }: sheets_v4.Schema$Sheet): Pick<FormTab, 'columns' | 'marks'> {
   const columns = new Map<ColumnKey, number>();
   const marks = new Map<ColumnKey, number>();
   for (const { startColumn, columnMetadata } of data ?? [])
     for (const [offset, { developerMetadata }] of (columnMetadata ?? []).entries())
       for (const { id, key, value } of metadataEntries(developerMetadata)) {
-        ids.push(id);
-        const index = (startColumn ?? 0) + offset;
-        if (key === METADATA_KEYS.compactColumn && !unnamed.has(value))
-          unnamed.set(value, { index, metadataId: id });
         if (key !== METADATA_KEYS.column || columns.has(value as ColumnKey)) continue;
-        columns.set(value as ColumnKey, index);
+        columns.set(value as ColumnKey, (startColumn ?? 0) + offset);
         marks.set(value as ColumnKey, id);
       }
-  return { columns, marks, unnamed };
-}
-
-/** The structure with the columns whose marks are short. `keysOf`: all keys that the columns of a form may have. */
-export function withKeys(
-  structure: Structure,
-  keysOf: (formId: string) => readonly ColumnKey[],
-): Structure {
-  if ([...structure.forms.values()].every(({ unnamed }) => unnamed.size === 0)) return structure;
-  const forms = new Map<string, FormTab>();
-  for (const [formId, tab] of structure.forms) {
-    const [columns, marks] = [new Map(tab.columns), new Map(tab.marks)];
-    for (const key of tab.unnamed.size === 0 ? [] : keysOf(formId)) {
-      const found = tab.unnamed.get(compactKey(key));
-      if (found === undefined || columns.has(key)) continue;
-      columns.set(key, found.index);
-      marks.set(key, found.metadataId);
-    }
-    forms.set(formId, { ...tab, columns, marks });
-  }
-  return { ...structure, forms };
+  return { columns, marks };
 }

@@ -1,29 +1,156 @@
-import { OPEN_STATUSES } from '../../mirror/types.ts';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { OPEN_STATUSES } from '../../mirror/types.ts';
 import {
   COLOURS,
   columnWidth,
   formatCells,
   gridRange,
+  growBy,
   HEADER_FORMAT,
   warnBeforeEdits,
 } from './api/formatting.ts';
-import { createMetadata, METADATA_KEYS } from './api/metadata.ts';
+import { type ColumnKey, hashText } from './api/metadata.ts';
+import { freeTabTitle, type SheetFile, type Shown, type View } from './sheet-file.ts';
+import { documentsIn, type StateKey, textIn } from './state-tab.ts';
+import type { FormTab, Grid, Structure } from './structure.ts';
 import {
   CHART,
   LABEL,
   MAX_NAME,
+  type PlacedColumn,
   type Section,
   SECTION_WIDTH,
   sectionOf,
+  type SummaryForm,
   thisWeekCell,
   totalCell,
   WEEK,
   WEEK_COUNT,
-} from './section.ts';
-import { MAX_FORMS, type SummaryForm, type SummaryPlan } from './summary-plan.ts';
+} from './summary-section.ts';
+
+/*
+ * The tab with numbers and charts over all forms, by formulas. It is written whole, when forms or questions change.
+ */
 
 type Request = sheets_v4.Schema$Request;
+
+const SUMMARY: StateKey = { kind: 'record', formId: '', key: 'summary tab' };
+
+/** What the hidden tab keeps of the Summary tab. */
+interface KeptSummary {
+  /** Of what it shows. */
+  readonly digest: string;
+  /** The chart of each form; 0: people deleted it. */
+  readonly charts: Readonly<Record<string, number>>;
+}
+
+/**
+ * Writes the Summary tab where other forms or questions are to be shown than before. `wanted`: SHEETS_SUMMARY; undefined: only a
+ * spreadsheet without other tabs of people's gets one. One that people delete does not come back, unless it was switched off
+ * in between.
+ */
+export function showSummary(file: SheetFile, wanted: boolean | undefined, view: View): Shown {
+  const { structure, stateTab } = view;
+  const nothing = { requests: [], put: [], drop: [] };
+  const text = textIn(stateTab, SUMMARY);
+  if (wanted === false) return text === null ? nothing : { ...nothing, drop: [SUMMARY] };
+  const kept = text === null ? null : (JSON.parse(text) as KeptSummary);
+  const tab = structure.summaryTab;
+  const plan = planSummary(view);
+  const mayMake = plan.forms.length > 0 && (wanted === true || hasOnlyOurs(structure));
+  if (tab === null && (kept !== null || !mayMake)) return nothing;
+  if (tab?.isProtected === true || (tab !== null && kept?.digest === plan.digest)) return nothing;
+  const grid = tab ?? { sheetId: file.newId(), rowCount: HEAD_ROWS, columnCount: COLUMNS };
+  const { sheetId, rowCount, columnCount } = grid;
+  let row = HEAD_ROWS + plan.forms.length + 3;
+  const sections = plan.forms.map((form): PlacedSection => {
+    const placed = { form, section: sectionOf(sheetId, row, form), top: row };
+    row += placed.section.height;
+    return placed;
+  });
+  const all = { startRow: 0, endRow: Math.max(rowCount, row), startColumn: 0 };
+  const ours = gridRange({ sheetId, ...all, endColumn: SECTION_WIDTH });
+  const { requests, charts } = chartsOf(
+    file,
+    sheetId,
+    kept?.charts ?? {},
+    tab?.chartIds ?? [],
+    sections,
+  );
+  const keeps: KeptSummary = { digest: plan.digest, charts };
+  return {
+    requests: [
+      ...(tab === null ? newSummaryTab(file, grid, structure) : []),
+      ...growBy(sheetId, 'ROWS', row - rowCount),
+      ...growBy(sheetId, 'COLUMNS', COLUMNS - columnCount),
+      { repeatCell: { range: ours, cell: {}, fields: 'userEnteredValue,userEnteredFormat' } },
+      ...headOf(sheetId, plan),
+      ...overviewOf(sheetId, sections),
+      ...sections.flatMap(({ section }) => section.requests),
+      ...requests,
+    ],
+    put: [{ ...SUMMARY, text: JSON.stringify(keeps) }],
+    drop: [],
+  };
+}
+
+/** Whether people have at most one tab of their own: a new spreadsheet comes with one. */
+const hasOnlyOurs = ({ titles, forms, stateTab, mirrorTab }: Structure): boolean =>
+  titles.length - forms.size - (stateTab === null ? 0 : 1) - (mirrorTab === null ? 0 : 1) <= 1;
+
+/** Forms that the Summary tab shows, in the order of their tabs. */
+const MAX_FORMS = 30;
+
+/** Which forms and questions the Summary tab shows. */
+interface SummaryPlan {
+  readonly forms: readonly SummaryForm[];
+  /** True when there are more forms than it shows. */
+  readonly isCut: boolean;
+  /** Of all that makes it necessary to write the tab again: not where tabs and columns are, nor what they are called. */
+  readonly digest: string;
+}
+
+/** The forms of a spreadsheet that are not gone, and their questions that are counted by answer. */
+function planSummary({ structure, stateTab }: View): SummaryPlan {
+  const documents = new Map(documentsIn(stateTab).map((each) => [each.state.formId, each]));
+  const all = [...structure.forms].flatMap(([formId, tab]): SummaryForm[] => {
+    const document = documents.get(formId);
+    const id = columnOf(tab, 's:id');
+    if (document === undefined || document.state.goneAtMs !== null || id === undefined) return [];
+    return [
+      {
+        formId,
+        sheetId: tab.sheetId,
+        name: document.state.name,
+        title: tab.title,
+        headerRow: document.headerRow,
+        id,
+        at: columnOf(tab, 's:at'),
+        status: columnOf(tab, 's:status'),
+        removed: columnOf(tab, 's:removed'),
+        questions: document.questions.flatMap(({ key, listed, numbers }) => {
+          const column = columnOf(tab, key);
+          return column === undefined ? [] : [{ column, listed, numbers }];
+        }),
+      },
+    ];
+  });
+  const forms = all.slice(0, MAX_FORMS);
+  const isCut = all.length > forms.length;
+  const parts = forms.map(({ formId, sheetId, name, id, at, status, removed, questions }) => [
+    formId,
+    sheetId,
+    name,
+    ...[id, at, status, removed].map((column) => column?.metadataId ?? 0),
+    ...questions.map(({ column, listed, numbers }) => [column.metadataId, listed, numbers]),
+  ]);
+  return { forms, isCut, digest: hashText(JSON.stringify([isCut, ...parts]), 12) };
+}
+
+function columnOf({ columns, marks }: FormTab, key: ColumnKey): PlacedColumn | undefined {
+  const [index, metadataId] = [columns.get(key), marks.get(key)];
+  return index === undefined || metadataId === undefined ? undefined : { index, metadataId };
+}
 
 /** Rows above the sections. */
 const HEAD_ROWS = 5;
@@ -31,84 +158,28 @@ const COLUMNS = 16;
 const WIDTHS = [260, 100, 100, 200, 24, 110, 100, 24];
 const CHART_SIZE = { widthPixels: 640, heightPixels: 380 };
 
-/** Requests that make the tab. `mark`: the value of the metadata that says that it is ours. `place`: where among the tabs. */
-export function newSummaryTab(
-  { sheetId, rowCount, columnCount }: SummaryGrid,
-  { title, place, mark }: { readonly title: string; readonly place: number; readonly mark: string },
-): Request[] {
-  const gridProperties = { rowCount, columnCount, hideGridlines: true };
-  return [
-    { addSheet: { properties: { sheetId, title, index: place, gridProperties } } },
-    createMetadata({ sheetId }, METADATA_KEYS.role, mark),
-    ...WIDTHS.map((width, column) => columnWidth(sheetId, column, width)),
-    warnBeforeEdits(
-      { sheetId },
-      'Written by forms-mirror, and again when forms or questions change. You may move, hide and delete it.',
-    ),
-  ];
-}
-
-/** The size of a tab that is yet to be made. */
-export const NEW_TAB_SIZE = { rowCount: HEAD_ROWS, columnCount: COLUMNS };
-
-/** The tab, as far as its size goes. */
-export interface SummaryGrid {
-  readonly sheetId: number;
-  readonly rowCount: number;
-  readonly columnCount: number;
-}
-
-/** What the tab is to show, in the shape of requests. */
-export interface SummaryContent {
-  readonly requests: readonly Request[];
-  /** The chart of each form; 0 for one that people deleted. */
-  readonly charts: ReadonlyMap<string, number>;
-}
-
-export interface SummaryInput {
-  readonly tab: SummaryGrid;
-  readonly plan: SummaryPlan;
-  /** The chart that each form had, and those that are there. */
-  readonly charts: ReadonlyMap<string, number>;
-  readonly chartIds: readonly number[];
-  readonly newChartId: () => number;
-}
-
-/** Everything on the tab anew: cells, formats, and the charts, which keep what people made of their frames. */
-export function summaryContent(input: SummaryInput): SummaryContent {
-  const { tab, plan } = input;
-  const { sheetId } = tab;
-  let row = HEAD_ROWS + plan.forms.length + 3;
-  const sections = plan.forms.map((form) => {
-    const section = sectionOf(sheetId, row, form);
-    const top = row;
-    row += section.height;
-    return { form, section, top };
-  });
-  const rowCount = Math.max(tab.rowCount, row);
-  const columnCount = Math.max(tab.columnCount, COLUMNS);
-  const { requests: chartRequests, charts } = chartsOf(input, sections);
-  const cells = [
-    ...grow(sheetId, 'ROWS', rowCount - tab.rowCount),
-    ...grow(sheetId, 'COLUMNS', columnCount - tab.columnCount),
-    ...clear(sheetId, rowCount),
-    ...headOf(sheetId, plan),
-    ...overviewOf(sheetId, sections),
-    ...sections.flatMap(({ section }) => section.requests),
-  ];
-  return { requests: [...cells, ...chartRequests], charts };
-}
-
-function grow(sheetId: number, dimension: 'ROWS' | 'COLUMNS', length: number): Request[] {
-  return length > 0 ? [{ appendDimension: { sheetId, dimension, length } }] : [];
-}
-
-/** Empties the columns of ours, formats included. */
-function clear(sheetId: number, endRow: number): Request[] {
-  const area = { sheetId, startRow: 0, endRow, startColumn: 0, endColumn: SECTION_WIDTH };
-  const fields = 'userEnteredValue,userEnteredFormat';
-  return [{ repeatCell: { range: gridRange(area), cell: {}, fields } }];
-}
+const newSummaryTab = (
+  file: SheetFile,
+  { sheetId, rowCount, columnCount }: Grid,
+  { titles, forms }: Structure,
+): Request[] => [
+  {
+    addSheet: {
+      properties: {
+        sheetId,
+        title: freeTabTitle('Summary', titles),
+        index: forms.size,
+        gridProperties: { rowCount, columnCount, hideGridlines: true },
+      },
+    },
+  },
+  file.markTab(sheetId, 'summary'),
+  ...WIDTHS.map((width, column) => columnWidth(sheetId, column, width)),
+  warnBeforeEdits(
+    { sheetId },
+    'Written by forms-mirror, and again when forms or questions change. You may move, hide and delete it.',
+  ),
+];
 
 function headOf(sheetId: number, { isCut }: SummaryPlan): Request[] {
   const lines = [
@@ -168,35 +239,38 @@ interface PlacedSection {
   readonly top: number;
 }
 
-/** A chart that is there is kept and follows its section; one that people deleted does not come back. */
+/** A chart that is there is kept and follows its section; one that people deleted does not come back. `before`: by form. */
 function chartsOf(
-  { tab: { sheetId }, charts: before, chartIds, newChartId }: SummaryInput,
+  file: SheetFile,
+  sheetId: number,
+  before: KeptSummary['charts'],
+  chartIds: readonly number[],
   sections: readonly PlacedSection[],
-): { requests: Request[]; charts: Map<string, number> } {
+): { requests: Request[]; charts: KeptSummary['charts'] } {
   const there = new Set(chartIds);
-  const charts = new Map<string, number>();
+  const charts: Record<string, number> = {};
   const requests: Request[] = [];
   for (const { form, section, top } of sections) {
-    const known = before.get(form.formId);
+    const known = before[form.formId];
     if (section.weeks === undefined) continue;
     const spec = chartSpec(sheetId, form, section.weeks);
     const anchorCell = { sheetId, rowIndex: top, columnIndex: CHART };
     if (known === undefined) {
-      const chartId = newChartId();
-      charts.set(form.formId, chartId);
+      const chartId = file.newId();
+      charts[form.formId] = chartId;
       const overlayPosition = { anchorCell, ...CHART_SIZE };
       requests.push({ addChart: { chart: { chartId, spec, position: { overlayPosition } } } });
     } else if (there.has(known)) {
-      charts.set(form.formId, known);
+      charts[form.formId] = known;
       const newPosition = { overlayPosition: { anchorCell } };
       requests.push(
         { updateChartSpec: { chartId: known, spec } },
         { updateEmbeddedObjectPosition: { objectId: known, newPosition, fields: 'anchorCell' } },
       );
-    } else charts.set(form.formId, 0);
+    } else charts[form.formId] = 0;
   }
-  const kept = new Set(charts.values());
-  const gone = [...before.values()].filter((id) => there.has(id) && !kept.has(id));
+  const kept = new Set(Object.values(charts));
+  const gone = Object.values(before).filter((id) => there.has(id) && !kept.has(id));
   const deletions = gone.map((objectId) => ({ deleteEmbeddedObject: { objectId } }));
   return { requests: [...deletions, ...requests], charts };
 }

@@ -2,6 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { cellData, type ReadValue } from './api/cell-value.ts';
 import { deleteRows } from './erase.ts';
+import { timeOf } from './row-values.ts';
+import type { KnownRow } from './rows.ts';
+import { SerialTime } from './serial-time.ts';
 import { type Aim, aimAt, type SheetFile, type View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
 
@@ -12,8 +15,29 @@ import type { FormTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-/** What is stored of the cells that one write was meant for. */
-export type Unverified = Pick<Aim, 'appended' | 'rows' | 'isOnHeaders' | 'idColumn'>;
+/** What is stored of writes until it is known that they met the cells that they were meant for. */
+export interface Unverified {
+  /** IDs of the rows that were added below all others. */
+  readonly appended: readonly string[];
+  /** IDs of the rows that were written by their place. */
+  readonly updated: readonly string[];
+  /** Where the column of IDs was; the last write first. */
+  readonly idColumns: readonly number[];
+  /** Columns were made, or headers written. */
+  readonly isOnHeaders: boolean;
+}
+
+/** What two writes were meant for. */
+export const together = (now: Unverified, before: Unverified): Unverified => ({
+  appended: [...new Set([...now.appended, ...before.appended])],
+  updated: [...new Set([...now.updated, ...before.updated])],
+  idColumns: [...new Set([...now.idColumns, ...before.idColumns])],
+  isOnHeaders: now.isOnHeaders || before.isOnHeaders,
+});
+
+/** The submissions that were written. */
+export const idsOf = ({ appended, updated }: Unverified): Set<string> =>
+  new Set([...appended, ...updated]);
 
 /**
  * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear cells that show an
@@ -23,8 +47,8 @@ export async function planSweep(
   file: SheetFile,
   { structure }: View,
   formId: string,
-  { appended, rows, isOnHeaders, idColumn }: Unverified,
-  known: ReadonlyMap<string, unknown>,
+  left: Unverified,
+  known: ReadonlyMap<string, KnownRow>,
 ): Promise<{ readonly requests: readonly Request[]; readonly aim: Aim | null }> {
   const read = await readSettled(file, structure.forms.get(formId), formId);
   if (read === null) return { requests: [], aim: null };
@@ -32,7 +56,7 @@ export async function planSweep(
   const { sheetId, columns, marks } = tab;
   const at = columns.get('s:id') ?? -1;
   const ids = lines.map((line) => String(line[at] ?? ''));
-  const added = new Set(appended);
+  const [added, written] = [new Set(left.appended), idsOf(left)];
   // They are so new that no person can have written their IDs anywhere.
   const astray = lines.flatMap((line, row) => {
     const isBeside = line.some((cell, column) => column !== at && added.has(String(cell ?? '')));
@@ -47,30 +71,63 @@ export async function planSweep(
     requests.push({ updateCells: { start, rows: [{ values: [cellData(value)] }], fields } });
     if (id !== '') mended.push([row - astray.filter((gone) => gone < row).length, id]);
   };
-  for (const [row, id] of rows) {
-    // A row that belongs to another submission keeps that submission's ID.
-    if (ids.includes(id) || known.has(ids[row] ?? '') || row >= lines.length) continue;
-    write(row, at, id, id);
+  const then = [...ids];
+  for (const [row, id] of ownersOf(lines, ids, known, new SerialTime(structure.timeZone))) {
+    if (astray.includes(row) || (id ?? '') === then[row]) continue;
+    write(row, at, id, id ?? '');
+    then[row] = id ?? '';
   }
-  // An ID that a sweep put back while columns moved stands where the column of IDs was.
-  for (const [row, id] of idColumn === at ? [] : rows)
-    if (String(lines[row]?.[idColumn] ?? '') === id && !astray.includes(row))
-      write(row, idColumn, null, ids[row] ?? '');
-  const written = new Set([...appended, ...rows.map(([, id]) => id)]);
-  const ours = [...columns.values()].filter((column) => column !== at);
-  for (const [row, line] of lines.entries())
-    for (const column of ours)
-      if (written.has(String(line[column] ?? '')) && !astray.includes(row))
-        write(row, column, null, ids[row] ?? '');
+  const ours = new Set(columns.values());
+  for (const [row, line] of lines.entries()) {
+    if (astray.includes(row)) continue;
+    for (const [column, cell] of line.entries()) {
+      const isSuspect =
+        // People may show the ID of its row in a column of their own.
+        ours.has(column) || (left.idColumns.includes(column) && String(cell ?? '') !== ids[row]);
+      if (isSuspect && column !== at && written.has(String(cell ?? '')))
+        write(row, column, null, then[row] ?? '');
+    }
+  }
   requests.push(...deleteRows(sheetId, astray));
   // This write may go astray as well.
-  return {
-    requests,
-    aim:
-      requests.length === 0
-        ? null
-        : aimAt(tab, columns, marks, { rows: mended, appended, isOnHeaders }),
+  const aim = aimAt(tab, columns, marks, mended, left);
+  return { requests, aim: requests.length === 0 ? null : aim };
+}
+
+/**
+ * Rows whose ID was written over, each with the ID that it is to have; null where that is not certain, so that people are asked. A row of
+ * ours shows the time of its submission in some cell, also where a write met the wrong columns.
+ */
+function ownersOf(
+  lines: readonly (readonly ReadValue[])[],
+  ids: readonly string[],
+  known: ReadonlyMap<string, KnownRow>,
+  time: SerialTime,
+): [row: number, id: string | null][] {
+  const times = lines.map((line) => new Set(line.map((cell) => timeOf(cell, time))));
+  const claimed = new Set<string>();
+  const isRight = (row: number): boolean => {
+    const found = known.get(ids[row] ?? '');
+    return (
+      found !== undefined && (found.createdAt === null || times[row]?.has(found.createdAt) === true)
+    );
   };
+  for (const [row, id] of ids.entries()) if (isRight(row)) claimed.add(id);
+  const lost = new Map<string, string[]>();
+  for (const { id, createdAt } of known.values())
+    if (createdAt !== null && !claimed.has(id))
+      lost.set(createdAt, [...(lost.get(createdAt) ?? []), id]);
+  const wrong = ids.flatMap((id, row) => {
+    const candidates = [...(times[row] ?? [])].flatMap((at) => lost.get(at ?? '') ?? []);
+    const isOurs = candidates.length > 0 || (id !== '' && claimed.has(id));
+    return isRight(row) || !isOurs ? [] : [{ row, candidates }];
+  });
+  const rivals = wrong.flatMap(({ candidates }) => candidates);
+  return wrong.map(({ row, candidates }) => {
+    const [id] = candidates;
+    const isCertain = candidates.length === 1 && rivals.filter((each) => each === id).length === 1;
+    return [row, isCertain && id !== undefined ? id : null];
+  });
 }
 
 const MOST_READINGS = 5;
@@ -83,7 +140,7 @@ async function readSettled(
 ): Promise<{ readonly tab: FormTab; readonly lines: ReadValue[][] } | null> {
   let tab = found;
   for (let tries = 1; tab !== undefined; tries++) {
-    const [lines = []] = await file.cells([tab.sheetId]);
+    const lines = await file.cells(tab.sheetId);
     const after = (await file.refresh()).structure.forms.get(formId);
     const isSame = isDeepStrictEqual(after?.columns, tab.columns);
     if (isSame || tries >= MOST_READINGS) return { tab, lines };

@@ -1,8 +1,10 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { count } from '../../../base/format.ts';
 import { cellText } from '../../../mirror/cells.ts';
-import { MAX_CELL_CHARACTERS } from './size-limits.ts';
 import type { Cell } from '../../../mirror/types.ts';
+
+/** Characters (UTF-16) of one cell. A longer text makes Google refuse the whole batch. */
+const MAX_CELL_CHARACTERS = 50_000;
 
 /** The content that a cell of ours should have; null: empty. Text is written as text and numbers as numbers, so that nothing is evaluated. */
 export type SheetValue = string | number | null;

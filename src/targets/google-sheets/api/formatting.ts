@@ -111,3 +111,11 @@ export const warnBeforeEdits = (
     protectedRange: { range: gridRange(area), description, warningOnly: true },
   },
 });
+
+/** Adds rows or columns at the end of a tab, if `length` is more than 0. */
+export const growBy = (
+  sheetId: number,
+  dimension: 'ROWS' | 'COLUMNS',
+  length: number,
+): sheets_v4.Schema$Request[] =>
+  length > 0 ? [{ appendDimension: { sheetId, dimension, length } }] : [];

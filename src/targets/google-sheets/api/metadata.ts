@@ -9,46 +9,21 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 export const METADATA_KEYS = {
   /** On a form's tab: the form. */
   form: 'fm.form',
-  /** On a form's tab: checkpoint, passes, counts. */
-  state: 'fm.state',
-  /** On a form's tab: its fields, when they fit. */
-  fields: 'fm.fields',
   /** On a form's header row. */
   header: 'fm.header',
-  /** On a column: which field it shows. */
+  /** On a column: its {@link ColumnKey}. */
   column: 'fm.col',
-  /** The same in few characters, for very wide forms. */
-  compactColumn: 'fm',
   /** On a tab of our own: its role. */
   role: 'fm.role',
-  /** On the Mirror tab: which tables it shows, and where. */
-  tables: 'fm.tables',
-  /** On the tab that came with the spreadsheet: that we hid it, and when. */
-  emptyTab: 'fm.empty',
   /** On the spreadsheet: one write of ours. */
   commit: 'fm.commit',
-  /** On the spreadsheet: a form that was mirrored into it, so that a tab that people delete is missed. */
-  knownForm: 'fm.known',
-  /** On the spreadsheet: who marks a form. */
-  marker: 'fm.marker',
-  /** On the spreadsheet: the newest look. */
-  look: 'fm.look',
-  /** On the spreadsheet: something that people have paused. */
-  pause: 'fm.pause',
-  /** On the spreadsheet: which form a slug in the settings first named. */
-  slug: 'fm.slug',
-  /** On the spreadsheet: that it is to have a Summary tab, or had one. On that tab: what it shows. */
-  summary: 'fm.summary',
 } as const;
 
-/** What one of our columns shows: a part of the submission, or a field (`f:` and its ID). */
+/** What one of our columns shows: a part of the submission, or a field. */
 export type ColumnKey = 's:id' | 's:at' | 's:status' | 's:removed' | `f:${string}`;
 
-/** The column of a field. */
-export const fieldKey = (fieldId: string): ColumnKey => `f:${fieldId}`;
-
-/** The few characters that stand for a column of a very wide form: 42 bits of a hash. */
-export const compactKey = (key: ColumnKey): string => hashText(key, 7);
+/** The column of a field: `f:` and 42 bits of a hash, because Google limits the characters of all metadata of a tab. */
+export const fieldKey = (fieldId: string): ColumnKey => `f:${hashText(fieldId, 7)}`;
 
 /** A short, stable, unguessed name for a text: base64url of SHA-256. */
 export const hashText = (text: string, length: number): string =>
@@ -119,6 +94,21 @@ export const deleteMetadata = (id: number): sheets_v4.Schema$Request => ({
   deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: { metadataId: id } } },
 });
 
-/** The value of a form's mark: a copy of the file or of the tab carries the original's, and so binds to nothing. */
-export const formMark = (formId: string, spreadsheetId: string, sheetId: number): string =>
-  JSON.stringify([formId, spreadsheetId, sheetId]);
+/** The value of the mark of a tab. A copy of the file or of the tab carries the original's, and so binds to nothing. */
+export const tabMark = (name: string, spreadsheetId: string, sheetId: number): string =>
+  JSON.stringify([name, spreadsheetId, sheetId]);
+
+/** The form or role that marks of a tab bind it to; null: none. */
+export function markedAs(
+  marks: readonly MetadataEntry[],
+  wanted: string,
+  spreadsheetId: string,
+  sheetId: number,
+): string | null {
+  for (const { key, value } of marks) {
+    if (key !== wanted) continue;
+    const [name, file, tab] = JSON.parse(value) as unknown[];
+    if (typeof name === 'string' && file === spreadsheetId && tab === sheetId) return name;
+  }
+  return null;
+}

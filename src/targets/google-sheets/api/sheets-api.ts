@@ -1,15 +1,12 @@
 import { sheets, type sheets_v4 } from 'googleapis/build/src/apis/sheets/index.js';
-import { type Clock, throwIfAborted } from '../../../base/clock.ts';
-import { isAbort } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/clock.ts';
 import {
   type RetryDecision,
   type RetryPolicy,
   parseRetryAfter,
   withRetry,
 } from '../../../base/retry.ts';
-import { quotedTitle } from './a1.ts';
 import type { GoogleAccount } from '../../google/credentials.ts';
-import type { RequestQuota } from './request-quota.ts';
 import { SheetsError, toSheetsError } from './sheets-error.ts';
 
 /** Outlasts a quota that is refilled every minute. */
@@ -24,30 +21,52 @@ const RETRY: RetryPolicy = {
 const READ_TIMEOUT_MS = 90_000;
 const WRITE_TIMEOUT_MS = 120_000;
 
-/** Everything about the spreadsheet but its cells: tabs, sizes, and the metadata that binds them to the mirror. */
-const STRUCTURE_FIELDS = [
-  'properties(title,locale,timeZone,autoRecalc)',
-  'developerMetadata(metadataId,metadataKey,metadataValue)',
-  'sheets(properties(sheetId,title,hidden,gridProperties(rowCount,columnCount,frozenRowCount)),merges,charts(chartId),' +
-    'developerMetadata(metadataId,metadataKey,metadataValue),' +
-    'data(startColumn,columnMetadata(developerMetadata(metadataId,metadataKey,metadataValue))),' +
-    'tables(tableId,name,range),basicFilter(range),filterViews(range),bandedRanges(range),' +
-    'protectedRanges(description,range,unprotectedRanges,warningOnly,requestingUserCanEdit))',
-].join(',');
+/** Google's limits (Sheets API, "Usage limits" and "Troubleshoot API errors"). */
+const BETWEEN_REQUESTS_MS = 1_000;
+const PER_MINUTE = 60;
+const MINUTE_MS = 60_000;
 
-/** Whatever people can put into a tab, or onto it. */
-const TAB_FIELDS = [
-  'namedRanges(range(sheetId))',
-  'sheets(properties(sheetId,tabColorStyle,rightToLeft,gridProperties),' +
-    'developerMetadata(metadataId,metadataKey,metadataValue),' +
-    'data(rowData(values(userEnteredValue,userEnteredFormat,note,dataValidation,pivotTable))),' +
-    'merges,conditionalFormats,filterViews(filterViewId),protectedRanges(protectedRangeId),basicFilter(range),' +
-    'charts(chartId),slicers(slicerId),bandedRanges(bandedRangeId),tables(tableId),rowGroups(depth),columnGroups(depth))',
+/**
+ * Keeps the requests to one spreadsheet within Google's quota, in the order in which they come: one a second, and 60 reads and 60
+ * writes a minute.
+ */
+export class RequestQuota {
+  readonly #clock: Clock;
+  #nextMs = 0;
+  readonly #starts: Record<'read' | 'write', number[]> = { read: [], write: [] };
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Waits for a place, and takes it. */
+  async take(kind: 'read' | 'write'): Promise<void> {
+    const now = this.#clock.now();
+    const starts = this.#starts[kind];
+    // Google counts by its own minutes; any minute is safe.
+    const oldest = starts.length < PER_MINUTE ? undefined : starts[0];
+    const start = Math.max(now, this.#nextMs, oldest === undefined ? 0 : oldest + MINUTE_MS);
+    this.#nextMs = start + BETWEEN_REQUESTS_MS;
+    starts.push(start);
+    if (starts.length > PER_MINUTE) starts.shift();
+    if (start > now) await this.#clock.sleep(Math.ceil(start - now));
+  }
+}
+
+/** Everything about the spreadsheet but its cells: tabs, sizes, and the metadata that binds them to the mirror. */
+const METADATA_FIELDS = 'developerMetadata(metadataId,metadataKey,metadataValue)';
+const STRUCTURE_FIELDS = [
+  'properties(title,timeZone)',
+  METADATA_FIELDS,
+  'sheets(properties(sheetId,title,gridProperties(rowCount,columnCount)),merges,charts(chartId),' +
+    `${METADATA_FIELDS},data(startColumn,columnMetadata(${METADATA_FIELDS})),` +
+    'tables(range),basicFilter(range),filterViews(range),bandedRanges(range),' +
+    'protectedRanges(description,range,unprotectedRanges,warningOnly,requestingUserCanEdit))',
 ].join(',');
 
 /** What a write is answered with: where the columns are now, and what the requested cells hold. */
 const VERIFICATION_FIELDS =
-  'replies(addSheet(properties(sheetId))),updatedSpreadsheet(sheets(properties(sheetId,title,gridProperties(rowCount,columnCount)),' +
+  'updatedSpreadsheet(sheets(properties(sheetId),' +
   'data(startRow,startColumn,columnMetadata(developerMetadata(metadataId)),rowData(values(userEnteredValue)))))';
 
 export interface SheetsApiOptions {
@@ -84,46 +103,11 @@ export class SheetsApi {
     });
   }
 
-  /** Tabs, sizes and metadata. One read. */
-  structure(signal?: AbortSignal): Promise<sheets_v4.Schema$Spreadsheet> {
-    return this.#read(signal, (call) =>
+  /** Tabs, sizes, metadata, and what people laid over the tabs. One read. */
+  structure(): Promise<sheets_v4.Schema$Spreadsheet> {
+    return this.#try('read', (call) =>
       this.#client.spreadsheets.get(
         { spreadsheetId: this.spreadsheetId, fields: STRUCTURE_FIELDS },
-        call,
-      ),
-    );
-  }
-
-  /** The spreadsheet's own metadata: the commit log. One small read. */
-  ownMetadata(): Promise<sheets_v4.Schema$Spreadsheet> {
-    const fields = 'developerMetadata(metadataId,metadataKey,metadataValue)';
-    return this.#read(undefined, (call) =>
-      this.#client.spreadsheets.get({ spreadsheetId: this.spreadsheetId, fields }, call),
-    );
-  }
-
-  /** Protected ranges, with whether we may edit them. One small read. */
-  protections(): Promise<sheets_v4.Schema$Spreadsheet> {
-    const fields =
-      'sheets(properties(sheetId,title),protectedRanges(description,range,unprotectedRanges,warningOnly,requestingUserCanEdit))';
-    return this.#read(undefined, (call) =>
-      this.#client.spreadsheets.get({ spreadsheetId: this.spreadsheetId, fields }, call),
-    );
-  }
-
-  /** Texts and notes of some cells. One read. */
-  notes(range: string): Promise<sheets_v4.Schema$Spreadsheet> {
-    const fields = 'sheets(data(startRow,rowData(values(note,userEnteredValue(stringValue)))))';
-    const query = { spreadsheetId: this.spreadsheetId, ranges: [range], fields };
-    return this.#read(undefined, (call) => this.#client.spreadsheets.get(query, call));
-  }
-
-  /** One tab with all that is in it and on it, for tabs that are all but empty. One read. */
-  wholeTab(title: string): Promise<sheets_v4.Schema$Spreadsheet> {
-    const ranges = [quotedTitle(title)];
-    return this.#read(undefined, (call) =>
-      this.#client.spreadsheets.get(
-        { spreadsheetId: this.spreadsheetId, ranges, fields: TAB_FIELDS },
         call,
       ),
     );
@@ -133,9 +117,8 @@ export class SheetsApi {
   async values(
     dataFilters: sheets_v4.Schema$DataFilter[],
     majorDimension: 'ROWS' | 'COLUMNS',
-    signal?: AbortSignal,
   ): Promise<sheets_v4.Schema$MatchedValueRange[]> {
-    const answer = await this.#read(signal, (call) =>
+    const answer = await this.#try('read', (call) =>
       this.#client.spreadsheets.values.batchGetByDataFilter(
         {
           spreadsheetId: this.spreadsheetId,
@@ -154,18 +137,18 @@ export class SheetsApi {
 
   /**
    * One atomic write, tried once: a failure with the fault `unclear` may have been applied. What was throttled or never
-   * reached Google is tried again.
+   * reached Google is tried again. `responseRanges`: cells to show afterwards.
    */
   update(
     requests: sheets_v4.Schema$Request[],
     responseRanges: string[],
   ): Promise<sheets_v4.Schema$BatchUpdateSpreadsheetResponse> {
     const verify = responseRanges.length > 0;
-    return this.#try('write', undefined, (call) =>
+    return this.#try('write', (call) =>
       this.#client.spreadsheets.batchUpdate(
         {
           spreadsheetId: this.spreadsheetId,
-          fields: verify ? VERIFICATION_FIELDS : 'replies(addSheet(properties(sheetId)))',
+          fields: verify ? VERIFICATION_FIELDS : 'spreadsheetId',
           requestBody: {
             requests,
             ...(verify && { includeSpreadsheetInResponse: true, responseRanges }),
@@ -176,44 +159,25 @@ export class SheetsApi {
     );
   }
 
-  #read<T>(
-    signal: AbortSignal | undefined,
-    call: (options: CallOptions) => Promise<{ data: T }>,
-  ): Promise<T> {
-    return this.#try('read', signal, call);
-  }
-
   #try<T>(
     kind: 'read' | 'write',
-    signal: AbortSignal | undefined,
     call: (options: CallOptions) => Promise<{ data: T }>,
   ): Promise<T> {
     const { clock, quota, random } = this.#options;
-    const options: CallOptions = {
-      retry: false,
-      timeout: kind === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS,
-      ...(signal !== undefined && { signal }),
-    };
-    const subject = {
-      spreadsheetId: this.spreadsheetId,
-      email: this.email,
-      writes: kind === 'write',
-    };
+    const timeout = kind === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS;
+    const { spreadsheetId, email } = this;
     return withRetry(
       async () => {
-        await quota?.take(kind, this.spreadsheetId, signal);
+        await quota?.take(kind);
         try {
-          return (await call(options)).data;
+          return (await call({ retry: false, timeout })).data;
         } catch (error) {
-          // The reason of the stop, which what it threw may not say.
-          if (isAbort(error)) throwIfAborted(signal);
-          throw toSheetsError(error, subject);
+          throw toSheetsError(error, { spreadsheetId, email, writes: kind === 'write' });
         }
       },
       {
         policy: RETRY,
         clock,
-        signal,
         ...(random !== undefined && { random }),
         decide: (error) => decideRetry(error, clock.now()),
       },
@@ -224,7 +188,6 @@ export class SheetsApi {
 interface CallOptions {
   retry: false;
   timeout: number;
-  signal?: AbortSignal;
 }
 
 function decideRetry(error: unknown, nowMs: number): RetryDecision {

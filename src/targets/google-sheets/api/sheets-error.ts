@@ -1,5 +1,4 @@
 import type { ProblemCode } from '../../../base/catalogue.ts';
-import { count } from '../../../base/format.ts';
 import { isAbort, MirrorError } from '../../../base/errors.ts';
 import { type ProxyFailure, proxyFailureIn } from '../../../base/proxy.ts';
 import {
@@ -88,39 +87,12 @@ export function toSheetsError(error: unknown, subject: CallSubject): MirrorError
 export const movedError = (where: string): SheetsError =>
   new SheetsError('moved', 'TARGET_FAILED', [
     `${where} was rearranged repeatedly while it was being written to.`,
-    'The next pass tries again.',
+    'The next run tries again.',
   ]);
 
 /** What to do about a protection. */
 export const allowRemedy = (email: string | undefined): string =>
   `Allow ${email ?? 'the account'} to edit it (Data › Protect sheets and ranges), or let it only show a warning.`;
-
-/** How many protections an error names. */
-const NAMED_PROTECTIONS = 5;
-
-/** A write touched a cell that the account may not edit. `named`: the protections that it may have been, if they are known. */
-export function protectedError(
-  where: string,
-  named: readonly string[],
-  email: string | undefined,
-): SheetsError {
-  const some = named.slice(0, NAMED_PROTECTIONS);
-  const more = named.length - some.length;
-  const list = `${some.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
-  const what = `A protected range in ${where} does not let forms-mirror write${list === '' ? '' : `: ${list}`}.`;
-  return new SheetsError('protected', 'TARGET_DENIED', [what, allowRemedy(email)]);
-}
-
-/** The spreadsheet has no room for what is to be written. */
-export const fullError = (where: string, used = ''): SheetsError =>
-  new SheetsError('final', 'TARGET_FULL', [
-    `The spreadsheet ${where} has no room: Google allows 10 million cells, empty ones included.${used}`,
-    'Delete rows, columns or tabs that are no longer needed, or mirror into another spreadsheet.',
-  ]);
-
-/** Another process has written to the form. */
-export const overtakenMessage = (where: string): string =>
-  `Another process has taken over writing to ${where}. This pass stopped writing; the next one starts afresh.`;
 
 const denied = (...texts: FailureTexts): SheetsError =>
   new SheetsError('final', 'TARGET_DENIED', texts);
@@ -185,11 +157,19 @@ function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsE
     );
   }
   if (/protected cell or object/.test(text)) {
-    return protectedError(where, [], subject.email);
+    const what = `A protected range in ${where} does not let forms-mirror write.`;
+    return new SheetsError('protected', 'TARGET_DENIED', [what, allowRemedy(subject.email)]);
   }
-  if (/above the limit of \d+ cells/.test(text)) return fullError(where);
+  if (/above the limit of \d+ cells/.test(text))
+    return new SheetsError('final', 'TARGET_FULL', [
+      `The spreadsheet ${where} has no room: Google allows 10 million cells, empty ones included.`,
+      'Delete rows, columns or tabs that are no longer needed, or mirror into another spreadsheet.',
+    ]);
   if (/createDeveloperMetadata/.test(text) && /already exists|in use|duplicate/i.test(text)) {
-    return new SheetsError('taken', 'TARGET_BUSY', [overtakenMessage(where), '']);
+    return new SheetsError('taken', 'TARGET_BUSY', [
+      `Another process has taken over writing to ${where}.`,
+      'This run stopped writing; the next one starts again.',
+    ]);
   }
   if (MOVED.test(text)) return movedError(where);
   const request = /Invalid requests\[(\d+)\]\.(\w{1,40})/.exec(text);
@@ -209,7 +189,7 @@ function networkError(facts: CallFacts, subject: CallSubject): SheetsError {
   return new SheetsError(
     subject.writes && !UNTOUCHED.test(facts.code) ? 'unclear' : 'unreachable',
     'TARGET_UNREACHABLE',
-    [what, 'Check the network; the next pass tries again.'],
+    [what, 'Check the network; the next run tries again.'],
   );
 }
 

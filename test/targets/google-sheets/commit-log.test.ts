@@ -1,24 +1,23 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type CommitEntry,
   type CommitLog,
-  type CommitNote,
   headOf,
-  leaseLeftMs,
   nextCommit,
   overtaken,
   readCommitLog,
-} from '../../../../src/targets/google-sheets/state/commit-log.ts';
-import type { MetadataEntry } from '../../../../src/targets/google-sheets/api/metadata.ts';
-import { propertyRuns } from '../../../support/property.ts';
+} from '../../../src/targets/google-sheets/commit-log.ts';
+import type { MetadataEntry } from '../../../src/targets/google-sheets/api/metadata.ts';
+import { propertyRuns } from '../../support/property.ts';
 
 const EMPTY: CommitLog = { entries: [], usedIds: new Set() };
-const note = (rest: Partial<CommitNote> = {}): CommitNote => ({
+type Note = Omit<CommitEntry, 'number' | 'metadataId'>;
+const note = (rest: Partial<Note> = {}): Note => ({
   nonce: 'n1',
   holder: 'h1',
   form: 'formA',
   atMs: 1_000_000,
-  leaseMs: 10_000,
   ...rest,
 });
 
@@ -54,15 +53,12 @@ describe('the commit log', () => {
     const sheet = new Metadata();
     const first = nextCommit(EMPTY, note());
     expect(sheet.apply(first.requests)).toBe(true);
-    const second = nextCommit(
-      first.log,
-      note({ nonce: 'n2', holder: 'h2', form: 'formB', leaseMs: 0 }),
-    );
+    const second = nextCommit(first.log, note({ nonce: 'n2', holder: 'h2', form: 'formB' }));
     expect(sheet.apply(second.requests)).toBe(true);
     expect(sheet.read().entries).toEqual([
       { ...note(), number: 1, metadataId: 1_100_000_001 },
       {
-        ...note({ nonce: 'n2', holder: 'h2', form: 'formB', leaseMs: 0 }),
+        ...note({ nonce: 'n2', holder: 'h2', form: 'formB' }),
         number: 2,
         metadataId: 1_100_000_002,
       },
@@ -74,8 +70,8 @@ describe('the commit log', () => {
   it('leaves the metadata of others alone, and their numbers', () => {
     const log = readCommitLog(
       [
-        { id: 1_100_000_001, key: 'someone', value: 'a.b.c.d.e' },
-        { id: 7, key: 'fm.commit', value: 'a.b.c.d.e' },
+        { id: 1_100_000_001, key: 'someone', value: 'a.b.c.d' },
+        { id: 7, key: 'fm.commit', value: 'a.b.c.d' },
       ],
       [1_100_000_002],
     );
@@ -106,17 +102,6 @@ describe('the commit log', () => {
       // For as long as a request can be under way, and longer.
       expect(sheet.apply(write.requests)).toBe(false);
     }
-  });
-
-  it('is a lease for others, until it ends or is given back', () => {
-    const { log } = nextCommit(EMPTY, note());
-    expect(leaseLeftMs(log, 'h1', 1_000_000)).toBe(0);
-    expect(leaseLeftMs(log, 'h2', 1_000_000)).toBe(10_000);
-    expect(leaseLeftMs(log, 'h2', 1_009_000)).toBe(1_000);
-    expect(leaseLeftMs(log, 'h2', 1_010_000)).toBe(0);
-    expect(leaseLeftMs(nextCommit(log, note({ leaseMs: 0 })).log, 'h2', 1_000_000)).toBe(0);
-    // A clock that is an hour ahead of ours locks no other process out for an hour.
-    expect(leaseLeftMs(log, 'h2', 1_000_000 - 3_600_000)).toBe(10_000);
   });
 
   it('stays small, in any rhythm, and never forgets its newest entry', () => {

@@ -4,10 +4,37 @@ import { columnName } from './api/a1.ts';
 import { fitText } from './api/cell-value.ts';
 import { COLOURS, formatCells, gridRange, HEADER_FORMAT } from './api/formatting.ts';
 import { FormFormulas } from './formulas.ts';
-import type { SummaryForm, SummaryQuestion } from './summary-plan.ts';
 
 type Request = sheets_v4.Schema$Request;
 type Cell = { readonly text: string } | { readonly formula: string };
+
+/** A column and the metadata that marks it. */
+export interface PlacedColumn {
+  readonly index: number;
+  readonly metadataId: number;
+}
+
+/** A form as the Summary tab shows it, with where its columns are now. */
+export interface SummaryForm {
+  readonly formId: string;
+  readonly sheetId: number;
+  readonly name: string;
+  /** The tab's title. */
+  readonly title: string;
+  /** The row with its headers. */
+  readonly headerRow: number;
+  readonly id: PlacedColumn;
+  readonly at: PlacedColumn | undefined;
+  readonly status: PlacedColumn | undefined;
+  readonly removed: PlacedColumn | undefined;
+  readonly questions: readonly SummaryQuestion[];
+}
+
+export interface SummaryQuestion {
+  readonly column: PlacedColumn;
+  readonly listed: number;
+  readonly numbers: boolean;
+}
 
 /** Columns of a section: what is counted, how often, its share, the share as a bar; weeks and their submissions. */
 export const LABEL = 0;

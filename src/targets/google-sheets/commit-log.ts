@@ -5,7 +5,7 @@ import {
   hashText,
   METADATA_KEYS,
   type MetadataEntry,
-} from '../api/metadata.ts';
+} from './api/metadata.ts';
 
 /**
  * The commit log: how writers on several machines share a spreadsheet that offers neither locks nor conditional writes.
@@ -16,9 +16,8 @@ import {
  * (fencing), and a request that was delayed on the way can never be applied after its own repetition (commit token):
  * after a timeout or a 503 the log shows whether the write was applied.
  *
- * The newest entry is also a lease. It names who wrote and for how long others should wait; that is a matter of
- * courtesy and of Google's one request a second. What is safe rests on the numbers alone. Entries are removed when no
- * request built on them can still be under way.
+ * An entry names who wrote, and to which form, so that a writer knows whether another one was faster. Entries are removed when
+ * no request built on them can still be under way.
  */
 export interface CommitEntry {
   /** Counts up by one with every write. */
@@ -31,8 +30,6 @@ export interface CommitEntry {
   /** {@link formTag} of the form that was written to. */
   readonly form: string;
   readonly atMs: number;
-  /** How long others should wait after `atMs`; 0: released. */
-  readonly leaseMs: number;
 }
 
 /** What a commit log holds, oldest first. `usedIds`: IDs of all metadata that we know of. */
@@ -40,9 +37,6 @@ export interface CommitLog {
   readonly entries: readonly CommitEntry[];
   readonly usedIds: ReadonlySet<number>;
 }
-
-/** What an entry records of its write. */
-export type CommitNote = Omit<CommitEntry, 'number' | 'metadataId'>;
 
 /** Metadata IDs are positive 32-bit numbers; Google draws its own at random from all of them. */
 const FIRST_ID = 1_100_000_000;
@@ -66,8 +60,8 @@ export function readCommitLog(
 ): CommitLog {
   const entries = metadata.flatMap((entry) => {
     const number = entry.id - FIRST_ID;
-    const [nonce, holder, form, at, lease] = entry.value.split('.');
-    if (entry.key !== METADATA_KEYS.commit || number < 1 || lease === undefined) return [];
+    const [nonce, holder, form, at] = entry.value.split('.');
+    if (entry.key !== METADATA_KEYS.commit || number < 1 || at === undefined) return [];
     return [
       {
         number,
@@ -75,8 +69,7 @@ export function readCommitLog(
         nonce: nonce ?? '',
         holder: holder ?? '',
         form: form ?? '',
-        atMs: Number.parseInt(at ?? '', 36) || 0,
-        leaseMs: (Number.parseInt(lease, 36) || 0) * 1000,
+        atMs: Number.parseInt(at, 36) || 0,
       },
     ];
   });
@@ -89,14 +82,6 @@ export function readCommitLog(
 /** The number of the newest write; 0 before the first. */
 export const headOf = (log: CommitLog): number => log.entries.at(-1)?.number ?? 0;
 
-/** Milliseconds for which another process holds a lease; 0 when none does. */
-export function leaseLeftMs(log: CommitLog, holder: string, nowMs: number): number {
-  const head = log.entries.at(-1);
-  if (head === undefined || head.holder === holder) return 0;
-  // A clock that is ahead of ours must not lock us out for longer than the lease.
-  return Math.max(0, Math.min(head.leaseMs, head.atMs + head.leaseMs - nowMs));
-}
-
 /** True when another process wrote to the form after the write number `since`. */
 export const overtaken = (log: CommitLog, since: number, form: string, holder: string): boolean =>
   log.entries.some(
@@ -106,7 +91,7 @@ export const overtaken = (log: CommitLog, since: number, form: string, holder: s
 /** The next write: its requests, to go first in the batch, and the log as it will be. */
 export function nextCommit(
   log: CommitLog,
-  note: CommitNote,
+  note: Omit<CommitEntry, 'number' | 'metadataId'>,
 ): { requests: sheets_v4.Schema$Request[]; log: CommitLog; entry: CommitEntry } {
   let number = headOf(log) + 1;
   while (log.usedIds.has(FIRST_ID + number)) number++;
@@ -132,5 +117,10 @@ export function nextCommit(
 const isStale = (entry: CommitEntry, place: number, nowMs: number): boolean =>
   place > KEEP_ENTRIES || (place > 1 && nowMs - entry.atMs > KEEP_MS);
 
-const valueOf = ({ nonce, holder, form, atMs, leaseMs }: CommitNote): string =>
-  [nonce, holder, form, atMs.toString(36), Math.ceil(leaseMs / 1000).toString(36)].join('.');
+const valueOf = ({
+  nonce,
+  holder,
+  form,
+  atMs,
+}: Omit<CommitEntry, 'number' | 'metadataId'>): string =>
+  [nonce, holder, form, atMs.toString(36)].join('.');

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalTime } from '../../../../src/mirror/canonical-time.ts';
-import { SerialTime } from '../../../../src/targets/google-sheets/rows/serial-time.ts';
-import { propertyRuns } from '../../../support/property.ts';
+import { canonicalTime } from '../../../src/mirror/canonical-time.ts';
+import { SerialTime } from '../../../src/targets/google-sheets/serial-time.ts';
+import { propertyRuns } from '../../support/property.ts';
 
 const ZONES = [
   'UTC',

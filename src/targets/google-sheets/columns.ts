@@ -1,0 +1,383 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { MirrorError } from '../../base/errors.ts';
+import type { FormState } from '../../mirror/form-state.ts';
+import type { STATUSES } from '../../mirror/types.ts';
+import { columnName } from './api/a1.ts';
+import { cellData } from './api/cell-value.ts';
+import {
+  BODY_FORMAT,
+  COLOURS,
+  columnWidth,
+  DATE_FORMAT,
+  FAINT_FORMAT,
+  formatCells,
+  gridRange,
+  HEADER_FORMAT,
+  lineHeight,
+  warnBeforeEdits,
+} from './api/formatting.ts';
+import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
+import { headersOf, type SheetField, waitingHeaders } from './fields.ts';
+import { blockedHeaders } from './notices.ts';
+import {
+  isWithin,
+  keepsFrom,
+  keepsFromInsertingColumn,
+  type Obstacle,
+  type Obstructed,
+} from './obstacles.ts';
+import { type Columns, headerRowOf, type Survey } from './rows.ts';
+import { freeTabTitle, type SheetFile } from './sheet-file.ts';
+import type { FormTab, Structure } from './structure.ts';
+
+/*
+ * The tab of a form and its columns: made once; from then on their looks are people's to change.
+ */
+
+type Request = sheets_v4.Schema$Request;
+type Headers = ReadonlyMap<ColumnKey, string>;
+
+/** A form's tab as a commit leaves it. */
+export interface LaidOut {
+  readonly sheetId: number;
+  readonly requests: readonly Request[];
+  /** Where the columns are after the requests, and the IDs of the metadata that says so. */
+  readonly columns: Columns;
+  readonly marks: ReadonlyMap<ColumnKey, number>;
+  /** With the headers that are written. */
+  readonly fields: readonly SheetField[];
+  readonly obstructed: Obstructed;
+}
+
+/** The form's tab with a column for each field that has one: what is missing is made, and headers follow labels. */
+export async function layOut(
+  file: SheetFile,
+  structure: Structure,
+  tab: FormTab | undefined,
+  state: FormState,
+  fields: readonly SheetField[],
+): Promise<LaidOut> {
+  const headers = headersOf(fields);
+  const named = fields.map((field) => ({
+    ...field,
+    header: (field.column && headers.get(field.column)) ?? null,
+  }));
+  if (tab === undefined)
+    return { ...newTab(file, structure, state, headers), marks: new Map(), fields: named };
+  const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
+  const waiting = waitingHeaders(fields).filter((key) => tab.columns.has(key));
+  if (missing.length + waiting.length === 0) {
+    const { sheetId, columns, marks } = tab;
+    return { sheetId, requests: [], columns, marks, fields: named, obstructed: tab };
+  }
+  const shown = await file.table(tab);
+  const rowIndex = headerRowOf(shown);
+  const added = addColumns(file, tab, missing, headers, state.name, rowIndex);
+  const { requests } = added;
+  const before = new Map(fields.map((field) => [field.column, field.header]));
+  const kept = new Set<ColumnKey>(added.headless);
+  for (const { key } of blockedHeaders(tab, fields, rowIndex)) kept.add(key);
+  for (const key of waiting) {
+    const old = before.get(key) ?? null;
+    // A header that people wrote stays.
+    const isOurs = old === null || shown.get(key)?.[rowIndex] === old;
+    const columnIndex = added.columns.get(key);
+    if (kept.has(key) || !isOurs || columnIndex === undefined || rowIndex < 0) continue;
+    requests.push(writeCells(tab.sheetId, rowIndex, columnIndex, [headers.get(key) ?? '']));
+  }
+  const shownAs = named.map((field, n) =>
+    field.column !== null && kept.has(field.column) ? (fields[n] ?? field) : field,
+  );
+  return { sheetId: tab.sheetId, ...added, fields: shownAs };
+}
+
+/**
+ * New columns go before those that only the mirror needs, or behind all, where Google does not let them in between. `headerRow`: -1
+ * where there is none.
+ */
+function addColumns(
+  file: SheetFile,
+  tab: FormTab,
+  keys: readonly ColumnKey[],
+  headers: Headers,
+  formName: string,
+  headerRow: number,
+): Omit<LaidOut, 'sheetId' | 'fields' | 'requests'> & {
+  readonly requests: Request[];
+  /** New columns whose header cannot be written. */
+  readonly headless: readonly ColumnKey[];
+} {
+  const { sheetId, columns: old, columnCount, marks: known, obstacles } = tab;
+  if (keys.length === 0)
+    return { requests: [], columns: old, marks: known, obstructed: tab, headless: [] };
+  requireRoom([...old.keys(), ...keys], formName);
+  const wanted = old.get('s:removed') ?? old.get('s:id') ?? columnCount;
+  const isLast = obstacles.some((one) => keepsFromInsertingColumn(one, wanted));
+  const at = isLast ? columnCount : wanted;
+  const columns = new Map(
+    [...old].map(([key, index]) => [key, index >= at ? index + keys.length : index] as const),
+  );
+  const marks = new Map(known);
+  for (const [n, key] of keys.entries()) {
+    columns.set(key, at + n);
+    marks.set(key, file.newId());
+  }
+  const range = { sheetId, dimension: 'COLUMNS', startIndex: at, endIndex: at + keys.length };
+  const isHeadless =
+    headerRow < 0 || (isLast && obstacles.some((one) => keepsFrom(one, headerRow, at)));
+  const requests: Request[] = [
+    at >= columnCount
+      ? { appendDimension: { sheetId, dimension: 'COLUMNS', length: keys.length } }
+      : { insertDimension: { range, inheritFromBefore: false } },
+    // Rows in between may be protected: then the column looks as Google makes it.
+    ...(isLast ? [] : formatBodies(sheetId, at, keys, headerRow + 1)),
+    ...keys.map((key, n) => columnWidth(sheetId, at + n, widthOf(key, headers))),
+    ...(isHeadless ? [] : writeHeaders(sheetId, headerRow, at, keys, headers)),
+    ...keys.map((key, n) => markColumn(sheetId, at + n, key, marks.get(key))),
+  ];
+  // What lies over a column that moves moves along; nothing lies over one that comes in.
+  const obstructed = { obstacles, columns: isLast ? columns : old };
+  return { requests, columns, marks, obstructed, headless: isHeadless ? keys : [] };
+}
+
+/** Puts the header row back above the rows that people sorted it into, or makes it again where they deleted it. */
+export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetField[]): Request[] {
+  const { sheetId, columns, obstacles } = tab;
+  const { headerRow, places } = found;
+  const top = Math.min(...places.values());
+  if (places.size === 0 || (headerRow >= 0 && headerRow < top)) return [];
+  // Google moves no row that is protected or merged with another one.
+  const isHeld = ({ area }: Obstacle): boolean =>
+    isWithin(area, headerRow) || (area.startRow < top && isWithin(area, top));
+  if (obstacles.some(isHeld)) return [];
+  const dimension = 'ROWS';
+  if (headerRow >= 0) {
+    const source = { sheetId, dimension, startIndex: headerRow, endIndex: headerRow + 1 };
+    return [{ moveDimension: { source, destinationIndex: top } }];
+  }
+  const headers = headersOf(fields);
+  const range = { sheetId, dimension, startIndex: 0, endIndex: 1 };
+  const properties = { sheetId, gridProperties: { frozenRowCount: 1 } };
+  return [
+    { insertDimension: { range, inheritFromBefore: false } },
+    ...[...columns].flatMap(([key, at]) => writeHeaders(sheetId, 0, at, [key], headers)),
+    { updateSheetProperties: { properties, fields: 'gridProperties.frozenRowCount' } },
+  ];
+}
+
+/** Empty columns to the right of ours, for people. */
+const SPARE_COLUMNS = 4;
+/** Empty rows below a tab's last one. There is always one: an insert cannot go past the grid's end. */
+const SPARE_ROWS = 20;
+
+/**
+ * Makes a form's tab: header frozen, bold, with a filter and guarded by a warning, rows of one height, dates shown as dates,
+ * sensible widths, statuses in colors, rows of removed submissions in gray.
+ */
+function newTab(
+  file: SheetFile,
+  { titles, timeZone }: Structure,
+  { formId, name }: FormState,
+  headers: Headers,
+): Omit<LaidOut, 'marks' | 'fields'> {
+  const sheetId = file.newId();
+  const answers = [...headers.keys()].filter((key) => key.startsWith('f:'));
+  // As people read: what only the mirror needs comes last.
+  const keys: ColumnKey[] = ['s:at', 's:status', ...answers, 's:removed', 's:id'];
+  requireRoom(keys, name);
+  const columns = new Map(keys.map((key, index) => [key, index]));
+  const gridProperties = {
+    rowCount: 1 + SPARE_ROWS,
+    columnCount: keys.length + SPARE_COLUMNS,
+    frozenRowCount: 1,
+  };
+  const properties = { sheetId, title: freeTabTitle(name, titles), index: 0, gridProperties };
+  const mark = tabMark(formId, file.api.spreadsheetId, sheetId);
+  const requests: Request[] = [
+    { addSheet: { properties } },
+    ...formatBodies(sheetId, 0, keys, 1),
+    ...keys.map((key, at) => columnWidth(sheetId, at, widthOf(key, headers))),
+    ...writeHeaders(sheetId, 0, 0, keys, headers),
+    lineHeight(sheetId, 1),
+    // Over the whole grid, people's columns included: what is sorted by it takes their notes along. New rows are inserted above
+    // the spare ones, and so inside it.
+    { setBasicFilter: { filter: { range: gridRange({ sheetId, startRow: 0 }) } } },
+    warnBeforeEdits(
+      { sheetId, startRow: 0, endRow: 1 },
+      'Headers of forms-mirror. You may rename, move and hide columns; new answers find them all the same.',
+    ),
+    ...colorRules(sheetId, columns),
+    createMetadata({ sheetId }, METADATA_KEYS.form, mark),
+    createMetadata({ sheetId, row: 0 }, METADATA_KEYS.header, '1'),
+    ...keys.map((key, at) => markColumn(sheetId, at, key)),
+    ...headerNotes(sheetId, columns, timeZone),
+  ];
+  return { sheetId, requests, columns, obstructed: { obstacles: [], columns } };
+}
+
+/** Formats columns that lie side by side, from a row on. */
+function formatBodies(
+  sheetId: number,
+  at: number,
+  keys: readonly ColumnKey[],
+  startRow: number,
+): Request[] {
+  const area = { sheetId, startRow, startColumn: at, endColumn: at + keys.length };
+  const fields = [
+    ...Object.keys(BODY_FORMAT),
+    'numberFormat',
+    'textFormat',
+    'backgroundColorStyle',
+  ];
+  return [
+    formatCells(area, BODY_FORMAT, fields),
+    ...keys.flatMap((key, n) => {
+      const format = FORMATS[key];
+      const column = { ...area, startColumn: at + n, endColumn: at + n + 1 };
+      return format === undefined ? [] : [formatCells(column, format)];
+    }),
+  ];
+}
+
+const FORMATS: Partial<Record<ColumnKey, sheets_v4.Schema$CellFormat>> = {
+  's:at': { numberFormat: DATE_FORMAT },
+  's:removed': { numberFormat: DATE_FORMAT },
+  's:id': FAINT_FORMAT,
+};
+
+/** Writes the headers of columns that lie side by side. */
+function writeHeaders(
+  sheetId: number,
+  row: number,
+  at: number,
+  keys: readonly ColumnKey[],
+  headers: Headers,
+): Request[] {
+  const texts = keys.map((key) => headers.get(key) ?? '');
+  const columns = { startColumn: at, endColumn: at + keys.length };
+  return [
+    formatCells({ sheetId, startRow: row, endRow: row + 1, ...columns }, HEADER_FORMAT),
+    writeCells(sheetId, row, at, texts),
+  ];
+}
+
+const writeCells = (
+  sheetId: number,
+  rowIndex: number,
+  columnIndex: number,
+  texts: readonly string[],
+): Request => ({
+  updateCells: {
+    start: { sheetId, rowIndex, columnIndex },
+    rows: [{ values: texts.map((text) => cellData(text)) }],
+    fields: 'userEnteredValue',
+  },
+});
+
+const WIDTHS: Partial<Record<ColumnKey, number>> = {
+  's:at': 150,
+  's:status': 110,
+  's:removed': 150,
+  's:id': 110,
+};
+
+/** About what a letter takes, in pixels, and the margin of a cell. */
+const [LETTER, MARGIN] = [7.5, 16];
+/** An answer of some words; an e-mail address; a question that asks for sentences. */
+const [LEAST_WIDTH, ADDRESS_WIDTH, MOST_WIDTH] = [150, 260, 320];
+
+/**
+ * The width of a column. The source does not say what kind of answer a field takes, so its label does: one that
+ * speaks of mail gets room for an address, and the longer the question, the longer the answer.
+ */
+function widthOf(key: ColumnKey, headers: Headers): number {
+  const label = headers.get(key) ?? '';
+  const least = /mail|@/i.test(label) ? ADDRESS_WIDTH : LEAST_WIDTH;
+  const wanted = Math.round(label.length * LETTER + MARGIN);
+  return WIDTHS[key] ?? Math.min(MOST_WIDTH, Math.max(least, wanted));
+}
+
+const markColumn = (sheetId: number, column: number, key: ColumnKey, id?: number): Request =>
+  createMetadata({ sheetId, column }, METADATA_KEYS.column, key, id);
+
+/** Google keeps 30,000 characters of metadata for a tab; the mark of a column takes some 15. */
+const MAX_COLUMNS = 1_800;
+
+/** Rejects more columns than Google's metadata can bind. */
+function requireRoom(columns: readonly ColumnKey[], formName: string): void {
+  if (columns.length > MAX_COLUMNS)
+    throw new MirrorError(
+      'TARGET_FULL',
+      `The form "${formName}" has ${columns.length} columns; a Google Sheet can keep track of ${MAX_COLUMNS}. Select fewer fields with TARGET_FIELDS, or mirror this form into a database.`,
+    );
+}
+
+type Color = sheets_v4.Schema$ColorStyle;
+
+/** What a status looks like, its ground and its text; one that is not named here looks like an answer. */
+const STATUS_COLORS: Readonly<Record<(typeof STATUSES)[number], readonly [Color, Color]>> = {
+  NEW: [COLOURS.freshBack, COLOURS.freshText],
+  IN_PROGRESS: [COLOURS.warnBack, COLOURS.warnText],
+  DONE: [COLOURS.goodBack, COLOURS.goodText],
+  PAID: [COLOURS.goodBack, COLOURS.goodText],
+  REJECTED: [COLOURS.refusedBack, COLOURS.refusedText],
+  ARCHIVED: [COLOURS.headerBack, COLOURS.headerText],
+};
+
+/** Rules instead of colors on each row: they go along when rows are sorted, and end when a mark or a status does. */
+function colorRules(sheetId: number, columns: Columns): Request[] {
+  const [removed = 0, status = 0] = [columns.get('s:removed'), columns.get('s:status')];
+  // From the header on: rows inserted right below it belong to the range then.
+  const rule = (
+    index: number,
+    [startColumn, endColumn]: readonly [number, number],
+    condition: sheets_v4.Schema$BooleanCondition,
+    format: sheets_v4.Schema$CellFormat,
+  ): Request => ({
+    addConditionalFormatRule: {
+      index,
+      rule: {
+        ranges: [gridRange({ sheetId, startRow: 0, startColumn, endColumn })],
+        booleanRule: { condition, format },
+      },
+    },
+  });
+  const isRemoved = `=ISNUMBER($${columnName(removed)}1)`;
+  return [
+    rule(
+      0,
+      [0, columns.size],
+      { type: 'CUSTOM_FORMULA', values: [{ userEnteredValue: isRemoved }] },
+      { textFormat: { foregroundColorStyle: COLOURS.faint } },
+    ),
+    ...Object.entries(STATUS_COLORS).map(([text, [back, front]], nth) =>
+      rule(
+        1 + nth,
+        [status, status + 1],
+        { type: 'TEXT_EQ', values: [{ userEnteredValue: text }] },
+        { backgroundColorStyle: back, textFormat: { foregroundColorStyle: front } },
+      ),
+    ),
+  ];
+}
+
+/** What the headers of a new tab tell people who point at them. */
+function headerNotes(sheetId: number, columns: Columns, timeZone: string): Request[] {
+  const notes: Readonly<Record<string, string>> = {
+    's:at':
+      `When the form was sent, in the time zone of this spreadsheet (File › Settings; ${timeZone} when this tab was made).\n\n` +
+      'The columns from the forms service are kept up to date by forms-mirror: what you change in them is put back. Change answers ' +
+      'in the forms service. You may sort, filter, move and rename, and add columns of your own.',
+    's:status': 'The status in the forms service. Change it there: what you type here is put back.',
+    's:removed':
+      'When forms-mirror found that the submission was deleted in the forms service. Its row is gray and stays.',
+    's:id': 'Finds the row of each submission. Do not change it.',
+  };
+  return Object.entries(notes).map(([key, note]) => ({
+    updateCells: {
+      start: { sheetId, rowIndex: 0, columnIndex: columns.get(key as ColumnKey) ?? 0 },
+      rows: [{ values: [{ note }] }],
+      fields: 'note',
+    },
+  }));
+}

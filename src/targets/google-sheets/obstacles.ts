@@ -1,0 +1,173 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { safeText } from '../../base/errors.ts';
+import { entryKey, type Entries } from '../../mirror/ledger.ts';
+import type { Entry, EntryKind } from '../../mirror/port.ts';
+import { columnName } from './api/a1.ts';
+import type { ColumnKey } from './api/metadata.ts';
+import type { Columns, KnownRow } from './rows.ts';
+
+/*
+ * Cells that are not written, because people protected or merged them: Google refuses a whole write that touches one cell of a hard
+ * protection, and what it does with a value for a cell under merged ones is documented nowhere. Their submission is listed: as
+ * rejected, with the status that the source shows, so that it is counted and not written back; or as undecided where the mark of a
+ * deleted row is missing.
+ */
+
+/** A part of a tab's grid. Indexes count from 0, ends are exclusive; a missing end is the grid's. */
+interface Area {
+  readonly startRow: number;
+  readonly endRow: number | undefined;
+  readonly startColumn: number;
+  readonly endColumn: number | undefined;
+}
+
+/** A protected range that the account may not edit, or merged cells, of which all but the first are covered. */
+export interface Obstacle {
+  readonly kind: 'protection' | 'merge';
+  readonly area: Area;
+  /** Parts of a protected tab that anybody may edit. */
+  readonly open: readonly Area[];
+  /** In words, to be put into a sentence. */
+  readonly name: string;
+}
+
+/** Characters of a description that people gave a protection. */
+const MAX_DESCRIPTION = 80;
+
+/** The protections of a tab that do not let the account write, and its merged cells. Protections that only warn are none. */
+export const readObstacles = ({ protectedRanges, merges }: sheets_v4.Schema$Sheet): Obstacle[] => [
+  ...(protectedRanges ?? [])
+    .filter((one) => one.warningOnly !== true && one.requestingUserCanEdit !== true)
+    .map(({ description, range, unprotectedRanges }): Obstacle => {
+      const area = areaOf(range);
+      const called = description ? `"${safeText(description, MAX_DESCRIPTION)}" ` : '';
+      const open = (unprotectedRanges ?? []).map(areaOf);
+      const name = `the protected range ${called}(${cellsText(area)})`;
+      return { kind: 'protection', area, open, name };
+    }),
+  ...(merges ?? []).map((range): Obstacle => {
+    const area = areaOf(range);
+    return { kind: 'merge', area, open: [], name: `merged cells (${cellsText(area)})` };
+  }),
+];
+
+/** True when an obstacle keeps a cell from being written. */
+export function keepsFrom({ kind, area, open }: Obstacle, row: number, column: number): boolean {
+  if (!holds(area, row, column)) return false;
+  if (kind === 'merge') return row !== area.startRow || column !== area.startColumn;
+  return !open.some((one) => holds(one, row, column));
+}
+
+/** True when rows cannot be inserted above a row: Google refuses that inside a protected range. */
+export const keepsFromInserting = ({ area }: Obstacle, row: number): boolean =>
+  row > area.startRow && row < (area.endRow ?? Infinity);
+
+/** True when columns cannot be inserted before a column: Google refuses that inside a protected range, too. */
+export const keepsFromInsertingColumn = ({ kind, area }: Obstacle, column: number): boolean =>
+  kind === 'protection' && column > area.startColumn && column < (area.endColumn ?? Infinity);
+
+/** Whether a row is among those of an area. */
+export const isWithin = ({ startRow, endRow }: Obstacle['area'], row: number): boolean =>
+  row >= startRow && row < (endRow ?? Infinity);
+
+const holds = (area: Area, row: number, column: number): boolean =>
+  isWithin(area, row) && column >= area.startColumn && column < (area.endColumn ?? Infinity);
+
+const areaOf = (range: sheets_v4.Schema$GridRange | undefined): Area => ({
+  startRow: range?.startRowIndex ?? 0,
+  endRow: range?.endRowIndex ?? undefined,
+  startColumn: range?.startColumnIndex ?? 0,
+  endColumn: range?.endColumnIndex ?? undefined,
+});
+
+/** Cells as people name them: `C5:C20`, `C:C`, `5:20`, `C5:C`; `all cells`. */
+function cellsText({ startRow, endRow, startColumn, endColumn }: Area): string {
+  const isAllRows = startRow === 0 && endRow === undefined;
+  const isAllColumns = startColumn === 0 && endColumn === undefined;
+  if (isAllRows && isAllColumns) return 'all cells';
+  const [top, bottom] = isAllRows ? ['', ''] : [String(startRow + 1), String(endRow ?? '')];
+  const left = isAllColumns ? '' : columnName(startColumn);
+  const right = endColumn === undefined ? '' : columnName(endColumn - 1);
+  const [from, to] = [`${left}${top}`, `${right}${bottom}`];
+  return from === to && bottom !== '' && right !== '' ? from : `${from}:${to}`;
+}
+
+/** Where obstacles lie, and the columns under them. */
+export interface Obstructed {
+  readonly obstacles: readonly Obstacle[];
+  readonly columns: Columns;
+}
+
+/** Of values for one row, those that can be written, and the columns of the others with what is in their way. */
+export interface Split<V> {
+  readonly free: ReadonlyMap<ColumnKey, V>;
+  readonly blocked: readonly ColumnKey[];
+  readonly by: readonly Obstacle[];
+}
+
+/** Splits the values for one row. */
+export function split<V>(
+  { obstacles, columns }: Obstructed,
+  row: number,
+  values: ReadonlyMap<ColumnKey, V>,
+): Split<V> {
+  const free = new Map(values);
+  const by = new Set<Obstacle>();
+  const blocked: ColumnKey[] = [];
+  for (const key of obstacles.length === 0 ? [] : values.keys()) {
+    const column = columns.get(key);
+    const over = column === undefined ? [] : obstacles.filter((one) => keepsFrom(one, row, column));
+    if (over.length === 0) continue;
+    free.delete(key);
+    blocked.push(key);
+    for (const one of over) by.add(one);
+  }
+  return { free, blocked, by: [...by] };
+}
+
+/** The entry of a submission of which some cells are not written. */
+export interface BlockedEntry extends Entry {
+  readonly status: string;
+  readonly blocked: readonly ColumnKey[];
+}
+
+const isBlocked = (entry: Entry): entry is BlockedEntry => 'blocked' in entry;
+
+/** All of them. */
+export const blockedIn = (entries: Entries): BlockedEntry[] =>
+  [...entries.values()].filter((entry) => isBlocked(entry));
+
+/** What keeps the cells of an entry from being written now, when its row is at `row`. */
+export const obstaclesOf = (
+  { blocked }: BlockedEntry,
+  row: number,
+  tab: Obstructed,
+): readonly Obstacle[] => split(tab, row, new Map(blocked.map((key) => [key, null]))).by;
+
+const MOST_NAMED = 5;
+
+/** Why a row is not stored as it is. */
+export function blockedReason(
+  { blocked, by }: Split<unknown>,
+  headers: ReadonlyMap<ColumnKey, string>,
+): string {
+  const named = blocked.slice(0, MOST_NAMED).map((key) => `"${headers.get(key) ?? key}"`);
+  const more = blocked.length - named.length;
+  const names = [...new Set(by.map(({ name }) => name))].toSorted();
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''} of its row cannot be written because of ${names.join(' and ')}.`;
+}
+
+/** Rows as they are counted: one with cells that cannot be written with the status that the source shows. */
+export function countedRows(
+  rows: ReadonlyMap<string, KnownRow>,
+  entries: Entries,
+): Map<string, KnownRow> {
+  const counted = new Map(rows);
+  const kind: EntryKind = 'rejected';
+  for (const { id, status, createdAt } of blockedIn(entries)) {
+    const row = counted.get(id);
+    if (row !== undefined && entries.has(entryKey({ kind, id })))
+      counted.set(id, { ...row, status, createdAt });
+  }
+  return counted;
+}
