@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { LogLevel } from './base/logger.ts';
 import type { ProxySettings } from './base/proxy.ts';
-import { type TellSettings, readTelling } from './settings/alert-settings.ts';
+import type { NotifySettings } from './notify/notifier.ts';
+import { readNotify } from './settings/alert-settings.ts';
 import { misspeltVariables } from './settings/misspelt.ts';
 import { uncheckedCertificates } from './settings/plaintext.ts';
 import { type SettingProblem, SettingsError } from './settings/problems.ts';
@@ -62,9 +63,7 @@ export interface Config {
   readonly status: StatusSettings;
   /** Where a worker tells of itself; undefined: nowhere. */
   readonly workerPort: number | undefined;
-  readonly alertUrl: string | undefined;
-  /** How people are told besides. */
-  readonly telling: TellSettings;
+  readonly notify: NotifySettings;
   /** Undefined: the command's own default. */
   readonly logLevel: LogLevel | undefined;
   /** Settings that are valid but surely not meant, as sentences. */
@@ -113,7 +112,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     dataDir,
     status: readStatusPage(reader, shownBy(needs, workerPort)),
     workerPort,
-    ...readTelling(reader, warnings),
+    notify: readNotify(reader, warnings),
     logLevel: readLogLevel(reader),
     warnings,
   };

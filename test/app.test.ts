@@ -17,17 +17,17 @@ function open(env: Environment): App {
 }
 
 describe('the plan', () => {
-  it('L8: keeps a form that is gone from the list until a pass has noted it', async () => {
+  it('L8: keeps a form that is gone from the list until a run has noted it', async () => {
     const { env, sandbox } = await openPlace();
     const [first] = sandbox.store.forms();
     const formId = first?.id ?? '';
-    await open(env).pass({ formId, target: 'default', kind: 'full' }, signal);
+    await open(env).run({ formId, target: 'default' }, {}, signal);
     sandbox.store.deleteForm(formId);
     // Another process, which never saw the form in the list.
     const app = open(env);
     const plan = await app.plan(signal, { waitForTargets: true });
     expect(plan.forms.map(({ form }) => form.id)).toContain(formId);
-    const report = await app.pass({ formId, target: 'default', kind: 'full' }, signal);
+    const report = await app.run({ formId, target: 'default' }, {}, signal);
     expect(report.outcome).toBe('gone');
     const after = await app.plan(signal, { waitForTargets: true });
     expect(after.forms.map(({ form }) => form.id)).not.toContain(formId);
@@ -61,7 +61,7 @@ describe('the plan', () => {
   it('L12: is not held up by a target that is away', async () => {
     const { env } = await openPlace();
     const app = open({ ...env, TARGET_URL: 'postgres://nobody@192.0.2.1/x?sslmode=require' });
-    expect((await jobHandlers(app).plan(signal, 'full')).length).toBe(3);
+    expect((await jobHandlers(app).poll(signal)).syncs).toHaveLength(3);
   });
 
   it('remembers why it failed', async () => {
@@ -115,7 +115,7 @@ describe('what a job may be about', () => {
   });
 });
 
-describe('marking', () => {
+describe('write-back', () => {
   it('L7: leaves a form alone that no target mirrors', async () => {
     const patches: string[] = [];
     const { env, sandbox } = await openPlace({
@@ -124,14 +124,14 @@ describe('marking', () => {
     });
     const [first, second] = sandbox.store.forms();
     const app = open({ ...env, MARK_STATUS: 'DONE', TARGET_FORMS: second?.id });
-    expect(await app.mark(first?.id ?? '', signal)).toBeUndefined();
+    expect(await app.writeBack(first?.id ?? '', 0, signal)).toBeUndefined();
     expect(patches).toEqual([]);
   });
 
   it('L7: asks every target that mirrors the form, whichever was synchronised', async () => {
     const { env, sandbox, file } = await openPlace({ submissions: 30 });
     const [first] = sandbox.store.forms();
-    const order = { formId: first?.id ?? '', kind: 'full' as const };
+    const formId = first?.id ?? '';
     const app = open({
       ...env,
       MARK_STATUS: 'DONE',
@@ -139,14 +139,15 @@ describe('marking', () => {
       TARGET_ONE_URL: `sqlite:${file}`,
       TARGET_TWO_URL: `sqlite:${file}.two`,
     });
-    await app.pass({ ...order, target: 'one' }, signal);
-    expect((await app.mark(order.formId, signal))?.marked).toBe(0);
-    await app.pass({ ...order, target: 'two' }, signal);
-    expect((await app.mark(order.formId, signal))?.marked).toBeGreaterThan(0);
+    await app.run({ formId, target: 'one' }, {}, signal);
+    expect((await app.writeBack(formId, 0, signal))?.written).toBe(0);
+    await app.run({ formId, target: 'two' }, {}, signal);
+    expect((await app.writeBack(formId, 0, signal))?.written).toBeGreaterThan(0);
   });
 
   it('leaves a form alone that is gone', async () => {
     const { env } = await openPlace();
-    expect(await open({ ...env, MARK_STATUS: 'DONE' }).mark('form_nope', signal)).toBeUndefined();
+    const app = open({ ...env, MARK_STATUS: 'DONE' });
+    expect(await app.writeBack('form_nope', 0, signal)).toBeUndefined();
   });
 });

@@ -27,7 +27,7 @@ describe('the defaults', () => {
     });
     expect(config.marking).toBeUndefined();
     expect(config.queueUrl).toBeUndefined();
-    expect(config.alertUrl).toBeUndefined();
+    expect(config.notify.alertUrl).toBeUndefined();
     expect(config.targets).toHaveLength(1);
     expect(config.targets[0]).toMatchObject({
       name: 'default',
@@ -124,6 +124,7 @@ describe('where settings come from', () => {
         ADMIN_PASSWORD: 'from the file',
         ALERT_WEBHOOK_URL: 'https://hooks.example.com/x',
         ALERT_SMTP_URL: 'smtps://mirror%40example.com:from-file@smtp.example.com',
+        NOTIFY_NEW_URL: 'https://hooks.example.com/new',
         HEARTBEAT_URL: 'https://heartbeats.example.com/x',
       };
       // Taken apart: what is left of it in the settings.

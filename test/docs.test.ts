@@ -45,6 +45,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   ),
   ...STATUSES,
   'NODE_EXTRA_CA_CERTS',
+  // The code of a message that is about no problem.
+  'NEW_ANSWERS',
 ]);
 
 /** A page, and what was found in it. */

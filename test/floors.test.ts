@@ -12,7 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['forms', 'targets'],
   ['sync', 'sandbox'],
   ['health'],
-  ['alerts', 'web', 'queue'],
+  ['notify', 'web', 'queue'],
   ['bridge'],
   ['settings'],
   ['app.ts'],

@@ -12,8 +12,8 @@ interface CatalogueRow {
   readonly severity: 'error' | 'warning';
   /** The same attempt can succeed later although nobody changed anything. */
   readonly retryable: boolean;
-  /** How long a problem lasts before anybody is notified of it. 0: it does not end by itself. */
-  readonly graceMs: number;
+  /** How long a problem lasts before anybody is notified of it. 0: it does not end by itself. Null: nobody is. */
+  readonly graceMs: number | null;
   /** A few words: `The target is full`. */
   readonly title: string;
   /** What the code means, for the reference. */
@@ -31,6 +31,10 @@ const LASTING = 'The next run tries again. If this lasts, run forms-mirror check
 const OUTAGE_MS = 60_000;
 /** A refused key stays refused until a person acts: only the hiccup of a gateway is waited for. */
 const KEY_MS = 20_000;
+/** The next run or two repair it. */
+const REPAIR_MS = 10 * 60_000;
+/** The next row comparison repairs it, which takes a while in a large form. */
+const REREAD_MS = 3_600_000;
 
 /** Every problem by its code. */
 export const PROBLEMS = {
@@ -57,7 +61,7 @@ export const PROBLEMS = {
     scope: 'settings',
     severity: 'error',
     retryable: false,
-    graceMs: 0,
+    graceMs: null,
     title: 'Wrong usage',
     meaning: 'A command was called with unknown arguments.',
     remedy: null,
@@ -131,7 +135,7 @@ export const PROBLEMS = {
     scope: 'form',
     severity: 'warning',
     retryable: true,
-    graceMs: 0,
+    graceMs: REPAIR_MS,
     title: 'Not proven complete',
     meaning:
       'The source gave no proof that nothing was missed: the list changed too much, hides submissions, or shows some twice.',
@@ -171,7 +175,7 @@ export const PROBLEMS = {
     scope: 'form',
     severity: 'warning',
     retryable: false,
-    graceMs: 0,
+    graceMs: null,
     title: 'Paused',
     meaning: 'A person paused the form or the target. Nothing is written until it is resumed.',
     remedy: null,
@@ -199,7 +203,7 @@ export const PROBLEMS = {
     scope: 'target',
     severity: 'warning',
     retryable: true,
-    graceMs: OUTAGE_MS,
+    graceMs: null,
     title: 'Another run has the form',
     meaning: 'Another run is writing to this form in this target, or took it over.',
     remedy: null,
@@ -226,7 +230,7 @@ export const PROBLEMS = {
     scope: 'form',
     severity: 'error',
     retryable: true,
-    graceMs: OUTAGE_MS,
+    graceMs: REREAD_MS,
     title: 'The copy was changed',
     meaning:
       'Rows, columns or tables that were in the copy are missing, or rows were changed that only the mirror may change.',
@@ -247,7 +251,7 @@ export const PROBLEMS = {
     scope: 'form',
     severity: 'error',
     retryable: true,
-    graceMs: OUTAGE_MS,
+    graceMs: REREAD_MS,
     title: 'Stored under other settings',
     meaning:
       'The rows were stored under other settings: other fields, other hashed fields, or another HASH_KEY.',
@@ -258,7 +262,8 @@ export const PROBLEMS = {
     scope: 'form',
     severity: 'warning',
     retryable: false,
-    graceMs: 0,
+    // Newly rejected ones are announced, not that there are some.
+    graceMs: null,
     title: 'Submissions were rejected',
     meaning: 'The target could not store some submissions. It stores all others.',
     remedy: "The form's page on the status page lists their IDs with the reason for each.",
@@ -267,7 +272,7 @@ export const PROBLEMS = {
     scope: 'form',
     severity: 'warning',
     retryable: false,
-    graceMs: 0,
+    graceMs: null,
     title: 'Status changes were refused',
     meaning: 'The source refused to change the status of some submissions.',
     remedy:
@@ -325,7 +330,7 @@ export const PROBLEMS = {
     scope: 'program',
     severity: 'warning',
     retryable: true,
-    graceMs: 0,
+    graceMs: null,
     title: 'Stopped',
     meaning: 'The process was asked to stop, or another worker took over. It finished its batch.',
     remedy: null,

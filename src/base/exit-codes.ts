@@ -5,7 +5,8 @@ export const EXIT_CODES = {
   DONE: { code: 0, meaning: 'Done.' },
   FAILED: {
     code: 1,
-    meaning: 'A pass, a check or the command itself failed, or `verify` found a difference.',
+    meaning:
+      'A run, a check or the command itself failed, `verify` found a difference, or `status` does not know that every form is current.',
   },
   USAGE: { code: 2, meaning: 'Wrong settings or usage.' },
   INTERRUPTED: { code: 130, meaning: 'Stopped by SIGINT (Ctrl-C).' },

@@ -26,7 +26,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const fieldsOfWork = new AsyncLocalStorage<Readonly<Record<string, string>>>();
 
-/** Runs `work`; every line that it logs, however deep, carries these fields (a pass ID, a job ID) and those of the work around it. */
+/** Runs `work`; every line that it logs, however deep, carries these fields (a run ID, a job ID) and those of the work around it. */
 export function withLogFields<T>(fields: Readonly<Record<string, string>>, work: () => T): T {
   return fieldsOfWork.run({ ...fieldsOfWork.getStore(), ...fields }, work);
 }

@@ -44,7 +44,7 @@ export interface PrivacyReport {
 }
 
 /** What this program makes in DATA_DIR, the default target and leftovers included. */
-const OWN_NAMES = /^(?:queue|failures|copies|processes|alerts\.json|mirror\.sqlite)(?:$|[.-])/;
+const OWN_NAMES = /^(?:queue|failures|copies|processes|notify\.json|mirror\.sqlite)(?:$|[.-])/;
 
 /**
  * Takes from everybody but the owner what this program has in `dataDir`, and the folder itself: careless hands

@@ -1,14 +1,14 @@
 import type { App } from '../app.ts';
-import type { Clock } from '../base/clock.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
-import { type Pause, pausedError, pauseOf } from '../mirror/pauses.ts';
+import { pausedError, pauseOf } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { FormPlace } from '../queue/handlers.ts';
-import type { RunOrder } from '../queue/run-places.ts';
+import type { Notifier } from '../notify/notifier.ts';
+import type { SyncOrder } from '../queue/handlers.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import type { ActionName, ActionOrder, Actor, DoneLine } from '../web/action-order.ts';
-import type { Announcer } from '../web/server.ts';
+import { readPauses } from '../sync/pauses.ts';
+import { reading } from '../sync/target.ts';
+import type { ActionOrder, Actor, DoneLine } from '../web/actions.ts';
 import {
   findPausePlaces,
   pausedLines,
@@ -20,19 +20,18 @@ import {
 } from './pausing.ts';
 import { requireForm } from './selection.ts';
 
-/** What a running mirror does at a person's word: passes by its queue, pauses in its targets, tests by its `alerts`. */
+/** What a running mirror does when a person asks for it: runs by its queue, pauses in its targets, test messages. */
 export function createActor(
   app: App,
   queue: QueueRuntime,
-  clock: Clock,
-  alerts: Pick<Announcer, 'test'> | undefined,
+  notifier: Pick<Notifier, 'test'> | undefined,
 ): Actor {
   return {
     async act(order) {
       const { do: action, form, target, by } = order;
       let lines: readonly DoneLine[] = [];
       try {
-        lines = await new Acting(app, queue, clock, alerts).act(order);
+        lines = await new Acting(app, queue, notifier).act(order);
         return lines;
       } catch (error) {
         lines = [{ ok: false, text: toMirrorError(error).message }];
@@ -46,55 +45,31 @@ export function createActor(
   };
 }
 
-async function tested(alerts: Pick<Announcer, 'test'> | undefined): Promise<readonly DoneLine[]> {
-  if (alerts === undefined) {
-    const text = 'No channel is configured: set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO.';
-    return [{ ok: false, text }];
-  }
-  const tried = await alerts.test();
-  return tried.map(({ channel, ok, message }) => ({ ok, text: `${channel}: ${message}` }));
-}
-
 /** A form in a target, with how people know it. */
-interface Place extends FormPlace {
+interface Place {
   readonly form: FormIdentity;
-}
-
-/** Which places can be worked on now, and why not the others. */
-interface FoundPlaces {
-  readonly places: readonly Place[];
-  readonly lines: readonly DoneLine[];
+  readonly target: string;
 }
 
 class Acting {
   readonly #app: App;
   readonly #queue: QueueRuntime;
-  readonly #clock: Clock;
-  readonly #alerts: Pick<Announcer, 'test'> | undefined;
+  readonly #notifier: Pick<Notifier, 'test'> | undefined;
 
-  constructor(
-    app: App,
-    queue: QueueRuntime,
-    clock: Clock,
-    alerts: Pick<Announcer, 'test'> | undefined,
-  ) {
-    this.#app = app;
-    this.#queue = queue;
-    this.#clock = clock;
-    this.#alerts = alerts;
+  constructor(app: App, queue: QueueRuntime, notifier: Pick<Notifier, 'test'> | undefined) {
+    [this.#app, this.#queue, this.#notifier] = [app, queue, notifier];
   }
 
   async act(order: ActionOrder): Promise<readonly DoneLine[]> {
-    if (NEED_QUEUE.has(order.do)) await this.#requireQueue();
     switch (order.do) {
-      case 'alert':
-        return tested(this.#alerts);
-      case 'look':
-        return order.form === null ? this.#look(order) : this.#run(order, 'incremental');
+      case 'test':
+        return this.#test();
+      case 'sync':
+        return order.form === null && order.target === null
+          ? this.#poll()
+          : this.#run(order, { isComparison: false });
       case 'compare':
-        return this.#run(order, 'full');
-      case 'retry':
-        return this.#retry(order);
+        return this.#run(order, { isComparison: true, isFull: true });
       case 'accept':
         return this.#accept(order);
       case 'pause':
@@ -106,185 +81,142 @@ class Acting {
     }
   }
 
-  /** What a store that is away is asked waits until it is back: nobody would learn what became of it. */
+  async #test(): Promise<readonly DoneLine[]> {
+    if (this.#notifier === undefined) return [{ ok: false, text: 'No receiver is configured.' }];
+    const tried = await this.#notifier.test();
+    return tried.map(({ channel, ok, message }) => ({ ok, text: `${channel}: ${message}` }));
+  }
+
+  /** A queue that does not answer keeps what it is asked until it is back: nobody would learn what became of it. */
   async #requireQueue(): Promise<void> {
-    const { reachable, address } = await this.#queue.status();
-    if (reachable) return;
+    const { isReachable, address } = await this.#queue.status();
+    if (isReachable) return;
     throw new MirrorError(
       'QUEUE_FAILED',
-      `The queue (${address}) does not answer, so nothing was begun. Once it does, the scheduled looks go on by themselves; ask again for anything else.`,
+      `The queue (${address}) does not answer, so nothing was begun. Once it does, scheduled polls go on by themselves; ask again for anything else.`,
     );
   }
 
-  async #pause({ form, target, by, reason }: ActionOrder): Promise<readonly DoneLine[]> {
+  async #pause({ form, target, by }: ActionOrder): Promise<readonly DoneLine[]> {
     const places = await findPausePlaces(this.#app, named({ form, target }), NEVER);
-    const since = new Date(this.#clock.now()).toISOString();
-    const lines = pausedLines(await pausePlaces(this.#app, places, { since, by, reason }));
+    const since = new Date(this.#app.clock.now()).toISOString();
+    const lines = pausedLines(await pausePlaces(this.#app, places, { since, by, reason: null }));
     return lines.some(({ ok }) => ok) ? [...lines, { ok: true, text: PAUSE_MEANS }] : lines;
   }
 
-  /** One look asks about all targets at once. */
-  async #look({ target }: ActionOrder): Promise<readonly DoneLine[]> {
-    if (target !== null) this.#app.settingsOf(target);
-    await this.#queue.runNow('incremental');
-    const text = 'A look begins now: the forms that it finds changed are read into their targets.';
+  async #poll(): Promise<readonly DoneLine[]> {
+    await this.#requireQueue();
+    await this.#queue.pollNow();
+    const text = 'A poll begins now: the forms that it finds changed are read into their targets.';
     return [{ ok: true, text }];
   }
 
-  async #run(order: ActionOrder, kind: RunOrder['kind']): Promise<readonly DoneLine[]> {
+  async #run(order: ActionOrder, how: RunKind): Promise<readonly DoneLine[]> {
+    await this.#requireQueue();
     const { places, lines } = await this.#places(order);
-    return [...lines, ...(await this.#begin(kind, places))];
-  }
-
-  /** A full pass that failed waits to be tried again; whatever else failed is tried by an incremental one. */
-  async #retry(order: ActionOrder): Promise<readonly DoneLine[]> {
-    const { places, lines } = await this.#places(order);
-    const { retries } = await this.#queue.status();
-    const waits = ({ formId, target }: Place): boolean =>
-      retries.some((retry) => retry.formId === formId && retry.target === target);
-    return [
-      ...lines,
-      ...(await this.#begin('full', places.filter(waits))),
-      ...(await this.#begin(
-        'incremental',
-        places.filter((place) => !waits(place)),
-      )),
-    ];
+    return [...lines, ...(await this.#begin(places, how))];
   }
 
   async #accept(order: ActionOrder): Promise<readonly DoneLine[]> {
+    await this.#requireQueue();
     const { places, lines } = await this.#places(order);
-    const done: DoneLine[] = [...lines];
     // The number that a person has seen is that of one target.
     if (order.count !== null && places.length > 1) {
-      const names = places.map(placeOf).join(', ');
-      const text = `Nothing was accepted: the number that you saw is not that of each place (${names}). Accept what each withholds by itself.`;
-      return [...done, { ok: false, text }];
+      const names = places.map(({ form, target }) => placeName(form, target)).join(', ');
+      const text = `Nothing was accepted: the number that you saw is not that of each place (${names}). Accept the held deletions of each by itself.`;
+      return [...lines, { ok: false, text }];
     }
-    for (const place of places) {
-      const withheld = await this.#withheld(place);
-      const most = order.count ?? withheld;
-      // The pass would mark nothing.
-      if (most < withheld) {
-        const text = `${placeOf(place)}: ${plural(withheld, 'deletion is', 'deletions are')} withheld by now, more than the ${count(most)} that you saw. Nothing was accepted; look again.`;
-        done.push({ ok: false, text });
-        continue;
-      }
-      if (withheld === 0) {
-        done.push({ ok: false, text: `${placeOf(place)}: no deletions are withheld.` });
-        continue;
-      }
-      const begun = await this.#begin('full', [place], withheld);
-      const what = `${plural(withheld, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`;
-      done.push(
-        ...begun.map(({ ok, text }) => ({ ok, text: ok ? `${text} Up to ${what}` : text })),
-      );
-    }
+    const done: DoneLine[] = [...lines];
+    for (const place of places) done.push(...(await this.#acceptIn(place, order.count)));
     return done;
   }
 
-  async #withheld({ formId, target }: Place): Promise<number> {
-    const reader = await (await this.#app.target(target)).reader(formId);
-    return (await reader?.checkpoint())?.withheld ?? 0;
+  async #acceptIn(place: Place, seen: number | null): Promise<readonly DoneLine[]> {
+    const name = placeName(place.form, place.target);
+    const target = await this.#app.target(place.target);
+    const held = (await reading(target, place.form.id, async ({ state }) => state.tally.held)) ?? 0;
+    if (held === 0) return [{ ok: false, text: `${name}: no deletions are held.` }];
+    // The run would mark nothing.
+    if (seen !== null && seen < held) {
+      const text = `${name}: ${plural(held, 'deletion is', 'deletions are')} held by now, more than the ${count(seen)} that you saw. Nothing was accepted; look again.`;
+      return [{ ok: false, text }];
+    }
+    const order = { isComparison: true, isFull: true, acceptDeletes: held };
+    const begun = await this.#begin([place], order);
+    const text = `Up to ${plural(held, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`;
+    return begun.map((line) => (line.ok ? { ok: true, text: `${line.text} ${text}` } : line));
   }
 
-  async #begin(
-    kind: RunOrder['kind'],
-    places: readonly Place[],
-    acceptDeletes?: number,
-  ): Promise<readonly DoneLine[]> {
+  async #begin(places: readonly Place[], how: RunKind): Promise<readonly DoneLine[]> {
     if (places.length === 0) return [];
-    const plain = places.map(({ formId, target }) => ({ formId, target }));
-    const { begun, underWay } = await this.#queue.runPasses({ kind, places: plain, acceptDeletes });
-    const nameOf = ({ formId, target }: FormPlace): string =>
-      placeName(places.find((place) => place.formId === formId)?.form ?? null, target);
-    const what = kind === 'full' ? 'is compared row by row now' : 'is looked at now';
-    const lines =
-      MANY < begun.length
-        ? [
-            {
-              ok: true,
-              text: `${countOf(begun)}: each ${what}, as soon as a worker is free.`,
-            },
-          ]
-        : begun.map((place) => ({
-            ok: true,
-            text: `${nameOf(place)} ${what}, as soon as a worker is free.`,
-          }));
-    if (MANY < underWay.length) {
-      const text = `${countOf(underWay)}: such a pass runs already, or is about to.`;
-      return [...lines, { ok: true, text }];
-    }
-    const isAccepting = acceptDeletes !== undefined;
-    const already = underWay.map((place) => ({
-      ok: !isAccepting,
-      text: isAccepting
-        ? `${nameOf(place)}: a full pass is at work on it; accept them when it has ended.`
-        : `${nameOf(place)}: such a pass runs already, or is about to.`,
-    }));
-    return [...lines, ...already];
+    const orders = places.map(({ form, target }) => ({ formId: form.id, target, ...how }));
+    const { begun, underWay } = await this.#queue.runNow(orders);
+    const nameOf = ({ formId, target }: Pick<SyncOrder, 'formId' | 'target'>): string =>
+      placeName(places.find(({ form }) => form.id === formId)?.form ?? null, target);
+    const what = how.isFull === true ? 'is compared row by row now' : 'is brought up to date now';
+    const started =
+      begun.length > MANY
+        ? [{ ok: true, text: `${countOf(begun)}: each ${what}, as soon as a worker is free.` }]
+        : begun.map((place) => {
+            return { ok: true, text: `${nameOf(place)} ${what}, as soon as a worker is free.` };
+          });
+    // Deletions are accepted by the run that is told so, and by no other.
+    const isLost = how.acceptDeletes !== undefined;
+    const why = isLost
+      ? 'a run is at work on it; accept them when it has ended.'
+      : 'such a run is under way, or about to begin.';
+    const already =
+      underWay.length > MANY
+        ? [{ ok: !isLost, text: `${countOf(underWay)}: ${why}` }]
+        : underWay.map((place) => ({ ok: !isLost, text: `${nameOf(place)}: ${why}` }));
+    return [...started, ...already];
   }
 
   /** The places that an order means, without those that are paused. Throws USAGE for names that nobody has. */
-  async #places({ form, target }: Pick<ActionOrder, 'form' | 'target'>): Promise<FoundPlaces> {
+  async #places({ form, target }: Pick<ActionOrder, 'form' | 'target'>): Promise<{
+    readonly places: readonly Place[];
+    /** Why the others are left out. */
+    readonly lines: readonly DoneLine[];
+  }> {
     const app = this.#app;
     if (target !== null) app.settingsOf(target);
     const { forms } = app.planned.plan ?? (await app.plan(NEVER));
-    const only =
-      form === null
-        ? undefined
-        : requireForm(
-            forms.map((plan) => plan.form),
-            form,
-          );
+    const known = forms.map((plan) => plan.form);
+    const only = form === null ? undefined : requireForm(known, form);
+    const wanted = forms.filter((plan) => only === undefined || plan.form.id === only.id);
     const places: Place[] = [];
     const lines: DoneLine[] = [];
-    const pauses = new Map<string, readonly Pause[] | undefined>();
-    for (const plan of forms) {
-      if (only !== undefined && plan.form.id !== only.id) continue;
-      for (const name of plan.targets) {
-        if (target !== null && name !== target) continue;
-        if (!pauses.has(name)) pauses.set(name, await this.#pausesOf(name));
-        const pause = pauseOf(pauses.get(name) ?? [], plan.form.id);
-        if (pause === null) places.push({ formId: plan.form.id, target: name, form: plan.form });
+    for (const name of app.targetNames.filter((each) => target === null || each === target)) {
+      // Of a target that does not answer nothing is known: the run says why.
+      const opened = await app.target(name).catch(() => null);
+      const pauses = opened === null ? [] : await readPauses(opened.store).catch(() => []);
+      for (const plan of wanted.filter(({ targets }) => targets.includes(name))) {
+        const pause = pauseOf(pauses, plan.form.id);
+        if (pause === null) places.push({ form: plan.form, target: name });
         // Where all is meant, what is paused is left out on purpose.
         else if (form !== null)
           lines.push({ ok: false, text: pausedError(pause, plan.form.slug, name).message });
       }
     }
-    if (places.length + lines.length === 0) {
+    if (places.length + lines.length === 0)
       lines.push({ ok: false, text: 'No form is mirrored there, or all that is there is paused.' });
-    }
     return { places, lines };
-  }
-
-  /** Of a target that does not answer nothing is known: the pass says why. */
-  async #pausesOf(name: string): Promise<readonly Pause[] | undefined> {
-    try {
-      return await (await this.#app.target(name)).pauses();
-    } catch {
-      return undefined;
-    }
   }
 }
 
-/** What is done by jobs; the others go to targets and channels themselves. */
-const NEED_QUEUE: ReadonlySet<ActionName> = new Set(['look', 'compare', 'retry', 'accept']);
+type RunKind = Omit<SyncOrder, 'formId' | 'target' | 'counts'>;
 
 /** How many forms there are in how many targets. */
-function countOf(places: readonly FormPlace[]): string {
-  const [forms, targets] = (['formId', 'target'] as const).map(
-    (key) => new Set(places.map((place) => place[key])).size,
-  );
-  return `${plural(forms ?? 0, 'form')} in ${plural(targets ?? 0, 'target')}`;
+function countOf(places: readonly Pick<SyncOrder, 'formId' | 'target'>[]): string {
+  const forms = new Set(places.map(({ formId }) => formId)).size;
+  const targets = new Set(places.map(({ target }) => target)).size;
+  return `${plural(forms, 'form')} in ${plural(targets, 'target')}`;
 }
 
 /** Beyond so many places, they are counted and not named. */
 const MANY = 8;
 
 const NEVER = new AbortController().signal;
-
-const placeOf = ({ form, target }: Place): string => placeName(form, target);
 
 const named = ({
   form,

@@ -1,31 +1,28 @@
-import { channelNames, testChannels } from '../alerts/alerts.ts';
 import type { App } from '../app.ts';
-import { type Clock, withinTime } from '../base/clock.ts';
+import { type ProblemCode, PROBLEMS } from '../base/catalogue.ts';
 import { toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
-import { proxyHost } from '../base/proxy.ts';
+import { fetchWithProxy, proxyHost } from '../base/proxy.ts';
 import { keepPrivate } from '../base/private-files.ts';
-import { type FormInTarget, slowTarget, TARGET_LIMIT_MS } from '../health/facts.ts';
-import { remedyText } from '../health/problem.ts';
-import { assessRecorded } from '../health/recorded-health.ts';
+import { startRunsHere } from '../health/processes.ts';
+import { type FormReport, remedyText, type ShownPause } from '../health/report.ts';
 import type { NoticeCode } from '../mirror/port.ts';
 import { picksWholeForm } from '../mirror/picks.ts';
-import type { CheckResult } from '../mirror/target.ts';
-import { type Pause, pauseText, resumeCommand, wholePause } from '../mirror/pauses.ts';
+import { pauseText } from '../mirror/pauses.ts';
+import { channelNames, type ChannelSettings, testChannels } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
-import { absentText } from '../health/coverage.ts';
 import { retiredAddress } from '../settings/alert-settings.ts';
-import { nextRunMs } from '../settings/sync-settings.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
 import { unmatchedMessage, type UnmatchedName } from '../sync/unmatched-names.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { statusPlace } from '../web/server.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
-import { startRunsHere } from './process-record.ts';
-import { channelsOf, filesOf, openApp } from './open-app.ts';
+import { reportNow } from './health-sources.ts';
+import { filesOf, openApp } from './open-app.ts';
+import { runName } from './run-report.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `check`: tries everything that the mirror depends on. */
@@ -52,11 +49,11 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
   for (const { name } of app.config.targets) {
     for (const result of await checkTarget(app, name, host)) report(result);
   }
-  report(describeMarking(app));
-  report(await checkQueue(app, host.clock));
-  report(await checkPort(app, host.clock));
-  for (const result of describeAlerts(app, host.clock)) report(result);
-  if (flag('alert')) for (const result of await tryAlerts(app, host.clock)) report(result);
+  report(describeWriteBack(app));
+  report(await checkQueue(app));
+  report(await checkPort(app));
+  for (const result of describeReceivers(app)) report(result);
+  if (flag('alert')) for (const result of await tryReceivers(app)) report(result);
   const ok = results.every((result) => result.ok);
   if (flag('json')) terminal.printJson({ ok, findings: results });
   const ending = results.some(({ mistaken }) => mistaken) ? EXIT_CODES.USAGE : EXIT_CODES.FAILED;
@@ -64,13 +61,20 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
 }
 
 /** `!` for what is no failure and has a remedy all the same. */
-function signOf(terminal: Terminal, { ok, remedy }: CheckResult): string {
+function signOf(terminal: Terminal, { ok, remedy }: Result): string {
   if (!ok) return terminal.style('red', '✗');
   return remedy === undefined ? terminal.style('green', '✓') : terminal.style('yellow', '!');
 }
 
+/** What was found, and what to do about it. A remedy where nothing failed is shown as a warning. */
+interface Result {
+  readonly ok: boolean;
+  readonly message: string;
+  readonly remedy?: string;
+}
+
 /** One line of the output. */
-interface SubjectResult extends CheckResult {
+interface SubjectResult extends Result {
   /** What was tried: `settings`, `source`, `target sheet`. */
   readonly subject: string;
   /** The form and the target, where it is about one form in one target. */
@@ -90,7 +94,7 @@ function describeProxy({ config: { proxy } }: App): SubjectResult[] {
 }
 
 /** Which statuses the mirror changes at the source; nothing is tried, as only a change would show whether the key may. */
-function describeMarking({ config: { marking } }: App): SubjectResult {
+function describeWriteBack({ config: { marking } }: App): SubjectResult {
   const subject = 'statuses';
   if (marking === undefined) {
     const message = 'are never changed at the source: MARK_STATUS is not set';
@@ -102,7 +106,7 @@ function describeMarking({ config: { marking } }: App): SubjectResult {
 }
 
 /** Whether `start` could open its page. Does not throw. */
-async function checkPort(app: App, clock: Clock): Promise<SubjectResult> {
+async function checkPort(app: App): Promise<SubjectResult> {
   const subject = 'status page';
   const place = statusPlace(app.config.status);
   try {
@@ -110,67 +114,62 @@ async function checkPort(app: App, clock: Clock): Promise<SubjectResult> {
     const port = place.port === 0 ? 'any free port' : `port ${place.port}`;
     return { subject, ok: true, message: `can open ${port} of ${place.host}` };
   } catch (error) {
-    if (await startRunsHere(app, clock.now())) {
+    if (await startRunsHere(app.dataDir, app.clock.now())) {
       return { subject, ok: true, message: `a start that runs here has port ${place.port}` };
     }
     return { subject, ok: false, mistaken: true, message: toMirrorError(error).message };
   }
 }
 
+const channelsOf = ({ config: { notify, proxy }, clock }: App): ChannelSettings => ({
+  ...notify,
+  ...(proxy && { fetch: fetchWithProxy(proxy) }),
+  clock,
+});
+
 /** Sends a test message to each receiver. The heartbeat is not called: a call would say that nothing has failed. Does not throw. */
-async function tryAlerts({ config }: App, clock: Clock): Promise<SubjectResult[]> {
-  const channels = channelsOf(config, clock);
+async function tryReceivers(app: App): Promise<SubjectResult[]> {
+  const subject = 'test message';
+  const channels = channelsOf(app);
   if (channelNames(channels).length === 0) {
     const message = 'No test message was sent: set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO';
-    return [{ subject: 'test message', ok: false, mistaken: true, message }];
+    return [{ subject, ok: false, mistaken: true, message }];
   }
   const results = await testChannels(channels);
-  return results.map(({ channel, ok, message }) => ({
-    subject: 'test message',
-    ok,
-    message: `${channel}: ${message}`,
-  }));
+  return results.map(({ channel, ok, message }) => {
+    return { subject, ok, message: `${channel}: ${message}` };
+  });
 }
 
-/** Where alerts go, and whether that may be meant; nothing is sent. */
-function describeAlerts({ config }: App, clock: Clock): SubjectResult[] {
-  const subject = 'alerts';
-  const { alertUrl, telling } = config;
-  const names = channelNames(channelsOf(config, clock));
+/** Where notifications go, and whether that may be meant; nothing is sent. */
+function describeReceivers(app: App): SubjectResult[] {
+  const subject = 'notifications';
+  const { alertUrl, heartbeatUrl } = app.config.notify;
+  const names = channelNames(channelsOf(app));
   const results: SubjectResult[] = names.map((name) => {
-    const message = `go to ${name}`;
-    return { subject, ok: true, message };
+    return { subject, ok: true, message: `go to ${name}` };
   });
   const retired = alertUrl === undefined ? undefined : retiredAddress(alertUrl);
   if (retired !== undefined) {
     results.push({ subject, ok: false, mistaken: true, message: `ALERT_WEBHOOK_URL ${retired}` });
   }
   if (names.length === 0) {
-    results.push({
-      subject,
-      ok: true,
-      message: 'are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set',
-    });
+    const message = 'are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set';
+    results.push({ subject, ok: true, message });
   }
-  if (telling.heartbeatUrl !== undefined) {
-    const { host } = new URL(telling.heartbeatUrl);
-    results.push({
-      subject: 'heartbeat',
-      ok: true,
-      message: `goes to ${host} while nothing has failed`,
-    });
+  if (heartbeatUrl !== undefined) {
+    const message = `goes to ${new URL(heartbeatUrl).host} while nothing has failed`;
+    results.push({ subject: 'heartbeat', ok: true, message });
   }
   return results;
 }
 
 /** Whether anything can be kept in DATA_DIR; nothing to say where it can, or is yet to be made. */
-async function checkDataDir({ config, failures }: App): Promise<SubjectResult[]> {
+async function checkDataDir({ config, dataDir }: App): Promise<SubjectResult[]> {
   const subject = 'data directory';
-  const problem = await failures.problem();
-  if (problem !== null) {
-    const { message, remedy } = problem;
-    return [{ subject, ok: false, message, ...(remedy !== null && { remedy }) }];
-  }
+  const problem = await dataDir.problem();
+  if (problem !== null)
+    return [{ subject, ok: false, message: problem, remedy: PROBLEMS.DATA_DIR.remedy }];
   const { loose } = keepPrivate(config.dataDir, filesOf(config));
   if (loose.length === 0) {
     return [{ subject, ok: true, message: `${config.dataDir} can be read only by its owner` }];
@@ -235,14 +234,14 @@ function checkNames(
 }
 
 /** Whether the queue can be reached and is safe to use; the embedded one is not opened, as a worker may hold it. Does not throw. */
-async function checkQueue(app: App, clock: Clock): Promise<SubjectResult> {
+async function checkQueue(app: App): Promise<SubjectResult> {
   const subject = 'queue';
   const { queueUrl, dataDir } = app.config;
   if (queueUrl === undefined) {
     return { subject, ok: true, message: `embedded, in ${dataDir}: one process, no server needed` };
   }
   try {
-    const { logger } = app;
+    const { clock, logger } = app;
     const onError = (): void => {};
     const options = {
       url: queueUrl,
@@ -262,86 +261,75 @@ async function checkQueue(app: App, clock: Clock): Promise<SubjectResult> {
 }
 
 /** A target's reach and rights, and the forms in it that need attention. Does not throw. */
-async function checkTarget(
-  app: App,
-  name: string,
-  { stop: { signal }, clock }: Host,
-): Promise<SubjectResult[]> {
+async function checkTarget(app: App, name: string, host: Host): Promise<SubjectResult[]> {
   const subject = `target ${name}`;
   const results: SubjectResult[] = [];
   try {
-    const target = await app.target(name);
-    for (const result of await target.check(signal)) results.push({ subject, ...result });
+    const { store } = await app.target(name);
+    for (const { what: message, isOk: ok, remedy } of await store.check(host.stop.signal))
+      results.push({ subject, ok, message, ...(remedy !== null && { remedy }) });
     if (results.some(({ ok }) => !ok)) return results;
-    return [...results, ...(await checkForms(app, name, clock))];
+    return [...results, ...(await checkForms(app, name, host))];
   } catch (error) {
     return [...results, { subject, ok: false, message: toMirrorError(error).message }];
   }
 }
 
-/** What `check` tells besides problems: answers that stand where they are not to. */
+/** What `check` reports in addition to problems: answers that are stored where they should not be. */
 const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
   'UNPICKED_ANSWERS',
   'PLAIN_ANSWERS',
   'SCRUB_PENDING',
 ]);
 
-/** The forms that wait for a person's decision, or that are gone, or that have rejections, as health judges them. */
-async function checkForms(app: App, name: string, clock: Clock): Promise<SubjectResult[]> {
-  const reading = app.overview(name);
-  const overview = await withinTime(reading, TARGET_LIMIT_MS, clock);
-  if (overview === undefined) throw slowTarget(name);
-  const nowMs = clock.now();
-  const nextRun = (afterMs: number): number => nextRunMs(app.config.schedule, afterMs);
-  const recorded = { name, overview, failure: null };
-  const isChosen = ({ form, target }: FormInTarget): boolean => app.isChosen(target, form);
-  const kept = await app.failures.read();
-  const facts = { nowMs, nextRunMs: nextRun, isChosen, kept: { ...kept, source: null } };
-  const { forms } = assessRecorded([recorded], facts);
-  const whole = wholePause(overview.pauses ?? []);
-  const ofTarget = whole === null ? [] : [pausedResult(`target ${name}`, whole, name)];
-  return ofTarget.concat(
-    forms.flatMap(({ form, problems, covers, nextFullAt, pause, overview: held }) => {
-      const about = {
-        subject: `${form.slug} → ${name}`,
-        form: form.id,
-        slug: form.slug,
-        target: name,
-      };
-      const results: SubjectResult[] = [];
-      if (pause !== null && pause.formId !== null)
-        results.push({ ...about, ...pausedResult(about.subject, pause, name) });
-      for (const problem of problems) {
-        const { needsDecision, code, level, title, track } = problem;
-        // The line about its fields says so.
-        if (code === 'SLUG_REUSED') continue;
-        const hasFailed = track === 'passes' && (level === 'error' || code === 'RUN_INCOMPLETE');
-        const isNews = code === 'FORM_GONE' || code === 'COPY_REFILLED';
-        if (!hasFailed && !needsDecision && !isNews) continue;
-        const remedy = remedyText(problem) ?? undefined;
-        const message = hasFailed ? `${title} (${code}): ${problem.message}` : problem.message;
-        const ok = !hasFailed && !needsDecision;
-        results.push({ ...about, ok, message, ...(remedy && { remedy }) });
-      }
-      if (covers.absent > 0) {
-        results.push({ ...about, ok: true, message: absentText(covers.absent, nextFullAt, nowMs) });
-      }
-      for (const { code, message, remedy } of held?.notices ?? []) {
-        if (IN_CHECK.has(code)) results.push({ ...about, ok: true, message, remedy });
-      }
-      const rejected = held?.rejected ?? 0;
-      if (rejected > 0) {
-        const message = `${count(rejected)} listed as rejected, with their reasons`;
-        results.push({ ...about, ok: true, message });
-      }
-      return results;
-    }),
-  );
+/** The forms with a problem, a pause, or rejections, as the report has them. */
+async function checkForms(app: App, name: string, host: Host): Promise<SubjectResult[]> {
+  const report = await reportNow(app, host, [name]);
+  const [target] = report.targets;
+  const results: SubjectResult[] = [];
+  const { problem = null, pause = null } = target ?? {};
+  if (problem !== null)
+    results.push({ subject: `target ${name}`, ok: false, message: problem.message });
+  if (pause !== null) results.push(pausedResult(`target ${name}`, pause));
+  return results.concat(report.forms.flatMap(checkForm));
 }
 
-const pausedResult = (subject: string, pause: Pause, target: string): SubjectResult => ({
+function checkForm(report: FormReport): SubjectResult[] {
+  const { form, target, problems, pause, notices, rejected } = report;
+  const about = { subject: runName(report), form: form.id, slug: form.slug, target };
+  const results: SubjectResult[] = [];
+  if (pause?.ofTarget === false) results.push({ ...about, ...pausedResult(about.subject, pause) });
+  for (const problem of problems) {
+    // The line about its fields says so.
+    if (problem.code === 'SLUG_REUSED') continue;
+    const remedy = remedyText(problem);
+    const message = `${problem.title} (${problem.code}): ${problem.message}`;
+    const ok = IS_NEWS.has(problem.code);
+    results.push({ ...about, ok, message, ...(remedy !== null && { remedy }) });
+  }
+  for (const { code, message, remedy } of notices)
+    if (IN_CHECK.has(code)) results.push({ ...about, ok: true, message, remedy });
+  if ((rejected ?? 0) > 0) {
+    const message = `${count(rejected ?? 0)} listed as rejected, with their reasons`;
+    results.push({ ...about, ok: true, message });
+  }
+  return results;
+}
+
+/** Nothing is wrong with the mirror. */
+const IS_NEWS: ReadonlySet<ProblemCode> = new Set([
+  'FORM_GONE',
+  'COPY_REFILLED',
+  'STALE',
+  'WRITE_BACK_REFUSED',
+]);
+
+const pausedResult = (
+  subject: string,
+  { command, ...pause }: ShownPause,
+): Omit<SubjectResult, 'form'> => ({
   subject,
   ok: true,
   message: pauseText(pause),
-  remedy: `to go on: ${resumeCommand(pause, target)}`,
+  remedy: `To resume: ${command}`,
 });

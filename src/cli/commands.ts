@@ -116,14 +116,14 @@ export const COMMANDS: readonly CommandSpec[] = [
         .addOption(ONE_TARGET)
         .option('--reason <text>', 'why, shown to others')
         .addOption(AS_JSON),
-    load: () => import('./pause.ts'),
+    load: async () => ({ run: (await import('./pause.ts')).pause }),
   },
   {
     name: 'resume',
     summary: 'Ends a pause. The next poll finds what changed.',
     examples: ['forms-mirror resume --form contact', 'forms-mirror resume'],
     configure: (command) => command.addOption(ONE_FORM).addOption(ONE_TARGET).addOption(AS_JSON),
-    load: () => import('./resume.ts'),
+    load: async () => ({ run: (await import('./pause.ts')).resume }),
   },
   {
     name: 'explain',

@@ -1,16 +1,23 @@
+import { mkdtempSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
-import type { App } from '../app.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from '../app.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
-import { count, plural } from '../base/format.ts';
+import { count, duration, plural } from '../base/format.ts';
 import { shellWord } from '../base/printable.ts';
-import type { Sandbox } from '../sandbox/forms-api/sandbox.ts';
+import { loadConfig } from '../config.ts';
+import type { Form } from '../mirror/types.ts';
+import { createSampleWorkspace } from '../sandbox/forms-api/sample-workspace.ts';
+import { type Sandbox, startSandbox } from '../sandbox/forms-api/sandbox.ts';
 import { startTraffic } from '../sandbox/forms-api/traffic.ts';
+import { columnsChanged } from '../sync/run-form.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
-import { firstPasses, showChanges, verifyCopy } from './demo-passes.ts';
-import { type DemoSetup, openDemo } from './demo-setup.ts';
 import type { Host } from './host.ts';
-import { openQueue } from './open-app.ts';
+import { openLogger, openQueue } from './open-app.ts';
 import { showProgress } from './progress.ts';
+import { endedLine, lengthOf, runName } from './run-report.ts';
+import { type SandboxSheet, startSandboxSheet } from './sandbox.ts';
 import type { Terminal } from './terminal.ts';
 import { textTable, type TextTableOptions } from './text-table.ts';
 
@@ -51,12 +58,12 @@ async function runDemo({ host }: CommandCall, setup: DemoSetup, watchMs: number)
     '',
   );
   const progress = showProgress(terminal, app.events, clock);
-  const first = firstPasses(app, forms, stop.signal, (line) => {
+  const first = firstRuns(app, forms, stop.signal, (line) => {
     if (terminal.interactive) terminal.say(line);
   }).finally(() => progress[Symbol.dispose]());
   // It is awaited below, but may fail while the queue is still being opened.
   first.catch(() => {});
-  const queue = await openQueue(host, app, 'all');
+  const queue = await openQueue(app, 'all');
   try {
     await first;
     showPreview(terminal, file, formId);
@@ -140,4 +147,139 @@ function previewLines(
 
 function cellText(value: SQLOutputValue | undefined): string {
   return value === null || value === undefined || value instanceof Uint8Array ? '' : String(value);
+}
+
+/**
+ * Resolves when each of these forms has had a proven run into every target. Rejects when `signal` aborts, or when
+ * a run fails in a way that a retry cannot mend. `print` gets a line about each run.
+ */
+async function firstRuns(
+  app: App,
+  forms: readonly Form[],
+  signal: AbortSignal,
+  print: (line: string) => void,
+): Promise<void> {
+  const place = (formId: string, target: string): string => `${target} ${formId}`;
+  const waiting = new Set(
+    app.config.targets.flatMap(({ name }) => forms.map(({ id }) => place(id, name))),
+  );
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  using listeners = new DisposableStack();
+  listeners.defer(
+    app.events.on('run.ended', (report) => {
+      const { form, target, outcome, failure } = report;
+      print(endedLine(report));
+      if (outcome === 'ok') waiting.delete(place(form.id, target));
+      if (outcome === 'failed' && failure !== null && !failure.retryable) reject(failure);
+      if (waiting.size === 0) resolve();
+    }),
+  );
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  listeners.defer(() => signal.removeEventListener('abort', abort));
+  if (signal.aborted) abort();
+  await promise;
+}
+
+/** Shows each run that changed something, as it ends, until it is disposed. */
+function showChanges(terminal: Terminal, app: App): Disposable {
+  const several = app.config.targets.length > 1;
+  const listeners = new DisposableStack();
+  listeners.defer(
+    app.events.on('run.ended', (report) => {
+      const { inserted, updated, deleted } = report;
+      const ms = lengthOf(report);
+      const changes = [
+        ...(inserted > 0 ? [`+${count(inserted)} new`] : []),
+        ...(updated > 0 ? [`${count(updated)} changed`] : []),
+        ...(deleted > 0 ? [`${count(deleted)} marked deleted`] : []),
+      ];
+      for (const { from, to } of columnsChanged(report)?.relabelled ?? [])
+        terminal.print(
+          `  ${report.form.slug}: “${from}” is now called “${to}”; same column, new label`,
+        );
+      if (changes.length === 0) return;
+      const time = terminal.style('dim', ms < 1_000 ? `${ms} ms` : duration(ms));
+      const name = several ? runName(report) : report.form.slug;
+      terminal.print(`  ${name}: ${terminal.style('green', changes.join(', '))}  ${time}`);
+    }),
+  );
+  return listeners;
+}
+
+/** A last full run over the now quiet source, then a comparison row by row. Returns the result as a sentence. */
+async function verifyCopy(app: App, forms: readonly Form[], signal: AbortSignal): Promise<string> {
+  let compared = 0;
+  for (const { name } of app.config.targets) {
+    for (const { id: formId, slug } of forms) {
+      await app.run({ formId, target: name }, { isFull: true, waitMs: 10_000 }, signal);
+      const started = await app.startVerification(name, formId, null, signal);
+      const report = await started.finish({});
+      if (report.outcome !== 'same')
+        return `The copy of ${slug} in ${name} differs from its source.`;
+      compared += report.compared;
+    }
+  }
+  return `Compared row by row with the source: ${plural(compared, 'row')}, all the same.`;
+}
+
+/** Everything the demo runs on. Disposing it removes all but the SQLite file. */
+interface DemoSetup extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly app: App;
+  /** The SQLite file. */
+  readonly file: string;
+  /** Address of the page that shows the sheet, when there is one. */
+  readonly sheetUrl: string | undefined;
+}
+
+/** Starts the sandbox and puts the parts together; ignores the environment and .env. */
+async function openDemo(
+  host: Host,
+  options: { readonly submissions: number; readonly sheets: boolean },
+): Promise<DemoSetup> {
+  await using opened = new AsyncDisposableStack();
+  const sheet = options.sheets ? opened.use(await startSandboxSheet()) : undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'forms-mirror-demo-'));
+  const file = join(folder, 'forms.sqlite');
+  const store = createSampleWorkspace({ submissions: options.submissions });
+  const sandbox = opened.use(await startSandbox({ store }));
+  const env = { ...settings(sandbox, folder), ...targets(file, sheet) };
+  const config = loadConfig(env, noFiles, { source: true });
+  const app = opened.use(
+    new App(config, { clock: host.clock, logger: await openLogger(host, 'error') }),
+  );
+  const rest = opened.move();
+  return {
+    sandbox,
+    app,
+    file,
+    sheetUrl: sheet?.viewUrl,
+    [Symbol.asyncDispose]: () => rest.disposeAsync(),
+  };
+}
+
+const settings = ({ url, apiKey }: Sandbox, folder: string) => ({
+  FORMS_API_URL: url,
+  FORMS_API_KEY: apiKey,
+  TARGET_FIELDS: '*',
+  DATA_DIR: folder,
+  SYNC_EVERY: '2s',
+  RECONCILE_EVERY: '6s',
+});
+
+function targets(file: string, sheet: SandboxSheet | undefined): Record<string, string> {
+  const table = `sqlite:${file}`;
+  if (sheet === undefined) return { TARGET_URL: table };
+  const { SHEETS_EMULATOR_URL, TARGET_URL } = sheet.env;
+  return {
+    TARGETS: 'table,sheet',
+    TARGET_TABLE_URL: table,
+    TARGET_SHEET_URL: TARGET_URL,
+    SHEETS_EMULATOR_URL,
+  };
+}
+
+function noFiles(path: string): never {
+  throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
 }

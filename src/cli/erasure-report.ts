@@ -2,8 +2,8 @@ import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
-import { type Copy, NOTHING_ERASED } from '../mirror/target.ts';
-import type { ErasureReport } from '../sync/erase.ts';
+import { type ErasureReport, NO_TRACES } from '../sync/erase.ts';
+import type { Target, Waiting } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -11,12 +11,11 @@ import type { Terminal } from './terminal.ts';
 export async function openTargets(
   { text }: CommandCall,
   app: App,
-): Promise<{ targets: readonly Copy[]; failed: readonly ErasureReport[] }> {
+): Promise<{ targets: readonly Target[]; failed: readonly ErasureReport[] }> {
   const only = text('target');
-  const all = app.config.targets.map(({ name }) => name);
-  const targets: Copy[] = [];
+  const targets: Target[] = [];
   const failed: ErasureReport[] = [];
-  for (const name of only === undefined ? all : [app.settingsOf(only).name]) {
+  for (const name of only === undefined ? app.targetNames : [app.settingsOf(only).name]) {
     try {
       const target = await app.target(name);
       await app.readSlugs(name);
@@ -24,14 +23,21 @@ export async function openTargets(
     } catch (error) {
       const form = { id: '', slug: '', name: '' };
       const failure = toMirrorError(error);
-      failed.push({ target: name, form, asked: 0, ...NOTHING_ERASED, failure });
+      failed.push({ target: name, form, asked: 0, ...NO_TRACES, failure });
     }
   }
   return { targets, failed };
 }
 
-/** How long an erasure waits for a pass over the same form to end. */
-export const WAIT_FOR_PASS_MS = 10 * 60_000;
+/** How long an erasure waits for a run over the same form to end. */
+const WAIT_FOR_RUN_MS = 10 * 60_000;
+
+/** How an erasure waits for a run over the same form to end. */
+export const waitingFor = ({ host }: CommandCall): Waiting => ({
+  waitMs: WAIT_FOR_RUN_MS,
+  signal: host.stop.signal,
+  clock: host.clock,
+});
 
 /**
  * Asks a person whether to go on; `--yes` says so beforehand. Returns false for a no. Throws USAGE where nobody can be
@@ -59,31 +65,27 @@ export const erasureDocument = (report: ErasureReport): Record<string, unknown> 
   rows: report.rows,
   listings: report.listings,
   refusals: report.refusals,
-  history: report.history,
-  left: report.left,
   code: report.failure?.code ?? null,
   error: report.failure?.message ?? null,
 });
 
-/** `contact → default: 1 row, 2 listings`, or why nothing was done; below it the cells that were left. */
+/** `contact → default: 1 row, 2 listings`, or why nothing was done. */
 export function printErasure(terminal: Terminal, report: ErasureReport, what: string): void {
-  const { target, form, left, failure } = report;
+  const { target, form, failure } = report;
   const name = form.id === '' ? target : `${form.slug} → ${target}`;
   if (failure !== null) {
     terminal.print(`${terminal.style('red', '✗')} ${name}: ${failure.message} (${failure.code})`);
     return;
   }
   terminal.print(`${terminal.style('green', '✓')} ${name}: ${what}`);
-  for (const cell of left) terminal.print(`    left, as people wrote it: ${cell}`);
 }
 
-/** `1 row, 2 listings of rejected, 1 note on marking, 3 entries of history`. */
-export function removedText({ rows, listings, refusals, history }: ErasureReport): string {
+/** `1 row, 2 listings of rejected, 1 refused status change`. */
+export function removedText({ rows, listings, refusals }: ErasureReport): string {
   return [
     plural(rows, 'row'),
     ...(listings > 0 ? [plural(listings, 'listing of rejected', 'listings of rejected')] : []),
-    ...(refusals > 0 ? [plural(refusals, 'note on marking', 'notes on marking')] : []),
-    ...(history > 0 ? [plural(history, 'entry of history', 'entries of history')] : []),
+    ...(refusals > 0 ? [plural(refusals, 'refused status change')] : []),
   ].join(', ');
 }
 

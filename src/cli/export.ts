@@ -2,16 +2,16 @@ import type { App } from '../app.ts';
 import { MirrorError, stopReason } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
-import { exactCoverageText, NOTHING } from '../health/coverage.ts';
-import { readRecordedForm, type RecordedForm } from '../health/recorded-health.ts';
-import { knownLosses, lossSentence } from '../mirror/losses.ts';
+import { exactClaimText, type FormReport } from '../health/report.ts';
 import type { FormSnapshot } from '../mirror/port.ts';
-import type { Copy, HeldForm } from '../mirror/target.ts';
+import { pauseText } from '../mirror/pauses.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import { heldForms, type Target } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import { columnNames, csvFormat, type ExportFormat, jsonLinesFormat } from './export-format.ts';
 import { type ExportOutput, fileOutput, standardOutput } from './export-output.ts';
+import { formIn, reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
-import { pauseAt, pauseNote } from './pausing.ts';
 import { requireForm } from './selection.ts';
 
 const NOT_AT_ONCE =
@@ -19,16 +19,15 @@ const NOT_AT_ONCE =
 
 /** `export`: the rows of one form as a target holds them. Asks the source nothing. */
 export async function run(call: CommandCall): Promise<ExitCode> {
-  if (call.flag('dbt')) return (await import('./dbt.ts')).printDbtSources(call);
+  if (call.flag('dbt')) return (await import('./export-dbt.ts')).printDbtSources(call);
   const { host, flag, text } = call;
   const formatOf = formatFor(call);
   await using app = await openApp(host);
   const { target, form } = await findForm(call, app);
   // Before the rows: what is claimed of them must not be newer than they are.
-  const reading = app.readingOf(target.name);
-  const recorded = await readRecordedForm(target, reading, form.id, host.clock.now());
-  await using snapshot = await target.snapshot(form.id);
-  if (snapshot === undefined) throw emptyTarget(target);
+  const copy = formIn(await reportNow(app, host, [target.name]), target.name, form.id);
+  await using snapshot = await target.store.snapshot(form.id);
+  if (snapshot === null) throw emptyTarget(target);
   const format = formatOf(columnNames(snapshot.columns, flag('labels')));
   const path = text('output');
   await using output = path === undefined ? standardOutput(host.terminal) : await fileOutput(path);
@@ -36,10 +35,8 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   // Nobody reads on: there is nobody to tell more.
   if (rows === undefined) return EXIT_CODES.DONE.code;
   await output.finish();
-  const [first = '', ...warnings] = summary(rows, recorded);
+  const [first = '', ...warnings] = summary(rows, copy);
   if (!snapshot.isOneInstant) warnings.push(NOT_AT_ONCE);
-  const pause = await pauseAt(app, target.name, form.id);
-  if (pause !== null) warnings.push(`It is ${pauseNote(pause, target.name)}`);
   host.terminal.say(`${form.name}, ${target.name}: ${first}.`);
   for (const warning of warnings)
     host.terminal.say(`${host.terminal.styleStderr('yellow', '!')} ${warning}`);
@@ -68,13 +65,13 @@ function formatFor({ text, flag }: CommandCall): (names: readonly string[]) => E
 async function findForm(
   { args: [wanted = ''], text }: CommandCall,
   app: App,
-): Promise<{ target: Copy; form: HeldForm }> {
+): Promise<{ target: Target; form: FormIdentity }> {
   const only = text('target');
-  const names = only === undefined ? app.config.targets.map(({ name }) => name) : [only];
-  const held: { target: Copy; forms: HeldForm[] }[] = [];
+  const names = only === undefined ? app.targetNames : [only];
+  const held: { target: Target; forms: FormIdentity[] }[] = [];
   for (const name of names) {
     const target = await app.target(app.settingsOf(name).name);
-    held.push({ target, forms: await target.heldForms() });
+    held.push({ target, forms: await heldForms(target) });
   }
   const all = held.flatMap(({ forms }) => forms);
   const [first] = held;
@@ -94,7 +91,8 @@ async function findForm(
   );
 }
 
-const emptyTarget = ({ name, address }: Copy): MirrorError =>
+/** Nothing has been mirrored into the target. */
+export const emptyTarget = ({ name, address }: Target): MirrorError =>
   new MirrorError(
     'USAGE',
     `Target ${name} (${address}) holds no form yet. Run forms-mirror sync, or start, first.`,
@@ -121,16 +119,22 @@ async function writeRows(
 }
 
 /** How many rows there are, what is claimed of them, and what is known not to be right with them (L17). */
-function summary(rows: number, recorded: RecordedForm | undefined): string[] {
-  const covers = recorded?.covers ?? NOTHING;
-  const lost = lossSentence(knownLosses(recorded?.overview.losses ?? []));
-  const claim = covers.membership === null ? '' : `; ${exactCoverageText(covers)}`;
+function summary(rows: number, copy: FormReport | null): string[] {
+  const isClaimed = copy !== null && copy.claim.submissionsAsOf !== null;
+  const warnings = (copy?.problems ?? [])
+    .filter(({ code }) => code === 'COPY_DAMAGED' || code === 'SETTINGS_CHANGED')
+    .map(({ message }) => message);
   return [
-    `${plural(rows, 'row')}${claim}`,
-    ...(covers.membership === null
-      ? ['This copy is not proven complete: rows may be missing. forms-mirror sync reads the form.']
+    `${plural(rows, 'row')}${isClaimed ? `; ${exactClaimText(copy.claim)}` : ''}`,
+    ...(isClaimed
+      ? []
+      : [
+          'This copy is not proven complete: rows may be missing. forms-mirror sync reads the form.',
+        ]),
+    ...warnings,
+    ...(copy?.pause
+      ? [`It is ${pauseText(copy.pause)}: the copy is as of then. To resume: ${copy.pause.command}`]
       : []),
-    ...(lost === null ? [] : [`${lost}. The next pass reads everything.`]),
   ];
 }
 

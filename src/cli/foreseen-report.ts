@@ -2,15 +2,15 @@ import { count, plural } from '../base/format.ts';
 import { parseExactJson } from '../forms/exact-json.ts';
 import { cellText } from '../mirror/cells.ts';
 import { type Cell, JsonText } from '../mirror/types.ts';
-import type { PassSubject } from '../sync/events.ts';
+import type { RunSubject } from '../sync/events.ts';
 import { FORESEEN, type ForeseenCell, type ForeseenChange } from '../sync/foreseen.ts';
-import { passName } from './pass-report.ts';
+import { runName } from './run-report.ts';
 
 type Kind = ForeseenChange['kind'];
 
-/** What one dry pass would do: how many rows of each kind, and the first of them. */
+/** What one dry run would do: how many rows of each kind, and the first of them. */
 export interface ForeseenRows {
-  readonly subject: Pick<PassSubject, 'form' | 'target'>;
+  readonly subject: Pick<RunSubject, 'form' | 'target'>;
   readonly total: Readonly<Record<Kind, number>>;
   /** At most as many of each kind as were asked for. */
   readonly rows: readonly ForeseenChange[];
@@ -55,7 +55,7 @@ export function foreseenLines({ subject, total, rows }: ForeseenRows, values: bo
       ...(rest > 0 ? [`    … and ${count(rest)} more`] : []),
     ];
   });
-  return lines.length === 0 ? [] : ['', passName(subject), ...lines];
+  return lines.length === 0 ? [] : ['', runName(subject), ...lines];
 }
 
 function cellsText(cells: readonly ForeseenCell[], values: boolean): string {

@@ -7,10 +7,13 @@ import {
   findForms,
   forget,
   type FoundForms,
+  logErasures,
+  person,
   previewForget,
   previewRemember,
   remember,
 } from '../sync/erase.ts';
+import { heldForms } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import {
   erasureDocument,
@@ -19,16 +22,14 @@ import {
   openTargets,
   printErasure,
   removedText,
-  WAIT_FOR_PASS_MS,
+  waitingFor,
 } from './erasure-report.ts';
-import { logErasures, person } from '../sync/erasure-log.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 
 /** `forget`: removes submissions from every target, and keeps them away; `--undo` lets them come back. */
 export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, args, flag } = call;
-  const { signal } = host.stop;
   const [undo, dryRun] = [flag('undo'), flag('dryRun')];
   await using app = await openApp(host);
   const { targets: opened, failed } = await openTargets(call, app);
@@ -43,16 +44,10 @@ export async function run(call: CommandCall): Promise<ExitCode> {
     const preview = await (undo ? previewRemember : previewForget)(targets, forms);
     reports = [...preview, ...failed];
     if (!flag('json')) printReports(call, reports, undo ? 'forgotten' : 'held');
-    // What could not be counted is told by now, and not tried: where a day's limit is used up each try would cost.
-    const untried = preview.filter(({ failure }) => failure !== null);
-    const options = { waitMs: WAIT_FOR_PASS_MS, signal, untried };
-    const isInVain = untried.length > 0 && untried.length === preview.length;
-    if (!dryRun && (isInVain || (await isConfirmed(call, question(found, undo))))) {
-      const done = undo
-        ? await remember(targets, forms, options)
-        : await forget(targets, forms, new Date(host.clock.now()).toISOString(), options);
+    if (!dryRun && (await isConfirmed(call, question(found, undo)))) {
+      const done = await (undo ? remember : forget)(targets, forms, waitingFor(call));
       reports = [...done, ...failed];
-      ended = done.filter((report) => !untried.includes(report));
+      ended = done;
       const command = undo ? 'forget --undo' : 'forget';
       logErasures(app.logger, { command, by: person() }, reports);
     } else if (!dryRun) return EXIT_CODES.FAILED.code;
@@ -76,8 +71,7 @@ async function formsOf(
     const client = app.config.source && app.client;
     return findForms({ client, targets }, ids, signal);
   }
-  const overviews = await Promise.all(targets.map(({ target }) => target.overview()));
-  const held = overviews.flat().map(({ formId: id, slug, name }) => ({ id, slug, name }));
+  const held = (await Promise.all(targets.map(({ target }) => heldForms(target)))).flat();
   const listed = app.config.source === undefined ? [] : await app.forms(signal).catch(() => []);
   const forms = new Map([...listed, ...held].map((form) => [form.id, form]));
   return { forms: [{ form: requireForm([...forms.values()], wanted), ids }], unknown: [] };
@@ -87,7 +81,7 @@ function question({ forms }: FoundForms, undo: boolean): string {
   const ids = forms.flatMap((form) => form.ids);
   const submissions = plural(new Set(ids).size, 'submission');
   return undo
-    ? `Let ${submissions} come back with the next pass?`
+    ? `Let ${submissions} come back with the next run?`
     : `Remove ${submissions} from every target, and keep ${new Set(ids).size === 1 ? 'it' : 'them'} away?`;
 }
 
@@ -105,7 +99,7 @@ function printEnd(
 ): void {
   for (const report of reports) {
     const what = flag('undo')
-      ? `${plural(report.rows, 'submission')} may come back: the next pass reads everything`
+      ? `${plural(report.rows, 'submission')} may come back: the next run reads everything`
       : `${removedText(report)} removed; ${plural(report.asked, 'submission')} forgotten`;
     printErasure(terminal, report, what);
   }

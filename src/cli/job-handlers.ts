@@ -1,56 +1,42 @@
 import type { App } from '../app.ts';
-import { type Clock, systemClock } from '../base/clock.ts';
 import { asLogged, type JobHandlers } from '../queue/handlers.ts';
-import { ticksBetween } from '../settings/sync-settings.ts';
-import { Comparisons } from '../sync/comparisons.ts';
+import { recordOf } from '../sync/counts.ts';
 import { planWarnings } from '../sync/planner.ts';
 
-/** What the queue's jobs do with the app. */
-export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
-  let told = '';
-  const { schedule } = app.config;
-  const comparisons = new Comparisons({
-    openTarget: (name) => app.target(name),
-    rhythm: {
-      withinMs: schedule.fullEveryMs,
-      ticksBetween: (fromMs, toMs) => ticksBetween(schedule, fromMs, toMs),
-    },
-    clock,
-    logger: app.logger,
-  });
+/** What the queue's jobs do with the app, which logs how runs and write-backs end. */
+export function jobHandlers(app: App): JobHandlers {
+  let warned = '';
   return {
-    async plan(signal, kind) {
-      const plan = await app.plan(signal, { inTurn: kind !== 'full' });
+    async poll(signal) {
+      const plan = await app.plan(signal, { inTurn: true });
       const warnings = planWarnings(plan);
-      // Once, not with every plan: it stays as it is until a person changes the settings or the forms.
-      if (warnings.join('\n') !== told) for (const warning of warnings) app.logger.error(warning);
-      told = warnings.join('\n');
-      if (kind === 'full') {
-        return plan.forms.map(({ form, targets }) => ({ formId: form.id, targets }));
-      }
-      const { forms } = await app.look(plan.forms, signal);
-      return forms.map(({ form, targets, visits, mark }) => {
-        return { formId: form.id, targets, found: { passes: visits, mark } };
-      });
+      // Once, not with every poll: it stays as it is until a person changes the settings or the forms.
+      if (warnings.join('\n') !== warned) for (const warning of warnings) app.logger.error(warning);
+      warned = warnings.join('\n');
+      const { syncs, writeBacks } = await app.poll(plan.forms, signal);
+      const orders = syncs.map(({ counts, ...place }) =>
+        counts === null ? place : Object.assign({ counts: recordOf(counts) }, place),
+      );
+      return { syncs: orders, writeBacks };
     },
-    comparisons: (underWay, signal) =>
-      comparisons.due(app.planned.plan?.forms ?? [], underWay, signal),
+
     isPlanned: (place, signal) => app.isPlanned(place, signal),
-    async pass(job, signal, onProgress) {
-      const stopListening = app.events.on('pass.progress', ({ form, target, seen, total }) => {
-        if (form.id === job.formId && target === job.target) onProgress?.({ seen, total });
+
+    async sync({ formId, target, ...options }, signal, onProgress) {
+      const stopListening = app.events.on('run.progress', (progress) => {
+        if (progress.form.id === formId && progress.target === target)
+          onProgress(progress.seen, progress.total);
       });
-      const { acceptDeletes = false } = job;
-      const report = await app.pass(job, signal, { acceptDeletes }).finally(stopListening);
-      const { kind, outcome, failure } = report;
-      if (kind !== 'incremental') await app.upkeep(report, signal);
-      if (outcome === 'failed' && failure !== null) throw asLogged(failure);
-      return outcome;
+      const report = await app.run({ formId, target }, options, signal).finally(stopListening);
+      if (options.isComparison || options.isFull === true) await app.upkeep(report, signal);
+      if (report.outcome === 'failed' && report.failure !== null) throw asLogged(report.failure);
+      return report.outcome;
     },
-    async mark({ formId }, signal) {
-      const report = await app.mark(formId, signal);
-      if (report === undefined || report.outcome === 'paused') return;
-      if (report.failure !== null) throw asLogged(report.failure);
+
+    async writeBack(formId, signal) {
+      const report = await app.writeBack(formId, 0, signal);
+      if (report?.outcome === 'failed' && report.failure !== null) throw asLogged(report.failure);
+      return report?.hasMore === true ? 'more' : 'done';
     },
   };
 }

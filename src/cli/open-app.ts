@@ -1,6 +1,4 @@
-import type { testChannels } from '../alerts/alerts.ts';
 import { App } from '../app.ts';
-import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
@@ -8,7 +6,6 @@ import { plural } from '../base/format.ts';
 import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
 import { keepPrivate } from '../base/private-files.ts';
 import type { Config, ConfigNeeds } from '../config.ts';
-import { remedyFor } from '../health/problem.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { isLongWait, logSync, rateSentence, waitSentence } from '../sync/sync-log.ts';
@@ -19,8 +16,8 @@ import { jobHandlers } from './job-handlers.ts';
 export interface OpenAppOptions extends ConfigNeeds {
   /** The log level where LOG_LEVEL is not set; default `warn`, as suits a command that prints its own report. */
   readonly logLevel?: LogLevel;
-  /** The command itself shows how passes end: the log repeats it only when LOG_LEVEL is set. */
-  readonly reportsPasses?: boolean;
+  /** The command itself shows how runs end: the log repeats it only when LOG_LEVEL is set. */
+  readonly reportsRuns?: boolean;
 }
 
 /** Reads the settings and puts the parts together. Throws SettingsError with every mistake at once. */
@@ -31,9 +28,7 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
   sayRights(config, logger);
   const app = new App(config, { clock: host.clock, logger });
   await refuseOtherSchema(app);
-  if (!options.reportsPasses || config.logLevel !== undefined) {
-    logSync(app.events, logger, remedyFor);
-  }
+  if (!options.reportsRuns || config.logLevel !== undefined) logSync(app.events, logger);
   if (!logger.isLevelEnabled('info')) sayWaits(app, host);
   return app;
 }
@@ -50,10 +45,10 @@ function sayRights(config: Config, logger: Logger): void {
   for (const { message, remedy } of loose) logger.warn(`${message}. ${remedy}.`);
 }
 
-/** Throws OTHER_SCHEMA where another build kept failures in DATA_DIR. What else is wrong there is told by who reads them. */
-async function refuseOtherSchema({ failures }: App): Promise<void> {
+/** Throws OTHER_SCHEMA if another build wrote DATA_DIR. What else is wrong there is reported where it is read. */
+async function refuseOtherSchema({ dataDir }: App): Promise<void> {
   try {
-    await failures.read();
+    await dataDir.kept();
   } catch (error) {
     if (toMirrorError(error).code === 'OTHER_SCHEMA') throw error;
   }
@@ -104,35 +99,23 @@ function printableRecord(line: string): string {
 
 /** Starts working on the queue, as the settings say. */
 export async function openQueue(
-  host: Host,
   app: App,
   role: 'all' | 'worker',
   events = new Events<QueueEventMap>(),
 ): Promise<QueueRuntime> {
-  const { config, logger } = app;
+  const { config, clock, logger } = app;
   // Loaded only here: most commands need no queue.
   const { startQueue } = await import('../queue/runtime.ts');
   return startQueue({
     queueUrl: config.queueUrl,
     dataDir: config.dataDir,
     role,
-    handlers: jobHandlers(app, host.clock),
-    schedules: {
-      incremental: config.schedule.incremental,
-      full: { everyMs: config.schedule.fullEveryMs },
-      marking: config.marking !== undefined,
-      targets: config.targets.map(({ name }) => name),
-    },
-    clock: host.clock,
+    handlers: jobHandlers(app),
+    schedule: config.schedule.incremental,
+    targets: app.targetNames,
+    writesBack: app.rule !== null,
+    clock,
     logger,
     events,
   });
-}
-
-/** Where alerts of these settings go. */
-export function channelsOf(
-  { alertUrl: url, telling: { email, statusUrl }, proxy }: Config,
-  clock: Clock,
-): Parameters<typeof testChannels>[0] {
-  return { url, email, statusUrl, proxy, clock };
 }

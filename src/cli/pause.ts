@@ -1,6 +1,6 @@
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
-import { person } from '../sync/erasure-log.ts';
-import type { DoneLine } from '../web/action-order.ts';
+import { person } from '../sync/erase.ts';
+import type { DoneLine } from '../web/actions.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
 import {
@@ -9,48 +9,56 @@ import {
   pausedLines,
   PAUSE_MEANS,
   pausePlaces,
+  resumedLines,
+  resumePlaces,
 } from './pausing.ts';
-import type { Terminal } from './terminal.ts';
 
-/** `pause`: has a form, a target, or everything left alone, by every process. */
-export async function run(call: CommandCall): Promise<ExitCode> {
-  const { host, text, flag } = call;
+/** `pause`: has every process leave a form, a target, or everything as it is. */
+export const pause = (call: CommandCall): Promise<ExitCode> => act(call, 'pause');
+
+/** `resume`: ends what `pause` of the same form, target or everything began. */
+export const resume = (call: CommandCall): Promise<ExitCode> => act(call, 'resume');
+
+async function act(
+  { host, text, flag }: CommandCall,
+  action: 'pause' | 'resume',
+): Promise<ExitCode> {
+  const { terminal, clock, stop } = host;
   await using app = await openApp(host);
   const wanted = { form: text('form'), target: text('target') };
-  const places = await findPausePlaces(app, wanted, host.stop.signal);
-  const since = new Date(host.clock.now()).toISOString();
+  const places = await findPausePlaces(app, wanted, stop.signal);
+  const since = new Date(clock.now()).toISOString();
   const by = `command line, ${person()}`;
-  const outcomes = await pausePlaces(app, places, { since, by, reason: text('reason') ?? null });
-  app.logger.info({ action: 'pause', ...wanted, by }, 'A person asked for this.');
-  if (flag('json')) host.terminal.printJson({ pauses: outcomes.map(pauseDocument) });
+  const isPause = action === 'pause';
+  const outcomes = isPause
+    ? await pausePlaces(app, places, { since, by, reason: text('reason') ?? null })
+    : await resumePlaces(app, places);
+  app.logger.info({ action, ...wanted, by }, 'A person asked for this.');
+  if (flag('json'))
+    terminal.printJson({ [isPause ? 'pauses' : 'resumed']: outcomes.map(pauseDocument) });
   else {
-    printLines(host.terminal, pausedLines(outcomes));
-    if (outcomes.some(({ failure }) => failure === null)) host.terminal.print('', PAUSE_MEANS);
+    const lines: DoneLine[] = isPause ? pausedLines(outcomes) : resumedLines(outcomes);
+    for (const line of lines)
+      terminal.print(
+        `${line.ok ? terminal.style('green', '✓') : terminal.style('red', '✗')} ${line.text}`,
+      );
+    if (isPause && outcomes.some(({ failure }) => failure === null))
+      terminal.print('', PAUSE_MEANS);
   }
-  return host.stop.exitCode() ?? pauseExitCode(outcomes);
+  const hasFailed = outcomes.some(({ failure }) => failure !== null);
+  return stop.exitCode() ?? (hasFailed ? EXIT_CODES.FAILED.code : EXIT_CODES.DONE.code);
 }
 
-/** 1 where a target could not be changed. */
-export const pauseExitCode = (outcomes: readonly PauseOutcome[]): ExitCode =>
-  outcomes.some(({ failure }) => failure !== null) ? EXIT_CODES.FAILED.code : EXIT_CODES.DONE.code;
-
 /** As `pause --json` and `resume --json` print it. */
-export function pauseDocument({
+function pauseDocument({
   form,
   target,
-  pause,
+  pause: made,
   isNew,
   failure,
 }: PauseOutcome): Record<string, unknown> {
-  const { since = null, by = null, reason = null } = pause ?? {};
+  const { since = null, by = null, reason = null } = made ?? {};
   const of = { form: form?.id ?? null, slug: form?.slug ?? null, target };
   const error = failure?.message ?? null;
   return { ...of, changed: isNew, since, by, reason, code: failure?.code ?? null, error };
-}
-
-/** Lines of what was done, each with its sign. */
-export function printLines(terminal: Terminal, lines: readonly DoneLine[]): void {
-  for (const { ok, text } of lines) {
-    terminal.print(`${ok ? terminal.style('green', '✓') : terminal.style('red', '✗')} ${text}`);
-  }
 }

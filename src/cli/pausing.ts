@@ -1,10 +1,16 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { newPause, type Pause, pauseOf, pauseText, resumeCommand } from '../mirror/pauses.ts';
+import { type Pause, pauseText, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { findForm } from '../sync/form-choice.ts';
-import type { DoneLine } from '../web/action-order.ts';
+import { pause, readPauses, resume } from '../sync/pauses.ts';
+import { heldForms, type Target } from '../sync/target.ts';
+import type { DoneLine } from '../web/actions.ts';
 import { requireForm } from './selection.ts';
+
+/*
+ * Pausing and resuming, for the commands and for the status page.
+ */
 
 /** What is to be paused or resumed: a form, or, for null, targets as a whole. */
 export interface PausePlaces {
@@ -13,7 +19,7 @@ export interface PausePlaces {
   readonly targets: readonly string[];
 }
 
-/** What became of it in one target. */
+/** What was done in one target. */
 export interface PauseOutcome {
   readonly form: FormIdentity | null;
   readonly target: string;
@@ -21,7 +27,7 @@ export interface PauseOutcome {
   readonly pause: Pause | null;
   /** It was not so before. */
   readonly isNew: boolean;
-  /** What is paused there still, or all the same. */
+  /** What is still paused there. */
   readonly others: readonly Pause[];
   readonly failure: MirrorError | null;
 }
@@ -35,12 +41,12 @@ export async function findPausePlaces(
   wanted: { readonly form?: string | undefined; readonly target?: string | undefined },
   signal: AbortSignal,
 ): Promise<PausePlaces> {
-  const all = app.config.targets.map(({ name }) => name);
-  const targets = wanted.target === undefined ? all : [app.settingsOf(wanted.target).name];
+  const targets =
+    wanted.target === undefined ? app.targetNames : [app.settingsOf(wanted.target).name];
   if (wanted.form === undefined) return { form: null, targets };
   const asked = await Promise.all(targets.map((name) => askTarget(app, name)));
   const form = await formMeant(app, wanted.form, asked, signal);
-  // What the settings have stopped choosing may be paused there from before: that, too, has to come to an end.
+  // A form that the settings no longer choose may be paused from before: that has to end, too.
   const chosen = asked
     .filter(({ name, paused }) => paused.has(form.id) || app.isChosen(name, form))
     .map(({ name }) => name);
@@ -55,19 +61,23 @@ export async function findPausePlaces(
 interface AskedTarget {
   readonly name: string;
   readonly held: readonly FormIdentity[];
-  /** IDs of those that are paused by themselves. */
+  /** IDs of forms that are paused by themselves. */
   readonly paused: ReadonlySet<string>;
 }
 
-/** Nothing of one that does not answer; it says so when it is to be paused. */
+/** Nothing of one that does not answer; pausing it reports that. */
 async function askTarget(app: App, name: string): Promise<AskedTarget> {
+  const ask = async <T>(of: (target: Target) => Promise<readonly T[]>): Promise<readonly T[]> =>
+    app
+      .target(name)
+      .then(of)
+      .catch(() => []);
   const [held, pauses] = await Promise.all([
-    orNone(async () => (await app.target(name)).heldForms()),
-    orNone(async () => (await app.target(name)).pauses()),
+    ask(heldForms),
+    ask(({ store }) => readPauses(store)),
     app.readSlugs(name).catch(() => undefined),
   ]);
-  const paused = new Set(pauses.flatMap(({ formId }) => (formId === null ? [] : [formId])));
-  return { name, held: held.map(({ id, slug, name }) => ({ id, slug, name })), paused };
+  return { name, held, paused: new Set(pauses.flatMap(({ formId }) => formId ?? [])) };
 }
 
 async function formMeant(
@@ -77,10 +87,10 @@ async function formMeant(
   signal: AbortSignal,
 ): Promise<FormIdentity> {
   const known = new Map<string, FormIdentity>();
-  for (const { held } of asked) for (const form of held) known.set(form.id, form);
-  for (const id of asked.flatMap(({ paused }) => [...paused])) {
+  for (const { held } of asked)
+    for (const { id, slug, name } of held) known.set(id, { id, slug, name });
+  for (const id of asked.flatMap(({ paused }) => [...paused]))
     if (!known.has(id)) known.set(id, { id, slug: id, name: id });
-  }
   const held = findForm([...known.values()], wanted);
   if (held !== undefined) return held;
   if (app.config.source === undefined) {
@@ -94,31 +104,29 @@ async function formMeant(
   return requireForm([...all.values()], wanted);
 }
 
-const orNone = <T>(ask: () => Promise<readonly T[]>): Promise<readonly T[]> =>
-  ask().catch(() => []);
-
 /** Pauses; a target that cannot be reached holds up no other. `by`, `reason`, `since`: as in {@link Pause}. */
 export function pausePlaces(
   app: App,
   { form, targets }: PausePlaces,
   how: Omit<Pause, 'formId'>,
 ): Promise<PauseOutcome[]> {
-  const wanted = newPause({ ...how, formId: form?.id ?? null });
-  return inEach(app, form, targets, async (target) => {
-    const before = await target.pauses();
-    const pause = await target.pause(wanted);
-    return { pause, isNew: !before.some(({ formId }) => formId === wanted.formId), others: [] };
+  const formId = form?.id ?? null;
+  return inEach(app, form, targets, async ({ store }) => {
+    const before = await readPauses(store);
+    const made = await pause(store, { ...how, formId });
+    return { pause: made, isNew: !before.some((each) => each.formId === formId), others: [] };
   });
 }
 
-/** Resumes likewise. */
+/** Resumes; pauses of single forms do not end with that of their target. */
 export function resumePlaces(app: App, { form, targets }: PausePlaces): Promise<PauseOutcome[]> {
   const formId = form?.id ?? null;
-  return inEach(app, form, targets, async (target) => {
-    const pause = (await target.resume(formId)) ?? null;
-    const left = await target.pauses();
-    const others = left.filter((one) => formId === null || one.formId === null);
-    return { pause, isNew: pause !== null, others };
+  return inEach(app, form, targets, async ({ store }) => {
+    const ended = await resume(store, formId);
+    const left = await readPauses(store);
+    // A form is held up by the pause of its target, and a target's forms by their own.
+    const others = formId === null ? left : left.filter((each) => each.formId === null);
+    return { pause: ended ?? null, isNew: ended !== undefined, others };
   });
 }
 
@@ -126,9 +134,7 @@ async function inEach(
   app: App,
   form: FormIdentity | null,
   targets: readonly string[],
-  work: (
-    target: Awaited<ReturnType<App['target']>>,
-  ) => Promise<Pick<PauseOutcome, 'pause' | 'isNew' | 'others'>>,
+  work: (target: Target) => Promise<Pick<PauseOutcome, 'pause' | 'isNew' | 'others'>>,
 ): Promise<PauseOutcome[]> {
   return Promise.all(
     targets.map(async (name) => {
@@ -143,60 +149,47 @@ async function inEach(
   );
 }
 
-/** The pause that a form in a target is under; null for none, and where the target does not say. */
-export async function pauseAt(app: App, target: string, formId: string): Promise<Pause | null> {
-  const pauses = await orNone(async () => (await app.target(target)).pauses());
-  return pauseOf(pauses, formId);
-}
-
-/** What a command that only reads says of a form that is paused, and how to go on. */
-export const pauseNote = (pause: Pause, target: string): string =>
-  `${pauseText(pause)}: the copy is as of then. To go on: ${resumeCommand(pause, target)}`;
-
 /** `contact in default`, `Target default`. */
 export const placeName = (form: FormIdentity | null, target: string): string =>
   form === null ? `Target ${target}` : `${form.slug === '' ? form.id : form.slug} in ${target}`;
 
 /** What pausing has done. */
 export function pausedLines(outcomes: readonly PauseOutcome[]): DoneLine[] {
-  return outcomes.map(({ form, target, pause, isNew, failure }) => {
+  return outcomes.map(({ form, target, pause: made, isNew, failure }) => {
     const what = placeName(form, target);
-    if (failure !== null || pause === null) {
+    if (failure !== null || made === null) {
       return { ok: false, text: `${what} is not paused: ${failure?.message ?? 'it could not be'}` };
     }
     const text = isNew
-      ? `${what} is ${pauseText(pause)}.`
-      : `${what} was ${pauseText(pause)} already.`;
+      ? `${what} is ${pauseText(made)}.`
+      : `${what} was already ${pauseText(made)}.`;
     return { ok: true, text };
   });
 }
 
-/** What every pause means, for whoever has just made one. */
+/** What every pause means, for the person who has just made one. */
 export const PAUSE_MEANS =
-  'No process writes there any more, and nothing is marked at the source on its account. A pass that runs ends before its next batch, within some seconds (of a sheet within a minute); what it stored stays. To erase (forget, purge) is still possible.';
+  'No process writes there any more, and the status of its submissions is not changed. A run under way ends before its next batch, within some seconds (of a sheet within a minute); what it stored stays. You can still erase (forget, purge).';
 
 /** What resuming has done, and what stays paused. */
 export function resumedLines(outcomes: readonly PauseOutcome[]): DoneLine[] {
-  return outcomes.flatMap(({ form, target, pause, others, failure }) => {
+  return outcomes.flatMap(({ form, target, pause: ended, others, failure }) => {
     const what = placeName(form, target);
     if (failure !== null) {
       return [{ ok: false, text: `${what} is not resumed: ${failure.message}` }];
     }
-    const done =
-      pause === null
-        ? { ok: true, text: `${what} was not paused.` }
-        : {
-            ok: true,
-            text: `${what} goes on; it was ${pauseText(pause)}. The next look finds what arrived during the pause.`,
-          };
+    const text =
+      ended === null
+        ? `${what} was not paused.`
+        : `${what} is resumed; it was ${pauseText(ended)}. The next poll finds what changed during the pause.`;
     const left = others.map((other) => {
       const name =
         other.formId === null ? `Target ${target}` : `The form ${other.formId} in ${target}`;
       return {
         ok: true,
-        text: `${name} stays ${pauseText(other)}; to go on there: ${resumeCommand(other, target)}`,
+        text: `${name} stays ${pauseText(other)}; to resume it: ${resumeCommand(other, target)}`,
       };
     });
-    return [done, ...left];
+    return [{ ok: true, text }, ...left];
   });
 }

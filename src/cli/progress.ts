@@ -3,18 +3,20 @@ import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
 import { count } from '../base/format.ts';
 import { printable } from '../base/printable.ts';
-import type { PassProgress, PassReport, PassSubject, SyncEvents } from '../sync/events.ts';
-import { endedLine, passName, progressLine, startedLine } from './pass-report.ts';
+import type { RunSubject, SyncEvents } from '../sync/events.ts';
+import { endedLine, runName, startedLine } from './run-report.ts';
 import type { Terminal } from './terminal.ts';
 import { shorten } from './text-table.ts';
 
-/** How often a long pass reports where stderr is no terminal. */
+/** How often a long run reports where stderr is no terminal. */
 const LINE_EVERY_MS = 5_000;
 const NAME_WIDTH = 32;
 const CLEAR_TO_END_OF_LINE = '\u001B[K';
 
+type Progress = SyncEvents['run.progress'];
+
 /**
- * Shows running passes on stderr: a bar each on a terminal, elsewhere a line every few seconds. Disposing it restores
+ * Shows running runs on stderr: a bar each on a terminal, elsewhere a line every few seconds. Disposing it restores
  * the terminal.
  */
 export function showProgress(
@@ -46,20 +48,20 @@ function showBars(terminal: Terminal, events: Events<SyncEvents>): Disposable {
   });
   const listeners = new DisposableStack();
   listeners.defer(
-    events.on('pass.started', (subject) => {
-      const name = shorten(printable(passName(subject)), NAME_WIDTH).padEnd(NAME_WIDTH);
+    events.on('run.started', (subject) => {
+      const name = shorten(printable(runName(subject)), NAME_WIDTH).padEnd(NAME_WIDTH);
       bars.set(keyOf(subject), stack.create(1, 0, { name, seen: '0', all: '?' }));
     }),
   );
   listeners.defer(
-    events.on('pass.progress', (progress) => moveBar(bars.get(keyOf(progress)), progress)),
+    events.on('run.progress', (progress) => moveBar(bars.get(keyOf(progress)), progress)),
   );
   listeners.defer(
-    events.on('pass.ended', (report) => {
+    events.on('run.ended', (report) => {
       const bar = bars.get(keyOf(report));
       bars.delete(keyOf(report));
       if (bar !== undefined) stack.remove(bar);
-      // Restores the cursor, so that text written between two passes is not cleared away like a bar.
+      // Restores the cursor, so that text written between two runs is not cleared away like a bar.
       if (bars.size === 0) stack.stop();
     }),
   );
@@ -74,27 +76,29 @@ function showBars(terminal: Terminal, events: Events<SyncEvents>): Disposable {
   };
 }
 
-function moveBar(bar: SingleBar | undefined, { seen, total }: PassProgress): void {
+function moveBar(bar: SingleBar | undefined, { seen, total }: Progress): void {
   bar?.setTotal(Math.max(1, seen, total));
   bar?.update(seen, { seen: count(seen), all: count(total) });
 }
 
 function showLines(terminal: Terminal, events: Events<SyncEvents>, clock: Clock): Disposable {
   const printedAtMs = new Map<string, number>();
-  const print = (subject: PassSubject, line: string): void => {
+  const print = (subject: RunSubject, line: string): void => {
     printedAtMs.set(keyOf(subject), clock.now());
     terminal.say(line);
   };
   const listeners = new DisposableStack();
-  listeners.defer(events.on('pass.started', (subject) => print(subject, startedLine(subject))));
+  listeners.defer(events.on('run.started', (subject) => print(subject, startedLine(subject))));
   listeners.defer(
-    events.on('pass.progress', (progress) => {
+    events.on('run.progress', (progress) => {
       const last = printedAtMs.get(keyOf(progress)) ?? 0;
-      if (clock.now() - last >= LINE_EVERY_MS) print(progress, progressLine(progress));
+      if (clock.now() - last < LINE_EVERY_MS) return;
+      const { seen, total } = progress;
+      print(progress, `${runName(progress)}: ${count(seen)} of ${count(total)}`);
     }),
   );
   listeners.defer(
-    events.on('pass.ended', (report: PassReport) => {
+    events.on('run.ended', (report) => {
       printedAtMs.delete(keyOf(report));
       terminal.say(endedLine(report));
     }),
@@ -102,5 +106,5 @@ function showLines(terminal: Terminal, events: Events<SyncEvents>, clock: Clock)
   return listeners;
 }
 
-/** Identifies a running pass. Without the kind: an incremental pass may become a full one. */
-const keyOf = ({ form, target }: PassSubject): string => JSON.stringify([form.id, target]);
+const keyOf = ({ form, target }: Pick<RunSubject, 'form' | 'target'>): string =>
+  JSON.stringify([form.id, target]);

@@ -2,17 +2,17 @@ import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
-import type { Copy } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { duration, quoted } from '../settings/value-schemas.ts';
-import type { ErasureReport } from '../sync/erase.ts';
+import { type ErasureReport, logErasures, person } from '../sync/erase.ts';
 import {
+  type LeftoverReport,
   purgeDeleted,
+  purgeLeftovers,
   type PurgeOptions,
   type PurgeScope,
-  purgeUnpicked,
-  type UnpickedReport,
 } from '../sync/purge.ts';
+import { heldForms, type Target } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import {
   erasureDocument,
@@ -21,9 +21,8 @@ import {
   openTargets,
   printErasure,
   removedText,
-  WAIT_FOR_PASS_MS,
+  waitingFor,
 } from './erasure-report.ts';
-import { logErasures, person } from '../sync/erasure-log.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 
@@ -37,15 +36,15 @@ interface Purge {
   readonly question: (reports: readonly ErasureReport[]) => string;
 }
 
-/** `purge`: removes rows that were marked deleted long ago, or the answers to fields that are no longer picked. */
+/** `purge`: removes rows that were marked deleted long ago, or the answers of fields that are no longer selected. */
 export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, flag } = call;
-  const { terminal, stop, clock } = host;
+  const { terminal, clock } = host;
   const purge = purgeOf(call, clock.now());
   await using app = await openApp(host);
   const { targets, failed } = await openTargets(call, app);
   const scopes = await scopesOf(call, app, targets);
-  const options = { waitMs: WAIT_FOR_PASS_MS, signal: stop.signal };
+  const options = waitingFor(call);
   const preview = [...(await purge.run(scopes, { ...options, dryRun: true })), ...failed];
   const isPlain = !flag('json');
   if (isPlain) for (const each of preview) printErasure(terminal, each, `${purge.what(each)} held`);
@@ -76,7 +75,7 @@ function purgeOf({ text, flag }: CommandCall, nowMs: number): Purge {
       'purge takes either --deleted-before, such as 30d, or --unpicked.',
     );
   }
-  if (age === undefined) return UNPICKED(new Date(nowMs).toISOString());
+  if (age === undefined) return UNPICKED;
   const parsed = duration.safeParse(age);
   if (!parsed.success) {
     throw new MirrorError(
@@ -84,58 +83,60 @@ function purgeOf({ text, flag }: CommandCall, nowMs: number): Purge {
       `--deleted-before takes an age such as 12h or 30d, a year at most, not ${quoted(age)}.`,
     );
   }
-  return DELETED(new Date(nowMs - parsed.data).toISOString());
+  return deletedBefore(nowMs - parsed.data);
 }
 
-const DELETED = (before: string): Purge => ({
-  name: 'purge --deleted-before',
-  run: (scopes, options) => purgeDeleted(scopes, before, options),
-  what: (report) => `${removedText(report)}, marked deleted before ${before}`,
-  nothing: `No row was marked deleted before ${before}.`,
-  question: (reports) =>
-    `Remove ${plural(total(reports), 'row')} that ${total(reports) === 1 ? 'was' : 'were'} marked deleted before ${before}? They can't be brought back.`,
-});
+function deletedBefore(beforeMs: number): Purge {
+  const before = new Date(beforeMs).toISOString();
+  return {
+    name: 'purge --deleted-before',
+    run: (scopes, options) => purgeDeleted(scopes, beforeMs, options),
+    what: (report) => `${removedText(report)}, marked deleted before ${before}`,
+    nothing: `No row was marked deleted before ${before}.`,
+    question: (reports) =>
+      `Remove ${plural(total(reports), 'row')} that ${total(reports) === 1 ? 'was' : 'were'} marked deleted before ${before}? They can't be brought back.`,
+  };
+}
 
-const UNPICKED = (at: string): Purge => ({
+const UNPICKED: Purge = {
   name: 'purge --unpicked',
-  run: (scopes, options) => purgeUnpicked(scopes, at, options),
+  run: (scopes, options) => purgeLeftovers(scopes, options),
   what: (report) => `${plural(report.rows, 'row')} with answers in ${labelsOf(report).join(', ')}`,
   nothing:
-    'No column holds answers to a field that is not picked, or plain ones that no pass hashes.',
+    'No column holds answers to a field that is not selected, or plain ones that no run hashes.',
   question: (reports) => {
     const columns = reports.reduce((sum, { asked }) => sum + asked, 0);
-    return `Empty ${plural(columns, 'column')} of fields that are no longer picked, or that no pass hashes, ${count(total(reports))} rows in all? Only a field that is picked again is filled again.`;
+    return `Empty ${plural(columns, 'column')} of fields that are no longer selected, or that no run hashes, ${count(total(reports))} rows in all? Only a field that is selected again is filled again.`;
   },
-});
+};
 
 const total = (reports: readonly ErasureReport[]): number =>
   reports.reduce((sum, { rows }) => sum + rows, 0);
 
-const unpickedOf = (report: ErasureReport): UnpickedReport['fields'] =>
-  'fields' in report ? (report as UnpickedReport).fields : [];
+const leftoversOf = (report: ErasureReport): LeftoverReport['fields'] =>
+  'fields' in report ? (report as LeftoverReport).fields : [];
 
 const labelsOf = (report: ErasureReport): string[] =>
-  unpickedOf(report).map(({ id, label }) => `${label} (${id})`);
+  leftoversOf(report).map(({ id, label }) => `${label} (${id})`);
 
 const fieldsOf = (report: ErasureReport): Record<string, unknown> =>
-  'fields' in report ? { fields: unpickedOf(report).map(({ id, label }) => ({ id, label })) } : {};
+  'fields' in report ? { fields: leftoversOf(report).map(({ id, label }) => ({ id, label })) } : {};
 
 /** What `--form` selects. Forms are those that the targets hold. */
 async function scopesOf(
   { text }: CommandCall,
   app: App,
-  targets: readonly Copy[],
+  targets: readonly Target[],
 ): Promise<PurgeScope[]> {
   const wanted = text('form');
   let form: FormIdentity | undefined;
   if (wanted !== undefined) {
-    const overviews = (await Promise.all(targets.map((target) => target.overview()))).flat();
-    const forms = overviews.map(({ formId: id, slug, name }) => ({ id, slug, name }));
+    const forms = (await Promise.all(targets.map((target) => heldForms(target)))).flat();
     form = requireForm([...new Map(forms.map((one) => [one.id, one])).values()], wanted);
   }
   return targets.map((target) => ({
     target,
-    storing: app.readingOf(target.name).storing,
+    joining: app.joiningOf(target.name),
     isChosen: (one) => app.isChosen(target.name, one),
     includes: ({ id }) => form === undefined || form.id === id,
   }));

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
+import { errorCode } from '../base/error-code.ts';
+import { MirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
 import { MOST_SAMPLE_FORMS, createSampleWorkspace } from '../sandbox/forms-api/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/forms-api/sandbox.ts';
 import { startTraffic } from '../sandbox/forms-api/traffic.ts';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../targets/google/credentials.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
 import { parseFault, parseReadings } from './sandbox-options.ts';
-import { type SandboxSheet, startSandboxSheet } from './sandbox-sheet.ts';
 
 /** `sandbox`: the stand-in Forms API with sample data. */
 export async function run(call: CommandCall): Promise<ExitCode> {
@@ -61,4 +63,42 @@ function announce(call: CommandCall, sandbox: Sandbox, sheet: SandboxSheet | und
   );
   const target = Object.entries(sheet?.env ?? {}).map(([name, value]) => `${name}=${value}`);
   terminal.print(`FORMS_API_URL=${url}`, `FORMS_API_KEY=${key}`, "TARGET_FIELDS='*'", ...target);
+}
+
+/** A stand-in for Google Sheets with one empty spreadsheet that the mirror may write to. */
+export interface SandboxSheet extends AsyncDisposable {
+  /** Settings that mirror into it. */
+  readonly env: { readonly SHEETS_EMULATOR_URL: string; readonly TARGET_URL: string };
+  /** Shows the spreadsheet as a page. */
+  readonly viewUrl: string;
+}
+
+/** Starts it on loopback, on `port` or, with 0, any free one. Throws USAGE outside a checkout of the repository. */
+export async function startSandboxSheet(port = 0): Promise<SandboxSheet> {
+  const { startSheetsEmulator } = await loadEmulator();
+  const emulator = await startSheetsEmulator({ port });
+  emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
+  const id = emulator.createSpreadsheet({
+    title: 'Form submissions',
+    shares: { [EMULATOR_EMAIL]: 'writer' },
+  });
+  const root = emulator.url.replace(/\/$/, '');
+  return {
+    env: { SHEETS_EMULATOR_URL: root, TARGET_URL: `sheets:${id}` },
+    viewUrl: `${root}/view/${id}`,
+    [Symbol.asyncDispose]: () => emulator.stop(),
+  };
+}
+
+/** The published package does not carry the emulator. */
+async function loadEmulator() {
+  try {
+    return await import('google-sheets-emulator');
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new MirrorError(
+      'USAGE',
+      '--sheets needs a checkout of the repository, where npm ci installs the stand-in for Google Sheets: this package does not include it.',
+    );
+  }
 }

@@ -22,8 +22,7 @@ import { textTable } from './text-table.ts';
 /** The forms and targets selected by `--form` and `--target`. Throws SETTINGS or USAGE for one that does not exist. */
 export async function selectPlan({ host, text }: CommandCall, app: App): Promise<FormPlan[]> {
   const only = text('target');
-  const all = app.config.targets.map(({ name }) => name);
-  const selected = only === undefined ? all : [app.settingsOf(only).name];
+  const selected = only === undefined ? app.targetNames : [app.settingsOf(only).name];
   await requirePicks(host, app, selected);
   const { forms } = await requirePlan(host, app);
   const wanted = text('form');
@@ -71,7 +70,7 @@ async function requirePlan(host: Host, app: App): Promise<MirrorPlan> {
     throw unmatchedError(unmatched, await app.forms(host.stop.signal));
   }
   for (const { name } of plan.forms.length === 0 ? app.config.targets : []) {
-    await (await app.target(name)).overview();
+    await (await app.target(name)).store.states();
   }
   return plan;
 }

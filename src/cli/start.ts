@@ -1,25 +1,24 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { Alerts } from '../alerts/alerts.ts';
 import type { App } from '../app.ts';
-import type { Clock } from '../base/clock.ts';
-import { Events } from '../base/events.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
-import { type HealthSource, type PlanState, readDetails } from '../health/facts.ts';
-import type { QueueEventMap } from '../queue/events.ts';
-import type { QueueRuntime } from '../queue/runtime.ts';
-import { nextRunMs } from '../settings/sync-settings.ts';
+import { fetchWithProxy } from '../base/proxy.ts';
+import { Watch } from '../health/collect.ts';
+import type { Report } from '../health/report.ts';
+import { Notifier } from '../notify/notifier.ts';
 import type { FormPlan } from '../sync/planner.ts';
+import { entriesOf, heldForms, LISTED, reading } from '../sync/target.ts';
+import type { FormDetails } from '../web/details.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { type StatusServer, startStatus, statusPlace } from '../web/server.ts';
 import { createActor } from './actions.ts';
 import type { CommandCall } from './command-spec.ts';
+import { healthSources } from './health-sources.ts';
 import type { Host } from './host.ts';
-import { jobFeed } from './job-feed.ts';
-import { channelsOf, openApp, openQueue } from './open-app.ts';
-import { readWaitElsewhere, recordThisProcess } from './process-record.ts';
+import { openApp } from './open-app.ts';
 import { requirePicks, unmatchedError } from './selection.ts';
+import { openService, type Service } from './service.ts';
 
 /** `start`: everything in one process. */
 export async function run({ host }: CommandCall): Promise<ExitCode> {
@@ -29,54 +28,110 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
   // Before a job is taken: a process that cannot show its page ends at once, with nothing in progress.
   await requireFreePort(statusPlace(app.config.status));
   if (signal.aborted) return 0;
-  const events = new Events<QueueEventMap>();
-  const queue = await openQueue(host, app, 'all', events);
-  try {
-    await using _record = await recordThisProcess(app, host.clock, 'start', queue);
-    const page = await openPage(host, app, { queue, events });
-    app.logger.info({ url: page.url }, 'The status page is open.');
-    if (!signal.aborted) await once(signal, 'abort');
-    await page.stop();
-  } finally {
-    await queue.stop();
-  }
+  await using service = await openService(host, app, 'start');
+  await using notifier = await openNotifier(app);
+  await using page = await openPage(host, app, service, notifier.open);
+  app.logger.info({ url: page.server.url }, 'The status page is open.');
+  if (!signal.aborted) await once(signal, 'abort');
   return 0;
 }
 
-/** The queue of this process, and what it tells of its jobs. */
-interface OpenQueue {
-  readonly queue: QueueRuntime;
-  readonly events: Events<QueueEventMap>;
-}
-
-async function openPage(host: Host, app: App, { queue, events }: OpenQueue): Promise<StatusServer> {
-  const { status } = app.config;
-  const source = healthSource(app, queue, host.clock);
-  const alerts = await openAlerts(host, app);
-  return startStatus({
-    host: status.host,
-    port: status.port,
-    adminPassword: status.password,
-    source,
-    events: app.events,
-    jobs: jobFeed(events),
-    logger: app.logger,
-    version: host.version,
-    clock: host.clock,
-    alerts,
-    actor: createActor(app, queue, host.clock, alerts),
+/** The page, and the reports that it and notifications are made of. */
+async function openPage(
+  host: Host,
+  app: App,
+  service: Service,
+  notifier: Notifier | undefined,
+): Promise<AsyncDisposable & { readonly server: StatusServer }> {
+  const { clock, logger } = app;
+  const { host: address, port, password } = app.config.status;
+  const { queue, metrics } = service;
+  const watch = new Watch({ sources: healthSources(app, host, service), clock, logger });
+  const server = await startStatus({
+    host: address,
+    port,
+    adminPassword: password,
+    clock,
+    logger,
+    reports: {
+      refresh: () => watch.refresh(),
+      current: () => watch.current(),
+      get hasRead() {
+        return watch.hasRead;
+      },
+      refreshQueue: () => watch.refreshQueue(),
+      expire: () => watch.expire(true),
+    },
+    details: (target, formId) => readDetails(app, target, formId),
+    actor: createActor(app, queue, notifier),
     board: { get: (path) => queue.board(path) },
+    metrics,
+    deliveryProblem: () => notifier?.deliveryProblem ?? null,
+    hasNotifications: notifier !== undefined,
   });
+  const onReport = (report: Report, isFresh: boolean): void => notifier?.look(report, isFresh);
+  const unsubscribe = app.events.on('run.ended', ({ target }) => watch.runEnded(target, onReport));
+  watch.start(onReport);
+  return {
+    server,
+    async [Symbol.asyncDispose]() {
+      unsubscribe();
+      await server.stop();
+      await watch.stop();
+    },
+  };
 }
 
-async function openAlerts({ clock }: Host, { config, logger }: App): Promise<Alerts | undefined> {
-  const { telling, dataDir } = config;
-  const { heartbeatUrl } = telling;
-  const channels = channelsOf(config, clock);
-  const isAsked = [channels.url, channels.email, heartbeatUrl].some((each) => each !== undefined);
-  if (!isAsked) return undefined;
-  const stateFile = join(dataDir, 'alerts.json');
-  return Alerts.open({ ...channels, heartbeatUrl, stateFile, logger });
+/** Undefined where the settings name neither a receiver nor a heartbeat. */
+async function openNotifier(
+  app: App,
+): Promise<AsyncDisposable & { readonly open: Notifier | undefined }> {
+  const { config, clock, logger } = app;
+  const { statusUrl: _, ...receivers } = config.notify;
+  const isAsked = Object.values(receivers).some((each) => each !== undefined);
+  const open = isAsked
+    ? await Notifier.open({
+        ...config.notify,
+        ...(config.proxy && { fetch: fetchWithProxy(config.proxy) }),
+        stateFile: join(config.dataDir, 'notify.json'),
+        newAnswers: (target, formId, afterMs) => countNewAnswers(app, target, formId, afterMs),
+        clock,
+        logger,
+      })
+    : undefined;
+  return { open, [Symbol.asyncDispose]: async () => open?.stop() };
+}
+
+async function countNewAnswers(app: App, name: string, formId: string, afterMs: number) {
+  const target = await app.target(name);
+  const counts = await reading(target, formId, (form) =>
+    form.counts({ fromMs: afterMs + 1 }, 'millisecond'),
+  );
+  const found = (counts ?? []).filter(({ fromMs }) => fromMs !== null);
+  return {
+    count: found.reduce((sum, each) => sum + each.count, 0),
+    newestMs: found.reduce<number | null>(
+      (newest, { fromMs }) => Math.max(newest ?? 0, fromMs ?? 0),
+      null,
+    ),
+  };
+}
+
+/** So many runs and rejected submissions the page of a form shows. */
+const [SHOWN_RUNS, SHOWN_REJECTED] = [20, 50];
+
+async function readDetails(app: App, name: string, formId: string): Promise<FormDetails> {
+  const target = await app.target(name);
+  const found = await reading(target, formId, async (form): Promise<FormDetails> => {
+    const rejected = await entriesOf(form, LISTED);
+    return {
+      runs: await form.runs(SHOWN_RUNS),
+      rejected: { total: rejected.length, entries: rejected.slice(0, SHOWN_REJECTED) },
+      fields: form.fields,
+      ranges: form.state.ranges,
+    };
+  });
+  return found ?? { runs: [], rejected: { total: 0, entries: [] }, fields: [], ranges: [] };
 }
 
 /** Throws what a person has to put right before anything runs; a source that is down for the moment is waited for. */
@@ -94,7 +149,7 @@ async function checkBeforeStart(host: Host, app: App): Promise<void> {
 }
 
 /**
- * The forms to mirror. A first start says at once which names in the settings match nothing, and ends; a later one goes on
+ * The forms to mirror. A first start reports at once which names in the settings match nothing, and ends; a later one goes on
  * with the forms that it has, as a restart must not end what ran before (L12), and the page shows the mistake.
  */
 async function planned(host: Host, app: App): Promise<readonly FormPlan[]> {
@@ -104,47 +159,7 @@ async function planned(host: Host, app: App): Promise<readonly FormPlan[]> {
 }
 
 async function holdsAnything(app: App): Promise<boolean> {
-  for (const { name } of app.config.targets) {
-    const { forms } = await app.overview(name);
-    if (forms.length > 0) return true;
-  }
+  for (const name of app.targetNames)
+    if ((await heldForms(await app.target(name))).length > 0) return true;
   return false;
-}
-
-/** What health is judged from: the targets themselves, the queue, and the plans of this process. */
-function healthSource(app: App, queue: QueueRuntime, clock: Clock): HealthSource {
-  const readerOf = async (name: string, formId: string) => (await app.target(name)).reader(formId);
-  return {
-    targets: app.config.targets.map(({ name }) => name),
-    overview: async (name) => app.overview(name),
-    async passes(name, formId, limit) {
-      return (await (await readerOf(name, formId))?.passes(limit)) ?? [];
-    },
-    async rejections(name, formId, limit) {
-      return (await (await readerOf(name, formId))?.rejections(limit)) ?? { total: 0, items: [] };
-    },
-    details: async (name, formId) => readDetails(await readerOf(name, formId)),
-    queue: () => queue.status(),
-    waitElsewhere: () => readWaitElsewhere(app, clock.now()),
-    plan: () => planState(app),
-    kept: () => app.failures.read(),
-    dataDir: () => app.failures.problem(),
-    isChosen: ({ form, target }) => app.isChosen(target, form),
-    nextRunMs: (afterMs) => nextRunMs(app.config.schedule, afterMs),
-    compareWithinMs: app.config.schedule.fullEveryMs,
-  };
-}
-
-function planState({ planned: { plan, at, problem } }: App): PlanState {
-  return {
-    at,
-    forms: plan?.forms ?? [],
-    problem: problem && {
-      code: problem.error.code,
-      message: problem.error.message,
-      at: problem.at,
-    },
-    unmatched: plan?.unmatched ?? [],
-    notices: [],
-  };
 }

@@ -1,11 +1,13 @@
 import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
+import { count, plural } from '../base/format.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
-import type { PassKind } from '../mirror/types.ts';
-import type { MarkReport, PassReport } from '../sync/events.ts';
-
-import type { LookReport } from '../sync/look.ts';
+import { recordOf } from '../sync/counts.ts';
 import type { FormPlan } from '../sync/planner.ts';
+import type { SyncJob } from '../sync/poll.ts';
+import type { RunReport } from '../sync/run-form.ts';
+import type { PollReport, RunOptions } from '../sync/runner.ts';
+import type { WriteBackReport } from '../sync/write-back.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
 import {
   ForeseenCollector,
@@ -14,54 +16,51 @@ import {
   type ForeseenRows,
 } from './foreseen-report.ts';
 import { openApp } from './open-app.ts';
-import { markDocument, markLines, wouldMarkLines } from './mark-report.ts';
+import { showProgress } from './progress.ts';
 import {
   errorLines,
   noticeLines,
-  passDocument,
-  passName,
-  passTable,
   reasonLines,
+  runDocument,
+  runName,
+  runTable,
   summaryLine,
-} from './pass-report.ts';
-import { showProgress } from './progress.ts';
+  writeBackDocument,
+  writeBackLines,
+} from './run-report.ts';
 import { selectPlan } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How long a pass waits for a worker's pass over the same form to end. */
-const WAIT_FOR_WORKER_MS = 60_000;
-
+/** How long a run waits for another process that writes the same form. */
+const WAIT_MS = 60_000;
 /** How many rows of each kind a dry run names unless asked for more. */
 const FORESEEN_ROWS = 20;
 
-/**
- * `sync`: what a tick does, now, in this process, without the queue: a look, and the passes that it finds needed. With
- * `--form` or `--full` a pass over each form.
- */
+/** `sync`: what the scheduled jobs do, now, in this process: a poll, the runs that it finds needed, and write-back. */
 export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, flag, text } = call;
   const { terminal, clock, stop } = host;
   const limit = foreseenLimit(call);
-  await using app = await openApp(host, { source: true, reportsPasses: !flag('json') });
+  await using app = await openApp(host, { source: true, reportsRuns: !flag('json') });
   const plan = await selectPlan(call, app);
   const options: SyncOptions = {
-    kind: flag('full') || flag('acceptDeletes') ? 'full' : 'incremental',
+    isFull: flag('full') || flag('acceptDeletes'),
     isOneForm: text('form') !== undefined,
-    acceptDeletes: flag('acceptDeletes'),
+    acceptDeletes: flag('acceptDeletes') ? Number.POSITIVE_INFINITY : 0,
     dryRun: flag('dryRun'),
     foreseenLimit: limit,
   };
-  const quiet = flag('json') && !terminal.interactive;
-  const progress = quiet ? undefined : showProgress(terminal, app.events, clock);
+  const isQuiet = flag('json') && !terminal.interactive;
+  const progress = isQuiet ? undefined : showProgress(terminal, app.events, clock);
   const result = await runSync(app, plan, options, stop.signal).finally(() =>
     progress?.[Symbol.dispose](),
   );
   if (flag('json')) terminal.printJson(syncDocument(result, flag('values')));
-  else printResult(terminal, result, flag('values'));
+  else printResult(terminal, result, { values: flag('values'), nowMs: clock.now() });
   return stop.exitCode() ?? syncExitCode(result);
 }
 
-/** How many rows of each kind a dry run names; undefined where it is none. Throws USAGE for options of a dry run alone. */
+/** How many rows of each kind a dry run names; undefined where it is none. Throws USAGE for options of a dry run only. */
 function foreseenLimit(call: CommandCall): number | undefined {
   const isGiven = call.text('limit') !== undefined;
   if (call.flag('dryRun')) return wholeNumberOption(call, 'limit', FORESEEN_ROWS);
@@ -71,192 +70,227 @@ function foreseenLimit(call: CommandCall): number | undefined {
 }
 
 interface SyncOptions {
-  readonly kind: PassKind;
+  readonly isFull: boolean;
   /** A person names the form: it is visited whatever the workspace counts. */
   readonly isOneForm: boolean;
-  readonly acceptDeletes: boolean;
+  readonly acceptDeletes: number;
   readonly dryRun: boolean;
   /** Of a dry run: how many rows of each kind are named. */
   readonly foreseenLimit: number | undefined;
 }
 
 interface SyncResult {
-  readonly passes: readonly PassReport[];
-  /** Empty when marking is off. */
-  readonly marks: readonly MarkReport[];
-  /** What looks cost, besides the passes; null where each form was visited because a person asked for that. */
-  readonly look: { readonly requests: number; readonly ms: number } | null;
-  /** With a dry run: what each pass would do to rows. */
+  readonly runs: readonly RunReport[];
+  /** Empty when write-back is off. */
+  readonly writeBacks: readonly WriteBackReport[];
+  /** What polls cost, in addition to the runs; null where each form was visited. */
+  readonly poll: { readonly requests: number; readonly ms: number } | null;
+  /** Of a dry run: what would change. */
   readonly foreseen: readonly ForeseenRows[] | undefined;
+  readonly wouldWriteBack: readonly WouldWriteBack[];
 }
 
-/**
- * One pass for each form and target that needs one, then marking. Targets are synchronised side by side, each one form at
- * a time; a failure holds up no other form and no other target (L12).
- */
+interface WouldWriteBack {
+  readonly slug: string;
+  readonly submissions: readonly { readonly id: string; readonly status: string }[];
+}
+
 async function runSync(
   app: App,
   plan: readonly FormPlan[],
   options: SyncOptions,
   signal: AbortSignal,
 ): Promise<SyncResult> {
-  const isTick = options.kind === 'incremental' && !options.isOneForm;
-  const found = isTick ? await app.look(plan, signal, { dryRun: options.dryRun }) : undefined;
-  const foreseen: ForeseenRows[] = [];
-  const passes: PassReport[] = [];
-  /** Forms of which a look said nothing: only those that differ are run, and a look afterwards says how the others are. */
-  const open: { readonly entry: FormPlan; readonly target: string }[] = [];
-  const runOne = async (entry: FormPlan, target: string): Promise<void> => {
-    const rows = new ForeseenCollector(options.foreseenLimit ?? 0);
-    const visit = visitOf(entry, target, found);
-    const report = await syncForm(app, visit, { ...options, foreseen: rows }, signal);
-    passes.push(report);
-    foreseen.push(rows.of(report));
-  };
-  const targets = [...new Set(plan.flatMap((entry) => entry.targets))];
-  const perTarget = targets.map(async (target) => {
-    for (const entry of plan.filter((each) => each.targets.includes(target))) {
-      if (signal.aborted) break;
-      const settled = settledIn(found, entry, target);
-      // A look that speaks for forms of a target says with its silence that this one is to be asked: it is paused, say.
-      const isAsked =
-        found === undefined ||
-        isVisited(found, entry, target) ||
-        found.settled.some((report) => report.target === target);
-      if (settled !== undefined) passes.push(settled);
-      else if (isAsked) await runOne(entry, target);
-      else open.push({ entry, target });
+  const isPolled = !options.isFull && !options.isOneForm && !options.dryRun;
+  const runs = new Runs(app, plan, options, signal);
+  const polls = isPolled ? await runPolled(app, plan, runs, signal) : [];
+  if (!isPolled) await runs.visit(runs.open);
+  const forms = isPolled
+    ? plan.filter(
+        ({ form }) =>
+          runs.hasRun(form.id) || polls.some(({ writeBacks }) => writeBacks.includes(form.id)),
+      )
+    : plan;
+  const writeBacks: WriteBackReport[] = [];
+  const wouldWriteBack: WouldWriteBack[] = [];
+  for (const { form } of app.rule === null ? [] : forms) {
+    if (signal.aborted) break;
+    if (options.dryRun) {
+      const submissions = await app.wouldWriteBack(form);
+      wouldWriteBack.push({ slug: form.slug, submissions });
+      continue;
     }
-  });
-  await Promise.all(perTarget);
-  const looks = found === undefined ? [] : [found];
-  if (open.length > 0 && !signal.aborted) {
-    const again = await app.look(plan, signal);
-    looks.push(again);
-    for (const { entry, target } of open) {
-      const settled = settledIn(again, entry, target);
-      if (settled !== undefined) passes.push(settled);
-      else if (!signal.aborted) await runOne(entry, target);
-    }
+    const report = await app.writeBack(form.id, WAIT_MS, signal);
+    if (report !== undefined) writeBacks.push(report);
   }
-  const marks: MarkReport[] = [];
-  if (app.config.marking !== undefined) {
-    const toMark = found?.forms.filter(({ visits, mark }) => mark || visits.length > 0) ?? plan;
-    for (const { form } of toMark) {
-      if (signal.aborted) break;
-      const report = await app.mark(form.id, signal, {
-        dryRun: options.dryRun,
-        waitMs: WAIT_FOR_WORKER_MS,
-      });
-      if (report !== undefined) marks.push(report);
-    }
-  }
+  const sum = (of: (poll: PollReport) => number): number =>
+    polls.reduce((total, poll) => total + of(poll), 0);
   return {
-    passes: inOrder(passes, plan).map((pass) => withMarks(pass, marks)),
-    marks,
-    look: sumOf(looks),
-    foreseen: options.dryRun ? foreseen : undefined,
+    runs: runs.reports,
+    writeBacks,
+    wouldWriteBack,
+    poll: isPolled ? { requests: sum((one) => one.requests), ms: sum((one) => one.ms) } : null,
+    foreseen: options.dryRun ? runs.foreseen : undefined,
   };
 }
 
-const settledIn = (
-  look: LookReport | undefined,
-  { form }: FormPlan,
-  target: string,
-): PassReport | undefined =>
-  look?.settled.find((report) => report.target === target && report.form.id === form.id);
-
-const isVisited = (look: LookReport, { form }: FormPlan, target: string): boolean =>
-  look.forms.some(
-    (each) => each.form.id === form.id && each.visits.some((visit) => visit.target === target),
-  );
-
-/** Target by target, each in the order of its forms. */
-function inOrder(passes: readonly PassReport[], plan: readonly FormPlan[]): PassReport[] {
-  const places = plan.flatMap(({ form, targets }) => targets.map((target) => [target, form.id]));
-  const targets = [...new Set(places.map(([target]) => target))];
-  const placeOf = ({ target, form }: PassReport): number =>
-    targets.indexOf(target) * plan.length + plan.findIndex((each) => each.form.id === form.id);
-  return passes.toSorted((a, b) => placeOf(a) - placeOf(b));
-}
-
-/** A pass over a form that a person named compares its counts; of others a look says whether they are to. */
-function visitOf({ form }: FormPlan, target: string, found: LookReport | undefined) {
-  const visits = found?.forms.find((each) => each.form.id === form.id)?.visits;
-  const visit = visits?.find((each) => each.target === target);
-  const compareCounts = visit?.compareCounts ?? found === undefined;
-  const counts = visit?.counts;
-  return { formId: form.id, target, compareCounts, ...(counts && { counts }) };
-}
-
-async function syncForm(
+/**
+ * Polls, and makes the runs that are needed. Forms of which the poll says nothing get their answer from a second poll, when what
+ * differs has been copied, or else, as they may be paused, by a run.
+ */
+async function runPolled(
   app: App,
-  visit: ReturnType<typeof visitOf>,
-  { kind, acceptDeletes, dryRun, foreseen }: SyncOptions & { readonly foreseen: ForeseenCollector },
+  plan: readonly FormPlan[],
+  runs: Runs,
   signal: AbortSignal,
-): Promise<PassReport> {
-  const onForeseen = foreseen.add.bind(foreseen);
-  const options = { acceptDeletes, dryRun, onForeseen, waitMs: WAIT_FOR_WORKER_MS };
-  return app.pass({ ...visit, kind }, signal, options);
+): Promise<PollReport[]> {
+  const polls: PollReport[] = [];
+  for (let round = 1; round <= 2 && !signal.aborted && runs.open.length > 0; round++) {
+    const found = await app.poll(plan, signal);
+    polls.push(found);
+    await runs.visit(found.syncs);
+    for (const settled of found.settled) runs.settle(settled);
+  }
+  await runs.visit(runs.open);
+  return polls;
 }
 
-const sumOf = (looks: readonly LookReport[]): SyncResult['look'] =>
-  looks.length === 0
-    ? null
-    : {
-        requests: looks.reduce((all, { requests }) => all + requests, 0),
-        ms: looks.reduce((all, { ms }) => all + ms, 0),
-      };
+/** A form in a target that is to be visited. */
+type Visit = Pick<SyncJob, 'formId' | 'target'> & Partial<SyncJob>;
 
-function withMarks(pass: PassReport, marks: readonly MarkReport[]): PassReport {
-  const mark = marks.find(({ form }) => form.id === pass.form.id);
-  if (mark === undefined) return pass;
-  const { marked, failure } = mark;
-  const error = pass.error ?? (failure === null ? null : `Marking: ${failure.message}`);
-  return { ...pass, marked, error };
+/** The runs of one command: one for each form and target of the plan. */
+class Runs {
+  readonly #app: App;
+  readonly #options: SyncOptions;
+  readonly #signal: AbortSignal;
+  /** By place, in the order of the plan, target by target; null: still open. */
+  readonly #reports = new Map<string, { readonly visit: Visit; report: RunReport | null }>();
+  readonly #ran = new Set<string>();
+  readonly foreseen: ForeseenRows[] = [];
+
+  constructor(app: App, plan: readonly FormPlan[], options: SyncOptions, signal: AbortSignal) {
+    [this.#app, this.#options, this.#signal] = [app, options, signal];
+    for (const target of new Set(plan.flatMap(({ targets }) => targets)))
+      for (const { form, targets } of plan) {
+        const visit = { formId: form.id, target };
+        if (targets.includes(target)) this.#reports.set(keyOf(visit), { visit, report: null });
+      }
+  }
+
+  get reports(): RunReport[] {
+    return [...this.#reports.values()].flatMap(({ report }) => report ?? []);
+  }
+
+  /** Places without a report yet. */
+  get open(): Visit[] {
+    return [...this.#reports.values()].flatMap(({ visit, report }) =>
+      report === null ? [visit] : [],
+    );
+  }
+
+  /** Whether a form was visited, in any target. */
+  hasRun(formId: string): boolean {
+    return this.#ran.has(formId);
+  }
+
+  settle(report: RunReport): void {
+    const place = this.#reports.get(keyOf({ formId: report.form.id, target: report.target }));
+    if (place !== undefined && place.report === null) place.report = report;
+  }
+
+  /** One run for each open place. Targets go side by side, each one form at a time (L12). */
+  async visit(visits: readonly Visit[]): Promise<void> {
+    const byTarget = Map.groupBy(visits, ({ target }) => target);
+    await Promise.all(
+      [...byTarget.values()].map(async (some) => {
+        for (const [key, [visit, ...others]] of Map.groupBy(some, keyOf)) {
+          const place = this.#reports.get(key);
+          if (this.#signal.aborted) return;
+          if (visit === undefined || place === undefined || place.report !== null) continue;
+          const isComparison = [visit, ...others].some((one) => one.isComparison === true);
+          place.report = await this.#run({ ...visit, isComparison });
+        }
+      }),
+    );
+  }
+
+  async #run({ formId, target, counts, isComparison = false }: Visit): Promise<RunReport> {
+    const { isFull, acceptDeletes, dryRun, foreseenLimit } = this.#options;
+    const rows = new ForeseenCollector(foreseenLimit ?? 0);
+    const options: RunOptions = {
+      isFull,
+      isComparison,
+      acceptDeletes,
+      dryRun,
+      waitMs: WAIT_MS,
+      onForeseen: (change) => rows.add(change),
+      ...(counts ? { counts: recordOf(counts) } : {}),
+    };
+    const report = await this.#app.run({ formId, target }, options, this.#signal);
+    this.#ran.add(formId);
+    this.foreseen.push(rows.of(report));
+    return report;
+  }
 }
+
+const keyOf = ({ formId, target }: Pick<Visit, 'formId' | 'target'>): string =>
+  JSON.stringify([target, formId]);
 
 function syncDocument(
-  { passes, marks, look, foreseen }: SyncResult,
+  { runs, writeBacks, wouldWriteBack, poll, foreseen }: SyncResult,
   values: boolean,
 ): Record<string, unknown> {
   return {
-    passes: passes.map((pass) => {
-      const mark = marks.find(({ form }) => form.id === pass.form.id);
-      return passDocument(pass, mark?.refused ?? 0);
+    runs: runs.map(runDocument),
+    writeBacks: writeBacks.map(writeBackDocument),
+    poll,
+    ...(foreseen && {
+      changes: foreseen.map((rows) => foreseenDocument(rows, values)),
+      wouldWriteBack,
     }),
-    marks: marks.map(markDocument),
-    look,
-    ...(foreseen && { changes: foreseen.map((rows) => foreseenDocument(rows, values)) }),
   };
 }
 
-/** 0 when every pass was proven and every marking went through, 130 when stopped, otherwise 1. */
-function syncExitCode({ passes, marks }: SyncResult): ExitCode {
-  if (passes.some(({ outcome }) => outcome !== 'ok' && outcome !== 'cancelled'))
-    return EXIT_CODES.FAILED.code;
-  if (marks.some(({ failure }) => failure !== null && failure.code !== 'CANCELLED')) {
-    return EXIT_CODES.FAILED.code;
-  }
-  return [...passes, ...marks].some(({ outcome }) => outcome === 'cancelled')
+/** 0 when every run was proven and every write-back went through, 130 when stopped, otherwise 1. */
+function syncExitCode({ runs, writeBacks }: SyncResult): ExitCode {
+  const hasFailed =
+    runs.some(({ outcome }) => outcome !== 'ok' && outcome !== 'stopped') ||
+    writeBacks.some(({ outcome }) => outcome === 'failed');
+  if (hasFailed) return EXIT_CODES.FAILED.code;
+  return [...runs, ...writeBacks].some(({ outcome }) => outcome === 'stopped')
     ? EXIT_CODES.INTERRUPTED.code
     : EXIT_CODES.DONE.code;
 }
 
-/** A table of the passes, what went wrong, and one line that sums it up. */
+/** A table of the runs, what went wrong, and one line that sums it up. */
 function printResult(
   terminal: Terminal,
-  { passes, marks, foreseen }: SyncResult,
-  values: boolean,
+  { runs, writeBacks, wouldWriteBack, foreseen }: SyncResult,
+  { values, nowMs }: { readonly values: boolean; readonly nowMs: number },
 ): void {
-  for (const line of passTable(terminal, passes)) terminal.print(line);
-  for (const line of errorLines(terminal, passes)) terminal.print(line);
-  for (const line of reasonLines(terminal, passes)) terminal.print(line);
-  for (const line of markLines(marks)) terminal.print(line);
-  for (const pass of passes) {
-    for (const line of noticeLines(terminal, passName(pass), pass.notices)) terminal.print(line);
-  }
+  terminal.print(...runTable(terminal, runs));
+  terminal.print(...errorLines(terminal, runs));
+  terminal.print(...reasonLines(terminal, runs));
+  terminal.print(...writeBackLines(writeBacks));
+  for (const report of runs)
+    terminal.print(...noticeLines(terminal, runName(report), report.notices));
   for (const rows of foreseen ?? []) terminal.print(...foreseenLines(rows, values));
-  if (foreseen) for (const line of wouldMarkLines(marks)) terminal.print(line);
-  terminal.print('', summaryLine(terminal, passes, foreseen !== undefined));
+  terminal.print(...wouldWriteBackLines(wouldWriteBack));
+  const isDry = foreseen !== undefined;
+  terminal.print('', summaryLine(terminal, runs, { dryRun: isDry, nowMs }));
 }
+
+/** How many submissions of a form a dry run lists. */
+const MOST_LISTED = 20;
+
+const wouldWriteBackLines = (all: readonly WouldWriteBack[]): string[] =>
+  all.flatMap(({ slug, submissions }) => {
+    if (submissions.length === 0) return [];
+    const rest = submissions.length - MOST_LISTED;
+    return [
+      '',
+      `The status would be changed in ${slug} of ${plural(submissions.length, 'submission')}:`,
+      ...submissions.slice(0, MOST_LISTED).map(({ id, status }) => `  ${id} (${status})`),
+      ...(rest > 0 ? [`  … and ${count(rest)} more`] : []),
+    ];
+  });

@@ -4,7 +4,8 @@ import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Differing } from '../sync/verify.ts';
 import type { VerifyReport } from '../sync/verify-form.ts';
-import { noticeLines } from './pass-report.ts';
+import { noticeLines } from './run-report.ts';
+import type { FormReport } from '../health/report.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How a form compares with its copy in a target, or the error that the comparison ended with. */
@@ -20,8 +21,16 @@ export interface Comparison {
 export const isWell = ({ report }: Comparison): boolean =>
   report?.outcome === 'same' || report?.outcome === 'lagging';
 
-/** Comparisons as `verify --json` prints them. */
-export function verifyDocument(comparisons: readonly Comparison[]): Record<string, unknown> {
+/**
+ * Comparisons as `verify --json` prints them. `others`: forms that are not compared and hold plain answers; `paused`: no run
+ * will settle what differs there.
+ */
+export function verifyDocument(
+  comparisons: readonly Comparison[],
+  others: readonly FormReport[],
+  paused: readonly FormReport[],
+): Record<string, unknown> {
+  const placeOf = ({ form, target }: FormReport) => ({ form: form.id, slug: form.slug, target });
   const compared = comparisons.length > 0;
   return {
     // Of nothing compared nothing is known.
@@ -36,6 +45,8 @@ export function verifyDocument(comparisons: readonly Comparison[]): Record<strin
       code,
       error,
     })),
+    others: others.map((copy) => ({ ...placeOf(copy), notices: copy.notices })),
+    paused: paused.map((copy) => ({ ...placeOf(copy), pause: copy.pause })),
   };
 }
 
@@ -101,13 +112,13 @@ function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {
 function printRemedy(
   terminal: Terminal,
   { form, target }: Comparison,
-  { lastPassAt }: VerifyReport,
+  { lastRunAt }: VerifyReport,
   nowMs: number,
 ): void {
   const last =
-    lastPassAt === null
-      ? 'No pass has ended here yet.'
-      : `The last pass here ended ${span(nowMs - Date.parse(lastPassAt))} ago.`;
+    lastRunAt === null
+      ? 'No run has ended here yet.'
+      : `The last run here ended ${span(nowMs - Date.parse(lastRunAt))} ago.`;
   const only = `${shellOption('--form', form.slug || form.id)} ${shellOption('--target', target)}`;
   terminal.print(`    → ${last} To compare everything again and write what differs:`);
   terminal.print(`      forms-mirror sync --full ${only}`);

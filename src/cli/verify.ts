@@ -1,20 +1,17 @@
 import type { App } from '../app.ts';
-import type { VerifyWishes } from '../bridge/store-runs.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
-import type { FormInTarget } from '../health/facts.ts';
-import type { TargetNotice } from '../mirror/port.ts';
-import type { Pause } from '../mirror/pauses.ts';
-import type { FormOverview } from '../mirror/target.ts';
+import type { FormReport, Report } from '../health/report.ts';
+import { pauseText } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { longestGapMs } from '../settings/sync-settings.ts';
 import { duration, quoted } from '../settings/value-schemas.ts';
-import { unpickedNotice } from '../sync/purge.ts';
+import type { VerifyWishes } from '../sync/runner.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
+import { formIn, reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
-import { noticeLines } from './pass-report.ts';
-import { pauseAt, pauseNote } from './pausing.ts';
+import { noticeLines, runName } from './run-report.ts';
 import { selectPlan } from './selection.ts';
 import {
   type Comparison,
@@ -35,80 +32,67 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const waitMs = parseWait(call.text('wait'));
   await using app = await openApp(host, { source: true });
   const quiet = flag('json') && !terminal.interactive;
+  const report = await reportNow(app, host);
   // While what differs in one form is looked at again, the next forms are read.
   const running: Promise<Comparison>[] = [];
-  const paused: { form: string; slug: string; target: string; pause: Pause }[] = [];
+  const paused: FormReport[] = [];
   for (const { form, targets } of await selectPlan(call, app)) {
     for (const target of targets) {
       if (terminal.interactive) terminal.say(`Comparing ${form.slug} → ${target} …`);
       const onWait = quiet ? () => {} : waitReporter(host, `${form.slug} → ${target}`);
-      const pause = await pauseAt(app, target, form.id);
-      if (pause !== null) paused.push({ form: form.id, slug: form.slug, target, pause });
+      const copy = formIn(report, target, form.id);
+      const isPaused = copy !== null && copy.pause !== null;
+      if (isPaused) paused.push(copy);
       // No run will settle what differs there.
-      const wait = pause === null ? waitMs : (waitMs ?? 0);
+      const wait = isPaused ? (waitMs ?? 0) : waitMs;
       const started = await start(app, form, target, { waitMs: wait, onWait }, host);
       running.push(started.finish());
     }
   }
-  const comparisons = await withUnpicked(app, await Promise.all(running));
-  const others = await plainElsewhere(call, app);
-  if (flag('json')) terminal.printJson({ ...verifyDocument(comparisons), others, paused });
-  else if (comparisons.length === 0) {
-    terminal.print('There was nothing to compare: no form is mirrored.');
-  }
-  if (!flag('json')) for (const each of comparisons) printComparison(terminal, each, clock.now());
-  for (const { slug, target, pause } of flag('json') ? [] : paused) {
-    terminal.print(`· ${slug} → ${target}: ${pauseNote(pause, target)}`);
-  }
-  for (const { form, target, notice } of flag('json') ? [] : others) {
-    for (const line of noticeLines(terminal, `${form.slug} → ${target}`, [notice])) {
-      terminal.print(line);
-    }
+  const comparisons = (await Promise.all(running)).map((each) => withLeftovers(each, report));
+  const others = plainElsewhere(call, report, comparisons);
+  if (flag('json')) terminal.printJson(verifyDocument(comparisons, others, paused));
+  else {
+    if (comparisons.length === 0)
+      terminal.print('There was nothing to compare: no form is mirrored.');
+    for (const each of comparisons) printComparison(terminal, each, clock.now());
+    for (const copy of paused)
+      if (copy.pause !== null)
+        terminal.print(
+          `· ${runName(copy)}: ${pauseText(copy.pause)}: the copy is as of then. To resume: ${copy.pause.command}`,
+        );
+    for (const copy of others)
+      terminal.print(...noticeLines(terminal, runName(copy), copy.notices.filter(isPlain)));
   }
   return stop.exitCode() ?? (comparisons.every(isWell) ? 0 : 1);
 }
 
-/** With what the targets hold of fields that are no longer picked; a target that does not answer adds nothing. */
-async function withUnpicked(
-  app: App,
-  comparisons: readonly Comparison[],
-): Promise<readonly Comparison[]> {
-  const overviews = new Map<string, readonly FormOverview[]>();
-  for (const { target, report } of comparisons) {
-    if (report === null || overviews.has(target)) continue;
-    const opened = await app.target(target);
-    overviews.set(target, await opened.overview().catch(() => []));
-  }
-  return comparisons.map((each) => {
-    const { form, target, report } = each;
-    const overview = overviews.get(target)?.find(({ formId }) => formId === form.id);
-    const notice = overview && unpickedNotice(app.picksOf(target), overview, target);
-    if (report === null || notice === undefined) return each;
-    return { ...each, report: { ...report, notices: [...report.notices, notice] } };
-  });
+const isPlain = ({ code }: FormReport['notices'][number]): boolean => code === 'PLAIN_ANSWERS';
+
+/** With what the target holds of fields that are no longer selected. */
+function withLeftovers(compared: Comparison, all: Report): Comparison {
+  const { form, target, report } = compared;
+  const copy = formIn(all, target, form.id);
+  if (report === null || copy === null) return compared;
+  const leftovers = copy.notices.filter(({ code }) => code === 'UNPICKED_ANSWERS');
+  return { ...compared, report: { ...report, notices: [...report.notices, ...leftovers] } };
 }
 
-/** Plain answers in forms that no pass writes again, and so are not compared; a target that does not answer adds nothing. */
-async function plainElsewhere(
+/** Forms that are not compared, as no run writes them again, and that hold plain answers. */
+function plainElsewhere(
   { text }: CommandCall,
-  app: App,
-): Promise<readonly (FormInTarget & { readonly notice: TargetNotice })[]> {
-  const found: (FormInTarget & { readonly notice: TargetNotice })[] = [];
-  const only = text('target');
-  const wanted = text('form');
-  for (const { name } of app.config.targets) {
-    if (only !== undefined && only !== name) continue;
-    const read = async () => app.overview(name);
-    const overview = await read().catch(() => null);
-    for (const { formId: id, slug, name: title, notices } of overview?.forms ?? []) {
-      if (wanted !== undefined && wanted !== id && wanted !== slug) continue;
-      for (const notice of notices) {
-        if (notice.code !== 'PLAIN_ANSWERS') continue;
-        found.push({ form: { id, slug, name: title }, target: name, notice });
-      }
-    }
-  }
-  return found;
+  { forms }: Report,
+  comparisons: readonly Comparison[],
+): FormReport[] {
+  const [only, wanted] = [text('target'), text('form')];
+  const compared = new Set(comparisons.map(({ form, target }) => `${target} ${form.id}`));
+  return forms.filter(
+    ({ form, target, notices }) =>
+      (only === undefined || only === target) &&
+      (wanted === undefined || wanted === form.id || wanted === form.slug) &&
+      !compared.has(`${target} ${form.id}`) &&
+      notices.some(isPlain),
+  );
 }
 
 /** Throws USAGE. Undefined: as long as the schedule explains. */
@@ -153,8 +137,8 @@ async function start(
     const problem = app.slugProblem(name, form);
     if (problem !== null) throw problem;
     const intervals = {
-      incrementalMs: longestGapMs(schedule, clock.now()),
-      fullMs: schedule.fullEveryMs,
+      pollMs: longestGapMs(schedule, clock.now()),
+      compareMs: schedule.fullEveryMs,
     };
     const started = await app.startVerification(name, form.id, intervals, signal);
     return {

@@ -1,66 +1,108 @@
-import { count } from '../base/format.ts';
+import type { ProblemCode } from '../base/catalogue.ts';
+import { ago, count, exact, plural } from '../base/format.ts';
+import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import type { OutcomeName } from '../mirror/form-state.ts';
 import type { TargetNotice } from '../mirror/port.ts';
-import type { HealthState } from '../mirror/health-text.ts';
-import { type Pause, resumeCommand } from '../mirror/pauses.ts';
-import type { TargetKind } from '../mirror/target.ts';
-import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
-import { absentText, type Coverage } from './coverage.ts';
-import type { ScheduleState } from './facts.ts';
-import type { FormHealth } from './form-health.ts';
-import { OUTCOMES } from './pass-summary.ts';
-import { type MirrorHealth, type TargetHealth, worst } from './mirror-health.ts';
-import type { FormProblem, Problem } from './problem.ts';
-import type { SourceHealth } from './source-state.ts';
-import { runningWork, type RunningWork } from './work.ts';
 
-/** The mirror's health as a document: what `GET /api/status` answers and `status --json` prints. Times are ISO 8601 in UTC. */
-export interface StatusReport {
-  readonly at: string;
-  readonly version: string;
-  readonly state: HealthState;
-  /** Since when, as far as is known. */
+/*
+ * What the judge says of a mirror. Every surface reads this report and judges nothing itself: page, JSON, metrics, probes,
+ * notifications, heartbeat, `status`, `check`, exit codes and the Mirror tab. Times are ISO 8601 in UTC.
+ */
+
+export { HEALTH_STATES, type HealthState };
+
+/** The states in words. */
+export const STATE_TITLES: Readonly<Record<HealthState, string>> = {
+  ok: 'Up to date',
+  working: 'Working',
+  attention: 'Needs attention',
+  failed: 'Failed',
+  waiting: 'Waiting',
+  paused: 'Paused',
+  ended: 'Ended',
+};
+
+/** The worst of several states; `waiting` for none. What has ended counts only when all has. */
+export const worstOf = (states: readonly HealthState[]): HealthState =>
+  HEALTH_STATES.find((state) => states.includes(state)) ?? 'waiting';
+
+/** Something that needs attention. Holds no answer and no secret (L11, L15). */
+export interface Problem {
+  readonly code: ProblemCode;
+  /** `error`: the copy falls behind, or may be wrong. `warning`: it needs attention, or is not certain yet. */
+  readonly level: 'error' | 'warning';
+  /** A few words: `Deletions are held`. */
+  readonly title: string;
+  /** What happened, as sentences. */
+  readonly message: string;
+  /** What to do, as sentences; null when nothing is to be done. */
+  readonly remedy: string | null;
+  /** A command line that does it; null for none. */
+  readonly command: string | null;
+  /** Since when, if known. */
   readonly since: string | null;
-  /** What concerns all forms: source, queue, scheduler. */
-  readonly problems: readonly ShownProblem[];
-  readonly notices: readonly string[];
-  /** How the source is doing. */
-  readonly source: SourceHealth;
-  /** What all workers do now, the longest first. */
-  readonly work: readonly RunningWork[];
-  readonly targets: readonly TargetReport[];
-  readonly forms: readonly FormReport[];
-  readonly queue: QueueReport | null;
+  /** Another problem, of the source or the target, is the cause and is reported instead. */
+  readonly isExplained: boolean;
 }
 
-/** A problem as it is shown. */
-export interface ShownProblem extends Problem {
-  /** True when a problem of the source or the target is the cause, and is shown instead. */
-  readonly inhibited: boolean;
+/** What to do, the command line included. */
+export function remedyText({
+  remedy,
+  command,
+}: Pick<Problem, 'remedy' | 'command'>): string | null {
+  return command === null ? remedy : `${remedy ?? ''} ${command}`.trim();
 }
 
-/** A target. */
-export interface TargetReport {
-  readonly name: string;
-  readonly state: HealthState;
-  /** Since when, as far as is known. */
-  readonly since: string | null;
-  readonly kind: TargetKind | null;
-  readonly address: string | null;
-  /** Whether it could be read just now; if not, its forms are as of `readAt`. */
-  readonly readable: boolean;
-  readonly readAt: string | null;
-  readonly paused: boolean;
-  /** That people have the target as a whole left alone; null when they have not. */
-  readonly pause: ShownPause | null;
-  readonly problem: ShownProblem | null;
+/** What a copy is claimed to hold, each with since when; null: nothing is claimed. */
+export interface ShownClaim {
+  /** Every submission of the source as of then, except those that are `held` or `undecided`. */
+  readonly submissionsAsOf: string | null;
+  readonly statusesAsOf: string | null;
+  readonly answersAsOf: string | null;
+  /** Rows that the source does not show, which the deletion guard keeps until a person decides. */
+  readonly held: number;
+  /** Rows that the source does not show, and says neither that they are there nor that they are gone. */
+  readonly undecided: number;
 }
 
-/** A pause as it is shown. */
-export interface ShownPause extends Omit<Pause, 'formId'> {
+/** Nothing is claimed. */
+export const NO_CLAIM: ShownClaim = {
+  submissionsAsOf: null,
+  statusesAsOf: null,
+  answersAsOf: null,
+  held: 0,
+  undecided: 0,
+};
+
+/** A pause as people see it. */
+export interface ShownPause {
+  readonly since: string;
+  readonly by: string;
+  readonly reason: string | null;
   /** Of the target as a whole. */
   readonly ofTarget: boolean;
   /** The command line that ends it. */
   readonly command: string;
+}
+
+/** A run that has ended. */
+export interface ShownRun {
+  readonly outcome: OutcomeName;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly code: ProblemCode | null;
+  readonly error: string | null;
+}
+
+/** How far a run has come that some worker makes now. */
+export interface RunProgress {
+  readonly startedAt: string;
+  /** Submissions seen, and how many there are; 0 while that is not known. */
+  readonly seen: number;
+  readonly total: number;
+  /** The process, as `machine-number`; null where the queue does not tell. */
+  readonly worker: string | null;
 }
 
 /** A form in a target. */
@@ -68,214 +110,218 @@ export interface FormReport {
   readonly form: FormIdentity;
   readonly target: string;
   readonly state: HealthState;
-  /** The state in a few words. */
+  /** The state in a few words: `Up to date`, `Waiting for the target`. */
   readonly title: string;
-  /** Since when, as far as is known. */
   readonly since: string | null;
-  /** That people have it left alone, by itself or with its target; null when they have not. */
   readonly pause: ShownPause | null;
-  readonly problems: readonly ShownProblem[];
-  /** Table, view or tab; null before the first pass. */
+  /** The worst first. */
+  readonly problems: readonly Problem[];
+  /** What people changed in the target, and the mirror leaves as it is. */
+  readonly notices: readonly TargetNotice[];
+  readonly claim: ShownClaim;
+  /** Seconds since submissions were last known to be complete; null: never. */
+  readonly lagSeconds: number | null;
+  /** Since when an agreement with the source is overdue; null: it is not. */
+  readonly overdueSince: string | null;
+  /** Table, view or tab, in words; null before the first run. */
   readonly location: string | null;
   /** Where a browser opens it; the name of its table for queries. Null where there is none. */
   readonly url: string | null;
   readonly table: string | null;
-  /** Null, like the three below, when it is not known: the target could not be read. */
+  /** Null, like the four below: not known, as the target could not be read. */
   readonly rows: number | null;
   readonly deletedRows: number | null;
   readonly rejected: number | null;
-  readonly withheld: number | null;
-  /** Submissions that were forgotten on request: the source may have them, the target does not. */
-  readonly forgotten: number | null /** What people changed in the target and is left alone. */;
-  readonly notices: readonly TargetNotice[];
-  readonly running: {
-    readonly kind: PassKind;
-    readonly seen: number;
-    readonly total: number;
-    /** On another worker than the one that tells. */
-    readonly elsewhere: boolean;
-  } | null;
-  readonly lastPass: ShownPass | null;
-  readonly lastFullPass: ShownPass | null;
-  /** What is proven, each with since when: which submissions there are, their statuses, their answers. */
-  readonly covers: Coverage;
-  /** When a pass or a look last showed that nothing is missing; seconds since then; since when everything has been compared row by row. */
-  readonly provenAt: string | null;
-  readonly fullProvenAt: string | null;
-  readonly lagSeconds: number | null;
-  /** When a look found it to differ, or could not judge it, and no pass has settled it since; null where that is not so. */
-  readonly differsSince: string | null;
-  /** Since when a proven pass is overdue; null when it is not. */
-  readonly overdueSince: string | null;
+  readonly forgotten: number | null;
+  /** Status changes that the source refused within the last day. */
+  readonly refused: number | null;
+  readonly running: RunProgress | null;
+  readonly lastRun: ShownRun | null;
   readonly nextRunAt: string | null;
-  /** When everything is read next; null when it is not known. */
-  readonly nextFullRunAt: string | null;
+  /** By when every answer is compared again. */
+  readonly nextComparisonAt: string | null;
   readonly goneAt: string | null;
 }
 
-/** The parts of a pass's record that tell how it ended. */
-export type ShownPass = Pick<
-  PassRecord,
-  'kind' | 'outcome' | 'startedAt' | 'endedAt' | 'code' | 'error'
->;
+/** A target. */
+export interface TargetReport {
+  readonly name: string;
+  readonly state: HealthState;
+  readonly since: string | null;
+  readonly kind: string | null;
+  /** Where it is; no password. */
+  readonly address: string | null;
+  /** Whether it could be read just now; if not, its forms are as of `readAt`. */
+  readonly isReadable: boolean;
+  readonly readAt: string | null;
+  readonly pause: ShownPause | null;
+  readonly problem: Problem | null;
+}
+
+/** How the source is doing, as far as runs and polls tell. */
+export interface SourceReport {
+  /** `unknown`: it was not heard for longer than the schedule explains, or never. */
+  readonly condition: 'answering' | 'waiting' | 'failing' | 'unknown';
+  readonly title: string;
+  readonly since: string | null;
+  /** When it last answered as it should. */
+  readonly heardAt: string | null;
+}
 
 /** The queue. */
 export interface QueueReport {
   readonly backend: string;
+  /** Where it is; no password. */
   readonly address: string;
-  readonly reachable: boolean;
-  readonly schedules: readonly ScheduleState[];
+  readonly isReachable: boolean;
+  /** When the next poll begins; null: not known. */
+  readonly nextPollAt: string | null;
   readonly waiting: number;
   readonly active: number;
   /** The processes that take jobs, idle ones included; null where the store does not tell. */
   readonly workers: readonly string[] | null;
 }
 
-/** Pure. */
-export function reportOf(health: MirrorHealth, version: string): StatusReport {
-  return {
-    at: iso(health.nowMs),
-    version,
-    state: health.state,
-    since: health.since,
-    problems: health.problems.map(shown),
-    notices: health.plan.notices,
-    source: health.source,
-    work: runningWork(health),
-    targets: health.targets.map(targetReport),
-    forms: health.forms.map((form) => formReport(form, health)),
-    queue: queueReport(health),
-  };
+/** What some worker does now. Names and numbers only (L11). */
+export interface ShownWork extends RunProgress {
+  readonly step: 'sync' | 'write-back';
+  readonly form: FormIdentity;
+  /** Null for a write-back, which asks all targets. */
+  readonly target: string | null;
 }
 
-/** Whether all targets could be read: only then does a form that none of them shows mean that none holds it. */
-export const knowsAll = (targets: readonly TargetReport[]): boolean => targets.every(isKnown);
+/** The mirror: what `GET /api/status` answers and `status --json` prints. */
+export interface Report {
+  readonly at: string;
+  readonly version: string;
+  readonly state: HealthState;
+  readonly since: string | null;
+  /** The state of everything in one line. */
+  readonly title: string;
+  /** How much there is, in one line. */
+  readonly summary: string;
+  /** What concerns all forms: source, queue, settings, the program. The worst first. */
+  readonly problems: readonly Problem[];
+  readonly source: SourceReport;
+  /** What workers do now, the longest first. */
+  readonly work: readonly ShownWork[];
+  /** Null for a command, which looks at no queue. */
+  readonly queue: QueueReport | null;
+  readonly targets: readonly TargetReport[];
+  readonly forms: readonly FormReport[];
+}
 
 /** Whether what a target holds is known just now. */
-export const isKnown = ({ readable, readAt }: TargetReport): boolean => readable && readAt !== null;
+export const isKnown = ({ isReadable, readAt }: TargetReport): boolean =>
+  isReadable && readAt !== null;
 
-/** A count for people. */
-export const countText = (number: number | null): string =>
-  number === null ? UNKNOWN : count(number);
-
-/** What stands for a time that is missing: `never`, unless that cannot be said, as of a copy that was damaged. */
-export const missingTime = ({ rows, covers, provenAt }: FormReport): string =>
-  rows === null || (covers.membership === null && provenAt !== null) ? UNKNOWN : 'never';
-
-/** How the last pass ended, in a few words; null before the first. */
-export function lastPassText({ lastPass, covers }: FormReport): string | null {
-  if (lastPass === null) return null;
-  const { text } = OUTCOMES[lastPass.outcome];
-  return lastPass.outcome === 'ok' && covers.absent > 0 ? `${text} except for deletions` : text;
+/**
+ * Whether every form is known to be current, as far as its claim says: nothing has failed or waits, and something is claimed of each.
+ * Forms that are paused, gone or no longer chosen do not count. False where nothing is mirrored.
+ */
+export function isCurrent({ state, forms }: Report): boolean {
+  const isBad = (of: HealthState): boolean => of === 'failed' || of === 'waiting';
+  const isLeftAlone = (form: FormReport): boolean =>
+    form.state === 'ended' || form.state === 'paused' || form.goneAt !== null;
+  return (
+    !isBad(state) &&
+    forms.every(
+      (form) => isLeftAlone(form) || (!isBad(form.state) && form.claim.submissionsAsOf !== null),
+    )
+  );
 }
-
-/** What is known of rows that the source no longer counts, as sentences; null for none. */
-export const absentNote = ({ covers, nextFullRunAt }: FormReport, nowMs: number): string | null =>
-  covers.absent === 0 ? null : absentText(covers.absent, nextFullRunAt, nowMs);
-
-const UNKNOWN = 'unknown';
 
 /** The state of a form in all of its targets together. */
 export const stateOfAll = (forms: readonly FormReport[]): HealthState =>
-  worst(forms.map(({ state }) => state));
+  worstOf(forms.map(({ state }) => state));
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+/** A count for people. */
+export const countText = (number: number | null): string =>
+  number === null ? 'unknown' : count(number);
 
-function shown(problem: Problem | FormProblem): ShownProblem {
-  const { level, code, title, message, remedy, command, since } = problem;
-  const inhibited = 'inhibited' in problem && problem.inhibited;
-  return { level, code, title, message, remedy, command, since, inhibited };
-}
+/** What stands for a time that is missing. */
+export const missingTime = ({ rows, lastRun }: Pick<FormReport, 'rows' | 'lastRun'>): string =>
+  rows === null || lastRun?.outcome === 'ok' ? 'unknown' : 'never';
 
-function shownPause(pause: Pause | null, target: string): ShownPause | null {
-  if (pause === null) return null;
-  const { formId, since, by, reason } = pause;
-  return { since, by, reason, ofTarget: formId === null, command: resumeCommand(pause, target) };
-}
+/** How a run ended, in a few words, and the state that such a run by itself means. */
+export const OUTCOME_TEXTS: Readonly<
+  Record<OutcomeName, { readonly text: string; readonly state: HealthState }>
+> = {
+  ok: { text: 'complete', state: 'ok' },
+  held: { text: 'deletions held', state: 'attention' },
+  incomplete: { text: 'not proven', state: 'attention' },
+  gone: { text: 'form gone', state: 'ended' },
+  failed: { text: 'failed', state: 'failed' },
+  paused: { text: 'paused', state: 'paused' },
+  busy: { text: 'busy', state: 'waiting' },
+  stopped: { text: 'stopped', state: 'waiting' },
+};
 
-function targetReport(target: TargetHealth): TargetReport {
-  const { name, state, since, kind, address, readable, readAtMs, paused, problem } = target;
-  const readAt = readAtMs === 0 ? null : iso(readAtMs);
+/** What several copies have in common: of each part the oldest time, null when one of them has none; all exceptions. */
+export function oldestClaim(claims: readonly ShownClaim[]): ShownClaim {
+  const oldest = (pick: (claim: ShownClaim) => string | null): string | null =>
+    claims.map(pick).reduce(
+      (first, time) => {
+        if (first === null || time === null) return null;
+        return Date.parse(time) < Date.parse(first) ? time : first;
+      },
+      pick(claims[0] ?? NO_CLAIM),
+    );
   return {
-    name,
-    state,
-    since,
-    kind,
-    address,
-    readable,
-    readAt,
-    paused,
-    pause: shownPause(target.pause, name),
-    problem: problem && shown(problem),
+    submissionsAsOf: oldest(({ submissionsAsOf }) => submissionsAsOf),
+    statusesAsOf: oldest(({ statusesAsOf }) => statusesAsOf),
+    answersAsOf: oldest(({ answersAsOf }) => answersAsOf),
+    held: claims.reduce((sum, { held }) => sum + held, 0),
+    undecided: claims.reduce((sum, { undecided }) => sum + undecided, 0),
   };
 }
 
-function formReport(health: FormHealth, { nowMs, targets }: MirrorHealth): FormReport {
-  const { form, target, state, since, overview, summary, running, lastPass } = health;
-  const { provenAt, nextRunAt, title, covers } = health;
-  const holder = targets.find(({ name }) => name === target);
-  // What a target does not show that was read has no rows there; of any other nothing is known.
-  const none = holder?.readable === true && holder.readAtMs > 0 ? 0 : null;
-  return {
-    form,
-    target,
-    state,
-    title,
-    since,
-    pause: shownPause(health.pause, target),
-    problems: health.problems.map(shown),
-    location: overview?.location ?? null,
-    url: overview?.place?.url ?? null,
-    table: overview?.place?.table ?? null,
-    rows: overview?.rows ?? none,
-    deletedRows: overview?.deletedRows ?? none,
-    rejected: overview?.rejected ?? none,
-    withheld: overview === null && summary.withheld === 0 ? none : summary.withheld,
-    forgotten: overview?.forgotten ?? none,
-    notices: overview?.notices ?? [],
-    running: running && {
-      kind: running.kind,
-      seen: running.seen,
-      total: running.total,
-      elsewhere: running.isElsewhere ?? false,
-    },
-    lastPass: lastPass && shownPass(lastPass),
-    lastFullPass: summary.full && shownPass(summary.full),
-    covers,
-    provenAt,
-    fullProvenAt: covers.answers,
-    lagSeconds: lagSeconds(provenAt, nowMs),
-    differsSince: health.differsSince,
-    overdueSince: health.overdueSince,
-    nextRunAt,
-    nextFullRunAt: health.nextFullAt,
-    goneAt: overview?.goneAt ?? null,
-  };
+/** ` except for 3 held and 1 undecided`; empty for none. */
+export function exceptText({ held, undecided }: ShownClaim): string {
+  const parts = [
+    ...(held > 0 ? [plural(held, 'held deletion')] : []),
+    ...(undecided > 0 ? [`${count(undecided)} undecided`] : []),
+  ];
+  return parts.length === 0 ? '' : ` except for ${parts.join(' and ')}`;
 }
 
-function shownPass(pass: PassRecord): ShownPass {
-  const { kind, outcome, startedAt, endedAt, code, error } = pass;
-  return { kind, outcome, startedAt, endedAt, code, error };
+/** `submissions and statuses as of 12 s ago, answers as of 3 h ago`. */
+export const claimText = (claim: ShownClaim, nowMs: number): string =>
+  claimWords(claim, (time) => ago(time, nowMs));
+
+/** The same with the times themselves, for what is read later. */
+export const exactClaimText = (claim: ShownClaim): string => claimWords(claim, exact);
+
+function claimWords(claim: ShownClaim, when: (time: string) => string): string {
+  if (claim.submissionsAsOf === null) return 'nothing is proven';
+  return claimParts(claim, when)
+    .map(({ names, at, except }) =>
+      at === null ? `${names} never compared` : `${names} as of ${when(at)}${except}`,
+    )
+    .join(', ');
 }
 
-/** Whole seconds since a form was last shown to be complete; null when it never was. */
-export function lagSeconds(provenAt: string | null, nowMs: number): number | null {
-  if (provenAt === null) return null;
-  return Math.max(0, Math.round((nowMs - Date.parse(provenAt)) / 1_000));
+/** The parts of a claim, those of one time together: `submissions and statuses`. `when`: how a time is shown. */
+export function claimParts(
+  claim: ShownClaim,
+  when: (time: string) => string = (time) => time,
+): { readonly names: string; readonly at: string | null; readonly except: string }[] {
+  const parts: { names: string[]; readonly at: string | null; readonly except: string }[] = [];
+  const shown = (time: string | null): string => (time === null ? '' : when(time));
+  for (const [name, at, except] of [
+    ['submissions', claim.submissionsAsOf, exceptText(claim)],
+    ['statuses', claim.statusesAsOf, ''],
+    ['answers', claim.answersAsOf, ''],
+  ] as const) {
+    const last = parts.at(-1);
+    const isSame = shown(last?.at ?? null) === shown(at) && last?.except === except;
+    if (last !== undefined && isSame) last.names.push(name);
+    else parts.push({ names: [name], at, except });
+  }
+  return parts.map(({ names, at, except }) => ({ names: listed(names), at, except }));
 }
 
-function queueReport({ queue }: MirrorHealth): QueueReport | null {
-  if (queue === null) return null;
-  const { backend, address, reachable, schedules, queues } = queue;
-  const sum = (pick: (depth: (typeof queues)[number]) => number): number =>
-    queues.reduce((total, depth) => total + pick(depth), 0);
-  return {
-    backend,
-    address,
-    reachable,
-    schedules,
-    waiting: sum(({ waiting, delayed, step }) => (step === 'plan' ? 0 : waiting + delayed)),
-    active: sum(({ active }) => active),
-    workers: queue.workers ?? null,
-  };
-}
+const listed = (names: readonly string[]): string =>
+  names.length === 1
+    ? names.join('')
+    : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;

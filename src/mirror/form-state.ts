@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isSameUnder, type StoredUnder } from './picks.ts';
 
 /**
@@ -121,13 +122,32 @@ export const flagAll = (state: FormState): FormState => ({
   ranges: state.ranges.map((range) => ({ ...range, isDue: true })),
 });
 
-/** Flags the ranges that were last read before `beforeMs`. */
-export const flagOld = (state: FormState, beforeMs: number): FormState => ({
+/** Flags the ranges that are to be compared again: see {@link isOld}. */
+export const flagOld = (state: FormState, everyMs: number, nowMs: number): FormState => ({
   ...state,
   ranges: state.ranges.map((range) =>
-    range.readAtMs !== null && range.readAtMs < beforeMs ? { ...range, isDue: true } : range,
+    isOld(state, range, everyMs, nowMs) ? { ...range, isDue: true } : range,
   ),
 });
+
+/**
+ * Whether a range is to be compared again, so that each is once in `everyMs`. Each range has its own moment within that time, by
+ * its name: what was read all at once in a first copy is spread from then on.
+ */
+export function isOld(
+  { formId }: Pick<FormState, 'formId'>,
+  { fromMs, readAtMs }: Range,
+  everyMs: number,
+  nowMs: number,
+): boolean {
+  if (readAtMs === null) return false;
+  const digest = createHash('sha256')
+    .update(JSON.stringify([formId, fromMs]))
+    .digest();
+  const phaseMs = Math.floor((digest.readUInt32BE() / 2 ** 32) * everyMs);
+  const momentMs = Math.floor((nowMs - phaseMs) / everyMs) * everyMs + phaseMs;
+  return readAtMs < momentMs;
+}
 
 /** Ranges between these moments, all of them due. What the whole form was known to be read at holds for each. */
 export function cutRanges(state: FormState, cutsMs: readonly number[]): FormState {

@@ -1,9 +1,6 @@
-import type { Pause } from './pauses.ts';
-import type { FormOverview } from './target.ts';
-
 /**
- * The states of health, worst first. `waiting`: whether the copy is current is not known: no pass yet, an overdue one, or a
- * source, queue or target that keeps it waiting. `paused`: a person has it left alone. `ended`: no longer mirrored.
+ * The states of health, worst first. `waiting`: whether the copy is current is not known: no run yet, an overdue one, or a
+ * source, queue or target that keeps it waiting. `ended`: no longer mirrored.
  */
 export const HEALTH_STATES = [
   'failed',
@@ -23,21 +20,14 @@ export type HealthState = (typeof HEALTH_STATES)[number];
  */
 export interface FormHealthText {
   readonly state: HealthState;
-  /** A few words to stand for the state: `All submissions at last success`, `The last pass failed`. */
+  /** A few words: `All submissions at last success`, `The last run failed`. */
   readonly title: string;
   /** Why, as sentences; null when there is nothing to say. */
   readonly message: string | null;
-  /** What to do, as sentences, a command line included; null when nothing is to be done. */
+  /** What to do, as sentences; null when nothing is to be done. */
   readonly remedy: string | null;
-  /** The copy is stale that many minutes after the end of its last successful pass, whatever `state` says. */
+  /** The copy is stale that many minutes after the end of its last successful run, whatever `state` says. */
   readonly staleAfterMinutes: number;
   /** Shown in place of `title` then. */
   readonly staleTitle: string;
 }
-
-/** Describes a form's health. Made where health is judged, and passed to targets; pure. */
-export type DescribeHealth = (
-  form: FormOverview,
-  nowMs: number,
-  pause?: Pause | null,
-) => FormHealthText;

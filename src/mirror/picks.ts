@@ -1,5 +1,4 @@
 import { fingerprint, HASH_FORMAT, keyFingerprint } from './cells.ts';
-import type { StoringSettings } from './proven-for.ts';
 import type { FormIdentity } from './types.ts';
 
 /** Fields as a setting names them. */
@@ -106,6 +105,12 @@ export function splitName(entry: string): readonly [form: string | null, fieldId
   return [entry.slice(0, at), rest === '*' ? null : rest];
 }
 
+/** How the answers of a form become rows in a target. */
+export interface Joining {
+  readonly picks: FieldPicks;
+  readonly hashKey: string | undefined;
+}
+
 /** Fingerprints of the settings that decide what of an answer is stored. */
 export interface StoredUnder {
   readonly selection: string;
@@ -117,7 +122,7 @@ export const isSameUnder = (a: StoredUnder | null, b: StoredUnder | null): boole
 
 /** What the settings say of a form. */
 export function storedUnder(
-  { picks, hashKey }: StoringSettings,
+  { picks, hashKey }: Joining,
   form: Pick<FormIdentity, 'id' | 'slug'>,
 ): StoredUnder {
   const hashed = namesFor(picks.hashed, form);

@@ -1,5 +1,4 @@
 import type { FormState, OutcomeName } from './form-state.ts';
-import type { FormPlace } from './target.ts';
 import type { Cell, Form, FormIdentity, PickedField, Row } from './types.ts';
 
 /*
@@ -59,6 +58,15 @@ export interface StoredForm {
   readonly location: string;
   readonly place: FormPlace;
 }
+
+/** Where a browser opens a form; the name that queries use. Each where there is one. */
+export interface FormPlace {
+  readonly url?: string;
+  readonly table?: string;
+}
+
+/** What a SQL target keeps of before: statuses, or every version of every row as well. */
+export type HistoryKind = 'status' | 'full';
 
 /** A field that the target knows. */
 export interface StoredField {

@@ -1,5 +1,3 @@
-import type { ProblemCode } from '../base/catalogue.ts';
-
 /** A field as the form's schema shows it now. */
 export interface FormField {
   readonly id: string;
@@ -108,82 +106,6 @@ export interface Rejection {
   /** True when a row was stored nevertheless, with the defect visible in it. */
   readonly stored: boolean;
 }
-
-/** What kind of pass: `incremental` looks for what is new, `full` reads everything, `compare` reads some windows of a large form. */
-export const PASS_KINDS = ['incremental', 'full', 'compare'] as const;
-/** One of {@link PASS_KINDS}. */
-export type PassKind = (typeof PASS_KINDS)[number];
-
-/**
- * How a pass ended. `ok`: proven. `incomplete`: what it saw is stored, but it has no proof. `withheld`: proven, but the
- * brake on deletions is on, since this pass or a full one before it. `gone`: the form answers 404. `busy`: another pass holds the form.
- * `paused`: people have the form there left alone; no target records it. `failed`: see the error.
- */
-export type PassOutcome =
-  | 'ok'
-  | 'incomplete'
-  | 'withheld'
-  | 'gone'
-  | 'busy'
-  | 'paused'
-  | 'failed'
-  | 'cancelled';
-
-/** The record of one pass of one form into one target. Times are ISO 8601 in UTC. */
-export interface PassRecord {
-  readonly kind: PassKind;
-  readonly startedAt: string;
-  readonly endedAt: string;
-  readonly outcome: PassOutcome;
-  /** Requests to the Forms API, retries included. */
-  readonly requests: number;
-  /** `total` as the source reported it; null when it did not answer. */
-  readonly total: number | null;
-  /** Distinct submissions seen. */
-  readonly distinct: number;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly deleted: number;
-  readonly rejected: number;
-  /** Absent rows that the brake kept from being marked, in this pass or in the full one before it. */
-  readonly withheld: number;
-  /** Why the pass did not end `ok`; null for one that did, and where the release that recorded it kept no code. */
-  readonly code: ProblemCode | null;
-  /** Message for a person; never an answer or a secret. */
-  readonly error: string | null;
-}
-
-/** What the next pass starts from; stored in the target, committed with the rows it speaks of. */
-export interface Checkpoint {
-  /** Newest date (canonical time) up to which a proven pass left nothing out, imports aside; null when there was none. */
-  readonly watermark: string | null;
-  /** How many submissions of the source the last proven pass accounted for. */
-  readonly total: number;
-  /** How many live rows the source's count does not account for, since the last proven full pass: which ones they are, the next one finds. */
-  readonly absent: number;
-  /** Live rows that the last proven full pass found absent and that the brake of L8 kept from being looked up. */
-  readonly withheld: number;
-  /**
-   * Submissions that the last full pass found when it asked for them by ID, and that no list shows: so the list proves
-   * nothing, and no pass is proven until a full one has settled it. 0 for none.
-   */
-  readonly hidden: number;
-  /** Since when the last proven pass of any kind, and the last proven full one, was reading: what each proves was so then. */
-  readonly provenAt: string;
-  readonly fullProvenAt: string | null;
-  /** What all rows were stored as; see `proven-for.ts`. */
-  readonly provenFor: string;
-  /** By status, what the last proven pass accounted for: live rows and what is not stored. Null: not known, so that a look has the form visited. */
-  readonly statuses: StatusCounts | null;
-  /** The part of `statuses` that has no row. */
-  readonly unstored: StatusCounts;
-  /** When the source's counts by status were last seen to agree with the copy's (ISO); null: never. What a claim about statuses rests on. */
-  readonly countsAt: string | null;
-}
-
-/** How many submissions have each status; a status that none has is absent. Never a plain object: `__proto__` is a legal status. */
-export type StatusCounts = ReadonlyMap<string, number>;
 
 /** How many submissions a form has by status, as a job carries it: numbers only. Times are milliseconds. */
 export interface CountsRecord {

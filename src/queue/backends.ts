@@ -1,67 +1,92 @@
+import type { BackendFactory, IQueueBackend } from 'bullmq';
+import type { Clock } from '../base/clock.ts';
+import { errorCode } from '../base/error-code.ts';
 import { MirrorError } from '../base/errors.ts';
-import { LOCAL, type Transport, postgresTransport, redisTransport } from '../base/transport.ts';
-import { REDIS_SCHEMES, SINGLE_REDIS, sentinelAddress } from './backends/redis-address.ts';
-import type { BackendKind, BackendOptions, QueueBackend } from './backends/backend.ts';
+import type { Logger } from '../base/logger.ts';
+import { decoded, postgresTransport, redisTransport, type Transport } from '../base/transport.ts';
+import type { ErrorListener } from './events.ts';
 
-/** A kind of store. The only place that distinguishes them; the rest of the queue is the same on all. */
-interface Profile {
-  readonly schemes: readonly string[];
-  /** Whether several processes can share it. */
-  readonly scalesOut: boolean;
-  /** How safely an address is reached. */
-  readonly transport: (url: URL) => Transport;
-  /** Loads its driver only when it is chosen. */
-  readonly open: (options: BackendOptions) => Promise<QueueBackend>;
+/** The stores a queue can live in. */
+export type BackendKind = 'redis' | 'postgres' | 'embedded';
+
+/** An open store. All queues and workers of a process share it. */
+export interface QueueBackend {
+  readonly kind: BackendKind;
+  /** Where it is, for people: no password (L15). */
+  readonly address: string;
+  /** BullMQ's factory with the connection already inside; the `connection` that callers pass is ignored. */
+  readonly factory: BackendFactory<IQueueBackend, object>;
+  /** The full name of a queue: several mirrors can share a store. */
+  queueName(name: string): string;
+  /** Closes the connections, at once where `force` is set. Never rejects. */
+  close(force: boolean): Promise<void>;
 }
 
-const PROFILES: Readonly<Record<BackendKind, Profile>> = {
-  redis: {
-    schemes: REDIS_SCHEMES,
-    scalesOut: true,
-    transport: redisTransport,
-    open: async (options) => (await import('./backends/redis.ts')).openRedis(options),
-  },
-  postgres: {
-    schemes: ['postgres:', 'postgresql:'],
-    scalesOut: true,
-    transport: postgresTransport,
-    open: async (options) => (await import('./backends/postgres.ts')).openPostgres(options),
-  },
-  embedded: {
-    schemes: [],
-    scalesOut: false,
-    transport: () => LOCAL,
-    open: async (options) => (await import('./backends/embedded.ts')).openEmbedded(options),
-  },
-};
+/** How to open a store. */
+export interface BackendOptions {
+  /** Undefined for the embedded store. */
+  readonly url: URL | undefined;
+  /** Where the embedded store may keep its files. */
+  readonly dataDir: string;
+  /** How many workers this process will have: each holds a connection of its own. */
+  readonly workers: number;
+  readonly upkeepMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onError: ErrorListener;
+}
 
-/** The kind of store at an address; without one it is embedded. Throws {@link QueueUrlError} for another scheme. */
-export function backendKindOf(url: URL | undefined): BackendKind {
-  if (url === undefined) return 'embedded';
-  for (const kind of ['redis', 'postgres'] as const) {
-    if (PROFILES[kind].schemes.includes(url.protocol)) return kind;
+/** Opens the store, trying for some seconds while it does not answer. Throws SETTINGS, QUEUE_FAILED or QUEUE_BUSY. */
+export async function openBackend(
+  role: 'all' | 'worker',
+  options: BackendOptions,
+): Promise<QueueBackend> {
+  const { url } = options;
+  // A driver is loaded only when it is chosen.
+  if (url !== undefined) {
+    return backendKindOf(url) === 'redis'
+      ? (await import('./redis.ts')).openRedis(url, options)
+      : (await import('./postgres.ts')).openPostgres(url, options);
   }
-  throw new QueueUrlError(UNKNOWN_KIND);
+  if (role === 'all') return (await import('./embedded.ts')).openEmbedded(options);
+  throw new MirrorError(
+    'SETTINGS',
+    'A separate worker needs a queue that several processes can share: set QUEUE_URL (redis://… or postgres://…) here and for `start`. The embedded queue belongs to one process.',
+  );
 }
 
-/** QUEUE_URL, parsed here alone. Throws {@link QueueUrlError}. */
+/** What to use where a Redis Cluster was given. */
+export const SINGLE_REDIS =
+  'the address of a single Redis (redis://… or rediss://…), or of one that sentinels watch (redis+sentinel://…)';
+
+/** The kind of server at an address. Throws {@link QueueUrlError} for another scheme. */
+export function backendKindOf({ protocol }: { readonly protocol: string }): BackendKind {
+  if (/^rediss?([+]sentinel)?:$/.test(protocol)) return 'redis';
+  if (/^postgres(ql)?:$/.test(protocol)) return 'postgres';
+  throw new QueueUrlError(
+    /^rediss?[+]cluster:/.test(protocol)
+      ? `names a Redis Cluster, which cannot hold the queue: write ${SINGLE_REDIS}`
+      : 'is of an unknown kind: write redis://…, rediss://… or postgres://…, or leave it unset for the embedded queue',
+  );
+}
+
+/** QUEUE_URL, parsed here only. Throws {@link QueueUrlError}. */
 export function parseQueueUrl(text: string): URL {
-  const scheme = /^[a-z+]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase();
-  if (/^rediss?[+]cluster:/.test(scheme ?? '')) throw new QueueUrlError(CLUSTER);
-  const isKnown = Object.values(PROFILES).some(({ schemes }) => schemes.includes(scheme ?? ''));
-  if (!isKnown) throw new QueueUrlError(UNKNOWN_KIND);
+  backendKindOf({ protocol: /^[a-z+]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase() ?? '' });
   const url = URL.parse(text);
   // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
   if (url === null || url.hash !== '' || url.pathname.includes('@')) {
-    throw new QueueUrlError(NO_ADDRESS);
+    throw new QueueUrlError(
+      'is not an address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)',
+    );
   }
-  const found = sentinelAddress(url);
-  if (typeof found === 'string') throw new QueueUrlError(found);
+  sentinelAddress(url);
   return url;
 }
 
 /** How safely the queue at an address is reached. */
-export const queueTransport = (url: URL): Transport => PROFILES[backendKindOf(url)].transport(url);
+export const queueTransport = (url: URL): Transport =>
+  backendKindOf(url) === 'redis' ? redisTransport(url) : postgresTransport(url);
 
 /** A QUEUE_URL that cannot be used. Neither message nor problem repeats it: it may hold a password (L15). */
 export class QueueUrlError extends MirrorError {
@@ -74,26 +99,66 @@ export class QueueUrlError extends MirrorError {
   }
 }
 
-const UNKNOWN_KIND =
-  'is of an unknown kind: write redis://…, rediss://… or postgres://…, or leave it unset for the embedded queue';
-const CLUSTER = `names a Redis Cluster, which cannot hold the queue: write ${SINGLE_REDIS}`;
-const NO_ADDRESS =
-  'is not an address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)';
-
 /**
- * Opens the store, trying for some seconds while it does not answer. Throws SETTINGS, QUEUE_FAILED, QUEUE_FAILED,
- * QUEUE_FAILED or QUEUE_BUSY.
+ * The driver's options for `redis+sentinel://:password@host:26379/master?sentinel=other:26379` (`rediss+…` for TLS). Undefined for the
+ * address of Redis itself. Throws {@link QueueUrlError}.
  */
-export async function openBackend(
-  role: 'all' | 'worker',
-  options: BackendOptions,
-): Promise<QueueBackend> {
-  const profile = PROFILES[backendKindOf(options.url)];
-  if (role === 'worker' && !profile.scalesOut) {
-    throw new MirrorError(
-      'SETTINGS',
-      'A separate worker needs a queue that several processes can share: set QUEUE_URL (redis://… or postgres://…) here and for `start`. The embedded queue belongs to one process.',
+export function sentinelAddress(url: URL) {
+  if (!url.protocol.endsWith('+sentinel:')) return undefined;
+  const { searchParams, username, password } = url;
+  const sentinels = [url.host, ...searchParams.getAll('sentinel')].map(placeOf);
+  const name = decoded(url.pathname.slice(1));
+  if (!/^[\w.-]+$/.test(name)) {
+    throw new QueueUrlError(
+      'does not say what the sentinels call the master: write redis+sentinel://host:26379/master',
     );
   }
-  return profile.open(options);
+  const sentinelPassword = searchParams.get('sentinelPassword');
+  return {
+    sentinels,
+    name,
+    ...(username !== '' && { username: decoded(username) }),
+    ...(password !== '' && { password: decoded(password) }),
+    ...(sentinelPassword !== null && { sentinelPassword }),
+  };
+}
+
+function placeOf(text: string): { host: string; port: number } {
+  const url = URL.parse(`redis://${text}`);
+  if (url === null || url.hostname === '' || url.host !== text) {
+    throw new QueueUrlError(
+      'names a sentinel that is not a host and port: write redis+sentinel://host:26379/master?sentinel=other:26379',
+    );
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return { host, port: url.port === '' ? 26_379 : Number(url.port) };
+}
+
+/** The address without user, password and parameters. */
+export function safeAddress(url: URL): string {
+  return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
+}
+
+/** The prefix that separates this mirror's queues from others in the same store: `?prefix=…` of QUEUE_URL. */
+export function readPrefix(url: URL): string {
+  const prefix = url.searchParams.get('prefix') ?? 'forms-mirror';
+  if (/^[\w.-]{1,40}$/.test(prefix)) return prefix;
+  throw new MirrorError(
+    'SETTINGS',
+    'prefix in QUEUE_URL may hold letters, digits, dots, dashes and underscores only, at most 40: redis://host:6379?prefix=my-mirror',
+  );
+}
+
+/** QUEUE_FAILED: `server` (its name and address, no password) does not answer, or its certificate is not trusted. */
+export function unreachable(server: string, cause: unknown): MirrorError {
+  const code = errorCode(cause) ?? '';
+  if (/CERT|SELF_SIGNED/.test(code)) {
+    return new MirrorError(
+      'QUEUE_FAILED',
+      `${server} shows a certificate that is not trusted here (${code}): name its authority's file in NODE_EXTRA_CA_CERTS, or correct the host in QUEUE_URL.`,
+      { cause, retryable: false },
+    );
+  }
+  const message = `${server} does not answer${code === '' ? '' : ` (${code})`}: is it running, and is QUEUE_URL right?`;
+  return new MirrorError('QUEUE_FAILED', message, { cause });
 }

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
-import type { BullMQAdapter as Adapter } from '@bull-board/api/bullMQAdapter';
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { FastifyAdapter } from '@bull-board/fastify';
 import type { Job } from 'bullmq';
+import { fastify } from 'fastify';
 import type { AnyQueue } from './queues.ts';
 
 /*
- * Bull Board over the queues of this mirror: to look at, not to act with. It is loaded when somebody first asks for it, and asked
+ * Bull Board over the queues of this mirror: to look at, not to act with. It is loaded when someone first asks for it, and asked
  * in process, so that the status page's own rules hold for every address of it.
  */
 
@@ -31,21 +33,17 @@ const BOARD_PATH = '/queue';
 /** Where the published package has the board's pages. In a checkout the board finds those of its own package. */
 const PAGES = join(import.meta.dirname, 'board');
 
-/** Stands for what a job carries: payloads are nobody's to read here (L11, L15). */
+/** Shown instead of what a job carries: nobody is to read payloads here (L11, L15). */
 const HIDDEN = 'not shown';
 
 /** Opens the board. The queues stay the caller's. */
 export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard> {
-  const [{ createBullBoard }, { FastifyAdapter }, adapters, { fastify }] = await Promise.all([
-    import('@bull-board/api'),
-    import('@bull-board/fastify'),
-    queueAdapters(queues),
-    import('fastify'),
-  ]);
   const server = new FastifyAdapter();
   server.setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: adapters,
+    queues: queues.map(
+      (queue) => new HidingAdapter(queue as never, { readOnlyMode: true, allowRetries: false }),
+    ),
     serverAdapter: server,
     options: {
       ...(existsSync(PAGES) ? { uiBasePath: PAGES } : {}),
@@ -58,7 +56,7 @@ export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard
       },
     },
   });
-  const app: FastifyInstance = fastify({ logger: false, routerOptions: { maxParamLength: 2_000 } });
+  const app = fastify({ logger: false, routerOptions: { maxParamLength: 2_000 } });
   await app.register(server.registerPlugin(), { prefix: BOARD_PATH });
   return {
     async get(path) {
@@ -75,36 +73,30 @@ export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard
   };
 }
 
-type Schedulers = Awaited<ReturnType<Adapter['getJobSchedulers']>>;
+type Schedulers = Awaited<ReturnType<BullMQAdapter['getJobSchedulers']>>;
 
-async function queueAdapters(queues: readonly AnyQueue[]) {
-  const { BullMQAdapter } = await import('@bull-board/api/bullMQAdapter');
-  /** Takes payloads out of what it reads, whichever part of the board asks. */
-  class HidingAdapter extends BullMQAdapter {
-    override async getJob(id: string): Promise<Job | undefined> {
-      const job: Job | undefined = await super.getJob(id);
-      return job && hide(job);
-    }
-
-    override async getJobs(...which: Parameters<Adapter['getJobs']>): Promise<Job[]> {
-      return (await super.getJobs(...which)).map(hide);
-    }
-
-    override async getJobSchedulers(): Promise<Schedulers> {
-      const schedulers = await super.getJobSchedulers();
-      return schedulers.map((scheduler) => Object.assign({}, scheduler, { template: undefined }));
-    }
-
-    override async getJobLogs(): Promise<string[]> {
-      return [];
-    }
+/** Takes payloads out of what it reads, whichever part of the board asks. */
+class HidingAdapter extends BullMQAdapter {
+  override async getJob(id: string): Promise<Job | undefined> {
+    const job: Job | undefined = await super.getJob(id);
+    return job && hide(job);
   }
-  return queues.map(
-    (queue) => new HidingAdapter(queue as never, { readOnlyMode: true, allowRetries: false }),
-  );
+
+  override async getJobs(...which: Parameters<BullMQAdapter['getJobs']>): Promise<Job[]> {
+    return (await super.getJobs(...which)).map(hide);
+  }
+
+  override async getJobSchedulers(): Promise<Schedulers> {
+    const schedulers = await super.getJobSchedulers();
+    return schedulers.map((scheduler) => Object.assign({}, scheduler, { template: undefined }));
+  }
+
+  override async getJobLogs(): Promise<string[]> {
+    return [];
+  }
 }
 
-/** The job was read for this answer alone. */
+/** The job was read for this answer only. */
 function hide(job: Job): Job {
   job.data = HIDDEN;
   job.returnvalue = null;

@@ -1,38 +1,80 @@
 import type { ProblemCode } from '../base/catalogue.ts';
-import type { PassKind } from '../mirror/types.ts';
+import type { Clock } from '../base/clock.ts';
+import { errorCode } from '../base/error-code.ts';
+import { MirrorError } from '../base/errors.ts';
+import type { Events } from '../base/events.ts';
+import type { Logger } from '../base/logger.ts';
 
-/** A job, for logs, metrics and alerts: IDs only (L11). */
+/** What a job is about: IDs only (L11). */
 export interface JobSubject {
-  /** `plan`, `sync` (one pass) or `mark`. */
-  readonly step: 'plan' | 'sync' | 'mark';
-  /** Null for marking, which belongs to neither kind. */
-  readonly kind: PassKind | null;
-  readonly formId: string | null;
+  readonly step: 'poll' | 'sync' | 'write-back';
+  /** Null for a poll and a write-back, which concern all targets. */
   readonly target: string | null;
+  /** Null for a poll. */
+  readonly formId: string | null;
 }
 
-/** Events for logs, metrics and alerts, of this process only: other workers emit their own. */
+/** Events for logs, metrics and notifications, of this process only: other workers emit their own. */
 export interface QueueEventMap {
-  'job.started': JobSubject;
-  /** `outcome`: that of the pass; `superseded` when a running full pass made an incremental one superfluous; else `done`. */
-  'job.completed': JobSubject & { readonly outcome: string; readonly ms: number };
-  'job.failed': JobSubject & {
-    readonly code: ProblemCode;
-    readonly message: string;
-    /** Whether this job is tried again; if not, the next scheduled run does its work. */
-    readonly willRetry: boolean;
+  /** A job ended, or ended for now. */
+  'job.ended': JobSubject & {
+    /** That of a run; `done` or `more`; `off` for a write-back that the settings have turned off; `failed`. */
+    readonly outcome: string;
+    /** Why it failed. */
+    readonly code: ProblemCode | null;
     readonly ms: number;
+    /** Whether this job is run again. If not, the next poll finds what is left to do. */
+    readonly willRetry: boolean;
   };
-  /** Waits for another pass over the same form to end. */
-  'job.postponed': JobSubject & { readonly delayMs: number };
   /** A worker died while it ran a job, here or on another machine; the job is run again. */
   'job.recovered': { readonly queue: string };
-  /** Scheduled runs did not happen. `repaired`: the schedule was created again. */
-  'schedule.overdue': {
-    readonly kind: PassKind;
-    readonly dueAt: string;
-    readonly repaired: boolean;
-  };
   /** Redis, PostgreSQL or the embedded store reports an error: the same one at most once every half minute. */
   'queue.error': { readonly error: string };
 }
+
+/** Listener for the `error` events of BullMQ and its drivers, which are logged and never fatal. */
+export type ErrorListener = (error: unknown) => void;
+
+/** In an outage each of many connections reports an error at each try; the log needs it once in a while. */
+const REPEAT_AFTER_MS = 30_000;
+
+/** Logs the same error once every half minute, with the number of times that it came up in between. */
+export function createErrorLog(
+  logger: Logger,
+  events: Events<QueueEventMap>,
+  clock: Clock,
+): ErrorListener {
+  const seen = new Map<string, { loggedAt: number; suppressed: number }>();
+  return (error) => {
+    const name = errorName(error);
+    const now = clock.now();
+    const last = seen.get(name);
+    if (last !== undefined && now - last.loggedAt < REPEAT_AFTER_MS) {
+      last.suppressed++;
+      return;
+    }
+    seen.set(name, { loggedAt: now, suppressed: 0 });
+    const message = error instanceof MirrorError ? error.message : 'The queue reports an error.';
+    logger.warn({ error: name, suppressed: last?.suppressed ?? 0 }, message);
+    events.emit('queue.error', { error: name });
+  };
+}
+
+/** What may be said of a foreign error: its class and code. Its message may quote a job or an address (L15). */
+function errorName(error: unknown): string {
+  if (error instanceof MirrorError) return error.code;
+  if (!(error instanceof Error)) return typeof error;
+  const code = errorCode(error);
+  const reason = REASONS.find(([pattern]) => pattern.test(error.message))?.[1];
+  return `${error.name}${code === undefined ? '' : ` ${code}`}${reason === undefined ? '' : `: ${reason}`}`;
+}
+
+/** BullMQ's own errors have no codes, nor have those of ioredis about silence. These say what matters without quoting anything. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/could not renew lock/i, 'lock not renewed'],
+  [/missing lock/i, 'lock lost'],
+  [/missing key/i, 'job vanished'],
+  [/not in the active state|is not in the/i, 'job was taken over'],
+  [/connection is closed|terminat/i, 'connection closed'],
+  [/timed out|socket timeout|sentinels are unreachable/i, 'no answer'],
+];

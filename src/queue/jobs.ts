@@ -1,73 +1,48 @@
 import type { JobsOptions } from 'bullmq';
 import { z } from 'zod';
-import { PASS_KINDS, type PassKind } from '../mirror/types.ts';
-import type { Timings } from './timings.ts';
+import type { RetryPolicy } from '../base/retry.ts';
 
 /*
- * Names, payloads and options of all jobs.
+ * Names, payloads, options and times of all jobs.
  *
- * A pass's job has its form's ID as job ID and is removed as soon as it ends, whatever its outcome: so a form has at most
- * one job per target and kind, running, waiting or waiting to be retried, and a second one is not added (BullMQ ignores
- * an ID that exists). What a pass did is recorded in its target, not here.
- *
- * A mark's job has an ID of its own: it waits for the passes that were added with it, and BullMQ never moves a pass
- * from one waiting parent to another. Where no pass is needed, there is one mark a form, as there is one pass.
+ * The ID of a job is made from its form's, and the job is removed as soon as it ends, whatever its outcome. So a form has at
+ * most one job in each queue, running, waiting or waiting to be retried: BullMQ does not add a second one with an ID that
+ * exists. What a run did is recorded in its target, not here.
  */
-
-/** The queue of the scheduled jobs, which plan passes. */
-export const PLAN_QUEUE = 'plan';
-
-/** The queue of marking. */
-export const MARK_QUEUE = 'mark';
 
 /**
- * The queue of a target's passes of one kind. Full passes have their own, with comparisons: they are long, and new
- * submissions must not wait for them. BullMQ refuses `:` in names.
+ * The queues. `sync` and `comparison` exist once for each target: a comparison may take hours, and new submissions must not
+ * wait for it.
  */
-export function passQueue(kind: PassKind, target: string): string {
-  return `${isLong(kind) ? 'full' : 'sync'}.${encodeURIComponent(target)}`;
-}
+export type QueueKind = 'poll' | 'sync' | 'comparison' | 'write-back';
 
-/** Whether a pass may take long: then it waits in a queue of its own. */
-export const isLong = (kind: PassKind): boolean => kind !== 'incremental';
+/** The name of a queue. BullMQ refuses `:` in names. */
+export const queueName = (kind: QueueKind, target: string | null): string =>
+  target === null ? kind : `${kind}.${encodeURIComponent(target)}`;
 
-/** The job ID of a form's pass: its deduplication key. BullMQ refuses integers and `:`. */
-export const passJobId = (formId: string): string => `form-${encodeURIComponent(formId)}`;
+/** The ID of a form's job. BullMQ refuses integers and `:`. */
+export const jobIdOf = (formId: string): string => `form-${encodeURIComponent(formId)}`;
 
-/** True for an ID that every backend stores unchanged: PostgreSQL refuses NUL and lone surrogates. */
+/** True for an ID that every store keeps unchanged: PostgreSQL refuses NUL and lone surrogates. */
 export const isStorable = (id: string): boolean => id.isWellFormed() && !id.includes('\0');
 
-/** The job ID of marking a form that no pass is needed for. */
-export const markJobId = (formId: string): string => `mark-${encodeURIComponent(formId)}`;
+/** Whether a run may take long, and belongs in the queue of comparisons. */
+export const isLong = (order: { readonly isComparison: boolean; readonly isFull?: boolean }) =>
+  order.isComparison || order.isFull === true;
 
-/** The name of each job: what is called otherwise is not ours. */
-export const JOB_NAMES = { plan: 'plan', pass: 'sync', mark: 'mark' } as const;
-
-/*
- * Payloads are parsed strictly, and held against the settings (job-guard.ts): whoever reaches the store can write any job.
- */
-const kind = z.enum(PASS_KINDS);
-const midnight = z.iso.datetime().nullable();
+/* Payloads are parsed strictly, and held against the settings: anyone who reaches the store can write any job. */
 const formId = z.string().min(1).max(1_000).refine(isStorable);
 const target = z.string().min(1).max(100);
-const tries = z.number().int().nonnegative();
 
-/** Payload of a scheduled job: the kind of pass, and the targets known when it was scheduled. */
-export const planData = z.strictObject({ kind, targets: z.array(target).max(1_000) });
-/**
- * Payload of a pass. `busy`: how often it was postponed because another pass was running. `failed`: how often a full pass
- * has failed, and `againAt` when it is tried again (ISO; null until it has failed).
- */
-export const passData = z.strictObject({
+/** Payload of a poll: the targets known when it was scheduled. The next start removes the queues of those that are gone. */
+export const pollData = z.strictObject({ targets: z.array(target).max(1_000) });
+
+/** Payload of a run: a `SyncOrder`. */
+export const syncData = z.strictObject({
   formId,
   target,
-  kind,
-  compareCounts: z.boolean(),
-  /** Of a comparison: which windows of the form. */
-  windows: z
-    .array(z.strictObject({ from: midnight, to: midnight }))
-    .max(1_000)
-    .optional(),
+  isComparison: z.boolean(),
+  isFull: z.boolean().exactOptional(),
   counts: z
     .strictObject({
       askedAtMs: z.number(),
@@ -75,64 +50,58 @@ export const passData = z.strictObject({
       endedMs: z.number().nullable(),
       statuses: z.record(z.string().max(100), z.number()).nullable(),
     })
-    .optional(),
-  /** So many absent rows a person has accepted as deleted; left out of ordinary passes. */
-  acceptDeletes: z.number().int().positive().optional(),
-  busy: tries,
-  failed: tries,
-  againAt: z.iso.datetime().nullable(),
+    .exactOptional(),
+  acceptDeletes: z.number().int().positive().exactOptional(),
 });
-/** Payload of marking one form. */
-export const markData = z.strictObject({ formId, kind, busy: tries });
 
-/** See {@link planData}. */
-export type PlanData = z.infer<typeof planData>;
-/** See {@link passData}. */
-export type PassData = z.infer<typeof passData>;
+/** Payload of a write-back. */
+export const writeBackData = z.strictObject({ formId });
 
-/** The name of our backoff strategy, which every worker registers. */
-export const BACKOFF = 'full-jitter';
+/** Options of a job. Nothing of it is kept when it has ended, and no stack trace, which may quote what must not be stored (L11). */
+export const jobOptions = (kind: QueueKind, timings: Timings): JobsOptions => ({
+  attempts: retryPolicy(kind, timings).attempts,
+  backoff: { type: 'jitter' },
+  stackTraceLimit: 0,
+  removeOnComplete: true,
+  removeOnFail: true,
+});
 
-/** Stack traces may quote what must not be stored (L11); the message is ours. */
-const NO_STACK_TRACES = { stackTraceLimit: 0 } as const;
+/** How a failed job is tried again. */
+export const retryPolicy = (kind: QueueKind, timings: Timings): RetryPolicy =>
+  kind === 'comparison' ? timings.longRetry : timings.retry;
 
-/** Options of a scheduled job. A few that ended are kept for people who inspect the queue. */
-export function planOptions(of: PassKind, timings: Timings): JobsOptions {
-  return { ...NO_STACK_TRACES, ...retried(of, timings), ...KEPT_FOR_INSPECTION };
-}
+const MINUTE_MS = 60_000;
 
-/** Options of marking. */
-export function markOptions(of: PassKind, timings: Timings): JobsOptions {
-  return { ...NO_STACK_TRACES, ...retried(of, timings), ...KEPT_FOR_INSPECTION };
-}
-
-/** Options of marking a form that no pass is needed for: its job ID is free again as soon as it ends. */
-export function markAloneOptions(formId: string, timings: Timings): JobsOptions {
-  return {
-    ...NO_STACK_TRACES,
-    ...retried('incremental', timings),
-    jobId: markJobId(formId),
-    removeOnComplete: true,
-    removeOnFail: true,
-  };
-}
-
-/** Options of a pass: its job ID is free again as soon as it ends. */
-export function passOptions(data: PassData, timings: Timings): JobsOptions {
-  return {
-    ...NO_STACK_TRACES,
-    ...retried(data.kind, timings),
-    jobId: passJobId(data.formId),
-    removeOnComplete: true,
-    removeOnFail: true,
-  };
-}
-
-const KEPT_FOR_INSPECTION: JobsOptions = {
-  removeOnComplete: { age: 86_400, count: 50 },
-  removeOnFail: { age: 7 * 86_400, count: 200 },
+/** Exponential up to `maxMs`. Equal jitter: a job must not come back many times in a second. */
+const policy = (attempts: number, baseDelayMs: number, maxMs: number): RetryPolicy => {
+  return { attempts, baseDelayMs, maxDelayMs: maxMs, maxServerDelayMs: maxMs, jitter: 'equal' };
 };
 
-function retried(of: PassKind, timings: Timings): JobsOptions {
-  return { attempts: timings.retry[of].attempts, backoff: { type: BACKOFF } };
-}
+/** Intervals, timeouts and retry policies of the queue. Measured on Redis, PostgreSQL and PGlite alike. Tests shorten them. */
+export const DEFAULT_TIMINGS = {
+  /** How long a job's lock is valid unless its worker renews it. */
+  lockDurationMs: 10_000,
+  /** How often workers look for stalled jobs; one is taken over at the second look: after some 10 s. */
+  stalledIntervalMs: 5_000,
+  /** How long a worker that the store refused a job waits before it asks again. */
+  refusedMs: 5_000,
+  /** Least time before a run first stores how far it has come, and between two times. */
+  progressMs: 2_000,
+  /** How often the schedule is checked. */
+  heartbeatMs: 15_000,
+  /** Attempts of a failing job and the waits between them: for about a minute, then the next poll does its work. */
+  retry: policy(5, 5_000, MINUTE_MS),
+  /** Those of a full run or a comparison: until it succeeds, every ten minutes at last. */
+  longRetry: policy(1_000_000, 10_000, 10 * MINUTE_MS),
+  /** The waits of a job while another run holds its form. They cost no attempt. */
+  busy: policy(Number.POSITIVE_INFINITY, 5_000, MINUTE_MS),
+  /** How long stopping waits for the current batches before it disconnects. */
+  stopMs: 8_000,
+  /** How long reading the status may take; a page must not hang because the store does. */
+  answerMs: 3_000,
+  /** How often the embedded store is vacuumed. */
+  upkeepMs: 60 * MINUTE_MS,
+};
+
+/** See {@link DEFAULT_TIMINGS}. No wait is longer than the time between two polls. */
+export type Timings = Readonly<typeof DEFAULT_TIMINGS>;

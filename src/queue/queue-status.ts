@@ -1,151 +1,147 @@
+import type { Job } from 'bullmq';
+import { z } from 'zod';
 import { withinTime } from '../base/clock.ts';
-import type { PassKind } from '../mirror/types.ts';
-import type { BackendKind } from './backends/backend.ts';
-import {
-  type ActiveSideJob,
-  readRunning,
-  readSideJobs,
-  readWorkers,
-  type RunningPassJob,
-} from './job-progress.ts';
-import { passData } from './jobs.ts';
-import { type AnyQueue, QUEUE_KINDS, type Queues } from './queues.ts';
-import { readSchedules, type SchedulerContext } from './scheduler.ts';
+import type { BackendKind } from './backends.ts';
+import { type QueueKind, syncData, writeBackData } from './jobs.ts';
+import type { AnyQueue, OneQueue, QueueContext } from './queues.ts';
+import { readSchedule } from './scheduler.ts';
 
 /** State of the queue, for the status page, `status` and metrics. */
 export interface QueueStatus {
   readonly backend: BackendKind;
   /** Where it is; no password. */
   readonly address: string;
-  /** False when the store did not answer in time; then the lists are empty. */
-  readonly reachable: boolean;
-  readonly schedules: readonly ScheduleStatus[];
-  readonly queues: readonly QueueCounts[];
-  /** Full passes that failed and are tried again; the first some hundred of each target. */
-  readonly retries: readonly QueuedRetry[];
-  /** The passes that run now, in whichever process. */
-  readonly running: readonly RunningPassJob[];
-  /** What their workers do besides. */
-  readonly sideJobs: readonly ActiveSideJob[];
-  /** The processes that take jobs; null where the store does not tell. */
+  /** False when the store did not answer in time; then the rest is empty. */
+  readonly isReachable: boolean;
+  /** ISO 8601 in UTC; null when the store has no schedule. */
+  readonly nextPollAt: string | null;
+  /** The next poll should have begun long ago. */
+  readonly isOverdue: boolean;
+  /** Jobs of all queues that wait for a worker. */
+  readonly waiting: number;
+  /** Jobs of all queues that run. */
+  readonly active: number;
+  /** When the one was added that has waited for a worker the longest (ISO); null where none waits. */
+  readonly oldestWaitingAt: string | null;
+  /** What runs now, in whichever process. */
+  readonly running: readonly RunningNow[];
+  readonly depths: readonly QueueDepth[];
+  /** The processes that take jobs; null where the store does not say. */
   readonly workers: readonly string[] | null;
 }
 
-/** A full pass that failed, and when it is tried again (ISO). */
-export interface QueuedRetry {
+/** A run or a write-back that some worker is at. */
+export interface RunningNow {
+  readonly step: 'sync' | 'write-back';
   readonly formId: string;
-  readonly target: string;
-  readonly at: string;
-}
-
-/** When passes of a kind run next. */
-export interface ScheduleStatus {
-  readonly kind: PassKind;
-  /** ISO 8601 in UTC; null when the store has no such schedule. */
-  readonly nextRunAt: string | null;
-  readonly overdue: boolean;
+  /** Null for a write-back. */
+  readonly target: string | null;
+  /** True of a full run, too. */
+  readonly isComparison: boolean;
+  readonly startedAtMs: number;
+  /** Submissions; 0 until a run has said how far it is. */
+  readonly seen: number;
+  readonly total: number;
+  /** The process; null where the store does not say. */
+  readonly worker: string | null;
 }
 
 /** The jobs of one queue. */
-export interface QueueCounts {
-  readonly step: 'plan' | 'sync' | 'mark';
-  /** Null for planning and marking, which serve all. */
+export interface QueueDepth {
+  readonly queue: QueueKind;
+  /** Null for polls and write-backs. */
   readonly target: string | null;
-  readonly kind: PassKind | null;
   readonly waiting: number;
-  /** When the one was added that is the next to be taken; null where none waits. */
-  readonly waitingSinceMs: number | null;
   readonly active: number;
-  /** Waiting for a retry, for another pass to end, or (planning) for its time. */
+  /** Waiting for another try, for another run to end, or (polls) for their time. */
   readonly delayed: number;
-  /** Marks that wait for passes. */
-  readonly waitingForPasses: number;
 }
 
+const NOTHING = {
+  nextPollAt: null,
+  isOverdue: false,
+  waiting: 0,
+  active: 0,
+  oldestWaitingAt: null,
+  running: [],
+  depths: [],
+  workers: null,
+};
+
 /** Reads the state of the queue; never throws. */
-export async function readStatus(context: SchedulerContext): Promise<QueueStatus> {
-  const { backend } = context;
-  const place = { backend: backend.kind, address: backend.address };
+export async function readStatus(context: QueueContext): Promise<QueueStatus> {
+  const { kind: backend, address } = context.backend;
   const reading = readAll(context).catch((error: unknown) => {
     context.onError(error);
     return undefined;
   });
   const found = await withinTime(reading, context.timings.answerMs, context.clock);
-  if (found === undefined) return { ...place, reachable: false, ...NOTHING };
-  return { ...place, reachable: true, ...found };
+  return { backend, address, isReachable: found !== undefined, ...NOTHING, ...found };
 }
 
-const NOTHING = {
-  schedules: [],
-  queues: [],
-  retries: [],
-  running: [],
-  sideJobs: [],
-  workers: null,
-};
-
-async function readAll(
-  context: SchedulerContext,
-): Promise<Omit<QueueStatus, 'backend' | 'address' | 'reachable'>> {
-  const { queues } = context;
-  const states = await readSchedules(context);
-  const schedules = states.map(({ kind, nextRunAt, overdue }) => ({
-    kind,
-    nextRunAt: nextRunAt === null ? null : new Date(nextRunAt).toISOString(),
-    overdue,
-  }));
-  const counts = [
-    count(queues.plan, { step: 'plan', target: null, kind: null }),
-    count(queues.mark, { step: 'mark', target: null, kind: null }),
-  ];
-  for (const target of queues.targets) {
-    for (const kind of QUEUE_KINDS) {
-      const queue = queues.passes(kind, target);
-      if (queue !== undefined) counts.push(count(queue, { step: 'sync', target, kind }));
-    }
-  }
-  // All at once: a count that failed while something else was awaited would be nobody's, and end the process.
-  const [depths, retries, running, sideJobs, workers] = await Promise.all([
-    Promise.all(counts),
-    readRetries(queues),
-    readRunning(queues),
-    readSideJobs(queues),
-    readWorkers(queues),
+async function readAll(context: QueueContext) {
+  const { all, poll } = context.queues;
+  // All at once: what failed while something else was awaited would be nobody's, and end the process.
+  const [schedule, found, running, workers] = await Promise.all([
+    readSchedule(context),
+    Promise.all(all.map(readDepth)),
+    Promise.all(all.map(readRunning)),
+    readWorkers(poll),
   ]);
-  return { schedules, queues: depths, retries, running, sideJobs, workers };
+  const depths = found.map(({ depth }) => depth);
+  const sum = (state: 'waiting' | 'active'): number =>
+    depths.reduce((total, depth) => total + depth[state], 0);
+  const oldestMs = Math.min(...found.map((one) => one.oldestMs));
+  const oldestWaitingAt = Number.isFinite(oldestMs) ? new Date(oldestMs).toISOString() : null;
+  const totals = { waiting: sum('waiting'), active: sum('active'), oldestWaitingAt };
+  return { ...schedule, ...totals, running: running.flat(), depths, workers };
 }
 
-const MAX_RETRIES_READ = 200;
-
-async function readRetries(queues: Queues): Promise<QueuedRetry[]> {
-  const retries: QueuedRetry[] = [];
-  for (const target of queues.targets) {
-    const jobs = await queues.passes('full', target)?.getDelayed(0, MAX_RETRIES_READ - 1);
-    for (const job of jobs ?? []) {
-      const { data } = passData.safeParse(job?.data);
-      const at = data?.againAt ?? null;
-      if (data !== undefined && at !== null) retries.push({ formId: data.formId, target, at });
-    }
-  }
-  return retries;
-}
-
-async function count(
-  queue: AnyQueue,
-  name: Pick<QueueCounts, 'step' | 'target' | 'kind'>,
-): Promise<QueueCounts> {
-  const counts = await queue.getJobCounts('active', 'delayed', 'waiting-children');
-  const of = (state: string): number => counts[state] ?? 0;
+async function readDepth({ kind, target, queue }: OneQueue) {
+  const { active = 0, delayed = 0 } = await queue.getJobCounts('active', 'delayed');
   // Newest first. All of them, as the first in ascending order is, on PostgreSQL, the newest, too.
   const [waiting = []] = await queue.getBackend().getRanges(['waiting'], 0, -1);
-  const [oldest] = waiting.slice(-1);
-  const next = oldest === undefined ? undefined : await queue.getJob(oldest);
-  return {
-    ...name,
-    waiting: waiting.length,
-    waitingSinceMs: next?.timestamp ?? null,
-    active: of('active'),
-    delayed: of('delayed'),
-    waitingForPasses: of('waiting-children'),
-  };
+  const oldest = waiting.at(-1);
+  const job = oldest === undefined ? undefined : await queue.getJob(oldest);
+  const depth: QueueDepth = { queue: kind, target, waiting: waiting.length, active, delayed };
+  return { depth, oldestMs: job?.timestamp ?? Number.POSITIVE_INFINITY };
+}
+
+/** Most jobs that are read of each queue: as many as workers can run. */
+const MOST_READ = 100;
+
+const progress = z.object({ seen: z.number(), total: z.number() }).catch({ seen: 0, total: 0 });
+
+async function readRunning({ kind, target, queue }: OneQueue): Promise<RunningNow[]> {
+  if (kind === 'poll') return [];
+  const step = kind === 'write-back' ? kind : 'sync';
+  const payload = kind === 'write-back' ? writeBackData : syncData;
+  // One may have ended while it was asked for.
+  const jobs: (Job | undefined)[] = await queue.getJobs(['active'], 0, MOST_READ - 1);
+  return jobs.flatMap((job) => {
+    const formId = payload.safeParse(job?.data).data?.formId;
+    if (job === undefined || formId === undefined) return [];
+    const startedAtMs = job.processedOn ?? job.timestamp;
+    const isComparison = kind === 'comparison';
+    const worker = job.processedBy ?? null;
+    const { seen, total } = progress.parse(job.progress);
+    return [{ step, formId, target, isComparison, startedAtMs, seen, total, worker }];
+  });
+}
+
+/** What BullMQ writes before a worker's name. */
+const WORKER_NAME = ':w:';
+
+/** The processes that take jobs, each once; null where the store does not say. All of them poll. */
+async function readWorkers(poll: AnyQueue): Promise<string[] | null> {
+  try {
+    const named = (await poll.getWorkers()).flatMap(({ rawname }) => {
+      const at = rawname?.lastIndexOf(WORKER_NAME) ?? -1;
+      return at < 0 ? [] : [rawname?.slice(at + WORKER_NAME.length) ?? ''];
+    });
+    return named.length === 0 ? null : [...new Set(named)].toSorted();
+  } catch {
+    // Some managed services forbid listing clients.
+    return null;
+  }
 }

@@ -1,11 +1,19 @@
-import { FlowProducer, type IQueueBackend, Queue } from 'bullmq';
-import type { PassKind } from '../mirror/types.ts';
-import type { QueueBackend } from './backends/backend.ts';
-import type { ErrorListener } from './error-log.ts';
-import { MARK_QUEUE, PLAN_QUEUE, isLong, passQueue } from './jobs.ts';
-import { telemetryOption } from './telemetry.ts';
+import { type IQueueBackend, Queue, type Telemetry } from 'bullmq';
+import type { QueueBackend } from './backends.ts';
+import type { ErrorListener } from './events.ts';
+import type { SyncOrder } from './handlers.ts';
+import {
+  isLong,
+  isStorable,
+  jobIdOf,
+  jobOptions,
+  type QueueKind,
+  queueName,
+  type Timings,
+} from './jobs.ts';
+import type { QueueOptions } from './runtime.ts';
 
-/** A queue on whichever backend. */
+/** A queue on whichever store. */
 export type AnyQueue = Queue<
   unknown,
   unknown,
@@ -17,91 +25,179 @@ export type AnyQueue = Queue<
   object
 >;
 
-/** The kinds of pass that have a queue for each target; comparisons are in that of full passes. */
-export const QUEUE_KINDS: readonly PassKind[] = ['incremental', 'full'];
+/** One of the queues, and what it is for. */
+export interface OneQueue {
+  readonly kind: QueueKind;
+  /** Null for polls and write-backs. */
+  readonly target: string | null;
+  readonly queue: AnyQueue;
+}
 
-/** Every queue of this mirror, for adding and inspecting jobs. */
+/** Every queue of this mirror. */
 export interface Queues {
-  readonly plan: AnyQueue;
-  readonly mark: AnyQueue;
-  readonly flows: FlowProducer<IQueueBackend, object>;
-  /** The targets that have queues. */
-  readonly targets: readonly string[];
-  /** A target's passes of one kind; undefined for a target that is not configured. */
-  passes(kind: PassKind, target: string): AnyQueue | undefined;
-  /** All of them. */
-  readonly all: readonly AnyQueue[];
+  readonly poll: AnyQueue;
+  readonly writeBack: AnyQueue;
+  readonly all: readonly OneQueue[];
+  /** The queue that an order belongs in; undefined for a target that is not configured. */
+  of(order: SyncOrder): AnyQueue | undefined;
   close(): Promise<void>;
 }
 
-/** Nothing of ours reads BullMQ's event streams; a few are kept for dashboards. */
-const STREAMS = { events: { maxLen: 200 } } as const;
+/** What the parts of a running queue share. */
+export interface QueueContext extends QueueOptions {
+  readonly backend: QueueBackend;
+  readonly queues: Queues;
+  readonly timings: Timings;
+  readonly random: () => number;
+  readonly onError: ErrorListener;
+  /** Aborts when the process is to stop. */
+  readonly stopping: AbortSignal;
+}
 
-/** Opens the queues of `targets`. */
+const OF_TARGET: readonly QueueKind[] = ['sync', 'comparison'];
+
+/** Opens the queues of `targets`: two, and two for each target. */
 export function openQueues(
   backend: QueueBackend,
   targets: readonly string[],
   onError: ErrorListener,
 ): Queues {
-  const open = (name: string): AnyQueue => openQueue(backend, name, onError);
-  const plan = open(PLAN_QUEUE);
-  const mark = open(MARK_QUEUE);
-  const passes = {
-    incremental: new Map(targets.map((target) => [target, open(passQueue('incremental', target))])),
-    full: new Map(targets.map((target) => [target, open(passQueue('full', target))])),
+  const open = (kind: QueueKind, target: string | null): OneQueue => {
+    return { kind, target, queue: openQueue(backend, queueName(kind, target), onError) };
   };
-  const flows = new FlowProducer<IQueueBackend, object>(
-    { connection: {}, ...telemetryOption() },
-    backend.factory,
-  );
-  flows.on('error', onError);
-  const ofTargets = [passes.incremental, passes.full];
-  const all = [plan, mark, ...ofTargets.flatMap((each) => each.values().toArray())];
+  const [poll, writeBack] = [open('poll', null), open('write-back', null)];
+  const ofTargets = targets.flatMap((target) => OF_TARGET.map((kind) => open(kind, target)));
+  const all = [poll, writeBack, ...ofTargets];
   return {
-    plan,
-    mark,
-    flows,
-    targets,
+    poll: poll.queue,
+    writeBack: writeBack.queue,
     all,
-    passes: (kind, target) => passes[isLong(kind) ? 'full' : 'incremental'].get(target),
+    of: (order) => {
+      const kind = isLong(order) ? 'comparison' : 'sync';
+      return ofTargets.find((one) => one.kind === kind && one.target === order.target)?.queue;
+    },
     close: async () => {
-      await Promise.allSettled([...all, flows].map((one) => one.close()));
+      await Promise.allSettled(all.map(({ queue }) => queue.close()));
     },
   };
 }
 
-function openQueue(backend: QueueBackend, name: string, onError: ErrorListener): AnyQueue {
+/** Nothing of ours reads BullMQ's event streams; a few are kept for dashboards. */
+const STREAMS = { events: { maxLen: 200 } } as const;
+
+function openQueue(
+  backend: QueueBackend,
+  name: string,
+  onError: ErrorListener,
+  more: { readonly skipMetasUpdate?: boolean } = {},
+): AnyQueue {
   const queue: AnyQueue = new Queue(
     backend.queueName(name),
-    { connection: {}, streams: STREAMS, ...telemetryOption() },
+    { connection: {}, streams: STREAMS, ...telemetryOption(), ...more },
     backend.factory,
   );
   queue.on('error', onError);
   return queue;
 }
 
-/** Removes the queues of a target that is no longer configured, with their jobs; marks that waited for these go on. */
+/** Removes the queues of a target that is no longer configured, with their jobs. */
 export async function removeTargetQueues(
   backend: QueueBackend,
   target: string,
   onError: ErrorListener,
 ): Promise<void> {
-  const passes = QUEUE_KINDS.map((kind) => passQueue(kind, target));
-  for (const name of passes) {
-    const queue: AnyQueue = new Queue(
-      backend.queueName(name),
-      // The constructor would write the queue's settings again while we remove them.
-      { connection: {}, streams: STREAMS, skipMetasUpdate: true },
-      backend.factory,
-    );
-    queue.on('error', onError);
+  for (const kind of OF_TARGET) {
+    // The constructor would write the queue's settings again while we remove them.
+    const queue = openQueue(backend, queueName(kind, target), onError, { skipMetasUpdate: true });
     try {
-      // One by one: only that notifies a waiting parent. An active job cannot be removed; obliterating takes it along.
-      const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized']);
-      for (const job of jobs) await job.remove().catch(onError);
       await queue.obliterate({ force: true });
     } finally {
       await queue.close();
     }
   }
+}
+
+/** Adds runs of forms, each in its queue, except where the form's job is there already. */
+export async function addSyncs(
+  { queues, timings, logger }: QueueContext,
+  orders: readonly SyncOrder[],
+): Promise<void> {
+  const storable = orders.filter(({ formId }) => isStorable(formId));
+  if (storable.length < orders.length) {
+    const skipped = orders.length - storable.length;
+    logger.warn({ skipped }, 'Forms are skipped: no queue can store their IDs.');
+  }
+  for (const [queue, some] of Map.groupBy(storable, (order) => queues.of(order))) {
+    const jobs = some.map((order) => {
+      const options = jobOptions(isLong(order) ? 'comparison' : 'sync', timings);
+      return { name: 'sync', data: order, opts: { ...options, jobId: jobIdOf(order.formId) } };
+    });
+    await queue?.addBulk(jobs);
+  }
+}
+
+/** Adds write-backs of forms that have none yet. */
+export async function addWriteBacks(
+  { queues, timings }: QueueContext,
+  formIds: readonly string[],
+): Promise<void> {
+  const options = jobOptions('write-back', timings);
+  const jobs = formIds.filter(isStorable).map((formId) => {
+    return { name: 'write-back', data: { formId }, opts: { ...options, jobId: jobIdOf(formId) } };
+  });
+  await queues.writeBack.addBulk(jobs);
+}
+
+/** What became of orders. */
+export interface RunStarted {
+  /** A worker takes them as soon as one is free. */
+  readonly begun: readonly SyncOrder[];
+  /** Such a run is running already, or about to. */
+  readonly underWay: readonly SyncOrder[];
+}
+
+/**
+ * Adds runs that a person asks for. A job that waits to be tried again, perhaps for minutes, is replaced by one that begins at
+ * once; so is one that waits for a worker, if it would not do what is ordered. One that runs is left as it is. A form that
+ * the settings do not mirror is refused by the job itself.
+ */
+export async function runNow(
+  context: QueueContext,
+  orders: readonly SyncOrder[],
+): Promise<RunStarted> {
+  const begun: SyncOrder[] = [];
+  const underWay: SyncOrder[] = [];
+  for (const [queue, some] of Map.groupBy(orders, (order) => context.queues.of(order))) {
+    if (queue === undefined) continue;
+    // Asked once for all: of hundreds of forms most have no job. In this order: a job may move on in between.
+    const idsIn = async (state: 'delayed' | 'waiting' | 'active'): Promise<Set<string>> =>
+      new Set((await queue.getBackend().getRanges([state], 0, -1)).flat());
+    const delayed = await idsIn('delayed');
+    const waiting = await idsIn('waiting');
+    const running = await idsIn('active');
+    for (const order of some) {
+      const id = jobIdOf(order.formId);
+      const asksMore = order.isFull === true || order.acceptDeletes !== undefined;
+      const isReplaced = delayed.has(id) || (asksMore && waiting.has(id));
+      // A worker may have just taken it: then it stays.
+      const isFree = isReplaced
+        ? (await queue.remove(id)) === 1
+        : !waiting.has(id) && !running.has(id);
+      (isFree ? begun : underWay).push(order);
+    }
+  }
+  await addSyncs(context, begun);
+  return { begun, underWay };
+}
+
+/** Where a module that was loaded before the program (`node --import`) may leave what BullMQ is to report spans to. */
+const TELEMETRY = Symbol.for('forms-mirror.telemetry');
+
+/**
+ * An option of queues and workers: what such a module left, or nothing. The program itself depends on no tracing; spans name
+ * queues, jobs and their IDs, and so hold no answer (L11).
+ */
+export function telemetryOption(): { telemetry?: Telemetry } {
+  const left = (globalThis as { [TELEMETRY]?: Telemetry })[TELEMETRY];
+  return left === undefined ? {} : { telemetry: left };
 }

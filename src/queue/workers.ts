@@ -1,20 +1,29 @@
 import { hostname } from 'node:os';
-import { type IQueueBackend, Worker } from 'bullmq';
+import { type IQueueBackend, type Job, UnrecoverableError, Worker } from 'bullmq';
+import type { z } from 'zod';
+import { MirrorError, safeText } from '../base/errors.ts';
 import { retryDelayMs } from '../base/retry.ts';
-import type { PassKind } from '../mirror/types.ts';
-import { MARK_QUEUE, PLAN_QUEUE, markData, passQueue, planData } from './jobs.ts';
+import { unreachable } from './backends.ts';
+import { type HeldJob, runJob } from './job-outcome.ts';
 import {
-  type Processor,
-  type ProcessorContext,
-  markProcessor,
-  passProcessor,
-  planProcessor,
-} from './processors.ts';
-import type { ErrorListener } from './error-log.ts';
-import { intervalOf } from './scheduler.ts';
-import { telemetryOption } from './telemetry.ts';
+  isLong,
+  pollData,
+  type QueueKind,
+  queueName,
+  retryPolicy,
+  syncData,
+  writeBackData,
+} from './jobs.ts';
+import {
+  addSyncs,
+  addWriteBacks,
+  type OneQueue,
+  type QueueContext,
+  telemetryOption,
+} from './queues.ts';
+import { intervalOf, keepRhythm } from './scheduler.ts';
 
-/** A worker on whichever backend. */
+/** A worker on whichever store. */
 export type AnyWorker = Worker<
   unknown,
   string,
@@ -24,70 +33,44 @@ export type AnyWorker = Worker<
   object
 >;
 
-/** What the workers share. */
-export interface WorkerContext extends ProcessorContext {
-  readonly onError: ErrorListener;
-}
-
 /**
- * Passes of a target, and forms that are marked, that a process works on at one time: one waits for the source while the other
- * writes. Those that read a form whole are one at a time: they take the requests and the memory of a process for hours.
+ * Jobs of a queue that a process works on at one time. Of two runs one waits for the source while the other writes. A
+ * comparison takes the requests and the memory of a process for long: one at a time.
  */
-const PASSES_AT_ONCE = 2;
-const FULL_PASSES_AT_ONCE = 1;
+const AT_ONCE = { poll: 1, sync: 2, comparison: 1, 'write-back': 2 };
 
-/** How many workers {@link startWorkers} starts: each holds a connection. */
-export const workerCount = (targets: readonly string[]): number => 2 + 2 * targets.length;
-
-/**
- * One worker for planning, one for marking, two for each target: a slow or failing target delays only itself, and a
- * long full pass delays no incremental one.
- */
-export function startWorkers(context: WorkerContext): AnyWorker[] {
-  const { targets } = context.queues;
-  return [
-    startWorker(context, PLAN_QUEUE, planProcessor(context), 1),
-    startWorker(context, MARK_QUEUE, markProcessor(context), PASSES_AT_ONCE),
-    ...targets.flatMap((target) => {
-      const start = (kind: PassKind, count: number): AnyWorker =>
-        startWorker(
-          context,
-          passQueue(kind, target),
-          passProcessor(context, { kind, target }),
-          count,
-        );
-      return [start('incremental', PASSES_AT_ONCE), start('full', FULL_PASSES_AT_ONCE)];
-    }),
-  ];
-}
-
-/** A stall costs no attempt and means that a process died; after 100 of them the job is left to the next scheduled run. */
+/** A stall costs no attempt and means that a process died; after 100 of them the job is left to the next poll. */
 const MAX_STALLS = 100;
 
-function startWorker(
-  context: WorkerContext,
-  name: string,
-  processor: Processor,
-  concurrency: number,
-): AnyWorker {
-  const { timings, random } = context;
+/** One worker for each queue: a slow or failing target delays only itself, and a long comparison delays no newcomer. */
+export function startWorkers(context: QueueContext): AnyWorker[] {
+  return context.queues.all.map((queue) => startWorker(context, queue));
+}
+
+function startWorker(context: QueueContext, { kind, target }: OneQueue): AnyWorker {
+  const { timings, random, logger } = context;
+  const name = queueName(kind, target);
   const worker: AnyWorker = new Worker(
     context.backend.queueName(name),
-    processor,
+    // BullMQ gives a signal only to a function that declares all three. It aborts when the job's lock is lost.
+    (job: Job, token?: string, signal?: AbortSignal) => {
+      const held = { job, token: token ?? '', signal };
+      if (kind === 'poll') return poll(context, held);
+      return target === null ? writeBack(context, held) : sync(context, held, kind, target);
+    },
     {
       connection: {},
       ...telemetryOption(),
       name: `${hostname()}-${process.pid}`,
-      concurrency,
+      concurrency: AT_ONCE[kind],
       lockDuration: timings.lockDurationMs,
       stalledInterval: timings.stalledIntervalMs,
       runRetryDelay: timings.refusedMs,
       maxStalledCount: MAX_STALLS,
       settings: {
-        backoffStrategy: (attemptsMade, _type, _error, job) => {
-          const kind = kindOf(job?.data);
-          const delayMs = retryDelayMs(timings.retry[kind], attemptsMade, random);
-          return Math.min(delayMs, intervalOf(context.schedules, kind));
+        backoffStrategy: (attemptsMade) => {
+          const delayMs = retryDelayMs(retryPolicy(kind, timings), attemptsMade, random);
+          return Math.min(delayMs, intervalOf(context.schedule));
         },
       },
     },
@@ -95,10 +78,7 @@ function startWorker(
   );
   worker.on('error', context.onError);
   worker.on('stalled', (jobId) => {
-    context.logger.warn(
-      { queue: name, jobId },
-      'A worker died while it ran a job; the job is run again.',
-    );
+    logger.warn({ queue: name, jobId }, 'A worker died while it ran a job; the job is run again.');
     context.events.emit('job.recovered', { queue: name });
   });
   // BullMQ only reports it, and lets the job run on beside the worker that took it over.
@@ -108,11 +88,128 @@ function startWorker(
   return worker;
 }
 
-/** Every payload names a kind of pass. */
-function kindOf(data: unknown): PassKind {
-  const parsed = planData
-    .pick({ kind: true })
-    .or(markData.pick({ kind: true }))
-    .safeParse(data);
-  return parsed.success ? parsed.data.kind : 'incremental';
+/** Asks what there is to do and adds it. */
+async function poll(context: QueueContext, held: HeldJob): Promise<string> {
+  ownPayload(context, held.job, 'poll', pollData);
+  const subject = { step: 'poll', formId: null, target: null } as const;
+  return runJob(context, held, subject, async (stop) => {
+    // BullMQ has set the next poll when it gave out this one.
+    await ofQueue(keepRhythm(context));
+    const { syncs, writeBacks } = await context.handlers.poll(stop);
+    await ofQueue(addSyncs(context, syncs));
+    if (context.writesBack) await ofQueue(addWriteBacks(context, writeBacks));
+    return 'done';
+  });
 }
+
+/** A full run or comparison that could not prove itself is tried again so often. Then the next poll finds what is still due. */
+const INCOMPLETE_RETRIES = 2;
+
+/** One run over one form, into the target that the queue is for. */
+async function sync(
+  context: QueueContext,
+  held: HeldJob,
+  kind: QueueKind,
+  target: string,
+): Promise<string> {
+  const { job } = held;
+  const order = ownPayload(context, job, 'sync', syncData);
+  if (order.target !== target || isLong(order) !== (kind === 'comparison')) {
+    refuse(context, job, 'it is in the wrong queue');
+  }
+  const { formId } = order;
+  const subject = { step: 'sync', formId, target } as const;
+  return runJob(context, held, subject, async (stop) => {
+    await requirePlanned(context, job, { formId, target }, stop);
+    const outcome = await context.handlers.sync(order, stop, progressWriter(context, job));
+    if (outcome === 'incomplete' && isLong(order) && job.attemptsMade < INCOMPLETE_RETRIES) {
+      throw new MirrorError('RUN_INCOMPLETE', 'There is no proof yet that nothing was missed.');
+    }
+    if (context.writesBack && (outcome === 'ok' || outcome === 'held')) {
+      // If it cannot be added, the next poll adds it.
+      await addWriteBacks(context, [formId]).catch(context.onError);
+    }
+    return outcome;
+  });
+}
+
+/** Writes back one form. */
+async function writeBack(context: QueueContext, held: HeldJob): Promise<string> {
+  const { formId } = ownPayload(context, held.job, 'write-back', writeBackData);
+  const subject = { step: 'write-back', formId, target: null } as const;
+  return runJob(context, held, subject, async (stop) => {
+    // Added by an earlier setting.
+    if (!context.writesBack) return 'off';
+    await requirePlanned(context, held.job, { formId, target: null }, stop);
+    return context.handlers.writeBack(formId, stop);
+  });
+}
+
+/** What the queue's own connection meets while a job runs. */
+const ofQueue = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw unreachable('The queue', error);
+  });
+
+/**
+ * Stores how far a run has come, numbers only, after a rest before each write: none of a short run, for which a write costs
+ * as much as its own work. What cannot be stored is left out: the next one follows.
+ */
+function progressWriter({ clock, timings }: QueueContext, job: Job) {
+  let writtenAtMs = clock.now();
+  return (seen: number, total: number): void => {
+    if (clock.now() - writtenAtMs < timings.progressMs) return;
+    writtenAtMs = clock.now();
+    job.updateProgress({ seen, total }).catch(() => undefined);
+  };
+}
+
+/*
+ * Anyone who reaches the store can write any job into it, and an earlier setting may have left some there. So a worker does
+ * only what its own settings say: a job that is none of ours, or about a form or target that is not mirrored, ends without
+ * another try, and nothing is read or written for it.
+ */
+
+/** The payload of a job called `name`. Throws BullMQ's UnrecoverableError for one that is not of this shape. */
+function ownPayload<Schema extends z.ZodType>(
+  context: QueueContext,
+  job: Job,
+  name: string,
+  schema: Schema,
+): z.infer<Schema> {
+  const parsed = schema.safeParse(job.data);
+  if (parsed.success && job.name === name) return parsed.data;
+  return refuse(context, job, 'it was written by another program or version');
+}
+
+/** Throws BullMQ's UnrecoverableError for a job that the settings of this process do not ask for. */
+async function requirePlanned(
+  context: QueueContext,
+  job: Job,
+  place: { readonly formId: string; readonly target: string | null },
+  signal: AbortSignal,
+): Promise<void> {
+  if (await context.handlers.isPlanned(place, signal)) return;
+  const about = { formId: short(place.formId), target: place.target };
+  refuse(context, job, 'the settings of this process do not mirror that form there', about);
+}
+
+/** So many refusals are named in the log of a process; what a flood of jobs brings after them is not. */
+const MOST_NAMED = 100;
+/** Refusals that a process has logged already: each once, however often a job comes back. */
+const named = new WeakMap<QueueContext, Set<string>>();
+
+function refuse(context: QueueContext, job: Job, why: string, about?: object): never {
+  const known = named.get(context) ?? new Set<string>();
+  named.set(context, known);
+  const where = { queue: job.queueName, job: short(job.id ?? '') };
+  const key = JSON.stringify([job.queueName, why, about ?? where]);
+  if (!known.has(key) && known.size < MOST_NAMED) {
+    known.add(key);
+    const last = known.size === MOST_NAMED ? ' Further ones are not named.' : '';
+    context.logger.warn({ ...where, ...about }, `A job is refused: ${why}.${last}`);
+  }
+  throw new UnrecoverableError(`Refused: ${why}.`);
+}
+
+const short = (text: string): string => safeText(text, 100);

@@ -1,53 +1,57 @@
 import { z } from 'zod';
-import { chatOf } from '../alerts/chats/chats.ts';
-import type { EmailSettings, SmtpServer } from '../alerts/email.ts';
+import type { EmailSettings, SmtpServer } from '../notify/mail.ts';
+import type { NotifySettings } from '../notify/notifier.ts';
 import { decoded, isLoopback, plainHost } from '../base/transport.ts';
 import { readPlaintextHosts } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';
 import { list } from './value-schemas.ts';
 
-/** How people are told, besides ALERT_WEBHOOK_URL. */
-export interface TellSettings {
-  /** Undefined: no mail. */
-  readonly email: EmailSettings | undefined;
-  /** Undefined: none is called. */
-  readonly heartbeatUrl: string | undefined;
-  /** Where people find the status page; undefined: not said. */
-  readonly statusUrl: string | undefined;
-}
-
 const text = z.string();
 
-/**
- * All of them, and ALERT_WEBHOOK_URL. Complains about what is missing; `warnings` is told of what does nothing, and of an address
- * that takes nothing any more.
- */
-export function readTelling(
-  reader: SettingsReader,
-  warnings: string[],
-): { readonly alertUrl: string | undefined; readonly telling: TellSettings } {
-  const alertUrl = readAlertUrl(reader, warnings);
-  const email = readEmail(reader, warnings);
-  const telling = {
-    email,
+/** Where notifications go. Complains about what is missing; adds to `warnings` what does nothing. */
+export function readNotify(reader: SettingsReader, warnings: string[]): NotifySettings {
+  const server = readServer(reader);
+  const from = readSender(reader, server);
+  const alertTo = readRecipients(reader, 'ALERT_EMAIL_TO');
+  const newTo = readRecipients(reader, 'NOTIFY_NEW_EMAIL_TO');
+  const isMailed = RECIPIENTS.some((name) => reader.isGiven(name));
+  if (reader.isGiven('ALERT_SMTP_URL') && !isMailed) {
+    warnings.push('ALERT_SMTP_URL does nothing without ALERT_EMAIL_TO or NOTIFY_NEW_EMAIL_TO.');
+  }
+  const mail = (to: readonly string[] | undefined): EmailSettings | undefined =>
+    to === undefined || server === undefined || from === undefined
+      ? undefined
+      : { server, from, to };
+  return {
+    alertUrl: readWebhook(reader, 'ALERT_WEBHOOK_URL', warnings),
+    alertEmail: mail(alertTo),
+    newUrl: readWebhook(reader, 'NOTIFY_NEW_URL', warnings),
+    newEmail: mail(newTo),
     heartbeatUrl: readSafeAddress(reader, 'HEARTBEAT_URL'),
     statusUrl: reader.read('STATUS_URL', pageAddress),
   };
-  return { alertUrl, telling };
 }
 
-function readAlertUrl(reader: SettingsReader, warnings: string[]): string | undefined {
-  const url = readSafeAddress(reader, 'ALERT_WEBHOOK_URL');
+function readWebhook(
+  reader: SettingsReader,
+  name: SettingName,
+  warnings: string[],
+): string | undefined {
+  const url = readSafeAddress(reader, name);
   const retired = url === undefined ? undefined : retiredAddress(url);
-  if (retired !== undefined) warnings.push(`ALERT_WEBHOOK_URL ${retired}.`);
+  if (retired !== undefined) warnings.push(`${name} ${retired}.`);
   return url;
 }
 
+/** The connectors of Office 365 were retired in 2026. */
+const CONNECTOR = /^(?:[\w-]+\.)?webhook\.office\.com$|^outlook\.office(?:365)?\.com$/;
+
 /** Why nothing that is sent to a webhook arrives any more; goes on after its name. Undefined: nothing is known against it. */
-export const retiredAddress = (url: string): string | undefined => {
-  return chatOf(url).retired?.(new URL(url));
-};
+export const retiredAddress = (url: string): string | undefined =>
+  CONNECTOR.test(new URL(url).hostname)
+    ? 'is the address of an Office 365 connector, which Microsoft has retired: in Teams, make a workflow "Send webhook alerts to a channel" and set its address'
+    : undefined;
 
 /** An address that holds a secret: messages do not quote it (L15). */
 function readSafeAddress(reader: SettingsReader, name: SettingName): string | undefined {
@@ -92,25 +96,28 @@ const sender = text.refine(
   'is not an e-mail address: write mirror@example.com, or Forms mirror <mirror@example.com>',
 );
 
-function readEmail(reader: SettingsReader, warnings: string[]): EmailSettings | undefined {
-  const to = reader.read('ALERT_EMAIL_TO', mailboxes);
-  const server = readServer(reader);
+const RECIPIENTS = ['ALERT_EMAIL_TO', 'NOTIFY_NEW_EMAIL_TO'] as const;
+
+function readRecipients(
+  reader: SettingsReader,
+  name: (typeof RECIPIENTS)[number],
+): readonly string[] | undefined {
+  if (reader.isGiven(name) && !reader.isGiven('ALERT_SMTP_URL')) {
+    reader.complain('ALERT_SMTP_URL', `is missing: the mail server for ${name}`);
+  }
+  return reader.read(name, mailboxes);
+}
+
+function readSender(reader: SettingsReader, server: SmtpServer | undefined): string | undefined {
   const given = reader.read('ALERT_EMAIL_FROM', sender);
-  const isGiven = (name: SettingName): boolean => reader.isGiven(name);
-  if (isGiven('ALERT_EMAIL_TO') && !isGiven('ALERT_SMTP_URL')) {
-    reader.complain('ALERT_SMTP_URL', 'is missing: the mail server for ALERT_EMAIL_TO');
-  }
-  if (isGiven('ALERT_SMTP_URL') && !isGiven('ALERT_EMAIL_TO')) {
-    warnings.push('ALERT_SMTP_URL does nothing without ALERT_EMAIL_TO.');
-  }
-  if (to === undefined || server === undefined) return undefined;
-  const from = given ?? [server.login?.user ?? ''].find((user) => MAILBOX.test(user));
-  if (from === undefined && !isGiven('ALERT_EMAIL_FROM')) {
+  const from = given ?? [server?.login?.user ?? ''].find((user) => MAILBOX.test(user));
+  const isMailed = server !== undefined && RECIPIENTS.some((name) => reader.isGiven(name));
+  if (from === undefined && isMailed && !reader.isGiven('ALERT_EMAIL_FROM')) {
     const why =
       'the user name in ALERT_SMTP_URL is not an e-mail address that could be used for it';
     reader.complain('ALERT_EMAIL_FROM', `is missing: ${why}`);
   }
-  return from === undefined ? undefined : { server, from, to };
+  return from;
 }
 
 /** The mail server. Messages quote nothing of the value: it holds a password (L15). */

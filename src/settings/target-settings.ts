@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { HistoryKind } from '../mirror/target.ts';
+import type { HistoryKind } from '../mirror/port.ts';
 import { type FieldPicks, parsePicks } from '../mirror/picks.ts';
 import { keepsHistory, parseTargetUrl, type TargetAddress } from '../targets/target-kinds.ts';
 import { TargetUrlError } from '../targets/target-url-error.ts';

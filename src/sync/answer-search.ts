@@ -3,6 +3,9 @@ import type { FormsClient } from '../forms/client.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { Source } from './source.ts';
 
+/** No number in a response decides how many pages are asked for. */
+const MOST_KNOWN = 1_000_000;
+
 /** Pages read of a form: all of up to 2,000 submissions; of a larger form a sample over its whole life. */
 const MOST_PAGES = 20;
 
@@ -30,7 +33,7 @@ export async function fieldsInAnswers(
       }
       return Math.ceil(total / Math.max(1, items.length));
     };
-    const last = await look(1);
+    const last = Math.min(await look(1), MOST_KNOWN);
     for (const page of spread(last)) {
       if (found.size === wanted.size) return found;
       await look(page);

@@ -1,12 +1,13 @@
 import { MirrorError } from '../base/errors.ts';
 import { formNamesIn, picksById } from '../mirror/picks.ts';
-import type { Copy } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
+import { bindSlug, readSlugs } from './slugs.ts';
+import type { Target } from './target.ts';
 import type { NamingSettings } from './unmatched-names.ts';
 
 export interface BoundSlugsOptions {
   readonly targets: readonly NamingSettings[];
-  readonly openTarget: (name: string) => Promise<Pick<Copy, 'slugs' | 'bindSlug'>>;
+  readonly openTarget: (name: string) => Promise<Target>;
 }
 
 /**
@@ -38,7 +39,8 @@ export class BoundSlugs {
   /** Asks a target once what it keeps, where its settings name any form. Rejects as the target does. */
   async load(target: string): Promise<void> {
     if (this.isLoaded(target)) return;
-    const kept = await (await this.#options.openTarget(target)).slugs();
+    const { store } = await this.#options.openTarget(target);
+    const kept = await readSlugs(store);
     this.#kept.set(target, new Map(kept));
   }
 
@@ -107,8 +109,8 @@ export class BoundSlugs {
     const kept = this.#kept.get(target);
     const isMeant = this.idsFor(target).get(form.slug) === form.id && form.slug !== form.id;
     if (!keep || kept === undefined || !isMeant || kept.has(form.slug)) return;
-    const opened = await this.#options.openTarget(target);
-    kept.set(form.slug, await opened.bindSlug(form.slug, form.id));
+    const { store } = await this.#options.openTarget(target);
+    kept.set(form.slug, await bindSlug(store, form.slug, form.id));
     // Another process may have kept another form.
     this.#refuse(target, form);
   }

@@ -30,9 +30,9 @@ export function flagDue(
   { options, clock }: Pick<Work, 'options' | 'clock'>,
 ): FormState {
   if (options.isFull) return flagAll(state);
-  const old = options.dueBeforeMs;
+  const { compareEveryMs } = options;
+  const flagged = compareEveryMs === null ? state : flagOld(state, compareEveryMs, clock.now());
   // A reading that lies in the future was named by a clock that was wrong: it says nothing.
-  const flagged = old === null ? state : flagOld(state, old);
   return flagged.ranges.some(({ readAtMs }) => readAtMs !== null && readAtMs > clock.now() + DAY_MS)
     ? flagAll(flagged)
     : flagged;

@@ -1,28 +1,30 @@
+import { hostname, userInfo } from 'node:os';
 import { isAbort, type MirrorError, toMirrorError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
 import type { FormsClient } from '../forms/client.ts';
-import {
-  type Copy,
-  type CopyReader,
-  type CopyWriter,
-  type Erasure,
-  type FormOverview,
-  NOTHING_ERASED,
-} from '../mirror/target.ts';
+import { distrust } from '../mirror/form-state.ts';
+import type { OpenForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
+import {
+  allRows,
+  entriesOf,
+  heldForms,
+  LISTED,
+  openToWrite,
+  reading,
+  type Target,
+  type Waiting,
+} from './target.ts';
+import { noteWriteBack } from './write-back-records.ts';
+
+/*
+ * What a person asked to be erased leaves rows, history, lists and files, and stays away (L18).
+ */
 
 /** A target, and whether the settings have it mirror a form. */
 export interface EraseTarget {
-  readonly target: Copy;
+  readonly target: Target;
   readonly mirrors: (form: FormIdentity) => boolean;
-}
-
-/** How erasures go about it. */
-export interface EraseOptions {
-  /** How long to wait for a pass over the same form to end: an erasure takes the lock of a pass (L13). */
-  readonly waitMs: number;
-  readonly signal: AbortSignal;
-  /** What failed already, and is not tried: where it could not be counted, say. */
-  readonly untried?: readonly ErasureReport[];
 }
 
 /** Submissions of one form. */
@@ -38,12 +40,25 @@ export interface FoundForms {
   readonly unknown: readonly string[];
 }
 
-/** What an erasure did, or would do, in one form of one target. `failure`: why it did nothing, or not all of it. */
-export interface ErasureReport extends Erasure {
+/** What a target holds of submissions, or has removed of them. Counts. Versions are removed with their rows and not counted. */
+export interface Traces {
+  readonly rows: number;
+  /** Listed as rejected, held or undecided. */
+  readonly listings: number;
+  /** Remembered refusals of status changes. */
+  readonly refusals: number;
+}
+
+/** Nothing is held, or nothing was removed. */
+export const NO_TRACES: Traces = { rows: 0, listings: 0, refusals: 0 };
+
+/** What an erasure did, or would do, in one form of one target. */
+export interface ErasureReport extends Traces {
   readonly target: string;
   readonly form: FormIdentity;
   /** Submissions that were to be forgotten, or remembered; for fields: how many were emptied. */
   readonly asked: number;
+  /** Why it did nothing, or not all of it; null: it did. */
   readonly failure: MirrorError | null;
 }
 
@@ -56,64 +71,53 @@ export async function findForms(
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<FoundForms> {
-  const found = new Map<string, { form: FormIdentity; ids: string[] }>();
+  const found = new Map<string, { form: FormIdentity; ids: Set<string> }>();
   const add = (form: FormIdentity, id: string): void => {
-    const entry = found.get(form.id) ?? { form, ids: [] };
-    if (!entry.ids.includes(id)) entry.ids.push(id);
+    const entry = found.get(form.id) ?? { form, ids: new Set<string>() };
+    entry.ids.add(id);
     found.set(form.id, entry);
   };
-  const known = new Map<string, FormIdentity>();
-  const readers: { form: FormIdentity; reader: CopyReader }[] = [];
   for (const { target } of targets) {
-    for (const overview of await orNone(target.overview())) {
-      const form = identityOf(overview);
-      known.set(form.id, form);
-      const reader = await orUndefined(target.reader(form.id));
-      if (reader !== undefined) readers.push({ form, reader });
+    for (const { id, slug, name } of (await orUndefined(heldForms(target))) ?? []) {
+      const known = await orUndefined(reading(target, id, (form) => knownIn(form, ids)));
+      for (const submission of known ?? []) add({ id, slug, name }, submission);
     }
   }
   for (const id of ids) {
-    const item = await orUndefined(client?.getSubmission(id, { signal }));
-    const formId = item?.submission?.formId || undefined;
-    if (formId === undefined) continue;
-    add(known.get(formId) ?? (await formAtSource(client, formId, signal)), id);
+    const formId = (await orUndefined(client?.getSubmission(id, { signal })))?.submission?.formId;
+    if (formId === undefined || formId === '') continue;
+    const form =
+      found.get(formId)?.form ?? (await orUndefined(client?.getForm(formId, { signal })));
+    add({ id: formId, slug: form?.slug ?? formId, name: form?.name ?? formId }, id);
   }
-  // What the source says does not end the search: a target may hold it in the form that it was in before.
-  for (const { form, reader } of readers) {
-    const others = ids.filter((id) => found.get(form.id)?.ids.includes(id) !== true);
-    for (const id of await knownOf(reader, others)) add(form, id);
-  }
-  const all = new Set([...found.values()].flatMap((entry) => entry.ids));
-  return { forms: [...found.values()], unknown: ids.filter((id) => !all.has(id)) };
+  const forms: FormIds[] = [];
+  for (const { form, ids: some } of found.values()) forms.push({ form, ids: [...some] });
+  const all = new Set(forms.flatMap((each) => each.ids));
+  return { forms, unknown: ids.filter((id) => !all.has(id)) };
 }
 
-const identityOf = ({ formId: id, slug, name }: FormOverview): FormIdentity => ({ id, slug, name });
-
-async function formAtSource(
-  client: FormsClient | undefined,
-  formId: string,
-  signal: AbortSignal,
-): Promise<FormIdentity> {
-  const form = await orUndefined(client?.getForm(formId, { signal }));
-  return { id: formId, slug: form?.slug ?? formId, name: form?.name ?? formId };
+/** Of these submissions those that a target holds, lists or has forgotten. */
+async function knownIn(form: OpenForm, ids: readonly string[]): Promise<Set<string>> {
+  const wanted = new Set(ids);
+  const known = new Set((await form.forgotten(ids)).keys());
+  for await (const rows of allRows(form, { ids })) for (const { id } of rows) known.add(id);
+  for (const { id } of await entriesOf(form, [...LISTED, 'held', 'refused']))
+    if (wanted.has(id)) known.add(id);
+  return known;
 }
 
-/** Of these submissions those that a target has to do with. One that does not answer fails when it is to be erased from. */
-async function knownOf(reader: CopyReader, ids: readonly string[]): Promise<string[]> {
-  if (ids.length === 0) return [];
-  const forgotten = await orUndefined(reader.forgotten(ids));
-  const traced = new Set(await tracedOf(reader, ids));
-  return ids.filter((id) => traced.has(id) || forgotten?.has(id) === true);
-}
-
-/** Of these submissions those that a target holds anything of. In halves: mostly it is none of them. */
-async function tracedOf(reader: CopyReader, ids: readonly string[]): Promise<readonly string[]> {
-  const traces = await orUndefined(reader.traces(ids));
-  if (traces === undefined || Object.values(traces).every((count) => count === 0)) return [];
-  if (ids.length === 1) return ids;
-  const middle = Math.ceil(ids.length / 2);
-  const [one, two] = [ids.slice(0, middle), ids.slice(middle)];
-  return [...(await tracedOf(reader, one)), ...(await tracedOf(reader, two))];
+/** Counts what the target holds of these submissions. */
+async function tracesIn(form: OpenForm, ids: readonly string[]): Promise<Traces> {
+  const wanted = new Set(ids);
+  let rows = 0;
+  for await (const found of allRows(form, { ids })) rows += found.length;
+  const listings = await entriesOf(form, [...LISTED, 'held']);
+  const refusals = await entriesOf(form, ['refused']);
+  return {
+    rows,
+    listings: listings.filter(({ id }) => wanted.has(id)).length,
+    refusals: refusals.filter(({ id }) => wanted.has(id)).length,
+  };
 }
 
 /** What {@link forget} would remove. Changes nothing. */
@@ -122,51 +126,27 @@ export const previewForget = (
   forms: readonly FormIds[],
 ): Promise<ErasureReport[]> =>
   inEach(targets, forms, async (target, { form, ids }) => {
-    const traces = await (await target.reader(form.id))?.traces(ids);
-    return { ...NOTHING_ERASED, ...traces };
+    const traces = await reading(target, form.id, (open) => tracesIn(open, ids));
+    return traces ?? NO_TRACES;
   });
 
 /**
- * Forgets submissions in every target that mirrors their form, or holds it (L18): what is held of them is removed, and
- * they stay away while the source still has them. A target that fails holds up no other (L12); all may be repeated.
+ * Forgets submissions in every target that mirrors their form, or holds it: what is held of them is removed, and they stay away
+ * while the source still has them. A target that fails holds up no other (L12); all may be repeated.
  */
 export const forget = (
   targets: readonly EraseTarget[],
   forms: readonly FormIds[],
-  at: string,
-  options: EraseOptions,
+  waiting: Waiting,
 ): Promise<ErasureReport[]> =>
-  inEach(
-    targets,
-    forms,
-    async (target, { form, ids }) => {
-      const erasure = await writing(target, form, options, (writer) => writer.forget(ids, at));
-      return { ...erasure, failure: await scrubbed(target) };
-    },
-    options.untried,
-  );
-
-/**
- * Scrubs a target after something was erased. Its failure, or null: what is gone from the tables is told all the same, though its
- * traces in the files are not gone yet.
- */
-export const scrubbed = (target: Copy): Promise<MirrorError | null> =>
-  target.scrub().then(() => null, toMirrorError);
-
-/** Lets forgotten submissions come back with the next pass; `rows` of the reports: how many were forgotten. */
-export const remember = (
-  targets: readonly EraseTarget[],
-  forms: readonly FormIds[],
-  options: EraseOptions,
-): Promise<ErasureReport[]> =>
-  inEach(
-    targets,
-    forms,
-    async (target, { form, ids }) => {
-      const rows = await writing(target, form, options, (writer) => writer.remember(ids));
-      return { ...NOTHING_ERASED, rows };
-    },
-    options.untried,
+  inEach(targets, forms, (target, { form, ids }) =>
+    writing(target, form, waiting, async (open) => {
+      const traces = await tracesIn(open, ids);
+      // What the last write-back said may name one of them; the next one says it again.
+      await noteWriteBack(target.store, form.id, null);
+      await open.erase({ kind: 'forget', ids });
+      return traces;
+    }),
   );
 
 /** How many of the submissions are forgotten, as {@link remember} would report. */
@@ -175,52 +155,61 @@ export const previewRemember = (
   forms: readonly FormIds[],
 ): Promise<ErasureReport[]> =>
   inEach(targets, forms, async (target, { form, ids }) => {
-    const forgotten = await (await target.reader(form.id))?.forgotten(ids);
-    return { ...NOTHING_ERASED, rows: forgotten?.size ?? 0 };
+    const forgotten = await reading(target, form.id, (open) => open.forgotten(ids));
+    return { ...NO_TRACES, rows: forgotten?.size ?? 0 };
   });
 
-/** Runs `work` with a writer of the form, which waits for a running pass to end. */
+/** Lets forgotten submissions come back with the next run; `rows` of the reports: how many were forgotten. */
+export const remember = (
+  targets: readonly EraseTarget[],
+  forms: readonly FormIds[],
+  waiting: Waiting,
+): Promise<ErasureReport[]> =>
+  inEach(targets, forms, (target, { form, ids }) =>
+    writing(target, form, waiting, async (open) => {
+      const forgotten = await open.forgotten(ids);
+      if (forgotten.size === 0) return NO_TRACES;
+      // What may come back is not in the copy until a run has looked for it.
+      await open.commit({ state: distrust });
+      await open.erase({ kind: 'remember', ids });
+      return { ...NO_TRACES, rows: forgotten.size };
+    }),
+  );
+
+/** Runs `work` with the form open for writing, also where it is paused: erasing must not wait. */
 export async function writing<T>(
-  target: Copy,
+  target: Target,
   form: FormIdentity,
-  { waitMs, signal }: EraseOptions,
-  work: (writer: CopyWriter) => Promise<T>,
+  waiting: Waiting,
+  work: (open: OpenForm) => Promise<T>,
 ): Promise<T> {
-  await using writer = await target.openWriter(form, { waitMs, signal, whilePaused: true });
-  return await work(writer);
+  await using open = await openToWrite(target, form, waiting);
+  const done = await work(open);
+  await open.finish();
+  return done;
 }
 
-/** Runs `work` for each form in each target that has to do with it; those of `untried` are told as they are. */
+/** Runs `work` for each form in each target that has to do with it. */
 async function inEach(
   targets: readonly EraseTarget[],
   forms: readonly FormIds[],
-  work: (target: Copy, form: FormIds) => Promise<Erasure & Partial<Pick<ErasureReport, 'failure'>>>,
-  untried: readonly ErasureReport[] = [],
+  work: (target: Target, form: FormIds) => Promise<Traces>,
 ): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
   for (const { target, mirrors } of targets) {
     for (const each of forms) {
       const about = { target: target.name, form: each.form, asked: each.ids.length };
-      const failed = untried.find(
-        (one) => one.target === target.name && one.form.id === each.form.id,
-      );
-      if (failed !== undefined) {
-        reports.push(failed);
-        continue;
-      }
       try {
-        const held = mirrors(each.form) || (await target.reader(each.form.id)) !== undefined;
-        if (held) reports.push({ ...about, failure: null, ...(await work(target, each)) });
+        const isHeld = (await reading(target, each.form.id, async () => true)) ?? false;
+        if (!isHeld && !mirrors(each.form)) continue;
+        reports.push({ ...about, failure: null, ...(await work(target, each)) });
       } catch (error) {
-        reports.push({ ...about, ...NOTHING_ERASED, failure: toMirrorError(error) });
+        reports.push({ ...about, ...NO_TRACES, failure: toMirrorError(error) });
       }
     }
   }
   return reports;
 }
-
-const orNone = async <T>(asked: Promise<readonly T[]>): Promise<readonly T[]> =>
-  (await orUndefined(asked)) ?? [];
 
 /** What was asked for; undefined where there is no answer, unless a person stops the search. */
 async function orUndefined<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
@@ -229,5 +218,30 @@ async function orUndefined<T>(asked: Promise<T> | undefined): Promise<T | undefi
   } catch (error) {
     if (isAbort(error)) throw error;
     return undefined;
+  }
+}
+
+/** The user of this process, for logs and pauses. */
+export function person(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    // A container may run as a user without a name.
+    return `user ${process.getuid?.() ?? 'unknown'}@${hostname()}`;
+  }
+}
+
+/** Logs what was erased, or may come back: who, what and where, as counts, without an ID or an answer. */
+export function logErasures(
+  logger: Logger,
+  { command, by }: { readonly command: string; readonly by: string },
+  reports: readonly ErasureReport[],
+): void {
+  const message =
+    command === 'forget --undo' ? 'The forgotten submissions may come back.' : 'Erased on request.';
+  for (const { target, form, asked, rows, listings, refusals, failure } of reports) {
+    const fields = { command, by, target, form: form.id, asked, rows, listings, refusals };
+    if (failure === null) logger.warn(fields, message);
+    else logger.error({ ...fields, err: failure }, 'An erasure failed. Repeat it.');
   }
 }

@@ -1,32 +1,31 @@
-import { orNull } from '../forms/errors.ts';
-import { compareRow, joinRow } from '../mirror/row.ts';
-import { pickFields } from '../mirror/fields.ts';
-import { decideMark, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
-import type { FieldPicks } from '../mirror/picks.ts';
-import type { Copy, CopyReader, Refusal } from '../mirror/target.ts';
-import type { StoredRow } from '../mirror/port.ts';
-import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { FormsClient } from '../forms/client.ts';
-
-/** How many listed rejections are searched for the submission. */
-const MOST_LISTED = 10_000;
+import { orNull } from '../forms/errors.ts';
+import { pickFields } from '../mirror/fields.ts';
+import { decideMark, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
+import type { Entry, OpenForm, StoredRow } from '../mirror/port.ts';
+import { compareRow, joinRow } from '../mirror/row.ts';
+import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
+import type { Joining } from '../mirror/picks.ts';
+import { allRows, entriesOf, heldForms, LISTED, reading, type Target } from './target.ts';
+import type { WriteBackRule } from './write-back.ts';
 
 /** A target, and what the settings have it mirror. */
 export interface ExplainTarget {
-  readonly target: Copy;
-  readonly picks: FieldPicks;
-  readonly hashKey: string | undefined;
+  readonly target: Target;
+  readonly joining: Joining;
   /** Whether the settings have it mirror this form. */
   readonly mirrors: (form: Pick<Form, 'id' | 'slug'>) => boolean;
 }
 
-/** The settings of marking; undefined when it is off. */
-export type ExplainMarking =
-  | { readonly status: string; readonly from: readonly string[] }
-  | undefined;
+/** A status change that the source refused. Times are ISO 8601 in UTC. */
+export interface Refusal {
+  readonly status: string;
+  readonly reason: string;
+  readonly at: string;
+}
 
-/** Where one submission stands in one target. */
+/** Where one submission is in one target. */
 export interface SubmissionInTarget {
   readonly target: string;
   /** `not-mirrored`: the settings leave its form out here. `absent`: no row. `extra`: a live row of one that answers 404. */
@@ -47,11 +46,9 @@ export interface SubmissionInTarget {
   /** Why it is listed as rejected; empty when it is not. */
   readonly rejected: readonly string[];
   readonly refusals: readonly Refusal[];
-  /** Entries that the histories here hold of it, with or without a row. */
-  readonly history: number;
 }
 
-/** Where one submission stands, everywhere. */
+/** Where one submission is, everywhere. */
 export interface Explanation {
   readonly submissionId: string;
   /** Null when the source answers 404. */
@@ -64,42 +61,43 @@ export interface Explanation {
   /** Null when neither the source nor a target knows its form. */
   readonly form: FormIdentity | null;
   readonly targets: readonly SubmissionInTarget[];
-  /** What the next marking will do with it, as a sentence. */
-  readonly marking: string;
+  /** What the next write-back will do with it, as a sentence. */
+  readonly writeBack: string;
 }
 
-/** What is asked. */
 export interface ExplainParts {
   readonly client: FormsClient;
   readonly clock: Clock;
+  /** Null when write-back is off. */
+  readonly rule: WriteBackRule | null;
 }
 
-/** Where one submission stands: at the source, in each target, and with marking. Changes nothing. */
+/** Where one submission is: at the source, in each target, and what write-back does with it. Changes nothing. */
 export async function explainSubmission(
-  { client, clock }: ExplainParts,
+  { client, clock, rule }: ExplainParts,
   targets: readonly ExplainTarget[],
   submissionId: string,
-  marking: ExplainMarking,
   signal: AbortSignal,
 ): Promise<Explanation> {
   const item = await orNull(client.getSubmission(submissionId, { signal }));
   const submission = item?.submission ?? null;
+  const defects = item?.defects ?? [];
   const form = await formOf(client, targets, submission, submissionId, signal);
   const stored = await Promise.all(
-    targets.map((each) => lookUp(each, form, submission, item?.defects ?? [], submissionId)),
+    targets.map((each) => lookUp(each, form, submission, defects, submissionId)),
   );
   const source = submission && {
     status: submission.status,
     createdAt: submission.createdAt,
     answers: submission.data.size,
-    defects: item?.defects ?? [],
+    defects,
   };
   return {
     submissionId,
     source,
     form: form && { id: form.id, slug: form.slug, name: form.name },
     targets: stored,
-    marking: nextMarking(marking, stored, source?.status ?? null, clock.now()),
+    writeBack: nextWriteBack(rule, stored, source?.status ?? null, clock.now()),
   };
 }
 
@@ -111,80 +109,105 @@ async function formOf(
   submissionId: string,
   signal: AbortSignal,
 ): Promise<Form | null> {
-  if (submission !== null && submission.formId !== '') {
+  if (submission !== null && submission.formId !== '')
     return client.getForm(submission.formId, { signal });
-  }
-  for (const { target } of targets) {
-    for (const { formId, slug, name } of await target.overview()) {
-      const reader = await target.reader(formId);
-      const isHere =
-        (await reader?.rows([submissionId]))?.has(submissionId) === true ||
-        (await reader?.forgotten([submissionId]))?.has(submissionId) === true ||
-        ((await reader?.traces([submissionId]))?.history ?? 0) > 0;
-      if (isHere) return { id: formId, slug, name, fields: [] };
+  for (const { target } of targets)
+    for (const { id, slug, name } of await heldForms(target)) {
+      const isHere = await reading(
+        target,
+        id,
+        async (form) =>
+          (await rowOf(form, submissionId)) !== undefined ||
+          (await form.forgotten([submissionId])).size > 0,
+      );
+      if (isHere === true) return { id, slug, name, fields: [] };
     }
-  }
   return null;
 }
 
+async function rowOf(form: OpenForm, id: string): Promise<StoredRow | undefined> {
+  for await (const rows of allRows(form, { ids: [id] }, true)) if (rows[0]) return rows[0];
+  return undefined;
+}
+
+/** What a target holds of the submission. */
+interface Held {
+  readonly row: StoredRow | undefined;
+  readonly fields: OpenForm['fields'];
+  readonly forgottenAtMs: number | null;
+  readonly entries: readonly Entry[];
+}
+
+async function heldIn(form: OpenForm, id: string): Promise<Held> {
+  const digest = (await form.forgotten([id])).get(id);
+  const forgotten = digest === undefined ? [] : await entriesOf(form, ['forgotten']);
+  const entries = await entriesOf(form, [...LISTED, 'refused']);
+  return {
+    row: await rowOf(form, id),
+    fields: form.fields,
+    forgottenAtMs: forgotten.find((entry) => entry.id === digest)?.atMs ?? null,
+    entries: entries.filter((entry) => entry.id === id),
+  };
+}
+
+const NOTHING: Held = { row: undefined, fields: [], forgottenAtMs: null, entries: [] };
+
 async function lookUp(
-  { target, picks, hashKey, mirrors }: ExplainTarget,
+  { target, joining, mirrors }: ExplainTarget,
   form: Form | null,
   submission: Submission | null,
   defects: readonly string[],
   submissionId: string,
 ): Promise<SubmissionInTarget> {
-  const reader = form === null ? undefined : await target.reader(form.id);
-  const row = (await reader?.rows([submissionId]))?.get(submissionId);
-  const wanted = form !== null && mirrors(form);
+  const found =
+    form === null ? null : await reading(target, form.id, (open) => heldIn(open, submissionId));
+  const { row, fields, forgottenAtMs, entries } = found ?? NOTHING;
+  const isWanted = form !== null && mirrors(form);
   const differing =
-    form && submission && row && wanted
-      ? await differingColumns(form, submission, defects, row, reader, picks, hashKey)
+    form && submission && row && isWanted
+      ? differingColumns(form, submission, defects, row, fields, joining)
       : [];
-  const listed = (await reader?.rejections(MOST_LISTED))?.items ?? [];
-  const forgottenAt = (await reader?.forgotten([submissionId]))?.get(submissionId) ?? null;
   return {
     target: target.name,
     // Of an ID that nobody knows the form is not known either.
     state:
-      forgottenAt !== null && row === undefined
+      forgottenAtMs !== null && row === undefined
         ? 'forgotten'
-        : stateOf(row, submission, wanted || form === null, differing),
+        : stateOf(row, submission, isWanted || form === null, differing),
     status: row?.status ?? null,
     deletedAt: row?.deletedAt ?? null,
-    forgottenAt,
+    forgottenAt: forgottenAtMs === null ? null : iso(forgottenAtMs),
     differing,
-    rejected: listed
-      .filter((each) => each.submissionId === submissionId)
-      .map(({ reason }) => reason),
-    refusals: (await reader?.refusals(submissionId)) ?? [],
-    history: (await reader?.traces([submissionId]))?.history ?? 0,
+    rejected: entries.filter(({ kind }) => kind !== 'refused').map(({ reason }) => reason),
+    refusals: entries
+      .filter(({ kind }) => kind === 'refused')
+      .map(({ status, reason, atMs }) => ({ status: status ?? '', reason, at: iso(atMs) })),
   };
 }
+
+const iso = (ms: number): string => new Date(ms).toISOString();
 
 function stateOf(
   row: StoredRow | undefined,
   submission: Submission | null,
-  wanted: boolean,
+  isWanted: boolean,
   differing: readonly string[],
 ): SubmissionInTarget['state'] {
-  if (!wanted) return 'not-mirrored';
+  if (!isWanted) return 'not-mirrored';
   if (row === undefined) return 'absent';
   if (row.deletedAt !== null) return 'deleted';
   if (submission === null) return 'extra';
   return differing.length > 0 ? 'different' : 'current';
 }
 
-async function differingColumns(
+function differingColumns(
   form: Form,
   submission: Submission,
   defects: readonly string[],
   row: StoredRow,
-  reader: CopyReader | undefined,
-  picks: FieldPicks,
-  hashKey: string | undefined,
-): Promise<string[]> {
-  const known = (await reader?.fields()) ?? [];
+  known: OpenForm['fields'],
+  { picks, hashKey }: Joining,
+): string[] {
   const fields = pickFields(form, picks, known, submission.data.keys());
   const labels = new Map(fields.map(({ id, label }) => [id, label]));
   const wanted = joinRow(submission, defects, fields, hashKey).row;
@@ -193,47 +216,41 @@ async function differingColumns(
   return [...difference.columns, ...difference.fieldIds.map((id) => labels.get(id) ?? id)];
 }
 
-function nextMarking(
-  marking: ExplainMarking,
+function nextWriteBack(
+  rule: WriteBackRule | null,
   targets: readonly SubmissionInTarget[],
   status: string | null,
   nowMs: number,
 ): string {
-  if (marking === undefined) return 'Marking is off (MARK_STATUS is not set).';
+  if (rule === null) return 'Write-back is off (MARK_STATUS is not set).';
   const mirroring = targets.filter(({ state }) => state !== 'not-mirrored');
   const refusal = mirroring
     .flatMap(({ refusals }) => refusals)
-    .find(
-      ({ status: from, wanted, at }) =>
-        from === status &&
-        (wanted === '' || wanted === marking.status) &&
-        Date.parse(at) + REFUSAL_LASTS_MS > nowMs,
-    );
+    .find((each) => each.status === status && Date.parse(each.at) + REFUSAL_LASTS_MS > nowMs);
   if (refusal !== undefined) {
-    const again = new Date(Date.parse(refusal.at) + REFUSAL_LASTS_MS).toISOString();
-    return `The source refused ${marking.status} from ${refusal.status}: ${refusal.reason} It is tried again when it changes, or from ${again} on.`;
+    const again = iso(Date.parse(refusal.at) + REFUSAL_LASTS_MS);
+    return `The source refused ${rule.to} from ${refusal.status}: ${refusal.reason} It is tried again when it changes, or from ${again} on.`;
   }
   const forgotten = mirroring.filter(({ state }) => state === 'forgotten');
-  if (forgotten.length > 0) {
-    return `It was forgotten in ${forgotten.map(({ target }) => target).join(', ')}, so it is never marked.`;
-  }
+  if (forgotten.length > 0)
+    return `It was forgotten in ${forgotten.map(({ target }) => target).join(', ')}, so its status is never changed.`;
   const behind = mirroring.filter(
     ({ state, rejected }) => state === 'absent' || state === 'deleted' || rejected.length > 0,
   );
   const durableEverywhere = mirroring.length > 0 && behind.length === 0;
-  const decision = decideMark({ durableEverywhere, status, allowed: marking.from });
+  const decision = decideMark({ durableEverywhere, status, allowed: rule.from });
   switch (decision.action) {
     case 'mark':
-      return `Stored everywhere: the next marking sets it to ${marking.status}.`;
+      return `Stored everywhere: the next write-back sets it to ${rule.to}.`;
     case 'adopt':
-      return status === marking.status
-        ? `It is already ${marking.status}.`
-        : `Its status ${decision.status} is not in MARK_FROM (${marking.from.join(', ')}), so it stays.`;
+      return status === rule.to
+        ? `It is already ${rule.to}.`
+        : `Its status ${decision.status} is not in MARK_FROM (${rule.from.join(', ')}), so it stays.`;
     case 'leave':
-      return 'The source answers 404: nothing to mark.';
+      return 'The source answers 404: there is no status to change.';
     case 'wait':
       return mirroring.length === 0
-        ? 'No target mirrors its form: nothing to mark.'
+        ? 'No target mirrors its form: its status stays.'
         : `It waits for ${behind.map(({ target }) => target).join(', ')}, where it is not completely stored yet.`;
   }
 }

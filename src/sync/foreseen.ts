@@ -1,8 +1,9 @@
-import type { StoredRow } from '../mirror/port.ts';
+import type { StoredField, StoredRow } from '../mirror/port.ts';
 import type { RowDifference } from '../mirror/row.ts';
+import type { Difference } from './verify.ts';
 import type { Cell, PickedField, Row } from '../mirror/types.ts';
 
-/** A cell that a pass would change: of a system column (`fieldId` is null), or of a field, by its label. */
+/** A cell that a run would change: of a system column (`fieldId` is null), or of a field, by its label. */
 export interface ForeseenCell {
   readonly column: string;
   readonly fieldId: string | null;
@@ -10,7 +11,7 @@ export interface ForeseenCell {
   readonly after: Cell;
 }
 
-/** What a pass would do to a row: `restored` takes the mark of deletion away. */
+/** What a run would do to a row: `restored` takes the mark of deletion away. */
 export const FORESEEN = ['inserted', 'updated', 'restored', 'deleted'] as const;
 
 /** What a dry run found. It may hold answers: it is for the person who asked, and for no log or event (L11). */
@@ -22,7 +23,7 @@ export interface ForeseenChange {
 }
 
 /** The cells in which a row that is there would be another. */
-export function foreseenCells(
+function foreseenCells(
   { columns, fieldIds }: RowDifference,
   before: StoredRow,
   after: Row,
@@ -46,4 +47,17 @@ export function foreseenCells(
       after: after.cells.get(fieldId) ?? null,
     })),
   ];
+}
+
+/** A difference as what a run would do about it. `fields`: as the target knows them. */
+export function foreseenOf(
+  { id, stored, row, columns, fieldIds }: Difference,
+  fields: readonly StoredField[],
+): ForeseenChange {
+  if (row === null) return { kind: 'deleted', submissionId: id, cells: [] };
+  if (stored === null) return { kind: 'inserted', submissionId: id, cells: [] };
+  const isRestored = stored.deletedAt !== null;
+  const differing = { columns: isRestored ? [...columns, '_deleted_at'] : columns, fieldIds };
+  const cells = foreseenCells(differing, stored, row, fields);
+  return { kind: isRestored ? 'restored' : 'updated', submissionId: id, cells };
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Copy } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
+import { heldForms, type Target } from './target.ts';
 
 export interface HoldingsOptions {
-  readonly openTarget: (name: string) => Promise<Copy>;
+  readonly openTarget: (name: string) => Promise<Target>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -59,9 +59,9 @@ export class Holdings {
   async requireForms(name: string): Promise<readonly FormIdentity[]> {
     const known = this.#held.get(name);
     if (known !== undefined) return known.all;
-    const forms = await (await this.#options.openTarget(name)).heldForms();
+    const forms = await heldForms(await this.#options.openTarget(name));
     const all = forms.map(({ id, slug, name }) => ({ id, slug, name }));
-    const live = new Set(forms.filter(({ goneAt }) => goneAt === null).map(({ id }) => id));
+    const live = new Set(forms.filter(({ goneAtMs }) => goneAtMs === null).map(({ id }) => id));
     const mirrored = all.filter(({ id }) => live.has(id)).map((form) => [form.id, form] as const);
     this.#held.set(name, { all, mirrored: new Map(mirrored) });
     return all;
@@ -73,10 +73,10 @@ export class Holdings {
     const known = this.#catalogues.get(name);
     if (known !== undefined && clock.now() - known.atMs < CATALOGUE_TTL_MS) return;
     await this.#ask(name, async () => {
-      const target = await this.#options.openTarget(name);
+      const { store } = await this.#options.openTarget(name);
       const ids = new Set<string>();
-      for (const { id: formId, fieldIds } of await target.heldForms()) {
-        for (const id of fieldIds) ids.add(id).add(`${formId}:${id}`);
+      for (const { state, fields } of await store.states()) {
+        for (const { id } of fields) ids.add(id).add(`${state.formId}:${id}`);
       }
       this.#catalogues.set(name, { ids, atMs: clock.now() });
     });

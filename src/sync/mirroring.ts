@@ -8,7 +8,8 @@ import type { Form, FormIdentity } from '../mirror/types.ts';
 import { distrust, type FormState } from '../mirror/form-state.ts';
 import type { OpenForm, Store } from '../mirror/port.ts';
 import { readPauses } from './pauses.ts';
-import { type Joining, Sink } from './sink.ts';
+import type { Joining } from '../mirror/picks.ts';
+import { Sink } from './sink.ts';
 
 /** What runs into one target share. */
 export interface Mirroring {

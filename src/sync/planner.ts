@@ -1,12 +1,12 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Copy } from '../mirror/target.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { namesWholeForm } from '../mirror/picks.ts';
 import { BoundSlugs } from './bound-slugs.ts';
 import { choosesForm } from './form-choice.ts';
 import { Holdings } from './holdings.ts';
+import type { Target } from './target.ts';
 import {
   type KnownNames,
   mayConcern,
@@ -67,7 +67,7 @@ export interface PlannerOptions {
     fieldIds: ReadonlySet<string>,
     signal: AbortSignal,
   ) => Promise<ReadonlySet<string>>;
-  readonly openTarget: (name: string) => Promise<Copy>;
+  readonly openTarget: (name: string) => Promise<Target>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

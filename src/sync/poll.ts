@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { labelMap } from '../mirror/fields.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { Form } from '../mirror/types.ts';
-import { accounted, type FormState, isDue, OUTCOMES } from '../mirror/form-state.ts';
+import { accounted, type FormState, isDue, OUTCOMES, isOld } from '../mirror/form-state.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';
 import { areIgnored, askCounts, type Counts } from './counts.ts';
 import { readPauses } from './pauses.ts';
@@ -29,8 +29,9 @@ export interface PolledTarget {
   readonly isChosen: (form: Pick<Form, 'id' | 'slug'>) => boolean;
   /** What the settings say of a form now; null where that is not known. */
   readonly storedUnder: (form: Pick<Form, 'id' | 'slug'>) => StoredUnder | null;
-  /** Ranges that were last read before this moment are due (milliseconds); null: none because of its age. */
-  readonly dueBeforeMs: number | null;
+  /** How often each range is compared; null: none because of its age. */
+  readonly compareEveryMs: number | null;
+  readonly nowMs: number;
 }
 
 /** A form in a target that needs no run. */
@@ -49,6 +50,8 @@ export interface SyncJob {
   readonly target: string;
   /** The form's own counts, where the poll has them. */
   readonly counts: Counts | null;
+  /** Only a range that is due by its age needs it: newcomers go first. */
+  readonly isComparison: boolean;
 }
 
 export interface PollResult {
@@ -95,7 +98,10 @@ export async function poll(
               settled.push({ target: target.name, stored, atMs, onStatuses });
         }
       }
-      for (const [formId, counts] of jobs) syncs.push({ formId, target: target.name, counts });
+      for (const [formId, counts] of jobs)
+        syncs.push({ formId, target: target.name, counts, isComparison: false });
+      for (const formId of polled.old)
+        syncs.push({ formId, target: target.name, counts: null, isComparison: true });
       for (const { state } of polled.spokenFor)
         if (rule !== null && mayWait(state, rule)) writeBacks.add(state.formId);
     } catch (error) {
@@ -123,6 +129,8 @@ export class PolledForms {
   readonly rest: readonly string[];
   /** IDs of forms that people have paused. */
   readonly paused: ReadonlySet<string>;
+  /** IDs of forms with ranges that are due by their age. */
+  readonly old: readonly string[];
 
   constructor(
     target: PolledTarget,
@@ -135,6 +143,7 @@ export class PolledForms {
     const listed = new Map(forms.map((form) => [form.id, form]));
     const spokenFor: StoredForm[] = [];
     const unsettled: string[] = [];
+    const old: string[] = [];
     for (const form of forms) {
       const held = byId.get(form.id);
       const isPaused = pauseOf(pauses, form.id) !== null;
@@ -144,7 +153,9 @@ export class PolledForms {
         held !== undefined && isSameUnder(held.state.storedUnder, target.storedUnder(form));
       const isSettled = held !== undefined && isAsNow && isSpokenFor(held.state);
       if (isSettled) spokenFor.push(held);
-      if (!isPaused && (!isSettled || needsRun(target, form, held))) unsettled.push(form.id);
+      if (isPaused) continue;
+      if (!isSettled || needsRun(form, held)) unsettled.push(form.id);
+      if (held !== undefined && hasOldRange(target, held.state)) old.push(form.id);
     }
     for (const { state } of stored) {
       const { formId, slug, goneAtMs } = state;
@@ -155,6 +166,7 @@ export class PolledForms {
     }
     const known = new Set(spokenFor.map(({ state }) => state.formId));
     [this.spokenFor, this.unsettled, this.paused] = [spokenFor, unsettled, paused];
+    this.old = old;
     this.rest = forms.flatMap(({ id }) => (known.has(id) ? [] : [id]));
   }
 }
@@ -166,16 +178,13 @@ const isSpokenFor = ({ outcome, ranges, goneAtMs, submissionsAsOfMs }: FormState
   goneAtMs === null &&
   submissionsAsOfMs !== null;
 
-function needsRun(
-  { dueBeforeMs }: PolledTarget,
-  form: Form,
-  { state, fields }: StoredForm,
-): boolean {
-  const isOld = ({ readAtMs }: { readAtMs: number | null }): boolean =>
-    dueBeforeMs !== null && (readAtMs ?? 0) < dueBeforeMs;
+const hasOldRange = ({ compareEveryMs, nowMs }: PolledTarget, state: FormState): boolean =>
+  compareEveryMs !== null &&
+  state.ranges.some((range) => isOld(state, range, compareEveryMs, nowMs));
+
+function needsRun(form: Form, { state, fields }: StoredForm): boolean {
   return (
     isDue(state) ||
-    state.ranges.some(isOld) ||
     state.slug !== form.slug ||
     state.name !== form.name ||
     areRelabelled(form, fields)

@@ -1,126 +1,193 @@
-import { toMirrorError } from '../base/errors.ts';
+import { isAbort, toMirrorError } from '../base/errors.ts';
 import { count } from '../base/format.ts';
+import type { Logger } from '../base/logger.ts';
 import { shellOption } from '../base/printable.ts';
-import type { TargetNotice } from '../mirror/port.ts';
-import { type FieldPicks, isPicked } from '../mirror/picks.ts';
-import type { StoringSettings } from '../mirror/proven-for.ts';
-import { type Copy, type Erasure, type FormOverview, NOTHING_ERASED } from '../mirror/target.ts';
+import { looksHashed } from '../mirror/cells.ts';
+import { isHashed, isPicked, storedUnder } from '../mirror/picks.ts';
+import type { OpenForm, StoredField, StoredForm, TargetNotice } from '../mirror/port.ts';
+import type { OutcomeName } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { type EraseOptions, type ErasureReport, scrubbed, writing } from './erase.ts';
-import { plainFieldsOf } from './plain-columns.ts';
+import { type ErasureReport, logErasures, NO_TRACES, person, writing } from './erase.ts';
+import type { RunReport } from './run-form.ts';
+import type { Joining } from '../mirror/picks.ts';
+import { allRows, reading, type Target, type Waiting } from './target.ts';
 
-/** A field whose column still holds answers though it is not picked any more. */
-export type UnpickedField = FormOverview['filledFields'][number];
-
-/** The fields of a form whose columns hold answers that may not leave the source any more (L11). */
-export function unpickedFields(picks: FieldPicks, overview: FormOverview): UnpickedField[] {
-  const { formId: id, slug, filledFields } = overview;
-  return filledFields.filter((field) => !isPicked(picks, { id, slug }, field.id));
-}
-
-/** What there is to say of such columns, which a pass leaves as they are; undefined when there are none. */
-export function unpickedNotice(
-  picks: FieldPicks,
-  overview: FormOverview,
-  target: string,
-): TargetNotice | undefined {
-  const fields = unpickedFields(picks, overview);
-  if (fields.length === 0) return undefined;
-  const shown = fields.slice(0, MOST_NAMED).map(({ id, label }) => `"${label}" (${id})`);
-  const more = fields.length - shown.length;
-  const names = `${shown.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
-  const one = fields.length === 1;
-  const form = shellOption('--form', overview.slug || overview.formId);
-  const which = `${form} ${shellOption('--target', target)}`;
-  return {
-    code: 'UNPICKED_ANSWERS',
-    blocks: false,
-    tab: overview.location,
-    columns: fields.map(({ label }) => label),
-    rows: [],
-    message: `The ${one ? 'column' : 'columns'} of ${names} may still hold answers, though ${one ? 'the field is' : 'the fields are'} no longer picked.`,
-    remedy: `To empty ${one ? 'it' : 'them'}, which cannot be undone: forms-mirror purge --unpicked ${which}`,
-  };
-}
-
-/** Columns named in a notice. */
-const MOST_NAMED = 10;
+/*
+ * What a copy holds that it no longer should: rows that were marked deleted long ago, answers of fields that are no longer
+ * selected, and plain answers of fields that are hashed now, in forms that no run writes again.
+ */
 
 /** Forms to purge in one target. */
 export interface PurgeScope {
-  readonly target: Copy;
-  /** Undefined: no fields are picked for it, so nothing is known to be unpicked. */
-  readonly storing: StoringSettings | undefined;
+  readonly target: Target;
+  /** Undefined: no fields are selected for it, so nothing is known to be left over. */
+  readonly joining: Joining | undefined;
   /** Whether the settings have the target mirror a form. */
   readonly isChosen: (form: FormIdentity) => boolean;
   readonly includes: (form: FormIdentity) => boolean;
 }
 
-/** {@link EraseOptions} of a purge; `dryRun`: counts and changes nothing. */
-export interface PurgeOptions extends EraseOptions {
+/** `dryRun`: counts, and changes nothing. */
+export interface PurgeOptions extends Waiting {
   readonly dryRun: boolean;
 }
 
-/** Removes rows that were marked deleted before `before` (ISO); the forms in which there were any. */
-export const purgeDeleted = (
-  scopes: readonly PurgeScope[],
-  before: string,
-  options: PurgeOptions,
-): Promise<ErasureReport[]> =>
-  inEachForm(scopes, async ({ target }, overview, form) => {
-    // Where there are histories, what has no row any more may have been.
-    if (overview.deletedRows === 0 && target.pruneHistory === undefined) return undefined;
-    const rows = (await (await target.reader(form.id))?.countDeleted(before)) ?? 0;
-    if (rows === 0) return undefined;
-    if (options.dryRun) return { asked: rows, erasure: { ...NOTHING_ERASED, rows } };
-    const erasure = await writing(target, form, options, (writer) => writer.purgeDeleted(before));
-    return { asked: rows, erasure, failure: await scrubbed(target) };
-  });
+type Held = Pick<StoredForm, 'state' | 'fields'>;
 
-/** What emptying columns did: `fields` are those that were emptied. */
-export interface UnpickedReport extends ErasureReport {
-  readonly fields: readonly UnpickedField[];
+const identityOf = ({ state: { formId: id, slug, name } }: Held): FormIdentity => {
+  return { id, slug, name };
+};
+
+/** The fields of a form whose columns hold answers that may not leave the source any more (L11). */
+const unselectedFields = ({ picks }: Joining, held: Held): StoredField[] =>
+  held.fields.filter(({ id, isFilled }) => isFilled && !isPicked(picks, identityOf(held), id));
+
+/** The fields to be hashed whose columns may hold plain answers that no run hashes: the form is gone, or no longer chosen. */
+function plainFields(
+  joining: Joining,
+  isChosen: PurgeScope['isChosen'],
+  held: Held,
+): StoredField[] {
+  const form = identityOf(held);
+  const { goneAtMs, storedUnder: before } = held.state;
+  if (goneAtMs === null && isChosen(form)) return [];
+  if (before?.hashing === storedUnder(joining, form).hashing) return [];
+  const { picks } = joining;
+  return held.fields.filter(
+    ({ id, isFilled }) => isFilled && isPicked(picks, form, id) && isHashed(picks, form, id),
+  );
 }
 
-/**
- * Empties the columns of fields that are no longer picked, and those of fields to be hashed that hold plain answers in forms
- * that no pass writes again; the forms that have such columns. `rows`: how many held something.
- */
-export async function purgeUnpicked(
+/** Columns named in a notice. */
+const MOST_NAMED = 10;
+
+/** What a person should know of columns that hold what they no longer should. `target`: its name, for command lines. */
+export function leftoverNotices(
+  target: string,
+  joining: Joining,
+  isChosen: PurgeScope['isChosen'],
+  held: StoredForm,
+): TargetNotice[] {
+  const notice = (
+    code: TargetNotice['code'],
+    fields: readonly StoredField[],
+    why: string,
+    first = '',
+  ): TargetNotice[] => {
+    if (fields.length === 0) return [];
+    const shown = fields.slice(0, MOST_NAMED).map(({ id, label }) => `"${label}" (${id})`);
+    const more = fields.length - shown.length;
+    const names = `${shown.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
+    const [column, them] = fields.length === 1 ? ['column', 'it'] : ['columns', 'them'];
+    const form = shellOption('--form', held.state.slug || held.state.formId);
+    const command = `forms-mirror purge --unpicked ${form} ${shellOption('--target', target)}`;
+    return [
+      {
+        code,
+        blocks: false,
+        tab: held.location,
+        columns: fields.map(({ label }) => label),
+        rows: [],
+        message: `The ${column} of ${names} may still hold ${why}`,
+        remedy: `${first}To empty ${them}, which cannot be undone: ${command}`,
+      },
+    ];
+  };
+  const isGone = held.state.goneAtMs !== null;
+  return [
+    ...notice(
+      'UNPICKED_ANSWERS',
+      unselectedFields(joining, held),
+      'answers, though the fields are no longer selected.',
+    ),
+    ...notice(
+      'PLAIN_ANSWERS',
+      plainFields(joining, isChosen, held),
+      `plain answers from before hashing was switched on: ${isGone ? 'the form is gone at the source' : 'the form is no longer chosen'}, so no run hashes them.`,
+      isGone
+        ? ''
+        : 'To hash what the source still has, choose the form again and run forms-mirror sync --full. ',
+    ),
+  ];
+}
+
+/** Removes rows that were marked deleted before then; the forms in which there were any. */
+export const purgeDeleted = (
   scopes: readonly PurgeScope[],
-  at: string,
+  beforeMs: number,
   options: PurgeOptions,
-): Promise<UnpickedReport[]> {
-  const fieldsOf = new Map<string, UnpickedField[]>();
+): Promise<ErasureReport[]> =>
+  inEachForm(scopes, async ({ target }, held, form) => {
+    if (held.state.tally.deleted === 0) return null;
+    const rows = (await reading(target, form.id, (open) => deletedBefore(open, beforeMs))) ?? 0;
+    if (rows === 0) return null;
+    if (options.dryRun) return { asked: rows, rows };
+    const erasure = { kind: 'purge', deletedBeforeMs: beforeMs, versionsBeforeMs: null } as const;
+    return {
+      asked: rows,
+      rows: await writing(target, form, options, (open) => open.erase(erasure)),
+    };
+  });
+
+async function deletedBefore(form: OpenForm, beforeMs: number): Promise<number> {
+  const before = new Date(beforeMs).toISOString();
+  let many = 0;
+  for await (const rows of form.rows({ isDeleted: true }))
+    many += rows.filter(({ deletedAt }) => (deletedAt ?? '') < before).length;
+  return many;
+}
+
+/** What emptying columns did. `fields`: those that were emptied; `rows`: how many held something. */
+export interface LeftoverReport extends ErasureReport {
+  readonly fields: readonly Pick<StoredField, 'id' | 'label'>[];
+}
+
+/** Empties the columns that {@link leftoverNotices} names, as far as they hold something; the forms that have such columns. */
+export async function purgeLeftovers(
+  scopes: readonly PurgeScope[],
+  options: PurgeOptions,
+): Promise<LeftoverReport[]> {
+  const emptied = new Map<string, readonly StoredField[]>();
   const key = (target: string, formId: string): string => JSON.stringify([target, formId]);
-  const reports = await inEachForm(
-    scopes,
-    async ({ target, storing, isChosen }, overview, form) => {
-      if (storing === undefined) return undefined;
-      const plain = await plainFieldsOf(target, { storing, isChosen }, overview);
-      const fields = [...unpickedFields(storing.picks, overview), ...plain];
-      if (fields.length === 0) return undefined;
-      fieldsOf.set(key(target.name, form.id), fields);
-      const ids = fields.map(({ id }) => id);
-      const reader = await target.reader(form.id);
-      if (options.dryRun) {
-        const rows = (await reader?.countFilled(ids)) ?? 0;
-        return { asked: ids.length, erasure: { ...NOTHING_ERASED, rows } };
-      }
-      const rows = await writing(target, form, options, (writer) => writer.emptyFields(ids, at));
-      const failure = await scrubbed(target);
-      return { asked: ids.length, erasure: { ...NOTHING_ERASED, rows }, failure };
-    },
-  );
+  const reports = await inEachForm(scopes, async ({ target, joining, isChosen }, held, form) => {
+    if (joining === undefined) return null;
+    const unselected = unselectedFields(joining, held);
+    const maybePlain = plainFields(joining, isChosen, held);
+    const found = await reading(target, form.id, (open) =>
+      leftoversIn(open, unselected, maybePlain),
+    );
+    if (found === null || found.fields.length === 0) return null;
+    emptied.set(key(target.name, form.id), found.fields);
+    const fieldIds = found.fields.map(({ id }) => id);
+    if (!options.dryRun)
+      await writing(target, form, options, (open) => open.erase({ kind: 'columns', fieldIds }));
+    return { asked: fieldIds.length, rows: found.rows };
+  });
   return reports.map((report) => {
-    const fields = fieldsOf.get(key(report.target, report.form.id)) ?? [];
+    const fields = emptied.get(key(report.target, report.form.id)) ?? [];
     return Object.assign({}, report, { fields });
   });
 }
 
-/** What was done in a form. */
-interface Purged extends Pick<ErasureReport, 'asked'>, Partial<Pick<ErasureReport, 'failure'>> {
-  readonly erasure: Erasure;
+/** The fields to empty, and how many rows hold something in one of them. */
+async function leftoversIn(
+  form: OpenForm,
+  unselected: readonly StoredField[],
+  maybePlain: readonly StoredField[],
+): Promise<{ readonly fields: StoredField[]; readonly rows: number }> {
+  if (unselected.length + maybePlain.length === 0) return { fields: [], rows: 0 };
+  const plain = new Set<string>();
+  let rows = 0;
+  for await (const batch of allRows(form, {}, true))
+    for (const { cells } of batch) {
+      const holds = ({ id }: StoredField): boolean => (cells.get(id) ?? null) !== null;
+      const plainHere = maybePlain.filter(
+        (field) => holds(field) && !looksHashed(cells.get(field.id) ?? null),
+      );
+      for (const { id } of plainHere) plain.add(id);
+      if (plainHere.length > 0 || unselected.some(holds)) rows++;
+    }
+  return { fields: [...unselected, ...maybePlain.filter(({ id }) => plain.has(id))], rows };
 }
 
 /** Runs `work` for each form of each target; a target or form that fails holds up no other (L12). */
@@ -128,32 +195,77 @@ async function inEachForm(
   scopes: readonly PurgeScope[],
   work: (
     scope: PurgeScope,
-    overview: FormOverview,
+    held: Held,
     form: FormIdentity,
-  ) => Promise<Purged | undefined>,
+  ) => Promise<{ readonly asked: number; readonly rows: number } | null>,
 ): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
   for (const scope of scopes) {
-    const about = { target: scope.target.name, asked: 0, ...NOTHING_ERASED };
-    let overviews: readonly FormOverview[] = [];
+    const about = { target: scope.target.name, asked: 0, ...NO_TRACES };
+    let held: readonly Held[] = [];
     try {
-      overviews = await scope.target.overview();
+      held = await scope.target.store.states();
     } catch (error) {
-      const form = { id: '', slug: '', name: '' };
-      reports.push({ ...about, form, failure: toMirrorError(error) });
+      reports.push({
+        ...about,
+        form: { id: '', slug: '', name: '' },
+        failure: toMirrorError(error),
+      });
     }
-    for (const overview of overviews) {
-      const form = { id: overview.formId, slug: overview.slug, name: overview.name };
+    for (const each of held) {
+      const form = identityOf(each);
       if (!scope.includes(form)) continue;
       try {
-        const done = await work(scope, overview, form);
-        if (done === undefined) continue;
-        const { asked, erasure, failure = null } = done;
-        reports.push({ target: scope.target.name, form, asked, ...erasure, failure });
+        const done = await work(scope, each, form);
+        if (done !== null) reports.push({ ...about, form, ...done, failure: null });
       } catch (error) {
         reports.push({ ...about, form, failure: toMirrorError(error) });
       }
     }
   }
   return reports;
+}
+
+/** Runs that came to their end, with or without a proof: history may be removed without one. */
+const ENDED: ReadonlySet<OutcomeName> = new Set(['ok', 'held', 'incomplete']);
+
+/** How {@link upkeep} goes about it. Ages in milliseconds; undefined: for ever. */
+export interface UpkeepOptions extends Waiting {
+  readonly logger: Logger;
+  /** How long rows marked deleted stay: PURGE_DELETED_AFTER. */
+  readonly purgeDeletedAfterMs: number | undefined;
+  /** How long histories say what was before: PURGE_HISTORY_AFTER. */
+  readonly purgeHistoryAfterMs: number | undefined;
+}
+
+/**
+ * Removes rows that were marked deleted long ago, where the run was proven, and old versions. Never rejects: what fails is logged,
+ * and tried again after the next comparison.
+ */
+export async function upkeep(
+  target: Target,
+  { form, outcome }: RunReport,
+  options: UpkeepOptions,
+): Promise<void> {
+  const { logger, clock, purgeDeletedAfterMs, purgeHistoryAfterMs } = options;
+  const fields = { target: target.name, form: form.id };
+  try {
+    if (purgeDeletedAfterMs !== undefined && outcome === 'ok') {
+      const includes = ({ id }: FormIdentity): boolean => id === form.id;
+      const scope = { target, joining: undefined, isChosen: () => true, includes };
+      const beforeMs = clock.now() - purgeDeletedAfterMs;
+      const reports = await purgeDeleted([scope], beforeMs, { ...options, dryRun: false });
+      const by = `PURGE_DELETED_AFTER of ${person()}`;
+      logErasures(logger, { command: 'purge --deleted-before', by }, reports);
+    }
+    if (purgeHistoryAfterMs !== undefined && ENDED.has(outcome)) {
+      const versionsBeforeMs = clock.now() - purgeHistoryAfterMs;
+      const erasure = { kind: 'purge', deletedBeforeMs: null, versionsBeforeMs } as const;
+      const removed = await writing(target, form, options, (open) => open.erase(erasure));
+      if (removed > 0) logger.info({ ...fields, removed }, 'Old history was removed.');
+    }
+  } catch (error) {
+    if (!isAbort(error))
+      logger.warn({ ...fields, err: error }, 'Old rows or history were not removed: tried again.');
+  }
 }

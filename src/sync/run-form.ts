@@ -4,6 +4,8 @@ import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   accounted,
+  type Claim,
+  claimOf,
   type FormState,
   liveRows,
   type OutcomeName,
@@ -26,8 +28,8 @@ export interface RunReport extends Run {
   readonly wasEmpty: boolean;
   /** How many submissions the target accounts for; null where it was not opened. */
   readonly accounted: number | null;
-  /** Rows that the source neither shows nor calls gone. */
-  readonly undecided: number;
+  /** What the copy is claimed to hold after it; null where the target was not opened. */
+  readonly claim: Claim | null;
   /** Why everything was read again: a sentence each. */
   readonly reasons: readonly string[];
   /** What a person should see to in the target. */
@@ -54,7 +56,7 @@ type Found = Pick<
   | 'isWhole'
   | 'wasEmpty'
   | 'accounted'
-  | 'undecided'
+  | 'claim'
   | 'reasons'
   | 'notices'
   | 'fields'
@@ -85,7 +87,7 @@ export async function runForm(
       isWhole: false,
       wasEmpty: false,
       accounted: null,
-      undecided: 0,
+      claim: null,
       reasons: [],
       notices: [],
       fields: { before: [], after: [] },
@@ -145,7 +147,7 @@ export async function runForm(
       isWhole,
       wasEmpty,
       accounted: sumOf(accounted(form.state.tally).values()),
-      undecided: form.state.tally.undecided,
+      claim: claimOf(form.state, null),
       reasons,
       notices,
       fields: { before, after: form.fields },
@@ -216,4 +218,53 @@ function endingOf(error: unknown): Ending {
   };
   const outcome = isAbort(error) ? 'stopped' : (outcomes[code] ?? 'failed');
   return { outcome, code, error: message, failure };
+}
+
+/** The report of a run that could not begin, or that wrote nothing. */
+export function unopenedRun(
+  form: FormIdentity,
+  target: string,
+  error: unknown,
+  startedAtMs: number,
+  endedAtMs: number,
+): RunReport {
+  return {
+    form,
+    target,
+    startedAtMs,
+    endedAtMs,
+    requests: 0,
+    held: 0,
+    isWhole: false,
+    wasEmpty: false,
+    accounted: null,
+    claim: null,
+    reasons: [],
+    notices: [],
+    fields: { before: [], after: [] },
+    ...NOTHING_APPLIED,
+    ...endingOf(error),
+  };
+}
+
+/** How the columns of a form followed its fields in a run, by label; null where they did not have to. */
+export function columnsChanged({ fields: { before, after } }: Pick<RunReport, 'fields'>): {
+  readonly added: readonly string[];
+  readonly relabelled: readonly { readonly from: string; readonly to: string }[];
+  readonly removed: readonly string[];
+} | null {
+  const known = new Map(before.map((field) => [field.id, field]));
+  const added: string[] = [];
+  const relabelled: { from: string; to: string }[] = [];
+  const removed: string[] = [];
+  for (const { id, label, column, isInForm } of after) {
+    const was = known.get(id);
+    if (column !== null && (was?.column ?? null) === null) added.push(label);
+    if (was === undefined) continue;
+    if (was.label !== label) relabelled.push({ from: was.label, to: label });
+    if (was.isInForm && !isInForm) removed.push(label);
+  }
+  return added.length + relabelled.length + removed.length === 0
+    ? null
+    : { added, relabelled, removed };
 }

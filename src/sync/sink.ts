@@ -1,17 +1,12 @@
+import type { Joining } from '../mirror/picks.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import { pickFields, UnlistedFields } from '../mirror/fields.ts';
-import { type FieldPicks, isPicked } from '../mirror/picks.ts';
+import { isPicked } from '../mirror/picks.ts';
 import { joinRow } from '../mirror/row.ts';
 import type { Form, PickedField } from '../mirror/types.ts';
 import type { FormState } from '../mirror/form-state.ts';
 import type { Applied, Change, Entry, OpenForm, Row } from '../mirror/port.ts';
 import { Incomplete } from './incomplete.ts';
-
-/** How answers become rows. */
-export interface Joining {
-  readonly picks: FieldPicks;
-  readonly hashKey: string | undefined;
-}
 
 const BATCH_ROWS = 2_000;
 

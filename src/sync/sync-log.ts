@@ -1,34 +1,25 @@
-import type { ProblemCode } from '../base/catalogue.ts';
+import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
 import type { Events } from '../base/events.ts';
 import { plural, span } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
 import type { RateNotice } from '../forms/pacing.ts';
-import { isOfSettings, knownLosses } from '../mirror/losses.ts';
-import type { MarkReport, PassReport, SyncEvents } from './events.ts';
-
-/** What to do about a code, where the message does not say it. */
-export type RemedyOf = (code: ProblemCode) => string | null;
+import type { SyncEvents } from './events.ts';
+import { columnsChanged, type RunReport } from './run-form.ts';
+import type { WriteBackReport } from './write-back.ts';
 
 /**
- * Logs what passes do: at debug level when nothing changed, as a warning when a pass did not succeed, with its code and
- * the remedy. Waiting for the source is no failure, and is told at info level.
+ * Logs what runs do: at debug level when nothing changed, as a warning when a run did not succeed, with its code and the remedy.
+ * Waiting for the source is no failure, and is logged at info level.
  */
-export function logSync(events: Events<SyncEvents>, logger: Logger, remedyOf: RemedyOf): void {
-  const noticed = new Map<string, string>();
-  events.on('pass.ended', (report) => {
-    logPass(report, logger, remedyOf);
-    logNotices(report, noticed, logger);
-  });
-  events.on('pass.widened', ({ form, target, reason, losses }) => {
-    const level = isOfSettings(knownLosses(losses)) ? 'info' : 'warn';
-    logger[level]({ form: form.id, slug: form.slug, target }, reason);
-  });
-  events.on('columns.changed', ({ form, target, added, relabelled, removed }) => {
-    logger.info({ form: form.id, target, added, relabelled, removed }, 'Columns follow the form.');
+export function logSync(events: Events<SyncEvents>, logger: Logger): void {
+  const known = { notices: new Map<string, string>(), held: new Map<string, number>() };
+  events.on('run.ended', (report) => {
+    logRun(report, known.held, logger);
+    logNotices(report, known.notices, logger);
   });
   events.on('forms.silent', (notice) => {
     const { silentMs } = notice;
-    logger.info(notice, `Waiting on the source (no answer for ${span(silentMs)}).`);
+    logger.info(notice, `Waiting for the source (no answer for ${span(silentMs)}).`);
   });
   events.on('forms.retry', (notice) => {
     logger[isLongWait(notice) ? 'info' : 'debug'](notice, waitSentence(notice));
@@ -36,69 +27,64 @@ export function logSync(events: Events<SyncEvents>, logger: Logger, remedyOf: Re
   events.on('forms.rate', (notice) => {
     logger[notice.what === 'refused' ? 'warn' : 'info'](notice, rateSentence(notice));
   });
-  events.on('mark.ended', (report) => logMarking(report, logger));
+  events.on('write-back.ended', (report) => logWriteBack(report, logger));
 }
 
-function logPass(report: PassReport, logger: Logger, remedyOf: RemedyOf): void {
-  const { form, target, kind, outcome, total, distinct, inserted, updated } = report;
-  const { deleted, rejected, absent, undecided, doubles, requests, ms, code, error } = report;
-  const found = {
-    deleted,
-    rejected,
-    ...(absent > 0 ? { absent } : {}),
-    ...(undecided > 0 ? { undecided } : {}),
-    ...(doubles > 0 ? { doubles } : {}),
-  };
-  const counts = { total, distinct, inserted, updated, ...found, requests, ms };
-  const fields = { form: form.id, slug: form.slug, target, kind, outcome, ...counts };
-  const idle = inserted + updated + deleted === 0;
-  if (outcome !== 'ok') {
-    const expected = outcome === 'busy' || outcome === 'cancelled' || outcome === 'paused';
-    // The full pass that withheld deletions has warned; those after it, each minute, find them still withheld.
-    const isTold = outcome === 'withheld' && kind === 'incremental';
-    const quiet = isTold && idle ? 'debug' : 'info';
-    const remedy = code === null ? null : remedyOf(code);
-    const why = { code, ...(remedy === null ? {} : { remedy }) };
-    logger[expected || isTold ? quiet : 'warn'](
-      { ...fields, ...why },
-      error ?? `The pass ended: ${outcome}.`,
-    );
+const keyOf = ({ form, target }: RunReport): string => JSON.stringify([form.id, target]);
+
+/** `held`: how many held deletions were logged last: a run a minute finds them held still. */
+function logRun(report: RunReport, held: Map<string, number>, logger: Logger): void {
+  const { form, target, outcome, accounted: total, inserted, updated, deleted, requests } = report;
+  const about = { form: form.id, slug: form.slug, target };
+  const ms = report.endedAtMs - report.startedAtMs;
+  const counts = { inserted, updated, deleted, rejected: report.rejected, held: report.held };
+  const fields = { ...about, outcome, total, ...counts, requests, ms };
+  for (const reason of report.reasons) logger.warn(about, reason);
+  const columns = columnsChanged(report);
+  if (columns !== null) logger.info({ ...about, ...columns }, 'Columns follow the form.');
+  if (outcome === 'ok') {
+    const isIdle = inserted + updated + deleted === 0;
+    held.delete(keyOf(report));
+    logger[isIdle ? 'debug' : 'info'](fields, 'The run is complete.');
     return;
   }
-  const text =
-    absent === 0
-      ? 'The pass is complete.'
-      : 'The pass ended well except for deletions that the next passes look for.';
-  logger[idle ? 'debug' : 'info'](fields, text);
+  const isExpected = outcome === 'busy' || outcome === 'stopped' || outcome === 'paused';
+  const isKnown = outcome === 'held' && held.get(keyOf(report)) === report.held;
+  if (outcome === 'held') held.set(keyOf(report), report.held);
+  const code = problemCodeOrNull(report.code);
+  const remedy = code === null ? null : PROBLEMS[code].remedy;
+  logger[isKnown ? 'debug' : isExpected ? 'info' : 'warn'](
+    { ...fields, code, ...(remedy === null ? {} : { remedy }) },
+    report.error ?? `The run ended: ${outcome}.`,
+  );
 }
 
-function logMarking(report: MarkReport, logger: Logger): void {
-  const { form, outcome, marked, adopted, refused, failed, waiting, remembered } = report;
-  const { unmarked, failure } = report;
-  const counts = { marked, adopted, refused, failed, waiting, remembered };
+function logWriteBack(report: WriteBackReport, logger: Logger): void {
+  const { form, outcome, written, adopted, refused, failed, remembered, failure } = report;
+  const counts = { written, adopted, refused, failed, remembered };
   const fields = { form: form.id, slug: form.slug, outcome, ...counts };
-  if (failure !== null) {
-    const level = outcome === 'cancelled' ? 'info' : 'warn';
-    const { code, message } = failure;
-    logger[level]({ ...fields, code, error: message, unmarked }, 'Marking did not mark all.');
+  if (outcome === 'waiting') {
+    logger.debug(fields, 'Write-back waits: a target has no copy yet, or another process has it.');
     return;
   }
-  const text = outcome === 'elsewhere' ? 'Another process is marking this form.' : 'Marking ended.';
-  logger[marked + refused > 0 ? 'info' : 'debug'](fields, text);
+  if (failure !== null) {
+    const { code, message: error } = failure;
+    const { unwritten } = report;
+    const level = outcome === 'stopped' ? 'info' : 'warn';
+    logger[level]({ ...fields, code, error, unwritten }, 'Write-back is incomplete.');
+    return;
+  }
+  logger[written + refused > 0 ? 'info' : 'debug'](fields, 'Write-back ended.');
 }
 
-/** Says what people did to a target when it is news: passes end each minute. `noticed`: what was said last, by form and target. */
-function logNotices(
-  { form, target, outcome, notices }: PassReport,
-  noticed: Map<string, string>,
-  logger: Logger,
-): void {
-  // A pass that did not come to look knows nothing of them.
+/** Logs what people did to a target when it is news: runs end each minute. `known`: what was logged last, by form and target. */
+function logNotices(report: RunReport, known: Map<string, string>, logger: Logger): void {
+  const { form, target, outcome, notices } = report;
+  // A run that did not come to look knows nothing of them.
   if (outcome !== 'ok' && notices.length === 0) return;
-  const key = JSON.stringify([form.id, target]);
   const text = JSON.stringify(notices);
-  if ((noticed.get(key) ?? '[]') === text) return;
-  noticed.set(key, text);
+  if ((known.get(keyOf(report)) ?? '[]') === text) return;
+  known.set(keyOf(report), text);
   for (const { code, tab, rows, columns, message, remedy } of notices) {
     const fields = { form: form.id, slug: form.slug, target, notice: code, tab, rows, columns };
     logger.warn(fields, `${message} ${remedy}`);
@@ -113,10 +99,10 @@ export function isLongWait({ attempt, delayMs, reason }: SyncEvents['forms.retry
   return attempt > 1 || delayMs >= LONG_WAIT_MS || !reason.startsWith('answered');
 }
 
-/** `Waiting on the source (answered 503); tried again in 4 s.` */
+/** `Waiting for the source (answered 503); tried again in 4 s.` */
 export function waitSentence({ reason, delayMs }: SyncEvents['forms.retry']): string {
   const when = delayMs < LONG_WAIT_MS ? 'in a moment' : `in ${span(delayMs)}`;
-  return `Waiting on the source (${reason}); tried again ${when}.`;
+  return `Waiting for the source (${reason}); tried again ${when}.`;
 }
 
 /** `The source answers 429 (too many requests): at most 120 requests a minute are sent from now on, …` */

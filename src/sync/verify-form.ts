@@ -4,7 +4,7 @@ import { cellText, looksHashed } from '../mirror/cells.ts';
 import { isHashed } from '../mirror/picks.ts';
 import type { OpenForm, Row, Store, StoredRow, TargetNotice } from '../mirror/port.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import type { Joining } from './sink.ts';
+import type { Joining } from '../mirror/picks.ts';
 import type { Source } from './source.ts';
 import type { Profile } from './profile.ts';
 import { compareItems, type Difference, differencesOf, type Differing, verify } from './verify.ts';
@@ -42,7 +42,7 @@ export interface VerifyReport {
   readonly forgotten: number;
   readonly notices: readonly TargetNotice[];
   /** When the newest run ended, or a poll last found nothing to do; null before the first. */
-  readonly lastPassAt: string | null;
+  readonly lastRunAt: string | null;
   readonly requests: number;
 }
 
@@ -68,7 +68,7 @@ export interface VerifyParts {
 /** What a comparison found, without what its caller knows. */
 export type Verified = Omit<
   VerifyReport,
-  'form' | 'target' | 'startedAt' | 'endedAt' | 'notices' | 'lastPassAt' | 'requests'
+  'form' | 'target' | 'startedAt' | 'endedAt' | 'notices' | 'lastRunAt' | 'requests'
 >;
 
 /** A table that is all wrong needs no second look, and is not kept in memory. */

@@ -8,7 +8,8 @@ import { BaseProof, Sweep } from '../mirror/proof.ts';
 import type { OpenForm, Row, StoredRow } from '../mirror/port.ts';
 import { createdMsOf, dated, type Profile } from './profile.ts';
 import { shownOf } from './read-range.ts';
-import { type Joining, joinItem } from './sink.ts';
+import type { Joining } from '../mirror/picks.ts';
+import { joinItem } from './sink.ts';
 import type { Source } from './source.ts';
 import { type Span, WHOLE } from './work.ts';
 

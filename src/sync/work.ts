@@ -12,8 +12,8 @@ import { type ListQuery, type Page, PAGE, type PageList, type Source } from './s
 export interface SyncOptions {
   /** Read everything, and compare each answer. */
   readonly isFull: boolean;
-  /** Ranges that were last read before this moment are read (milliseconds); null: none because of its age. */
-  readonly dueBeforeMs: number | null;
+  /** Ranges are compared that are due by this rhythm; null: none because of its age. */
+  readonly compareEveryMs: number | null;
   /** How many deletions a person accepts; Infinity: whatever they are. 0: none beyond the guard's limit. */
   readonly acceptDeletes: number;
   /** More deletions than this part of the rows wait for a person. */

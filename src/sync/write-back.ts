@@ -1,4 +1,5 @@
 import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { plural } from '../base/format.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
 import { isHopeless, readRefusal, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
@@ -23,6 +24,8 @@ export interface WriteBackReport {
   readonly adopted: number;
   readonly refused: number;
   readonly failed: number;
+  /** Not tried, as the source refused the same change within the last day. */
+  readonly remembered: number;
   /** More wait: the job is to be queued again. */
   readonly hasMore: boolean;
   /** Some of those whose status could not be changed, with why. */
@@ -31,7 +34,7 @@ export interface WriteBackReport {
   readonly isHopeless: boolean;
   readonly code: string | null;
   readonly error: string | null;
-  /** What ended it before all were tried. */
+  /** Why not every status was changed that could be; null when all were, or when the source refused single ones and took others. */
   readonly failure: MirrorError | null;
 }
 
@@ -42,6 +45,7 @@ export const NOTHING_WRITTEN: Omit<WriteBackReport, 'form'> = {
   adopted: 0,
   refused: 0,
   failed: 0,
+  remembered: 0,
   hasMore: false,
   unwritten: [],
   isHopeless: false,
@@ -333,4 +337,19 @@ async function storeAll(
     }
   }
   if (failures.length > 0) throw failures[0];
+}
+
+/** The report of a write-back that has come to its end: it failed only if more than single submissions could not be changed. */
+export function concluded(report: WriteBackReport, { to }: WriteBackRule): WriteBackReport {
+  const { outcome, refused, failed, unwritten, failure, isHopeless, written } = report;
+  if (outcome !== 'failed' || failure !== null) return report;
+  const [first] = unwritten;
+  if (first === undefined || (failed === 0 && written > 0 && !isHopeless))
+    return { ...report, outcome: 'done' };
+  const many = plural(refused + failed, 'submission');
+  const others = isHopeless ? 'the others were not tried' : 'no other was held up';
+  const begin = isHopeless ? 'Write-back stopped: ' : '';
+  const what = `${begin}${many} could not be set to ${to}; ${others}. The first: ${first.reason}`;
+  const code = failed > 0 ? 'FORMS_FAILED' : 'FORMS_REFUSED';
+  return { ...report, code, failure: new MirrorError(code, what, { retryable: false }) };
 }

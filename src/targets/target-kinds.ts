@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { LOCAL, type Transport } from '../base/transport.ts';
 import type { Store } from '../mirror/port.ts';
-import type { HistoryKind, TargetKind } from '../mirror/target.ts';
+import type { HistoryKind } from '../mirror/port.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
 import type { SheetStoreOptions } from './google-sheets/store.ts';
 import { parseMysqlUrl } from './sql/mysql/mysql-address.ts';
@@ -21,7 +21,7 @@ export interface OpenTargetOptions {
 
 /** A target URL, parsed. The password is in `open` alone, so that no listing or log of settings shows it (L15). */
 export interface TargetAddress {
-  readonly kind: TargetKind;
+  readonly kind: string;
   /** For people: no password. */
   readonly shown: string;
   /** Equal for two addresses of one place, whatever user they name. */
@@ -51,7 +51,7 @@ interface Kind {
 }
 
 /** Every kind of target. A new one is an entry here, and an adapter that passes the contract suite. */
-const KINDS: Readonly<Record<TargetKind, Kind>> = {
+const KINDS: Readonly<Record<string, Kind>> = {
   sqlite: {
     product: 'SQLite',
     begins: /^sqlite:/i,
@@ -148,10 +148,10 @@ export function parseTargetUrl(url: string): TargetAddress {
 }
 
 /** A kind of target in words for people. */
-export const productOf = (kind: TargetKind): string => KINDS[kind]?.product ?? kind;
+export const productOf = (kind: string): string => KINDS[kind]?.product ?? kind;
 
 /** How long, in ms, an answer of `overview` serves before it is read again. */
-export const overviewRestMs = (kind: TargetKind): number => KINDS[kind]?.overviewRestMs ?? 0;
+export const overviewRestMs = (kind: string): number => KINDS[kind]?.overviewRestMs ?? 0;
 
 /** Whether such a target can tell what was before. */
-export const keepsHistory = (kind: TargetKind): boolean => KINDS[kind]?.keepsHistory ?? false;
+export const keepsHistory = (kind: string): boolean => KINDS[kind]?.keepsHistory ?? false;

@@ -1,15 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import basicAuth from '@fastify/basic-auth';
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.ts';
+import { MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { isLoopback } from '../base/transport.ts';
 
-/** See {@link guardAccess}. */
+/** Who may read what a server shows. */
 export interface AccessOptions {
-  /** ADMIN_PASSWORD; undefined: open to whoever types a loopback address. */
+  /** ADMIN_PASSWORD; undefined: open to everyone who types a loopback address. */
   readonly adminPassword: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -18,25 +18,53 @@ export interface AccessOptions {
 /** For load balancers and container health checks: they reveal nothing, and need no password. */
 const OPEN_PATHS = new Set(['/live', '/health', '/ready']);
 
-/** The user's name for HTTP Basic. */
+/** The user name for HTTP Basic. */
 const ADMIN_USER = 'admin';
 
 /**
- * Wrong passwords that an address may send in a minute; for more it has to wait. The address is that of the connection, whatever the
- * request says: all people behind a proxy share it. IPv6 counts by its network of 64 bits.
+ * Wrong passwords that an address may send in a minute; then it has to wait. The address is that of the connection, not one
+ * that a header names: everyone behind a proxy shares it. IPv6 counts by its network of 64 bits.
  */
 const WRONG_PASSWORDS = { max: 10, timeWindow: 60_000 };
 /** Addresses remembered; beyond that the least recently used one is forgotten. */
 const MAX_ADDRESSES = 10_000;
-/** How long the answer to a wrong password takes, and how many such answers wait at one time: beyond that it comes at once. */
+/** The answer to a wrong password takes so long; beyond so many that wait at one time it comes at once. */
 const WRONG_DELAY_MS = 400;
 const MAX_DELAYED = 100;
 
 /**
- * Sets security headers on every answer, and admits only who may see the pages: with a password HTTP Basic as `admin`, or
- * `Authorization: Bearer <password>`, compared in constant time; without one local names only. Wrong ones are slowed by
- * address, the right one never: behind a proxy all people may share an address, and one who guesses must not lock out the
- * others. What withstands guessing is the password itself, which the settings want long where others reach the page.
+ * A server that admits only those who may read: see {@link guardAccess}. Throws SETTINGS where other machines could reach it
+ * without a password. `what`: as people know it, for that message.
+ */
+export async function openGuarded({
+  host,
+  what,
+  ...options
+}: AccessOptions & { readonly host: string; readonly what: string }): Promise<FastifyInstance> {
+  if (options.adminPassword === undefined && !isLoopback(host)) {
+    const text = `HOST ${host} lets other machines reach ${what}: set ADMIN_PASSWORD, or HOST=127.0.0.1.`;
+    throw new MirrorError('SETTINGS', text);
+  }
+  const app = fastify({
+    logger: false,
+    // No address takes more, but the one that acts.
+    bodyLimit: 1_024,
+    routerOptions: { maxParamLength: 1_000 },
+    requestTimeout: 10_000,
+    keepAliveTimeout: 15_000,
+    forceCloseConnections: true,
+    // Anyone can send X-Forwarded-For.
+    trustProxy: false,
+  });
+  await guardAccess(app, options);
+  return app;
+}
+
+/**
+ * Sets security headers on every answer, and admits only those who may read: with a password HTTP Basic as `admin`, or
+ * `Authorization: Bearer <password>`, compared in constant time; without one only local names. Wrong passwords are slowed by
+ * address, the right one never: behind a proxy everyone may share an address, and a guesser must not lock out the others. What
+ * withstands guessing is the length of the password, which the settings demand where others reach the page.
  */
 export async function guardAccess(app: FastifyInstance, options: AccessOptions): Promise<void> {
   await app.register(helmet, {
@@ -50,11 +78,13 @@ export async function guardAccess(app: FastifyInstance, options: AccessOptions):
         imgSrc: ['data:'],
         connectSrc: ["'self'"],
         baseUri: ["'none'"],
-        // The search of the page, and the forms of the pages that ask whether an action is meant.
+        // The search, and the pages that ask whether an action is meant.
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
       },
     },
+    // Not `no-referrer`: with that, browsers send `Origin: null` with our own forms.
+    referrerPolicy: { policy: 'same-origin' },
     xFrameOptions: { action: 'deny' },
     // Whether there is HTTPS is for the proxy in front to say.
     strictTransportSecurity: false,
@@ -79,7 +109,7 @@ function guardByHost(app: FastifyInstance): void {
 
 /**
  * Whether a `Host` header can come from a browser in which a loopback address was typed: without a password a web page
- * elsewhere could otherwise have its own name point here and read along (DNS rebinding).
+ * elsewhere could otherwise point its own name here and read along (DNS rebinding).
  */
 export function isLocalHostHeader(header: string | undefined): boolean {
   if (header === undefined) return false;
@@ -92,35 +122,24 @@ async function guardByPassword(
   adminPassword: string,
   { clock, logger }: AccessOptions,
 ): Promise<void> {
-  const expected = digest(adminPassword);
-  const isRight = (password: string): boolean => timingSafeEqual(digest(password), expected);
-  await app.register(basicAuth, {
-    authenticate: { realm: 'forms-mirror' },
-    strictCredentials: false,
-    validate(user, password, _request, _reply, done) {
-      // Both are looked at, whatever the first one is.
-      const [isUser, isPassword] = [user === ADMIN_USER, isRight(password)];
-      done(isUser && isPassword ? undefined : new Error('wrong password'));
-    },
-  });
+  const expected = digest(`${ADMIN_USER}:${adminPassword}`);
   await app.register(rateLimit, { global: false, cache: MAX_ADDRESSES, ...WRONG_PASSWORDS });
   const limit = app.createRateLimit();
   let delayed = 0;
-  const slowDown = async (): Promise<void> => {
-    if (delayed >= MAX_DELAYED) return;
-    delayed++;
-    await clock.sleep(WRONG_DELAY_MS).finally(() => delayed--);
-  };
   app.addHook('onRequest', async (request, reply) => {
     if (isOpen(request)) return undefined;
-    if (hasBearer(request, isRight) || hasBasic(app, request, reply)) return undefined;
-    // What a browser sends before it has asked for a password is no guess.
-    if (request.headers.authorization === undefined) return refuse(reply);
+    const { authorization } = request.headers;
+    // A browser sends its first request without one: that does not count as a guess.
+    if (authorization === undefined) return refuse(reply);
+    if (timingSafeEqual(digest(loginOf(authorization)), expected)) return undefined;
     const wrong = await limit(request);
     const isLimited = !wrong.isAllowed && wrong.isExceeded;
     if (!isLimited)
       logger.warn({ from: request.ip }, 'A wrong password was sent to the status page.');
-    await slowDown();
+    if (delayed < MAX_DELAYED) {
+      delayed++;
+      await clock.sleep(WRONG_DELAY_MS).finally(() => delayed--);
+    }
     return isLimited ? refuseForNow(reply, wrong.ttlInSeconds) : refuse(reply);
   });
 }
@@ -128,27 +147,23 @@ async function guardByPassword(
 /** Of equal length, so that a comparison in constant time is possible and reveals no length. */
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
-function hasBearer({ headers }: FastifyRequest, isRight: (password: string) => boolean): boolean {
-  const [, password] = /^bearer +(.*)$/i.exec(headers.authorization ?? '') ?? [];
-  return password !== undefined && isRight(password);
-}
-
-/** Asks the plugin, which answers at once, and sets `WWW-Authenticate` when there is something wrong. */
-function hasBasic(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): boolean {
-  let isAdmitted = false;
-  app.basicAuth(request, reply, (error) => (isAdmitted = error === undefined));
-  return isAdmitted;
+/** `admin:<password>`; empty where the header has no such thing. */
+function loginOf(authorization: string): string {
+  const [, scheme = '', value = ''] = /^(basic|bearer) +(.*)$/i.exec(authorization) ?? [];
+  if (scheme === '') return '';
+  const isBearer = scheme.toLowerCase() === 'bearer';
+  return isBearer ? `${ADMIN_USER}:${value}` : Buffer.from(value, 'base64').toString('utf8');
 }
 
 function refuse(reply: FastifyReply): FastifyReply {
   const text = `The status page needs ADMIN_PASSWORD, with the user name ${ADMIN_USER}.`;
+  reply.header('www-authenticate', 'Basic realm="forms-mirror", charset="UTF-8"');
   return reply.code(401).type('text/plain').send(text);
 }
 
 function refuseForNow(reply: FastifyReply, seconds: number): FastifyReply {
   const text =
-    'Too many wrong passwords came from there. Wait a little; the right one is let in at once.';
-  reply.removeHeader('www-authenticate');
+    'Too many wrong passwords came from this address. The right one is admitted at once.';
   // Each further guess costs a connection.
   const headers = { 'retry-after': String(seconds), connection: 'close' };
   return reply.code(429).headers(headers).type('text/plain').send(text);

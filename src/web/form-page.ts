@@ -1,145 +1,106 @@
-import type { PassRecord } from '../mirror/types.ts';
-import { type Html, html } from './html.ts';
-import { passHistory } from './pass-history.ts';
-import { stateIcon } from './page-icons.ts';
+import { count, duration, plural } from '../base/format.ts';
 import {
+  type FormReport,
+  missingTime,
+  countText,
+  exceptText,
+  OUTCOME_TEXTS,
+  type Report,
+  stateOfAll,
+  type TargetReport,
+} from '../health/report.ts';
+import type { FormDetails } from './details.ts';
+import { COMPARE_CHOICE, formActions, remedyButton } from './actions.ts';
+import { type Html, type HtmlPart, html } from './html.ts';
+import {
+  folded,
+  listTable,
+  pauseText,
   problemBox,
-  problemBoxes,
+  progressOf,
   rejectedAnchor,
-  runningMark,
+  shownProblems,
+  stateIcon,
   stateMark,
   targetLink,
   timeAgo,
   timeUntil,
-} from './page-parts.ts';
-import {
-  type FormReport,
-  type ShownProblem,
-  type StatusReport,
-  absentNote,
-  countText,
-  missingTime,
-  stateOfAll,
-} from '../health/report.ts';
-import type { FormDetails, RejectionList } from '../health/facts.ts';
-import { actionMenu, formActions } from './action-menu.ts';
-import { detailsParts } from './form-details.ts';
-import { workCard } from './running-work.ts';
-import { count, plural, span } from '../base/format.ts';
-import { exceptText } from '../health/coverage.ts';
+} from './parts.ts';
 
-/** What `/forms/:id` shows of one target besides the report. Null: it could not be read. */
-export interface FormHistory {
-  readonly target: string;
-  readonly passes: readonly PassRecord[] | null;
-  readonly rejections: RejectionList | null;
+/** A form in one target, with what the target keeps of it; null: it did not answer in time. */
+export interface DetailedForm {
+  readonly report: FormReport;
   readonly details: FormDetails | null;
 }
 
-/** The page of one form: its health in each target, its recent passes and what was rejected. Pure. */
-export function formMain(
-  report: StatusReport,
-  forms: readonly FormReport[],
-  histories: readonly FormHistory[],
-  { actions = false }: { readonly actions?: boolean } = {},
-): Html {
-  const [first] = forms;
-  const state = stateOfAll(forms);
+/** The page of one form: its health in each target, its recent runs, its rejected submissions, fields and ranges. Pure. */
+export function formMain(report: Report, forms: readonly DetailedForm[], mayAct: boolean): Html {
+  const reports = forms.map((form) => form.report);
+  const form = reports[0]?.form;
   const nowMs = Date.parse(report.at);
-  const work = report.work.filter(({ form }) => form.id === first?.form.id);
-  return html`<main id="main" tabindex="-1">
-    <section class="hero">
-      <div class="medal ${state}">${stateIcon(state)}</div>
-      <div>
-        <h1><bdi>${first?.form.name}</bdi></h1>
+  return html`<section class="hero">
+      ${stateIcon(stateOfAll(reports))}
+      <div class="lead">
+        <h1><bdi>${form?.name}</bdi></h1>
         <p class="quiet">
-          <a href="/">All forms</a> · <bdi>${first?.form.slug}</bdi> ·
-          <span class="id">${first?.form.id}</span>
+          <a href="/">All forms</a> · <bdi>${form?.slug}</bdi> · <span class="id">${form?.id}</span>
         </p>
       </div>
-      ${actions && forms.length > 1 && first !== undefined && menuOf(forms, { form: first.form.id })}
+      ${mayAct && COMPARE_CHOICE}
     </section>
-    ${report.problems.map((problem) => problemBox(problem, { wide: true }))}
-    ${workCard({ ...report, work })}
-    ${forms.map((form) => {
-      const history = histories.find(({ target }) => target === form.target);
-      const target = report.targets.find(({ name }) => name === form.target);
-      return targetCard(form, { shared: target?.problem ?? null, history, nowMs, actions });
-    })}
-  </main>`;
+    ${report.problems.map((problem) => problemBox(problem, nowMs, { isWide: true }))}
+    ${forms.map((each) => {
+      const target = report.targets.find(({ name }) => name === each.report.target);
+      return targetCard(each, target, { nowMs, mayAct });
+    })}`;
 }
 
-/** What can be done with the form, in all of its targets or in one. */
-function menuOf(
-  forms: readonly FormReport[],
-  subject: { readonly form: string; readonly target?: string },
-): Html | null {
-  return actionMenu({
-    id: `menu-${subject.target ?? 'all'}`,
-    about: subject.target === undefined ? 'this form' : `this form in ${subject.target}`,
-    actions: formActions(forms, subject),
-    end: true,
-  });
-}
-
-interface CardContext {
-  /** What is wrong with the target as a whole. */
-  readonly shared: ShownProblem | null;
-  readonly history: FormHistory | undefined;
-  readonly nowMs: number;
-  readonly actions: boolean;
-}
-
-function targetCard(form: FormReport, { shared, history, nowMs, actions }: CardContext): Html {
-  const passes = history?.passes ?? [];
-  const place = { form: form.form.id, target: form.target };
-  return html`<section class="card" aria-label="${form.target}">
+function targetCard(
+  { report, details }: DetailedForm,
+  target: TargetReport | undefined,
+  { nowMs, mayAct }: { readonly nowMs: number; readonly mayAct: boolean },
+): Html {
+  const { state, title, pause, running, notices, location, claim } = report;
+  const place = { form: report.form.id, target: report.target };
+  return html`<section class="card" aria-label="${report.target}">
     <header>
-      <h2>${form.target}</h2>
-      <span class="small quiet">${placeText(form)}</span
-      ><span class="right">${stateMark(form.state, form.title)}${runningMark(form)}</span>
-      ${actions && menuOf([form], place)}
+      <h2>${report.target}</h2>
+      <span class="small quiet">${location} ${report.url !== null && targetLink(report)}</span>
+      ${stateMark(state, title)} ${mayAct && formActions(report)}
     </header>
-    ${form.pause?.reason && html`<p class="problem quiet">${form.pause.reason}</p>`}
-    ${shared !== null && problemBox(shared)} ${problemBoxes(form.problems)} ${facts(form, nowMs)}
-    ${form.covers.absent > 0 && html`<p class="problem quiet">${absentNote(form, nowMs)}</p>`}
-    ${history?.passes === null && html`<p class="problem quiet">The passes cannot be read just now.</p>`}
-    ${passes.length > 0 && passHistory(form.target, passes, nowMs)}
-    ${rejectionPart(form, history?.rejections ?? null, nowMs)}
-    ${history?.details === null && html`<p class="problem quiet">Fields and windows cannot be read just now.</p>`}
-    ${history?.details && detailsParts(form.target, history.details, nowMs)}
+    ${pause !== null && html`<p class="problem paused">${pauseText(pause, nowMs)}</p>`}
+    ${running !== null && html`<p class="problem working">${progressOf(running)}</p>`}
+    ${target?.problem && problemBox(target.problem, nowMs, { button: mayAct && remedyButton(target.problem, { target: target.name }) })}
+    ${shownProblems(report).map((problem) =>
+      problemBox(problem, nowMs, { button: mayAct && remedyButton(problem, place, claim.held) }),
+    )}
+    ${notices.map(
+      ({ message, remedy }) =>
+        html`<div class="problem waiting" role="note">
+          ${stateIcon('attention')}
+          <p>${message} ${remedy}</p>
+        </div>`,
+    )}
+    ${facts(report, nowMs)}
+    ${details === null ? html`<p class="problem waiting">${report.target} did not answer in time: its runs, rejected submissions, fields and ranges are not shown.</p>` : detailParts(report.target, details, nowMs)}
   </section>`;
 }
 
-/** Where it is, with what opens it or names it. */
-function placeText(form: FormReport): Html | string | null {
-  const { location, table } = form;
-  const link = targetLink(form);
-  if (link === null || location === null) return location;
-  const named = `table ${table ?? ''}`;
-  if (!location.startsWith(named)) return html`${location} · ${link}`;
-  return html`table ${link}${location.slice(named.length)}`;
-}
-
 function facts(form: FormReport, nowMs: number): Html {
-  const { lagSeconds, notices } = form;
-  const list: readonly (readonly [string, Html | string])[] = [
-    ['Rows', countText(form.rows)],
-    ['Deleted at the source', countText(form.deletedRows)],
-    ['Rejected', countText(form.rejected)],
-    ['Deletions withheld', countText(form.withheld)],
-    ['Deletions to look for', countText(form.rows === null ? null : form.covers.absent)],
-    [
-      'Submissions as of',
-      html`${timeAgo(form.covers.membership, nowMs, missingTime(form))}${exceptText(form.covers)}`,
-    ],
-    ['Statuses as of', timeAgo(form.covers.statuses, nowMs, missingTime(form))],
-    ['Answers as of', timeAgo(form.covers.answers, nowMs, missingTime(form))],
-    ['Lag', lagSeconds === null ? '–' : span(lagSeconds * 1_000)],
+  const { claim, rows, deletedRows, rejected, forgotten, refused } = form;
+  const none = missingTime(form);
+  const list: readonly (readonly [string, HtmlPart])[] = [
+    ['Rows', countText(rows)],
+    ['Deleted at the source', countText(deletedRows)],
+    ['Rejected', countText(rejected)],
+    ['Held deletions', count(claim.held)],
+    ['Submissions as of', [timeAgo(claim.submissionsAsOf, nowMs, none), exceptText(claim)]],
+    ['Statuses as of', timeAgo(claim.statusesAsOf, nowMs, none)],
+    ['Answers as of', timeAgo(claim.answersAsOf, nowMs, none)],
     ['Next run', timeUntil(form.nextRunAt, nowMs)],
-    ...((form.forgotten ?? 0) > 0
-      ? [['Forgotten on request', countText(form.forgotten)] as const]
-      : []),
+    ['Answers compared again by', timeUntil(form.nextComparisonAt, nowMs)],
+    ...((forgotten ?? 0) > 0 ? [['Erased on request', countText(forgotten)] as const] : []),
+    ...((refused ?? 0) > 0 ? [['Status changes refused', countText(refused)] as const] : []),
   ];
   return html`<dl class="facts">
     ${list.map(
@@ -149,58 +110,108 @@ function facts(form: FormReport, nowMs: number): Html {
           <dd>${value}</dd>
         </div>`,
     )}
-    ${
-      notices.length > 0 &&
-      html`<div class="long">
-        <dt>What to know of the target</dt>
-        ${notices.map(({ message, remedy }) => html`<dd>${message} ${remedy}</dd>`)}
-      </div>`
-    }
   </dl>`;
 }
 
-function rejectionPart(
-  form: FormReport,
-  rejections: RejectionList | null,
-  nowMs: number,
-): Html | null {
-  if (rejections === null) {
-    return form.rejected === 0
-      ? null
-      : html`<p class="problem quiet" id="${rejectedAnchor(form.target)}">
-          The rejected submissions cannot be read now.
-        </p>`;
+/** So many runs are shown unfolded. */
+const SHOWN_RUNS = 10;
+/** A form may be cut into thousands. */
+const MOST_RANGES = 200;
+
+function detailParts(target: string, details: FormDetails, nowMs: number): Html {
+  const { runs, rejected, fields, ranges } = details;
+  const earlier = runs.slice(SHOWN_RUNS);
+  const due = ranges.filter(({ isDue }) => isDue).length;
+  return html`${
+    runs.length > 0 &&
+    html`<h3>Recent runs</h3>
+      ${runsTable('Newest first', runs.slice(0, SHOWN_RUNS), nowMs)}`
   }
-  const { total, items } = rejections;
-  if (total === 0) return null;
-  const more = items.length < total ? `the newest ${count(items.length)} of ${count(total)}` : '';
-  return html`<h3 class="part" id="${rejectedAnchor(form.target)}">
-      ${plural(total, 'rejected submission')} <span class="quiet">${more}</span>
-    </h3>
-    <table class="list">
-      <caption>
-        Submissions and answers that could not be stored unchanged, newest first
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Submission</th>
-          <th scope="col">Reason</th>
-          <th scope="col">Stored</th>
-          <th scope="col">First met</th>
-          <th scope="col">Last met</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${items.map(
-          (item) =>
-            html`<tr>
-              <th scope="row" class="id">${item.submissionId}</th>
-              <td class="full" data-label="Reason">${item.reason}</td>
-              <td data-label="Stored">${item.stored ? 'yes, with the defect shown' : 'no'}</td>
-              <td data-label="First met">${timeAgo(item.firstSeenAt, nowMs)}</td>
-              <td data-label="Last met">${timeAgo(item.lastSeenAt, nowMs)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>`;
+  ${earlier.length > 0 && folded(`runs-${target}`, plural(earlier.length, 'earlier run'), runsTable('Newest first', earlier, nowMs))}
+  ${
+    rejected.total > 0 &&
+    html`<h3 id="${rejectedAnchor(target)}">${plural(rejected.total, 'rejected submission')}</h3>
+      ${rejectedTable(rejected, nowMs)}`
+  }
+  ${fields.length > 0 && folded(`fields-${target}`, plural(fields.length, 'field'), fieldsTable(fields))}
+  ${ranges.length > 1 && folded(`ranges-${target}`, `${plural(ranges.length, 'range')}${due > 0 ? `, ${count(due)} due` : ''}`, rangesTable(ranges, nowMs))}`;
+}
+
+function runsTable(caption: string, runs: FormDetails['runs'], nowMs: number): Html {
+  const columns = [
+    'Ended',
+    'Outcome',
+    'Inserted',
+    'Updated',
+    'Deleted',
+    'Rejected',
+    'Requests',
+    'Took',
+    'Compared',
+  ];
+  const rows = runs.map((run) => {
+    const { text, state } = OUTCOME_TEXTS[run.outcome];
+    const took = duration(run.endedAtMs - run.startedAtMs);
+    const cells = [
+      timeAgo(run.endedAtMs, nowMs),
+      stateMark(state, text),
+      run.inserted,
+      run.updated,
+      run.deleted,
+      run.rejected,
+      run.requests,
+      took,
+      run.isWhole ? 'every answer' : '–',
+    ];
+    return { cells, note: run.error };
+  });
+  return listTable(caption, columns, rows);
+}
+
+function rejectedTable({ total, entries }: FormDetails['rejected'], nowMs: number): Html {
+  const rows = entries.map(({ id, reason, status, atMs }) => ({
+    cells: [html`<span class="id">${id}</span>`, reason, status, timeAgo(atMs, nowMs)],
+  }));
+  const part = entries.length < total ? ` (${count(entries.length)} of ${count(total)})` : '';
+  const caption = `Submissions and answers that could not be stored unchanged${part}`;
+  return listTable(caption, ['Submission', 'Reason', 'Status', 'Last seen'], rows);
+}
+
+function fieldsTable(fields: FormDetails['fields']): Html {
+  const rows = fields.map(({ id, label, column, isInForm }) => ({
+    cells: [
+      html`<bdi>${label}</bdi>`,
+      html`<span class="id">${id}</span>`,
+      column === null ? 'none before the first answer' : html`<code>${column}</code>`,
+      isInForm ? 'yes' : 'no longer',
+    ],
+  }));
+  return listTable(
+    'A field keeps its column',
+    ['Label', 'Field ID', 'Column', 'In the form'],
+    rows,
+  );
+}
+
+function rangesTable(ranges: FormDetails['ranges'], nowMs: number): Html {
+  const rows = ranges
+    .toReversed()
+    .slice(0, MOST_RANGES)
+    .map(({ fromMs, toMs, readAtMs, isDue }) => ({
+      cells: [
+        rangeText(fromMs, toMs),
+        timeAgo(readAtMs, nowMs),
+        isDue ? stateMark('working', 'due') : stateMark('ok', 'compared'),
+      ],
+    }));
+  const more = ranges.length - rows.length;
+  const caption = `The form is read in ranges of submission time, newest first${more > 0 ? `; ${count(more)} older ones are not shown` : ''}`;
+  return listTable(caption, ['Submitted', 'Answers as of', 'State'], rows);
+}
+
+/** Ranges begin and end at midnight UTC. */
+function rangeText(fromMs: number | null, toMs: number | null): string {
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  if (fromMs === null) return toMs === null ? 'all' : `before ${day(toMs)}`;
+  return toMs === null ? `since ${day(fromMs)}` : `${day(fromMs)} to ${day(toMs)}`;
 }

@@ -43,7 +43,7 @@ function render(part: HtmlPart): string {
   if (part === null || part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(render).join('');
-  // Invisible characters that reorder a line would let a form's name disguise what stands beside it.
+  // Invisible characters that reorder a line would let a form's name disguise the text beside it.
   return printableLines(String(part)).replaceAll(
     /[&<>"']/g,
     (character) => ENTITIES[character] ?? '',

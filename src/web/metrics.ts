@@ -1,242 +1,307 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { printable } from '../base/printable.ts';
-import { HEALTH_STATES } from '../mirror/health-text.ts';
-import type { FormHealth } from '../health/form-health.ts';
-import type { MirrorHealth } from '../health/mirror-health.ts';
-import type { EndedPass } from '../health/pass-tracker.ts';
-import { lagSeconds } from '../health/report.ts';
+import type { SentRequest } from '../forms/client.ts';
 import {
-  ProcessMetrics,
-  type ProcessMetricsOptions,
-  type RegisteredMetric,
-} from './process-metrics.ts';
+  type FormReport,
+  HEALTH_STATES,
+  isKnown,
+  type Problem,
+  type Report,
+} from '../health/report.ts';
+import type { Run } from '../mirror/port.ts';
+import type { RunReport } from '../sync/run-form.ts';
+import type { WriteBackReport } from '../sync/write-back.ts';
 
-/** From a pass that finds nothing to a backfill of hours. */
-const DURATION_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
+/** A job that this process took from the queue and that has ended. Names of targets and words of fixed lists only (L11). */
+export interface EndedJob {
+  readonly step: string;
+  /** Null where the job serves all targets. */
+  readonly target: string | null;
+  /** That of the run, `done`, or `failed`. */
+  readonly outcome: string;
+  /** Why it failed; null when it did not. */
+  readonly code: string | null;
+}
+
+/** A run, with its place. */
+export type CountedRun = Run & Pick<RunReport, 'form' | 'target'>;
 
 const CHANGES = ['inserted', 'updated', 'deleted', 'rejected'] as const;
+
+/** From a run that finds nothing to a first copy of hours. */
+const RUN_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
+/** From a count in memory to a source that takes as long as it may. */
+const REQUEST_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** A name is cut off there: a label is kept with every sample. */
 const MAX_NAME = 120;
 
 /**
- * Everything for Prometheus, in a registry of its own: what {@link ProcessMetrics} counts, and what one process, `start`, tells
- * of the whole mirror. Labels hold form IDs, target names and words from fixed lists; names of forms stand in one gauge, to be
- * joined. No field, no label of one, no answer (L11). Passes are counted from when this process began, whichever worker ran them.
+ * Everything for Prometheus, in a registry of its own. Each process counts its own runs, requests and jobs, so sums over all
+ * processes are true; `start` also shows the report of the whole mirror. Labels hold form IDs, target names and words from fixed
+ * lists; names of forms are in one gauge, to be joined. No field, no label of one, no answer (L11).
  */
 export class Metrics {
-  readonly #process: ProcessMetrics;
-  readonly #passes: Counter<'form' | 'target' | 'kind' | 'outcome'>;
-  readonly #durations: Histogram<'target' | 'kind'>;
-  readonly #changes: Counter<'form' | 'target' | 'change'>;
-  readonly #requests: Counter<'form' | 'target'>;
-  readonly #gauges: Gauges;
+  /** Of this process. */
+  readonly registry = new Registry();
+  readonly #counters: ReturnType<typeof createCounters>;
+  readonly #gauges: ReturnType<typeof createGauges> | null;
 
-  constructor(options: Omit<ProcessMetricsOptions, 'role'>) {
-    this.#process = new ProcessMetrics({ ...options, role: 'start' });
-    const registers = [this.#process.registry];
-    this.#passes = new Counter({
-      name: 'forms_mirror_passes_total',
-      help: 'Runs that ended, by outcome.',
-      labelNames: ['form', 'target', 'kind', 'outcome'],
-      registers,
-    });
-    this.#durations = new Histogram({
-      name: 'forms_mirror_pass_duration_seconds',
-      help: 'Duration of runs.',
-      labelNames: ['target', 'kind'],
-      buckets: DURATION_BUCKETS,
-      registers,
-    });
-    this.#changes = new Counter({
-      name: 'forms_mirror_row_changes_total',
-      help: 'Rows that runs inserted, updated, marked deleted or found rejected (counted again by each run that finds them).',
-      labelNames: ['form', 'target', 'change'],
-      registers,
-    });
-    this.#requests = new Counter({
-      name: 'forms_mirror_api_requests_total',
-      help: 'Requests of runs to the Forms API, including retries.',
-      labelNames: ['form', 'target'],
-      registers,
-    });
-    this.#gauges = createGauges(registers);
+  constructor({ version, role }: { readonly version: string; readonly role: 'start' | 'worker' }) {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    this.#counters = createCounters(registers);
+    this.#counters.info.set({ version, node: process.version, role }, 1);
+    this.#gauges = role === 'start' ? createGauges(registers) : null;
   }
 
   /** The content type of {@link text}. */
   get contentType(): string {
-    return this.#process.contentType;
+    return this.registry.contentType;
   }
 
-  /** Counts a pass. */
-  count({ form: { id: form }, target, pass }: EndedPass): void {
-    const { kind, outcome, requests } = pass;
-    this.#passes.inc({ form, target, kind, outcome });
-    const seconds = (Date.parse(pass.endedAt) - Date.parse(pass.startedAt)) / 1_000;
-    this.#durations.observe({ target, kind }, Math.max(0, seconds));
-    for (const change of CHANGES) this.#changes.inc({ form, target, change }, pass[change]);
-    this.#requests.inc({ form, target }, requests);
+  /** Counts a run that has ended. */
+  run(run: CountedRun): void {
+    const { runs, durations, changes, requests } = this.#counters;
+    const [form, target] = [run.form.id, run.target];
+    runs.inc({ form, target, outcome: run.outcome });
+    durations.observe({ target }, Math.max(0, run.endedAtMs - run.startedAtMs) / 1_000);
+    for (const change of CHANGES) changes.inc({ form, target, change }, run[change]);
+    requests.inc({ form, target }, run.requests);
   }
 
-  /** All metrics in Prometheus' text format, with the mirror's health. */
-  async text(health: MirrorHealth): Promise<string> {
-    this.#countFromZero(health);
-    showForms(this.#gauges, health);
-    const isWaiting = health.problems.some(({ code }) => code === 'SOURCE_WAITING');
-    this.#gauges.sourceWaiting.set(isWaiting ? 1 : 0);
-    showTargets(this.#gauges, health);
-    showQueue(this.#gauges, health);
-    return this.#process.text(health.queue?.reachable === true);
+  /** Counts a write-back that has ended. */
+  writeBack({ form: { id: form }, outcome, written, refused, failed }: WriteBackReport): void {
+    const { statusChanges, writeBacks } = this.#counters;
+    for (const [name, number] of Object.entries({ written, refused, failed }))
+      statusChanges.inc({ form, outcome: name }, number);
+    writeBacks.inc({ form, outcome });
   }
 
-  /** A counter that begins with its first pass would show none of it to whoever asks for a rate. */
-  #countFromZero({ forms }: MirrorHealth): void {
+  /** Counts a request to the source that has ended, with or without an answer. */
+  sent({ status, ms, waitedMs, perMinute }: SentRequest): void {
+    const { responses, requestSeconds, waits, rate } = this.#counters;
+    responses.inc({ status: statusClass(status) });
+    requestSeconds.observe(ms / 1_000);
+    waits.inc({ for: 'turn' }, waitedMs / 1_000);
+    if (perMinute === null) rate.remove();
+    else rate.set(perMinute);
+  }
+
+  /** Counts a request that failed and is tried again after `delayMs`. */
+  retried({ delayMs }: { readonly delayMs: number }): void {
+    this.#counters.waits.inc({ for: 'retry' }, delayMs / 1_000);
+  }
+
+  /** Counts a job that has ended. */
+  job({ step, target, outcome, code }: EndedJob): void {
+    const { jobs, jobFailures } = this.#counters;
+    const labels = { step, target: target ?? '' };
+    jobs.inc({ ...labels, outcome });
+    if (code !== null) jobFailures.inc({ ...labels, code });
+  }
+
+  /** A worker died while it ran a job, here or elsewhere; this process has put the job back. */
+  jobRecovered(): void {
+    this.#counters.recovered.inc();
+  }
+
+  /** The connection to the queue failed. */
+  queueFailed(): void {
+    this.#counters.queueErrors.inc();
+  }
+
+  /** All metrics in Prometheus' text format. `queueAnswers`: as was found just now; `report`: for `start`. */
+  async text(queueAnswers: boolean, report: Report | null = null): Promise<string> {
+    this.#counters.queueUp.set(queueAnswers ? 1 : 0);
+    if (this.#gauges !== null && report !== null) {
+      this.#countFromZero(report.forms);
+      show(this.#gauges, report);
+    }
+    return this.registry.metrics();
+  }
+
+  /** A counter that begins with its first run would hide that run from a query for a rate. */
+  #countFromZero(forms: readonly FormReport[]): void {
     for (const { form, target } of forms) {
       const labels = { form: form.id, target };
-      for (const change of CHANGES) this.#changes.inc({ ...labels, change }, 0);
-      this.#requests.inc(labels, 0);
+      for (const change of CHANGES) this.#counters.changes.inc({ ...labels, change }, 0);
+      this.#counters.requests.inc(labels, 0);
     }
-  }
-
-  /** Every metric that can exist, with its labels: what dashboards and alert rules may use. */
-  registered(): RegisteredMetric[] {
-    return this.#process.registered();
-  }
-
-  /** Ends the subscriptions. */
-  stop(): void {
-    this.#process.stop();
   }
 }
 
-type Gauges = ReturnType<typeof createGauges>;
+const STATUS_CLASSES = ['2xx', '3xx', '4xx', '429', '5xx', 'none'] as const;
 
-/** Gauges of what is read, not counted; set for each scrape. */
-function createGauges(registers: Registry[]) {
-  const gauge = <const L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+/** One of a few words: a server may answer with any number. */
+function statusClass(status: number | null): (typeof STATUS_CLASSES)[number] {
+  if (status === null) return 'none';
+  if (status === 429) return '429';
+  if (status < 300) return '2xx';
+  if (status < 400) return '3xx';
+  return status < 500 ? '4xx' : '5xx';
+}
+
+const PLACE = ['form', 'target'] as const;
+
+/** The counters of each process. */
+function createCounters(registers: Registry[]) {
+  const counter = <const L extends string>(name: string, labelNames: readonly L[], help: string) =>
+    new Counter<L>({ name: `forms_mirror_${name}`, help, labelNames, registers });
+  const { gauge } = gaugesIn(registers);
+  const counters = {
+    info: gauge(
+      'build_info',
+      ['version', 'node', 'role'],
+      'Always 1: version, Node version and role of the process.',
+    ),
+    queueUp: gauge('queue_up', [], '1 if the queue answers this process.'),
+    responses: counter(
+      'source_responses_total',
+      ['status'],
+      'Requests to the source by response: 2xx, 3xx, 4xx, 5xx, 429 or none.',
+    ),
+    requestSeconds: new Histogram({
+      name: 'forms_mirror_source_request_duration_seconds',
+      help: 'Duration of requests to the source.',
+      buckets: REQUEST_BUCKETS,
+      registers,
+    }),
+    waits: counter(
+      'source_wait_seconds_total',
+      ['for'],
+      'Seconds that requests waited for their turn (other requests, FORMS_API_RATE, Retry-After) or for a retry.',
+    ),
+    rate: gauge(
+      'source_rate_per_minute',
+      [],
+      'Requests per minute that this process may send to the source; absent without a limit.',
+    ),
+    runs: counter('runs_total', [...PLACE, 'outcome'], 'Runs that ended.'),
+    durations: new Histogram({
+      name: 'forms_mirror_run_duration_seconds',
+      help: 'Duration of runs.',
+      labelNames: ['target'],
+      buckets: RUN_BUCKETS,
+      registers,
+    }),
+    changes: counter(
+      'row_changes_total',
+      [...PLACE, 'change'],
+      'Rows that runs inserted, updated, marked deleted or rejected (counted again by each run).',
+    ),
+    requests: counter(
+      'api_requests_total',
+      PLACE,
+      'Requests of runs to the source, including retries.',
+    ),
+    statusChanges: counter(
+      'status_changes_total',
+      ['form', 'outcome'],
+      'Status changes at the source: written, refused or failed.',
+    ),
+    writeBacks: counter('write_backs_total', ['form', 'outcome'], 'Write-backs that ended.'),
+    jobs: counter('jobs_total', ['step', 'target', 'outcome'], 'Jobs that ended.'),
+    jobFailures: counter('job_failures_total', ['step', 'target', 'code'], 'Jobs that failed.'),
+    recovered: counter(
+      'jobs_recovered_total',
+      [],
+      'Jobs of a dead worker, put back into the queue.',
+    ),
+    queueErrors: counter(
+      'queue_errors_total',
+      [],
+      'Errors of the connection to the queue; the same one counts once in 30 seconds.',
+    ),
+  };
+  // To a query that divides by it, a series that was never seen is absent, not zero.
+  for (const status of STATUS_CLASSES) counters.responses.inc({ status }, 0);
+  for (const what of ['turn', 'retry'] as const) counters.waits.inc({ for: what }, 0);
+  counters.rate.remove();
+  return counters;
+}
+
+function gaugesIn(registers: Registry[]) {
+  const gauge = <const L extends string>(name: string, labelNames: readonly L[], help: string) =>
     new Gauge<L>({ name: `forms_mirror_${name}`, help, labelNames, registers });
-  const formInTarget = ['form', 'target'] as const;
-  const queueNames = ['step', 'target', 'kind'] as const;
+  /** Of a form in a target. */
+  const ofForm = (name: string, help: string) => gauge(name, PLACE, help);
+  return { gauge, ofForm };
+}
+
+/** The report as gauges, of `start`; set for each scrape. */
+function createGauges(registers: Registry[]) {
+  const { gauge, ofForm } = gaugesIn(registers);
   return {
-    info: gauge('form_info', 'Always 1. The labels are the slug and name of a form.', [
-      'form',
-      'slug',
-      'name',
-    ]),
-    lag: gauge(
-      'lag_seconds',
-      'Seconds since the start of the last run or poll that showed that nothing is missing.',
-      formInTarget,
+    info: gauge('form_info', ['form', 'slug', 'name'], 'Always 1: how people know a form.'),
+    problem: gauge(
+      'problem',
+      ['code', ...PLACE],
+      '1 for each problem by its code; of a target as a whole without a form, of all without either.',
     ),
-    proven: gauge(
-      'last_proven_timestamp_seconds',
-      'Start of the last run or poll that showed that nothing is missing. Submissions are as of this time.',
-      formInTarget,
-    ),
-    fullProven: gauge(
-      'last_full_proven_timestamp_seconds',
-      'Answers are as of this time: since then, every row has been compared.',
-      formInTarget,
-    ),
-    statuses: gauge(
-      'statuses_timestamp_seconds',
-      'Statuses are as of this time: the counts by status last agreed.',
-      formInTarget,
-    ),
-    sourceWaiting: gauge('source_waiting', '1 while requests to the source wait for a retry.', []),
-    rows: gauge('rows', 'Rows in the target.', [...formInTarget, 'state']),
-    rejected: gauge('rejected_submissions', 'Submissions that could not be stored.', formInTarget),
-    withheld: gauge('withheld_deletions', 'Held deletions.', formInTarget),
-    absent: gauge(
-      'absent_rows',
-      'Rows that the source no longer counts and that are not settled yet.',
-      formInTarget,
-    ),
-    state: gauge('form_state', '1 for the current state of the form, otherwise 0.', [
-      ...formInTarget,
-      'state',
-    ]),
-    marksRefused: gauge(
-      'marks_refused',
-      'Submissions whose status change the source refused within the last day.',
-      ['form'],
-    ),
-    targetUp: gauge('target_up', '1 if the target could be read just now.', ['target']),
-    jobs: gauge('queue_jobs', 'Jobs in the queue.', [...queueNames, 'state']),
-    oldest: gauge(
-      'queue_oldest_waiting_timestamp_seconds',
-      'When the next waiting job was added; absent if none waits.',
-      queueNames,
-    ),
-    overdue: gauge('schedule_overdue', '1 if polls are overdue.', ['kind']),
+    state: gauge('form_state', [...PLACE, 'state'], '1 for the state of the form, otherwise 0.'),
+    lag: ofForm('lag_seconds', 'Seconds since submissions were last known to be complete.'),
+    submissions: ofForm('submissions_timestamp_seconds', 'Submissions are as of this time.'),
+    statuses: ofForm('statuses_timestamp_seconds', 'Statuses are as of this time.'),
+    answers: ofForm('answers_timestamp_seconds', 'Answers are as of this time.'),
+    rows: gauge('rows', [...PLACE, 'state'], 'Rows in the target.'),
+    rejected: ofForm('rejected_submissions', 'Submissions that could not be stored unchanged.'),
+    held: ofForm('held_deletions', 'Deletions that wait until a person accepts them.'),
+    undecided: ofForm('undecided_rows', 'Rows that the source neither shows nor calls gone.'),
+    refused: gauge('status_changes_refused', ['form'], 'Status changes refused within a day.'),
+    targetUp: gauge('target_up', ['target'], '1 if the target could be read just now.'),
+    jobs: gauge('queue_jobs', ['state'], 'Jobs that wait, and jobs under way.'),
   };
 }
 
-function showForms(gauges: Gauges, { forms, nowMs }: MirrorHealth): void {
-  const { lag, proven, fullProven, statuses, rows, rejected, withheld, absent, state } = gauges;
-  const all = [lag, proven, fullProven, statuses, rows, rejected, withheld, absent, state];
-  for (const gauge of [...all, gauges.info, gauges.marksRefused]) gauge.reset();
-  for (const health of forms) showForm(gauges, health, nowMs);
-  showRefused(gauges, forms);
-  // One a form, or a join would find two; the targets of a form that was renamed may not agree yet.
-  const byId = new Map(forms.map(({ form }) => [form.id, form]));
-  for (const { id: form, slug, name } of byId.values()) {
+function show(gauges: ReturnType<typeof createGauges>, report: Report): void {
+  for (const gauge of Object.values(gauges)) gauge.reset();
+  const { forms, targets, queue } = report;
+  for (const form of forms) showForm(gauges, form);
+  // One series a form, or a join would find two; the targets of a form that was renamed may not agree yet.
+  const byId = Map.groupBy(forms, ({ form }) => form.id);
+  for (const [form, reports] of byId) {
+    const { slug = '', name = '' } = reports.at(-1)?.form ?? {};
     gauges.info.set({ form, slug: shown(slug), name: shown(name) }, 1);
+    // Each target records what it knows; so it does not matter which process wrote back.
+    const refused = reports.map((each) => each.refused).filter((number) => number !== null);
+    if (refused.length > 0) gauges.refused.set({ form }, Math.max(...refused));
   }
-}
-
-/** As the target says that has most of them: which process marked last does not matter. */
-function showRefused({ marksRefused }: Gauges, forms: readonly FormHealth[]): void {
-  const most = new Map<string, number>();
-  for (const { form, overview } of forms) {
-    const { refused } = overview?.marking ?? { refused: null };
-    if (refused !== null) most.set(form.id, Math.max(refused, most.get(form.id) ?? 0));
+  const note = (problems: readonly Problem[], form: string, target: string): void => {
+    for (const { code, isExplained } of problems)
+      if (!isExplained) gauges.problem.set({ code, form, target }, 1);
+  };
+  note(report.problems, '', '');
+  for (const target of targets) {
+    gauges.targetUp.set({ target: target.name }, isKnown(target) ? 1 : 0);
+    note(target.problem === null ? [] : [target.problem], '', target.name);
   }
-  for (const [form, refused] of most) marksRefused.set({ form }, refused);
+  for (const { form, target, problems } of forms) note(problems, form.id, target);
+  if (queue?.isReachable !== true) return;
+  gauges.jobs.set({ state: 'waiting' }, queue.waiting);
+  gauges.jobs.set({ state: 'active' }, queue.active);
 }
 
 const shown = (text: string): string => printable(text.slice(0, MAX_NAME));
 
-function showForm(gauges: Gauges, health: FormHealth, nowMs: number): void {
-  const { form, target, overview, summary, provenAt } = health;
+function showForm(gauges: ReturnType<typeof createGauges>, report: FormReport): void {
+  const { form, target, state, claim, lagSeconds } = report;
   const labels = { form: form.id, target };
-  const seconds = lagSeconds(provenAt, nowMs);
-  if (seconds !== null && provenAt !== null) {
-    gauges.proven.set(labels, Date.parse(provenAt) / 1_000);
-    // What is no longer mirrored falls behind for ever; nobody wants an alert for that.
-    if (health.state !== 'ended') gauges.lag.set(labels, seconds);
+  for (const one of HEALTH_STATES)
+    gauges.state.set({ ...labels, state: one }, state === one ? 1 : 0);
+  // A form that is no longer mirrored falls behind for ever, which is no reason for an alert.
+  if (lagSeconds !== null && state !== 'ended') gauges.lag.set(labels, lagSeconds);
+  for (const [gauge, time] of [
+    [gauges.submissions, claim.submissionsAsOf],
+    [gauges.statuses, claim.statusesAsOf],
+    [gauges.answers, claim.answersAsOf],
+  ] as const) {
+    if (time !== null) gauge.set(labels, Date.parse(time) / 1_000);
   }
-  const { statuses, answers } = health.covers;
-  if (statuses !== null) gauges.statuses.set(labels, Date.parse(statuses) / 1_000);
-  if (answers !== null) gauges.fullProven.set(labels, Date.parse(answers) / 1_000);
-  gauges.withheld.set(labels, summary.withheld);
-  gauges.absent.set(labels, health.covers.absent);
-  for (const state of HEALTH_STATES)
-    gauges.state.set({ ...labels, state }, health.state === state ? 1 : 0);
-  if (overview === null) return;
-  gauges.rows.set({ ...labels, state: 'live' }, overview.rows);
-  gauges.rows.set({ ...labels, state: 'deleted' }, overview.deletedRows);
-  gauges.rejected.set(labels, overview.rejected);
-}
-
-function showTargets({ targetUp }: Gauges, { targets }: MirrorHealth): void {
-  for (const { name, readable, readAtMs } of targets) {
-    targetUp.set({ target: name }, readable && readAtMs > 0 ? 1 : 0);
-  }
-}
-
-function showQueue({ jobs, oldest, overdue }: Gauges, { queue }: MirrorHealth): void {
-  for (const gauge of [jobs, oldest, overdue]) gauge.reset();
-  if (queue?.reachable !== true) return;
-  for (const schedule of queue.schedules) {
-    overdue.set({ kind: schedule.kind }, schedule.overdue ? 1 : 0);
-  }
-  for (const depth of queue.queues) {
-    const labels = { step: depth.step, target: depth.target ?? '', kind: depth.kind ?? '' };
-    const { waiting, active, delayed, waitingForPasses } = depth;
-    const states = { waiting, active, delayed, waiting_for_passes: waitingForPasses };
-    for (const [state, number] of Object.entries(states)) jobs.set({ ...labels, state }, number);
-    const { waitingSinceMs = null } = depth;
-    if (waitingSinceMs !== null) oldest.set(labels, waitingSinceMs / 1_000);
-  }
+  gauges.held.set(labels, claim.held);
+  gauges.undecided.set(labels, claim.undecided);
+  if (report.rejected !== null) gauges.rejected.set(labels, report.rejected);
+  if (report.rows !== null) gauges.rows.set({ ...labels, state: 'live' }, report.rows);
+  if (report.deletedRows !== null)
+    gauges.rows.set({ ...labels, state: 'deleted' }, report.deletedRows);
 }

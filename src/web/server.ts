@@ -1,31 +1,69 @@
-import { fastify, type FastifyInstance } from 'fastify';
-import type { Clock } from '../base/clock.ts';
-import { MirrorError } from '../base/errors.ts';
-import type { Events } from '../base/events.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import { isLoopback } from '../base/transport.ts';
-import type { SyncEvents } from '../sync/events.ts';
-import { guardAccess } from './access.ts';
-import type { Actor } from './action-order.ts';
-import type { MirrorHealth } from '../health/mirror-health.ts';
+import { type Report, stateOfAll } from '../health/report.ts';
+import { openGuarded } from './access.ts';
+import { actionForm, type Actor, addActions } from './actions.ts';
+import { DetailsReader, type FormDetails } from './details.ts';
+import { type DetailedForm, formMain } from './form-page.ts';
+import { type Html, html } from './html.ts';
 import { listen, type ListenPlace } from './listen.ts';
-import { Metrics } from './metrics.ts';
-import type { JobFeed } from './process-metrics.ts';
-import type { JobBoard } from './queue-route.ts';
-import { addRoutes } from './routes.ts';
-import type { HealthSource } from '../health/facts.ts';
-import { HealthMonitor } from '../health/monitor.ts';
+import type { Metrics } from './metrics.ts';
+import { overviewMain, readListQuery } from './overview.ts';
+import { type Page, pageFrame } from './parts.ts';
 
-/** Announces changes of health to people elsewhere. */
-export interface Announcer {
-  evaluate(health: MirrorHealth, isFresh: boolean): void;
-  /** Why announcements are not delivered, as a sentence; null when they are. */
-  readonly deliveryProblem: string | null;
-  /** Sends a test message through every channel, and tells what became of it, without secrets (L15). May take a minute; never rejects. */
-  test(): Promise<
-    readonly { readonly channel: string; readonly ok: boolean; readonly message: string }[]
-  >;
-  /** Never rejects. */
+/** The reports that the page shows. */
+export interface Reports {
+  /** As of now, as far as targets answer in time. */
+  refresh(): Promise<Report>;
+  /** The last one. */
+  current(): Report;
+  /** Every target was asked once, whether it answered or not. */
+  readonly hasRead: boolean;
+  /** The last one, with the queue as of now. */
+  refreshQueue(): Promise<Report>;
+  /** Something was changed: the next report reads everything again. */
+  expire(): void;
+}
+
+/** Shows the jobs of the queue: answers GETs of addresses that begin with `/queue`. */
+export interface JobBoard {
+  get(path: string): Promise<{
+    readonly status: number;
+    readonly type: string;
+    readonly body: Buffer;
+  }>;
+}
+
+/** See {@link startStatus}. */
+export interface StatusOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** ADMIN_PASSWORD; undefined: open, which is for loopback addresses only. */
+  readonly adminPassword: string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly reports: Reports;
+  /** What a target keeps of a form. May be slow or reject. */
+  readonly details: (target: string, formId: string) => Promise<FormDetails>;
+  /** Carries out actions; undefined: the page has no buttons. */
+  readonly actor?: Actor | undefined;
+  /** Undefined: `/queue` shows nothing. */
+  readonly board?: JobBoard | undefined;
+  /** The caller counts in them, and they outlive the page. */
+  readonly metrics: Metrics;
+  /** Why notifications are not delivered, as a sentence; null: they are. */
+  readonly deliveryProblem: () => string | null;
+  /** Notifications go somewhere. */
+  readonly hasNotifications: boolean;
+}
+
+/** A status page that is listening. */
+export interface StatusServer {
+  /** Where a browser on this machine finds it, without a slash at the end. */
+  readonly url: string;
+  /** Never rejects; may be called twice. */
   stop(): Promise<void>;
 }
 
@@ -37,89 +75,162 @@ export const statusPlace = ({ host, port }: Pick<ListenPlace, 'host' | 'port'>):
   what: 'The status page',
 });
 
-/** See {@link startStatus}. */
-export interface StatusOptions {
-  readonly host: string;
-  /** 0: any free one. */
-  readonly port: number;
-  /** ADMIN_PASSWORD; undefined: open, which is for loopback addresses only. */
-  readonly adminPassword: string | undefined;
-  readonly source: HealthSource;
-  readonly events: Events<SyncEvents>;
-  /** The jobs of this process, for its metrics. */
-  readonly jobs?: JobFeed | undefined;
-  readonly logger: Logger;
-  /** Of the program. */
-  readonly version: string;
-  readonly clock: Clock;
-  /** Sends alerts; stopped with the page. Undefined: nobody is alerted. */
-  readonly alerts?: Announcer | undefined;
-  /** Carries out what people ask for on the page; undefined: it only shows. */
-  readonly actor?: Actor | undefined;
-  /** Shows the jobs of the queue at `/queue`. */
-  readonly board?: JobBoard | undefined;
-}
-
-/** A status page that is listening. */
-export interface StatusServer {
-  /** Where a browser on this machine finds it, without a slash at the end. */
-  readonly url: string;
-  /** Stops listening, monitoring and alerting; waits a moment for an alert under way. Never rejects; may be called twice. */
-  stop(): Promise<void>;
+/** Starts pages, probes and metrics. Throws SETTINGS when it cannot listen there, with the remedy. */
+export async function startStatus(options: StatusOptions): Promise<StatusServer> {
+  const app = await openGuarded({ ...options, what: 'the status page' });
+  addProbes(app, options.reports);
+  addPages(app, options);
+  if (options.board !== undefined) addBoard(app, options.board, options);
+  const url = await listen(app, statusPlace(options));
+  return { url, stop: () => app.close().catch(() => undefined) };
 }
 
 /**
- * Starts page, health, metrics and alerts. Throws SETTINGS when it cannot listen there, with the remedy; nothing is left
- * running then.
+ * `/live`: this process answers; a restart mends nothing else. `/health`: it does its work. `/ready`: and it has read the
+ * targets. `ok` is about this process; `mirror` is the state of the copy, which a restart would not mend.
  */
-export async function startStatus(options: StatusOptions): Promise<StatusServer> {
-  const { host, port, adminPassword, source, events, logger, version, clock, alerts } = options;
-  if (adminPassword === undefined && !isLoopback(host)) {
-    throw new MirrorError(
-      'SETTINGS',
-      `HOST ${host} lets other machines reach the status page: set ADMIN_PASSWORD, or HOST=127.0.0.1.`,
-    );
-  }
-  const app = createApp();
-  await guardAccess(app, { adminPassword, clock, logger });
-  const metrics = new Metrics({ events, version, jobs: options.jobs });
-  const monitor = new HealthMonitor({
-    source,
-    events,
-    clock,
-    logger,
-    onPass: (ended) => metrics.count(ended),
-    onChange: (health, isFresh) => alerts?.evaluate(health, isFresh),
-  });
-  const deliveryProblem = (): string | null => alerts?.deliveryProblem ?? null;
-  const { actor } = options;
-  const hasPassword = adminPassword !== undefined;
-  const shown = { monitor, metrics, source, board: options.board, version, clock, logger };
-  const hasAlerts = alerts !== undefined;
-  addRoutes(app, { ...shown, deliveryProblem, actor, hasPassword, hasAlerts });
-  const stopAll = async (): Promise<void> => {
-    await Promise.allSettled([app.close(), monitor.stop(), alerts?.stop()]);
-    metrics.stop();
+function addProbes(app: FastifyInstance, reports: Reports): void {
+  const answer = async (reply: FastifyReply): Promise<FastifyReply> => {
+    const { problems } = await reports.refreshQueue();
+    const failed = problems.find(({ code }) => code === 'QUEUE_FAILED');
+    return send(reply, failed?.message);
   };
-  const url = await listen(app, statusPlace({ host, port })).catch(async (error: unknown) => {
-    await stopAll();
-    throw error;
-  });
-  monitor.start();
-  let stopping: Promise<void> | undefined;
-  return { url, stop: () => (stopping ??= stopAll()) };
+  const send = (reply: FastifyReply, reason: string | undefined): FastifyReply => {
+    const mirror = reports.current().state;
+    const isOk = reason === undefined;
+    return reply.code(isOk ? 200 : 503).send({ ok: isOk, reason, mirror });
+  };
+  app.get('/live', async () => ({ ok: true }));
+  app.get('/health', async (_request, reply) => answer(reply));
+  app.get('/ready', async (_request, reply) =>
+    reports.hasRead ? answer(reply) : send(reply, 'Starting.'),
+  );
 }
 
-function createApp(): FastifyInstance {
-  return fastify({
-    logger: false,
-    // The pages take no input but their address.
-    bodyLimit: 1_024,
-    routerOptions: { maxParamLength: 1_000 },
-    requestTimeout: 10_000,
-    keepAliveTimeout: 15_000,
-    forceCloseConnections: true,
-    // Anyone can send X-Forwarded-For.
-    trustProxy: false,
+interface FormParams {
+  Params: { id: string };
+}
+
+function addPages(app: FastifyInstance, options: StatusOptions): void {
+  const { reports, metrics, actor, logger, clock, hasNotifications } = options;
+  const hasPassword = options.adminPassword !== undefined;
+  const tokenFor =
+    actor &&
+    addActions(app, {
+      actor: { act: (order) => actor.act(order).finally(() => reports.expire()) },
+      hasPassword,
+      report: () => reports.refresh(),
+      send: sendPage,
+    });
+  /** A page with its buttons, for those who may use them. */
+  const sendActive = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    page: Omit<Page, 'main'> & { readonly main: (mayAct: boolean) => Html },
+  ): FastifyReply => {
+    const token = tokenFor?.(request) ?? null;
+    const main = html`${token !== null && actionForm(token)} ${page.main(token !== null)}`;
+    return sendPage(reply, { ...page, main });
+  };
+  const details = new DetailsReader({ read: options.details, clock, logger });
+  const detailed = (report: Report, id: string): Promise<DetailedForm[]> =>
+    Promise.all(
+      report.forms
+        .filter(({ form }) => form.id === id)
+        .map(async (form) => {
+          const target = report.targets.find(({ name }) => name === form.target);
+          return { report: form, details: await details.of(form, target) };
+        }),
+    );
+  const notFound = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    reply.code(404);
+    if (!/\bhtml\b/.test(request.headers.accept ?? '') || request.url.startsWith('/api/'))
+      return reply.send({ error: 'There is nothing at this address.' });
+    return sendPage(reply, { ...NOT_FOUND, report: await reports.refresh() });
+  };
+  app.get('/metrics', async (_request, reply) => {
+    const report = await reports.refresh();
+    const text = await metrics.text(report.queue?.isReachable === true, report);
+    return reply.type(metrics.contentType).send(text);
   });
+  app.get('/api/status', async () => reports.refresh());
+  app.get<FormParams>('/api/forms/:id', async (request, reply) => {
+    const forms = await detailed(await reports.refresh(), request.params.id);
+    if (forms.length === 0) return notFound(request, reply);
+    return forms.map(({ report, details }) => Object.assign({ details }, report));
+  });
+  app.get('/', async (request, reply) => {
+    const report = await reports.refresh();
+    const { title, state } = report;
+    const query = readListQuery(request.query);
+    const deliveryProblem = options.deliveryProblem();
+    const main = (mayAct: boolean): Html =>
+      overviewMain(report, { query, mayAct, hasNotifications, deliveryProblem });
+    return sendActive(request, reply, { title, state, main, report });
+  });
+  app.get<FormParams>('/forms/:id', async (request, reply) => {
+    const report = await reports.refresh();
+    const forms = await detailed(report, request.params.id);
+    const [first] = forms;
+    if (first === undefined) return notFound(request, reply);
+    const state = stateOfAll(forms.map((form) => form.report));
+    const main = (mayAct: boolean): Html => formMain(report, forms, mayAct);
+    return sendActive(request, reply, { title: first.report.form.name, state, main, report });
+  });
+  app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
+  app.setNotFoundHandler(notFound);
+  app.setErrorHandler((error, _request, reply) => {
+    const status = (error as { statusCode?: number }).statusCode ?? 500;
+    if (status < 500) return reply.code(status).type('text/plain').send('That is not possible.');
+    logger.error({ err: error }, 'A request to the status page failed.');
+    return reply.code(500).type('text/plain').send('This failed; the log has the reason.');
+  });
+}
+
+const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
+  reply.type('text/html; charset=utf-8').send(pageFrame(page, reply.cspNonce).text);
+
+const NOT_FOUND: Omit<Page, 'report'> = {
+  title: 'Not found',
+  state: 'waiting',
+  main: html`<section class="card empty">
+    <h1>There is nothing at this address</h1>
+    <p>Maybe a form that is not mirrored. <a href="/">All forms</a></p>
+  </section>`,
+};
+
+/** A store that is away may leave a request waiting for ever. */
+const BOARD_LIMIT_MS = 5_000;
+
+/** The board needs scripts and styles of this address, and nothing from elsewhere, such as the fonts that it names. */
+const BOARD_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join(';');
+
+/** The jobs of the queue, to look at, behind the same rules as the pages. Only GET is answered. */
+function addBoard(
+  app: FastifyInstance,
+  board: JobBoard,
+  { clock, logger }: Pick<StatusOptions, 'clock' | 'logger'>,
+): void {
+  for (const url of ['/queue', '/queue/*']) {
+    app.get(url, async (request, reply) => {
+      reply.header('content-security-policy', BOARD_POLICY);
+      const found = await withinTime(board.get(request.url), BOARD_LIMIT_MS, clock).catch(
+        (error: unknown) => {
+          logger.warn({ err: error }, 'The page of the queue cannot be shown.');
+        },
+      );
+      if (found) return reply.code(found.status).type(found.type).send(found.body);
+      const text = 'The queue does not answer. The status page has more.';
+      return reply.code(503).type('text/plain').send(text);
+    });
+  }
 }

@@ -1,13 +1,8 @@
-import { fastify } from 'fastify';
 import { type Clock, withinTime } from '../base/clock.ts';
-import { MirrorError } from '../base/errors.ts';
-import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
-import { isLoopback } from '../base/transport.ts';
-import type { SyncEvents } from '../sync/events.ts';
-import { guardAccess } from './access.ts';
+import { openGuarded } from './access.ts';
 import { listen } from './listen.ts';
-import { type JobFeed, ProcessMetrics } from './process-metrics.ts';
+import type { Metrics } from './metrics.ts';
 
 /** See {@link startWorkerServer}. */
 export interface WorkerServerOptions {
@@ -16,17 +11,15 @@ export interface WorkerServerOptions {
   readonly port: number;
   /** ADMIN_PASSWORD; undefined: open, which is for loopback addresses only. */
   readonly adminPassword: string | undefined;
-  /** Whether the queue answers. May be slow or fail, which is no. */
+  /** Whether the queue answers. To be slow or to reject counts as no. */
   readonly queueAnswers: () => Promise<boolean>;
-  readonly events: Events<SyncEvents>;
-  readonly jobs: JobFeed;
+  /** The caller counts in them. */
+  readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Of the program. */
-  readonly version: string;
   readonly clock: Clock;
 }
 
-/** What a worker tells of itself, listening. */
+/** A worker's server, listening. */
 export interface WorkerServer {
   /** Without a slash at the end. */
   readonly url: string;
@@ -38,32 +31,13 @@ export interface WorkerServer {
 const QUEUE_LIMIT_MS = 2_500;
 
 /**
- * Starts what supervisors and Prometheus ask of a worker: `/live` (the process answers; a restart mends no more than that),
- * `/health` and `/ready` (its queue answers, so that it can take jobs) and `/metrics`. The page of the whole mirror is that of
- * `start`. Throws SETTINGS when it cannot listen there, with the remedy.
+ * Starts the addresses that supervisors and Prometheus ask a worker: `/live` (the process answers; a restart mends nothing
+ * else), `/health` and `/ready` (its queue answers, so that it can take jobs) and `/metrics`. `start` has the page of the whole
+ * mirror. Throws SETTINGS when it cannot listen there, with the remedy.
  */
 export async function startWorkerServer(options: WorkerServerOptions): Promise<WorkerServer> {
-  const { host, port, adminPassword, events, jobs, logger, version, clock } = options;
-  if (adminPassword === undefined && !isLoopback(host)) {
-    throw new MirrorError(
-      'SETTINGS',
-      `HOST ${host} lets other machines reach WORKER_PORT: set ADMIN_PASSWORD, or HOST=127.0.0.1.`,
-    );
-  }
-  const app = fastify({
-    logger: false,
-    bodyLimit: 1_024,
-    requestTimeout: 10_000,
-    keepAliveTimeout: 15_000,
-    forceCloseConnections: true,
-  });
-  await guardAccess(app, { adminPassword, clock, logger });
-  const metrics = new ProcessMetrics({
-    events,
-    version,
-    role: 'worker',
-    jobs,
-  });
+  const { host, port, metrics, clock } = options;
+  const app = await openGuarded({ ...options, what: 'WORKER_PORT' });
   const queueAnswers = async (): Promise<boolean> => {
     const answer = options.queueAnswers().catch(() => false);
     return (await withinTime(answer, QUEUE_LIMIT_MS, clock)) ?? false;
@@ -80,18 +54,10 @@ export async function startWorkerServer(options: WorkerServerOptions): Promise<W
   );
   app.setNotFoundHandler(async (_request, reply) =>
     reply.code(404).send({
-      error: 'A worker has /live, /health, /ready and /metrics; the page is that of start.',
+      error: 'A worker has /live, /health, /ready and /metrics; start has the status page.',
     }),
   );
-  const stop = async (): Promise<void> => {
-    await app.close().catch(() => undefined);
-    metrics.stop();
-  };
-  const what = 'What tells of this worker';
-  try {
-    return { url: await listen(app, { host, port, variable: 'WORKER_PORT', what }), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const place = { host, port, variable: 'WORKER_PORT', what: 'The server of this worker' } as const;
+  const url = await listen(app, place);
+  return { url, stop: () => app.close().catch(() => undefined) };
 }

@@ -46,7 +46,7 @@ describe.skipIf(process.platform === 'win32')('DATA_DIR', () => {
       make('failures/', 0o755),
       make('failures/a.json', 0o644),
       make('processes/', 0o755),
-      make('alerts.json', 0o640),
+      make('notify.json', 0o640),
       make('mirror.sqlite', 0o644),
       make('mirror.sqlite-wal', 0o644),
       make('mirror.sqlite-locks/', 0o755),

@@ -1,50 +1,49 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createActor } from '../../src/cli/actions.ts';
 import type { QueueRuntime } from '../../src/queue/runtime.ts';
-import type { RunOrder } from '../../src/queue/run-places.ts';
-import type { ActionOrder } from '../../src/web/action-order.ts';
+import type { SyncOrder } from '../../src/queue/handlers.ts';
+import type { ActionOrder } from '../../src/web/actions.ts';
 
 const FORM = { id: 'frm_a', slug: 'a', name: 'Form A' };
-const ACCEPT = { do: 'accept', form: 'a', target: null, reason: null, by: 'ann' } as const;
+const ACCEPT = { do: 'accept', form: 'a', target: null, by: 'ann' } as const;
 
-/** A mirror of one form, of which each target withholds so many deletions. */
+/** A mirror of one form, of which each target holds so many deletions. */
 function mirrorOf(
-  withheld: Readonly<Record<string, number>>,
+  held: Readonly<Record<string, number>>,
   { isReachable = true, isUnderWay = false } = {},
 ) {
-  const begun: RunOrder[] = [];
+  const begun: SyncOrder[] = [];
   const app = {
     logger: silentLogger,
-    planned: { plan: { forms: [{ form: FORM, targets: Object.keys(withheld) }] } },
+    targetNames: Object.keys(held),
+    planned: { plan: { forms: [{ form: FORM, targets: Object.keys(held) }] } },
     settingsOf: (name: string) => ({ name }),
     target: async (name: string) => ({
-      pauses: async () => [],
-      reader: async () => ({ checkpoint: async () => ({ withheld: withheld[name] }) }),
+      store: {
+        record: async () => null,
+        open: async () => ({
+          state: { tally: { held: held[name] } },
+          [Symbol.asyncDispose]: async () => {},
+        }),
+      },
     }),
   };
   const queue = {
-    status: async () => ({ reachable: isReachable, address: 'redis://queue', retries: [] }),
-    runNow: () => (isReachable ? Promise.resolve() : new Promise<void>(() => {})),
-    runPasses(order: RunOrder) {
-      begun.push(order);
-      if (isUnderWay) return { begun: [], underWay: order.places };
-      return isReachable ? { begun: order.places, underWay: [] } : new Promise(() => {});
+    status: async () => ({ isReachable, address: 'redis://queue' }),
+    pollNow: () => (isReachable ? Promise.resolve() : new Promise<void>(() => {})),
+    async runNow(orders: readonly SyncOrder[]) {
+      begun.push(...orders);
+      return isUnderWay ? { begun: [], underWay: orders } : { begun: orders, underWay: [] };
     },
   };
-  const actor = createActor(
-    app as unknown as App,
-    queue as unknown as QueueRuntime,
-    systemClock,
-    undefined,
-  );
+  const actor = createActor(app as unknown as App, queue as unknown as QueueRuntime, undefined);
   const act = (order: Partial<ActionOrder>) => actor.act({ ...ACCEPT, count: null, ...order });
   return { act, begun };
 }
 
-describe('accepting withheld deletions', () => {
+describe('accepting held deletions', () => {
   it('L8: takes a number that a person has seen for that of one target, never of several', async () => {
     const { act, begun } = mirrorOf({ a: 90, b: 30 });
     // 30 in each, when the page was shown.
@@ -56,24 +55,24 @@ describe('accepting withheld deletions', () => {
     expect(begun).toMatchObject([{ acceptDeletes: 30 }]);
   });
 
-  it('L8: is refused at once where more is withheld by now than the person saw', async () => {
+  it('L8: is refused at once where more is held by now than the person saw', async () => {
     const { act, begun } = mirrorOf({ a: 90 });
     expect(await act({ count: 30 })).toEqual([
-      { ok: false, text: expect.stringContaining('90 deletions are withheld by now') },
+      { ok: false, text: expect.stringContaining('90 deletions are held by now') },
     ]);
     expect(begun).toEqual([]);
-    // Some came back: those that are withheld now, and no more.
+    // Some came back: those that are held now, and no more.
     await act({ count: 100 });
     expect(begun).toMatchObject([{ acceptDeletes: 90 }]);
   });
 
-  it('from the command line takes those that each target withholds', async () => {
+  it('from the command line takes those that each target holds', async () => {
     const { act, begun } = mirrorOf({ a: 34, b: 0 });
     expect(await act({})).toMatchObject([
       { ok: true, text: expect.stringContaining('Up to 34 deletions') },
-      { ok: false, text: 'a in b: no deletions are withheld.' },
+      { ok: false, text: 'a in b: no deletions are held.' },
     ]);
-    expect(begun).toMatchObject([{ places: [{ target: 'a' }], acceptDeletes: 34 }]);
+    expect(begun).toMatchObject([{ target: 'a', acceptDeletes: 34 }]);
   });
 });
 
@@ -82,13 +81,13 @@ describe('what jobs do', () => {
     const targets = Array.from({ length: 40 }, (_, n) => [`t${n}`, 0]);
     const { act } = mirrorOf(Object.fromEntries(targets), { isUnderWay: true });
     expect(await act({ do: 'compare', form: null })).toEqual([
-      { ok: true, text: '1 form in 40 targets: such a pass runs already, or is about to.' },
+      { ok: true, text: '1 form in 40 targets: such a run is under way, or about to begin.' },
     ]);
   });
 
   it('is refused at once while the queue is away, instead of waiting for it without a word', async () => {
     const { act, begun } = mirrorOf({ a: 30 }, { isReachable: false });
-    for (const order of ['look', 'compare', 'retry', 'accept'] as const) {
+    for (const order of ['sync', 'compare', 'accept'] as const) {
       for (const form of [null, 'a']) {
         await expect(act({ do: order, form, target: 'a' })).rejects.toMatchObject({
           code: 'QUEUE_FAILED',

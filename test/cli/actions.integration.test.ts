@@ -56,33 +56,41 @@ class Mirror {
   }
 }
 
-/** Confirms an action on the status page, as a person would, and resolves to the page that shows the result. */
+/** Presses a button of the status page, as a person would, and resolves to the page that shows the result. */
 async function press(
   url: string,
   action: Record<string, string>,
-  headers: Record<string, string> = {},
+  { compare = false, headers = {} }: { compare?: boolean; headers?: Record<string, string> } = {},
 ): Promise<string> {
-  const asked = await fetch(`${url}/act?${new URLSearchParams(action).toString()}`, { headers });
-  const fields = [...(await asked.text()).matchAll(/name="(\w+)"\s+value="([^"]*)"/g)];
-  const body = new URLSearchParams(
-    fields.map(([, name = '', value = '']): [string, string] => [name, value]),
-  );
-  const done = await fetch(`${url}/actions`, {
-    method: 'POST',
-    body,
-    headers: { ...headers, origin: url },
-    redirect: 'manual',
-  });
-  return (await fetch(url + (done.headers.get('location') ?? ''), { headers })).text();
+  const body = await orderOf(url, action, headers);
+  if (compare) body.set('compare', 'yes');
+  return (await post(url, body, { ...headers, origin: url })).text();
 }
+
+/** What a button of the page sends: its action, with the token of the page. */
+async function orderOf(
+  url: string,
+  action: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<URLSearchParams> {
+  const page = await (await fetch(url, { headers })).text();
+  const [, token = ''] = /name="token" value="([^"]+)"/.exec(page) ?? [];
+  return new URLSearchParams({ token, order: new URLSearchParams(action).toString() });
+}
+
+const post = (
+  url: string,
+  body: URLSearchParams,
+  headers: Record<string, string>,
+): Promise<Response> => fetch(`${url}/actions`, { method: 'POST', body, headers });
 
 const FORM = 'customer-feedback';
 const TABLE = 'customer_feedback';
 
-// Most of the time is spent waiting for a process.
 /** Something is paused. */
 const PAUSES = "name = 'pauses' AND value <> '[]'";
 
+// Most of the time is spent waiting for a process.
 describe.concurrent('what an admin does with a running mirror', () => {
   it('a pause holds over kill -9 and a restart, keeps nothing else back, and loses nothing', async ({
     onTestFinished,
@@ -100,14 +108,14 @@ describe.concurrent('what an admin does with a running mirror', () => {
       expect.stringContaining('customer-feedback in a is paused'),
     ]);
     mirror.submit(FORM);
-    expect(await press(first.url, { do: 'look' })).toContain('A look begins now');
+    expect(await press(first.url, { do: 'sync' })).toContain('A poll begins now');
     await vi.waitFor(() => expect(mirror.count('b', TABLE)).toBe(before + 1), SOON);
     expect(mirror.count('a', TABLE)).toBe(before);
     await first.child.end('SIGKILL');
     const second = await mirror.start({ SYNC_EVERY: '10s' });
     mirror.submit(FORM);
     mirror.submit('anmeldung-sommerfest');
-    await press(second.url, { do: 'look' });
+    await press(second.url, { do: 'sync' });
     await vi.waitFor(() => {
       expect(mirror.count('b', TABLE)).toBe(before + 2);
       expect(mirror.count('a', 'anmeldung_sommerfest')).toBe(mirror.source('anmeldung-sommerfest'));
@@ -119,7 +127,7 @@ describe.concurrent('what an admin does with a running mirror', () => {
     expect(report.forms.filter(({ state }) => state === 'paused')).toMatchObject([
       { form: { slug: FORM }, target: 'a' },
     ]);
-    const ofPaused = await press(second.url, { do: 'look', form: FORM, target: 'a' });
+    const ofPaused = await press(second.url, { do: 'sync', form: FORM, target: 'a' });
     expect(ofPaused).toContain('is paused since');
     expect((await mirror.place.run(['resume', '--form', FORM])).code).toBe(0);
     await vi.waitFor(() => expect(mirror.count('a', TABLE)).toBe(before + 2), SOON);
@@ -136,36 +144,27 @@ describe.concurrent('what an admin does with a running mirror', () => {
     await vi.waitFor(() => expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM)), SOON);
     mirror.submit(FORM);
     const authorization = `Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`;
-    // Not before the first pass of the form has ended.
+    // Not before the first run of the form has ended.
     await vi.waitFor(async () => {
-      const look = await press(url, { do: 'look', form: FORM }, { authorization });
-      expect(look).toContain('customer-feedback in a is looked at now');
+      const done = await press(url, { do: 'sync', form: FORM }, { headers: { authorization } });
+      expect(done).toContain('customer-feedback in a is brought up to date now');
     }, SOON);
     await vi.waitFor(() => {
       expect(mirror.count('a', TABLE)).toBe(mirror.source(FORM));
       expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM));
     }, SOON);
     await child.shows(
-      /"action":"look","form":"customer-feedback","target":null,"by":"status page, admin at 127.0.0.1"/,
+      /"action":"sync","form":"customer-feedback","target":null,"by":"status page, admin at 127.0.0.1"/,
       'stderr',
     );
 
-    const asked = await fetch(`${url}/act?do=pause&target=b`, { headers: { authorization } });
-    const fields = [...(await asked.text()).matchAll(/name="(\w+)"\s+value="([^"]*)"/g)];
-    const body = new URLSearchParams(
-      fields.map(([, name = '', value = '']): [string, string] => [name, value]),
-    );
-    const post = (headers: Record<string, string>): Promise<Response> =>
-      fetch(`${url}/actions`, { method: 'POST', body, headers, redirect: 'manual' });
-    expect((await post({ origin: url })).status).toBe(401);
-    expect((await post({ authorization, origin: 'https://evil.example' })).status).toBe(403);
+    const order = await orderOf(url, { do: 'pause', target: 'b' }, { authorization });
+    expect((await post(url, order, { origin: url })).status).toBe(401);
+    const elsewhere = { authorization, origin: 'https://evil.example' };
+    expect((await post(url, order, elsewhere)).status).toBe(403);
     expect(mirror.count('b', '_mirror_records', PAUSES)).toBe(0);
-    const done = await post({ authorization, origin: url });
-    expect(done.status).toBe(303);
-    const told = await fetch(url + (done.headers.get('location') ?? ''), {
-      headers: { authorization },
-    });
-    expect(await told.text()).toMatch(
+    const done = await post(url, order, { authorization, origin: url });
+    expect(await done.text()).toMatch(
       /Target b is paused since .* by status page, admin at 127\.0\.0\.1/,
     );
     expect(mirror.count('b', '_mirror_records', PAUSES)).toBe(1);
@@ -175,16 +174,17 @@ describe.concurrent('what an admin does with a running mirror', () => {
     );
     mirror.submit(FORM);
     await vi.waitFor(async () => {
-      const full = await press(url, { do: 'compare', form: FORM }, { authorization });
+      const how = { compare: true, headers: { authorization } };
+      const full = await press(url, { do: 'sync', form: FORM }, how);
       expect(full).toContain('Target b is paused since');
-      expect(full).toContain('customer-feedback in a is compared');
+      expect(full).toContain('customer-feedback in a is compared row by row now');
     }, SOON);
     await vi.waitFor(() => expect(mirror.count('a', TABLE)).toBe(mirror.source(FORM)), SOON);
     expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM) - 1);
     expect(child.stderr).not.toContain(PASSWORD);
   });
 
-  it('L8: withheld deletions are accepted once, for one form in one target, and no more than there were', async ({
+  it('L8: held deletions are accepted once, for one form in one target, and no more than there were', async ({
     onTestFinished,
   }) => {
     const mirror = await Mirror.open(onTestFinished, 250);
@@ -192,12 +192,12 @@ describe.concurrent('what an admin does with a running mirror', () => {
     await vi.waitFor(() => expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM)), SOON);
     const form = mirror.place.store.forms().find((each) => each.slug === FORM);
     for (const id of mirror.place.store.ids(form!.id).slice(0, 30)) mirror.place.store.delete(id);
-    await press(url, { do: 'compare', form: FORM });
-    const withheld = (target: 'a' | 'b'): number =>
+    await press(url, { do: 'sync', form: FORM }, { compare: true });
+    const held = (target: 'a' | 'b'): number =>
       mirror.count(target, '_mirror_entries', `kind = 'held' AND form_id = '${form!.id}'`);
-    await vi.waitFor(() => expect([withheld('a'), withheld('b')]).toEqual([30, 30]), SOON);
+    await vi.waitFor(() => expect([held('a'), held('b')]).toEqual([30, 30]), SOON);
     expect(mirror.count('a', TABLE, '_deleted_at IS NOT NULL')).toBe(0);
-    const accepted = await press(url, { do: 'accept', form: FORM, target: 'a' });
+    const accepted = await press(url, { do: 'accept', form: FORM, target: 'a', count: '30' });
     expect(accepted).toContain('Up to 30 deletions accepted');
     await vi.waitFor(
       () => expect(mirror.count('a', TABLE, '_deleted_at IS NOT NULL')).toBe(30),
@@ -206,9 +206,9 @@ describe.concurrent('what an admin does with a running mirror', () => {
     expect(mirror.count('b', TABLE, '_deleted_at IS NOT NULL')).toBe(0);
     // Of the other target more have gone by now than a person has accepted: it asks again.
     for (const id of mirror.place.store.ids(form!.id).slice(0, 5)) mirror.place.store.delete(id);
-    await press(url, { do: 'accept', form: FORM, target: 'b' });
+    await press(url, { do: 'accept', form: FORM, target: 'b', count: '30' });
     await vi.waitFor(() => {
-      expect(mirror.count('b', '_mirror_entries', "kind = 'held'")).toBe(35);
+      expect(held('b')).toBe(35);
     }, SOON);
     expect(mirror.count('b', TABLE, '_deleted_at IS NOT NULL')).toBe(0);
   });

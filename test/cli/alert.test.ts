@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { freePort } from '../support/servers.ts';
-import { startSmtp } from '../alerts/smtp-receiver.ts';
-import { startWebhook } from '../alerts/webhook-stand-in.ts';
+import { startSmtp } from '../notify/smtp-receiver.ts';
+import { startWebhook } from '../notify/webhook-receiver.ts';
 
 describe('check --alert', () => {
   it('sends a message to each receiver, and says what became of it', async () => {
@@ -83,16 +83,18 @@ describe('check', () => {
       HEARTBEAT_URL: 'https://hc-ping.example.com/S3CRET',
     };
     const { code, stdout } = await runCli(['check'], env);
-    expect(stdout).toContain('✓ alerts: go to e-mail (smtp.example.com, to 2 addresses)\n');
+    expect(stdout).toContain('✓ notifications: go to e-mail (smtp.example.com, to 2 addresses)\n');
     expect(stdout).toContain('✓ heartbeat: goes to hc-ping.example.com while nothing has failed\n');
     expect(stdout).not.toContain('S3CRET');
     expect(code).toBe(0);
     const retired = 'https://contoso.webhook.office.com/webhookb2/S3CRET';
     const failed = await runCli(['check'], { ...env, ALERT_WEBHOOK_URL: retired });
-    expect(failed.stdout).toMatch(/^✗ alerts: ALERT_WEBHOOK_URL is the address of an Office 365/m);
+    expect(failed.stdout).toMatch(
+      /^✗ notifications: ALERT_WEBHOOK_URL is the address of an Office 365/m,
+    );
     expect(failed.stdout).not.toContain('S3CRET');
     expect(failed.code).toBe(2);
     const none = await runCli(['check'], place.env);
-    expect(none.stdout).toContain('✓ alerts: are off: ');
+    expect(none.stdout).toContain('✓ notifications: are off: ');
   });
 });

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { dbtSources } from '../../src/cli/dbt-sources.ts';
+import { dbtSources } from '../../src/cli/export-dbt.ts';
 import type { TargetRelations } from '../../src/mirror/port.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';

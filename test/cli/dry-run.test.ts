@@ -19,7 +19,7 @@ interface Kind {
   }[];
 }
 interface Synced {
-  readonly passes: readonly { inserted: number; updated: number; deleted: number }[];
+  readonly runs: readonly { inserted: number; updated: number; deleted: number }[];
   readonly changes?: readonly ({ slug: string; target: string } & Record<string, Kind>)[];
 }
 const json = (text: string): Synced => JSON.parse(text) as Synced;
@@ -75,9 +75,9 @@ describe('sync --dry-run', () => {
     expect(cells).toMatchObject([{ column: label, after: 'a secret answer 7f1' }]);
 
     const real = json((await runCli(['sync', '--full', '--json'], env)).stdout);
-    const [dryPass, realPass] = [json(dry.stdout).passes[0], real.passes[0]];
+    const [dryRun, realRun] = [json(dry.stdout).runs[0], real.runs[0]];
     const counts = { inserted: 1, updated: 3, deleted: 1 };
-    expect([dryPass, realPass]).toMatchObject([counts, counts]);
+    expect([dryRun, realRun]).toMatchObject([counts, counts]);
     expect(real.changes).toBeUndefined();
     const after = json((await runCli([...args, '--json'], env)).stdout);
     expect(after.changes?.[0]).toMatchObject({ inserted: { total: 0 }, updated: { total: 0 } });

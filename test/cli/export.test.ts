@@ -6,7 +6,7 @@ import { csvFormat, jsonLinesFormat, mayBeFormula } from '../../src/cli/export-f
 import { Terminal } from '../../src/cli/terminal.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { exact } from '../../src/base/format.ts';
-import type { Coverage } from '../../src/health/coverage.ts';
+import type { ShownClaim } from '../../src/health/report.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
 import { RecordedStream, runCli, startCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
@@ -273,14 +273,14 @@ describe('export', () => {
     const json = async (...args: string[]): Promise<unknown> =>
       JSON.parse((await runCli([...args, '--json'], place.env)).stdout);
     const { forms } = (await json('status')) as {
-      forms: { form: { id: string }; covers: Coverage }[];
+      forms: { form: { id: string }; claim: ShownClaim }[];
     };
-    const covers = forms.find(({ form }) => form.id === formId)!.covers;
-    expect(Date.parse(covers.membership ?? '') - Date.parse(covers.answers ?? '')).toBeGreaterThan(
-      30_000,
-    );
-    expect(await json('explain', id)).toMatchObject({ targets: [{ covers }] });
-    const claim = `submissions and statuses as of ${exact(covers.membership ?? '')}, answers as of ${exact(covers.answers ?? '')}`;
+    const shown = forms.find(({ form }) => form.id === formId)!.claim;
+    expect(
+      Date.parse(shown.submissionsAsOf ?? '') - Date.parse(shown.answersAsOf ?? ''),
+    ).toBeGreaterThan(30_000);
+    expect(await json('explain', id)).toMatchObject({ targets: [{ claim: shown }] });
+    const claim = `submissions and statuses as of ${exact(shown.submissionsAsOf ?? '')}, answers as of ${exact(shown.answersAsOf ?? '')}`;
     expect((await runCli(['explain', id], place.env)).stdout).toContain(
       `of its form here: ${claim}\n`,
     );

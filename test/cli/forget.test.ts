@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openCopy } from '../../src/bridge/store-copy.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
@@ -47,7 +46,7 @@ describe('L18: forget', () => {
       dryRun: false,
       submissions: [{ submissionId: id, slug: SLUG }],
       unknown: [],
-      targets: [{ target: 'default', slug: SLUG, rows: 1, left: [], code: null, error: null }],
+      targets: [{ target: 'default', slug: SLUG, rows: 1, code: null, error: null }],
     });
     expect(forgot.stderr).not.toContain(id);
     expect(forgot.stderr).toContain('"command":"forget"');
@@ -56,7 +55,7 @@ describe('L18: forget', () => {
       const pass = await runCli([...args, '--json'], env);
       expect([pass.code, json(pass.stdout)]).toMatchObject([
         0,
-        { passes: [{ outcome: 'ok', inserted: 0, rejected: 0, reason: null }] },
+        { runs: [{ outcome: 'ok', inserted: 0, rejected: 0, reasons: [] }] },
       ]);
     }
     expect(place.rows('SELECT count(*) AS n FROM customer_feedback')).not.toEqual([{ n: 0 }]);
@@ -111,7 +110,7 @@ describe('L18: forget', () => {
     const undone = await runCli(['forget', '--undo', id, '--yes'], env);
     expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining('may come back') });
     expect(json((await runCli(['sync', '--json'], env)).stdout)).toMatchObject({
-      passes: [{ kind: 'full', outcome: 'ok', inserted: 1 }],
+      runs: [{ full: true, outcome: 'ok', inserted: 1 }],
     });
     expect(place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`)).toEqual([{ id }]);
   });
@@ -185,10 +184,10 @@ describe('L18: forget', () => {
     const { id, place, env } = await mirrored();
     const held = (): number =>
       place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`).length;
-    const target = await openCopy('default', parseTargetUrl(`sqlite:${place.file}`));
-    const [form] = await target.overview();
-    const identity = { id: form?.formId ?? '', slug: '', name: '' };
-    const writer = await target.openWriter(identity, { waitMs: 0 });
+    await using store = await parseTargetUrl(`sqlite:${place.file}`).open('default');
+    const [stored] = await store.states();
+    const identity = { id: stored?.state.formId ?? '', slug: '', name: '' };
+    const writer = await store.open(identity, 'write');
     const running = startCli(['forget', id, '--yes'], env);
     await vi.waitFor(() => expect(running.stdout.text).toContain('1 row held'), {
       timeout: 60_000,
@@ -197,7 +196,6 @@ describe('L18: forget', () => {
     await writer[Symbol.asyncDispose]();
     expect((await running.done).code).toBe(0);
     expect(held()).toBe(0);
-    await target[Symbol.asyncDispose]();
   });
 
   it('waits for no reader that keeps the file open without reading, and is not stopped by one', async () => {

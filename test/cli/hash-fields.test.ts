@@ -1,11 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { App } from '../../src/app.ts';
-import { jobHandlers } from '../../src/cli/job-handlers.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { looksHashed } from '../../src/mirror/cells.ts';
-import type { Cell, PassKind } from '../../src/mirror/types.ts';
+import type { Cell } from '../../src/mirror/types.ts';
 import type { Environment } from '../../src/settings/variables.ts';
 import { runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
@@ -36,14 +35,13 @@ const cells = ({ rows }: CliPlace): Cell[] =>
 const mails = (place: CliPlace): Cell[] =>
   cells(place).filter((cell) => typeof cell === 'string' && /\S@\S+\.\w/.test(cell));
 
-/** A running worker: passes are jobs, and what fails is no exception of the process. */
+/** A running worker: runs are jobs, and what fails is no exception of the process. */
 function worker(env: Environment) {
   const app = new App(load(env), { clock: systemClock, logger: silentLogger });
   onTestFinished(() => app[Symbol.asyncDispose]());
   const { signal } = new AbortController();
-  const pass = (formId: string, target = 'default', kind: PassKind = 'incremental') =>
-    app.pass({ formId, target, kind }, signal);
-  return { app, pass, plan: () => jobHandlers(app).plan(signal, 'full') };
+  const pass = (formId: string, target = 'default') => app.run({ formId, target }, {}, signal);
+  return { app, pass, plan: () => app.plan(signal) };
 }
 
 describe('TARGET_HASH_FIELDS', () => {
@@ -135,7 +133,7 @@ describe('TARGET_HASH_FIELDS', () => {
       expect(report.error).toContain(`TARGET_HASH_FIELDS names ${name}`);
       expect(report.error).toMatch(/nothing of that form is stored in target default/);
       expect(mails(place)).toHaveLength(before);
-      expect((await app.failures.read()).passes).toMatchObject([{ last: { code: 'SETTINGS' } }]);
+      expect((await app.dataDir.kept()).runs).toMatchObject([{ code: 'SETTINGS' }]);
       const status = await runCli(['status'], { ...place.env, TARGET_HASH_FIELDS: name });
       expect([status.code, status.stdout.includes(`names ${name}`)]).toEqual([1, true]);
     },
@@ -195,7 +193,7 @@ describe('TARGET_HASH_FIELDS', () => {
       fields: [],
     });
     for (const { pass } of [running, worker(env)]) {
-      expect((await pass(place.formId, 'default', 'full')).outcome).toBe('ok');
+      expect((await pass(place.formId)).outcome).toBe('ok');
       expect(await pass(taker)).toMatchObject({ outcome: 'failed', code: 'SLUG_REUSED' });
     }
     expect(mails(place)).toEqual([]);
@@ -211,7 +209,7 @@ describe('TARGET_HASH_FIELDS', () => {
 });
 
 describe('hashing switched on over a plain copy', () => {
-  it('L17: status and check tell of plain answers until a pass has replaced them, and verify names the columns', async () => {
+  it('L17: status and check tell of plain answers until a run has replaced them, and verify names the columns', async () => {
     const place = await open(60);
     const { env, mail } = place;
     const { HASH_KEY: _, ...unhashed } = env;
@@ -224,7 +222,7 @@ describe('hashing switched on over a plain copy', () => {
       expect([command, code, stdout]).toEqual([
         command,
         1,
-        expect.stringContaining('plain answers may still be there'),
+        expect.stringContaining('plain answers, may still be there'),
       ]);
     }
     const verify = await runCli(['verify', '--wait', '1s'], hashing);
@@ -274,8 +272,8 @@ describe('hashing switched on over a plain copy', () => {
       expect(JSON.parse(compared.stdout)).toMatchObject({
         others: expect.arrayContaining([
           expect.objectContaining({
-            form: expect.objectContaining({ slug: FORM }),
-            notice: expect.objectContaining({ code: 'PLAIN_ANSWERS' }),
+            slug: FORM,
+            notices: [expect.objectContaining({ code: 'PLAIN_ANSWERS' })],
           }),
         ]),
       });

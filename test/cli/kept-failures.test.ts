@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import type { StatusReport } from '../../src/health/report.ts';
+import type { Report } from '../../src/health/report.ts';
 import { EMULATOR_EMAIL } from '../../src/targets/google/credentials.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { openSheet } from '../support/cli-sheet.ts';
@@ -94,17 +94,17 @@ describe('a failure that the target cannot hold', () => {
       return runCli(args, env, false, clock);
     };
     const time = (): string => new Date(clock.now()).toISOString();
-    const status = async (): Promise<{ code: number; stdout: string; report: StatusReport }> => {
+    const status = async (): Promise<{ code: number; stdout: string; report: Report }> => {
       const { code, stdout } = await run('status');
       const json = await run('status', '--json');
       expect(json.code).toBe(code);
-      return { code, stdout, report: JSON.parse(json.stdout) as StatusReport };
+      return { code, stdout, report: JSON.parse(json.stdout) as Report };
     };
     const began = time();
     expect((await run('sync')).code).toBe(0);
     const before = await status();
     expect(before.code).toBe(0);
-    expect(before.report.forms[0]).toMatchObject({ lastPass: { outcome: 'ok' }, problems: [] });
+    expect(before.report.forms[0]).toMatchObject({ lastRun: { outcome: 'ok' }, problems: [] });
 
     const refusedAt = time();
     await refuse();
@@ -116,13 +116,12 @@ describe('a failure that the target cannot hold', () => {
     expect(report.state).toBe('failed');
     for (const form of report.forms) {
       const [problem] = form.problems;
-      expect(form).toMatchObject({ state: 'failed', lastPass: { outcome: 'failed' } });
+      expect(form).toMatchObject({ state: 'failed', lastRun: { outcome: 'failed' } });
       expect(problem?.code).toMatch(/^TARGET_/);
       expect(problem?.remedy ?? problem?.message).toMatch(/\w/);
-      // Since something last went well; what was proven stands, with a time of before.
-      for (const time of [form.since, form.provenAt]) {
-        expect([began <= (time ?? ''), (time ?? '') < refusedAt]).toEqual([true, true]);
-      }
+      // What was proven is still claimed, with a time of before.
+      const claimed = form.claim.submissionsAsOf ?? '';
+      expect([began <= claimed, claimed < refusedAt]).toEqual([true, true]);
     }
     const [headline = ''] = stdout.split('\n');
     expect(headline).toMatch(/^✗ /);
@@ -135,7 +134,7 @@ describe('a failure that the target cannot hold', () => {
     expect((await run('sync')).code).toBe(0);
     const after = await status();
     expect(after.code).toBe(0);
-    expect(after.report.forms[0]).toMatchObject({ lastPass: { outcome: 'ok' }, problems: [] });
+    expect(after.report.forms[0]).toMatchObject({ lastRun: { outcome: 'ok' }, problems: [] });
     expect(readdirSync(join(place.env['DATA_DIR'] ?? '', 'failures'))).toEqual([]);
   });
 
@@ -190,7 +189,7 @@ describe('a failure that the target cannot hold', () => {
     const others = { ...place.env, TARGET_FORMS: 'contact' };
     const { code, stdout } = await runCli(['status', '--json'], others);
     expect(code).toBe(0);
-    const { forms } = JSON.parse(stdout) as StatusReport;
+    const { forms } = JSON.parse(stdout) as Report;
     expect(forms.find(({ form }) => form.slug === 'customer-feedback')?.state).toBe('ended');
   });
 
@@ -225,7 +224,7 @@ describe('a file that was damaged', () => {
     writeFileSync(file, 'no database at all'.repeat(1_000));
     const before = await runCli(['status'], env);
     expect(before.code).toBe(1);
-    expect(before.stdout).toContain('What has been mirrored is not known');
+    expect(before.stdout).toContain('what it holds could not be read');
     expect(before.stdout).not.toContain('Nothing has been mirrored yet');
     await runCli(['sync'], env);
     const { code, stdout } = await runCli(['status'], env);
@@ -235,7 +234,7 @@ describe('a file that was damaged', () => {
     );
     expect(stdout).not.toContain('never');
     const json = await runCli(['status', '--json'], env);
-    const { forms } = JSON.parse(json.stdout) as StatusReport;
+    const { forms } = JSON.parse(json.stdout) as Report;
     expect(forms[0]).toMatchObject({ rows: null, deletedRows: null, rejected: null });
   });
 });

@@ -18,7 +18,7 @@ function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-it('each line tells process and host, those of a pass its ID and job, and a failed pass is told once', async () => {
+it('each line tells process and host, those of a run its ID and job, and a failed run is logged once', async () => {
   const { env, sandbox } = await openPlace({
     submissions: 60,
     faults: [{ method: 'GET', path: '/submissions', status: 429, retryAfter: 1, times: 1 }],
@@ -46,10 +46,10 @@ it('each line tells process and host, those of a pass its ID and job, and a fail
   const lines = linesOf(running.stderr.text);
   for (const line of lines) expect(line).toMatchObject({ pid: process.pid, hostname: hostname() });
   const failed = ended('bad');
-  expect(new Set(failed.map((line) => line['passId'])).size).toBe(failed.length);
-  for (const { passId, jobId } of failed) {
+  expect(new Set(failed.map((line) => line['runId'])).size).toBe(failed.length);
+  for (const { runId, jobId } of failed) {
     const told = lines.filter((line) => line['jobId'] === jobId && line.level >= WARN);
-    expect(told.filter((line) => line['passId'] === passId)).toEqual([
+    expect(told.filter((line) => line['runId'] === runId)).toEqual([
       expect.objectContaining({
         form: expect.any(String),
         slug: expect.any(String),
@@ -57,11 +57,11 @@ it('each line tells process and host, those of a pass its ID and job, and a fail
         remedy: expect.stringContaining('forms-mirror check'),
       }),
     ]);
-    // Every loud line of the job belongs to one of its passes.
-    expect(told.filter((line) => line['passId'] === undefined)).toEqual([]);
+    // Every loud line of the job belongs to one of its runs.
+    expect(told.filter((line) => line['runId'] === undefined)).toEqual([]);
   }
-  const wait = lines.find(({ msg }) => msg.startsWith('Waiting on the source'));
+  const wait = lines.find(({ msg }) => msg.startsWith('Waiting for the source'));
   expect(wait?.level).toBe(INFO);
-  const waited = ended('good').filter((line) => line['passId'] === wait?.['passId']);
+  const waited = ended('good').filter((line) => line['runId'] === wait?.['runId']);
   expect(waited).toMatchObject([{ outcome: 'ok', jobId: wait?.['jobId'] }]);
 });

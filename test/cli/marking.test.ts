@@ -6,21 +6,14 @@ const MARK = { MARK_STATUS: 'DONE' };
 const EVERYTHING = { times: Number.POSITIVE_INFINITY };
 
 interface SyncDocument {
-  passes: {
+  writeBacks: {
     form: string;
     outcome: string;
-    marked: number;
-    refused: number;
-    error: string | null;
-  }[];
-  marks: {
-    form: string;
-    outcome: string;
-    marked: number;
+    written: number;
     refused: number;
     failed: number;
     remembered: number;
-    unmarked: { submissionId: string }[];
+    unwritten: { submissionId: string }[];
     code: string | null;
     error: string | null;
   }[];
@@ -29,7 +22,7 @@ interface SyncDocument {
 const documentOf = ({ stdout }: { stdout: string }): SyncDocument =>
   JSON.parse(stdout) as SyncDocument;
 
-describe('L7: what marking could not do', () => {
+describe('L7: what write-back could not do', () => {
   it.each([403, 405, 422])(
     'PATCH answers %d for all: sync, its --json, status and check say it; then it is mended',
     async (status) => {
@@ -37,30 +30,28 @@ describe('L7: what marking could not do', () => {
       sandbox.faults.add({ method: 'PATCH', status, ...EVERYTHING });
       const failed = await runCli(['sync', '--json'], { ...env, ...MARK });
       expect(failed.code).toBe(1);
-      const { passes, marks } = documentOf(failed);
-      expect(passes.every(({ error }) => error?.startsWith('Marking: '))).toBe(true);
-      for (const mark of marks) {
-        expect(mark).toMatchObject({ outcome: 'failed', marked: 0, remembered: 0 });
+      for (const mark of documentOf(failed).writeBacks) {
+        expect(mark).toMatchObject({ outcome: 'failed', written: 0, remembered: 0 });
         expect(mark.error).toContain(`${status}`);
         expect(mark.refused + mark.failed).toBeGreaterThan(0);
       }
       const human = await runCli(['sync'], { ...env, ...MARK });
       expect(human.code).toBe(1);
-      expect(human.stdout).toMatch(
-        /! \S+ → default: Marking: (Write-back stopped: )?\d+ submissions could not be set to DONE/,
-      );
+      expect(human.stdout).toMatch(/Write-back of \S+: .*\d+ submissions could not be set to DONE/);
       const told = await runCli(['status'], { ...env, ...MARK });
-      expect(told.stdout).toContain('Marking failed');
-      // Where marking is off, what it once said is nobody's concern.
-      expect((await runCli(['status'], env)).stdout).not.toContain('Marking failed');
+      expect(told.stdout).toContain('Status changes failed');
+      // With write-back off, what it once could not do does not matter.
+      expect((await runCli(['status'], env)).stdout).not.toContain('Status changes failed');
       sandbox.faults.clear();
       const mended = await runCli(['sync', '--json'], { ...env, ...MARK });
       expect(mended.code).toBe(0);
-      for (const mark of documentOf(mended).marks) {
+      for (const mark of documentOf(mended).writeBacks) {
         expect(mark).toMatchObject({ outcome: 'done', refused: 0, failed: 0, error: null });
-        expect(mark.marked).toBeGreaterThan(0);
+        expect(mark.written).toBeGreaterThan(0);
       }
-      expect((await runCli(['status'], { ...env, ...MARK })).stdout).not.toContain('Marking');
+      expect((await runCli(['status'], { ...env, ...MARK })).stdout).not.toContain(
+        'Status changes',
+      );
     },
   );
 
@@ -74,20 +65,19 @@ describe('L7: what marking could not do', () => {
     const first = await runCli([...args, '--json'], { ...env, ...MARK });
     expect(first.code).toBe(0);
     expect(documentOf(first)).toMatchObject({
-      passes: [{ refused: 1, error: null }],
-      marks: [{ outcome: 'done', refused: 1, failed: 0, error: null }],
+      writeBacks: [{ outcome: 'done', refused: 1, failed: 0, error: null }],
     });
     const second = await runCli(args, { ...env, ...MARK });
     expect(second.stdout).toContain(
-      'Marking customer-feedback: 1 submission not tried, as the source refused within the last day.',
+      'Write-back of customer-feedback: 1 not tried, as the source refused them within the last day.',
     );
     const status = await runCli(['status'], { ...env, ...MARK });
-    expect(status.stdout).toContain('1 submission could not be marked');
+    expect(status.stdout).toContain('The status of 1 submission could not be changed');
     const explained = await runCli(['explain', odd ?? ''], { ...env, ...MARK });
-    expect(explained.stdout).toContain('refused a change from NEW');
+    expect(explained.stdout).toContain('refused to change its status from NEW');
   });
 
-  it('L17: a success that changes nothing: each surface says it, in words, and calls nothing marked', async () => {
+  it('L17: a success that changes nothing: each surface says it, in words, and counts nothing as written', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
     const form = sandbox.store.formBySlug('customer-feedback');
     for (const { id } of [...sandbox.store.all(form?.id ?? '')].slice(3)) {
@@ -100,29 +90,28 @@ describe('L7: what marking could not do', () => {
     const args = ['sync', '--form', 'customer-feedback'];
     const first = await runCli([...args, '--json'], { ...env, ...MARK });
     expect(first.code).toBe(1);
-    const { passes, marks } = documentOf(first);
-    expect(passes).toMatchObject([{ marked: 0, refused: 3 }]);
-    expect(marks).toMatchObject([{ outcome: 'failed', marked: 0, refused: 3, failed: 0 }]);
+    const { writeBacks: marks } = documentOf(first);
+    expect(marks).toMatchObject([{ outcome: 'failed', written: 0, refused: 3, failed: 0 }]);
     const words = /the source answered PATCH \S+ with success and left the status as it was/;
     expect(marks[0]?.error).toMatch(words);
-    expect(marks[0]?.unmarked).toHaveLength(3);
+    expect(marks[0]?.unwritten).toHaveLength(3);
     const told = await runCli(['status'], { ...env, ...MARK });
-    expect(told.stdout).toContain('Marking failed');
+    expect(told.stdout).toContain('Status changes failed');
     expect(told.stdout).toMatch(words);
     const second = await runCli(args, { ...env, ...MARK });
     expect(second.code).toBe(0);
-    expect(second.stdout).toContain('3 submissions not tried, as the source refused');
+    expect(second.stdout).toContain('3 not tried, as the source refused');
     const later = await runCli(['status'], { ...env, ...MARK });
-    expect(later.stdout).toContain('Statuses refused');
-    expect(later.stdout).toContain('answered with success and left it as it was');
-    const explained = await runCli(['explain', marks[0]?.unmarked[0]?.submissionId ?? ''], {
+    expect(later.stdout).toContain('WRITE_BACK_REFUSED');
+    expect(later.stdout).toContain('answered with success and left the status as it was');
+    const explained = await runCli(['explain', marks[0]?.unwritten[0]?.submissionId ?? ''], {
       ...env,
       ...MARK,
     });
     expect(explained.stdout).toMatch(words);
   });
 
-  it('one submission that cannot be read is named; the others are marked; exit 1', async () => {
+  it('one submission that cannot be read is named; the others are written; exit 1', async () => {
     const { env, sandbox } = await openPlace();
     const form = sandbox.store.formBySlug('customer-feedback');
     const odd = [...sandbox.store.all(form?.id ?? '')].find(({ status }) => status === 'NEW')?.id;
@@ -130,9 +119,9 @@ describe('L7: what marking could not do', () => {
     const args = ['sync', '--form', 'customer-feedback', '--json'];
     const result = await runCli(args, { ...env, ...MARK });
     expect(result.code).toBe(1);
-    const [mark] = documentOf(result).marks;
-    expect(mark).toMatchObject({ outcome: 'partial', failed: 1, code: 'FORMS_FAILED' });
-    expect(mark?.marked).toBeGreaterThan(0);
-    expect(mark?.unmarked.map(({ submissionId }) => submissionId)).toEqual([odd]);
+    const [mark] = documentOf(result).writeBacks;
+    expect(mark).toMatchObject({ outcome: 'failed', failed: 1, code: 'FORMS_FAILED' });
+    expect(mark?.written).toBeGreaterThan(0);
+    expect(mark?.unwritten.map(({ submissionId }) => submissionId)).toEqual([odd]);
   });
 });

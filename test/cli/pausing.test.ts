@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
-import { LookPlace } from '../support/look-place.ts';
 
 const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
@@ -20,19 +19,19 @@ describe('pause and resume', () => {
     const [form] = rows("SELECT form_id AS id FROM mirror_forms WHERE slug = 'customer-feedback'");
     const sync = await runCli(['sync'], env);
     expect(sync.code).toBe(1);
-    expect(sync.stdout).toMatch(/customer-feedback +default +incremental +paused/);
+    expect(sync.stdout).toMatch(/customer-feedback +default +paused/);
     expect(sync.stdout).toContain(
       `To go on, run: forms-mirror resume --form ${String(form?.['id'])} --target default`,
     );
-    expect(sync.stdout).toContain('1 of 3 passes did not complete');
+    expect(sync.stdout).toContain('1 of 3 runs did not complete');
     const asJson = json(
       (await runCli(['sync', '--form', 'customer-feedback', '--json'], env)).stdout,
     );
-    expect(asJson).toMatchObject({ passes: [{ outcome: 'paused', code: 'PAUSED' }] });
+    expect(asJson).toMatchObject({ runs: [{ outcome: 'paused', code: 'PAUSED' }] });
     const status = await runCli(['status'], env);
     expect(status.stdout).toMatch(/customer-feedback +default +Paused since/);
     expect(status.stdout).toContain('(a new tab)');
-    expect(status.stdout).toContain('→ To go on: forms-mirror resume --form');
+    expect(status.stdout).toContain('→ To resume: forms-mirror resume --form');
     for (const command of [['check'], ['verify'], ['export', 'customer-feedback']]) {
       const { stdout, stderr, code } = await runCli(command, env);
       expect([command, code, stdout + stderr]).toEqual([
@@ -43,11 +42,11 @@ describe('pause and resume', () => {
     }
     const [row] = rows('SELECT id FROM customer_feedback LIMIT 1');
     const explained = await runCli(['explain', String(row?.['id'])], env);
-    expect(explained.stdout).toMatch(/· default: paused since/);
+    expect(explained.stdout).toMatch(/ {4}paused since/);
     const resumed = await runCli(['resume', '--form', 'customer-feedback'], env);
     expect([resumed.code, resumed.stdout]).toEqual([
       0,
-      expect.stringMatching(/^✓ customer-feedback in default goes on; it was paused since/),
+      expect.stringMatching(/^✓ customer-feedback in default is resumed; it was paused since/),
     ]);
     expect((await runCli(['sync'], env)).code).toBe(0);
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
@@ -64,9 +63,9 @@ describe('pause and resume', () => {
       pauses: [{ form: null, target: 'default', changed: false, error: null }],
     });
     const resumed = await runCli(['resume'], env);
-    expect(resumed.stdout).toMatch(/✓ Target default goes on/);
+    expect(resumed.stdout).toMatch(/✓ Target default is resumed/);
     expect(resumed.stdout).toMatch(
-      /✓ The form \S+ in default stays paused since .*; to go on there: forms-mirror resume --form/,
+      /✓ The form \S+ in default stays paused since .*; to resume it: forms-mirror resume --form/,
     );
     expect((await runCli(['resume'], env)).stdout).toMatch(/✓ Target default was not paused/);
   });
@@ -80,10 +79,10 @@ describe('pause and resume', () => {
   });
 
   it('pause the others where one target cannot be reached, and exit 1', async () => {
-    const place = await LookPlace.open({ forms: 2 });
-    Object.assign(place.env, place.two());
-    await place.settle();
-    const broken = { ...place.env, TARGET_A_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const { env } = await openPlace({ submissions: 10 });
+    const { TARGET_URL, ...rest } = env;
+    const two = { ...rest, TARGETS: 'a,b', TARGET_B_URL: TARGET_URL };
+    const broken = { ...two, TARGET_A_URL: 'postgres://nobody@127.0.0.1:1/none' };
     const paused = await runCli(['pause'], broken);
     expect(paused.code).toBe(1);
     expect(paused.stdout).toMatch(/✗ Target a is not paused: .*postgres/);
@@ -106,7 +105,7 @@ describe('pause and resume', () => {
     const ended = await runCli(['resume', '--form', 'customer-feedback'], others);
     expect([ended.code, ended.stdout]).toEqual([
       0,
-      expect.stringContaining('customer-feedback in default goes on'),
+      expect.stringContaining('customer-feedback in default is resumed'),
     ]);
     const again = await runCli(['pause', '--form', 'customer-feedback'], others);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('choose others')]);

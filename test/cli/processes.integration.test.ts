@@ -129,7 +129,7 @@ describe.concurrent('the process', () => {
     const env = parseEnv(sandbox.stdout);
     const sync = startCli(onTestFinished, ['sync', '--form', 'customer-feedback', '--json'], env);
     expect(await sync.ended).toEqual(DONE);
-    expect(JSON.parse(sync.stdout)).toMatchObject({ passes: [{ outcome: 'ok', inserted: 12 }] });
+    expect(JSON.parse(sync.stdout)).toMatchObject({ runs: [{ outcome: 'ok', inserted: 12 }] });
     const [, view = ''] = await sandbox.shows(/shows its sheet at (\S+)/, 'stderr');
     expect(await (await fetch(view)).text()).toContain('Customer feedback');
   });

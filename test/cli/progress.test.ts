@@ -1,43 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
-import { endedLine } from '../../src/cli/pass-report.ts';
 import { showProgress } from '../../src/cli/progress.ts';
+import { endedLine } from '../../src/cli/run-report.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
-import type { PassReport, SyncEvents } from '../../src/sync/events.ts';
+import type { SyncEvents } from '../../src/sync/events.ts';
+import { type RunReport, unopenedRun } from '../../src/sync/run-form.ts';
 import { RecordedStream } from '../support/cli-host.ts';
 
 const SUBJECT = {
   form: { id: 'f1', slug: 'contact', name: 'Contact' },
   target: 'default',
-  kind: 'full',
-  passId: 'p1',
+  isFull: true,
 } as const;
-const counts = { inserted: 0, updated: 0, unchanged: 0 };
-const REPORT: PassReport = {
-  ...SUBJECT,
-  startedAt: '2026-11-20T12:00:00.000Z',
-  endedAt: '2026-11-20T12:00:01.000Z',
+const REPORT: RunReport = {
+  ...unopenedRun(SUBJECT.form, SUBJECT.target, null, 0, 1_000),
   outcome: 'ok',
-  requests: 14,
-  total: 1_250,
-  distinct: 1_250,
-  inserted: 1_250,
-  updated: 0,
-  unchanged: 0,
-  deleted: 0,
-  rejected: 2,
-  withheld: 0,
-  absent: 0,
   code: null,
   error: null,
-  undecided: 0,
-  doubles: 0,
-  reason: null,
-  marked: 0,
-  notices: [],
-  ms: 1_000,
   failure: null,
+  requests: 14,
+  inserted: 1_250,
+  rejected: 2,
 };
 
 function setUp(isTTY: boolean) {
@@ -53,14 +37,14 @@ function setUp(isTTY: boolean) {
 describe('progress without a terminal', () => {
   it('is a line at the start, one every few seconds, and one at the end', () => {
     const { stderr, events, pass, progress } = setUp(false);
-    events.emit('pass.started', SUBJECT);
+    events.emit('run.started', SUBJECT);
     for (let seen = 100; seen <= 1_200; seen += 100) {
       pass(1_000);
-      events.emit('pass.progress', { ...SUBJECT, ...counts, seen, total: 1_250 });
+      events.emit('run.progress', { ...SUBJECT, seen, total: 1_250 });
     }
-    events.emit('pass.ended', REPORT);
+    events.emit('run.ended', REPORT);
     progress[Symbol.dispose]();
-    events.emit('pass.started', SUBJECT);
+    events.emit('run.started', SUBJECT);
     expect(stderr.text.split('\n')).toEqual([
       'contact → default: reading everything',
       'contact → default: 500 of 1,250',
@@ -72,13 +56,13 @@ describe('progress without a terminal', () => {
 });
 
 describe('progress on a terminal', () => {
-  it('is a bar for each pass, below the log lines; the terminal is restored afterwards', () => {
+  it('is a bar for each run, below the log lines; the terminal is restored afterwards', () => {
     const { stderr, terminal, events, progress } = setUp(true);
-    events.emit('pass.started', SUBJECT);
-    events.emit('pass.started', { ...SUBJECT, target: 'sheet' });
-    events.emit('pass.progress', { ...SUBJECT, ...counts, seen: 500, total: 1_250 });
+    events.emit('run.started', SUBJECT);
+    events.emit('run.started', { ...SUBJECT, target: 'sheet' });
+    events.emit('run.progress', { ...SUBJECT, seen: 500, total: 1_250 });
     terminal.say('a line of the log');
-    events.emit('pass.ended', { ...REPORT, target: 'sheet' });
+    events.emit('run.ended', { ...REPORT, target: 'sheet' });
     progress[Symbol.dispose]();
     terminal.say('after');
     expect(stderr.text).toMatch(/contact → default +█+░+ +40%  500 of 1,250/);
@@ -94,7 +78,7 @@ it.each([
   ['paused', 'paused; nothing written'],
   ['failed', 'nothing written'],
   ['busy', 'nothing written'],
-] as const)('L17: says of a pass that ended %s and wrote nothing: %s', (outcome, words) => {
+] as const)('L17: says of a run that ended %s and wrote nothing: %s', (outcome, words) => {
   const line = endedLine({ ...REPORT, inserted: 0, rejected: 0, outcome });
   expect(line).toContain(words);
   expect(line.includes('nothing new')).toBe(outcome === 'ok');

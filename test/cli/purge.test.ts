@@ -69,7 +69,7 @@ describe('L18: purge --deleted-before', () => {
     expect(filesWith(dirname(place.file), [other])).not.toEqual([]);
     // Nothing is lost: the next pass has no reason to read everything, and brings nothing.
     expect(json((await runCli(['sync', '--json'], env)).stdout)).toMatchObject({
-      passes: [{ kind: 'incremental', outcome: 'ok', inserted: 0, reason: null }],
+      runs: [{ full: false, outcome: 'ok', inserted: 0, reasons: [] }],
     });
   });
 
@@ -100,14 +100,14 @@ describe('L18: purge --unpicked', () => {
     for (const args of [['status'], ['check']]) {
       const { stdout } = await runCli(args, hashed);
       expect(stdout).toContain(`(${first})`);
-      expect(stdout).toContain('the form is gone at the source, so no pass hashes them');
+      expect(stdout).toContain('the form is gone at the source, so no run hashes them');
     }
     expect(filesWith(folder, [FIRST])).not.toEqual([]);
     const purged = await runCli(['purge', '--unpicked', '--yes'], hashed);
     expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(first) });
     expect(filesWith(folder, [FIRST, SECOND])).toEqual([]);
     for (const args of [['status'], ['check']]) {
-      expect((await runCli(args, hashed)).stdout).not.toContain('no pass hashes');
+      expect((await runCli(args, hashed)).stdout).not.toContain('no run hashes');
     }
   });
 
@@ -154,7 +154,7 @@ describe('L18: purge --unpicked', () => {
 
     // Picked again, the column is filled again.
     expect(json((await runCli(['sync', '--json'], env)).stdout)).toMatchObject({
-      passes: [{ kind: 'full', outcome: 'ok' }],
+      runs: [{ full: true, outcome: 'ok' }],
     });
     expect(filesWith(folder, [FIRST])).not.toEqual([]);
     expect((await runCli(['verify', '--wait', '0'], env)).code).toBe(0);

@@ -10,7 +10,7 @@ it('L17: sync, status and check say what people did to a sheet, and what to do',
   const env = { ...base, ...sheet, TARGET_FORMS: 'customer-feedback' };
   const clock = new LateClock();
   const run = (command: string): Promise<CliResult> => {
-    // A pass that could not end well asks for some seconds, which nobody waits for.
+    // A run that could not end well asks for some seconds, which nobody waits for.
     clock.goOn(60_000);
     return runCli([command], env, false, clock);
   };

@@ -32,11 +32,11 @@ async function open(env: Environment) {
       .toSorted();
   const sync = async (env = settings, ...options: string[]) => {
     const { code, stdout } = await runCli(['sync', '--json', ...options], env);
-    const { passes } = JSON.parse(stdout) as {
-      passes: { form: string; code: string | null; error: string }[];
+    const { runs } = JSON.parse(stdout) as {
+      runs: { form: string; code: string | null; error: string }[];
     };
-    const codes = passes.map(({ form, code: of }) => `${form} ${of ?? 'ok'}`).toSorted();
-    return { code, codes, errors: passes.map(({ error }) => error).join(' ') };
+    const codes = runs.map(({ form, code: of }) => `${form} ${of ?? 'ok'}`).toSorted();
+    return { code, codes, errors: runs.map(({ error }) => error).join(' ') };
   };
   return {
     store,

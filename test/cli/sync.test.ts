@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
-interface PassDocument {
-  kind: string;
-  reason: string | null;
+interface RunDocument {
+  full: boolean;
+  reasons: string[];
   form: string;
   slug: string;
   code: string | null;
@@ -14,28 +14,24 @@ interface PassDocument {
   inserted: number;
   updated: number;
   unchanged: number;
-  marked: number;
-  distinct: number;
+  requests: number;
   error: string | null;
 }
-const passesOf = (stdout: string): PassDocument[] =>
-  (JSON.parse(stdout) as { passes: PassDocument[] }).passes;
-const sum = (passes: PassDocument[], key: 'inserted' | 'updated' | 'marked' | 'distinct'): number =>
-  passes.reduce((total, pass) => total + pass[key], 0);
+const runsOf = (stdout: string): RunDocument[] =>
+  (JSON.parse(stdout) as { runs: RunDocument[] }).runs;
+const sum = (runs: RunDocument[], key: 'inserted' | 'updated' | 'unchanged'): number =>
+  runs.reduce((total, run) => total + run[key], 0);
 
 describe('sync', () => {
-  it('--json prints one document of the agreed shape, and a second run changes nothing (L4)', async () => {
+  it('--json prints one document, and a second run changes nothing (L4)', async () => {
     const { env, sandbox, rows } = await openPlace();
     const first = await runCli(['sync', '--full', '--json'], env);
     expect([first.code, first.stderr]).toEqual([0, '']);
-    const [pass] = passesOf(first.stdout);
-    expect(Object.keys(pass ?? {}).join(' ')).toBe(
-      'form slug target kind outcome total distinct inserted updated unchanged deleted withheld absent undecided rejected doubles marked refused requests ms reason code error notices',
-    );
-    expect(sandbox.store.formBySlug(pass?.slug ?? '')?.id).toBe(pass?.form);
-    expect(sum(passesOf(first.stdout), 'inserted')).toBe(250);
-    const second = passesOf((await runCli(['sync', '--full', '--json'], env)).stdout);
-    expect([sum(second, 'inserted'), sum(second, 'updated'), sum(second, 'distinct')]).toEqual([
+    const [run] = runsOf(first.stdout);
+    expect(sandbox.store.formBySlug(run?.slug ?? '')?.id).toBe(run?.form);
+    expect(sum(runsOf(first.stdout), 'inserted')).toBe(250);
+    const second = runsOf((await runCli(['sync', '--full', '--json'], env)).stdout);
+    expect([sum(second, 'inserted'), sum(second, 'updated'), sum(second, 'unchanged')]).toEqual([
       0, 0, 250,
     ]);
     const held = sandbox.store
@@ -68,46 +64,49 @@ describe('sync', () => {
     const { code, stdout } = await runCli(['sync'], env);
     expect(code).toBe(0);
     expect(stdout).toContain('The table customer_feedback was dropped; it is filled again.');
-    expect(stdout).toMatch(/✓ The pass is proven complete.* 50 new, 0 changed/);
+    expect(stdout).toMatch(/✓ The copy is complete: .* 50 new, 0 changed/);
     expect((await runCli(['verify'], env)).code).toBe(0);
-    const next = passesOf((await runCli(['sync', '--json'], env)).stdout);
-    expect(next).toMatchObject([{ kind: 'incremental', outcome: 'ok', reason: null }]);
+    const next = runsOf((await runCli(['sync', '--json'], env)).stdout);
+    expect(next).toMatchObject([{ full: false, outcome: 'ok', reasons: [] }]);
   });
 
   it('shows a table, and one line that sums it up', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync', '--form', 'customer-feedback'], env);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^form +target +pass +result +rows +new/);
+    expect(stdout).toMatch(/^form +target +result +rows +new/);
     expect(stdout).toMatch(
-      /✓ The pass is proven complete: submissions, statuses and answers\. 50 new, 0 changed, 0 deleted\.\n$/,
+      /✓ The copy is complete: submissions, statuses and answers as of just now\. 50 new, 0 changed, 0 deleted\.\n$/,
     );
     expect(stderr).toContain('customer-feedback → default: complete; 50 new');
   });
 
-  it('--dry-run writes nothing, marks nothing, and lists what would be marked', async () => {
+  it('--dry-run writes nothing, and lists what would be written back', async () => {
     const { env, file, sandbox } = await openPlace();
     await runCli(['sync'], env);
     const before = sandbox.requests.length;
     const { code, stdout } = await runCli(['sync', '--dry-run'], { ...env, MARK_STATUS: 'DONE' });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/Would be marked in customer-feedback: \d+ submissions\n  sub_/);
+    expect(stdout).toMatch(
+      /The status would be changed in customer-feedback of \d+ submissions:\n  sub_/,
+    );
     expect(sandbox.requests.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
     const fresh = await runCli(['sync', '--dry-run', '--json'], {
       ...env,
       TARGET_URL: `sqlite:${file}.other`,
     });
-    expect(sum(passesOf(fresh.stdout), 'inserted')).toBe(250);
+    expect(sum(runsOf(fresh.stdout), 'inserted')).toBe(250);
     expect(existsSync(`${file}.other`)).toBe(false);
   });
 
-  it('marks after storing, when marking is on', async () => {
+  it('writes back after storing, when write-back is on', async () => {
     const { env, sandbox } = await openPlace();
     const { code, stdout } = await runCli(['sync', '--json'], { ...env, MARK_STATUS: 'DONE' });
     const patched = sandbox.requests.filter(({ method }) => method === 'PATCH').length;
     expect(code).toBe(0);
     expect(patched).toBeGreaterThan(10);
-    expect(sum(passesOf(stdout), 'marked')).toBe(patched);
+    const { writeBacks } = JSON.parse(stdout) as { writeBacks: { written: number }[] };
+    expect(writeBacks.reduce((all, { written }) => all + written, 0)).toBe(patched);
   });
 
   it('L12: a target that cannot be opened holds up no other; exit 1', async () => {
@@ -120,24 +119,24 @@ describe('sync', () => {
       TARGET_BAD_URL: 'sqlite:/dev/null/copy.sqlite',
     });
     expect(code).toBe(1);
-    const passes = passesOf(stdout);
-    for (const { outcome, code: why } of passes) {
+    const runs = runsOf(stdout);
+    for (const { outcome, code: why } of runs) {
       expect(why).toBe(outcome === 'ok' ? null : 'TARGET_DENIED');
     }
-    const outcomes = passes.map(({ outcome }) => outcome);
+    const outcomes = runs.map(({ outcome }) => outcome);
     expect(outcomes.toSorted()).toEqual(['failed', 'failed', 'failed', 'ok', 'ok', 'ok']);
     expect(rows('SELECT count(*) AS n FROM customer_feedback')).toEqual([{ n: 50 }]);
   });
 
-  it('reports an error that all passes share once', async () => {
+  it('reports an error that all runs share once', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync'], {
       ...env,
       TARGET_URL: 'sqlite:/dev/null/copy.sqlite',
     });
     expect(code).toBe(1);
-    expect(stdout.match(/✗ 3 passes: .*/g)).toHaveLength(1);
-    expect(stdout).toMatch(/✗ 3 of 3 passes did not complete/);
+    expect(stdout.match(/✗ 3 runs: .*/g)).toHaveLength(1);
+    expect(stdout).toMatch(/✗ 3 of 3 runs did not complete/);
     expect(stderr).not.toContain('"level"');
   });
 
@@ -150,7 +149,33 @@ describe('sync', () => {
     running.send('SIGINT');
     const { code, stdout } = await running.done;
     expect(code).toBe(130);
-    expect(passesOf(stdout).at(-1)?.outcome).toBe('cancelled');
+    expect(runsOf(stdout).at(-1)?.outcome).toBe('stopped');
+  });
+});
+
+describe('a poll', () => {
+  it('L16: costs a quiet workspace seven requests, and reports every form', async () => {
+    const { env } = await openPlace();
+    await runCli(['sync'], env);
+    const { stdout } = await runCli(['sync', '--json'], env);
+    const { runs, poll } = JSON.parse(stdout) as {
+      runs: RunDocument[];
+      poll: { requests: number };
+    };
+    expect([runs.length, poll.requests]).toEqual([3, 7]);
+    expect(runs.every(({ outcome, requests }) => outcome === 'ok' && requests === 0)).toBe(true);
+  });
+
+  it('visits only the forms that differ, and gives the others their claim afterwards', async () => {
+    const { env, sandbox } = await openPlace();
+    await runCli(['sync'], env);
+    const { id } = sandbox.store.formBySlug('customer-feedback')!;
+    sandbox.store.insert({ formId: id, data: {}, createdAt: Date.now() });
+    const runs = runsOf((await runCli(['sync', '--json'], env)).stdout);
+    expect(runs.map(({ form, inserted }) => (form === id ? inserted : -inserted))).toEqual(
+      expect.arrayContaining([1]),
+    );
+    expect(sum(runs, 'inserted')).toBe(1);
   });
 });
 

@@ -167,8 +167,8 @@ describe('a running worker', () => {
     onTestFinished(() => app[Symbol.asyncDispose]());
     const handlers = jobHandlers(app);
     const { signal } = new AbortController();
-    expect(await handlers.plan(signal, 'incremental')).toHaveLength(1);
-    await handlers.plan(signal, 'incremental');
+    expect((await handlers.poll(signal)).syncs).toHaveLength(1);
+    await handlers.poll(signal);
     expect(app.planned.plan?.unmatched).toEqual([
       {
         variable: 'TARGET_FORMS',

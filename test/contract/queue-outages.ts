@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
-import { FakeHandlers, Gate } from '../queue/fake-handlers.ts';
+import { expect } from 'vitest';
+import { FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
 import { QUICK, type QueuePlace, startAt } from '../queue/harness.ts';
-import { SOON } from '../queue/waits.ts';
+import { idle, soon } from '../queue/waits.ts';
 import { Child, type Finally } from '../support/child.ts';
 import type { QueueIt } from './queue.ts';
 
@@ -13,11 +13,11 @@ const WORKER = join(import.meta.dirname, '../queue/child-worker.ts');
 /** What is taken over here may run twice: nothing is lost where a busy machine holds a process up for longer. */
 const SHORT_LOCK = { ...QUICK, lockDurationMs: 2_000, stalledIntervalMs: 500 };
 
-/** A worker in a process of its own, whose passes last until their signal aborts; resolves when one has begun. */
+/** A worker in a process of its own, whose runs last until their signal aborts; resolves when one has begun. */
 async function startWorker(
   place: QueuePlace,
   onFinished: Finally,
-  lockDurationMs = QUICK.lockDurationMs,
+  lockDurationMs: number,
 ): Promise<Child> {
   const args = [JSON.stringify(place), String(lockDurationMs)];
   const child = new Child(WORKER, args).killedAfter(onFinished);
@@ -27,24 +27,20 @@ async function startWorker(
 
 /** Kills, stops, and stores that forget. */
 export function describeOutages(it: QueueIt): void {
-  const one = (): FakeHandlers => new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
+  const one = (): FakeHandlers => new FakeHandlers(['f1']);
 
-  it("L5: a killed worker's pass is taken over", async ({ place, use, onTestFinished }) => {
+  it("L5: a killed worker's run is taken over", async ({ place, use, onTestFinished }) => {
     const child = await startWorker(place, onTestFinished, SHORT_LOCK.lockDurationMs);
     await child.end('SIGKILL');
     const handlers = one();
     const queue = use(await startAt(place, handlers));
-    // More than one where its planning was cut short, too: that is taken over at the same moment, and adds what has just ended.
-    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThan(0), SOON);
-    const pass = { formId: 'f1', target: 'a', kind: 'incremental' };
-    for (const each of handlers.passes) expect(each).toEqual(pass);
-    await vi.waitFor(async () => {
-      const sync = (await queue.status()).queues.filter(({ step }) => step === 'sync');
-      expect(sync.map(({ active, waiting }) => active + waiting)).toEqual([0, 0]);
-    }, SOON);
+    // More than one where its poll was cut short, too: that is taken over at the same moment, and adds what has just ended.
+    await soon(() => expect(handlers.syncs.length).toBeGreaterThan(0));
+    for (const each of handlers.syncs) expect(each).toEqual(ordinary('f1'));
+    await idle(queue);
   });
 
-  it('SIGTERM lets the batch in hand end, puts the pass back and exits with 0', async ({
+  it('SIGTERM lets the batch in hand end, puts the run back and exits with 0', async ({
     place,
     use,
     onTestFinished,
@@ -55,10 +51,10 @@ export function describeOutages(it: QueueIt): void {
     const handlers = one();
     use(await startAt(place, handlers));
     // At once, not only when a lock has run out.
-    await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
   });
 
-  it('schedules come back by themselves when the store has lost everything', async ({
+  it('polls come back by themselves when the store has lost everything', async ({
     place,
     use,
     server,
@@ -66,11 +62,11 @@ export function describeOutages(it: QueueIt): void {
   }) => {
     if (server.wipe === undefined) return skip('this store cannot be wiped from outside');
     const handlers = one();
-    use(await startAt(place, handlers, { incremental: { everyMs: 200 } }));
-    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(2), SOON);
+    use(await startAt(place, handlers, { schedule: { everyMs: 200 } }));
+    await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(2));
     await server.wipe(place);
-    const before = handlers.passes.length;
-    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(before + 4), SOON);
+    const before = handlers.syncs.length;
+    await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(before + 4));
   });
 
   it('work goes on when the server was killed and started again', async ({
@@ -81,15 +77,14 @@ export function describeOutages(it: QueueIt): void {
   }) => {
     if (!server.kill || !server.restart) return skip('this store is no server of ours');
     const handlers = one();
-    const everyMs = 200;
-    const every = { incremental: { everyMs } };
-    const queue = use(await startAt(place, handlers, every, { timings: SHORT_LOCK }));
-    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(2), SOON);
+    const more = { schedule: { everyMs: 200 }, timings: SHORT_LOCK };
+    const queue = use(await startAt(place, handlers, more));
+    await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(2));
     await server.kill();
     await server.restart();
-    const before = handlers.passes.length;
-    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(before + 4), SOON);
-    await vi.waitFor(async () => expect((await queue.status()).reachable).toBe(true), SOON);
+    const before = handlers.syncs.length;
+    await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(before + 4));
+    await soon(async () => expect((await queue.status()).isReachable).toBe(true));
   });
 
   it('status and stop end in time although the server is away', async ({
@@ -103,16 +98,23 @@ export function describeOutages(it: QueueIt): void {
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
     const timings = { ...SHORT_LOCK, stopMs: 300 };
-    const queue = use(await startAt(place, handlers, {}, { timings }));
-    await queue.runNow('incremental');
-    await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);
+    const queue = use(await startAt(place, handlers, { timings }));
+    await queue.runNow([ordinary('f1')]);
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
     await server.kill();
-    expect(await queue.status()).toMatchObject({ reachable: false, schedules: [], queues: [] });
+    const nothing = {
+      isReachable: false,
+      nextPollAt: null,
+      running: [],
+      depths: [],
+      workers: null,
+    };
+    expect(await queue.status()).toMatchObject(nothing);
     await queue.stop();
     await server.restart();
-    // And whoever comes next takes over.
+    // And the next worker takes over.
     const next = one();
     use(await startAt(place, next));
-    await vi.waitFor(() => expect(next.passes).toHaveLength(1), SOON);
+    await soon(() => expect(next.syncs).toHaveLength(1));
   });
 }

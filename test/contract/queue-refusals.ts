@@ -1,85 +1,76 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { createLogger } from '../../src/base/logger.ts';
-import { FakeHandlers } from '../queue/fake-handlers.ts';
+import { FakeHandlers, full, ordinary } from '../queue/fake-handlers.ts';
 import { NEVER, produceAt, startAt } from '../queue/harness.ts';
+import { idle, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
-const SOON = { timeout: 60_000, interval: 20 };
-const settings = { ...NEVER, marking: true, targets: ['a', 'b'] };
-const ORDER = { formId: 'f1', target: 'a', kind: 'incremental' } as const;
-const FINE = { ...ORDER, compareCounts: false, busy: 0, failed: 0, againAt: null } as const;
+const FINE = ordinary('f1');
+const targets = ['a', 'b'];
 /** As somebody would add them who wants them tried for ever. */
 const STUBBORN = { attempts: 1_000, removeOnFail: true };
 
 /** Jobs that the settings of a worker do not ask for, whoever wrote them. */
 export function describeRefusals(it: QueueIt): void {
   it.for([
-    ['a form outside TARGET_FORMS', 'sync', { ...FINE, formId: 'other' }],
-    ['a form of another target', 'sync', { ...FINE, formId: 'f2' }],
-    ['a target that is not configured', 'sync', { ...FINE, target: 'gone' }],
-    ["another target than its queue's", 'sync', { ...FINE, target: 'b' }],
-    ["another kind than its queue's", 'sync', { ...FINE, kind: 'full' }],
-    ['an unknown kind', 'sync', { ...FINE, kind: 'everything' }],
+    ['a form that is not selected', 'sync', ordinary('other')],
+    ['a form of another target', 'sync', ordinary('f2')],
+    ['a target that is not configured', 'sync', ordinary('f1', 'gone')],
+    ["another target than its queue's", 'sync', ordinary('f1', 'b')],
+    ["a full run's", 'sync', full('f1')],
     ['an unknown name', 'drop', FINE],
     ['no form', 'sync', { ...FINE, formId: undefined }],
-    ['less than this build writes', 'sync', ORDER],
+    ['less than this build writes', 'sync', { formId: 'f1', target: 'a' }],
     ['a form that is no text', 'sync', { ...FINE, formId: ['f1'] }],
-    ['something besides', 'sync', { ...FINE, fields: '*' }],
+    ['an extra property', 'sync', { ...FINE, fields: '*' }],
     ['nothing', 'sync', null],
   ] as const)(
-    'a pass with %s is ended at once, said once, and does nothing',
+    'a run with %s is ended at once, logged once, and does nothing',
     async ([, name, data], { place, use }) => {
-      const handlers = new FakeHandlers([
-        { formId: 'f1', targets: ['a', 'b'] },
-        { formId: 'f2', targets: ['b'] },
-      ]);
+      const handlers = new FakeHandlers(['f1'], targets);
+      const isPlanned = handlers.isPlanned.bind(handlers);
+      handlers.isPlanned = async (form) =>
+        (await isPlanned(form)) || (form.formId === 'f2' && form.target === 'b');
       const lines: string[] = [];
       const logger = createLogger('warn', { write: (line) => void lines.push(line) });
       const refusals = (): string[] => lines.filter((line) => line.includes('A job is refused'));
       {
-        await using producer = await produceAt(place, settings);
-        const queue = producer.queues.passes('incremental', 'a');
+        await using producer = await produceAt(place, NEVER, targets);
+        const queue = producer.queues.of(FINE);
         await queue?.add(name, data, { ...STUBBORN, jobId: 'odd-1' });
         await queue?.add(name, data, { ...STUBBORN, jobId: 'odd-2' });
         await queue?.add('sync', FINE, { jobId: 'form-f1', removeOnComplete: true });
       }
-      const queue = use(await startAt(place, handlers, settings, { logger }));
-      await vi.waitFor(async () => {
-        const { queues } = await queue.status();
-        const passes = queues.filter(({ step }) => step === 'sync');
-        const left = passes.map(({ active, waiting, delayed }) => active + waiting + delayed);
-        expect(Math.max(...left)).toBe(0);
-        expect(handlers.passes).toHaveLength(1);
+      const queue = use(await startAt(place, handlers, { targets, logger }));
+      await soon(() => {
+        expect(handlers.syncs).toHaveLength(1);
         expect(refusals()).not.toEqual([]);
-      }, SOON);
+      });
+      await idle(queue);
       // L12: the job of its own right beside them was done.
-      expect(handlers.passes).toEqual([ORDER]);
+      expect(handlers.syncs).toEqual([FINE]);
       const isAboutAForm = refusals()[0]?.includes('formId') === true;
       expect(refusals()).toHaveLength(isAboutAForm ? 1 : 2);
-      expect(queue.emitted.filter(({ name: event }) => event === 'job.failed')).toEqual([]);
+      expect(queue.ended.map(({ outcome }) => outcome)).toEqual(['ok']);
     },
   );
 
   it.for([
-    ['a form that no target mirrors', { formId: 'other', kind: 'full', busy: 0 }],
-    ['something besides', { formId: 'f1', kind: 'full', busy: 0, status: 'DONE' }],
+    ['a form that no target mirrors', { formId: 'other' }],
+    ['an extra property', { formId: 'f1', status: 'DONE' }],
   ] as const)(
-    'a mark with %s is ended at once and marks nothing',
+    'a write-back with %s is ended at once and writes nothing',
     async ([, data], { place, use }) => {
-      const handlers = new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
+      const handlers = new FakeHandlers(['f1']);
       {
-        await using producer = await produceAt(place, settings);
-        await producer.queues.mark.add('mark', data, STUBBORN);
-        await producer.queues.mark.add('mark', { formId: 'f1', kind: 'full', busy: 0 });
+        await using producer = await produceAt(place);
+        await producer.queues.writeBack.add('write-back', data, STUBBORN);
+        await producer.queues.writeBack.add('write-back', { formId: 'f1' }, STUBBORN);
       }
-      const queue = use(await startAt(place, handlers, settings));
-      await vi.waitFor(async () => {
-        const { queues } = await queue.status();
-        const marks = queues.filter(({ step }) => step === 'mark');
-        expect(marks.map(({ active, waiting }) => active + waiting)).toEqual([0]);
-        expect(handlers.marks).not.toEqual([]);
-      }, SOON);
-      expect(handlers.marks).toEqual(['f1']);
+      const queue = use(await startAt(place, handlers, { writesBack: true }));
+      await soon(() => expect(handlers.writtenBack).not.toEqual([]));
+      await idle(queue);
+      expect(handlers.writtenBack).toEqual(['f1']);
     },
   );
 }

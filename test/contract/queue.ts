@@ -1,14 +1,10 @@
 import { type TestAPI, afterAll, beforeAll, describe, it } from 'vitest';
 import type { QueuePlace, QueueServer, TestQueue } from '../queue/harness.ts';
-import { describeBoard } from './queue-board.ts';
-import { describeEndings } from './queue-endings.ts';
-import { describeLooks } from './queue-looks.ts';
-import { describeMarking } from './queue-marking.ts';
-import { describeOrders } from './queue-orders.ts';
+import { describeJobs } from './queue-jobs.ts';
 import { describeOutages } from './queue-outages.ts';
+import { describePeople } from './queue-people.ts';
 import { describeRefusals } from './queue-refusals.ts';
-import { describeSchedules } from './queue-schedules.ts';
-import { describeSharing } from './queue-sharing.ts';
+import { describeSchedule } from './queue-schedule.ts';
 
 /** What a test of the contract gets from its context. */
 export interface QueueTest {
@@ -24,25 +20,21 @@ export type QueueIt = TestAPI<QueueTest>;
 
 /** The promises of the queue, by what they are about. */
 const PROMISES = {
-  schedules: describeSchedules,
-  endings: describeEndings,
-  sharing: describeSharing,
-  'to people': describeBoard,
-  looks: describeLooks,
-  'orders of people': describeOrders,
-  marking: describeMarking,
+  schedule: describeSchedule,
+  jobs: describeJobs,
+  people: describePeople,
   refusals: describeRefusals,
   outages: describeOutages,
 };
 
 interface QueueContract {
-  /** Tests wait for ticks most of the time: side by side, unless each has a database in this process. */
+  /** Tests wait for polls most of the time: side by side, unless each has a database in this process. */
   readonly concurrent?: boolean;
-  /** BullMQ hides the backend: one keeps all promises, the others those that a backend can break. */
+  /** BullMQ hides the store: one keeps all promises, the others those that a store can break. */
   readonly about?: readonly (keyof typeof PROMISES)[];
 }
 
-/** The promises of the queue on a backend: Redis, PostgreSQL, embedded PGlite. */
+/** The promises of the queue on a store: Redis, PostgreSQL, embedded PGlite. */
 export function describeQueue(
   name: string,
   open: () => Promise<QueueServer>,

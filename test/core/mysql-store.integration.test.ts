@@ -381,7 +381,8 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
       const [kept] = await query(`SELECT fields FROM _mirror_state WHERE form_id = 'form_killed'`);
       const fields = JSON.parse(String(kept?.['fields'])) as Record<string, unknown>[];
       const age = fields.find(({ id }) => id === 'f_age');
-      Object.assign(age ?? {}, { column: 'age', type: 'number', announced: ['age'] });
+      const announced = { column: 'age', textColumn: null, type: 'number' };
+      Object.assign(age ?? {}, { announced });
       await person.query(
         `UPDATE _mirror_state SET fields = ?, revision = revision + 1 WHERE form_id = 'form_killed'`,
         [JSON.stringify(fields)],

@@ -3,9 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { Events } from '../../src/base/events.ts';
-import type { SyncEvents } from '../../src/sync/events.ts';
-import { Metrics } from '../../src/web/metrics.ts';
+import { registeredMetrics } from '../support/registered-metrics.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { promtoolMissing } from '../support/servers.ts';
 
@@ -49,15 +47,8 @@ const filledIn = (expr: string): string =>
 
 /** Name, type and labels of every metric that start and workers have. */
 function registered(): Map<string, { type: string; labels: ReadonlySet<string> }> {
-  const metrics = new Metrics({
-    events: new Events<SyncEvents>(),
-    version: '1',
-    jobs: () => () => {},
-  });
-  const found = metrics.registered();
-  metrics.stop();
   return new Map(
-    found.flatMap(({ name, type, labels }) => {
+    registeredMetrics().flatMap(({ name, type, labels }) => {
       const one = { type, labels: new Set([...labels, 'job', 'instance']) };
       if (type !== 'histogram') return [[name, one] as const];
       const parts = ['_bucket', '_sum', '_count'] as const;

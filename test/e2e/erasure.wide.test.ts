@@ -39,7 +39,7 @@ describe('L18: erasure beside a running start', { timeout: 240_000 }, () => {
     const start = place.start(['start']);
     const rows = async (id: string): Promise<number> =>
       (await view.ask(`SELECT id FROM visit WHERE id = '${id}'`).catch(() => [])).length;
-    const passes = async (): Promise<number> =>
+    const runs = async (): Promise<number> =>
       (await view.ask(`SELECT * FROM mirror_runs WHERE outcome = 'ok'`)).length;
     await vi.waitFor(async () => expect(await rows(forgotten)).toBe(1), SOON);
     expect(filesWith(place.folder, [FORGOTTEN])).not.toEqual([]);
@@ -47,9 +47,9 @@ describe('L18: erasure beside a running start', { timeout: 240_000 }, () => {
     store.delete(deleted);
     const forgot = await place.run(['forget', forgotten, '--yes', '--json']);
     expect([forgot.code, JSON.parse(forgot.stdout)]).toMatchObject([0, { targets: [{ rows: 1 }] }]);
-    const before = await passes();
+    const before = await runs();
     await vi.waitFor(async () => {
-      expect(await passes()).toBeGreaterThan(before + 2);
+      expect(await runs()).toBeGreaterThan(before + 2);
       expect(await rows(deleted)).toBe(0);
     }, SOON);
     expect(await rows(forgotten)).toBe(0);

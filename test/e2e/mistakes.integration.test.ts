@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
 import type { ChildEnv } from '../support/child.ts';
-import { ChildPlace, type ChildResult, passesOf } from '../support/child-place.ts';
+import { ChildPlace, type ChildResult, runsOf } from '../support/child-place.ts';
 import { filesBelow, leaksIn, type Places } from '../support/leaks.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import { freePort, postgresMissing, startPostgres, type TestServer } from '../support/servers.ts';
@@ -207,11 +207,11 @@ describe.concurrent('a mistake', { timeout: 240_000 }, () => {
     for (const line of lines) expect(line).toMatch(/Example: [A-Z_]+=/);
   });
 
-  it('--json tells a failed pass and a wrong setting as documents', async ({ onTestFinished }) => {
+  it('--json prints a failed run and a wrong setting as documents', async ({ onTestFinished }) => {
     const place = await openPlace(onTestFinished);
     const failed = await place.run(['sync', '--json'], { TARGET_URL: 'sqlite:/proc/copy.sqlite' });
     expect(failed.code).toBe(1);
-    expect(new Set(passesOf(failed).map(({ outcome }) => outcome))).toEqual(new Set(['failed']));
+    expect(new Set(runsOf(failed).map(({ outcome }) => outcome))).toEqual(new Set(['failed']));
     const wrong = await place.run(['sync', '--json'], { TARGET_FEILDS: 'x' });
     expect(wrong.code).toBe(2);
     expect(JSON.parse(wrong.stdout)).toMatchObject({ error: { code: 'SETTINGS' } });

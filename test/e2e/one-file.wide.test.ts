@@ -49,7 +49,7 @@ function countCopied(file: string, folder: string): Set<number> {
   copyFileSync(file, copy);
   using database = new DatabaseSync(copy, { readOnly: true });
   const tables = database.prepare('SELECT table_name AS name FROM mirror_forms').all();
-  // A pass has not come so far yet.
+  // A run has not come so far yet.
   if (tables.length === 0) return new Set([0]);
   const counts = tables.map(({ name }) => `(SELECT count(*) FROM "${String(name)}")`);
   const sql = `SELECT ${counts.join(' + ')} AS n`;

@@ -2,7 +2,13 @@ import { join } from 'node:path';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Child, type ChildEnv } from '../support/child.ts';
-import { type ChildResult, passesOf, type PassDocument, sumOf } from '../support/child-place.ts';
+import {
+  type ChildResult,
+  runsOf,
+  type RunDocument,
+  sumOf,
+  writtenBack,
+} from '../support/child-place.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import { PlainFormsServer, type PlainSubmission } from '../support/plain-forms-server.ts';
@@ -82,8 +88,8 @@ function sameAnswers(
   return held.length === answers.length && answers.every(([id, text]) => cells.get(id) === text);
 }
 
-const costOf = (passes: readonly PassDocument[]): Record<string, number> =>
-  Object.fromEntries(passes.map(({ form, requests }) => [form, requests]));
+const costOf = (runs: readonly RunDocument[]): Record<string, number> =>
+  Object.fromEntries(runs.map(({ form, requests }) => [form, requests]));
 
 describe('against a server that knows nothing of this project', { timeout: 120_000 }, () => {
   let server: PlainFormsServer;
@@ -113,24 +119,24 @@ describe('against a server that knows nothing of this project', { timeout: 120_0
     const view = new MirrorView(url);
     const first = await run(['sync', '--json'], { TARGET_URL: url });
     expect([first.code, first.stderr]).toEqual([0, '']);
-    const passes = passesOf(first);
-    expect(passes.map(({ form, inserted }) => [form, inserted])).toEqual(Object.entries(COUNTS));
+    const runs = runsOf(first);
+    expect(runs.map(({ form, inserted }) => [form, inserted])).toEqual(Object.entries(COUNTS));
     expect(await differences(server, view)).toEqual([]);
     const before = JSON.stringify(
       await Promise.all(Object.keys(COUNTS).map((id) => rowsOf(view, id))),
     );
 
-    // L4, and the cost of a proven full pass over a quiet source.
+    // L4, and the cost of a proven full run over a quiet source.
     const second = await run(['sync', '--full', '--json'], {
       TARGET_URL: url,
       FORMS_API_AUTH: 'x-api-key',
     });
-    const again = passesOf(second);
+    const again = runsOf(second);
     expect([second.code, sumOf(again, 'inserted'), sumOf(again, 'updated')]).toEqual([0, 0, 0]);
-    expect(sumOf(again, 'distinct')).toBe(1_250);
+    expect(again.map(({ form, total }) => [form, total])).toEqual(Object.entries(COUNTS));
     // The pages, and twenty requests to learn what the source can be asked and to compare its counts.
     for (const [form, count] of Object.entries(COUNTS)) {
-      expect(costOf(passes)[form]).toBeLessThanOrEqual(Math.ceil(count / 100) + 20);
+      expect(costOf(runs)[form]).toBeLessThanOrEqual(Math.ceil(count / 100) + 20);
       expect(costOf(again)[form]).toBeLessThanOrEqual(Math.ceil(count / 100) + 20);
     }
     expect(
@@ -140,13 +146,14 @@ describe('against a server that knows nothing of this project', { timeout: 120_0
     // Nothing new: seven requests in all, and they are what the server saw besides the list of forms.
     const seen = server.requests.length;
     const quiet = await run(['sync', '--json'], { TARGET_URL: url });
-    const third = passesOf(quiet);
-    expect(third.map(({ kind }) => kind)).toEqual(['incremental', 'incremental', 'incremental']);
-    expect(Object.values(costOf(third))).toEqual([0, 0, 0]);
+    const third = runsOf(quiet);
+    expect(third.map(({ full, requests }) => [full, requests])).toEqual(
+      Object.keys(COUNTS).map(() => [false, 0]),
+    );
     const requests = server.requests.slice(seen).filter((request) => request !== 'GET /forms');
     expect(requests).toHaveLength(7);
-    const { look } = JSON.parse(quiet.stdout) as { look: { requests: number } };
-    expect(look.requests).toBe(7);
+    const { poll } = JSON.parse(quiet.stdout) as { poll: { requests: number } };
+    expect(poll.requests).toBe(7);
     expect(await run(['verify'], { TARGET_URL: url })).toMatchObject({ code: 0 });
   };
 
@@ -173,8 +180,8 @@ describe('against a server that knows nothing of this project', { timeout: 120_0
         for (const [at, status] of before.entries()) server.submissions[at]!.status = status;
       });
       const sync = async (): Promise<string[]> => {
-        const passes = passesOf(await run(['sync', '--json'], env));
-        return passes.flatMap(({ form, inserted, updated }) =>
+        const runs = runsOf(await run(['sync', '--json'], env));
+        return runs.flatMap(({ form, inserted, updated }) =>
           inserted + updated > 0 ? [form] : [],
         );
       };
@@ -193,11 +200,13 @@ describe('against a server that knows nothing of this project', { timeout: 120_0
     },
   );
 
-  it('L7: marks there what is NEW, once it is stored', async () => {
-    const env = { TARGET_URL: `sqlite:${join(folder, 'marked.sqlite')}`, MARK_STATUS: 'DONE' };
+  it('L7: changes the status there of what is NEW, once it is stored', async () => {
+    const env = {
+      TARGET_URL: `sqlite:${join(folder, 'written-back.sqlite')}`,
+      MARK_STATUS: 'DONE',
+    };
     const open = server.submissions.filter(({ status }) => status === 'NEW').length;
-    const passes = passesOf(await run(['sync', '--json'], env));
-    expect([sumOf(passes, 'marked'), open]).toEqual([open, 314]);
+    expect([writtenBack(await run(['sync', '--json'], env)), open]).toEqual([open, 314]);
     expect(server.submissions.filter(({ status }) => status === 'NEW')).toEqual([]);
     expect(await differences(server, new MirrorView(env.TARGET_URL))).toEqual([]);
     const patches = server.requests.filter((request) => request.startsWith('PATCH'));

@@ -113,8 +113,8 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
       const due = place.sandbox.faults.tally().filter(({ rule, hit }) => hit < (rule.times ?? 1));
       expect(due).toEqual([]);
       const refusals = await view.ask(`SELECT * FROM _mirror_entries WHERE kind = 'refused'`);
-      const passes = await view.ask('SELECT * FROM mirror_runs WHERE is_whole = 1');
-      expect([refusals.length, passes.length]).toEqual([4, expect.toSatisfy((n) => n > 2)]);
+      const runs = await view.ask('SELECT * FROM mirror_runs WHERE is_whole = 1');
+      expect([refusals.length, runs.length]).toEqual([4, expect.toSatisfy((n) => n > 2)]);
     }, SOON);
     // While it runs: jobs are in the queue, its files are open.
     expect(leaksIn(filesBelow(place.folder), SECRETS)).toEqual([]);

@@ -45,11 +45,11 @@ describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 600
     expect(await stopped.end('SIGTERM')).toEqual({ code: 0, signal: null });
     // The queue lets go of what does not end in 8 s, and of connections that do not close in 3; the machine may be busy.
     expect(performance.now() - asked).toBeLessThan(60_000);
-    const [pass] = await view.ask('SELECT outcome, inserted FROM mirror_runs');
+    const [run] = await view.ask('SELECT outcome, inserted FROM mirror_runs');
     const rows = await view.count(formId);
     expect(rows).toBeLessThan(50_000);
     // The batch in hand was finished, and counted.
-    expect(pass).toEqual({ outcome: 'stopped', inserted: rows });
+    expect(run).toEqual({ outcome: 'stopped', inserted: rows });
 
     const killed = children.start(['start'], env);
     await holds(rows + 9_000);

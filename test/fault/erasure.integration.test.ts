@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
-import { ChildPlace, passesOf } from '../support/child-place.ts';
+import { ChildPlace, runsOf } from '../support/child-place.ts';
 import { filesWith } from '../support/leaks.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 
@@ -45,8 +45,8 @@ describe('L5, L18: forget dies by kill -9', { timeout: 240_000 }, () => {
       }, SOON);
       await child.end('SIGKILL');
       const wasHeld = await isHeld(id);
-      const passes = passesOf(await place.run(['sync', '--full', '--json']));
-      expect(passes).toMatchObject([{ outcome: 'ok', inserted: 0 }]);
+      const runs = runsOf(await place.run(['sync', '--full', '--json']));
+      expect(runs).toMatchObject([{ outcome: 'ok', inserted: 0 }]);
       expect([moment, await isHeld(id)]).toEqual([moment, wasHeld]);
       expect((await place.run(['forget', id, '--yes'])).code).toBe(0);
       expect([moment, filesWith(place.folder, [nameOf(moment), id])]).toEqual([moment, []]);

@@ -8,7 +8,7 @@ import type { Submission } from '../../src/mirror/types.ts';
 import type { RequestInfo } from '../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import type { Child } from '../support/child.ts';
-import { ChildPlace, passesOf } from '../support/child-place.ts';
+import { ChildPlace, runsOf } from '../support/child-place.ts';
 import { filesBelow, keysOfRedis, leaksIn, type Places } from '../support/leaks.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
@@ -209,7 +209,7 @@ describe.skipIf(redisMissing() || postgresMissing() || isLent || process.platfor
         const { children, redis } = works;
         const { store, sandbox } = children;
 
-        // Every pass stays at its last page for a while: all have work in hand.
+        // Every run stays at its last page for a while: all workers have one.
         const slow = { path: '/submissions', query: { page: '3' }, delayMs: 3_000, times: 60 };
         const undo = sandbox.faults.add(slow);
         const start = children.start(['start']);
@@ -221,7 +221,7 @@ describe.skipIf(redisMissing() || postgresMissing() || isLent || process.platfor
         await settled(works);
         expect(store.count()).toBe(250 * FORMS.length);
 
-        // Everything at once: traffic, faults at the source, a flushed Redis, one that dies, passes by hand.
+        // Everything at once: traffic, faults at the source, a flushed Redis, one that dies, runs by hand.
         const quiet = new AbortController();
         const busy = traffic(store, quiet.signal);
         sandbox.faults.add({ path: '/submissions', cutBodyAt: 900, after: 20, times: 5 });
@@ -232,11 +232,11 @@ describe.skipIf(redisMissing() || postgresMissing() || isLent || process.platfor
         const byHand = children.run(['sync', '--full', '--json']);
         await expectNoLeaks(works);
         await flush(redis);
-        expect(new Set(passesOf(await byHand).map(({ outcome }) => outcome))).toEqual(
+        expect(new Set(runsOf(await byHand).map(({ outcome }) => outcome))).toEqual(
           new Set(['ok']),
         );
         await killRedis(redis);
-        const meanwhile = passesOf(await children.run(['sync', '--json']));
+        const meanwhile = runsOf(await children.run(['sync', '--json']));
         expect(new Set(meanwhile.map(({ outcome }) => outcome))).toEqual(new Set(['ok']));
         await redis.restart();
         await flush(redis);
@@ -253,7 +253,7 @@ describe.skipIf(redisMissing() || postgresMissing() || isLent || process.platfor
           expect(await child.end('SIGTERM')).toEqual({ code: 0, signal: null });
         }
         await expectNoLeaks(works);
-        expect(passesOf(await children.run(['sync', '--full', '--json']))).toHaveLength(12);
+        expect(runsOf(await children.run(['sync', '--full', '--json']))).toHaveLength(12);
         expect(await children.run(['verify'])).toMatchObject({ code: 0 });
       },
     );

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { StatusReport } from '../../src/health/report.ts';
+import type { Report } from '../../src/health/report.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { lentPostgres } from '../support/lent-server.ts';
@@ -33,7 +33,7 @@ async function liveThrough(
   const status = async () => {
     const { code, stdout } = await runCli(['status'], env);
     const json = await runCli(['status', '--json'], env);
-    return { code, stdout, json: json.code, report: JSON.parse(json.stdout) as StatusReport };
+    return { code, stdout, json: json.code, report: JSON.parse(json.stdout) as Report };
   };
   expect((await runCli(['sync'], env)).code).toBe(0);
   const before = await status();
@@ -47,7 +47,7 @@ async function liveThrough(
     expect(code).toBe(1);
     const told = `${stdout}${stderr}`.split('\n').filter((line) => words.test(line));
     expect(told).toHaveLength(1);
-    expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at |Error:|SQLITE_|proven complete/);
+    expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at |Error:|SQLITE_|are complete|is complete/);
   }
   const { code, json, stdout, report } = await status();
   expect(json).toBe(code);
@@ -63,10 +63,10 @@ async function liveThrough(
   expect((await runCli(['sync'], env)).code).toBe(0);
   expect((await runCli(['verify'], env)).code).toBe(0);
   expect((await status()).code).toBe(0);
-  // The full pass that failed is still owed.
+  // The full run that failed is still owed.
   expect((await runCli(['sync', '--full'], env)).code).toBe(0);
   const after = await status();
-  expect(after.report.forms[0]).toMatchObject({ lastPass: { outcome: 'ok' }, problems: [] });
+  expect(after.report.forms[0]).toMatchObject({ lastRun: { outcome: 'ok' }, problems: [] });
   const kept = join(env['DATA_DIR'] ?? '', 'failures');
   expect(existsSync(kept) ? readdirSync(kept) : []).toEqual([]);
   return [before.code, code, after.code];

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
-import { NOW } from './fake-source.ts';
+import { NOW } from './facts.ts';
 
-/** A clock that stands still until it is told to move; whoever sleeps wakes when it has moved far enough. */
+/** A clock that moves only when a test moves it. Who sleeps wakes when it has moved far enough. */
 export class ManualClock implements Clock {
   #nowMs: number;
   #sleepers: { readonly wakeMs: number; readonly wake: () => void }[] = [];
@@ -37,7 +37,7 @@ export class ManualClock implements Clock {
     return promise;
   }
 
-  /** Moves on, wakes whom it passes, and lets what follows from that happen. */
+  /** Moves on, wakes those whose time has come, and lets what follows happen. */
   async advance(ms: number): Promise<void> {
     this.#nowMs += ms;
     const due = this.#sleepers.filter(({ wakeMs }) => wakeMs <= this.#nowMs);

@@ -43,5 +43,5 @@ async function ask<Row>(dataDir: string, query: string): Promise<Row[]> {
 
 describeQueue('embedded PGlite', openEmbeddedPlace, {
   concurrent: false,
-  about: ['looks', 'marking', 'outages'],
+  about: ['people', 'outages'],
 });

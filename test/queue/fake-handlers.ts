@@ -1,71 +1,67 @@
 import { MirrorError } from '../../src/base/errors.ts';
-import type { PassOutcome } from '../../src/mirror/types.ts';
-import type {
-  ComparisonUnderWay,
-  DueComparison,
-  JobHandlers,
-  JobPlace,
-  JobProgress,
-  PassJob,
-  PlannedForm,
-} from '../../src/queue/handlers.ts';
+import type { OutcomeName } from '../../src/mirror/form-state.ts';
+import type { JobHandlers, PollFound, SyncOrder } from '../../src/queue/handlers.ts';
 
-/** What a pass of the stand-in does; may throw. */
-export type PassScript = (
-  order: PassJob,
+/** What a run of the stand-in does; may throw. */
+export type SyncScript = (
+  order: SyncOrder,
   signal: AbortSignal,
-  onProgress: (progress: JobProgress) => void,
-) => PassOutcome | Promise<PassOutcome>;
+  onProgress: (seen: number, total: number) => void,
+) => OutcomeName | Promise<OutcomeName>;
+
+/** An ordinary run. */
+export const ordinary = (formId: string, target = 'a'): SyncOrder => {
+  return { formId, target, isComparison: false };
+};
+/** A comparison. */
+export const comparison = (formId: string, target = 'a'): SyncOrder => {
+  return { formId, target, isComparison: true };
+};
+/** A full run. */
+export const full = (formId: string, target = 'a'): SyncOrder => {
+  return { ...ordinary(formId, target), isFull: true };
+};
 
 /** Work that a test scripts and watches. */
 export class FakeHandlers implements JobHandlers {
-  forms: PlannedForm[];
-  script: PassScript = () => 'ok';
-  markScript: (formId: string, signal: AbortSignal) => void | Promise<void> = () => {};
-  planScript: (signal: AbortSignal) => void | Promise<void> = () => {};
-  readonly plans: number[] = [];
-  readonly passes: PassJob[] = [];
-  readonly marks: string[] = [];
-  /** The most passes ever at work at one time on one form in one target, of one kind. */
+  /** What a poll finds: by default, an ordinary run in each place. */
+  found: (signal: AbortSignal) => PollFound | Promise<PollFound> = () => ({
+    syncs: this.#places,
+    writeBacks: [],
+  });
+  script: SyncScript = () => 'ok';
+  writeBackScript: (signal: AbortSignal) => 'done' | 'more' | Promise<'done'> = () => 'done';
+  polls = 0;
+  readonly syncs: SyncOrder[] = [];
+  readonly writtenBack: string[] = [];
+  /** The most runs ever at work at one time on one form in one target, of one kind. */
   mostAtOnce = 0;
+  readonly #places: readonly SyncOrder[];
   readonly #running = new Map<string, number>();
 
-  constructor(forms: PlannedForm[]) {
-    this.forms = forms;
+  /** `formIds` in each of `targets` are mirrored. */
+  constructor(formIds: readonly string[], targets: readonly string[] = ['a']) {
+    this.#places = formIds.flatMap((formId) => targets.map((target) => ordinary(formId, target)));
   }
 
-  async plan(signal: AbortSignal): Promise<PlannedForm[]> {
-    this.plans.push(performance.now());
-    await this.planScript(signal);
-    return this.forms;
+  async poll(signal: AbortSignal): Promise<PollFound> {
+    this.polls++;
+    return this.found(signal);
   }
 
-  /** Those to be compared at each tick; none by default. */
-  due: (underWay: readonly ComparisonUnderWay[]) => DueComparison[] = () => [];
-
-  async comparisons(underWay: readonly ComparisonUnderWay[]) {
-    return this.due(underWay);
-  }
-
-  /** Has everything compared at each tick, as a tick does that comes but once in RECONCILE_EVERY. */
-  compareAll(): void {
-    this.due = () =>
-      this.forms.flatMap(({ formId, targets }) => targets.map((target) => ({ formId, target })));
-  }
-
-  async isPlanned({ formId, target }: JobPlace): Promise<boolean> {
-    return this.forms.some(
-      (form) => form.formId === formId && (target === null || form.targets.includes(target)),
+  async isPlanned({ formId, target }: { formId: string; target: string | null }): Promise<boolean> {
+    return this.#places.some(
+      (place) => place.formId === formId && (target === null || place.target === target),
     );
   }
 
-  async pass(
-    order: PassJob,
+  async sync(
+    order: SyncOrder,
     signal: AbortSignal,
-    onProgress: (progress: JobProgress) => void = () => {},
-  ): Promise<PassOutcome> {
-    this.passes.push(order);
-    const key = `${order.formId} ${order.target} ${order.kind}`;
+    onProgress: (seen: number, total: number) => void,
+  ): Promise<OutcomeName> {
+    this.syncs.push(order);
+    const key = JSON.stringify(order);
     const running = (this.#running.get(key) ?? 0) + 1;
     this.#running.set(key, running);
     this.mostAtOnce = Math.max(this.mostAtOnce, running);
@@ -76,15 +72,17 @@ export class FakeHandlers implements JobHandlers {
     }
   }
 
-  async mark({ formId }: { formId: string }, signal: AbortSignal): Promise<void> {
-    this.marks.push(formId);
-    await this.markScript(formId, signal);
+  async writeBack(formId: string, signal: AbortSignal): Promise<'done' | 'more'> {
+    this.writtenBack.push(formId);
+    return this.writeBackScript(signal);
   }
 
-  /** Passes begun into a target. */
-  count(target: string, kind?: PassJob['kind']): number {
-    return this.passes.filter(
-      (order) => order.target === target && (kind === undefined || order.kind === kind),
+  /** Runs begun into a target. */
+  count(target: string, isComparison?: boolean): number {
+    return this.syncs.filter(
+      (order) =>
+        order.target === target &&
+        (isComparison === undefined || order.isComparison === isComparison),
     ).length;
   }
 }
@@ -97,7 +95,7 @@ export class Gate {
     this.#opened.resolve();
   }
 
-  async wait(signal: AbortSignal): Promise<PassOutcome> {
+  async wait(signal: AbortSignal): Promise<'ok'> {
     const aborted = Promise.withResolvers<never>();
     const abort = (): void => aborted.reject(new MirrorError('CANCELLED', 'Stopped on request.'));
     if (signal.aborted) abort();

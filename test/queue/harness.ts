@@ -3,12 +3,12 @@ import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
 import type { QueueEventMap } from '../../src/queue/events.ts';
-import type { FlowContext } from '../../src/queue/flows.ts';
-import { openQueues } from '../../src/queue/queues.ts';
-import { type QueueOptions, type QueueRuntime, startQueue } from '../../src/queue/runtime.ts';
-import type { SchedulerContext, Schedules } from '../../src/queue/scheduler.ts';
-import type { Timings } from '../../src/queue/timings.ts';
 import type { JobHandlers } from '../../src/queue/handlers.ts';
+import type { Timings } from '../../src/queue/jobs.ts';
+import { openQueues, type QueueContext } from '../../src/queue/queues.ts';
+import { type QueueOptions, type QueueRuntime, startQueue } from '../../src/queue/runtime.ts';
+import type { Schedule } from '../../src/queue/scheduler.ts';
+import { FakeHandlers } from './fake-handlers.ts';
 
 /** Where one test's queue lives. */
 export interface QueuePlace {
@@ -30,8 +30,8 @@ export interface QueueServer {
   readonly shared: boolean;
   /** Takes the locks of running jobs away, as if their worker had been frozen for too long. */
   dropLocks?(place: QueuePlace): Promise<void>;
-  /** Loses the ticks that are on the way, leaving the schedules. */
-  dropTicks?(place: QueuePlace): Promise<void>;
+  /** Loses the polls that are on the way, leaving the schedule. */
+  dropPolls?(place: QueuePlace): Promise<void>;
   /** Kills the server. Absent where there is none, or it is not ours. */
   kill?(): Promise<void>;
   /** Starts it again. */
@@ -42,8 +42,8 @@ export interface QueueServer {
 const quick = { baseDelayMs: 20, maxDelayMs: 40, maxServerDelayMs: 40 };
 
 /**
- * Everything some hundred times quicker, except for the lock: on a machine that is busy with other things a process may stand
- * still for seconds, and its job would run twice. A lost job is found after some ten seconds.
+ * Everything some hundred times quicker, except for the lock: on a machine that is busy with other things a process may stop
+ * for seconds, and its job would run twice. A lost job is found after some ten seconds.
  */
 export const QUICK: Timings = {
   lockDurationMs: 10_000,
@@ -51,24 +51,16 @@ export const QUICK: Timings = {
   refusedMs: 500,
   progressMs: 0,
   heartbeatMs: 150,
-  retry: {
-    incremental: { attempts: 3, ...quick },
-    full: { attempts: 4, ...quick },
-    compare: { attempts: 2, ...quick },
-  },
-  busy: { attempts: 4, ...quick },
+  retry: { attempts: 3, ...quick },
+  longRetry: { attempts: 1_000, ...quick },
+  busy: { attempts: 1, ...quick },
   stopMs: 4_000,
   answerMs: 5_000,
   upkeepMs: 60_000,
 };
 
 /** Only what is asked for runs. */
-export const NEVER: Schedules = {
-  incremental: { cron: '0 0 1 1 *', timeZone: 'UTC' },
-  full: { everyMs: 86_400_000 },
-  marking: false,
-  targets: ['a'],
-};
+export const NEVER: Schedule = { cron: '0 0 1 1 *', timeZone: 'UTC' };
 
 /** As the settings parse it. */
 const urlOf = ({ queueUrl }: QueuePlace): URL | undefined =>
@@ -76,96 +68,84 @@ const urlOf = ({ queueUrl }: QueuePlace): URL | undefined =>
 
 /** A running queue, with the events that it emitted. */
 export interface TestQueue extends QueueRuntime {
-  readonly emitted: { readonly name: keyof QueueEventMap; readonly event: object }[];
+  readonly ended: QueueEventMap['job.ended'][];
+  readonly errors: string[];
 }
 
 /** Starts a queue at a place. */
 export async function startAt(
   place: QueuePlace,
   handlers: JobHandlers,
-  schedules: Partial<Schedules> = {},
   more: Partial<QueueOptions> = {},
 ): Promise<TestQueue> {
   const events = new Events<QueueEventMap>((error) => {
     throw error;
   });
-  const emitted: TestQueue['emitted'] = [];
-  const names: (keyof QueueEventMap)[] = [
-    'job.started',
-    'job.completed',
-    'job.failed',
-    'job.postponed',
-    'job.recovered',
-    'schedule.overdue',
-    'queue.error',
-  ];
-  for (const name of names) events.on(name, (event) => emitted.push({ name, event }));
+  const ended: TestQueue['ended'] = [];
+  const errors: string[] = [];
+  events.on('job.ended', (event) => ended.push(event));
+  events.on('queue.error', ({ error }) => errors.push(error));
   const runtime = await startQueue({
     queueUrl: urlOf(place),
     dataDir: place.dataDir,
     role: 'all',
     handlers,
-    schedules: { ...NEVER, ...schedules },
+    schedule: NEVER,
+    targets: ['a'],
+    writesBack: false,
     clock: systemClock,
     logger: silentLogger,
     events,
     timings: QUICK,
     ...more,
   });
-  return {
-    emitted,
-    status: () => runtime.status(),
-    runNow: (kind) => runtime.runNow(kind),
-    runPasses: (order) => runtime.runPasses(order),
-    board: (path) => runtime.board(path),
-    stop: () => runtime.stop(),
-  };
+  return { ...runtime, ended, errors };
 }
 
-/** The producing side alone, without workers. */
-export interface Producer extends FlowContext, SchedulerContext, AsyncDisposable {
-  readonly emitted: TestQueue['emitted'];
+/** The producing side without workers. */
+export interface Producer extends QueueContext, AsyncDisposable {
+  readonly errors: unknown[];
 }
 
 /** Opens a place for adding jobs only. */
 export async function produceAt(
   place: QueuePlace,
-  schedules: Schedules,
+  schedule: Schedule = NEVER,
+  targets: readonly string[] = ['a'],
   clock: Clock = systemClock,
 ): Promise<Producer> {
-  const events = new Events<QueueEventMap>();
-  const emitted: TestQueue['emitted'] = [];
-  events.on('schedule.overdue', (event) => emitted.push({ name: 'schedule.overdue', event }));
-  let isOver = false;
-  // A server that stops may end a connection that is closing.
-  const onError = (error: unknown): void => {
-    if (!isOver) throw error;
+  const errors: unknown[] = [];
+  const onError = (error: unknown): void => void errors.push(error);
+  const options: QueueOptions = {
+    queueUrl: urlOf(place),
+    dataDir: place.dataDir,
+    role: 'all',
+    handlers: new FakeHandlers([]),
+    schedule,
+    targets,
+    writesBack: false,
+    clock,
+    logger: silentLogger,
+    events: new Events<QueueEventMap>(),
+  };
+  const url = options.queueUrl;
+  const more = {
+    timings: QUICK,
+    onError,
+    random: Math.random,
+    stopping: new AbortController().signal,
   };
   const backend = await openBackend('all', {
-    url: urlOf(place),
-    dataDir: place.dataDir,
+    ...options,
+    url,
     workers: 0,
     upkeepMs: 60_000,
-    clock,
-    logger: silentLogger,
     onError,
   });
-  const queues = openQueues(backend, schedules.targets, onError);
-  return {
-    backend,
-    queues,
-    schedules,
-    marking: schedules.marking,
-    timings: QUICK,
-    clock,
-    logger: silentLogger,
-    events,
-    onError,
-    emitted,
-    [Symbol.asyncDispose]: async () => {
-      isOver = true;
-      await queues.close();
-      await backend.close(false);
-    },
+  const queues = openQueues(backend, targets, onError);
+  const close = async (): Promise<void> => {
+    await queues.close();
+    await backend.close(false);
   };
+  return { ...options, ...more, backend, queues, errors, [Symbol.asyncDispose]: close };
 }

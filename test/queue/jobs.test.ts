@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isStorable, passOptions, passQueue, passJobId } from '../../src/queue/jobs.ts';
-import { DEFAULT_TIMINGS } from '../../src/queue/timings.ts';
+import {
+  DEFAULT_TIMINGS,
+  isStorable,
+  jobIdOf,
+  jobOptions,
+  queueName,
+  syncData,
+} from '../../src/queue/jobs.ts';
 import { propertyRuns } from '../support/property.ts';
 
 describe('names of queues and jobs', () => {
@@ -9,18 +15,15 @@ describe('names of queues and jobs', () => {
     const id = fc.string({ unit: 'binary', minLength: 1 }).filter(isStorable);
     fc.assert(
       fc.property(id, id, (one, other) => {
-        for (const name of [
-          passJobId(one),
-          passQueue('full', one),
-          passQueue('incremental', one),
-        ]) {
+        for (const name of [jobIdOf(one), queueName('sync', one), queueName('comparison', one)]) {
           expect(name).not.toContain(':');
           expect(String(Number.parseInt(name, 10))).not.toBe(name);
           expect(name.isWellFormed()).toBe(true);
         }
-        expect(passJobId(one) === passJobId(other)).toBe(one === other);
-        expect(passQueue('full', one) === passQueue('full', other)).toBe(one === other);
-        expect(passQueue('full', one)).not.toBe(passQueue('incremental', other));
+        expect(jobIdOf(one) === jobIdOf(other)).toBe(one === other);
+        expect(queueName('sync', one) === queueName('sync', other)).toBe(one === other);
+        expect(queueName('sync', one)).not.toBe(queueName('comparison', other));
+        expect(['poll', 'write-back']).not.toContain(queueName('sync', one));
       }),
       propertyRuns(200),
     );
@@ -31,25 +34,33 @@ describe('names of queues and jobs', () => {
     expect(isStorable('nul \0')).toBe(false);
     expect(isStorable('half \ud83d')).toBe(false);
   });
+});
 
-  it('L15: a pass carries nothing but IDs, and leaves nothing behind', () => {
-    const data = {
-      formId: 'f1',
-      target: 'a',
-      kind: 'full',
-      compareCounts: false,
-      busy: 0,
-      failed: 0,
-      againAt: null,
-    } as const;
-    expect(passOptions(data, DEFAULT_TIMINGS)).toEqual({
-      jobId: 'form-f1',
-      attempts: 15,
-      backoff: { type: 'full-jitter' },
+describe('a job', () => {
+  it('L11, L15: leaves nothing behind, no stack trace either', () => {
+    expect(jobOptions('sync', DEFAULT_TIMINGS)).toEqual({
+      attempts: 5,
+      backoff: { type: 'jitter' },
       stackTraceLimit: 0,
       removeOnComplete: true,
       removeOnFail: true,
     });
+  });
+
+  it('carries an order as it was given, and nothing else', () => {
+    const statuses = { NEW: 1, '': 0 };
+    const counts = { askedAtMs: 1, beganMs: null, endedMs: 2, statuses };
+    const order = { formId: 'f', target: 'a', isComparison: true, isFull: true, counts };
+    const whole = { ...order, acceptDeletes: 3 };
+    expect(syncData.parse(JSON.parse(JSON.stringify(whole)))).toEqual(whole);
+    for (const odd of [
+      { acceptDeletes: 0 },
+      { isFull: 'yes' },
+      { answers: {} },
+      { counts: null },
+    ]) {
+      expect(syncData.safeParse({ ...whole, ...odd }).success).toBe(false);
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -6,8 +6,8 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { openEmbeddedStore } from '../../src/queue/backends/embedded.ts';
-import { DEFAULT_TIMINGS } from '../../src/queue/timings.ts';
+import { openEmbedded } from '../../src/queue/embedded.ts';
+import { DEFAULT_TIMINGS } from '../../src/queue/jobs.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { Child } from '../support/child.ts';
 import {
@@ -44,7 +44,7 @@ async function failure(
   clock: Clock = impatient(),
 ): Promise<{ code: string; message: string }> {
   const place = { queueUrl, dataDir: '/nonexistent' };
-  return startAt(place, handlers, {}, { clock }).then(
+  return startAt(place, handlers, { clock }).then(
     () => ({ code: 'none', message: 'it opened' }),
     (error: { code: string; message: string }) => error,
   );
@@ -136,7 +136,7 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
     const url = new URL(await createDatabase(await lentPostgres()));
     url.searchParams.set('options', '-c statement_timeout=60000');
     const queue = await startAt({ queueUrl: url.href, dataDir: '/nonexistent' }, handlers);
-    expect((await queue.status()).reachable).toBe(true);
+    expect((await queue.status()).isReachable).toBe(true);
     await queue.stop();
   });
 });
@@ -155,18 +155,18 @@ describe('opening the embedded queue', () => {
     await child.shows(/^began f1$/m);
     await expect(startAt(place, handlers)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
     await child.end('SIGKILL');
-    // A killed worker's pass is run again at once, long before its lock runs out.
-    const forms = new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
+    // A killed worker's run is made again at once, long before its lock runs out.
+    const forms = new FakeHandlers(['f1']);
     const timings = { ...DEFAULT_TIMINGS, lockDurationMs: hour, stalledIntervalMs: hour };
-    const first = await startAt(place, forms, {}, { timings });
-    await vi.waitFor(() => expect(forms.passes).toHaveLength(1), SOON);
+    const first = await startAt(place, forms, { timings });
+    await vi.waitFor(() => expect(forms.syncs).toHaveLength(1), SOON);
     await expect(startAt(place, handlers)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
     await first.stop();
     await (await startAt(place, handlers)).stop();
   });
 
   it('does not scale out', async () => {
-    const started = startAt(place, handlers, {}, { role: 'worker' });
+    const started = startAt(place, handlers, { role: 'worker' });
     await expect(started).rejects.toMatchObject({
       code: 'SETTINGS',
       message: expect.stringContaining('QUEUE_URL') as string,
@@ -180,20 +180,15 @@ describe('opening the embedded queue', () => {
     await expect(started).rejects.toMatchObject({ code: 'SETTINGS' });
   });
 
-  it('moves a broken directory aside, keeps the newest of these, and starts afresh', async () => {
-    const queue = join(place.dataDir, 'queue');
-    const older = join(place.dataDir, 'queue.broken-1');
-    mkdirSync(older, { recursive: true });
+  it('makes a broken directory again, and starts afresh', async () => {
     // As a torn write after a power cut leaves it.
-    writeFileSync(join(queue, 'global', 'pg_control'), Buffer.alloc(8192));
-    const forms = new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
+    writeFileSync(join(place.dataDir, 'queue', 'global', 'pg_control'), Buffer.alloc(8192));
+    const forms = new FakeHandlers(['f1']);
     const rebuilt = await startAt(place, forms);
-    await rebuilt.runNow('incremental');
-    await vi.waitFor(() => expect(forms.passes).toHaveLength(1), { timeout: 100_000 });
+    await rebuilt.pollNow();
+    await vi.waitFor(() => expect(forms.syncs).toHaveLength(1), { timeout: 100_000 });
     await rebuilt.stop();
-    const aside = readdirSync(place.dataDir).filter((name) => name.startsWith('queue.broken-'));
-    expect(aside).toHaveLength(1);
-    expect(aside).not.toContain('queue.broken-1');
+    expect(readdirSync(place.dataDir).toSorted()).toEqual(['queue', 'queue.lock']);
   });
 
   it('is tidied now and then, so that it does not grow for ever', async () => {
@@ -202,7 +197,9 @@ describe('opening the embedded queue', () => {
     };
     const { dataDir } = place;
     const logger = silentLogger;
-    const store = await openEmbeddedStore({
+    const store = await openEmbedded({
+      url: undefined,
+      workers: 0,
       dataDir,
       upkeepMs: 50,
       clock: systemClock,
@@ -218,6 +215,6 @@ describe('opening the embedded queue', () => {
     await vi.waitFor(async () => expect(await vacuums()).toBeGreaterThanOrEqual(2), {
       timeout: 60_000,
     });
-    await store.close();
+    await store.close(false);
   });
 });

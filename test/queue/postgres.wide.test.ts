@@ -41,9 +41,9 @@ async function openPostgresServer(): Promise<QueueServer> {
         `UPDATE bullmq.job SET lock_token = NULL, locked_until_ms = 0 WHERE state = 'active' AND starts_with(queue, '${prefixOf(place)}')`,
       );
     },
-    dropTicks: async (place) => {
+    dropPolls: async (place) => {
       await ask(
-        `DELETE FROM bullmq.job WHERE queue = '${prefixOf(place)}plan' AND state = 'delayed'`,
+        `DELETE FROM bullmq.job WHERE queue = '${prefixOf(place)}poll' AND state = 'delayed'`,
       );
     },
     ...(owned && {
@@ -61,6 +61,6 @@ async function openPostgresServer(): Promise<QueueServer> {
 
 describe.skipIf(postgresMissing())('PostgreSQL', () => {
   describeQueue('PostgreSQL', openPostgresServer, {
-    about: ['schedules', 'sharing', 'looks', 'outages'],
+    about: ['schedule', 'jobs', 'people', 'outages'],
   });
 });

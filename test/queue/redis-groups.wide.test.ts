@@ -8,9 +8,9 @@ import { FakeHandlers } from './fake-handlers.ts';
 import { startAt } from './harness.ts';
 
 const SOON = { timeout: 60_000, interval: 50 };
-const FORMS = ['a', 'b', 'c'].map((formId) => ({ formId, targets: ['a'] }));
+const FORMS = ['a', 'b', 'c'];
 
-/** A queue at work, with passes every moment. */
+/** A queue at work, with runs every moment. */
 interface Work extends AsyncDisposable {
   readonly handlers: FakeHandlers;
   readonly queue: QueueRuntime;
@@ -19,19 +19,19 @@ interface Work extends AsyncDisposable {
 async function atWork({ url }: RedisGroup): Promise<Work> {
   const handlers = new FakeHandlers(FORMS);
   const place = { queueUrl: url, dataDir: '/nonexistent' };
-  const queue = await startAt(place, handlers, { incremental: { everyMs: 200 } });
+  const queue = await startAt(place, handlers, { schedule: { everyMs: 200 } });
   const work = { handlers, queue, [Symbol.asyncDispose]: () => queue.stop() };
   expect((await next(work)).address).not.toContain('kZ4v');
   return work;
 }
 
-/** The next passes, and what the queue says of itself afterwards. */
+/** The next runs, and what the queue says of itself afterwards. */
 async function next({ handlers, queue }: Work): Promise<QueueStatus> {
-  const then = handlers.passes.length;
-  await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThan(then + 12), SOON);
+  const then = handlers.syncs.length;
+  await vi.waitFor(() => expect(handlers.syncs.length).toBeGreaterThan(then + 12), SOON);
   return vi.waitUntil(async () => {
     const status = await queue.status();
-    return status.reachable && status;
+    return status.isReachable && status;
   }, SOON);
 }
 
@@ -64,6 +64,6 @@ describe.skipIf(redisMissing())('a Redis that sentinels watch', () => {
     const group = { ...started, url: namedFirst(started, silent.place) };
     await using work = await atWork(group);
     await group.killMaster();
-    expect(await next(work)).toMatchObject({ reachable: true });
+    expect(await next(work)).toMatchObject({ isReachable: true });
   });
 });

@@ -31,11 +31,14 @@ async function openRedisServer(): Promise<QueueServer> {
         return keys.map((key) => key.slice(prefix.length));
       }),
     dropLocks: (place) =>
-      ask(async (client) => void (await client.del(await client.keys(`${keysOf(place)}*:lock`)))),
-    dropTicks: (place) =>
       ask(async (client) => {
-        const plan = `${keysOf(place)}plan`;
-        await client.del(`${plan}:delayed`, `${plan}:marker`);
+        const locks = await client.keys(`${keysOf(place)}*:lock`);
+        if (locks.length > 0) await client.del(locks);
+      }),
+    dropPolls: (place) =>
+      ask(async (client) => {
+        const poll = `${keysOf(place)}poll`;
+        await client.del(`${poll}:delayed`, `${poll}:marker`);
       }),
     ...(owned && {
       wipe: () => ask(async (client) => void (await client.flushall())),

@@ -4,19 +4,15 @@ import { SOURCE, load, onlyProblem, problemsOf } from '../support/settings.ts';
 const SMTP = 'smtps://mirror%40example.com:p%40ss-S3CRET@smtp.example.com';
 const MAIL = { ALERT_EMAIL_TO: 'ops@example.com, jo@example.com', ALERT_SMTP_URL: SMTP };
 
-const telling = (env: Record<string, string> = {}) => load({ ...SOURCE, ...env }).telling;
+const notify = (env: Record<string, string> = {}) => load({ ...SOURCE, ...env }).notify;
 
-describe('how people are told', () => {
-  it('is as it ever was where nothing is set', () => {
-    expect(telling()).toEqual({
-      email: undefined,
-      heartbeatUrl: undefined,
-      statusUrl: undefined,
-    });
+describe('where notifications go', () => {
+  it('is nowhere where nothing is set', () => {
+    expect(new Set(Object.values(notify()))).toEqual(new Set([undefined]));
   });
 
-  it('reads who is written to, and by which server', () => {
-    expect(telling(MAIL).email).toEqual({
+  it('reads who gets mail, and by which server', () => {
+    expect(notify(MAIL).alertEmail).toEqual({
       to: ['ops@example.com', 'jo@example.com'],
       from: 'mirror@example.com',
       server: {
@@ -29,6 +25,17 @@ describe('how people are told', () => {
     });
   });
 
+  it('reads where new answers go: a webhook, and mail by the same server', () => {
+    const { alertEmail, newUrl, newEmail } = notify({
+      NOTIFY_NEW_URL: 'https://hooks.example.com/S3CRET',
+      NOTIFY_NEW_EMAIL_TO: 'sales@example.com',
+      ALERT_SMTP_URL: SMTP,
+    });
+    expect(newUrl).toBe('https://hooks.example.com/S3CRET');
+    expect(newEmail).toMatchObject({ to: ['sales@example.com'], from: 'mirror@example.com' });
+    expect(alertEmail).toBeUndefined();
+  });
+
   it.each([
     ['smtp://localhost:25', {}, { port: 25, secure: false, isTrusted: true }],
     ['smtp://[::1]', {}, { host: '::1', port: 587, isTrusted: true }],
@@ -36,7 +43,7 @@ describe('how people are told', () => {
     ['smtp://mail', { ALLOW_PLAINTEXT: 'other' }, { host: 'mail', isTrusted: false }],
   ])('%s with %j', (url, env, server) => {
     const from = { ALERT_EMAIL_FROM: 'Forms mirror <mirror@example.com>' };
-    expect(telling({ ...MAIL, ...from, ...env, ALERT_SMTP_URL: url }).email).toMatchObject({
+    expect(notify({ ...MAIL, ...from, ...env, ALERT_SMTP_URL: url }).alertEmail).toMatchObject({
       from: 'Forms mirror <mirror@example.com>',
       server: { ...server, login: undefined },
     });
@@ -44,6 +51,8 @@ describe('how people are told', () => {
 
   it.each([
     [{ ALERT_EMAIL_TO: 'ops@example.com' }, 'ALERT_SMTP_URL is missing'],
+    [{ NOTIFY_NEW_EMAIL_TO: 'sales@example.com' }, 'ALERT_SMTP_URL is missing'],
+    [{ NOTIFY_NEW_URL: 'http://hooks.example.com/S3CRET' }, 'NOTIFY_NEW_URL is not an https'],
     [
       { ...MAIL, ALERT_EMAIL_TO: 'ops' },
       'ALERT_EMAIL_TO holds something that is not an e-mail address',
@@ -76,20 +85,27 @@ describe('how people are told', () => {
 
   it('takes what is plain http where the settings trust the host', () => {
     const env = { ALLOW_PLAINTEXT: 'kuma', HEARTBEAT_URL: 'http://kuma:3001/api/push/x' };
-    expect(telling(env).heartbeatUrl).toBe(env.HEARTBEAT_URL);
+    expect(notify(env).heartbeatUrl).toBe(env.HEARTBEAT_URL);
     expect(problemsOf({ ...SOURCE, HEARTBEAT_URL: 'http://127.0.0.1:3001/x' })).toEqual([]);
   });
 
   it('links with nothing that a chat could break', () => {
-    const { statusUrl } = telling({ STATUS_URL: 'https://mirror.example.com/a(b)|c/' });
+    const { statusUrl } = notify({ STATUS_URL: 'https://mirror.example.com/a(b)|c/' });
     expect(statusUrl).toBe('https://mirror.example.com/a%28b%29%7cc');
   });
 
   it.each([
-    [{ ALERT_SMTP_URL: SMTP }, 'ALERT_SMTP_URL does nothing without ALERT_EMAIL_TO.'],
+    [
+      { ALERT_SMTP_URL: SMTP },
+      'ALERT_SMTP_URL does nothing without ALERT_EMAIL_TO or NOTIFY_NEW_EMAIL_TO.',
+    ],
     [
       { ALERT_WEBHOOK_URL: 'https://contoso.webhook.office.com/webhookb2/S3CRET' },
-      'is the address of an Office 365 connector, which Microsoft has retired',
+      'ALERT_WEBHOOK_URL is the address of an Office 365 connector, which Microsoft has retired',
+    ],
+    [
+      { NOTIFY_NEW_URL: 'https://outlook.office.com/webhook/S3CRET' },
+      'NOTIFY_NEW_URL is the address of an Office 365 connector',
     ],
   ])('%j is worth a warning', (env, warning) => {
     const { warnings } = load({ ...SOURCE, ...(env as Record<string, string>) });

@@ -511,7 +511,7 @@ export class History {
         {
           process: held.process,
           work: async () => {
-            await held.worker.poll([]);
+            await held.worker.poll();
           },
         },
       ]);

@@ -9,8 +9,7 @@ import { jobHandlers } from '../../src/cli/job-handlers.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { JobHandlers, PassJob } from '../../src/queue/handlers.ts';
-import type { SyncJob } from '../../src/sync/poll.ts';
+import type { JobHandlers, SyncOrder } from '../../src/queue/handlers.ts';
 import type { SimProcess } from './process.ts';
 import type { World } from './world.ts';
 
@@ -80,13 +79,13 @@ export type Job =
       readonly kind: 'sync';
       readonly formId: string;
       readonly target: string;
-      readonly detail: PassJob | (SyncJob & { readonly kind: 'incremental' });
+      readonly order: SyncOrder;
     }
   | { readonly kind: 'write-back'; readonly formId: string };
 
 export const jobKey = (job: Job): string =>
   job.kind === 'sync'
-    ? `${job.kind} ${job.detail.kind} ${job.formId} ${job.target}`
+    ? `${job.order.isComparison ? 'comparison' : job.kind} ${job.formId} ${job.target}`
     : `${job.kind} ${job.formId}`;
 
 const VERSION = '0.0.0-simulation';
@@ -157,20 +156,26 @@ export const syncArgs = (options: {
   ...(options.form === undefined ? [] : ['--form', options.form]),
 ];
 
+interface ClaimDocument {
+  readonly submissionsAsOf: string | null;
+  readonly statusesAsOf: string | null;
+  readonly answersAsOf: string | null;
+  readonly held: number;
+  readonly undecided: number;
+}
+
 /** What of the printed documents is read here. */
-interface PassDocument {
+interface RunDocument {
   readonly form: string;
   readonly target: string;
-  readonly kind: string;
+  readonly full: boolean;
   readonly outcome: string;
   readonly code: string | null;
   readonly inserted: number;
   readonly updated: number;
   readonly deleted: number;
-  readonly absent: number;
-  readonly withheld: number;
-  readonly undecided: number;
   readonly rejected: number;
+  readonly claim: ClaimDocument;
   readonly requests: number;
   readonly error: string | null;
 }
@@ -182,26 +187,16 @@ interface FormDocument {
   readonly goneAt: string | null;
   readonly rejected: number | null;
   readonly problems: readonly { readonly code: string }[];
-  readonly covers: {
-    readonly membership: string | null;
-    readonly statuses: string | null;
-    readonly answers: string | null;
-    readonly absent: number;
-    readonly withheld: number;
-  };
+  readonly claim: ClaimDocument;
 }
 
-interface ComparedDocument extends Pick<PassDocument, 'form' | 'target' | 'outcome' | 'code'> {
+interface ComparedDocument extends Pick<RunDocument, 'form' | 'target' | 'outcome' | 'code'> {
   readonly listed?: number;
 }
 
-interface MarkDocument {
-  readonly code: string | null;
-}
-
 interface Document {
-  readonly marks?: readonly MarkDocument[];
-  readonly passes?: readonly PassDocument[];
+  readonly writeBacks?: readonly { readonly code: string | null }[];
+  readonly runs?: readonly RunDocument[];
   readonly forms?: readonly (FormDocument | ComparedDocument)[];
   readonly error?: { readonly code: string };
 }
@@ -213,7 +208,7 @@ export const errorOf = (printed: Printed): string | null => documentOf(printed).
 
 /** Whether `sync --json` tells of a write-back that failed. */
 export const hasFailedMark = (printed: Printed): boolean =>
-  (documentOf(printed).marks ?? []).some(({ code }) => code !== null);
+  (documentOf(printed).writeBacks ?? []).some(({ code }) => code !== null);
 
 /**
  * Whether `sync --json` says that the source failed, or that a run was stopped for a name in the settings. Where all forms are paused,
@@ -229,17 +224,17 @@ export function leavesNamesOpen(printed: Printed): boolean {
 
 /** The runs that `sync --json` printed. */
 export const runsOf = (printed: Printed): Run[] =>
-  (documentOf(printed).passes ?? []).map((pass) => ({
-    formId: pass.form,
-    target: pass.target,
-    isWhole: pass.kind === 'full',
-    outcome: pass.outcome,
-    code: pass.code,
-    written: pass.inserted + pass.updated + pass.deleted,
-    except: pass.absent + pass.withheld + pass.undecided,
-    rejected: pass.rejected,
-    requests: pass.requests,
-    error: pass.error,
+  (documentOf(printed).runs ?? []).map((run) => ({
+    formId: run.form,
+    target: run.target,
+    isWhole: run.full,
+    outcome: run.outcome,
+    code: run.code,
+    written: run.inserted + run.updated + run.deleted,
+    except: run.claim.held + run.claim.undecided,
+    rejected: run.rejected,
+    requests: run.requests,
+    error: run.error,
   }));
 
 /** How the runs of a `sync` ended, for a story. */
@@ -256,13 +251,13 @@ export function runLines(runs: readonly Run[], { code, text }: Printed): string[
 export function claimsOf(printed: Printed): Claim[] {
   const ms = (text: string | null): number | null => (text === null ? null : Date.parse(text));
   const forms = (documentOf(printed).forms ?? []) as readonly FormDocument[];
-  return forms.map(({ form, target, covers, rejected, state, goneAt, problems }) => ({
+  return forms.map(({ form, target, claim, rejected, state, goneAt, problems }) => ({
     formId: form.id,
     target,
-    submissionsAsOf: ms(covers.membership),
-    statusesAsOf: ms(covers.statuses),
-    answersAsOf: ms(covers.answers),
-    except: covers.absent + covers.withheld,
+    submissionsAsOf: ms(claim.submissionsAsOf),
+    statusesAsOf: ms(claim.statusesAsOf),
+    answersAsOf: ms(claim.answersAsOf),
+    except: claim.held + claim.undecided,
     rejected: rejected ?? 0,
     state,
     goneAt,
@@ -292,40 +287,19 @@ export class Worker {
     const config = loadConfig(settings, noFile, { source: true });
     const clock = clockOf(world, process);
     this.#app = new App(config, { clock, logger: createLogger('info', this.log) });
-    this.#handlers = jobHandlers(this.#app, clock);
+    this.#handlers = jobHandlers(this.#app);
   }
 
   /** The scheduled check of the workspace: which jobs are to be queued. */
-  async poll(underWay: readonly Job[]): Promise<Job[]> {
+  async poll(): Promise<Job[]> {
     const { signal } = new AbortController();
-    const planned = await this.#handlers.plan(signal, 'incremental');
-    const jobs: Job[] = [];
-    for (const { formId, targets, found } of planned) {
-      const passes = found?.passes ?? targets.map((target) => ({ target, compareCounts: false }));
-      for (const pass of passes) {
-        jobs.push({
-          kind: 'sync',
-          formId,
-          target: pass.target,
-          detail: { formId, kind: 'incremental', ...pass } as PassJob,
-        });
-      }
-      if (passes.length > 0 || found?.mark === true) jobs.push({ kind: 'write-back', formId });
-    }
-    const busy = underWay.flatMap((job) =>
-      job.kind === 'sync' && job.detail.kind !== 'incremental'
-        ? [{ ...job.detail, sinceMs: 0 }]
-        : [],
-    );
-    for (const due of await this.#handlers.comparisons(busy, signal)) {
-      jobs.push({
-        kind: 'sync',
-        formId: due.formId,
-        target: due.target,
-        detail: { ...due, kind: 'compare' } as PassJob,
-      });
-    }
-    return jobs;
+    const { syncs, writeBacks } = await this.#handlers.poll(signal);
+    return [
+      ...syncs.map((order): Job => {
+        return { kind: 'sync', formId: order.formId, target: order.target, order };
+      }),
+      ...writeBacks.map((formId): Job => ({ kind: 'write-back', formId })),
+    ];
   }
 
   /** Does one job; `again`: it is to be tried again. */
@@ -333,11 +307,11 @@ export class Worker {
     const { signal } = new AbortController();
     try {
       if (job.kind === 'sync') {
-        const outcome = await this.#handlers.pass(job.detail as PassJob, signal);
+        const outcome = await this.#handlers.sync(job.order, signal, () => {});
         return { outcome, again: outcome === 'busy' };
       }
-      await this.#handlers.mark({ formId: job.formId }, signal);
-      return { outcome: 'done', again: false };
+      const outcome = await this.#handlers.writeBack(job.formId, signal);
+      return { outcome, again: outcome === 'more' };
     } catch (error) {
       return { outcome: `failed: ${(error as Error).message}`, again: false };
     }

@@ -81,7 +81,7 @@ export class Workers {
 
   async #poll(worker: Worker, process: SimProcess): Promise<void> {
     try {
-      for (const job of await worker.poll([...this.#queue.values()]))
+      for (const job of await worker.poll())
         this.#queue.set(jobKey(job), this.#queue.get(jobKey(job)) ?? job);
     } catch (error) {
       this.#world.say(

@@ -83,33 +83,37 @@ export class ChildPlace {
 }
 
 /** A pass as `sync --json` prints it. */
-export interface PassDocument {
+export interface RunDocument {
   readonly form: string;
   readonly target: string;
-  readonly kind: string;
   readonly outcome: string;
+  readonly full: boolean;
   readonly total: number | null;
-  readonly distinct: number;
   readonly inserted: number;
   readonly updated: number;
   readonly deleted: number;
   readonly rejected: number;
-  readonly marked: number;
   readonly requests: number;
   readonly ms: number;
   readonly error: string | null;
 }
 
-/** The passes of a `sync --json`. */
-export function passesOf({ stdout, stderr }: ChildResult): PassDocument[] {
+/** The runs of a `sync --json`. */
+export function runsOf({ stdout, stderr }: ChildResult): RunDocument[] {
   if (stdout === '') throw new Error(`nothing on stdout; stderr: ${stderr}`);
-  return (JSON.parse(stdout) as { passes: PassDocument[] }).passes;
+  return (JSON.parse(stdout) as { runs: RunDocument[] }).runs;
 }
 
-/** A number of all passes together. */
+/** A number of all runs together. */
 export function sumOf(
-  passes: readonly PassDocument[],
-  key: 'distinct' | 'inserted' | 'updated' | 'deleted' | 'marked',
+  runs: readonly RunDocument[],
+  key: 'inserted' | 'updated' | 'deleted',
 ): number {
-  return passes.reduce((sum, pass) => sum + pass[key], 0);
+  return runs.reduce((sum, run) => sum + run[key], 0);
+}
+
+/** How many statuses a `sync --json` changed at the source. */
+export function writtenBack({ stdout }: ChildResult): number {
+  const { writeBacks } = JSON.parse(stdout) as { writeBacks: { written: number }[] };
+  return writeBacks.reduce((sum, { written }) => sum + written, 0);
 }

@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
-import { joinAnswer } from './table-view.ts';
 
 /** A stored row, whichever database holds it. */
 export interface MirrorRow {
@@ -170,4 +169,10 @@ async function askMysql(url: string, sql: string): Promise<Record<string, unknow
   } finally {
     await client.end();
   }
+}
+
+/** Puts what stands beside a column in its place: all digits of a number, or an answer of another type. */
+function joinAnswer(row: Record<string, unknown>, own: string, beside: string): void {
+  row[own] = row[beside] ?? row[own];
+  delete row[beside];
 }

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Child, type ChildEnv } from './child.ts';
-import { passesOf } from './child-place.ts';
+import { runsOf } from './child-place.ts';
 import { scratchFolder } from './scratch.ts';
 
 const PROBE = join(import.meta.dirname, 'probed-process.ts');
@@ -64,9 +64,9 @@ async function onePass(
 ): Promise<{ peakMB: number; ms: number }> {
   const child = Child.cli(['sync', '--full', '--json'], env, folder);
   const end = await child.ended;
-  const [pass] = passesOf({ ...end, stdout: child.stdout, stderr: child.stderr });
+  const [pass] = runsOf({ ...end, stdout: child.stdout, stderr: child.stderr });
   const [, peak] = /peak-mb: (\d+)/.exec(child.stderr) ?? [];
-  if (pass?.outcome !== 'ok' || pass.distinct !== submissions || peak === undefined) {
+  if (pass?.outcome !== 'ok' || pass.total !== submissions || peak === undefined) {
     throw new Error(`the pass went wrong: ${child.stdout} ${child.stderr}`);
   }
   return { peakMB: Number(peak), ms: pass.ms };

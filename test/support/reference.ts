@@ -1,14 +1,12 @@
 import { PROBLEMS } from '../../src/base/catalogue.ts';
 import { Command } from 'commander';
-import { Events } from '../../src/base/events.ts';
 import { EXIT_CODES } from '../../src/base/exit-codes.ts';
-import { alertNotice } from '../../src/alerts/notice.ts';
-import { chatOf } from '../../src/alerts/chats/chats.ts';
+import type { Message } from '../../src/notify/message.ts';
+import { payloadOf } from '../../src/notify/webhook.ts';
 import type { CommandSpec } from '../../src/cli/command-spec.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { remedyFor } from '../../src/health/problem.ts';
-import { Metrics } from '../../src/web/metrics.ts';
 import { NOTICES } from './code-reference.ts';
+import { registeredMetrics } from './registered-metrics.ts';
 import { type JsonFields, STATUS_FIELDS, SYNC_FIELDS } from './json-reference.ts';
 import { settingsMarkdown } from './settings-docs.ts';
 
@@ -102,13 +100,7 @@ function problems(): string[] {
 }
 
 function metrics(): string[] {
-  const all = new Metrics({
-    events: new Events(() => undefined),
-    version: '0',
-    jobs: () => () => undefined,
-  });
-  const rows = all
-    .registered()
+  const rows = registeredMetrics()
     .filter(({ name }) => name.startsWith('forms_mirror_'))
     .map(({ name, type, labels, help }) => [
       `\`${name}\``,
@@ -116,9 +108,8 @@ function metrics(): string[] {
       labels.map((label) => `\`${label}\``).join(', '),
       help,
     ]);
-  all.stop();
   return [
-    '`start` serves all of these at `/metrics`; a `worker` serves those of its own process at `WORKER_PORT`. `process_*` and `nodejs_*` are the usual metrics of Node.js.',
+    '`start` serves all of these at `/metrics`; a `worker` serves those that count its own requests, runs and jobs at `WORKER_PORT`, so sums over all processes are true. `process_*` and `nodejs_*` are the usual metrics of Node.js.',
     table(['name', 'type', 'labels', 'meaning'], rows),
   ];
 }
@@ -141,52 +132,54 @@ function json(): string[] {
 
 function webhooks(): string[] {
   const form = { id: 'form_4iizkwo7mc9j', name: 'Contact' };
-  const at = Date.UTC(2026, 2, 1, 12, 2);
-  const notice = alertNotice(
-    {
-      status: 'firing',
-      subject: { form, target: 'warehouse' },
-      problem: {
-        level: 'error',
-        code: 'TARGET_UNREACHABLE',
-        title: 'Target not reachable',
-        message: 'PostgreSQL at db.example.com:5432 did not answer within 10 s.',
-        remedy: remedyFor('TARGET_UNREACHABLE'),
-        command: null,
-        since: '2026-03-01T12:00:00.000Z',
-      },
-      key: 'target warehouse',
-      forms: 0,
-      opens: true,
-      atMs: at,
-      openedAtMs: at,
-    },
-    'https://mirror.example.com',
-  );
-  const sample = (title: string, address: string): string[] => [
-    `## ${title}`,
-    ['```json', JSON.stringify(chatOf(address).payload(notice), null, 2), '```'].join('\n'),
-  ];
+  const { title, remedy, severity: level } = PROBLEMS.TARGET_FULL;
+  const message: Message = {
+    level,
+    code: 'TARGET_FULL',
+    headline: `forms-mirror, Contact → warehouse: ${title}`,
+    body: 'No space is left on the device.',
+    remedy,
+    command: null,
+    link: { title: 'Status page', url: 'https://mirror.example.com' },
+    form,
+    target: 'warehouse',
+    forms: [],
+    thread: '',
+    opens: true,
+    atMs: Date.UTC(2026, 2, 1, 12, 2),
+  };
+  const sample = (address: string): string => {
+    const payload = payloadOf(message, new URL(address));
+    return ['```json', JSON.stringify(payload, null, 2), '```'].join('\n');
+  };
   return [
-    '`ALERT_WEBHOOK_URL` receives a POST with JSON when a problem starts and when it ends. The address decides the format.',
-    ...sample('Any other address', 'https://example.com/hook'),
+    '`ALERT_WEBHOOK_URL` receives a POST with JSON when a problem starts and when it ends, `NOTIFY_NEW_URL` when there are new answers. The address decides the format.',
+    '## Any address',
+    'Mattermost shows the `text`.',
+    sample('https://example.com/hook'),
     table(
       ['field', 'meaning'],
       [
         ['`text`', 'The whole message in one line.'],
-        ['`level`', '`error`, `warning`, or `ok` when the problem is over.'],
+        [
+          '`level`',
+          '`error`, `warning`, `ok` when the problem is over, or `info` for new answers.',
+        ],
         ['`form`', 'ID and name of the form; null if the message concerns several or all.'],
-        ['`target`', 'Name of the target; null if it concerns all.'],
-        ['`code`', 'Problem code; see [problems.md](problems.md). `TEST` for a test message.'],
+        ['`target`', 'Name of the target; null if it concerns several or all.'],
+        [
+          '`code`',
+          'Problem code; see [problems.md](problems.md). `NEW_ANSWERS` for new answers, `TEST` for a test message.',
+        ],
         ['`remedy`', 'What to do; null when it is over.'],
         ['`at`', 'Time of the message, ISO 8601 in UTC.'],
         ['`forms`', 'ID, name and target of each form, if the message concerns several.'],
       ],
     ),
-    ...sample('Slack', 'https://hooks.slack.com/services/T0/B0/x'),
-    ...sample('Mattermost', `https://chat.example.com/hooks/${'x'.repeat(26)}`),
-    ...sample('Discord', 'https://discord.com/api/webhooks/1/x'),
-    ...sample('Microsoft Teams', 'https://example.logic.azure.com/workflows/x/triggers/x'),
-    ...sample('Google Chat', 'https://chat.googleapis.com/v1/spaces/x/messages?key=x&token=x'),
+    '## Slack, Discord, Google Chat',
+    'Only the `text`.',
+    sample('https://hooks.slack.com/services/T0/B0/x'),
+    '## Microsoft Teams',
+    sample('https://example.logic.azure.com/workflows/x/triggers/x'),
   ];
 }

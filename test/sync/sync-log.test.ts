@@ -1,44 +1,79 @@
 import { describe, expect, it } from 'vitest';
 import { Events } from '../../src/base/events.ts';
 import type { Logger } from '../../src/base/logger.ts';
+import type { TargetNotice } from '../../src/mirror/port.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
+import { type RunReport, unopenedRun } from '../../src/sync/run-form.ts';
 import { logSync, waitSentence } from '../../src/sync/sync-log.ts';
-import type { PassRecord } from '../../src/mirror/types.ts';
-import { passRecord, passReport } from '../health/fake-source.ts';
-import { FORM_A } from '../health/health-of.ts';
+
+/** Logs what happens; the levels and texts of the lines since the last call. */
+function logging() {
+  let lines: string[] = [];
+  const line = (level: string) => (_fields: unknown, text: string) =>
+    void lines.push(`${level}: ${text}`);
+  const logger = { debug: line('debug'), info: line('info'), warn: line('warn') };
+  const events = new Events<SyncEvents>();
+  logSync(events, logger as unknown as Logger);
+  const form = { id: 'frm_a', slug: 'a', name: 'A' };
+  return {
+    events,
+    run(changes: Partial<RunReport>): string[] {
+      lines = [];
+      const ended = { outcome: 'ok', code: null, error: null, failure: null } as const;
+      events.emit('run.ended', { ...unopenedRun(form, 'db', null, 0, 9), ...ended, ...changes });
+      return lines;
+    },
+  };
+}
 
 describe('the log', () => {
   it('says of a short wait that it is short', () => {
     const notice = { request: 'GET /forms', attempt: 1, reason: 'answered 503' };
     const sentences = [0, 999, 4_000].map((delayMs) => waitSentence({ ...notice, delayMs }));
     const at = (when: string): string =>
-      `Waiting on the source (answered 503); tried again ${when}.`;
+      `Waiting for the source (answered 503); tried again ${when}.`;
     expect(sentences).toEqual([at('in a moment'), at('in a moment'), at('in 4 s')]);
   });
 
-  /** Levels and texts of the lines that passes leave. */
-  function linesOf(record: Partial<PassRecord>, absent = 0): string[] {
-    const lines: string[] = [];
-    const line = (level: string) => (_fields: unknown, text: string) =>
-      void lines.push(`${level}: ${text}`);
-    const logger = { debug: line('debug'), info: line('info'), warn: line('warn') };
-    const events = new Events<SyncEvents>();
-    logSync(events, logger as unknown as Logger, () => null);
-    const report = passReport(FORM_A, 'db', passRecord(0, record));
-    events.emit('pass.ended', { ...report, absent });
-    return lines;
-  }
-
-  it('L17: calls no pass complete that knows of deletions', () => {
-    expect(linesOf({})).toEqual(['debug: The pass is complete.']);
-    const text = 'The pass ended well except for deletions that the next passes look for.';
-    expect(linesOf({ inserted: 1 }, 2)).toEqual([`info: ${text}`]);
+  it.each<[Partial<RunReport>, string[]]>([
+    [{}, ['debug: The run is complete.']],
+    [{ inserted: 1 }, ['info: The run is complete.']],
+    [
+      { reasons: ['Rows were missing.'] },
+      ['warn: Rows were missing.', 'debug: The run is complete.'],
+    ],
+    [{ outcome: 'incomplete', code: 'RUN_INCOMPLETE', error: 'It moved.' }, ['warn: It moved.']],
+    [{ outcome: 'failed', code: 'TARGET_FULL', error: 'No room.' }, ['warn: No room.']],
+    [{ outcome: 'busy', error: 'Another has it.' }, ['info: Another has it.']],
+    [{ outcome: 'stopped' }, ['info: The run ended: stopped.']],
+  ])('L17: calls complete only what is: %#', (report, expected) => {
+    expect(logging().run(report)).toEqual(expected);
   });
 
-  it('warns of withheld deletions once, not with each pass after', () => {
-    const withheld = { outcome: 'withheld', code: 'DELETIONS_HELD', error: 'Withheld.' } as const;
-    expect(linesOf({ ...withheld, kind: 'full' })).toEqual(['warn: Withheld.']);
-    expect(linesOf(withheld)).toEqual(['debug: Withheld.']);
-    expect(linesOf({ ...withheld, inserted: 1 })).toEqual(['info: Withheld.']);
+  it('warns of held deletions once, not with each run after, until their number changes', () => {
+    const log = logging();
+    const held = { outcome: 'held', held: 9, code: 'DELETIONS_HELD', error: 'Held.' } as const;
+    expect(log.run(held)).toEqual(['warn: Held.']);
+    expect(log.run(held)).toEqual(['debug: Held.']);
+    expect(log.run({ ...held, held: 10 })).toEqual(['warn: Held.']);
+    log.run({});
+    expect(log.run({ ...held, held: 10 })).toEqual(['warn: Held.']);
+  });
+
+  it('warns of what people did in a target when it is news', () => {
+    const log = logging();
+    const at = { blocks: false, tab: 'A', columns: [], rows: [4] };
+    const notice: TargetNotice = {
+      ...at,
+      code: 'ROWS_COPIED',
+      message: 'Copied.',
+      remedy: 'Clear.',
+    };
+    const well = 'debug: The run is complete.';
+    expect(log.run({ notices: [notice] })).toEqual([well, 'warn: Copied. Clear.']);
+    expect(log.run({ notices: [notice] })).toEqual([well]);
+    expect(log.run({ outcome: 'busy' })).toHaveLength(1);
+    log.run({ notices: [] });
+    expect(log.run({ notices: [notice] })).toHaveLength(2);
   });
 });

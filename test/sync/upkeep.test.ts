@@ -1,49 +1,69 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { Copy } from '../../src/mirror/target.ts';
-import type { PassOutcome } from '../../src/mirror/types.ts';
-import { upkeep } from '../../src/sync/upkeep.ts';
+import { EMPTY_TALLY, newFormState, type OutcomeName } from '../../src/mirror/form-state.ts';
+import type { Erasure, OpenForm } from '../../src/mirror/port.ts';
+import { upkeep } from '../../src/sync/purge.ts';
+import { unopenedRun } from '../../src/sync/run-form.ts';
+import type { Target } from '../../src/sync/target.ts';
+import { TestClock } from '../support/test-clock.ts';
 
 const DAY_MS = 86_400_000;
 const FORM = { id: 'form-0', slug: 'form', name: 'Form' };
+const DELETED_AT = '2026-03-01T00:00:00.000Z';
 
-/** What the upkeep after a pass asked of the target. */
-async function keptUp(outcome: PassOutcome): Promise<string[]> {
+/** What the upkeep after a run has a target remove. */
+async function removed(outcome: OutcomeName, fails = false): Promise<string[]> {
   const asked: string[] = [];
-  const target = {
-    pruneHistory: async (_form: unknown, before: string) => {
-      asked.push(`prune ${before}`);
+  const date = (ms: number | null): string => (ms === null ? '-' : new Date(ms).toISOString());
+  const open = {
+    async *rows() {
+      yield [{ id: 's1', deletedAt: DELETED_AT }];
+    },
+    async erase(what: Erasure) {
+      if (fails) throw new Error('broken');
+      if (what.kind === 'purge')
+        asked.push(`${date(what.deletedBeforeMs)} ${date(what.versionsBeforeMs)}`);
       return 1;
     },
-    overview: async () => {
-      asked.push('purge');
-      return [];
-    },
-  } as unknown as Copy;
+    [Symbol.asyncDispose]: async () => {},
+  } as unknown as OpenForm;
+  const tally = { ...EMPTY_TALLY, deleted: 1 };
+  const state = { ...newFormState({ formId: FORM.id, slug: '', name: '', place: '' }), tally };
+  const store = { states: async () => [{ state, fields: [] }], open: async () => open };
+  const clock = new TestClock(Date.UTC(2026, 2, 5));
+  const target = { name: 'db', kind: 'sqlite', address: '', store } as unknown as Target;
   await upkeep(
+    target,
+    { ...unopenedRun(FORM, 'db', null, 0, 0), outcome },
     {
       logger: silentLogger,
-      ages: { purgeDeletedAfterMs: DAY_MS, purgeHistoryAfterMs: 2 * DAY_MS },
-      nowMs: Date.UTC(2026, 2, 5),
+      clock,
+      waitMs: 0,
       signal: new AbortController().signal,
+      purgeDeletedAfterMs: DAY_MS,
+      purgeHistoryAfterMs: 2 * DAY_MS,
     },
-    { form: FORM, target: 'default', outcome, open: async () => target },
   );
   return asked;
 }
 
-describe('the upkeep after a comparison', () => {
-  const prune = 'prune 2026-03-03T00:00:00.000Z';
-  it.each([
-    ['ok', ['purge', prune]],
-    // No proof for weeks, perhaps: what histories tell of before goes all the same.
-    ['withheld', [prune]],
-    ['incomplete', [prune]],
-    ['gone', [prune]],
-    ['failed', []],
-    ['busy', []],
-    ['cancelled', []],
-  ] as const)('of a form whose pass ended %s', async (outcome, asked) => {
-    expect(await keptUp(outcome)).toEqual(asked);
-  });
+const purge = '2026-03-04T00:00:00.000Z -';
+const prune = '- 2026-03-03T00:00:00.000Z';
+it.each<[OutcomeName, string[]]>([
+  ['ok', [purge, prune]],
+  // No proof for weeks, perhaps: what histories tell of before goes all the same.
+  ['held', [prune]],
+  ['incomplete', [prune]],
+  // A form that is gone is not opened for writing any more.
+  ['gone', []],
+  ['failed', []],
+  ['busy', []],
+  ['stopped', []],
+  ['paused', []],
+])('the upkeep after a run that ended %s', async (outcome, asked) => {
+  expect(await removed(outcome)).toEqual(asked);
+});
+
+it('L12: an upkeep that fails fails nothing else', async () => {
+  expect(await removed('ok', true)).toEqual([]);
 });

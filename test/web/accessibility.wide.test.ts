@@ -1,12 +1,26 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FakeSource } from '../health/fake-source.ts';
 import { chromiumPath, openBrowser } from './browser.ts';
 import { contrast } from './contrast.ts';
-import { manyForms } from './many-forms.ts';
-import { busySource, realisticSource } from './realistic-source.ts';
+import {
+  before,
+  failingReport,
+  feedbackDetails,
+  manyForms,
+  realisticReport,
+  reportOf,
+} from './fixtures.ts';
 import { IDLE_ACTOR, startPage } from './start-page.ts';
+
+/** With all that a page can show. */
+const openPage = (report = realisticReport()) =>
+  startPage(report, {
+    actor: IDLE_ACTOR,
+    hasNotifications: true,
+    details: async () => feedbackDetails(),
+    deliveryProblem: () => 'Notifications are not delivered.',
+  });
 
 /** What axe finds: the rule, and where. */
 interface Finding {
@@ -56,23 +70,29 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
   }
 
   const FORM = '/forms/frm_1aa0z8';
+  const REPORTS = {
+    real: realisticReport,
+    failing: failingReport,
+    many: () => manyForms(300),
+    empty: () => reportOf([]),
+  };
 
   it.each([
     ['light', 1280, '/', 'real'],
     ['dark', 1280, '/', 'real'],
-    ['light', 390, '/', 'busy'],
-    ['light', 1280, FORM, 'busy'],
+    ['light', 390, '/', 'real'],
+    ['light', 1280, '/', 'failing'],
+    ['light', 1280, FORM, 'real'],
     ['dark', 390, FORM, 'real'],
     ['light', 1280, '/?state=attention&page=2', 'many'],
     ['dark', 1280, '/?q=nothing+like+it', 'many'],
     ['light', 1280, '/', 'empty'],
     ['light', 1280, '/none', 'real'],
+    ['light', 390, '/forms/frm_9s0dd2', 'real'],
   ] as const)(
     'axe finds nothing, and all text has a contrast of 4.5: %s, %d wide, %s, %s',
     async (colorScheme, width, path, which) => {
-      const sources = { real: realisticSource, busy: busySource, empty };
-      const source = which === 'many' ? manyForms(300) : sources[which]();
-      await using status = await startPage(source, { actor: IDLE_ACTOR });
+      await using status = await openPage(REPORTS[which]());
       await inTab({ colorScheme, viewport: { width, height: 900 } }, async (page) => {
         await page.setExtraHTTPHeaders({ accept: 'text/html' });
         await page.goto(status.server.url + path);
@@ -97,28 +117,52 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     },
   );
 
-  it.each([320, 390, 760, 1024])('no page is wider than a window of %d', async (width) => {
-    const wide = manyForms(12);
-    const [warehouse] = wide.overviews.values();
-    for (const name of ['third', 'fourth', 'fifth']) {
-      if (warehouse !== undefined) wide.overviews.set(name, warehouse);
-    }
-    for (const source of [wide, busySource()]) {
-      await using status = await startPage(source, { actor: IDLE_ACTOR });
-      await inTab({ viewport: { width, height: 800 } }, async (page) => {
-        for (const path of ['/', FORM]) {
-          await page.goto(status.server.url + path);
-          const over = await page.evaluate<number>(
-            'document.documentElement.scrollWidth - innerWidth',
-          );
-          expect(over).toBeLessThanOrEqual(0);
-        }
-      });
-    }
+  it.each([320, 390, 760, 1024, 1280])(
+    'no page is wider than a window of %d, and none breaks its own rules',
+    async (width) => {
+      const many = manyForms(12);
+      const names = ['warehouse', 'team-sheet', 'third', 'fourth', 'fifth'];
+      const wide = {
+        ...many,
+        targets: names.map((name) => Object.assign({}, many.targets[0], { name })),
+      };
+      for (const report of [wide, realisticReport(), failingReport()]) {
+        await using status = await openPage(report);
+        const { url } = status.server;
+        await inTab({ viewport: { width, height: 800 } }, async (page) => {
+          const complaints: string[] = [];
+          page.on('console', (message) => complaints.push(message.text()));
+          page.on('pageerror', (error) => complaints.push(error.message));
+          page.on('request', (request) => {
+            if (!request.url().startsWith(url) && !request.url().startsWith('data:'))
+              complaints.push(request.url());
+          });
+          const { id = '' } = report.forms[0]?.form ?? {};
+          for (const path of ['/', `/forms/${id}`]) {
+            await page.goto(url + path);
+            const over = await page.evaluate<number>(
+              'document.documentElement.scrollWidth - innerWidth',
+            );
+            expect([path, Math.max(0, over)]).toEqual([path, 0]);
+          }
+          expect(complaints).toEqual([]);
+        });
+      }
+    },
+  );
+
+  it('the headline fits a phone', async () => {
+    await using status = await openPage();
+    await inTab({ viewport: { width: 390, height: 800 } }, async (page) => {
+      await page.goto(status.server.url);
+      const box = await page.locator('h1').boundingBox();
+      expect(box?.height).toBeLessThan(60);
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(150);
+    });
   });
 
   it('are used by keyboard: the content can be skipped to, and the focus shows', async () => {
-    await using status = await startPage(realisticSource(), { actor: IDLE_ACTOR });
+    await using status = await openPage();
     await inTab({ viewport: { width: 1280, height: 800 } }, async (page) => {
       await page.goto(status.server.url);
       await page.keyboard.press('Tab');
@@ -127,7 +171,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
       await page.keyboard.press('Enter');
       expect(await page.evaluate<string>('document.activeElement.id')).toBe('main');
       const seen: string[] = [];
-      for (let times = 0; times < 25; times++) {
+      for (let times = 0; times < 30; times++) {
         await page.keyboard.press('Tab');
         const [what = '', outline = ''] = await page.evaluate<string[]>(
           '[document.activeElement.textContent.trim(), ((style) => style.outlineStyle + " " + style.outlineWidth)(getComputedStyle(document.activeElement))]',
@@ -135,36 +179,62 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
         expect([what, outline]).toEqual([what, 'solid 2px']);
         seen.push(what);
       }
-      expect(seen).toEqual(expect.arrayContaining(['Search', 'All', 'Newsletter', '1 rejected']));
-      await page.locator('#menu-all > summary').focus();
-      await page.keyboard.press('Enter');
-      await page.keyboard.press('Tab');
-      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Look now');
+      const some = ['Sync now', 'Search', 'All', 'Pause', '3 rejected'];
+      expect(seen).toEqual(expect.arrayContaining(some));
     });
   });
 
-  it('stand still for those who ask for it', async () => {
-    await using status = await startPage(busySource());
-    const motion = async (reducedMotion: 'reduce' | 'no-preference'): Promise<unknown[]> => {
-      const names: unknown[] = [];
-      await inTab({ reducedMotion }, async (page) => {
-        await page.goto(status.server.url);
-        names.push(
-          ...(await page.evaluate<unknown[]>(
-            "[...document.querySelectorAll('.turning')].map((one) => getComputedStyle(one).animationName)",
-          )),
-        );
-      });
-      return names;
-    };
-    expect(await motion('no-preference')).toEqual(['turn']);
-    expect(await motion('reduce')).toEqual(['none']);
+  it('bring themselves up to date in place, keep what was unfolded, and show when the mirror is away', async () => {
+    const status = await openPage();
+    await inTab({}, async (page) => {
+      await page.clock.install();
+      await page.goto(`${status.server.url}${FORM}`);
+      await page.getByText('48 earlier runs').click();
+      status.report = { ...reportOf(), forms: status.report.forms, at: before(-11_000) };
+      await page.clock.fastForward(11_000);
+      await page.getByText('As of 2026-05-12 09:30:11 UTC').waitFor();
+      expect(await page.locator('details[open]').count()).toBe(1);
+      await status.server.stop();
+      await page.clock.fastForward(11_000);
+      await page.getByText('The mirror does not answer').waitFor();
+    });
+  });
+
+  it('leave what somebody types, and the focus where it is', async () => {
+    await using status = await openPage();
+    await inTab({}, async (page) => {
+      await page.clock.install();
+      await page.goto(status.server.url);
+      const asOf = page.locator('#fresh');
+      const first = await asOf.textContent();
+      await page.locator('#q').fill('feed');
+      status.report = { ...status.report, at: before(-11_000) };
+      await page.clock.fastForward(11_000);
+      expect(await page.locator('#q').inputValue()).toBe('feed');
+      expect(await asOf.textContent()).toBe(first);
+      await page.locator('#q').fill('');
+      await page.locator('a.name', { hasText: 'Newsletter' }).focus();
+      await page.clock.fastForward(11_000);
+      await expect.poll(() => asOf.textContent()).not.toBe(first);
+      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Newsletter');
+      await page.locator('#q').fill('feed');
+      await page.locator('#q').press('Enter');
+      await page.waitForURL('**/?q=feed');
+      expect(await page.locator('.matrix tbody tr').count()).toBe(1);
+    });
+  });
+
+  it('need no JavaScript, also to act', async () => {
+    await using status = await openPage();
+    const { url } = status.server;
+    await inTab({ javaScriptEnabled: false }, async (page) => {
+      await page.goto(url);
+      expect(await page.locator('meta[http-equiv=refresh]').count()).toBe(1);
+      await page.getByText('Customer feedback', { exact: true }).click();
+      expect(page.url()).toBe(`${url}${FORM}`);
+      await page.getByText('Compare every answer').click();
+      await page.getByText('Sync now').first().click();
+      expect(await page.locator('h1').textContent()).toBe('Done');
+    });
   });
 });
-
-/** Before the first plan. */
-function empty(): FakeSource {
-  const source = new FakeSource();
-  source.hold('db', []);
-  return source;
-}

@@ -2,19 +2,9 @@ import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import type { StatusReport } from '../../src/health/report.ts';
-import type { TargetOverview } from '../../src/health/facts.ts';
-import {
-  FakeSource,
-  QUEUE,
-  before,
-  formOverview,
-  passRecord,
-  passReport,
-} from '../health/fake-source.ts';
-import { calmSource, IDLE_ACTOR, startPage } from './start-page.ts';
-import { FORM_A } from '../health/health-of.ts';
-import { startWebhook } from '../alerts/webhook-stand-in.ts';
+import type { JobBoard } from '../../src/web/server.ts';
+import { FORM_A, formReport, problem, reportOf } from './fixtures.ts';
+import { startPage } from './start-page.ts';
 
 /** A GET with a Host header of one's own, which fetch does not allow. */
 function getAs(url: string, host: string): Promise<number> {
@@ -40,21 +30,13 @@ describe('the status page listens', () => {
     expect((await page.get('/health')).status).toBe(200);
     await Promise.all([page.server.stop(), page.server.stop()]);
     await expect(page.get('/health')).rejects.toThrow('fetch failed');
-    expect(page.clock.sleepers).toBe(0);
-  });
-
-  it('several times in one process', async () => {
-    await using first = await startPage();
-    await using second = await startPage();
-    expect((await first.get('/metrics')).status).toBe(200);
-    expect((await second.get('/metrics')).status).toBe(200);
   });
 
   it('says what to set when the port is taken, the host is not ours, or nobody would be kept out', async () => {
     await using page = await startPage();
     const port = Number(new URL(page.server.url).port);
     const refusal = async (changes: Parameters<typeof startPage>[1]): Promise<MirrorError> => {
-      const error = await startPage(calmSource(), changes).then(
+      const error = await startPage(reportOf(), changes).then(
         () => undefined,
         (thrown: unknown) => thrown,
       );
@@ -73,14 +55,14 @@ describe('the status page listens', () => {
 
   it.skipIf(!hasIpv6)('at an IPv6 address, with or without brackets', async () => {
     for (const host of ['::1', '[::1]']) {
-      await using page = await startPage(calmSource(), { host });
+      await using page = await startPage(reportOf(), { host });
       expect(page.server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
       expect((await page.get('/')).status).toBe(200);
     }
   });
 
-  it('can be reached by everybody when there is a password', async () => {
-    await using page = await startPage(calmSource(), { host: '0.0.0.0', adminPassword: 'pw' });
+  it('can be reached from everywhere when there is a password', async () => {
+    await using page = await startPage(reportOf(), { host: '0.0.0.0', adminPassword: 'pw' });
     expect(page.server.url).toMatch(/^http:\/\/localhost:/);
     const { port } = new URL(page.server.url);
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
@@ -88,8 +70,8 @@ describe('the status page listens', () => {
 });
 
 describe('health', () => {
-  it('is good while the scheduler ticks, and asks for no password', async () => {
-    await using page = await startPage(calmSource(), { adminPassword: 'pw' });
+  it('is good while the queue works, and asks for no password', async () => {
+    await using page = await startPage(reportOf(), { adminPassword: 'pw' });
     for (const path of ['/live', '/health', '/ready']) {
       const response = await page.get(path);
       const mirror = path === '/live' ? {} : { mirror: 'ok' };
@@ -99,67 +81,40 @@ describe('health', () => {
     expect((await fetch(`${page.server.url}/health`, { method: 'HEAD' })).status).toBe(200);
   });
 
-  it.each([
-    ['the queue does not answer', { ...QUEUE, reachable: false }],
-    ['the queue fails', new MirrorError('QUEUE_FAILED', 'redis://user:pw@host is away')],
-    [
-      'a schedule is lost',
-      { ...QUEUE, schedules: [{ kind: 'full' as const, nextRunAt: null, overdue: false }] },
-    ],
-    [
-      'ticks stay away',
-      { ...QUEUE, schedules: [{ kind: 'full' as const, nextRunAt: before(9e6), overdue: true }] },
-    ],
-  ])('is 503 with a reason when %s, and gives nothing away (L15)', async (_, queueState) => {
-    await using page = await startPage();
-    page.source.queueState = queueState;
-    await page.reread();
-    const response = await page.get('/health');
-    const body = (await response.json()) as { ok: boolean; reason: string };
-    expect(response.status).toBe(503);
-    expect(body).toEqual({
-      ok: false,
-      mirror: expect.any(String),
-      reason: expect.stringMatching(/queue|scheduler/i),
-    });
-    expect(JSON.stringify(body)).not.toContain('pw');
+  it('is about this process: a copy that fails does not change it, a queue that fails does', async () => {
+    const form = formReport(FORM_A, 'db', { state: 'failed' });
+    await using page = await startPage(reportOf([form]));
+    expect(await (await page.get('/health')).json()).toEqual({ ok: true, mirror: 'failed' });
+    const message = 'The queue (redis://queue.internal:6379) does not answer.';
+    page.report = reportOf([form], { problems: [problem('QUEUE_FAILED', { message })] });
+    for (const path of ['/health', '/ready']) {
+      const response = await page.get(path);
+      const body = { ok: false, reason: message, mirror: 'failed' };
+      expect([response.status, await response.json()]).toEqual([503, body]);
+    }
     // No reason to kill the process: a restart brings no queue back.
     expect((await page.get('/live')).status).toBe(200);
   });
 
-  it('does not wait for a target', async () => {
-    const source = calmSource();
-    source.overviews.set('slow', new Promise<TargetOverview>(() => {}));
-    await using page = await startPage(source);
+  it('is ready once targets were read', async () => {
+    await using page = await startPage();
+    page.hasRead = false;
     expect((await page.get('/health')).status).toBe(200);
-    expect((await page.get('/ready')).status).toBe(503);
+    const response = await page.get('/ready');
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      { ok: false, reason: 'Starting.', mirror: 'ok' },
+    ]);
   });
 });
 
 describe('a page', () => {
-  it('L12: shows the other targets when one hangs, and knows the hanging one as it was', async () => {
-    const source = calmSource();
-    source.hold('sheet', [formOverview(FORM_A)], 'google-sheets');
-    await using page = await startPage(source);
-    source.overviews.set('db', new Promise<TargetOverview>(() => {}));
-    await page.clock.advance(5_000);
-    const begunMs = page.clock.now();
-    expect(await page.whileTimePasses(page.text('/'))).toContain('Form B');
-    expect(page.clock.now() - begunMs).toBeLessThan(5_000);
-    // Until it has been given up twice.
-    await page.whileTimePasses(page.clock.sleep(90_000));
-    const looking = page.get('/api/status').then((response) => response.json());
-    const report = (await page.whileTimePasses(looking)) as StatusReport;
-    expect(report.targets).toMatchObject([
-      { name: 'db', readable: false, problem: { code: 'TARGET_UNREACHABLE' } },
-      { name: 'sheet', readable: true, problem: null },
-    ]);
-    expect(report.forms).toHaveLength(3);
-    // However often it was tried, it was asked once before it hung and once since.
-    expect(source.reads.get('db')).toBe(2);
+  it('is the report as JSON, too', async () => {
+    await using page = await startPage();
+    expect(await (await page.get('/api/status')).json()).toEqual(page.report);
   });
 
-  it('keeps the pages out of caches, frames and other origins, and lets only its own script run', async () => {
+  it('stays out of caches, frames and other origins, and lets only its own script run', async () => {
     await using page = await startPage();
     const first = await page.get('/');
     const policy = first.headers.get('content-security-policy') ?? '';
@@ -171,36 +126,14 @@ describe('a page', () => {
     expect(Object.fromEntries(first.headers)).toMatchObject({
       'x-frame-options': 'DENY',
       'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
     });
     const second = await page.get('/');
     expect(second.headers.get('content-security-policy')).not.toBe(policy);
   });
 
-  it('of a form shows its passes, what was rejected and why, and is found by any ID', async () => {
-    const form = { id: 'a/b ü?', slug: 'odd', name: 'Odd <b>' };
-    const source = new FakeSource();
-    source.hold('db', [formOverview(form, { rejected: 1 })]);
-    source.histories.set(`db/${form.id}`, [passRecord(5_000, { inserted: 7 })]);
-    const item = { submissionId: 'sub_<1>', reason: 'No date.', stored: true };
-    const seen = { firstSeenAt: before(9_000), lastSeenAt: before(5_000) };
-    source.rejected.set(`db/${form.id}`, { total: 41, items: [{ ...item, ...seen }] });
-    await using page = await startPage(source);
-    const overview = await page.text('/');
-    const link = /href="(\/forms\/[^"#]+)"/.exec(overview)?.[1] ?? '';
-    const html = await page.text(link);
-    expect(html).toContain('Odd &lt;b&gt;');
-    expect(html).toContain('sub_&lt;1&gt;');
-    expect(html).toContain('the newest 1 of 41');
-    expect(overview).toContain(`${link}#rejected-db`);
-    const json = (await (await page.get(`/api${link}`)).json()) as {
-      passes: { inserted: number }[];
-    }[];
-    expect(json[0]?.passes[0]?.inserted).toBe(7);
-  });
-
-  it('that does not exist is said so, as a page or as JSON', async () => {
+  it('that does not exist is answered with 404, as a page or as JSON', async () => {
     await using page = await startPage();
     const asPage = await page.get('/forms/none', { accept: 'text/html' });
     expect(asPage.status).toBe(404);
@@ -214,23 +147,18 @@ describe('a page', () => {
     expect((await fetch(`${page.server.url}/`, { method: 'POST' })).status).toBe(404);
   });
 
-  it('follows the passes of this process without reading again', async () => {
-    await using page = await startPage();
-    const failure = new MirrorError('TARGET_UNREACHABLE', 'Target db does not answer.');
-    const pass = passRecord(0, { outcome: 'failed', error: failure.message });
-    page.events.emit('pass.ended', passReport(FORM_A, 'db', pass, failure));
-    expect(await page.text('/')).toContain('1 form has failed');
-  });
-
-  it('that breaks says so without details', async () => {
-    const source = calmSource();
-    await using page = await startPage(source);
-    source.plan = () => {
-      throw new Error('secret inside');
+  it('L15: that breaks shows no details', async () => {
+    const broken = {
+      refresh: () => Promise.reject(new Error('secret inside')),
+      current: reportOf,
+      hasRead: true,
+      refreshQueue: async () => reportOf(),
+      expire: () => undefined,
     };
+    await using page = await startPage(reportOf(), { reports: broken });
     const response = await page.get('/');
     expect(response.status).toBe(500);
-    expect(await response.text()).toBe('This failed; the log says more.');
+    expect(await response.text()).toBe('This failed; the log has the reason.');
   });
 });
 
@@ -251,7 +179,7 @@ describe('whom it answers', () => {
   });
 
   it('with a password, any name will do', async () => {
-    await using page = await startPage(calmSource(), { adminPassword: 'pw' });
+    await using page = await startPage(reportOf(), { adminPassword: 'pw' });
     expect(await getAs(`${page.server.url}/`, 'mirror.example')).toBe(401);
   });
 
@@ -267,7 +195,7 @@ describe('whom it answers', () => {
     '/none',
     '/favicon.ico',
   ])('with a password, %s needs it', async (path) => {
-    await using page = await startPage(calmSource(), { adminPassword: 'pá:ss' });
+    await using page = await startPage(reportOf(), { adminPassword: 'pá:ss' });
     const refused = await page.get(path);
     expect(refused.status).toBe(401);
     expect(refused.headers.get('www-authenticate')).toMatch(/^Basic /);
@@ -277,11 +205,9 @@ describe('whom it answers', () => {
   });
 
   it('takes the password as a bearer token, and no other user or password', async () => {
-    await using page = await startPage(calmSource(), { adminPassword: 'pass word' });
-    const status = async (authorization: string): Promise<number> => {
-      const answer = await page.whileTimePasses(page.get('/', { authorization }));
-      return answer.status;
-    };
+    await using page = await startPage(reportOf(), { adminPassword: 'pass word' });
+    const status = async (authorization: string): Promise<number> =>
+      (await page.get('/', { authorization })).status;
     expect(await status('Bearer pass word')).toBe(200);
     expect(await status('Bearer pass wor')).toBe(401);
     expect(await status(basic('root', 'pass word'))).toBe(401);
@@ -289,21 +215,72 @@ describe('whom it answers', () => {
   });
 });
 
-describe('alerts of a page', () => {
-  it('are sent as passes end, and a webhook that refuses them is shown', async () => {
-    await using webhook = await startWebhook();
-    webhook.answer = (_request, response) => response.writeHead(410).end();
-    await using page = await startPage(calmSource(), {
-      alerts: { url: webhook.url },
-      actor: IDLE_ACTOR,
-    });
-    expect(await page.text('/')).toContain('/act?do=alert');
-    const pass = passRecord(0, { kind: 'full', outcome: 'withheld', withheld: 30 });
-    page.events.emit('pass.ended', passReport(FORM_A, 'db', pass));
-    await webhook.came(1);
-    expect(webhook.bodies[0]).toMatchObject({ code: 'DELETIONS_HELD', form: { id: 'frm_a' } });
-    await expect
-      .poll(() => page.text('/'), { timeout: 60_000 })
-      .toContain('Alerts are not delivered');
+/** A board that repeats what it is asked for. */
+function board(): JobBoard & { readonly asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    async get(path) {
+      asked.push(path);
+      return { status: 200, type: 'text/html; charset=utf-8', body: Buffer.from(`<p>${path}`) };
+    },
+  };
+}
+
+describe('the page of the queue', () => {
+  it('is answered by the board, and by nothing where there is none', async () => {
+    const jobs = board();
+    await using page = await startPage(reportOf(), { board: jobs });
+    for (const path of ['/queue', '/queue/api/queues?page=2&status=active', '/queue/static/x.js']) {
+      const answer = await page.get(path);
+      expect([answer.status, await answer.text()]).toEqual([200, `<p>${path}`]);
+    }
+    expect(jobs.asked).toHaveLength(3);
+    await using without = await startPage();
+    expect((await without.get('/queue')).status).toBe(404);
+  });
+
+  it('loads nothing from elsewhere, and nothing frames it', async () => {
+    await using page = await startPage(reportOf(), { board: board() });
+    const { headers } = await page.get('/queue');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/https?:|\*|font-src|unsafe-eval/);
+    expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe("'self'");
+    expect(headers.get('cache-control')).toBe('no-store');
+    // Its rules are not those of the other pages.
+    const usual = (await page.get('/')).headers.get('content-security-policy');
+    expect(usual).not.toContain('unsafe-inline');
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('lets nobody act: %s', async (method) => {
+    const jobs = board();
+    await using page = await startPage(reportOf(), { board: jobs });
+    const answer = await fetch(`${page.server.url}/queue/api/queues/pause`, { method });
+    expect(answer.status).toBe(404);
+    expect(jobs.asked).toEqual([]);
+  });
+
+  it('is behind the password, like every page', async () => {
+    const jobs = board();
+    await using page = await startPage(reportOf(), { board: jobs, adminPassword: 'pw' });
+    for (const path of ['/queue', '/queue/', '/queue/api/queues', '/queue/static/js/main.js']) {
+      expect((await page.get(path)).status).toBe(401);
+    }
+    expect(jobs.asked).toEqual([]);
+    expect((await page.get('/queue', { authorization: 'Bearer pw' })).status).toBe(200);
+  });
+
+  it('L15: says no more than that the queue is away when the board fails or hangs', async () => {
+    for (const get of [
+      () => Promise.reject(new Error('redis://user:secret@host')),
+      () => new Promise<never>(() => undefined),
+    ]) {
+      await using page = await startPage(reportOf(), { board: { get } });
+      const answer = await page.get('/queue');
+      expect(answer.status).toBe(503);
+      expect(await answer.text()).toBe('The queue does not answer. The status page has more.');
+    }
   });
 });

@@ -76,10 +76,10 @@ export class Program {
     });
     return {
       async run(formId) {
-        const job = { formId, target: 'default', kind: 'full' } as const;
-        const report = await app.pass(job, new AbortController().signal);
+        const place = { formId, target: 'default' };
+        const report = await app.run(place, { isFull: true }, new AbortController().signal);
         if (report.outcome !== 'ok') {
-          throw new Error(`the pass ended ${report.outcome}: ${report.error}`);
+          throw new Error(`the run ended ${report.outcome}: ${report.error}`);
         }
       },
       [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
@@ -91,7 +91,7 @@ export class Program {
   }
 }
 
-/** Passes of one process. */
+/** Runs of one process. */
 export interface Passes extends AsyncDisposable {
   run(formId: string): Promise<void>;
 }

@@ -278,10 +278,9 @@ export const BREAKS: readonly Break[] = [
     law: 'L12',
     name: 'a form that fails ends the work on its target',
     file: 'src/cli/sync.ts',
-    find: 'if (settled !== undefined) passes.push(settled); else if (isAsked)',
-    replace: `if (passes.at(-1)?.outcome === 'failed') break;
-      if (settled !== undefined) passes.push(settled);
-      else if (isAsked)`,
+    find: 'if (this.#signal.aborted) return; if (visit === undefined',
+    replace: `if (this.#signal.aborted || this.reports.some(({ outcome }) => outcome === 'failed')) return;
+          if (visit === undefined`,
   },
   {
     law: 'L13',
@@ -350,8 +349,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L17',
     name: 'a form stored under other settings is claimed all the same',
     file: 'src/health/facts.ts',
-    find: 'if (isSameUnder(before, now)) return [];',
-    replace: 'if (before !== now) return [];',
+    find: 'now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now),',
+    replace: 'now !== undefined && before !== null && goneAtMs === null && before === now,',
     why: 'No deed selects a field again, and after the others every answer in the copy is right.',
   },
   {
@@ -365,8 +364,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L17',
     name: 'sync exits with 0 though a run failed',
     file: 'src/cli/sync.ts',
-    find: "if (passes.some(({ outcome }) => outcome !== 'ok' && outcome !== 'cancelled'))",
-    replace: "if (passes.some(({ outcome }) => outcome === 'cancelled'))",
+    find: "runs.some(({ outcome }) => outcome !== 'ok' && outcome !== 'stopped') ||",
+    replace: "runs.some(({ outcome }) => outcome === 'stopped') ||",
   },
   {
     law: 'L17',
@@ -414,7 +413,7 @@ export const BREAKS: readonly Break[] = [
     law: 'L18',
     name: 'a purge leaves rows that are old enough',
     file: 'src/cli/purge.ts',
-    find: 'return DELETED(new Date(nowMs - parsed.data).toISOString());',
-    replace: 'return DELETED(new Date(nowMs - parsed.data - 1e10).toISOString());',
+    find: 'return deletedBefore(nowMs - parsed.data);',
+    replace: 'return deletedBefore(nowMs - parsed.data - 1e10);',
   },
 ];

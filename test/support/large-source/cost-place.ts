@@ -9,11 +9,10 @@ import { LargeSource, type LoggedRequest } from './large-source.ts';
 /** The checkout whose program is measured: this one, or another for a comparison. */
 const CHECKOUT = process.env['BENCH_CHECKOUT'] ?? join(import.meta.dirname, '../../..');
 
-/** A pass of `sync --json`, as far as figures need it. */
-export interface PassFigures {
+/** A run of `sync --json`, as far as figures need it. */
+export interface RunFigures {
   readonly form: string;
   readonly target: string;
-  readonly kind: string;
   readonly outcome: string;
   readonly requests: number;
   readonly error: string | null;
@@ -22,7 +21,7 @@ export interface PassFigures {
 /** What a command asked, and what it said. */
 export interface Asked extends ChildEnd {
   readonly log: readonly LoggedRequest[];
-  readonly passes: readonly PassFigures[];
+  readonly runs: readonly RunFigures[];
   readonly stderr: string;
   readonly ms: number;
 }
@@ -82,9 +81,9 @@ export class CostPlace implements AsyncDisposable {
     const child = this.start(['sync', '--json', ...args], env);
     const end = await child.ended;
     const ms = Math.round(performance.now() - began);
-    const document = child.stdout === '' ? { passes: [] } : JSON.parse(child.stdout);
-    const { passes } = document as { passes: PassFigures[] };
-    return { ...end, log: await this.source.takeLog(), passes, stderr: child.stderr, ms };
+    const document = child.stdout === '' ? { runs: [] } : JSON.parse(child.stdout);
+    const { runs } = document as { runs: RunFigures[] };
+    return { ...end, log: await this.source.takeLog(), runs, stderr: child.stderr, ms };
   }
 
   /** A first copy of everything. Throws when it fails. */
@@ -140,7 +139,7 @@ export class CostPlace implements AsyncDisposable {
 }
 
 /** Why a command failed, for people. */
-export function failureOf({ code, signal, passes, stderr }: Asked): string {
-  const errors = passes.flatMap(({ error }) => (error === null ? [] : [error]));
+export function failureOf({ code, signal, runs, stderr }: Asked): string {
+  const errors = runs.flatMap(({ error }) => (error === null ? [] : [error]));
   return `exit ${code ?? signal}; ${errors.slice(0, 3).join('; ')} ${stderr.slice(-1_000)}`;
 }

@@ -1,0 +1,124 @@
+import { Document } from 'yaml';
+import type { App } from '../app.ts';
+import { MirrorError } from '../base/errors.ts';
+import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
+import { printable } from '../base/printable.ts';
+import type { Relation, RelationColumn, TargetRelations } from '../mirror/port.ts';
+import type { Target } from '../sync/target.ts';
+import type { CommandCall } from './command-spec.ts';
+import { emptyTarget } from './export.ts';
+import { openApp } from './open-app.ts';
+
+/** What a {@link dbtSources} file says besides the tables. */
+export interface DbtOptions {
+  /** Name of the source in dbt. */
+  readonly name: string;
+  /** Where the tables are, for people. */
+  readonly address: string;
+  /** Within what time every row is compared with the source. */
+  readonly comparedEveryMs: number;
+}
+
+/** A `sources.yml` for dbt 1.10 and later: older ones know no `loaded_at_query`. */
+export function dbtSources(
+  { database, schema, relations }: TargetRelations,
+  { name, address, comparedEveryMs }: DbtOptions,
+): string {
+  const freshness = {
+    warn_after: periodOf(2 * comparedEveryMs),
+    error_after: periodOf(4 * comparedEveryMs),
+  };
+  const source = {
+    name,
+    description: plain(`Form submissions, mirrored into ${address} by forms-mirror.`),
+    ...(database === null ? {} : { database }),
+    schema,
+    loader: 'forms-mirror',
+    tables: relations.map((relation) => tableOf(relation, freshness)),
+  };
+  const document = new Document({ version: 2, sources: [source] });
+  document.commentBefore = HEAD;
+  return document.toString({ lineWidth: 0 });
+}
+
+const HEAD =
+  ' Made by `forms-mirror export --dbt`. Run it again when forms or fields change.\n' +
+  ' For dbt 1.10 or later. A table is as fresh as the last comparison of all its rows with the source.';
+
+function tableOf({ name, description, columns, comparedAt }: Relation, freshness: unknown) {
+  return {
+    name,
+    description: plain(description),
+    ...(comparedAt === null ? {} : { config: { freshness, loaded_at_query: comparedAt } }),
+    ...(columns.length === 0 ? {} : { columns: columns.map(columnOf) }),
+  };
+}
+
+function columnOf({ name, description, isUnique, isRequired }: RelationColumn) {
+  const tests = [...(isUnique ? ['unique'] : []), ...(isRequired ? ['not_null'] : [])];
+  return {
+    name,
+    ...(description === '' ? {} : { description: plain(description) }),
+    ...(tests.length === 0 ? {} : { data_tests: tests }),
+  };
+}
+
+/** dbt takes descriptions for templates: a label must not be run as one. */
+const plain = (text: string): string => printable(text).replaceAll(/\{(?=[{%#])/g, '{ ');
+
+const MINUTE = 60_000;
+
+/** Whole minutes or hours, rounded up. */
+function periodOf(ms: number): { readonly count: number; readonly period: string } {
+  const minutes = Math.max(1, Math.ceil(ms / MINUTE));
+  return minutes % 60 === 0
+    ? { count: minutes / 60, period: 'hour' }
+    : { count: minutes, period: 'minute' };
+}
+
+/** `export --dbt`: a `sources.yml` with the tables of a SQL target. Asks the source nothing. */
+export async function printDbtSources(call: CommandCall): Promise<ExitCode> {
+  const { host, text } = call;
+  await using app = await openApp(host);
+  const { target, found } = await findRelations(call, app);
+  const options = {
+    name: text('name') ?? 'forms',
+    address: target.address,
+    comparedEveryMs: app.config.schedule.fullEveryMs,
+  };
+  host.terminal.printText(dbtSources(found, options).trimEnd());
+  return EXIT_CODES.DONE.code;
+}
+
+interface Found {
+  readonly target: Target;
+  readonly found: TargetRelations;
+}
+
+/** The one SQL target that is meant. Throws USAGE where there is none, or several and none was named. */
+async function findRelations({ text }: CommandCall, app: App): Promise<Found> {
+  const only = text('target');
+  const sql: Found[] = [];
+  for (const name of only === undefined ? app.targetNames : [app.settingsOf(only).name]) {
+    const target = await app.target(name);
+    const found = await target.store.relations();
+    if (found !== null) sql.push({ target, found });
+  }
+  const [first, ...others] = sql;
+  if (first === undefined) {
+    throw new MirrorError(
+      'USAGE',
+      'dbt reads tables of a database. No target here is one; set TARGET_URL or --target.',
+    );
+  }
+  if (others.length > 0) {
+    const which = sql.map(({ target }) => target.name).join(', ');
+    throw new MirrorError(
+      'USAGE',
+      `Several targets have tables. Name one with --target (${which}).`,
+    );
+  }
+  const { target, found } = first;
+  if (found.relations.length > 0) return first;
+  throw emptyTarget(target);
+}

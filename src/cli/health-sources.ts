@@ -1,0 +1,63 @@
+import type { App } from '../app.ts';
+import { type HealthSources, Watch } from '../health/collect.ts';
+import { readProcesses } from '../health/processes.ts';
+import type { FormReport, Report } from '../health/report.ts';
+import type { SourceWaits } from '../health/source-waits.ts';
+import type { QueueRuntime } from '../queue/runtime.ts';
+import { nextRunMs } from '../settings/sync-settings.ts';
+import { stillSet } from '../sync/unmatched-names.ts';
+import { overviewRestMs } from '../targets/target-kinds.ts';
+import type { Host } from './host.ts';
+
+/** What a process knows that works on the queue. */
+interface Running {
+  readonly queue: Pick<QueueRuntime, 'status'>;
+  readonly waits: SourceWaits;
+}
+
+/** What the mirror is judged from. `running`: null for a command, which looks at no queue. */
+export function healthSources(
+  app: App,
+  { version }: Pick<Host, 'version'>,
+  running: Running | null,
+  targets = app.targetNames,
+): HealthSources {
+  const { config, clock, dataDir } = app;
+  return {
+    version,
+    targets,
+    readTarget: (name) => app.held(name),
+    restMs: (name) => overviewRestMs(app.settingsOf(name).address.kind),
+    queue: running && (() => running.queue.status()),
+    plan() {
+      const { plan, at } = app.planned;
+      const atMs = at === null ? null : Date.parse(at);
+      return { atMs, forms: plan?.forms ?? [], unmatched: plan?.unmatched ?? [] };
+    },
+    async kept() {
+      const kept = await dataDir.kept();
+      return { ...kept, unmatched: stillSet(kept.unmatched, config.targets) };
+    },
+    dataDir: () => dataDir.problem(),
+    processes: () => readProcesses(dataDir, clock.now(), running !== null),
+    sourceWait: () => running?.waits.current ?? null,
+    isChosen: (target, form) => app.isChosen(target, form),
+    nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
+    compareEveryMs: config.schedule.fullEveryMs,
+  };
+}
+
+/** The report of this moment, as a command sees it; by default of all targets. */
+export function reportNow(
+  app: App,
+  host: Pick<Host, 'version' | 'clock'>,
+  targets?: readonly string[],
+): Promise<Report> {
+  const { clock, logger } = app;
+  const sources = healthSources(app, host, null, targets);
+  return new Watch({ sources, clock, logger }).once();
+}
+
+/** What the report says of a form in a target; null where it knows nothing of it. */
+export const formIn = ({ forms }: Report, target: string, formId: string): FormReport | null =>
+  forms.find((form) => form.target === target && form.form.id === formId) ?? null;

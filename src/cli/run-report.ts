@@ -1,0 +1,188 @@
+import { count, duration, plural } from '../base/format.ts';
+import { claimText, OUTCOME_TEXTS, oldestClaim, type ShownClaim } from '../health/report.ts';
+import type { TargetNotice } from '../mirror/port.ts';
+import type { RunSubject } from '../sync/events.ts';
+import type { RunReport } from '../sync/run-form.ts';
+import type { WriteBackReport } from '../sync/write-back.ts';
+import type { Terminal } from './terminal.ts';
+import { textTable } from './text-table.ts';
+
+/*
+ * How commands show runs and write-backs, as lines for people and as JSON.
+ */
+
+/** `contact → default`: the form and target of a run, for a line or a bar. */
+export function runName({ form, target }: Pick<RunSubject, 'form' | 'target'>): string {
+  return `${form.slug === '' ? form.id : form.slug} → ${target}`;
+}
+
+/** What a run is about to do. */
+export const startedLine = (subject: RunSubject): string =>
+  `${runName(subject)}: ${subject.isFull ? 'reading everything' : 'reading what has changed'}`;
+
+/** How a run ended, what it changed, and what it cost. */
+export function endedLine(report: RunReport): string {
+  const changes = (
+    [
+      ['new', report.inserted],
+      ['changed', report.updated],
+      ['deleted', report.deleted],
+      ['held', report.held],
+      ['rejected', report.rejected],
+    ] as const
+  )
+    .filter(([, number]) => number > 0)
+    .map(([word, number]) => `${count(number)} ${word}`);
+  const isProven = report.outcome === 'ok' || report.outcome === 'held';
+  const nothing = isProven ? 'nothing new' : 'nothing written';
+  const what = changes.length > 0 ? changes.join(', ') : nothing;
+  const cost = `${plural(report.requests, 'request')}, ${duration(lengthOf(report))}`;
+  return `${runName(report)}: ${OUTCOME_TEXTS[report.outcome].text}; ${what} (${cost})`;
+}
+
+/** How long a run took, in milliseconds. */
+export const lengthOf = ({ startedAtMs, endedAtMs }: RunReport): number =>
+  Math.max(0, endedAtMs - startedAtMs);
+
+const isoOrNull = (ms: number | null): string | null =>
+  ms === null ? null : new Date(ms).toISOString();
+
+/** What the copy is claimed to hold after a run. */
+function shownClaim({ claim, held }: RunReport): ShownClaim {
+  return {
+    submissionsAsOf: isoOrNull(claim?.submissionsAsOfMs ?? null),
+    statusesAsOf: isoOrNull(claim?.statusesAsOfMs ?? null),
+    answersAsOf: isoOrNull(claim?.answersAsOfMs ?? null),
+    held,
+    undecided: Math.max(0, (claim?.except ?? 0) - held),
+  };
+}
+
+/** A run as `sync --json` prints it. */
+export function runDocument(report: RunReport): Record<string, unknown> {
+  const { form, target, outcome, code, isWhole, accounted, error, reasons, notices } = report;
+  const { inserted, updated, unchanged, deleted, rejected, requests } = report;
+  return {
+    form: form.id,
+    slug: form.slug,
+    target,
+    outcome,
+    code,
+    full: isWhole,
+    total: accounted,
+    inserted,
+    updated,
+    unchanged,
+    deleted,
+    rejected,
+    claim: shownClaim(report),
+    requests,
+    ms: lengthOf(report),
+    error,
+    reasons,
+    notices,
+  };
+}
+
+/** A write-back as `sync --json` prints it. */
+export function writeBackDocument(report: WriteBackReport): Record<string, unknown> {
+  const { form, outcome, written, adopted, refused, failed, remembered } = report;
+  const counts = { written, adopted, refused, failed, remembered };
+  const { unwritten, failure } = report;
+  const { code = null, message: error = null } = failure ?? {};
+  return { form: form.id, slug: form.slug, outcome, ...counts, unwritten, code, error };
+}
+
+/** Runs as lines of a table. */
+export function runTable(terminal: Terminal, runs: readonly RunReport[]): string[] {
+  const numbers = ['rows', 'new', 'changed', 'same', 'deleted', 'rejected', 'requests', 'time'];
+  const columns = [
+    ...['form', 'target', 'result'].map((title) => ({ title })),
+    ...numbers.map((title) => ({ title, align: 'right' as const })),
+  ];
+  const rows = runs.map((run) => [
+    run.form.slug,
+    run.target,
+    OUTCOME_TEXTS[run.outcome].text,
+    run.accounted === null ? '?' : count(run.accounted),
+    ...[run.inserted, run.updated, run.unchanged, run.deleted, run.rejected].map(count),
+    count(run.requests),
+    duration(lengthOf(run)),
+  ]);
+  const head = (line: string): string => terminal.style('bold', line);
+  return textTable(columns, rows, { maxCell: 40, head });
+}
+
+/** Each error once, as a target that cannot be reached fails every form with the same message. */
+export function errorLines(terminal: Terminal, runs: readonly RunReport[]): string[] {
+  const failed = runs.filter(({ error }) => error !== null);
+  const lines = [...Map.groupBy(failed, ({ error }) => error)].map(([error, group]) => {
+    const [first] = group;
+    const who = first && group.length === 1 ? runName(first) : plural(group.length, 'run');
+    return `${terminal.style('red', '✗')} ${who}: ${error}`;
+  });
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+/** Why runs read everything though nobody asked for it. */
+export const reasonLines = (terminal: Terminal, runs: readonly RunReport[]): string[] =>
+  runs.flatMap((run) =>
+    run.reasons.map((reason) => `${terminal.style('yellow', '!')} ${runName(run)}: ${reason}`),
+  );
+
+/** What people did to targets and the mirror leaves as it is, each with its remedy. */
+export const noticeLines = (
+  terminal: Terminal,
+  about: string,
+  notices: readonly TargetNotice[],
+): string[] =>
+  notices.flatMap(({ message, remedy }) => [
+    `${terminal.style('yellow', '!')} ${about}: ${message}`,
+    `    → ${remedy}`,
+  ]);
+
+/** A line for each form of which write-back did something. */
+export function writeBackLines(reports: readonly WriteBackReport[]): string[] {
+  const lines = reports.flatMap((report) => {
+    const { form, outcome, written, refused, failed, remembered, failure } = report;
+    const parts = [
+      ...(written > 0 ? [`${plural(written, 'status', 'statuses')} changed`] : []),
+      ...(refused > 0 ? [`${count(refused)} refused by the source`] : []),
+      ...(failed > 0 ? [`${count(failed)} not tried`] : []),
+      ...(remembered > 0
+        ? [`${count(remembered)} not tried, as the source refused them within the last day`]
+        : []),
+      ...(outcome === 'waiting' ? ['a target does not have it yet, or is busy'] : []),
+      ...(failure === null ? [] : [failure.message.replace(/\.$/, '')]),
+    ];
+    return parts.length === 0 ? [] : [`Write-back of ${form.slug}: ${parts.join('; ')}.`];
+  });
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+/** One line that sums up all runs. */
+export function summaryLine(
+  terminal: Terminal,
+  runs: readonly RunReport[],
+  { dryRun, nowMs }: { readonly dryRun: boolean; readonly nowMs: number },
+): string {
+  if (runs.length === 0) return 'There was nothing to do: no form is mirrored.';
+  const sum = (of: (run: RunReport) => number): number =>
+    runs.reduce((total, run) => total + of(run), 0);
+  const changes = [
+    `${count(sum(({ inserted }) => inserted))} new`,
+    `${count(sum(({ updated }) => updated))} changed`,
+    `${count(sum(({ deleted }) => deleted))} deleted`,
+  ].join(', ');
+  const proven = runs.filter(({ outcome }) => outcome === 'ok').length;
+  if (proven < runs.length) {
+    const others = `${runs.length - proven} of ${plural(runs.length, 'run')}`;
+    const written = dryRun ? `Nothing was written; it would be ${changes}` : changes;
+    return `${terminal.style('red', '✗')} ${others} did not complete. ${written}.`;
+  }
+  const sign = terminal.style('green', '✓');
+  if (dryRun) return `${sign} Nothing was written; it would be ${changes}.`;
+  const all = runs.length === 1 ? 'The copy is' : `All ${count(runs.length)} copies are`;
+  const claim = claimText(oldestClaim(runs.map(shownClaim)), nowMs);
+  return `${sign} ${all} complete: ${claim}. ${changes}.`;
+}

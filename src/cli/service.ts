@@ -1,0 +1,62 @@
+import type { App } from '../app.ts';
+import { Events } from '../base/events.ts';
+import { keepProcessRecord } from '../health/processes.ts';
+import { SourceWaits } from '../health/source-waits.ts';
+import type { QueueEventMap } from '../queue/events.ts';
+import type { QueueRuntime } from '../queue/runtime.ts';
+import { Metrics } from '../web/metrics.ts';
+import type { Host } from './host.ts';
+import { openQueue } from './open-app.ts';
+
+/** What `start` and `worker` share: a process that works on the queue, counts what it does, and keeps a record of itself. */
+export interface Service extends AsyncDisposable {
+  readonly queue: QueueRuntime;
+  readonly metrics: Metrics;
+  /** What this process waits for the source with. */
+  readonly waits: SourceWaits;
+}
+
+/** Opens the queue and takes jobs until it is disposed. Rejects as the queue does. */
+export async function openService(
+  host: Host,
+  app: App,
+  role: 'start' | 'worker',
+): Promise<Service> {
+  const { events, clock, logger, dataDir } = app;
+  await using opened = new AsyncDisposableStack();
+  const metrics = new Metrics({ version: host.version, role });
+  const jobs = new Events<QueueEventMap>();
+  const waits = new SourceWaits(events, clock);
+  opened.defer(() => waits.stop());
+  for (const unsubscribe of [
+    events.on('run.ended', (report) => metrics.run(report)),
+    events.on('write-back.ended', (report) => metrics.writeBack(report)),
+    events.on('forms.sent', (sent) => metrics.sent(sent)),
+    events.on('forms.retry', (notice) => metrics.retried(notice)),
+    jobs.on('job.ended', (job) => metrics.job(job)),
+    jobs.on('job.recovered', () => metrics.jobRecovered()),
+    jobs.on('queue.error', () => metrics.queueFailed()),
+  ])
+    opened.defer(unsubscribe);
+  const queue = await openQueue(app, role === 'start' ? 'all' : 'worker', jobs);
+  opened.defer(() => queue.stop());
+  const record = await keepProcessRecord({
+    dataDir,
+    clock,
+    role,
+    sourceWait: () => waits.current,
+    queueAnswers: async () => (await queue.status()).isReachable,
+    onError: (error) => logger.debug({ err: error }, 'DATA_DIR cannot be written.'),
+  });
+  opened.use(record);
+  let wasWaiting = false;
+  const noteWait = (): void => {
+    const isWaiting = waits.current !== null;
+    if (isWaiting !== wasWaiting) record.writeNow();
+    wasWaiting = isWaiting;
+  };
+  for (const event of ['forms.retry', 'forms.silent', 'forms.settled'] as const)
+    opened.defer(events.on(event, noteWait));
+  const rest = opened.move();
+  return { queue, metrics, waits, [Symbol.asyncDispose]: () => rest.disposeAsync() };
+}

@@ -1,0 +1,376 @@
+import { type Clock, withinTime } from '../base/clock.ts';
+import { errorCode } from '../base/error-code.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { PROBLEMS } from '../base/catalogue.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Kept } from './data-dir.ts';
+import type { Facts, HeldTarget, PlanFacts, QueueFacts, TargetFacts } from './facts.ts';
+import { judge } from './judge.ts';
+import type { ProcessFacts } from './processes.ts';
+import type { Report } from './report.ts';
+import type { SourceWait } from './source-waits.ts';
+
+/** Where facts come from; the composition provides it. Calls may be slow, hang or fail: none holds up another (L12). */
+export interface HealthSources {
+  readonly version: string;
+  /** The names of the targets, as the settings order them. */
+  readonly targets: readonly string[];
+  /** What a target holds. Rejects when it cannot be read. */
+  readTarget(name: string): Promise<HeldTarget>;
+  /** Least time between two readings, where each has a cost. */
+  restMs(name: string): number;
+  /** The queue; null for a command, which looks at none. */
+  readonly queue: (() => Promise<QueueFacts>) | null;
+  plan(): PlanFacts;
+  kept(): Promise<Kept>;
+  /** What keeps failures from being kept. Never rejects. */
+  dataDir(): Promise<string | null>;
+  /** Of other processes, for the one that runs; of all, for a command. */
+  processes(): Promise<ProcessFacts>;
+  /** What this process waits for the source with. */
+  sourceWait(): SourceWait | null;
+  readonly isChosen: Facts['isChosen'];
+  readonly nextPollMs: Facts['nextPollMs'];
+  readonly compareEveryMs: number;
+}
+
+export interface WatchOptions {
+  readonly sources: HealthSources;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A target that takes longer does not answer. */
+export const TARGET_LIMIT_MS = 20_000;
+const OTHERS_LIMIT_MS = 5_000;
+/** How often everything is read when nobody asks, and while something is wrong: its end is to show. */
+const [READ_MS, TROUBLED_MS] = [30_000, 5_000];
+/** Who asks gets nothing older than this, if it can be had in time. */
+const [FRESH_MS, ANSWER_MS] = [2_000, 2_500];
+/** No reading takes more than this part of the time. */
+const MOST_OF_THE_TIME = 1 / 20;
+const MOST_REST_MS = 60_000;
+/** Runs that end within this time of each other are judged together. */
+const CHANGE_REST_MS = 1_000;
+
+/**
+ * Reads targets, queue and files, and has the report judged from what was read last. A command reads once; `start` keeps one, which
+ * reads at intervals. What is slow or broken holds up nothing else: its last reading stays, with its age (L12).
+ */
+export class Watch {
+  readonly #options: WatchOptions;
+  readonly #targets: ReadonlyMap<string, Reading<HeldTarget>>;
+  readonly #queue: Reading<QueueFacts> | null;
+  readonly #files: Reading<{ kept: Kept; dataDir: string | null; processes: ProcessFacts }>;
+  readonly #stopping = new AbortController();
+  /** By target and form; see {@link Facts.expectedSinceMs}. Null for a command. */
+  #expected: Map<string, number> | null = null;
+  #polling: Promise<void> | undefined;
+  #hasRead = false;
+  #isChangePending = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    const { sources, clock } = options;
+    this.#targets = new Map(
+      sources.targets.map((name) => [
+        name,
+        new Reading({
+          read: () => sources.readTarget(name),
+          clock,
+          limitMs: TARGET_LIMIT_MS,
+          tooSlow: () => slowTarget(name),
+          restMs: () => sources.restMs(name),
+        }),
+      ]),
+    );
+    const { queue } = sources;
+    this.#queue =
+      queue &&
+      new Reading({
+        read: async () => {
+          const facts = await queue();
+          if (!facts.isReachable) throw new MirrorError('QUEUE_FAILED', NO_QUEUE);
+          return facts;
+        },
+        clock,
+        limitMs: OTHERS_LIMIT_MS,
+        tooSlow: () => new MirrorError('QUEUE_FAILED', NO_QUEUE),
+        restMs: () => 0,
+      });
+    this.#files = new Reading({
+      read: async () => {
+        try {
+          const dataDir = await sources.dataDir();
+          return { dataDir, kept: await sources.kept(), processes: await sources.processes() };
+        } catch (error) {
+          if (error instanceof MirrorError) throw error;
+          const code = errorCode(error);
+          const text = `DATA_DIR cannot be read${code === undefined ? '' : ` (${code})`}.`;
+          throw new MirrorError('DATA_DIR', text, { cause: error });
+        }
+      },
+      clock,
+      limitMs: OTHERS_LIMIT_MS,
+      tooSlow: () => new MirrorError('DATA_DIR', 'DATA_DIR does not answer.'),
+      restMs: () => 0,
+    });
+  }
+
+  /** True once everything was tried. */
+  get hasRead(): boolean {
+    return this.#hasRead;
+  }
+
+  /** The report, of readings of this moment. For commands. */
+  async once(): Promise<Report> {
+    await this.#readAll(0);
+    return this.current();
+  }
+
+  /** The report, read again as far as that takes no more than a moment. */
+  async refresh(): Promise<Report> {
+    await withinTime(this.#readAll(FRESH_MS), ANSWER_MS, this.#options.clock);
+    return this.current();
+  }
+
+  /** The report with the queue read again: that it answers shows at once. */
+  async refreshQueue(): Promise<Report> {
+    const reading = this.#queue?.refresh(this.#queue.failure === null ? FRESH_MS : 0);
+    await withinTime(reading ?? Promise.resolve(), ANSWER_MS, this.#options.clock);
+    return this.current();
+  }
+
+  /** The report of what was read last. */
+  current(): Report {
+    return judge(this.#facts());
+  }
+
+  /** A person had something done, or a run has ended: what is shown next is read after that. `atAnyCost`: metered targets too. */
+  expire(atAnyCost: boolean, target?: string): void {
+    for (const [name, reading] of this.#targets)
+      if (target === undefined || target === name) reading.expire(atAnyCost);
+    if (target === undefined) this.#queue?.expire(true);
+  }
+
+  /** Reads at intervals, and calls `onReport` after each reading, and soon after {@link runEnded}. */
+  start(onReport: (report: Report, isFresh: boolean) => void): void {
+    this.#expected ??= new Map();
+    this.#polling ??= this.#poll(onReport);
+  }
+
+  /** A run of this process has ended: the report may have changed. */
+  runEnded(target: string, onReport: (report: Report, isFresh: boolean) => void): void {
+    this.expire(false, target);
+    if (this.#isChangePending) return;
+    this.#isChangePending = true;
+    void this.#reportSoon(onReport);
+  }
+
+  async #reportSoon(onReport: (report: Report, isFresh: boolean) => void): Promise<void> {
+    const { signal } = this.#stopping;
+    await this.#options.clock.sleep(CHANGE_REST_MS, signal).catch(() => undefined);
+    this.#isChangePending = false;
+    if (signal.aborted) return;
+    await this.#readAll(FRESH_MS);
+    if (!signal.aborted) this.#report(onReport, false);
+  }
+
+  /** Stops reading; a reading under way is not waited for. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#polling;
+  }
+
+  async #poll(onReport: (report: Report, isFresh: boolean) => void): Promise<void> {
+    const { signal } = this.#stopping;
+    const stopped = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    let isTroubled = false;
+    while (!signal.aborted) {
+      const restMs = isTroubled ? TROUBLED_MS : READ_MS;
+      await Promise.race([this.#readAll(restMs / 2), stopped]);
+      if (signal.aborted) return;
+      this.#hasRead = true;
+      const report = this.#report(onReport, true);
+      isTroubled = report !== null && (report.problems.length > 0 || report.state === 'failed');
+      const pauseMs = isTroubled ? TROUBLED_MS : READ_MS;
+      await this.#options.clock.sleep(pauseMs, signal).catch(() => undefined);
+    }
+  }
+
+  #report(onReport: (report: Report, isFresh: boolean) => void, isFresh: boolean): Report | null {
+    try {
+      const report = this.current();
+      this.#noteExpected(report);
+      onReport(report, isFresh);
+      return report;
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'The mirror cannot be judged.');
+      return null;
+    }
+  }
+
+  /** What is new, held up or paused has its usual time from its first report, or the end of that, on. */
+  #noteExpected({ at, problems, targets, forms }: Report): void {
+    const isOutage = problems.some(
+      ({ code, level }) => level === 'error' && ['source', 'queue'].includes(PROBLEMS[code].scope),
+    );
+    const away = new Set(targets.flatMap(({ name, problem }) => (problem === null ? [] : [name])));
+    for (const { form, target, pause } of forms) {
+      const key = keyOf(target, form.id);
+      if (isOutage || away.has(target) || pause !== null || this.#expected?.has(key) === false)
+        this.#expected?.set(key, Date.parse(at));
+    }
+  }
+
+  async #readAll(maxAgeMs: number): Promise<void> {
+    const readings = [
+      ...this.#targets.values(),
+      this.#files,
+      ...(this.#queue ? [this.#queue] : []),
+    ];
+    await Promise.all(readings.map((reading) => reading.refresh(maxAgeMs)));
+  }
+
+  #facts(): Facts {
+    const { sources, clock } = this.#options;
+    const nowMs = clock.now();
+    const files = this.#files.value;
+    const queue = this.#queue?.value ?? null;
+    const isAway = this.#queue !== null && this.#queue.failure !== null;
+    const fromFiles = files?.processes ?? null;
+    return {
+      nowMs,
+      version: sources.version,
+      targets: [...this.#targets].map(([name, reading]) => factsOf(name, reading)),
+      queue: queue === null ? null : { ...queue, isReachable: !isAway },
+      queueAwaySinceMs: isAway
+        ? (this.#queue?.failingSinceMs ?? null)
+        : this.#queue === null
+          ? (fromFiles?.queueAwaySinceMs ?? null)
+          : null,
+      plan: sources.plan(),
+      kept: files?.kept ?? { runs: [], source: null, unmatched: [] },
+      dataDir: files?.dataDir ?? this.#files.failure?.message ?? null,
+      processes: sources.queue === null ? fromFiles : null,
+      sourceWait: sources.sourceWait() ?? fromFiles?.sourceWait ?? null,
+      isChosen: sources.isChosen,
+      nextPollMs: sources.nextPollMs,
+      compareEveryMs: sources.compareEveryMs,
+      expectedSinceMs: (target, formId) =>
+        this.#expected === null ? 0 : (this.#expected.get(keyOf(target, formId)) ?? nowMs),
+    };
+  }
+}
+
+const keyOf = (target: string, formId: string): string => JSON.stringify([target, formId]);
+
+const NO_QUEUE = 'The queue does not answer.';
+
+/** What is said of a target that takes too long. */
+const slowTarget = (name: string): MirrorError =>
+  new MirrorError(
+    'TARGET_UNREACHABLE',
+    `Target ${name} takes longer than ${TARGET_LIMIT_MS / 1_000} s to answer: it is very busy, or one of its tables is locked.`,
+  );
+
+function factsOf(name: string, reading: Reading<HeldTarget>): TargetFacts {
+  const { value: held, readAtMs, failure, failingSinceMs: sinceMs } = reading;
+  const { code, message } = failure ?? {};
+  return {
+    name,
+    held,
+    readAtMs,
+    failure: code === undefined || message === undefined ? null : { code, message, sinceMs },
+  };
+}
+
+interface ReadingOptions<T> {
+  readonly read: () => Promise<T>;
+  readonly clock: Clock;
+  /** A reading that takes longer has failed with `tooSlow`. */
+  readonly limitMs: number;
+  readonly tooSlow: () => MirrorError;
+  readonly restMs: () => number;
+}
+
+/** A value that is read from time to time. At most one reading is under way; the last value stays until the next. */
+class Reading<T> {
+  readonly #options: ReadingOptions<T>;
+  #value: T | null = null;
+  #readAtMs = 0;
+  #triedAtMs = Number.NEGATIVE_INFINITY;
+  #restUntilMs = 0;
+  #failure: MirrorError | null = null;
+  #failingSinceMs = 0;
+  #underWay: Promise<void> | undefined;
+  /** What `read` has not answered yet; outlives its limit. */
+  #pending: Promise<T> | undefined;
+
+  constructor(options: ReadingOptions<T>) {
+    this.#options = options;
+  }
+
+  /** The last value that could be read; null when none ever could. */
+  get value(): T | null {
+    return this.#value;
+  }
+
+  get readAtMs(): number {
+    return this.#readAtMs;
+  }
+
+  /** Why the last try failed; null when it did not. */
+  get failure(): MirrorError | null {
+    return this.#failure;
+  }
+
+  /** When the first of the failed tries began. */
+  get failingSinceMs(): number {
+    return this.#failingSinceMs;
+  }
+
+  /** The next {@link refresh} reads, whatever the age of the value; `atAnyCost`: also where it would rest. */
+  expire(atAnyCost: boolean): void {
+    this.#triedAtMs = Number.NEGATIVE_INFINITY;
+    if (atAnyCost) this.#restUntilMs = 0;
+  }
+
+  /** Reads when the last try is older than `maxAgeMs`, and not sooner than it can rest. Never rejects. */
+  async refresh(maxAgeMs: number): Promise<void> {
+    const now = this.#options.clock.now();
+    if (this.#underWay === undefined) {
+      // A clock that was set back must not keep what was read before as fresh.
+      if (now < this.#triedAtMs) this.expire(true);
+      if (now - this.#triedAtMs < maxAgeMs || now < this.#restUntilMs) return;
+      this.#underWay = this.#read().finally(() => (this.#underWay = undefined));
+    }
+    await this.#underWay;
+  }
+
+  async #read(): Promise<void> {
+    const { clock, restMs, read, limitMs, tooSlow } = this.#options;
+    const startedMs = clock.now();
+    this.#triedAtMs = startedMs;
+    try {
+      this.#pending ??= read().finally(() => (this.#pending = undefined));
+      const found = await withinTime(
+        this.#pending.then((value) => ({ value })),
+        limitMs,
+        clock,
+      );
+      if (found === undefined) throw tooSlow();
+      this.#value = found.value;
+      this.#readAtMs = clock.now();
+      this.#failure = null;
+      const tookMs = this.#readAtMs - startedMs;
+      const rest = Math.max(restMs(), Math.min(MOST_REST_MS, tookMs / MOST_OF_THE_TIME));
+      this.#restUntilMs = this.#readAtMs + rest;
+    } catch (error) {
+      if (this.#failure === null) this.#failingSinceMs = startedMs;
+      this.#failure = toMirrorError(error);
+    }
+  }
+}

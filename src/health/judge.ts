@@ -1,0 +1,478 @@
+import { isAhead } from '../base/clock.ts';
+import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
+import { ago, exact, plural, span } from '../base/format.ts';
+import { pauseOf, wholePause } from '../mirror/pauses.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import { unmatchedSentence } from '../sync/unmatched-names.ts';
+import type { Facts, QueueFacts, RunningJob, TargetFacts } from './facts.ts';
+import {
+  type FormFacts,
+  heardMsOf,
+  judgeForm,
+  lastRunOf,
+  problemOf,
+  shownPause,
+  succeededMsOf,
+} from './judge-form.ts';
+import {
+  claimText,
+  type FormReport,
+  type HealthState,
+  isKnown,
+  oldestClaim,
+  type Problem,
+  type QueueReport,
+  type Report,
+  type ShownWork,
+  type SourceReport,
+  type TargetReport,
+  worstOf,
+} from './report.ts';
+
+/*
+ * The one place that judges. Facts in, the report out: nothing here reads a clock, a target or a file.
+ */
+
+/** A source that answers within so long after its time counts as answering. */
+const HEARD_GRACE_MS = 60_000;
+/** Slow runs and short stops do not make a copy stale. */
+const STALE_GRACE_MS = 10 * 60_000;
+/** While other forms of its target are copied, a form may have to wait. */
+const BUSY_LIMIT_MS = 6 * 3_600_000;
+
+/** Judges the mirror. Pure. */
+export function judge(facts: Facts): Report {
+  const { nowMs, plan } = facts;
+  const known = facts.targets.map((target) => ({ target, forms: formsOf(target, facts) }));
+  const wanted = known.flatMap(({ forms }) => forms.filter(isTried));
+  const heardMs = heardMsFrom(
+    known.flatMap(({ forms }) => forms),
+    facts,
+  );
+  const source = sourceProblem(wanted, heardMs, facts);
+  const stale = staleness(known, facts);
+  const settings = settingsProblem(facts);
+  const ofAll = [
+    source,
+    queueProblem(facts),
+    diedProblem(facts),
+    source === null ? waitProblem(facts) : null,
+    settings,
+    facts.dataDir === null ? null : problemOf('DATA_DIR', facts.dataDir, null),
+    stale.problem,
+  ].filter((problem) => problem !== null);
+  const judged = known.map(({ target, forms }) => {
+    const problem = targetProblem(target, forms.filter(isTried), nowMs);
+    const holdsUp = problem ?? firstOf(ofAll.filter(({ code }) => code !== 'DATA_DIR'));
+    const isExplained = (code: ProblemCode): boolean => {
+      const { scope } = PROBLEMS[code];
+      if (code === 'STALE')
+        return stale.problem !== null || isError(problem) || ofAll.some(isError);
+      if (scope === 'source') return source !== null;
+      if (scope === 'target') return problem !== null;
+      return code === 'SETTINGS' && settings !== null;
+    };
+    const reports = forms.map((form) =>
+      judgeForm(form, {
+        nowMs,
+        isTargetRead: target.failure === null && target.readAtMs > 0,
+        sharedCode: holdsUp?.code ?? null,
+        sharedSince: holdsUp?.since ?? null,
+        isExplained,
+        staleSinceMs: stale.since.get(form) ?? null,
+        nextPollMs: facts.nextPollMs,
+        nextRunAt: nextRunAt(form, facts),
+        compareEveryMs: facts.compareEveryMs,
+      }),
+    );
+    return { target: targetReport(target, problem, reports), forms: reports };
+  });
+  const targets = judged.map(({ target }) => target);
+  const forms = judged.flatMap((one) => one.forms);
+  const problems = ofAll.toSorted((a, b) => Number(isError(b)) - Number(isError(a)));
+  const shared = firstOf([...problems, ...targets.flatMap(({ problem }) => problem ?? [])]);
+  const state = stateWith(shared, overall(forms));
+  const report = {
+    at: iso(nowMs),
+    version: facts.version,
+    state,
+    since: sinceWith(shared, state, forms),
+    problems,
+    source: sourceReport(source, heardMs, facts),
+    work: workOf(forms, plan.forms, facts.queue?.running ?? []),
+    queue: queueReport(facts.queue),
+    targets,
+    forms,
+  };
+  return { ...report, title: titleOf(report, shared), summary: summaryOf(report) };
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+const isError = (problem: Problem | null): boolean => problem?.level === 'error';
+/** The first that is an error, or else the first. */
+const firstOf = (problems: readonly Problem[]): Problem | null =>
+  problems.find(isError) ?? problems[0] ?? null;
+/** What failed before people paused it is tried no more: it says nothing of how source and targets are now. */
+const isTried = ({ isWanted, pause }: FormFacts): boolean => isWanted && pause === null;
+
+/** The forms that a target holds, and those that are planned for it and still to come. */
+function formsOf(target: TargetFacts, facts: Facts): FormFacts[] {
+  const { plan, kept, queue, nowMs, isChosen } = facts;
+  const { name, held } = target;
+  const planned = plan.forms.filter(({ targets }) => targets.includes(name));
+  const plannedIds = new Set(planned.map(({ form }) => form.id));
+  const byId = new Map((held?.forms ?? []).map((form) => [form.stored.state.formId, form]));
+  const forms = new Map<string, FormIdentity>(planned.map(({ form }) => [form.id, form]));
+  // Known by a failure: a first run that the target could not record.
+  const failed = new Map(
+    kept.runs.filter((run) => run.target === name).map((run) => [run.form.id, run]),
+  );
+  for (const { form, atMs } of failed.values())
+    if (plan.atMs === null || atMs > plan.atMs || byId.has(form.id)) forms.set(form.id, form);
+  for (const { stored } of byId.values()) {
+    const { formId: id, slug, name: title } = stored.state;
+    forms.set(id, { id, slug, name: title });
+  }
+  // Paused before its first run: it must not look as if nothing were missing.
+  for (const { formId: id } of held?.pauses ?? [])
+    if (id !== null && !forms.has(id)) forms.set(id, elsewhere(id, facts));
+  return [...forms.values()].map((form) => {
+    const job = queue?.running.find(
+      ({ step, formId, target: of }) => step === 'sync' && formId === form.id && of === name,
+    );
+    const found = {
+      form,
+      target: name,
+      held: byId.get(form.id) ?? null,
+      agreement: held?.agreement ?? null,
+      kept: failed.get(form.id) ?? null,
+      pause: pauseOf(held?.pauses ?? [], form.id),
+      running: job ?? null,
+    };
+    // A newer plan, made by another process, may know forms that ours does not.
+    const isPlanned =
+      plan.atMs === null ||
+      plannedIds.has(form.id) ||
+      found.running !== null ||
+      lastRunOf(found, nowMs)?.outcome === 'gone' ||
+      (found.held?.stored.state.goneAtMs ?? null) !== null ||
+      heardMsOf({ ...found, isWanted: true }, nowMs) > plan.atMs;
+    return Object.assign(found, { isWanted: isChosen(name, form) && isPlanned });
+  });
+}
+
+/** As another target knows the form; the ID stands for its names where none does. */
+function elsewhere(id: string, { targets }: Facts): FormIdentity {
+  const states = targets.flatMap(({ held }) => held?.forms ?? []).map(({ stored }) => stored.state);
+  const { slug = id, name = id } = states.find(({ formId }) => formId === id) ?? {};
+  return { id, slug, name };
+}
+
+/** The newest failure with a code of the scope that shows in two forms; a refused key and another schema show in one. */
+function sharedFailure(
+  forms: readonly FormFacts[],
+  scope: 'source' | 'target',
+  afterMs: number,
+  nowMs: number,
+): Problem | null {
+  const failures = forms.flatMap((form) => {
+    const last = lastRunOf(form, nowMs);
+    const code = last?.code ?? null;
+    if (last?.outcome !== 'failed' || code === null || last.endedAtMs <= afterMs) return [];
+    return PROBLEMS[code].scope === scope ? [{ id: form.form.id, code, last }] : [];
+  });
+  const newest = failures.toSorted((a, b) => b.last.endedAtMs - a.last.endedAtMs)[0];
+  if (newest === undefined) return null;
+  const isCertain = newest.code === 'FORMS_UNAUTHORIZED' || newest.code === 'OTHER_SCHEMA';
+  if (!isCertain && new Set(failures.map(({ id }) => id)).size < 2) return null;
+  const sinceMs = Math.min(...failures.map(({ last }) => last.sinceMs));
+  return problemOf(newest.code, newest.last.error ?? '', sinceMs, { level: 'error' });
+}
+
+/** When the source last answered as it should, by runs and polls; 0 for never. */
+const heardMsFrom = (forms: readonly FormFacts[], { plan, nowMs }: Facts): number =>
+  newestOf(
+    [plan.atMs, ...forms.flatMap((form) => [form.agreement?.atMs, ...succeededMsOf(form)])],
+    nowMs,
+  );
+
+/** The newest of several times; 0 for none. One that lies ahead was noted under a clock that was wrong. */
+const newestOf = (times: readonly (number | null | undefined)[], nowMs: number): number =>
+  Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
+
+function sourceProblem(
+  forms: readonly FormFacts[],
+  heardMs: number,
+  { kept: { source }, nowMs }: Facts,
+): Problem | null {
+  const shared = sharedFailure(forms, 'source', heardMs, nowMs);
+  if (shared !== null) return shared;
+  if (source === null || source.atMs <= heardMs) return null;
+  return problemOf(source.code, source.message, source.sinceMs, { level: 'error' });
+}
+
+function targetProblem(
+  { failure }: TargetFacts,
+  forms: readonly FormFacts[],
+  nowMs: number,
+): Problem | null {
+  const succeededMs = newestOf(forms.flatMap(succeededMsOf), nowMs);
+  const shared = sharedFailure(forms, 'target', succeededMs, nowMs);
+  if (shared !== null) return shared;
+  if (failure === null) return null;
+  return problemOf(failure.code, failure.message, failure.sinceMs, { level: 'error' });
+}
+
+function queueProblem({ queue, queueAwaySinceMs }: Facts): Problem | null {
+  if (queueAwaySinceMs !== null) {
+    const where = queue === null ? '' : ` (${queue.address})`;
+    const message = `The queue${where} does not answer, so no run can begin.`;
+    return problemOf('QUEUE_FAILED', message, queueAwaySinceMs);
+  }
+  if (queue?.isOverdue !== true) return null;
+  const due = queue.nextPollAt;
+  const message = `The poll that was due${due === null ? '' : ` at ${exact(due)}`} has not begun.`;
+  const sinceMs = due === null ? null : Date.parse(due);
+  return problemOf('QUEUE_FAILED', message, sinceMs, { title: 'The scheduler has stopped' });
+}
+
+function diedProblem({ processes }: Facts): Problem | null {
+  const died = processes?.died ?? null;
+  return died === null ? null : problemOf('NOT_RUNNING', died.message, died.sinceMs);
+}
+
+function waitProblem({ sourceWait }: Facts): Problem | null {
+  if (sourceWait === null) return null;
+  const { sinceMs, untilMs, isThrottled, reason } = sourceWait;
+  const [since, until] = [exact(iso(sinceMs)), exact(iso(untilMs))];
+  const message = isThrottled
+    ? `The Forms API asks for fewer requests: the next is sent at ${until}.`
+    : `The Forms API has not answered as it should since ${since} (${reason}). The request is repeated at ${until}.`;
+  return problemOf('SOURCE_WAITING', message, sinceMs);
+}
+
+function settingsProblem({ plan, kept }: Facts): Problem | null {
+  const unmatched = plan.atMs === null ? kept.unmatched : plan.unmatched;
+  if (unmatched.length === 0) return null;
+  const remedy = 'Correct the names and restart. forms-mirror check lists them.';
+  const message = unmatched.map(unmatchedSentence).join(' ');
+  return problemOf('SETTINGS', message, null, {
+    title: 'The settings name what does not exist',
+    remedy,
+  });
+}
+
+/** Forms of which nothing was heard for longer than the schedule explains; one problem where it is all of several. */
+function staleness(
+  known: readonly { readonly target: TargetFacts; readonly forms: readonly FormFacts[] }[],
+  { nowMs, nextPollMs, expectedSinceMs, queue }: Facts,
+): { readonly since: ReadonlyMap<FormFacts, number>; readonly problem: Problem | null } {
+  const since = new Map<FormFacts, number>();
+  let many = 0;
+  for (const { target, forms } of known) {
+    const isBusy = queue?.running.some((job) => job.target === target.name) === true;
+    for (const form of forms.filter(isTried)) {
+      if ((form.held?.stored.state.goneAtMs ?? null) !== null) continue;
+      if (lastRunOf(form, nowMs)?.outcome === 'gone') continue;
+      const expectedMs = expectedSinceMs(target.name, form.form.id);
+      const atMs = Math.max(expectedMs, heardMsOf(form, nowMs));
+      // Without any sign of life there is nothing to count from.
+      if (atMs === 0) continue;
+      many++;
+      const twoPolls = nextPollMs(nextPollMs(atMs)) - atMs;
+      const limitMs = Math.max(twoPolls + STALE_GRACE_MS, isBusy ? BUSY_LIMIT_MS : 0);
+      if (nowMs - atMs > limitMs) since.set(form, atMs);
+    }
+  }
+  if (since.size < 2 || since.size < many) return { since, problem: null };
+  const oldestMs = Math.min(...since.values());
+  const message = `No run of any of ${plural(many, 'form')} has ended, and no poll has found one unchanged, for ${span(nowMs - oldestMs)}, longer than the schedule explains.`;
+  return {
+    since,
+    problem: problemOf('STALE', message, oldestMs, { title: 'All forms are stale' }),
+  };
+}
+
+/** When the next run of a form can begin; null where nothing is known to run. */
+function nextRunAt(form: FormFacts, { queue, processes, nextPollMs, nowMs }: Facts): string | null {
+  if (queue !== null) return queue.isReachable ? queue.nextPollAt : null;
+  if (processes === null || !processes.isAnyRunning) return null;
+  const atMs = heardMsOf(form, nowMs);
+  return atMs === 0 ? null : iso(nextPollMs(atMs));
+}
+
+/** Only a first or an overdue run makes the mirror `working`: another one does not change what is known. */
+function overall(forms: readonly FormReport[]): HealthState {
+  return worstOf(
+    forms.map(({ state, claim, overdueSince }) =>
+      state === 'working' && claim.submissionsAsOf !== null && overdueSince === null ? 'ok' : state,
+    ),
+  );
+}
+
+/** With a problem that is no error, whether anything is current is not known. */
+function stateWith(shared: Problem | null, ofForms: HealthState): HealthState {
+  if (shared === null) return ofForms;
+  return isError(shared) ? 'failed' : worstOf([ofForms, 'waiting']);
+}
+
+function sinceWith(
+  shared: Problem | null,
+  state: HealthState,
+  forms: readonly FormReport[],
+): string | null {
+  if (shared !== null && (state === 'failed' || state === 'waiting')) return shared.since;
+  const times = forms.filter((form) => form.state === state).flatMap(({ since }) => since ?? []);
+  return times.toSorted()[0] ?? null;
+}
+
+function targetReport(
+  { name, held, readAtMs, failure }: TargetFacts,
+  problem: Problem | null,
+  forms: readonly FormReport[],
+): TargetReport {
+  const pause = wholePause(held?.pauses ?? []);
+  const ofForms = forms.length === 0 && pause !== null ? 'paused' : overall(forms);
+  const state = stateWith(problem, ofForms);
+  return {
+    name,
+    state,
+    since: state === 'paused' && pause !== null ? pause.since : sinceWith(problem, state, forms),
+    kind: held?.kind ?? null,
+    address: held?.address ?? null,
+    isReadable: failure === null,
+    readAt: readAtMs === 0 ? null : iso(readAtMs),
+    pause: pause && shownPause(pause, name),
+    problem,
+  };
+}
+
+function sourceReport(
+  problem: Problem | null,
+  heardMs: number,
+  { nowMs, sourceWait, nextPollMs }: Facts,
+): SourceReport {
+  const heardAt = heardMs === 0 ? null : iso(heardMs);
+  if (problem !== null) {
+    const { title, since } = problem;
+    return { condition: 'failing', title, since, heardAt };
+  }
+  if (sourceWait !== null) {
+    const { sinceMs, isThrottled, reason } = sourceWait;
+    const lasting = span(nowMs - sinceMs);
+    const title = isThrottled
+      ? `The Forms API has asked for fewer requests for ${lasting}`
+      : `The Forms API has not answered as it should for ${lasting} (${reason})`;
+    return { condition: 'waiting', title, since: iso(sinceMs), heardAt };
+  }
+  const quiet = { condition: 'unknown', since: null, heardAt } as const;
+  if (heardAt === null) return { ...quiet, title: 'The Forms API has not answered yet' };
+  const heard = ago(heardAt, nowMs);
+  if (nowMs > nextPollMs(nextPollMs(heardMs)) + HEARD_GRACE_MS)
+    return { ...quiet, title: `The Forms API last answered ${heard}` };
+  return {
+    condition: 'answering',
+    title: `The Forms API answers, last ${heard}`,
+    since: null,
+    heardAt,
+  };
+}
+
+function queueReport(queue: QueueFacts | null): QueueReport | null {
+  if (queue === null) return null;
+  const { backend, address, isReachable, nextPollAt, waiting, active, workers } = queue;
+  return { backend, address, isReachable, nextPollAt, waiting, active, workers };
+}
+
+function workOf(
+  forms: readonly FormReport[],
+  planned: Facts['plan']['forms'],
+  running: readonly RunningJob[],
+): ShownWork[] {
+  const identities = new Map([...planned, ...forms].map(({ form }) => [form.id, form]));
+  return running
+    .map(({ step, formId: id, target, startedAtMs, seen, total, worker }) => {
+      const form = identities.get(id) ?? { id, slug: id, name: id };
+      return { step, form, target, startedAt: iso(startedAtMs), seen, total, worker };
+    })
+    .toSorted((a, b) => a.startedAt.localeCompare(b.startedAt));
+}
+
+type Judged = Omit<Report, 'title' | 'summary'>;
+
+const mirrored = ({ forms }: Judged): FormReport[] =>
+  forms.filter(({ state }) => state !== 'ended');
+const formsIn = (forms: readonly FormReport[]): number =>
+  new Set(forms.map(({ form }) => form.id)).size;
+
+/** The state of everything in one line. */
+function titleOf(report: Judged, shared: Problem | null): string {
+  const { state, forms, targets, at } = report;
+  if (shared !== null && (isError(shared) || state === 'waiting')) return shared.title;
+  const inState = (wanted: HealthState): FormReport[] =>
+    forms.filter((form) => form.state === wanted);
+  const all = mirrored(report);
+  const claim = oldestClaim(all.map((form) => form.claim));
+  switch (state) {
+    case 'failed':
+    case 'attention': {
+      const [failed, attention] = [formsIn(inState('failed')), formsIn(inState('attention'))];
+      const parts = [
+        ...(failed > 0 ? [`${plural(failed, 'form')} failed`] : []),
+        ...(attention > 0
+          ? [`${plural(attention, 'form')} ${attention === 1 ? 'needs' : 'need'} attention`]
+          : []),
+      ];
+      return parts.join(', ');
+    }
+    case 'working': {
+      const first = inState('working').filter((form) => form.claim.submissionsAsOf === null);
+      return first.length === 0 ? 'Catching up' : `First copy of ${plural(formsIn(first), 'form')}`;
+    }
+    case 'ok':
+      return `Up to date: ${claimText(claim, Date.parse(at))}`;
+    case 'waiting': {
+      if (forms.length === 0)
+        return targets.every(isKnown)
+          ? 'Nothing has been mirrored yet'
+          : 'What is mirrored is not known';
+      const waiting = inState('waiting');
+      const first = waiting.filter((form) => form.claim.submissionsAsOf === null);
+      const some = first.length > 0 ? first : waiting;
+      const of = `${formsIn(some)} of ${plural(formsIn(forms), 'form')}`;
+      return first.length > 0 ? `${of} not mirrored yet` : `${of} overdue`;
+    }
+    case 'paused': {
+      const paused = inState('paused');
+      if (paused.length === all.length) return paused[0]?.title ?? 'Everything is paused';
+      return `${plural(formsIn(paused), 'form')} paused`;
+    }
+    case 'ended':
+      return 'Nothing is mirrored any more';
+  }
+}
+
+/** How much there is. Submissions are counted once, not once for each target. */
+function summaryOf(report: Judged): string {
+  const { state, targets, at } = report;
+  const all = mirrored(report);
+  const places = targets.length === 1 ? 'one target' : plural(targets.length, 'target');
+  if (all.length === 0) {
+    const names = targets.map(({ name, address }) =>
+      address === null ? name : `${name} (${address})`,
+    );
+    return `To be copied into ${names.join(', ')}`;
+  }
+  let rows: number | null = 0;
+  for (const copies of Map.groupBy(all, ({ form }) => form.id).values()) {
+    const known: number[] = copies.flatMap((copy) => copy.rows ?? []);
+    rows = rows === null || known.length === 0 ? null : rows + Math.max(...known);
+  }
+  const claim = oldestClaim(all.map((form) => form.claim));
+  return [
+    `${plural(formsIn(all), 'form')} in ${places}`,
+    rows === null ? 'submissions unknown' : plural(rows, 'submission'),
+    // The headline of what is well has it already.
+    ...(claim.submissionsAsOf !== null && state !== 'ok' ? [claimText(claim, Date.parse(at))] : []),
+  ].join(' · ');
+}

@@ -1,0 +1,109 @@
+import { exact } from '../base/format.ts';
+import type { FormHealthText } from '../mirror/health-text.ts';
+import { pauseOf } from '../mirror/pauses.ts';
+import type { Run, StoredForm } from '../mirror/port.ts';
+import { pausesIn } from '../sync/pauses.ts';
+import { agreementOf } from '../sync/poll-records.ts';
+import { judgeForm } from './judge-form.ts';
+import type { Problem } from './report.ts';
+
+/** Three polls may be missed before a sheet calls a form stale by itself; not less, as it is not written at each run. */
+const MISSED_POLLS = 3;
+const LEAST_MINUTES = 45;
+
+/**
+ * For a place that is not written while nothing comes: it stays true whatever happens until then, and the time of the last
+ * success is beside it.
+ */
+const TITLE = 'All submissions at last success';
+/** The same where some are listed: not stored, or not as the source has them. */
+const TITLE_BUT_LISTED = 'All submissions but those listed, at last success';
+
+/** A form's health in words, and as of when all submissions were stored. */
+interface Described {
+  readonly health: FormHealthText;
+  readonly asOfMs: number | null;
+}
+
+/**
+ * Puts a form's health into words for a sheet, by what its spreadsheet holds. Staleness is left to the sheet's clock. `target`: its
+ * name; `longestGapMs`: the longest time between two polls.
+ */
+export const describeForm =
+  (target: string, longestGapMs: number) =>
+  (
+    form: Pick<StoredForm, 'state' | 'fields' | 'notices'>,
+    runs: readonly Run[],
+    recordOf: (key: string) => unknown,
+    nowMs: number,
+  ): Described => {
+    const { formId: id, slug, name, tally } = form.state;
+    // Its store calls after a commit: what people removed before is in the state, which then claims nothing.
+    const stored = { ...form, losses: [], location: '', place: {} };
+    const pause = pauseOf(pausesIn(recordOf), id);
+    const held = {
+      stored,
+      runs,
+      writeBack: null,
+      refilledAtMs: null,
+      isOtherSettings: false,
+      notices: stored.notices,
+    };
+    const facts = {
+      form: { id, slug, name },
+      target,
+      held,
+      agreement: agreementOf(recordOf),
+      kept: null,
+      pause,
+      running: null,
+      isWanted: true,
+    };
+    const { state, title, problems, claim } = judgeForm(facts, {
+      nowMs,
+      isTargetRead: true,
+      sharedCode: null,
+      sharedSince: null,
+      isExplained: () => false,
+      staleSinceMs: null,
+      // What is overdue, the sheet's own clock says.
+      nextPollMs: () => Infinity,
+      nextRunAt: null,
+      compareEveryMs: 0,
+    });
+    const [worst] = problems;
+    const isListed = tally.rejected + tally.undecided > 0;
+    const shown = state === 'ok' ? (isListed ? TITLE_BUT_LISTED : TITLE) : title;
+    const compared =
+      claim.answersAsOf === null
+        ? 'Answers were never compared.'
+        : `Answers as of ${exact(claim.answersAsOf)}.`;
+    const paused = pause === null ? null : (pause.reason ?? PAUSED);
+    return {
+      health: {
+        state,
+        title: pause === null ? (worst?.title ?? shown) : title,
+        message: paused ?? worst?.message ?? (state === 'ok' ? compared : null),
+        remedy: pause === null ? officeRemedy(worst) : RESUME,
+        staleAfterMinutes: Math.max(
+          LEAST_MINUTES,
+          Math.ceil((MISSED_POLLS * longestGapMs) / 60_000),
+        ),
+        staleTitle: 'Stale',
+      },
+      asOfMs: claim.submissionsAsOf === null ? null : Date.parse(claim.submissionsAsOf),
+    };
+  };
+
+/** What people of an office can do: they have no command line. */
+function officeRemedy(problem: Problem | undefined): string | null {
+  if (problem === undefined) return null;
+  if (problem.code === 'FORM_GONE')
+    return 'If it was deleted on purpose, there is nothing to do. If not, tell the admin of this mirror.';
+  if (problem.code === 'DELETIONS_HELD')
+    return 'If they were deleted on purpose, ask the admin of this mirror to accept the deletions.';
+  return 'The next run tries again. If this lasts, tell the admin of this mirror.';
+}
+
+const PAUSED = 'Nothing is written here until a person resumes it.';
+const RESUME = 'To go on, ask the admin of this mirror to resume it.';

@@ -1,0 +1,118 @@
+import { hostname } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import { errorCode } from '../base/error-code.ts';
+import { exact } from '../base/format.ts';
+import type { DataDir, ProcessRecord } from './data-dir.ts';
+import { type SourceWait, together } from './source-waits.ts';
+
+/*
+ * What the processes of a mirror record of themselves, for commands, which see neither the queue nor the events of another
+ * process. A process that ends as it should removes its record; one that is killed leaves it.
+ */
+
+/** How often a process writes its record, and how old a record may be whose process counts as running. */
+const RECORD_MS = 10_000;
+const SILENT_MS = 45_000;
+
+/** What the records say together. */
+export interface ProcessFacts {
+  /** What running processes wait for the source with. */
+  readonly sourceWait: SourceWait | null;
+  readonly isAnyRunning: boolean;
+  /** The last process, where all have ended without removing their record. */
+  readonly died: { readonly message: string; readonly sinceMs: number } | null;
+  readonly queueAwaySinceMs: number | null;
+}
+
+/** Of a record of another machine, only the age says whether its process runs. */
+const isRunning = ({ host, pid, atMs }: ProcessRecord, nowMs: number): boolean =>
+  nowMs - atMs <= SILENT_MS && (host !== hostname() || isAlive(pid));
+
+/** Reads the records. `exceptOwn`: of other processes only. */
+export async function readProcesses(
+  dataDir: DataDir,
+  nowMs: number,
+  exceptOwn = false,
+): Promise<ProcessFacts> {
+  const records = (await dataDir.processes()).filter(
+    ({ host, pid }) => !exceptOwn || host !== hostname() || pid !== process.pid,
+  );
+  const running = records.filter((record) => isRunning(record, nowMs));
+  const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
+  const hasDied = running.length === 0 && last !== undefined;
+  return {
+    sourceWait: together(running.flatMap(({ sourceWait }) => sourceWait ?? [])),
+    isAnyRunning: running.length > 0,
+    died: hasDied
+      ? {
+          message: `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${exact(new Date(last.atMs).toISOString())}. Nothing has been copied since.`,
+          sinceMs: last.atMs,
+        }
+      : null,
+    queueAwaySinceMs:
+      running.map(({ queueAwaySinceMs }) => queueAwaySinceMs).find((since) => since !== null) ??
+      null,
+  };
+}
+
+/** Whether a `start` runs with this DATA_DIR, on this machine or another. */
+export const startRunsHere = async (dataDir: DataDir, nowMs: number): Promise<boolean> =>
+  (await dataDir.processes()).some((record) => record.role === 'start' && isRunning(record, nowMs));
+
+export interface KeepRecordOptions {
+  readonly dataDir: DataDir;
+  readonly clock: Clock;
+  readonly role: ProcessRecord['role'];
+  readonly sourceWait: () => SourceWait | null;
+  readonly queueAnswers: () => Promise<boolean>;
+  /** Called when a record cannot be written. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Keeps a record of this process until it is disposed, and removes those of processes that have died. `writeNow`: what it says has changed. */
+export async function keepProcessRecord(
+  options: KeepRecordOptions,
+): Promise<AsyncDisposable & { writeNow(): void }> {
+  const { dataDir, clock, role, onError } = options;
+  const own = { host: hostname(), pid: process.pid };
+  const stopping = new AbortController();
+  let queueAwaySinceMs: number | null = null;
+  const write = async (): Promise<void> => {
+    const atMs = clock.now();
+    queueAwaySinceMs = (await options.queueAnswers()) ? null : (queueAwaySinceMs ?? atMs);
+    const record = { ...own, role, atMs, sourceWait: options.sourceWait(), queueAwaySinceMs };
+    await dataDir.writeProcess(record).catch(onError);
+  };
+  // One that was killed on another machine counts as running until its record is old.
+  const removeDead = async (): Promise<void> => {
+    for (const record of await dataDir.processes().catch(() => []))
+      if (!isRunning(record, clock.now())) await dataDir.removeProcess(record).catch(onError);
+  };
+  await write();
+  await removeDead();
+  let last = Promise.resolve();
+  const heartbeat = (async () => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(RECORD_MS, stopping.signal).catch(() => undefined);
+      if (!stopping.signal.aborted) await (last = last.then(write).then(removeDead));
+    }
+  })();
+  return {
+    writeNow: () => void (last = last.then(write)),
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await Promise.all([heartbeat, last]);
+      await dataDir.removeProcess(own).catch(onError);
+    },
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It lives and is another user's.
+    return errorCode(error) === 'EPERM';
+  }
+}

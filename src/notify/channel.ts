@@ -1,0 +1,168 @@
+import { type Clock, withinTime } from '../base/clock.ts';
+import { type Logger, withoutLogFields } from '../base/logger.ts';
+import { type RetryPolicy, retryDelayMs } from '../base/retry.ts';
+import type { Message } from './message.ts';
+
+/** What became of one attempt. A problem is a sentence or several, with what to check and without secrets (L15). */
+export type Attempt =
+  /** Taken; with a problem: not for everybody. */
+  | { readonly taken: true; readonly problem: string | null }
+  | {
+      readonly taken: false;
+      readonly problem: string;
+      /** Whether the same may be taken soon. */
+      readonly retry: boolean;
+      /** The wait that the receiver asked for. */
+      readonly waitMs?: number | undefined;
+    };
+
+/** A way to people. */
+export interface Transport {
+  /** For people: `webhook (Slack, hooks.slack.com)`. */
+  readonly name: string;
+  /** Tries once; `signal` cuts it short. Never rejects. */
+  send(message: Message, signal: AbortSignal): Promise<Attempt>;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** A message that is due. */
+export interface Due {
+  /** Identifies it from one attempt to the next. */
+  readonly key: string;
+  readonly message: Message;
+  /** Called when it has arrived. */
+  readonly taken: () => void;
+}
+
+/** The messages that are due now, the most urgent first. They are asked for again after each attempt. */
+export type Feed = () => readonly Due[];
+
+/** How a channel works. */
+export interface ChannelOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random?: (() => number) | undefined;
+}
+
+/** Outlasts a short outage of a receiver: some four minutes. */
+const POLICY: RetryPolicy = {
+  attempts: 8,
+  baseDelayMs: 1_000,
+  maxDelayMs: 60_000,
+  maxServerDelayMs: 120_000,
+};
+/** A message that was given up rests so long, then twice as long each time. */
+const REST_MS = 10 * 60_000;
+const LONGEST_REST_MS = 80 * 60_000;
+/** How long a stop waits for what is being sent. */
+export const STOP_MS = 2_000;
+
+interface Rest {
+  readonly untilMs: number;
+  readonly restMs: number;
+  /** The message itself was refused, not the receiver away. */
+  readonly isRefused: boolean;
+}
+
+/**
+ * Sends what is due, one message after another, without holding up anything. Nothing waits in a queue: what is due is
+ * computed when the channel is free, so a problem that ended before its message arrived is not mentioned, and a message
+ * that no one took is due as long as its problem lasts.
+ */
+export class Channel {
+  readonly #transport: Transport;
+  readonly #feed: Feed;
+  readonly #options: ChannelOptions;
+  readonly #stopping = new AbortController();
+  /** Messages that were given up, by key: until when they rest. */
+  readonly #resting = new Map<string, Rest>();
+  #tried = { key: '', times: 0 };
+  #sending: Promise<void> | undefined;
+  #problem: string | null = null;
+
+  constructor(transport: Transport, feed: Feed, options: ChannelOptions) {
+    this.#transport = transport;
+    this.#feed = feed;
+    this.#options = options;
+  }
+
+  /** Why the last message was not delivered, as sentences; null when it was. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Sends what is due, unless it does so already. Returns at once. */
+  wake(): void {
+    if (this.#sending !== undefined || this.#next() === undefined) return;
+    // What a run logs is not about this.
+    this.#sending = withoutLogFields(() => this.#sendAll()).finally(
+      () => (this.#sending = undefined),
+    );
+  }
+
+  /** Waits a moment for what is being sent. Never rejects. */
+  async stop(): Promise<void> {
+    await withinTime(this.#sending ?? Promise.resolve(), STOP_MS, this.#options.clock);
+    this.#stopping.abort();
+    await this.#transport.close();
+    await this.#sending;
+  }
+
+  #next(): Due | undefined {
+    if (this.#stopping.signal.aborted) return undefined;
+    const due = this.#feed();
+    if (due.length === 0) this.#resting.clear();
+    return due.find(({ key }) => !this.#isResting(key));
+  }
+
+  async #sendAll(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const attempt = await this.#transport.send(next.message, signal);
+      if (attempt.taken) this.#taken(next);
+      if (signal.aborted) return;
+      this.#note(attempt.problem);
+      if (!attempt.taken) await this.#failed(next.key, attempt);
+    }
+  }
+
+  #taken(due: Due): void {
+    due.taken();
+    this.#tried = { key: '', times: 0 };
+    // It takes messages again: what was given up for an outage is tried again now.
+    for (const [key, { isRefused }] of this.#resting) if (!isRefused) this.#resting.delete(key);
+  }
+
+  #isResting(key: string): boolean {
+    const rest = this.#resting.get(key);
+    if (rest === undefined) return false;
+    const leftMs = rest.untilMs - this.#options.clock.now();
+    // The clock may have been set back.
+    return leftMs > 0 && leftMs <= rest.restMs;
+  }
+
+  async #failed(key: string, { retry, waitMs }: Attempt & { taken: false }): Promise<void> {
+    const { clock, random = Math.random } = this.#options;
+    const times = this.#tried.key === key ? this.#tried.times + 1 : 1;
+    this.#tried = { key, times };
+    if (retry && times < POLICY.attempts) {
+      const delayMs = retryDelayMs(POLICY, times, random, waitMs);
+      await clock.sleep(delayMs, this.#stopping.signal).catch(() => undefined);
+      return;
+    }
+    this.#tried = { key: '', times: 0 };
+    const before = this.#resting.get(key)?.restMs ?? REST_MS / 2;
+    const restMs = Math.min(2 * before, LONGEST_REST_MS);
+    this.#resting.set(key, { untilMs: clock.now() + restMs, restMs, isRefused: !retry });
+  }
+
+  /** Logs once, not for each message. */
+  #note(problem: string | null): void {
+    const { logger } = this.#options;
+    if (problem === null && this.#problem !== null)
+      logger.info(`Notifications are delivered again: ${this.#transport.name}.`);
+    if (problem !== null) logger[this.#problem === null ? 'warn' : 'debug'](problem);
+    this.#problem = problem;
+  }
+}

@@ -1,0 +1,175 @@
+import type { SendMailOptions, Transporter } from 'nodemailer';
+import { errorCode } from '../base/error-code.ts';
+import { exact, plural } from '../base/format.ts';
+import type { Attempt, Transport } from './channel.ts';
+import { type Message, clean, cut, formLines } from './message.ts';
+
+/** A mail server, as ALERT_SMTP_URL names it. */
+export interface SmtpServer {
+  /** Without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte; otherwise STARTTLS, which is required unless `isTrusted`. */
+  readonly secure: boolean;
+  /** Both or none. */
+  readonly login: { readonly user: string; readonly password: string } | undefined;
+  /** On this machine, or in a network that ALLOW_PLAINTEXT names: it may go without TLS, and no certificate is checked. */
+  readonly isTrusted: boolean;
+}
+
+/** Who gets mail, and by which server. */
+export interface EmailSettings {
+  readonly server: SmtpServer;
+  readonly from: string;
+  /** At least one. */
+  readonly to: readonly string[];
+}
+
+/** See {@link Mail}. */
+export interface MailOptions extends EmailSettings {
+  /** The setting that names the recipients. */
+  readonly setting: string;
+  /** New answers go there, and nothing else. */
+  readonly isForNews: boolean;
+}
+
+/** For each step of it: a connection, the greeting, a response. */
+const TIMEOUT_MS = 15_000;
+/** RFC 5322, 2.1.1: a line has 998 characters at most; what is shown of a subject are the first of them. */
+const MAX_SUBJECT = 200;
+const MOST_FORMS = 1_000;
+
+/** Mail by SMTP, one for all recipients, in plain text. */
+export class Mail implements Transport {
+  readonly #options: MailOptions;
+  #transporter: Promise<Transporter> | undefined;
+
+  constructor(options: MailOptions) {
+    this.#options = options;
+  }
+
+  get name(): string {
+    const { server, to, isForNews } = this.#options;
+    return `e-mail${isForNews ? ' for new answers' : ''} (${server.host}, to ${plural(to.length, 'address', 'addresses')})`;
+  }
+
+  async send(message: Message, signal: AbortSignal): Promise<Attempt> {
+    const { server, to, setting } = this.#options;
+    try {
+      const transporter = await (this.#transporter ??= open(server));
+      const { rejected = [] } = (await transporter.sendMail({
+        ...mailOf(message, this.#options),
+        signal,
+      })) as { readonly rejected?: readonly unknown[] };
+      if (rejected.length === 0) return { taken: true, problem: null };
+      const some = `${rejected.length} of ${plural(to.length, 'address', 'addresses')}`;
+      const problem = `Notifications do not reach everybody by e-mail: ${server.host} refuses ${some}. Check ${setting}.`;
+      return { taken: true, problem };
+    } catch (error) {
+      const { why, check } = reasonOf(error, setting);
+      const problem = `Notifications are not delivered by e-mail: ${server.host} ${why}. Check ${check}.`;
+      const { responseCode } = error as SmtpFailure;
+      // RFC 5321, 4.2.1: 4yz may be taken later, 5yz may not.
+      const retry = !isUnsafe(error) && (responseCode === undefined || responseCode < 500);
+      return { taken: false, problem, retry };
+    }
+  }
+
+  async close(): Promise<void> {
+    const transporter = await this.#transporter?.catch(() => undefined);
+    transporter?.close();
+  }
+}
+
+/** The library is loaded only by those who send mail. */
+async function open(server: SmtpServer): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  const { host, port, secure, login, isTrusted } = server;
+  return createTransport({
+    host,
+    port,
+    secure,
+    ...(login && { auth: { user: login.user, pass: login.password } }),
+    requireTLS: !secure && !isTrusted,
+    opportunisticTLS: isTrusted,
+    tls: { rejectUnauthorized: !isTrusted },
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    dnsTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
+
+interface SmtpFailure {
+  /** The status of the server's response. */
+  readonly responseCode?: number;
+  /** The command that it responded to. */
+  readonly command?: string;
+}
+
+function reasonOf(error: unknown, setting: string): { why: string; check: string } {
+  const check = 'ALERT_SMTP_URL';
+  const code = errorCode(error) ?? '';
+  const { responseCode, command = '' } = error as SmtpFailure;
+  const status = responseCode === undefined ? '' : ` (${responseCode})`;
+  if (code === 'EAUTH') return { why: `refuses the user name or password${status}`, check };
+  if (code === 'ENOAUTH') return { why: 'wants a user name and a password', check };
+  if (code === 'EENVELOPE' && command.startsWith('RCPT'))
+    return { why: `refuses every address${status}`, check: setting };
+  if (code === 'EENVELOPE')
+    return { why: `refuses the sender${status}`, check: 'ALERT_EMAIL_FROM' };
+  if (isUnsafe(error)) {
+    const why = 'offers no safe connection: no TLS, or a certificate that is not trusted';
+    return { why, check: `${check}; NODE_EXTRA_CA_CERTS trusts an authority of your own` };
+  }
+  if (responseCode !== undefined) return { why: `answers ${responseCode}`, check };
+  return { why: `cannot be reached${code === '' ? '' : ` (${code})`}`, check };
+}
+
+/** Whether TLS failed, which lasts until a person changes something. The library has one code for all that a socket reports. */
+const isUnsafe = (error: unknown): boolean =>
+  errorCode(error) === 'ETLS' ||
+  (error instanceof Error &&
+    /certificate|altnames|SSL routines|wrong version/i.test(error.message));
+
+/** A message as a mail. Those of one incident are one thread (RFC 5322, 3.6.4). */
+function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions {
+  const { thread, opens, atMs, code } = message;
+  const domain = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? 'forms-mirror.invalid';
+  const first = `<${thread}@${domain}>`;
+  return {
+    from,
+    to: [...to],
+    subject: cut(subjectOf(message), MAX_SUBJECT),
+    messageId: opens ? first : `<${thread}.${atMs}.${code}@${domain}>`,
+    ...(!opens && { inReplyTo: first, references: first }),
+    date: new Date(atMs),
+    text: textOf(message),
+    // RFC 3834, 5: no holiday notice responds to it.
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+  };
+}
+
+const MARKS = { error: 'Failed: ', warning: 'Attention: ', ok: 'OK: ', info: '' } as const;
+
+function subjectOf({ level, code, headline }: Message): string {
+  const what = clean(headline).replace(/^forms-mirror[,:] /, '');
+  return `[forms-mirror] ${code === 'TEST' ? '' : MARKS[level]}${what}`;
+}
+
+function textOf({ headline, body, forms, remedy, command, link, atMs }: Message): string {
+  const parts = [
+    `${clean(headline)}.`,
+    clean(body),
+    formLines(forms, MOST_FORMS)
+      .map((line) => `- ${clean(line)}`)
+      .join('\n'),
+    remedy ?? '',
+    command === null ? '' : `    ${command}`,
+    link === null ? '' : `${link.title}: ${link.url}`,
+    `-- \nforms-mirror, ${exact(new Date(atMs).toISOString())}`,
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}

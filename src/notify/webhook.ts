@@ -1,0 +1,153 @@
+import type { Clock } from '../base/clock.ts';
+import { parseRetryAfter } from '../base/retry.ts';
+import { remedyText } from '../health/report.ts';
+import type { Attempt, Transport } from './channel.ts';
+import { type Fetch, failureOf, request } from './http.ts';
+import { type Message, SIGNS, cut, defused, formLines, plainText } from './message.ts';
+
+/*
+ * A webhook gets JSON with `text`, which Slack, Mattermost, Google Chat and Discord (at an address that ends in /slack) show.
+ * Microsoft Teams shows cards only.
+ */
+
+/**
+ * Chats that are known by their address. They get `text` only: Google Chat refuses fields that it does not know, and a Slack
+ * workflow those that its author did not name.
+ */
+const CHATS: readonly (readonly [name: string, host: RegExp])[] = [
+  ['Slack', /^hooks\.slack(?:-gov)?\.com$/],
+  ['Google Chat', /^chat\.googleapis\.com$/],
+  ['Discord', /^(?:(?:ptb|canary)\.)?discord(?:app)?\.com$/],
+];
+/** A workflow: "Send webhook alerts to a channel". */
+const TEAMS = /\.(?:logic\.azure|api\.powerplatform)\.(?:com|us|cn)$/;
+
+/** The name of the receiver at an address, as far as its host tells. */
+export function receiverOf({ hostname }: URL): string {
+  const [name] = CHATS.find(([, host]) => host.test(hostname)) ?? [];
+  return name ?? (TEAMS.test(hostname) ? 'Microsoft Teams' : 'plain JSON');
+}
+
+/** What is posted to an address. */
+export function payloadOf(message: Message, url: URL): unknown {
+  const receiver = receiverOf(url);
+  if (receiver === 'Microsoft Teams') return teamsCard(message);
+  const text = plainText(message);
+  return receiver === 'plain JSON' ? { text, ...fieldsOf(message) } : { text };
+}
+
+/** For programs that read more than the text. */
+function fieldsOf(message: Message): object {
+  const { level, code, form, target, forms, atMs } = message;
+  return {
+    level,
+    form,
+    target,
+    code,
+    remedy: remedyText(message),
+    at: new Date(atMs).toISOString(),
+    ...(forms.length > 0 && { forms }),
+  };
+}
+
+const COLOURS = { error: 'Attention', warning: 'Warning', ok: 'Good', info: 'Accent' } as const;
+
+/** Each is a block of its own. */
+const MOST_FORMS = 40;
+
+/*
+ * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using: a workflow takes a
+ * message with one Adaptive Card of at most 28 kB, and answers 202 before it posts. A TextBlock reads Markdown and cannot be
+ * asked not to; a TextRun does not (https://adaptivecards.io/explorer/TextRun.html).
+ */
+function teamsCard(message: Message): unknown {
+  const { level, headline, body, forms, remedy, command, link } = message;
+  const title = cut(`${SIGNS[level]} ${defused(headline)}`, 300);
+  const texts = [body, ...formLines(forms, MOST_FORMS), remedy ?? ''];
+  return {
+    type: 'message',
+    // For a workflow of one's own that reads no more than the text.
+    text: cut(plainText(message), 500),
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          fallbackText: title,
+          msteams: { width: 'Full' },
+          body: [
+            richText(title, { weight: 'Bolder', size: 'Medium', color: COLOURS[level] }),
+            ...texts.filter((text) => text !== '').map((text) => richText(text)),
+            ...(command === null ? [] : [richText(command, { fontType: 'Monospace' })]),
+          ],
+          ...(link !== null && {
+            actions: [{ type: 'Action.OpenUrl', title: link.title, url: link.url }],
+          }),
+        },
+      },
+    ],
+  };
+}
+
+const richText = (text: string, style: Readonly<Record<string, string>> = {}): unknown => ({
+  type: 'RichTextBlock',
+  inlines: [{ type: 'TextRun', text: cut(defused(text), 1_300), ...style }],
+});
+
+/** See {@link Webhook}. */
+export interface WebhookOptions {
+  /** Holds a secret as a rule: only its host is shown (L15). */
+  readonly url: string;
+  /** The setting that it comes from. */
+  readonly setting: string;
+  /** New answers go there, and nothing else. */
+  readonly isForNews: boolean;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+}
+
+/** The webhook of a chat, or of anything else that takes JSON. */
+export class Webhook implements Transport {
+  readonly #options: WebhookOptions;
+  readonly #url: URL;
+
+  constructor(options: WebhookOptions) {
+    this.#options = options;
+    this.#url = new URL(options.url);
+    // What takes `text` there.
+    if (receiverOf(this.#url) === 'Discord' && !this.#url.pathname.endsWith('/slack')) {
+      this.#url.pathname += '/slack';
+    }
+  }
+
+  get name(): string {
+    const what = this.#options.isForNews ? ' for new answers' : '';
+    return `webhook${what} (${receiverOf(this.#url)}, ${this.#url.host})`;
+  }
+
+  async send(message: Message, signal: AbortSignal): Promise<Attempt> {
+    const { fetch, clock, setting } = this.#options;
+    const { host } = this.#url;
+    const problem = (why: string): string =>
+      `Notifications are not delivered: ${why}. Check ${setting}.`;
+    try {
+      const payload = payloadOf(message, this.#url);
+      const { status, retryAfter } = await request(fetch, this.#url, signal, payload);
+      if (status >= 200 && status < 300) return { taken: true, problem: null };
+      return {
+        taken: false,
+        problem: problem(`${host} answers ${status}`),
+        retry: status >= 500 || status === 429 || status === 408,
+        waitMs: parseRetryAfter(retryAfter ?? undefined, clock.now()),
+      };
+    } catch (error) {
+      const { why, retry } = failureOf(error, host);
+      return { taken: false, problem: problem(why), retry };
+    }
+  }
+
+  async close(): Promise<void> {}
+}

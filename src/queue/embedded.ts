@@ -1,0 +1,231 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setFlagsFromString } from 'node:v8';
+import { PGlite } from '@electric-sql/pglite';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
+import { createPostgresBackend, runMigrations } from 'bullmq';
+import { type Clock, withinTime } from '../base/clock.ts';
+import { MirrorError } from '../base/errors.ts';
+import { createPrivate, makeFolder } from '../base/private-files.ts';
+import type { BackendOptions, QueueBackend } from './backends.ts';
+import { PGlitePool } from './pglite-pool.ts';
+
+/*
+ * The embedded store: a PGlite directory that is a cache. Whatever it holds can be had again from the settings, the
+ * Forms API and the targets, so a directory that does not open is removed and made again. On disk, because an
+ * existing directory opens in a quarter of a second and in half the memory, where one in memory takes two seconds each
+ * time; and because the schedule then outlives a restart.
+ */
+
+const SCHEMA = 'bullmq';
+
+/** An open directory takes a quarter of a second, a new one two; on a slow disk some more. */
+const OPEN_WITHIN_MS = 60_000;
+
+/**
+ * Added to PGlite's own parameters. Its memory never shrinks, and PostgreSQL's defaults are those of a server that has the
+ * machine to itself: 128 MB of buffers, where the whole store has some 10 MB.
+ */
+const SMALL = [
+  'shared_buffers=4MB',
+  'wal_buffers=128kB',
+  'maintenance_work_mem=4MB',
+  'max_connections=5',
+  // BullMQ's statements are the same each time: they are planned once. And nobody asks this server what it is doing.
+  'plan_cache_mode=force_generic_plan',
+  'track_activities=off',
+];
+
+/** Opens PGlite in this process. See `openBackend` for what it throws; and INTERNAL when even a new directory does not open. */
+export async function openEmbedded(
+  options: BackendOptions,
+): Promise<QueueBackend & { readonly pool: PGlitePool }> {
+  const lock = lockStore(options.dataDir);
+  const db = await openOrRebuild(options).catch((error: unknown) => {
+    lock.close();
+    throw error;
+  });
+  const pool = new PGlitePool(db);
+  const closing = new AbortController();
+  const upkeep = vacuumUntil(closing.signal, db, options);
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await upkeep;
+    await pool.end();
+    await vacuum(db).catch(options.onError);
+    await db.close().catch(options.onError);
+    lock.close();
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    kind: 'embedded',
+    address: `embedded in ${options.dataDir}`,
+    pool,
+    factory: (name, opts, extra) =>
+      createPostgresBackend(name, { ...opts, connection: pool }, extra),
+    queueName: (name) => name,
+    close: () => (closed ??= close()),
+  };
+}
+
+async function openOrRebuild({ dataDir, clock, logger }: BackendOptions): Promise<PGlite> {
+  const directory = join(dataDir, 'queue');
+  try {
+    return await open(directory, clock);
+  } catch (err) {
+    const message =
+      'The embedded queue did not open, and is made again. Nothing is lost: the schedule starts afresh.';
+    logger.warn({ err, directory }, message);
+  }
+  try {
+    rmSync(directory, { recursive: true, force: true });
+    return await open(directory, clock);
+  } catch (cause) {
+    throw new MirrorError(
+      'INTERNAL',
+      `The embedded queue cannot be made in ${directory}: is the disk full? Free some room, choose another DATA_DIR, or set QUEUE_URL.`,
+      { cause },
+    );
+  }
+}
+
+async function open(directory: string, clock: Clock): Promise<PGlite> {
+  const isNew = !existsSync(join(directory, 'PG_VERSION'));
+  makeFolder(directory);
+  leaveUnoptimised();
+  // Making a directory takes 200 MB that PGlite keeps until it is closed: so it is closed, and opened as at any later start.
+  if (isNew) await (await openFiles(directory, clock)).close();
+  const db = await openFiles(directory, clock);
+  try {
+    await runMigrations(await new PGlitePool(db).connect(), SCHEMA);
+    await db.exec(`SET search_path TO ${SCHEMA}, public`);
+    await requeueActiveJobs(db);
+    return db;
+  } catch (error) {
+    await db.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function openFiles(directory: string, clock: Clock): Promise<PGlite> {
+  const startParams = [...PGlite.defaultStartParams, ...SMALL.flatMap((value) => ['-c', value])];
+  const opening = PGlite.create({ fs: new PrivateFiles(directory), startParams });
+  // Opening a damaged directory may hang.
+  const db = await withinTime(opening, OPEN_WITHIN_MS, clock);
+  if (db !== undefined) return db;
+  opening.then((late) => late.close()).catch(() => undefined);
+  throw new Error('the directory did not open in time');
+}
+
+/**
+ * V8 compiles what is used most of PGlite's nine megabytes of code once more, to run faster: that takes half a gigabyte and
+ * seconds of a processor, and the queue, whose jobs take milliseconds, is none the faster for it.
+ */
+function leaveUnoptimised(): void {
+  setFlagsFromString('--no-wasm-tier-up');
+  setFlagsFromString('--no-wasm-dynamic-tiering');
+}
+
+/**
+ * Gives jobs that a killed process held back to the queue at once: as long as we hold the lock no other process can be
+ * working on them. BullMQ itself would wait for their locks to run out. Its schema is the same throughout a major version.
+ */
+async function requeueActiveJobs(db: PGlite): Promise<void> {
+  await db.exec(
+    `UPDATE ${SCHEMA}.job SET state = 'waiting', lock_token = NULL, locked_until_ms = NULL, stalled_marked = false WHERE state = 'active'`,
+  );
+}
+
+/** Vacuums at intervals, one after another however long it takes, until `signal` aborts. */
+async function vacuumUntil(
+  signal: AbortSignal,
+  db: PGlite,
+  options: BackendOptions,
+): Promise<void> {
+  while (!signal.aborted) {
+    await options.clock.sleep(options.upkeepMs, signal).catch(() => undefined);
+    if (!signal.aborted) await vacuum(db).catch(options.onError);
+  }
+}
+
+/**
+ * PGlite has no autovacuum and no checkpointer: without this the directory grows with every job. Only BullMQ's tables:
+ * they take some milliseconds, the system's hundred, during which the whole process stops.
+ */
+async function vacuum(db: PGlite): Promise<void> {
+  const { rows } = await db.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = $1`,
+    [SCHEMA],
+  );
+  await db.exec(`VACUUM (ANALYZE) ${rows.map((row) => row.name).join(', ')}`);
+  await db.exec('CHECKPOINT');
+}
+
+/**
+ * Makes this process the only user of the embedded queue in `dataDir` until the result is closed or the process ends. PGlite
+ * itself lets two processes open one directory, each losing the other's rows. A SQLite lock is released by kill -9 too, and no
+ * file with a process number has to be trusted. Throws QUEUE_BUSY, or SETTINGS when the directory cannot be written.
+ */
+function lockStore(dataDir: string): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    makeFolder(dataDir);
+    const path = join(dataDir, 'queue.lock');
+    createPrivate(path);
+    database = new DatabaseSync(path, { timeout: 0 });
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    return database;
+  } catch (cause) {
+    database?.close();
+    if (isLocked(cause)) {
+      throw new MirrorError(
+        'QUEUE_BUSY',
+        `Another forms-mirror is running with the data directory ${dataDir}: stop it, give this one another DATA_DIR, or set QUEUE_URL so that several can share a queue.`,
+        { cause },
+      );
+    }
+    throw new MirrorError(
+      'SETTINGS',
+      `DATA_DIR ${dataDir} cannot be written: the embedded queue keeps its files there. Make it writable, choose another, or set QUEUE_URL.`,
+      { cause },
+    );
+  }
+}
+
+/** SQLITE_BUSY (5) and its extended codes. */
+function isLocked(error: unknown): boolean {
+  const code = error instanceof Error ? (error as { errcode?: unknown }).errcode : undefined;
+  return typeof code === 'number' && (code & 0xff) === 5;
+}
+
+/** What Emscripten's file system for Node does with a mode. */
+interface NodeOps {
+  mknod: (parent: unknown, name: string, mode: number, device: number) => unknown;
+  setattr: (node: unknown, attributes: { readonly mode?: number }) => unknown;
+}
+
+/** Without the rights of group and others; the kind of file stays. */
+const forOwner = (mode: number): number => mode & ~0o077;
+
+/**
+ * PGlite's files on disk, for their owner only. It sets the rights of some thousand files by itself to 0666, whatever the
+ * umask, pg_hba.conf among them.
+ */
+class PrivateFiles extends NodeFS {
+  override async init(...[pg, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+    const made = await super.init(pg, options);
+    const { preRun = [] } = made.emscriptenOpts;
+    return { ...made, emscriptenOpts: { ...made.emscriptenOpts, preRun: [narrow, ...preRun] } };
+  }
+}
+
+function narrow(module: object): void {
+  const { node_ops: ops } = (module as { NODEFS: { node_ops: NodeOps } }).NODEFS;
+  const { mknod, setattr } = ops;
+  ops.mknod = (parent, name, mode, device) => mknod(parent, name, forOwner(mode), device);
+  ops.setattr = (node, attributes) => {
+    const { mode } = attributes;
+    return setattr(node, mode === undefined ? attributes : { ...attributes, mode: forOwner(mode) });
+  };
+}

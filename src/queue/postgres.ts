@@ -1,0 +1,115 @@
+import { createPostgresBackend, type PgPool, runMigrations } from 'bullmq';
+import { Pool } from 'pg';
+import { errorCode } from '../base/error-code.ts';
+import { MirrorError } from '../base/errors.ts';
+import { DEFAULT_RETRY, withRetry } from '../base/retry.ts';
+import { verifyCertificates } from '../base/transport.ts';
+import {
+  type BackendOptions,
+  type QueueBackend,
+  readPrefix,
+  safeAddress,
+  unreachable,
+} from './backends.ts';
+
+/** BullMQ's schema; with a pool of the caller's it cannot be another. */
+const SCHEMA = 'bullmq';
+
+/** Connections beyond one for each worker, which waits for news on it. */
+const QUERY_CONNECTIONS = 6;
+
+/**
+ * Opens PostgreSQL. See `openBackend` for what it throws. Locks and delays go by the clocks of the workers' machines:
+ * they need NTP.
+ */
+export async function openPostgres(url: URL, options: BackendOptions): Promise<QueueBackend> {
+  const prefix = readPrefix(url);
+  const address = safeAddress(url);
+  const pool = new Pool({
+    connectionString: connectionString(url),
+    // Fewer than the workers would leave one waiting for its connection for ever.
+    max: options.workers + QUERY_CONNECTIONS,
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+  });
+  // Every BullMQ object adds a listener and never removes it.
+  pool.setMaxListeners(0);
+  pool.on('error', options.onError);
+  try {
+    // BullMQ's objects are dead for ever when the server is away as they are made: so ask first.
+    await withRetry(() => prepare(pool, address), {
+      policy: DEFAULT_RETRY,
+      clock: options.clock,
+      onRetry: ({ delayMs }) =>
+        options.logger.warn({ address, delayMs }, 'PostgreSQL does not answer yet; trying again.'),
+    });
+  } catch (error) {
+    await pool.end().catch(() => undefined);
+    throw error;
+  }
+  return {
+    kind: 'postgres',
+    address,
+    factory: (name, opts, extra) =>
+      createPostgresBackend(name, { ...opts, connection: pool as PgPool }, extra),
+    // The schema may hold other programs' queues.
+    queueName: (name) => `${prefix}.${name}`,
+    close: async (force) => {
+      const ended = pool.end().catch(() => undefined);
+      if (!force) await ended;
+    },
+  };
+}
+
+/** The address for the driver: our parameter taken out, the schema added to options that are there already. */
+function connectionString(url: URL): string {
+  const copy = new URL(url);
+  const given = copy.searchParams.get('options');
+  copy.searchParams.delete('prefix');
+  verifyCertificates(copy.searchParams);
+  copy.searchParams.set('options', `${given === null ? '' : `${given} `}-c search_path=${SCHEMA}`);
+  // The driver reads %20 only; URLSearchParams writes +.
+  copy.search = copy.search.replaceAll('+', '%20');
+  return copy.href;
+}
+
+async function prepare(pool: Pool, address: string): Promise<void> {
+  try {
+    const client = await pool.connect();
+    try {
+      await runMigrations(client, SCHEMA);
+    } finally {
+      client.release();
+    }
+  } catch (error) {
+    throw translate(error, address);
+  }
+}
+
+/** Codes of PostgreSQL (appendix A) that trying again does not change. */
+const DENIED: Readonly<Record<string, string>> = {
+  '28P01': 'refused the password of QUEUE_URL',
+  '28000': 'refused the user of QUEUE_URL',
+  '3D000': 'has no database of the name in QUEUE_URL',
+  '08P01':
+    'refuses our way of connecting: give the address of the server itself, not of a pooler such as PgBouncer',
+  '42501': `lets the user of QUEUE_URL make no schema: GRANT CREATE ON DATABASE, or make the schema ${SCHEMA} for it`,
+};
+
+function translate(error: unknown, address: string): MirrorError {
+  const denied = DENIED[errorCode(error) ?? ''];
+  if (denied !== undefined) {
+    return new MirrorError('QUEUE_FAILED', `PostgreSQL at ${address} ${denied}.`, {
+      cause: error,
+      retryable: false,
+    });
+  }
+  if (error instanceof Error && /Unsupported|Mismatch/.test(error.name)) {
+    return new MirrorError(
+      'SETTINGS',
+      `PostgreSQL at ${address} cannot hold the queue: it is older than version 13, or a newer program has changed the schema ${SCHEMA}.`,
+      { cause: error },
+    );
+  }
+  return unreachable(`PostgreSQL at ${address}`, error);
+}

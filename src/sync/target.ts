@@ -1,0 +1,82 @@
+import type { Clock } from '../base/clock.ts';
+import { toMirrorError } from '../base/errors.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import type { Entry, EntryKind, OpenForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
+
+/** A target that is open. */
+export interface Target {
+  /** As the settings name it; `default` when unnamed. */
+  readonly name: string;
+  readonly kind: string;
+  /** Where it is, for people: no password (L15). */
+  readonly address: string;
+  readonly store: Store;
+}
+
+/** How long to wait for another process that writes the form. */
+export interface Waiting {
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+const BUSY_PAUSE_MS = 250;
+
+/** Opens a form for writing, and waits while another process has it. Rejects with TARGET_BUSY when that takes too long. */
+export async function openToWrite(
+  { store }: Pick<Target, 'store'>,
+  form: FormIdentity,
+  { waitMs, signal, clock }: Waiting,
+): Promise<OpenForm> {
+  const untilMs = clock.now() + waitMs;
+  for (;;) {
+    try {
+      return await store.open(form, 'write');
+    } catch (error) {
+      if (toMirrorError(error).code !== 'TARGET_BUSY' || clock.now() >= untilMs) throw error;
+      await clock.sleep(BUSY_PAUSE_MS, signal);
+    }
+  }
+}
+
+/** What `read` makes of a form of a target; null where the target does not hold the form. */
+export async function reading<T>(
+  { store }: Pick<Target, 'store'>,
+  formId: string,
+  read: (form: OpenForm) => Promise<T>,
+): Promise<T | null> {
+  const form = await store.open({ id: formId }, 'read');
+  if (form === null) return null;
+  try {
+    return await read(form);
+  } finally {
+    await form[Symbol.asyncDispose]();
+  }
+}
+
+/** The forms that a target holds, those that are gone included. */
+export const heldForms = async ({
+  store,
+}: Pick<Target, 'store'>): Promise<(FormIdentity & { readonly goneAtMs: number | null })[]> =>
+  (await store.states()).map(({ state: { formId: id, slug, name, goneAtMs } }) => {
+    return { id, slug, name, goneAtMs };
+  });
+
+/** Rows in batches, live ones first, and then those that are marked deleted. */
+export async function* allRows(
+  form: OpenForm,
+  query: Omit<RowQuery, 'isDeleted'> = {},
+  cells = false,
+): AsyncGenerator<readonly StoredRow[]> {
+  for (const isDeleted of [false, true]) yield* form.rows({ ...query, isDeleted }, cells);
+}
+
+/** All entries of some kinds. */
+export async function entriesOf(form: OpenForm, kinds: readonly EntryKind[]): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for (const kind of kinds) for await (const entries of form.entries(kind)) all.push(...entries);
+  return all;
+}
+
+/** Listed as rejected: a submission that could not be stored unchanged, or of which the source does not say whether it exists. */
+export const LISTED = ['rejected', 'undecided'] as const satisfies readonly EntryKind[];

@@ -1,0 +1,344 @@
+import { count, plural } from '../base/format.ts';
+import {
+  claimText,
+  exactClaimText,
+  type FormReport,
+  HEALTH_STATES,
+  type HealthState,
+  isKnown,
+  type QueueReport,
+  type Report,
+  type SourceReport,
+  STATE_TITLES,
+  stateOfAll,
+  type TargetReport,
+} from '../health/report.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import { productOf } from '../targets/target-kinds.ts';
+import { mirrorActions, remedyButton, targetActions } from './actions.ts';
+import { type Html, html } from './html.ts';
+import {
+  formPath,
+  pauseText,
+  problemBox,
+  progressOf,
+  rejectedAnchor,
+  shownProblems,
+  stateIcon,
+  stateMark,
+  targetLink,
+  timeAgo,
+  timeUntil,
+} from './parts.ts';
+
+/** The part of the matrix that an address asks for: `/?q=…&state=…&page=…`. */
+export interface ListQuery {
+  /** Part of a form's name, slug or ID; empty: all. */
+  readonly q: string;
+  /** Only forms that are in this state in some target; null: all. */
+  readonly state: HealthState | null;
+  /** From 1; one that is too high is the last. */
+  readonly page: number;
+}
+
+/** All forms, from the first. */
+export const WHOLE_LIST: ListQuery = { q: '', state: null, page: 1 };
+
+const LONGEST_SEARCH = 200;
+
+/** Reads a query; what makes no sense asks for everything. Pure. */
+export function readListQuery(query: unknown): ListQuery {
+  const given = (query ?? {}) as Readonly<Record<string, unknown>>;
+  const textOf = (name: string): string => {
+    const value: unknown = [given[name]].flat()[0];
+    return typeof value === 'string' ? value : '';
+  };
+  const page = /^[1-9]\d{0,6}$/.test(textOf('page')) ? Number(textOf('page')) : 1;
+  const state = HEALTH_STATES.find((one) => one === textOf('state')) ?? null;
+  return { q: textOf('q').trim().slice(0, LONGEST_SEARCH), state, page };
+}
+
+/** The address of a list. */
+export function listPath({ q, state, page }: ListQuery): string {
+  const params = new URLSearchParams();
+  if (q !== '') params.set('q', q);
+  if (state !== null) params.set('state', state);
+  if (page > 1) params.set('page', String(page));
+  return params.size === 0 ? '/' : `/?${params.toString()}`;
+}
+
+/** A form with its report of each target, in the order of the targets; undefined where it is not mirrored. */
+interface ListedForm {
+  readonly form: FormIdentity;
+  readonly state: HealthState;
+  readonly cells: readonly (FormReport | undefined)[];
+}
+
+/** The part of all forms that a page shows; `first`: the place of the first one, from 1. */
+type FormList = ReturnType<typeof listForms>;
+
+/** A page has so many cells for any number of targets, so that it stays small; but some forms at least. */
+const CELLS_PER_PAGE = 60;
+const LEAST_FORMS = 8;
+
+/** The forms of a page, worst first. */
+function listForms(report: Report, query: ListQuery) {
+  const all = withCells(report);
+  const wanted = plain(query.q);
+  const found = all.filter(({ form: { id, slug, name } }) =>
+    [id, slug, name].some((text) => plain(text).includes(wanted)),
+  );
+  const isIn = ({ cells }: ListedForm, state: HealthState): boolean =>
+    cells.some((cell) => cell?.state === state);
+  const { state } = query;
+  const matching = found
+    .filter((form) => state === null || isIn(form, state))
+    .toSorted((a, b) => rank(a.state) - rank(b.state) || compareNames(a.form, b.form));
+  const targets = Math.max(1, report.targets.length);
+  const size = Math.max(LEAST_FORMS, Math.floor(CELLS_PER_PAGE / targets));
+  const pages = Math.max(1, Math.ceil(matching.length / size));
+  const page = Math.min(query.page, pages);
+  const from = (page - 1) * size;
+  return {
+    shown: matching.slice(from, from + size),
+    all: all.length,
+    matching: matching.length,
+    first: from + 1,
+    page,
+    pages,
+    /** How many of those that match the search are in a state in some target. */
+    inState: new Map(
+      HEALTH_STATES.map((one) => [one, found.filter((form) => isIn(form, one)).length]),
+    ),
+  };
+}
+
+function withCells({ forms, targets }: Report): ListedForm[] {
+  const byForm = Map.groupBy(forms, ({ form }) => form.id);
+  return [...byForm.values()].flatMap((reports) => {
+    const [first] = reports;
+    if (first === undefined) return [];
+    const cells = targets.map(({ name }) => reports.find(({ target }) => target === name));
+    return [{ form: first.form, state: stateOfAll(reports), cells }];
+  });
+}
+
+const rank = (state: HealthState): number => HEALTH_STATES.indexOf(state);
+
+/** One for all comparisons: a locale is looked up once. */
+const COLLATOR = new Intl.Collator('en', { numeric: true });
+
+const compareNames = (a: FormIdentity, b: FormIdentity): number =>
+  COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
+
+/** Without case and marks, so that `prihlaska` finds `Přihláška`. */
+const plain = (text: string): string =>
+  text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+
+/** How the page is shown. */
+export interface OverviewOptions {
+  readonly query: ListQuery;
+  /** The person may act. */
+  readonly mayAct: boolean;
+  /** Notifications go somewhere, which can be tried. */
+  readonly hasNotifications: boolean;
+  /** Why notifications are not delivered; null: they are. */
+  readonly deliveryProblem: string | null;
+}
+
+/** The page at `/`: the health of each form in each target, worst first. Pure. */
+export function overviewMain(report: Report, options: OverviewOptions): Html {
+  const { state, title, summary, problems, source, queue, targets, forms } = report;
+  const { mayAct, hasNotifications, deliveryProblem } = options;
+  const nowMs = Date.parse(report.at);
+  return html`<section class="hero">
+      ${stateIcon(state)}
+      <div class="lead">
+        <h1>${title}</h1>
+        <p class="quiet">${summary}</p>
+      </div>
+      ${mayAct && mirrorActions(report, hasNotifications)}
+    </section>
+    ${problems.map((problem) => problemBox(problem, nowMs, { isWide: true }))}
+    ${deliveryProblem !== null && html`<p class="problem attention wide">${stateIcon('attention')} ${deliveryProblem}</p>`}
+    ${targets.map(({ name, problem }) => problem && problemBox(problem, nowMs, { button: mayAct && remedyButton(problem, { target: name }), isWide: true }))}
+    ${plantLine(source, queue, nowMs)} ${forms.length === 0 ? EMPTY : formsCard(report, options)}`;
+}
+
+const CONDITION_STATES: Readonly<Record<SourceReport['condition'], HealthState>> = {
+  answering: 'ok',
+  waiting: 'attention',
+  failing: 'failed',
+  unknown: 'waiting',
+};
+
+/** Source, queue and workers: all forms depend on them. */
+function plantLine(source: SourceReport, queue: QueueReport | null, nowMs: number): Html {
+  const { condition, title, since } = source;
+  return html`<ul class="plant" aria-label="Source, queue and workers">
+    <li>
+      <b>Source</b>
+      ${stateMark(CONDITION_STATES[condition], title)}${since !== null && html` since ${timeAgo(since, nowMs)}`}
+    </li>
+    <li><b>Queue</b> ${queueText(queue, nowMs)}</li>
+    ${queue?.workers && html`<li><b>Workers</b> ${count(queue.workers.length)}</li>`}
+  </ul>`;
+}
+
+function queueText(queue: QueueReport | null, nowMs: number): Html {
+  if (queue === null) return stateMark('waiting', 'Not read yet');
+  if (!queue.isReachable) return stateMark('failed', 'Does not answer');
+  const jobs = `${plural(queue.active, 'job')} running, ${count(queue.waiting)} waiting`;
+  return html`${jobs}, next poll ${timeUntil(queue.nextPollAt, nowMs)}`;
+}
+
+/** Before the first poll; a target that cannot be read is shown above. */
+const EMPTY = html`<section class="card empty">
+  <h2>The forms appear here as soon as a poll has listed them</h2>
+  <p>If this page stays empty, this command tries the settings, the source and every target:</p>
+  <p><code class="copy">forms-mirror check</code></p>
+</section>`;
+
+/** So many are seen at a glance: there is nothing to search. */
+const FEW_FORMS = 5;
+
+function formsCard(report: Report, options: OverviewOptions): Html {
+  const { query } = options;
+  const list = listForms(report, query);
+  const hasTools = list.all > FEW_FORMS || query.q !== '' || query.state !== null;
+  return html`<section class="card" aria-label="Forms">
+    <header><h2>Forms</h2></header>
+    ${hasTools && tools(list, query)}
+    ${list.shown.length === 0 ? nothingFound(query) : matrix(report, list, options.mayAct)}
+    ${list.pages > 1 && pager(list, query)}
+  </section>`;
+}
+
+function tools(list: FormList, { q, state }: ListQuery): Html {
+  const chip = (one: HealthState | null, words: Html | string): Html =>
+    html`<a
+      class="${one}"
+      href="${listPath({ q, state: one, page: 1 })}"
+      ${one === state && html` aria-current="true"`}
+      >${words}</a
+    >`;
+  const states = HEALTH_STATES.filter((one) => one === state || (list.inState.get(one) ?? 0) > 0);
+  return html`<div class="tools">
+    <form role="search" action="/" method="get">
+      <label
+        >Name, slug or ID<br /><input
+          type="search"
+          id="q"
+          name="q"
+          value="${q}"
+          maxlength="200"
+          autocomplete="off"
+      /></label>
+      ${state !== null && html`<input type="hidden" name="state" value="${state}" />`}
+      <button>Search</button>
+    </form>
+    <nav class="chips" aria-label="Only forms in a state">
+      ${chip(null, 'All')}
+      ${states.map((one) => chip(one, html`${stateIcon(one)} ${STATE_TITLES[one]} ${count(list.inState.get(one) ?? 0)}`))}
+    </nav>
+  </div>`;
+}
+
+const nothingFound = ({ q, state }: ListQuery): Html => {
+  const named = q !== '' && html` with <b>${q}</b> in its name, slug or ID`;
+  const where = state !== null && ` in the state “${STATE_TITLES[state]}”`;
+  return html`<p class="empty">No form${named}${where}. <a href="/">All forms</a></p>`;
+};
+
+/** From so many targets on the table scrolls within its card. */
+const WIDEST = 6;
+
+function matrix(report: Report, list: FormList, mayAct: boolean): Html {
+  const { targets } = report;
+  const last = list.first + list.shown.length - 1;
+  const which =
+    list.pages === 1
+      ? plural(list.matching, 'form')
+      : `Forms ${count(list.first)} to ${count(last)} of ${count(list.matching)}`;
+  const nowMs = Date.parse(report.at);
+  return html`<div class="scroll" role="region" aria-labelledby="forms-caption" tabindex="0">
+    <table class="matrix t${Math.min(targets.length, WIDEST)}">
+      <caption id="forms-caption">
+        ${which}, worst first
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Form</th>
+          ${targets.map((target) => targetHeading(target, nowMs, mayAct))}
+        </tr>
+      </thead>
+      <tbody>
+        ${list.shown.map((form) => formRow(form, targets, nowMs))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** A column's head: the target, where it is, when it was read, and its buttons. */
+function targetHeading(target: TargetReport, nowMs: number, mayAct: boolean): Html {
+  const { name, kind, address, readAt, pause } = target;
+  const product = kind === null ? '' : productOf(kind);
+  const isLink = address !== null && /^https?:\/\//.test(address);
+  return html`<th scope="col">
+    <b>${name}</b>
+    <span class="fact"
+      >${isLink ? html`<a href="${address}" rel="noreferrer">${product || address}</a>` : [product, address].filter(Boolean).join(': ')}</span
+    >
+    <span class="fact"
+      >${isKnown(target) ? 'read' : 'cannot be read; last read'} ${timeAgo(readAt, nowMs)}</span
+    >
+    ${pause !== null && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
+    ${mayAct && targetActions(target)}
+  </th>`;
+}
+
+function formRow(
+  { form, cells, state }: ListedForm,
+  targets: readonly TargetReport[],
+  nowMs: number,
+): Html {
+  return html`<tr class="${state}">
+    <th scope="row">
+      <a class="name" href="${formPath(form.id)}"><bdi>${shortened(form.name)}</bdi></a>
+      <span class="fact"><bdi>${shortened(form.slug || form.id)}</bdi></span>
+    </th>
+    ${targets.map(({ name }, at) => formCell(cells[at], name, nowMs))}
+  </tr>`;
+}
+
+/** Names are as long as people like; a page is not. */
+const LONGEST_NAME = 140;
+const shortened = (text: string): string =>
+  text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME - 1).toWellFormed()}…`;
+
+/** One form in one target. */
+function formCell(report: FormReport | undefined, name: string, nowMs: number): Html {
+  if (report === undefined)
+    return html`<td class="quiet" data-label="${name}">not mirrored here</td>`;
+  const { form, state, title, rows, deletedRows, rejected, pause, claim, running } = report;
+  const link = targetLink(report);
+  return html`<td data-label="${name}">
+    ${stateMark(state, title)}
+    ${running !== null && html`<span class="fact">${progressOf(running)}</span>`}
+    ${pause?.ofTarget === false && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
+    <span class="fact"
+      >${rows === null ? 'rows unknown' : plural(rows, 'row')}${(deletedRows ?? 0) > 0 && `, ${count(deletedRows ?? 0)} deleted at the source`}${(rejected ?? 0) > 0 && html`, <a href="${formPath(form.id)}#${rejectedAnchor(name)}">${count(rejected ?? 0)} rejected</a>`}${link && html` · ${link}`}</span
+    >
+    <span class="fact" title="${exactClaimText(claim)}">${claimText(claim, nowMs)}</span>
+    ${state !== 'ended' && shownProblems(report).map((each) => html`<a class="fact" href="${formPath(form.id)}">${each.title}</a>`)}
+  </td>`;
+}
+
+function pager({ page, pages }: FormList, query: ListQuery): Html {
+  const to = (number: number): string => listPath({ ...query, page: number });
+  return html`<nav class="pager" aria-label="Pages">
+    <span>${page > 1 && html`<a rel="prev" href="${to(page - 1)}">‹ Previous</a>`}</span>
+    <span>Page ${page} of ${pages}</span>
+    <span>${page < pages && html`<a rel="next" href="${to(page + 1)}">Next ›</a>`}</span>
+  </nav>`;
+}

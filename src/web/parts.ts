@@ -1,0 +1,260 @@
+import { ago, count, exact, soon } from '../base/format.ts';
+import {
+  type FormReport,
+  type HealthState,
+  type Problem,
+  type Report,
+  type RunProgress,
+  type ShownPause,
+  STATE_TITLES,
+} from '../health/report.ts';
+import { Html, type HtmlPart, html } from './html.ts';
+import { STYLE } from './style.ts';
+
+/*
+ * The frame of every page, and the parts that several pages show.
+ */
+
+/** What every page is made of. */
+export interface Page {
+  readonly title: string;
+  /** Colours the dot in the browser's tab. */
+  readonly state: HealthState;
+  readonly main: Html;
+  readonly report: Report;
+  /** It does not bring itself up to date. */
+  readonly isStill?: boolean;
+}
+
+const REFRESH_SECONDS = 10;
+
+/**
+ * Updates the page in place while it is visible and nothing is selected, chosen or typed; keeps unfolded parts open and the focus where
+ * it is; shows when the mirror does not answer. Without JavaScript the page reloads itself.
+ */
+const REFRESH_SCRIPT = `
+const busy = () => document.hidden || String(getSelection()) || document.querySelector('input:checked') || (document.activeElement?.matches('input') && document.activeElement.value !== document.activeElement.defaultValue);
+const named = (one) => one.id ? '#' + CSS.escape(one.id) : one.matches('main a') ? 'main a[href="' + CSS.escape(one.getAttribute('href')) + '"]' : null;
+const refresh = async () => {
+  if (busy()) return;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(8000) });
+    if (!answer.ok) throw new Error(answer.status);
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (busy()) return;
+    const unfolded = [...document.querySelectorAll('details[open]')].map((one) => one.id);
+    const focused = named(document.activeElement);
+    document.title = page.title;
+    for (const part of ['main', '#fresh', 'link[rel=icon]', 'footer']) {
+      const [old, fresh] = [document.querySelector(part), page.querySelector(part)];
+      if (old && fresh && old.outerHTML !== fresh.outerHTML) old.replaceWith(fresh);
+    }
+    for (const id of unfolded) document.getElementById(id)?.setAttribute('open', '');
+    if (focused && document.activeElement === document.body) document.querySelector(focused)?.focus({ preventScroll: true });
+    document.body.classList.remove('lost');
+  } catch {
+    document.body.classList.add('lost');
+  }
+};
+setInterval(refresh, ${REFRESH_SECONDS * 1_000});
+document.addEventListener('visibilitychange', refresh);
+`;
+
+/** A whole page. `nonces`: of this answer's Content-Security-Policy. */
+export function pageFrame(
+  { title, state, main, report, isStill = false }: Page,
+  nonces: { readonly script: string; readonly style: string },
+): Html {
+  const script = html`<script nonce="${nonces.script}">
+    ${new Html(REFRESH_SCRIPT)};
+  </script>`;
+  const reload = html`<noscript
+    ><meta http-equiv="refresh" content="${REFRESH_SECONDS * 3}"
+  /></noscript>`;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title} · forms-mirror</title>
+        <link rel="icon" href="${favicon(state)}" />
+        ${!isStill && reload}
+        <style nonce="${nonces.style}">
+          ${new Html(STYLE)}
+        </style>
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        <header class="top">
+          <a class="brand" href="/">forms-mirror</a>
+          <span class="small quiet"
+            ><span id="fresh">As of <time datetime="${report.at}">${exact(report.at)}</time></span
+            ><span id="lost" role="status"
+              >The mirror does not answer. This page may be out of date.</span
+            ></span
+          >
+        </header>
+        <main id="main" tabindex="-1">${main}</main>
+        <footer>
+          <span>${report.queue !== null && `Queue: ${report.queue.address}`}</span>
+          <span
+            ><a href="/queue">Jobs</a> · <a href="/api/status">JSON</a> ·
+            <a href="/metrics">Metrics</a> · forms-mirror ${report.version}</span
+          >
+        </footer>
+        ${!isStill && script}
+      </body>
+    </html> `;
+}
+
+const DOTS: Partial<Record<HealthState, string>> = {
+  ok: '#2a7f4f',
+  working: '#2f5fb3',
+  attention: '#d98a00',
+  failed: '#c5392f',
+};
+
+/** A dot in the state's colour: a `data:` address. */
+function favicon(state: HealthState): string {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6.5" fill="${DOTS[state] ?? '#8a8e96'}"/></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}
+
+/** Shapes as well as colours tell the states apart. */
+const SIGNS: Readonly<Record<HealthState, string>> = {
+  failed: '✕',
+  attention: '!',
+  working: '↻',
+  waiting: '…',
+  paused: '‖',
+  ok: '✓',
+  ended: '–',
+};
+
+/** The sign of a state, for sighted readers only: its words are beside it. */
+export const stateIcon = (state: HealthState): Html =>
+  html`<i class="${state}" aria-hidden="true">${SIGNS[state]}</i>`;
+
+/** Sign and words of a state. */
+export const stateMark = (state: HealthState, words = STATE_TITLES[state]): Html =>
+  html`<span class="state ${state}">${stateIcon(state)} ${words}</span>`;
+
+/** A time as an age, the exact one in its title. */
+export function timeAgo(time: string | number | null, nowMs: number, none = 'never'): Html {
+  if (time === null) return html`<span class="quiet">${none}</span>`;
+  return timeText(time, (iso) => ago(iso, nowMs));
+}
+
+/** A time to come. */
+export function timeUntil(time: string | null, nowMs: number): Html {
+  if (time === null) return html`<span class="quiet">not known</span>`;
+  return timeText(time, (iso) => soon(iso, nowMs));
+}
+
+function timeText(time: string | number, words: (iso: string) => string): Html {
+  const iso = typeof time === 'string' ? time : new Date(time).toISOString();
+  return html`<time datetime="${iso}" title="${exact(iso)}">${words(iso)}</time>`;
+}
+
+/** The address of a form's own page. */
+export const formPath = (formId: string): string => `/forms/${encodeURIComponent(formId)}`;
+
+/** The place of a target's rejected submissions on a form's page. */
+export const rejectedAnchor = (target: string): string => `rejected-${target}`;
+
+/** A problem and its remedy: `button` where there is one, otherwise the command. `isWide`: not part of a card. */
+export function problemBox(
+  problem: Problem,
+  nowMs: number,
+  {
+    button = false,
+    isWide = false,
+  }: { readonly button?: Html | null | false; readonly isWide?: boolean } = {},
+): Html {
+  const { level, code, title, message, remedy, command, since } = problem;
+  const state: HealthState = level === 'error' ? 'failed' : 'attention';
+  return html`<div class="problem ${state}${isWide && ' wide'}" role="note">
+    ${stateIcon(state)}
+    <div>
+      <b>${title}</b> <span class="id">${code}</span
+      ><span class="small quiet">${since !== null && html` · since ${timeAgo(since, nowMs)}`}</span>
+      <p>${message}</p>
+      ${remedy !== null && html`<p>${remedy}</p>`}
+      ${button || (command !== null && html`<code class="command">${command}</code>`)}
+    </div>
+  </div>`;
+}
+
+/** The problems of a form that no problem of the source or target explains; a pause has a line of its own. */
+export const shownProblems = ({ problems }: FormReport): readonly Problem[] =>
+  problems.filter(({ isExplained, code }) => !isExplained && code !== 'PAUSED');
+
+/** Who paused it, when and why. */
+export const pauseText = ({ since, by, reason }: ShownPause, nowMs: number): Html =>
+  html`Paused ${timeAgo(since, nowMs)} by ${by}${reason !== null && `: ${reason}`}`;
+
+/** What opens the form in its target: a tab of a spreadsheet, or the name of a table to copy. Null before there is one. */
+export function targetLink({ url, table, form }: FormReport): Html | null {
+  if (url !== null && /^https?:\/\//.test(url))
+    return html`<a href="${url}" rel="noreferrer" aria-label="Open the sheet of ${form.name}"
+      >open</a
+    >`;
+  return table === null ? null : html`<code class="copy" title="Name of the table">${table}</code>`;
+}
+
+/** How far a run has come. */
+export function progressOf({ seen, total }: RunProgress): Html {
+  const known = Math.max(seen, total);
+  if (known === 0) return html`<span class="quiet">begins</span>`;
+  return html`${count(seen)} of ${count(known)}
+    <progress max="${known}" value="${seen}" aria-label="Submissions seen"></progress>`;
+}
+
+/** A row of {@link listTable}. A number is written as people write it, at the right. */
+export interface ListRow {
+  /** The first one is what the row is about. */
+  readonly cells: readonly HtmlPart[];
+  /** A line below, as wide as the table. */
+  readonly note?: string | null;
+}
+
+/** A table that is a list of facts on a phone. */
+export function listTable(
+  caption: string,
+  columns: readonly string[],
+  rows: readonly ListRow[],
+): Html {
+  return html`<table>
+    <caption>
+      ${caption}
+    </caption>
+    <thead>
+      <tr>
+        ${columns.map((name, at) => html`<th scope="col" ${numberClass(rows[0]?.cells[at])}>${name}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(({ cells: [first, ...others], note = null }) => [
+        html`<tr>
+          <th scope="row">${first}</th>
+          ${others.map((cell, at) => html`<td data-label="${columns[at + 1]}" ${numberClass(cell)}>${typeof cell === 'number' ? count(cell) : cell}</td>`)}
+        </tr>`,
+        note !== null &&
+          html`<tr class="note">
+            <td colspan="${columns.length}">${note}</td>
+          </tr>`,
+      ])}
+    </tbody>
+  </table>`;
+}
+
+const numberClass = (cell: HtmlPart): Html | null =>
+  typeof cell === 'number' ? html` class="number"` : null;
+
+/** Folded away; `id` keeps it open when the page brings itself up to date. */
+export const folded = (id: string, words: string, content: Html): Html =>
+  html`<details id="${id}">
+    <summary>${words}</summary>
+    ${content}
+  </details>`;

@@ -1,0 +1,262 @@
+import { expect } from 'vitest';
+import { MirrorError, stopReason } from '../../src/base/errors.ts';
+import { comparison, FakeHandlers, full, Gate, ordinary } from '../queue/fake-handlers.ts';
+import { QUICK, startAt, type TestQueue } from '../queue/harness.ts';
+import { idle, soon } from '../queue/waits.ts';
+import type { QueueIt } from './queue.ts';
+
+const refused = new MirrorError('FORMS_UNAUTHORIZED', 'The key was refused.');
+const away = new MirrorError('TARGET_UNREACHABLE', 'No answer.');
+const HOUR = { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000, maxServerDelayMs: 3_600_000 };
+
+/** The outcomes of a step so far, and whether the job was to run again. */
+const endings = ({ ended }: TestQueue, step = 'sync') =>
+  ended
+    .filter((one) => one.step === step)
+    .map(({ outcome, code, willRetry }) => [outcome, code, willRetry]);
+
+/** How jobs end: done, tried again, given up, put off, put back. And what follows them. */
+export function describeJobs(it: QueueIt): void {
+  const only = (): FakeHandlers => new FakeHandlers(['f1']);
+
+  it('a retryable failure is tried some times; then the next poll adds the job again', async ({
+    place,
+    use,
+  }) => {
+    const handlers = only();
+    handlers.script = () => {
+      throw away;
+    };
+    const queue = use(await startAt(place, handlers));
+    for (const round of [1, 2]) {
+      await queue.pollNow();
+      await soon(() => expect(endings(queue)).toHaveLength(round * QUICK.retry.attempts));
+      await idle(queue);
+    }
+    const again = ['failed', 'TARGET_UNREACHABLE', true];
+    const last = ['failed', 'TARGET_UNREACHABLE', false];
+    expect(endings(queue)).toEqual([again, again, last, again, again, last]);
+    expect(queue.ended.at(-1)).toMatchObject({ target: 'a', formId: 'f1', step: 'sync' });
+  });
+
+  it('a failure that no retry can mend is tried once', async ({ place, use }) => {
+    const handlers = only();
+    handlers.script = () => {
+      throw refused;
+    };
+    const queue = use(await startAt(place, handlers));
+    await queue.runNow([ordinary('f1'), full('f1')]);
+    await soon(() => expect(endings(queue)).toHaveLength(2));
+    await idle(queue);
+    const once = ['failed', 'FORMS_UNAUTHORIZED', false];
+    expect(endings(queue)).toEqual([once, once]);
+  });
+
+  it('L11, L15: an error text that no store takes is made storable, and a foreign one is not repeated', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers(['f1', 'f2']);
+    handlers.script = ({ formId }) => {
+      if (formId === 'f1') throw new MirrorError('FORMS_REFUSED', 'nul \0 and half \ud800');
+      throw new TypeError('answer was "Jana Nováková"');
+    };
+    const queue = use(await startAt(place, handlers));
+    await queue.pollNow();
+    await soon(() => expect(endings(queue)).toHaveLength(2));
+    expect(JSON.stringify(queue.ended)).not.toContain('Jana');
+    // The job IDs are free again: neither job hangs in the store.
+    await idle(queue);
+    await queue.pollNow();
+    await soon(() => expect(handlers.syncs).toHaveLength(4));
+    expect(queue.errors).toEqual([]);
+  });
+
+  it('a busy form is tried again, by as many waits as it takes, without using up a try', async ({
+    place,
+    use,
+  }) => {
+    const handlers = only();
+    handlers.script = () => {
+      const met = handlers.syncs.length;
+      if (met <= 4) return 'busy';
+      if (met === 5) throw new MirrorError('TARGET_BUSY', 'Another run is at work.');
+      if (met < 5 + QUICK.retry.attempts) throw away;
+      return 'ok';
+    };
+    const queue = use(await startAt(place, handlers));
+    await queue.runNow([ordinary('f1')]);
+    await soon(() => expect(endings(queue).at(-1)).toEqual(['ok', null, false]));
+    const busy = Array.from({ length: 4 }, () => ['busy', null, true]);
+    expect(endings(queue).slice(0, 4)).toEqual(busy);
+    expect(endings(queue)[4]?.[0]).toBe('busy');
+  });
+
+  it('a full run or comparison without proof gets another try or two, an ordinary one does not', async ({
+    place,
+    use,
+  }) => {
+    const handlers = only();
+    handlers.script = () => 'incomplete';
+    const queue = use(await startAt(place, handlers));
+    await queue.runNow([ordinary('f1')]);
+    await soon(() => expect(endings(queue)).toEqual([['incomplete', null, false]]));
+    await queue.runNow([comparison('f1')]);
+    const again = ['incomplete', 'RUN_INCOMPLETE', true];
+    const last = ['incomplete', null, false];
+    await soon(() => expect(endings(queue).slice(1)).toEqual([again, again, last]));
+  });
+
+  it('a full run that failed is tried until it succeeds, over a restart', async ({
+    place,
+    use,
+  }) => {
+    const handlers = only();
+    const tries = 3 * QUICK.retry.attempts;
+    handlers.script = () => {
+      if (handlers.syncs.length < tries) throw away;
+      return 'ok';
+    };
+    const first = use(await startAt(place, handlers));
+    await first.runNow([full('f1')]);
+    await soon(() => expect(handlers.syncs.length).toBeGreaterThan(2));
+    await first.stop();
+    const second = use(await startAt(place, handlers));
+    await soon(() => expect(endings(second).at(-1)).toEqual(['ok', null, false]));
+    expect(handlers.syncs).toHaveLength(tries);
+  });
+
+  it('no job waits for another try for longer than until the next poll', async ({ place, use }) => {
+    const handlers = only();
+    handlers.found = () => ({ syncs: [], writeBacks: [] });
+    handlers.script = () => {
+      if (handlers.syncs.length === 1) return 'busy';
+      if (handlers.syncs.length === 2) throw away;
+      return 'ok';
+    };
+    const timings = {
+      ...QUICK,
+      longRetry: { attempts: 9, ...HOUR },
+      busy: { attempts: 1, ...HOUR },
+    };
+    // Chance that is never zero: it is the interval that bounds the wait.
+    const more = { schedule: { everyMs: 300 }, timings, random: () => 1 };
+    const queue = use(await startAt(place, handlers, more));
+    await queue.runNow([full('f1')]);
+    await soon(() => expect(endings(queue).at(-1)).toEqual(['ok', null, false]));
+  });
+
+  it('stopping aborts a run, which is put back and costs no try', async ({ place, use }) => {
+    const handlers = only();
+    const gate = new Gate();
+    handlers.script = (_order, signal) => gate.wait(signal).catch(() => 'stopped' as const);
+    // More stops than tries.
+    for (let stops = 1; stops <= QUICK.retry.attempts + 1; stops++) {
+      const queue = use(await startAt(place, handlers));
+      if (stops === 1) await queue.runNow([ordinary('f1')]);
+      await soon(() => expect(handlers.syncs).toHaveLength(stops));
+      await queue.stop();
+      expect(endings(queue)).toEqual([['stopped', null, true]]);
+    }
+    gate.open();
+    const last = use(await startAt(place, handlers));
+    await soon(() => expect(endings(last)).toEqual([['ok', null, false]]));
+  });
+
+  it('stopping does not wait for ever for work that does not stop', async ({ place, use }) => {
+    const handlers = only();
+    const gate = new Gate();
+    handlers.script = () => gate.wait(new AbortController().signal);
+    const queue = use(await startAt(place, handlers, { timings: { ...QUICK, stopMs: 200 } }));
+    await queue.runNow([ordinary('f1')]);
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
+    await queue.stop();
+    gate.open();
+  });
+
+  it('L17: a run whose lock was lost is aborted with that reason, and another worker takes it', async ({
+    place,
+    use,
+    server,
+    skip,
+  }) => {
+    if (server.dropLocks === undefined) return skip('this store cannot be reached from outside');
+    const handlers = only();
+    const gate = new Gate();
+    const reasons: string[] = [];
+    handlers.script = async (_order, signal) => {
+      if (handlers.syncs.length > 1) return 'ok';
+      await gate.wait(signal).catch(() => reasons.push(stopReason(signal).message));
+      return 'stopped';
+    };
+    // As in production, it hears that its lock is lost, at the next renewal, before anybody takes the run.
+    const timings = { ...QUICK, lockDurationMs: 1_000, stalledIntervalMs: 2_000 };
+    const queue = use(await startAt(place, handlers, { timings }));
+    await queue.runNow([ordinary('f1')]);
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
+    await server.dropLocks(place);
+    await soon(() => expect(endings(queue)).toContainEqual(['ok', null, false]));
+    expect(reasons).toEqual([
+      expect.stringMatching(/^Stopped, as the queue has given this job to another worker/),
+    ]);
+  });
+
+  it('L7: a form is written back after a run that stored everything, and where a poll says so', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers(['ok', 'held', 'incomplete', 'paused', 'failed', 'waits']);
+    handlers.found = () => ({ syncs: [], writeBacks: ['waits', 'unknown'] });
+    handlers.script = ({ formId }) => {
+      if (formId === 'failed') throw refused;
+      return formId as 'ok';
+    };
+    const queue = use(await startAt(place, handlers, { writesBack: true }));
+    await queue.pollNow();
+    await queue.runNow(['ok', 'held', 'incomplete', 'paused', 'failed'].map((id) => ordinary(id)));
+    await soon(() => expect(endings(queue)).toHaveLength(5));
+    await soon(() => expect(handlers.writtenBack.toSorted()).toEqual(['held', 'ok', 'waits']));
+    await idle(queue);
+    expect(handlers.writtenBack).toHaveLength(3);
+  });
+
+  it('a write-back goes on batch by batch, one at a time, and is tried again when it fails', async ({
+    place,
+    use,
+  }) => {
+    const handlers = only();
+    handlers.found = () => ({ syncs: [], writeBacks: ['f1', 'f1'] });
+    handlers.writeBackScript = () => {
+      const met = handlers.writtenBack.length;
+      if (met === 2) throw new MirrorError('FORMS_FAILED', 'It kept failing.');
+      return met < 4 ? 'more' : 'done';
+    };
+    const queue = use(await startAt(place, handlers, { writesBack: true }));
+    await queue.pollNow();
+    await soon(() => expect(endings(queue, 'write-back')).toHaveLength(4));
+    expect(endings(queue, 'write-back')).toEqual([
+      ['more', null, true],
+      ['failed', 'FORMS_FAILED', true],
+      ['more', null, true],
+      ['done', null, false],
+    ]);
+    await idle(queue);
+    expect(handlers.writtenBack).toHaveLength(4);
+  });
+
+  it('a write-back that is left over when they are switched off does nothing', async ({
+    place,
+    use,
+  }) => {
+    const handlers = only();
+    handlers.found = () => ({ syncs: [], writeBacks: ['f1'] });
+    handlers.writeBackScript = (signal) => new Gate().wait(signal).then(() => 'done' as const);
+    const on = use(await startAt(place, handlers, { writesBack: true }));
+    await on.pollNow();
+    await soon(() => expect(handlers.writtenBack).toHaveLength(1));
+    await on.stop();
+    const off = use(await startAt(place, handlers));
+    await soon(() => expect(endings(off, 'write-back')).toEqual([['off', null, false]]));
+    expect(handlers.writtenBack).toHaveLength(1);
+  });
+}

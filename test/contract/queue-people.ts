@@ -1,0 +1,189 @@
+import { hostname } from 'node:os';
+import { expect } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
+import { comparison, FakeHandlers, full, Gate, ordinary } from '../queue/fake-handlers.ts';
+import { QUICK, startAt, type TestQueue } from '../queue/harness.ts';
+import { answered, depthOf, soon } from '../queue/waits.ts';
+import type { QueueIt } from './queue.ts';
+
+/** Waits of many minutes. */
+const LATER = { attempts: 9, baseDelayMs: 600_000, maxDelayMs: 600_000, maxServerDelayMs: 600_000 };
+const later = { ...LATER, jitter: 'equal' } as const;
+
+interface Board {
+  readonly queues: readonly {
+    readonly name: string;
+    readonly readOnlyMode: boolean;
+    readonly jobs: readonly { readonly id: string; readonly data: unknown }[];
+  }[];
+}
+
+async function read<T>(queue: TestQueue, path: string): Promise<T> {
+  const { status, body } = await queue.board(path);
+  expect(status).toBe(200);
+  return JSON.parse(body.toString()) as T;
+}
+
+/** What people order, and what they are shown. */
+export function describePeople(it: QueueIt): void {
+  it('runs that are ordered begin at once, where they are ordered, and what is none of ours is refused', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers(['one', 'two'], ['a', 'b']);
+    const queue = use(await startAt(place, handlers, { targets: ['a', 'b'] }));
+    const orders = [ordinary('one', 'b'), full('two'), { ...full('one'), acceptDeletes: 30 }];
+    const odd = [ordinary('none'), ordinary('one', 'gone')];
+    const { begun, underWay } = await queue.runNow([...orders, ...odd]);
+    expect(new Set(begun)).toEqual(new Set([...orders, ordinary('none')]));
+    expect(underWay).toEqual([]);
+    await soon(() => expect(new Set(handlers.syncs)).toEqual(new Set(orders)));
+  });
+
+  it('a run that waits to be tried again begins now, in place of the other', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers(['one']);
+    handlers.script = () => {
+      throw new MirrorError('TARGET_FAILED', 'Broken.');
+    };
+    const timings = { ...QUICK, longRetry: later };
+    const queue = use(await startAt(place, handlers, { timings }));
+    await queue.runNow([full('one')]);
+    await soon(async () => expect((await depthOf(queue, 'comparison')).delayed).toBe(1));
+    handlers.script = () => 'ok';
+    expect(await queue.runNow([full('one')])).toMatchObject({ begun: [full('one')] });
+    await soon(() => expect(handlers.syncs.length).toBe(2));
+    await soon(async () => expect((await depthOf(queue, 'comparison')).delayed).toBe(0));
+  });
+
+  it('a run that is under way is left as it is; one that waits is replaced if it would do less', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers(['one', 'two']);
+    const gate = new Gate();
+    handlers.script = (_order, signal) => gate.wait(signal);
+    const queue = use(await startAt(place, handlers));
+    await queue.runNow([comparison('one')]);
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
+    await queue.runNow([comparison('two')]);
+    const again = [comparison('one'), comparison('two')];
+    expect(await queue.runNow(again)).toEqual({ begun: [], underWay: again });
+    const more = [full('one'), { ...full('two'), acceptDeletes: 5 }];
+    expect(await queue.runNow(more)).toEqual({ begun: [more[1]], underWay: [more[0]] });
+    gate.open();
+    await soon(() => expect(handlers.syncs).toEqual([comparison('one'), more[1]]));
+  });
+
+  it('a poll that failed, and waits to be tried again, begins now', async ({ place, use }) => {
+    const handlers = new FakeHandlers([]);
+    handlers.found = () => {
+      throw new MirrorError('FORMS_UNREACHABLE', 'Nobody answers.');
+    };
+    const timings = { ...QUICK, retry: later };
+    const queue = use(await startAt(place, handlers, { timings }));
+    await queue.pollNow();
+    const delayed = async (): Promise<number> => (await depthOf(queue, 'poll')).delayed;
+    await soon(async () => expect(await delayed()).toBe(2));
+    expect(queue.ended).toMatchObject([{ code: 'FORMS_UNREACHABLE', willRetry: true }]);
+    handlers.found = () => ({ syncs: [], writeBacks: [] });
+    await queue.pollNow();
+    await soon(() => expect(handlers.polls).toBe(2));
+    await soon(async () => expect(await delayed()).toBe(1));
+  });
+
+  it('the status says how many jobs wait, and since when the first of them has', async ({
+    place,
+    use,
+  }) => {
+    const forms = ['one', 'two', 'three', 'four'];
+    const handlers = new FakeHandlers(forms);
+    const gate = new Gate();
+    handlers.script = (_order, signal) => gate.wait(signal);
+    const queue = use(await startAt(place, handlers));
+    const waits = async () => {
+      const { waiting, active, oldestWaitingAt } = await answered(queue);
+      return { waiting, active, oldestWaitingAt };
+    };
+    expect(await waits()).toEqual({ waiting: 0, active: 0, oldestWaitingAt: null });
+    await queue.runNow([comparison('one')]);
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
+    const beforeMs = Date.now();
+    await queue.runNow([comparison('two')]);
+    const { oldestWaitingAt } = await waits();
+    const sinceMs = Date.parse(oldestWaitingAt ?? '');
+    expect(sinceMs).toBeGreaterThanOrEqual(beforeMs);
+    expect(sinceMs).toBeLessThanOrEqual(Date.now());
+    // What comes later does not hide how long the first of them has waited.
+    await soon(() => expect(Date.now()).toBeGreaterThan(sinceMs));
+    await queue.runNow([comparison('three'), comparison('four')]);
+    expect(await waits()).toEqual({ waiting: 3, active: 1, oldestWaitingAt });
+    gate.open();
+    await soon(() => expect(handlers.syncs.map(({ formId }) => formId)).toEqual(forms));
+  });
+
+  it('what runs, how far it is and who runs it shows in every process', async ({
+    place,
+    use,
+    server,
+  }) => {
+    const handlers = new FakeHandlers(['f1']);
+    const gate = new Gate();
+    handlers.script = (_order, signal, onProgress) => {
+      onProgress(12_000, 40_000);
+      return gate.wait(signal);
+    };
+    handlers.writeBackScript = (signal) => gate.wait(signal).then(() => 'done' as const);
+    handlers.found = () => ({ syncs: [full('f1')], writeBacks: ['f1'] });
+    const one = use(await startAt(place, handlers, { writesBack: true }));
+    // Either process may take the run, so both do the same.
+    const more = { writesBack: true, role: 'worker' } as const;
+    const other = server.shared ? use(await startAt(place, handlers, more)) : one;
+    await one.pollNow();
+    const worker = `${hostname()}-${process.pid}`;
+    const common = { formId: 'f1', startedAtMs: expect.any(Number), worker };
+    await soon(async () => {
+      const { running, workers } = await answered(other);
+      expect(running).toEqual([
+        { ...common, step: 'write-back', target: null, isComparison: false, seen: 0, total: 0 },
+        { ...common, step: 'sync', target: 'a', isComparison: true, seen: 12_000, total: 40_000 },
+      ]);
+      expect(workers).toEqual([worker]);
+    });
+    gate.open();
+    await soon(async () => expect((await answered(other)).running).toEqual([]));
+  });
+
+  it('L11: the board shows queues, jobs and the schedule, and of a job neither payload nor result nor stack', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers(['with-payload']);
+    const gate = new Gate();
+    handlers.script = (_order, signal) => gate.wait(signal);
+    const queue = use(await startAt(place, handlers));
+    await queue.runNow([full('with-payload')]);
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
+    const page = await queue.board('/queue');
+    expect([page.status, page.type]).toEqual([200, expect.stringContaining('text/html')]);
+    const all = await read<Board>(queue, '/queue/api/queues?page=1&jobsPerPage=10');
+    expect(all.queues).toHaveLength(4);
+    expect(all.queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
+    const name = all.queues.find((one) => one.name.endsWith('comparison.a'))?.name ?? '';
+    const path = `/queue/api/queues?activeQueue=${encodeURIComponent(name)}&status=active&page=1&jobsPerPage=10`;
+    const { queues } = await read<Board>(queue, path);
+    const jobs = queues.flatMap((one) => one.jobs);
+    expect(jobs).toMatchObject([{ id: 'form-with-payload', data: 'not shown' }]);
+    const job = `/queue/api/queues/${encodeURIComponent(name)}/form-with-payload`;
+    expect(JSON.stringify(await read(queue, job))).not.toContain('"formId"');
+    const schedules = JSON.stringify(await read(queue, '/queue/api/job-schedulers'));
+    expect(schedules).toContain('poll');
+    expect(schedules).not.toContain('targets');
+    const server = await read<{ backend: string }>(queue, '/queue/api/redis/stats');
+    const { backend } = await answered(queue);
+    expect(server.backend).toBe(backend === 'redis' ? 'redis' : 'postgres');
+    gate.open();
+  });
+}

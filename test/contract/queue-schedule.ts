@@ -1,0 +1,300 @@
+import { expect } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { applySchedule, repairSchedule } from '../../src/queue/scheduler.ts';
+import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
+import { NEVER, produceAt, QUICK, startAt } from '../queue/harness.ts';
+import { answered, depthOf, soon } from '../queue/waits.ts';
+import type { QueueIt } from './queue.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** When polls come, what they add, and what several of everything share. */
+export function describeSchedule(it: QueueIt): void {
+  const only = (): FakeHandlers => new FakeHandlers(['f1']);
+
+  it('L16: polls come at an interval, and what one found is run, where it found it', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers(['new', 'old', 'quiet'], ['a', 'b']);
+    const statuses = { NEW: 3 };
+    const counts = { askedAtMs: 5, beganMs: null, endedMs: 4, statuses };
+    const syncs = [{ ...ordinary('new', 'b'), counts }, comparison('old')];
+    const odd = [ordinary('nul \0'), ordinary('half \ud83d'), ordinary('new', 'gone')];
+    handlers.found = () => ({ syncs: [...syncs, ...odd], writeBacks: ['nul \0'] });
+    const more = { schedule: { everyMs: 200 }, targets: ['a', 'b'], writesBack: true };
+    const queue = use(await startAt(place, handlers, more));
+    await soon(() => {
+      expect(handlers.polls).toBeGreaterThanOrEqual(3);
+      expect(handlers.count('a')).toBeGreaterThanOrEqual(2);
+      expect(handlers.count('b')).toBeGreaterThanOrEqual(2);
+    });
+    for (const order of handlers.syncs) expect(syncs).toContainEqual(order);
+    expect(queue.ended.find(({ step }) => step === 'poll')).toMatchObject({
+      target: null,
+      formId: null,
+      outcome: 'done',
+      code: null,
+      willRetry: false,
+    });
+    expect(queue.errors).toEqual([]);
+  });
+
+  it('polls come by a cron expression in a time zone', async ({ place, use }) => {
+    const timeZone = 'Asia/Kathmandu';
+    const handlers = only();
+    const schedule = { cron: '45 2 * * *', timeZone };
+    const nightly = use(await startAt(place, handlers, { schedule }));
+    const { nextPollAt } = await answered(nightly);
+    const local = new Date(nextPollAt ?? '').toLocaleTimeString('en-GB', { timeZone });
+    expect(local).toBe('02:45:00');
+    await nightly.stop();
+    expect(handlers.polls).toBe(0);
+    use(await startAt(place, handlers, { schedule: { cron: '* * * * * *', timeZone } }));
+    await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(2));
+  });
+
+  it('a cron expression or time zone that does not exist is refused', async ({ place, use }) => {
+    for (const schedule of [
+      { cron: 'every day', timeZone: 'UTC' },
+      { cron: '0 0 * * *', timeZone: 'Europe/Atlantis' },
+    ]) {
+      const started = startAt(place, only(), { schedule });
+      await expect(started).rejects.toMatchObject({ code: 'SETTINGS' });
+    }
+    // Nothing is left half open: the same place starts with right settings.
+    use(await startAt(place, only()));
+  });
+
+  it('a changed interval is followed, and nothing of the old one is left', async ({
+    place,
+    use,
+  }) => {
+    const handlers = only();
+    const slow = use(await startAt(place, handlers, { schedule: { everyMs: HOUR_MS } }));
+    await soon(() => expect(handlers.polls).toBe(1));
+    await slow.stop();
+    const fast = use(await startAt(place, handlers, { schedule: { everyMs: 1_000 } }));
+    await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(4));
+    await fast.stop();
+    const idle = use(await startAt(place, handlers, { schedule: { everyMs: HOUR_MS } }));
+    // One job of the schedule, and none of an older one.
+    await soon(async () =>
+      expect(await depthOf(idle, 'poll')).toMatchObject({ delayed: 1, waiting: 0, active: 0 }),
+    );
+  });
+
+  it('the rhythm is kept over a restart, which polls at once', async ({ place, use }) => {
+    const handlers = only();
+    const schedule = { everyMs: HOUR_MS };
+    const first = use(await startAt(place, handlers, { schedule }));
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
+    const { nextPollAt } = await answered(first);
+    await first.stop();
+    const second = use(await startAt(place, handlers, { schedule }));
+    expect(await answered(second)).toMatchObject({ nextPollAt, isOverdue: false });
+    await soon(() => expect(handlers.syncs).toHaveLength(2));
+  });
+
+  it('the rhythm is kept after a poll that was late by more than an interval', async ({
+    place,
+    use,
+  }) => {
+    const everyMs = 2_000;
+    const schedule = { everyMs };
+    const phase = (): number => Date.now() % everyMs;
+    // A schedule late in its slot, and a worker that comes early in one, more than an interval later.
+    await soon(() => expect(phase()).toBeGreaterThan(0.6 * everyMs));
+    const scheduled = async (): Promise<number> => {
+      await using producer = await produceAt(place, schedule);
+      await applySchedule(producer);
+      return (await producer.queues.poll.getJobScheduler('poll'))?.next ?? 0;
+    };
+    const due = await scheduled();
+    await soon(() => {
+      expect(Date.now() - due).toBeGreaterThan(1.2 * everyMs);
+      expect(phase()).toBeLessThan(0.2 * everyMs);
+    });
+    const handlers = new FakeHandlers([]);
+    const timings = { ...QUICK, heartbeatMs: HOUR_MS };
+    const queue = use(await startAt(place, handlers, { schedule, timings }));
+    const { at, from } = await soon(async () => {
+      // The poll at the start and the late one: the next one's time is set, and set right, before a poll begins.
+      const { nextPollAt } = await queue.status();
+      expect(handlers.polls).toBeGreaterThanOrEqual(2);
+      expect(Date.parse(nextPollAt ?? '')).toBeGreaterThan(due);
+      return { at: Date.parse(nextPollAt ?? ''), from: Date.now() };
+    });
+    expect(at - from).toBeLessThanOrEqual(everyMs);
+    expect((at - due) % everyMs).toBe(0);
+  });
+
+  it('no poll is overdue while one is under way, however slow the source is', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers([]);
+    const gate = new Gate();
+    handlers.found = async (signal) => {
+      await gate.wait(signal);
+      return { syncs: [], writeBacks: [] };
+    };
+    // Only this status judges, no heartbeat does: it might come before the poll has begun.
+    const timings = { ...QUICK, heartbeatMs: HOUR_MS };
+    const clock = { ...systemClock, now: () => Date.now() + 10 * HOUR_MS };
+    const more = { schedule: { everyMs: 500 }, clock, timings };
+    const queue = use(await startAt(place, handlers, more));
+    await soon(async () => expect((await depthOf(queue, 'poll')).active).toBe(1));
+    expect(await answered(queue)).toMatchObject({ isOverdue: false });
+    gate.open();
+  });
+
+  it('a poll that is overdue is reported, and the schedule is left alone while its job exists', async ({
+    place,
+  }) => {
+    const schedule = { everyMs: 60_000 };
+    const later = { ...systemClock, now: () => Date.now() + 10 * 86_400_000 };
+    await using producer = await produceAt(place, schedule, ['a'], later);
+    await applySchedule({ ...producer, clock: systemClock });
+    const [before] = await producer.queues.poll.getJobs(['waiting', 'delayed']);
+    await repairSchedule(producer);
+    const [after] = await producer.queues.poll.getJobs(['waiting', 'delayed']);
+    expect(producer.errors).toMatchObject([{ code: 'QUEUE_FAILED' }]);
+    expect(after?.id).toBe(before?.id);
+  });
+
+  it('a schedule whose job was lost is created again when a poll is overdue', async ({
+    place,
+    use,
+    server,
+    skip,
+  }) => {
+    if (server.dropPolls === undefined) return skip('this store cannot be reached from outside');
+    const handlers = only();
+    const schedule = { everyMs: 300 };
+    {
+      await using producer = await produceAt(place, schedule);
+      // The poll of a schedule that is made now would run at once, and there would be nothing to lose.
+      const rule = { every: 300, startDate: Date.now() + HOUR_MS };
+      const template = { name: 'poll', data: { targets: ['a'] } };
+      await producer.queues.poll.upsertJobScheduler('poll', rule, template);
+      await server.dropPolls(place);
+    }
+    const clock = { ...systemClock, now: () => Date.now() + 2 * HOUR_MS };
+    const queue = use(await startAt(place, handlers, { schedule, clock }));
+    await soon(() => expect(queue.errors).toContain('QUEUE_FAILED'));
+    const before = handlers.polls;
+    await soon(() => expect(handlers.polls).toBeGreaterThan(before + 1));
+  });
+
+  it('no queue of a removed target is left', async ({ place, use, server }) => {
+    const handlers = new FakeHandlers(['f1', 'f2', 'f3'], ['a', 'gone']);
+    const gate = new Gate();
+    handlers.script = (order, signal) => (order.target === 'gone' ? gate.wait(signal) : 'ok');
+    const before = use(await startAt(place, handlers, { targets: ['a', 'gone'] }));
+    await before.pollNow();
+    await before.runNow([comparison('f1', 'gone'), comparison('f2', 'gone')]);
+    await soon(() => expect(handlers.count('gone')).toBe(3));
+    await before.stop();
+    const after = use(await startAt(place, handlers, { targets: ['a'] }));
+    await after.stop();
+    const stored = await server.stored(place);
+    expect(stored.length).toBeGreaterThan(0);
+    expect(stored.filter((name) => name.includes('gone'))).toEqual([]);
+  });
+
+  it('L12: a slow target delays no other, a comparison delays no newcomer, and nothing piles up behind either', async ({
+    place,
+    use,
+  }) => {
+    const forms = ['f1', 'f2', 'f3'];
+    const handlers = new FakeHandlers(forms, ['a', 'b']);
+    const gate = new Gate();
+    handlers.found = () => ({
+      syncs: forms.flatMap((id) => [ordinary(id, 'a'), ordinary(id, 'b'), comparison(id, 'b')]),
+      writeBacks: [],
+    });
+    handlers.script = (order, signal) =>
+      order.target === 'a' || order.isComparison ? gate.wait(signal) : 'ok';
+    const more = { schedule: { everyMs: 60 }, targets: ['a', 'b'] };
+    const queue = use(await startAt(place, handlers, more));
+    await soon(() => expect(handlers.count('b', false)).toBeGreaterThanOrEqual(6));
+    await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(15));
+    // Two runs of a target at once, one comparison; the others wait, each once.
+    expect([handlers.count('a'), handlers.count('b', true)]).toEqual([2, 1]);
+    const { depths } = await answered(queue);
+    expect(depths).toContainEqual({
+      queue: 'sync',
+      target: 'a',
+      waiting: 1,
+      active: 2,
+      delayed: 0,
+    });
+    const compared = { queue: 'comparison', target: 'b', waiting: 2, active: 1, delayed: 0 };
+    expect(depths).toContainEqual(compared);
+    gate.open();
+    await soon(() => expect(handlers.count('a')).toBeGreaterThanOrEqual(6));
+    expect(handlers.mostAtOnce).toBe(1);
+  });
+
+  it('two processes share the work: no run happens twice at once, none is lost', async ({
+    place,
+    use,
+    server,
+    skip,
+  }) => {
+    if (!server.shared) return skip('one process holds this store');
+    const forms = Array.from({ length: 12 }, (_, index) => `f${index}`);
+    const handlers = new FakeHandlers(forms, ['a', 'b']);
+    const syncs = forms.flatMap((id) => [
+      ordinary(id, 'a'),
+      ordinary(id, 'b'),
+      comparison(id, 'a'),
+    ]);
+    handlers.found = () => ({ syncs, writeBacks: [] });
+    const more = { schedule: { everyMs: 100 }, targets: ['a', 'b'], writesBack: true };
+    const one = use(await startAt(place, handlers, more));
+    const two = use(await startAt(place, handlers, { ...more, role: 'worker' }));
+    await soon(() => {
+      for (const formId of forms) {
+        const runs = handlers.syncs.filter((order) => order.formId === formId);
+        expect(runs.length).toBeGreaterThanOrEqual(12);
+        expect(handlers.writtenBack.filter((id) => id === formId).length).toBeGreaterThan(3);
+      }
+      // Which of the two takes a run is up to chance: one may be late to start.
+      for (const { ended } of [one, two]) expect(ended.length).toBeGreaterThan(10);
+    });
+    expect(handlers.mostAtOnce).toBe(1);
+    expect([one.errors, two.errors]).toEqual([[], []]);
+  });
+
+  it('nothing is left of jobs that ended', async ({ place, use, server }) => {
+    const handlers = only();
+    handlers.script = () => (handlers.syncs.length % 2 === 0 ? 'ok' : 'gone');
+    const more = { schedule: { everyMs: 15 }, writesBack: true };
+    const queue = use(await startAt(place, handlers, more));
+    await soon(() => expect(handlers.writtenBack.length).toBeGreaterThan(40));
+    await queue.stop();
+    const stored = await server.stored(place);
+    // At most one that waits: the next poll, or what it would have added.
+    for (const name of ['poll', 'sync.a', 'write-back']) {
+      const jobs = stored.filter(
+        (key) => key.startsWith(name) && /:(form-|repeat:poll:\d)/.test(key),
+      );
+      expect(jobs.length).toBeLessThanOrEqual(2);
+    }
+    expect(stored.length).toBeLessThan(1_200);
+  });
+
+  it('a schedule that only a cron expression keeps is not disturbed by pollNow', async ({
+    place,
+    use,
+  }) => {
+    const handlers = only();
+    const queue = use(await startAt(place, handlers, { schedule: NEVER }));
+    const { nextPollAt } = await answered(queue);
+    await queue.pollNow();
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
+    expect(await answered(queue)).toMatchObject({ nextPollAt });
+  });
+}

@@ -1,0 +1,326 @@
+import { describe, expect, it } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
+import { Events } from '../../src/base/events.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { type HealthSources, Watch } from '../../src/health/collect.ts';
+import { type HeldTarget, type QueueFacts, readTarget } from '../../src/health/facts.ts';
+import type { Report } from '../../src/health/report.ts';
+import { SourceWaits } from '../../src/health/source-waits.ts';
+import { parsePicks, storedUnder } from '../../src/mirror/picks.ts';
+import type { StoredForm } from '../../src/mirror/port.ts';
+import type { SyncEvents } from '../../src/sync/events.ts';
+import type { Target } from '../../src/sync/target.ts';
+import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf } from './facts.ts';
+import { ManualClock, settle } from './manual-clock.ts';
+
+const { plan, kept, isChosen, nextPollMs, compareEveryMs } = factsOf();
+type Writable<T> = { -readonly [key in keyof T]: T[key] };
+const NOTHING = { sourceWait: null, isAnyRunning: true, died: null, queueAwaySinceMs: null };
+
+/** A watch of the targets `db` and `sheet`; what is read may be changed at any time, and is counted. */
+function watching() {
+  const [clock, reads] = [new ManualClock(), { db: 0, sheet: 0, queue: 0 }];
+  const read = {
+    db: async (): Promise<HeldTarget> => targetOf().held!,
+    sheet: async (): Promise<HeldTarget> => ({ ...targetOf().held!, forms: [] }),
+    queue: async (): Promise<QueueFacts> => QUEUE,
+  };
+  const counted = <T>(name: keyof typeof read, answer: Promise<T>): Promise<T> => {
+    reads[name]++;
+    return answer;
+  };
+  const sources: Writable<HealthSources> = {
+    version: '1',
+    targets: ['db', 'sheet'],
+    isChosen,
+    nextPollMs,
+    compareEveryMs,
+    readTarget: (name) => {
+      const target = name === 'db' ? 'db' : 'sheet';
+      return counted(target, read[target]());
+    },
+    restMs: (name) => (name === 'sheet' ? MINUTE : 0),
+    queue: () => counted('queue', read.queue()),
+    plan: () => plan,
+    kept: async () => kept,
+    dataDir: async () => null,
+    processes: async () => NOTHING,
+    sourceWait: () => null,
+  };
+  const watch = new Watch({ sources, clock, logger: silentLogger });
+  const seen: Report[] = [];
+  const onReport = (report: Report): void => void seen.push(report);
+  return {
+    clock,
+    reads,
+    read,
+    sources,
+    watch,
+    seen,
+    onReport,
+    last: () => seen.at(-1)!,
+    /** Time goes by, second by second. */
+    async wait(ms: number) {
+      for (let at = 0; at < ms; at += 1_000) await clock.advance(1_000);
+    },
+    [Symbol.asyncDispose]: () => watch.stop(),
+  };
+}
+
+const problemsOf = ({ targets }: Report): (string | undefined)[] =>
+  targets.map(({ problem }) => problem?.code);
+
+describe('a watch', () => {
+  it('reads at intervals, and more often while something is wrong', async () => {
+    await using at = watching();
+    expect(at.watch.hasRead).toBe(false);
+    at.watch.start(at.onReport);
+    await settle();
+    expect([at.watch.hasRead, at.last().state, at.reads.db]).toEqual([true, 'ok', 1]);
+    await at.wait(2 * MINUTE);
+    expect(at.reads.db).toBe(5);
+    at.sources.kept = async () => ({
+      ...kept,
+      source: { code: 'FORMS_FAILED', message: 'x', sinceMs: 0, atMs: NOW + HOUR },
+    });
+    await at.wait(2 * MINUTE);
+    expect(at.last()).toMatchObject({ state: 'failed', problems: [{ code: 'FORMS_FAILED' }] });
+    expect(at.reads.db).toBeGreaterThan(20);
+    // However many ask: each reading of a sheet has a cost.
+    expect(at.reads.sheet).toBeLessThanOrEqual(5);
+  });
+
+  it('L12: a target that hangs is given up after 20 s, holds up nothing, and keeps its reading', async () => {
+    await using at = watching();
+    at.watch.start(at.onReport);
+    await settle();
+    const late = Promise.withResolvers<HeldTarget>();
+    at.read.db = () => late.promise;
+    await at.clock.advance(3_000);
+    const asked = at.watch.refresh();
+    await at.clock.advance(2_500);
+    expect(problemsOf(await asked)).toEqual([undefined, undefined]);
+    await at.wait(MINUTE);
+    expect(at.last().targets).toMatchObject([
+      {
+        isReadable: false,
+        readAt: new Date(NOW).toISOString(),
+        problem: {
+          code: 'TARGET_UNREACHABLE',
+          message: expect.stringMatching(/^Target db takes longer than 20 s .* locked\.$/),
+          since: new Date(NOW + 3_000).toISOString(),
+        },
+      },
+      { isReadable: true, problem: null },
+    ]);
+    expect(at.last().forms.map(({ rows, state }) => [rows, state])).toEqual([
+      [100, 'waiting'],
+      [100, 'waiting'],
+    ]);
+    // It was asked once, and its late answer is taken.
+    expect(at.reads.db).toBe(2);
+    late.resolve({ ...targetOf().held!, forms: [heldForm(FORM_A, { tally: { deleted: 7 } })] });
+    await at.wait(10_000);
+    expect(at.last().forms).toMatchObject([{ deletedRows: 7 }]);
+    expect(problemsOf(at.last())).toEqual([undefined, undefined]);
+  });
+
+  it('a costly reading takes a small part of the time', async () => {
+    await using at = watching();
+    at.read.db = async () => {
+      await at.clock.sleep(1_500);
+      return targetOf().held!;
+    };
+    for (let second = 0; second < 120; second++) {
+      void at.watch.refresh();
+      await at.clock.advance(1_000);
+    }
+    expect(at.reads.db).toBeLessThanOrEqual(5);
+  });
+
+  it('reads at once what a person has had done, a sheet too; after a run its target, as it bears', async () => {
+    await using at = watching();
+    await at.watch.once();
+    at.watch.expire(true);
+    await at.watch.refresh();
+    expect(at.reads).toEqual({ db: 2, sheet: 2, queue: 2 });
+    at.watch.expire(false, 'db');
+    at.watch.expire(false, 'sheet');
+    await at.watch.refresh();
+    expect(at.reads).toEqual({ db: 3, sheet: 2, queue: 2 });
+  });
+
+  it('reports runs that end together once, soon, and nothing after it was stopped', async () => {
+    await using at = watching();
+    await at.watch.once();
+    for (let n = 0; n < 100; n++) at.watch.runEnded('db', at.onReport);
+    await at.clock.advance(999);
+    expect(at.seen).toEqual([]);
+    await at.clock.advance(1);
+    expect([at.seen.length, at.reads.db]).toEqual([1, 2]);
+    at.watch.runEnded('db', at.onReport);
+    await at.watch.stop();
+    await at.wait(5_000);
+    expect([at.seen.length, at.clock.sleepers]).toEqual([1, 0]);
+  });
+
+  it('sees at once that the queue answers again; asks it rarely while it does', async () => {
+    await using at = watching();
+    at.read.queue = async () => ({ ...QUEUE, isReachable: false });
+    expect((await at.watch.once()).problems).toMatchObject([{ code: 'QUEUE_FAILED' }]);
+    at.read.queue = async () => QUEUE;
+    expect((await at.watch.refreshQueue()).problems).toEqual([]);
+    await at.watch.refreshQueue();
+    expect(at.reads).toEqual({ db: 1, sheet: 1, queue: 2 });
+    at.read.queue = () => Promise.reject(new Error('broken'));
+    await at.clock.advance(5_000);
+    const { queue, problems } = await at.watch.refreshQueue();
+    expect([queue?.isReachable, problems[0]?.code]).toEqual([false, 'QUEUE_FAILED']);
+  });
+
+  it('goes on when judging fails, and stops while a reading hangs', async () => {
+    const at = watching();
+    at.watch.start(at.onReport);
+    await settle();
+    at.sources.plan = () => {
+      throw new Error('broken');
+    };
+    await at.wait(MINUTE);
+    at.sources.plan = () => plan;
+    const before = at.seen.length;
+    at.read.sheet = () => new Promise(() => {});
+    await at.wait(2 * MINUTE);
+    expect(at.seen.length).toBeGreaterThan(before);
+    await at.watch.stop();
+    expect(at.clock.sleepers).toBeLessThanOrEqual(1);
+  });
+
+  it('L17: a clock that was set back does not keep old readings fresh', async () => {
+    await using at = watching();
+    await at.watch.once();
+    await at.clock.advance(-HOUR);
+    await at.watch.refresh();
+    expect(at.reads).toEqual({ db: 2, sheet: 2, queue: 2 });
+  });
+
+  it('calls nothing stale just after its start, a pause, an outage, or the first sight of a form', async () => {
+    await using at = watching();
+    const old = [heldForm(FORM_A, { agoMs: 24 * HOUR })];
+    let held: HeldTarget = { ...targetOf().held!, forms: old };
+    at.read.db = async () => held;
+    const isStale = async (): Promise<boolean[]> => {
+      await at.wait(6 * MINUTE);
+      const early = at.last().forms.flatMap(({ problems }) => problems).length > 0;
+      await at.wait(8 * MINUTE);
+      return [early, at.last().forms.some(({ problems }) => problems[0]?.code === 'STALE')];
+    };
+    at.watch.start(at.onReport);
+    expect(await isStale()).toEqual([false, true]);
+    held = { ...held, pauses: [{ formId: null, since: '', by: '', reason: null }] };
+    await at.wait(MINUTE);
+    held = { ...held, pauses: [] };
+    expect(await isStale()).toEqual([false, true]);
+    at.read.queue = async () => ({ ...QUEUE, isReachable: false });
+    await at.wait(MINUTE);
+    at.read.queue = async () => QUEUE;
+    expect(await isStale()).toEqual([false, true]);
+    held = { ...held, forms: [] };
+    at.sources.plan = () => ({ ...plan, atMs: NOW, forms: [{ form: FORM_A, targets: ['sheet'] }] });
+    expect(await isStale()).toEqual([false, true]);
+    // A command has no start: what is old is stale.
+    const command = watching();
+    command.read.db = async () => ({ ...held, forms: old });
+    expect(JSON.stringify((await command.watch.once()).forms)).toContain('"STALE"');
+  });
+
+  it('L11, L15: names no more of an error than code and message', async () => {
+    await using at = watching();
+    const cause = new Error('secret answer');
+    at.read.db = () => Promise.reject(new MirrorError('TARGET_FAILED', 'broke', { cause }));
+    at.read.sheet = () => Promise.reject(cause);
+    at.sources.kept = () => Promise.reject(Object.assign(cause, { code: 'EACCES' }));
+    const report = await at.watch.once();
+    expect(problemsOf(report)).toEqual(['TARGET_FAILED', 'INTERNAL']);
+    expect(report.problems).toMatchObject([
+      { code: 'DATA_DIR', message: 'DATA_DIR cannot be read (EACCES).' },
+    ]);
+    expect(JSON.stringify(report)).not.toContain('secret');
+  });
+
+  it('a command looks at no queue, and at what other processes recorded', async () => {
+    const { sources, clock } = watching();
+    const sourceWait = { sinceMs: NOW, untilMs: NOW, isThrottled: true, reason: '429' };
+    const processes = async () => ({ ...NOTHING, sourceWait, queueAwaySinceMs: NOW - 1 });
+    const command = { ...sources, queue: null, processes } as HealthSources;
+    const report = await new Watch({ sources: command, clock, logger: silentLogger }).once();
+    expect(report.queue).toBeNull();
+    expect(report.source.condition).toBe('waiting');
+    expect(report.problems[0]?.message).toBe('The queue does not answer, so no run can begin.');
+    expect(clock.sleepers).toBe(0);
+  });
+});
+
+describe('what a target holds', () => {
+  const hashKey = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
+  const under = (hashed: string[]) => ({ picks: parsePicks(['*'], hashed), hashKey });
+  const field = { id: 'mail', label: 'Mail', position: 0, column: 'mail' };
+  const fields = [{ ...field, isFilled: true, isInForm: true }];
+  /** A target with one form whose rows were stored plain. */
+  const held = (state: Partial<StoredForm['state']> = {}) => {
+    const storedPlain = storedUnder(under([]), FORM_A);
+    const { stored } = heldForm(FORM_A, { fields, state: { storedUnder: storedPlain, ...state } });
+    const store = { forms: async () => [stored], record: async () => null, open: async () => null };
+    const target = { name: 'db', kind: 'sqlite', address: 'a.sqlite', store };
+    return (hashed: string[], isStillChosen = true) =>
+      readTarget(target as unknown as Target, {
+        joining: under(hashed),
+        isChosen: () => isStillChosen,
+        writesBack: false,
+        refills: async (address) => new Map([[FORM_A.id, address.length]]),
+      });
+  };
+
+  it('L17: is of other settings where a field is hashed now; a form that is gone is as it was', async () => {
+    const [form] = (await held()(['mail'])).forms;
+    expect(form).toMatchObject({ isOtherSettings: true, refilledAtMs: 8, notices: [] });
+    expect((await held()([])).forms).toMatchObject([{ isOtherSettings: false }]);
+    const gone = await held({ goneAtMs: NOW })(['mail']);
+    const notices = [{ code: 'PLAIN_ANSWERS' }];
+    expect(gone.forms).toMatchObject([{ isOtherSettings: false, notices }]);
+  });
+});
+
+describe('waiting for the source', () => {
+  const request = 'GET /submissions?formId=frm_a';
+  const start = () => {
+    const [clock, events] = [new ManualClock(), new Events<SyncEvents>()];
+    return { clock, events, waits: new SourceWaits(events, clock) };
+  };
+
+  it('begins when an answer stays away, and ends with it', () => {
+    const { events, waits } = start();
+    events.emit('forms.silent', { request, silentMs: 10_000 });
+    const times = { sinceMs: NOW - 10_000, untilMs: NOW + 20_000 };
+    expect(waits.current).toEqual({ ...times, isThrottled: false, reason: 'no answer for 10 s' });
+    events.emit('forms.settled', { request });
+    expect(waits.current).toBeNull();
+  });
+
+  it('lasts since the first and until the last of several requests; one that was forgotten ends', async () => {
+    const { clock, events, waits } = start();
+    const retry = (of: string, delayMs: number, reason: string): void =>
+      events.emit('forms.retry', { request: of, attempt: 1, delayMs, reason });
+    retry(request, 1_000, 'answered 429 (too many requests)');
+    await clock.advance(2_000);
+    retry('GET /forms', 5_000, 'answered 503');
+    const both = { sinceMs: NOW, untilMs: NOW + 7_000, isThrottled: true, reason: 'answered 503' };
+    expect(waits.current).toEqual(both);
+    events.emit('forms.settled', { request });
+    expect(waits.current).toMatchObject({ sinceMs: NOW + 2_000, isThrottled: false });
+    await clock.advance(MINUTE);
+    expect(waits.current).toBeNull();
+    waits.stop();
+    retry(request, 1_000, 'answered 503');
+    expect(waits.current).toBeNull();
+  });
+});

@@ -1,0 +1,272 @@
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
+import { DataDir, type ProcessRecord } from '../../src/health/data-dir.ts';
+import { keepProcessRecord, readProcesses, startRunsHere } from '../../src/health/processes.ts';
+import type { OutcomeName } from '../../src/mirror/form-state.ts';
+import { type RunReport, unopenedRun } from '../../src/sync/run-form.ts';
+import { loosePaths, pathsBelow } from '../support/other-user.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+import { DAY, FORM_A, FORM_B, HOUR, MINUTE, NOW } from './facts.ts';
+import { ManualClock } from './manual-clock.ts';
+
+let folder: string;
+let dataDir: DataDir;
+beforeEach(() => {
+  folder = join(scratchFolder('data-dir'), 'data');
+  dataDir = new DataDir(folder);
+});
+afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
+
+/** How a run ended, `agoMs` before NOW. */
+function ended(outcome: OutcomeName, agoMs = 0, form = FORM_A, target = 'db'): RunReport {
+  const failure = new MirrorError('TARGET_FULL', 'No room.', { cause: new Error('an answer') });
+  return { ...unopenedRun(form, target, failure, NOW - agoMs, NOW - agoMs), outcome };
+}
+
+describe('DATA_DIR', () => {
+  it('keeps failed runs, since the first in a row, of each form in each target', async () => {
+    for (const agoMs of [HOUR, MINUTE]) await dataDir.noteRun(ended('failed', agoMs));
+    await dataDir.noteRun(ended('gone', 0, FORM_B));
+    await dataDir.noteRun(ended('failed', 0, FORM_A, 'sheet ../../x'));
+    const { runs } = await new DataDir(folder).kept();
+    expect(runs).toHaveLength(3);
+    expect(runs.find(({ target, form }) => target === 'db' && form.id === FORM_A.id)).toEqual({
+      target: 'db',
+      form: FORM_A,
+      outcome: 'failed',
+      code: 'TARGET_FULL',
+      error: 'No room.',
+      sinceMs: NOW - HOUR,
+      atMs: NOW - MINUTE,
+    });
+    await dataDir.forgetRun('db', FORM_B.id);
+    expect((await dataDir.kept()).runs).toHaveLength(2);
+  });
+
+  it.each<[OutcomeName, boolean]>([
+    ['ok', false],
+    ['held', false],
+    ['incomplete', false],
+    ['busy', true],
+    ['paused', true],
+    ['stopped', true],
+  ])('after a run that ended %s: a failure is kept: %s', async (outcome, isKept) => {
+    await dataDir.noteRun(ended('failed', HOUR));
+    await dataDir.noteRun(ended(outcome));
+    expect((await dataDir.kept()).runs).toHaveLength(isKept ? 1 : 0);
+  });
+
+  it('keeps that the source would not list its forms until it does; no fault of another part', async () => {
+    const away = new MirrorError('FORMS_UNREACHABLE', 'away');
+    await dataDir.noteSource(away, NOW - HOUR);
+    await dataDir.noteSource(away, NOW);
+    await dataDir.noteSource(new MirrorError('SETTINGS', 'wrong'), NOW + 1);
+    await dataDir.noteSource(new MirrorError('CANCELLED', 'stopped'), NOW + 1);
+    const source = { code: 'FORMS_UNREACHABLE', message: 'away', sinceMs: NOW - HOUR, atMs: NOW };
+    expect((await dataDir.kept()).source).toEqual(source);
+    await dataDir.noteSource(null, NOW);
+    expect((await dataDir.kept()).source).toBeNull();
+  });
+
+  it('L15: keeps names that match nothing, but none that looks like a key', async () => {
+    const some = {
+      variable: 'TARGET_FORMS',
+      kind: 'form',
+      nearest: null,
+      targets: ['db'],
+    } as const;
+    const key = 'sk_live_4eC39HqLyjWDarjtT1zdp7dcQ2xV8bNm';
+    await dataDir.noteUnmatched([
+      { ...some, name: 'nope' },
+      { ...some, name: key },
+    ]);
+    const names = (await dataDir.kept()).unmatched.map(({ name }) => name);
+    expect(names).toEqual(['nope', 'what looks like a key, and so is not shown']);
+    expect((await dataDir.kept()).runs).toEqual([]);
+    await dataDir.noteUnmatched([]);
+    expect((await dataDir.kept()).unmatched).toEqual([]);
+  });
+
+  it('L11, L15: is private, and holds no cause of an error', async () => {
+    await dataDir.noteRun(ended('failed'));
+    const paths = pathsBelow(folder);
+    expect(loosePaths(paths)).toEqual([]);
+    const file = paths.find((path) => path.endsWith('.json'));
+    expect(await readFile(file ?? '', 'utf8')).not.toContain('an answer');
+    expect(paths).toHaveLength(3);
+  });
+
+  it('notices a copy that is gone: one that this target at this address has held', async () => {
+    const place = { target: 'db', address: 'a', formId: FORM_A.id };
+    const note = (seen: object, atMs: number): Promise<boolean> =>
+      dataDir.noteCopy({ ...place, wasEmpty: true, isHeld: true, ...seen }, atMs);
+    expect(await note({ isHeld: false }, 1)).toBe(false);
+    expect(await note({}, 2)).toBe(false);
+    expect(await note({ wasEmpty: false }, 3)).toBe(false);
+    expect(await dataDir.refills('db', 'a')).toEqual(new Map());
+    expect(await note({ isHeld: false }, 4)).toBe(true);
+    expect(await note({ wasEmpty: false }, 5)).toBe(false);
+    expect(await dataDir.refills('db', 'a')).toEqual(new Map([[FORM_A.id, 4]]));
+    expect(await dataDir.refills('db', 'b')).toEqual(new Map());
+    // Another database under the same name is new, not emptied.
+    expect(await note({ address: 'b' }, 6)).toBe(false);
+    expect(await dataDir.refills('db', 'b')).toEqual(new Map());
+  });
+
+  it('leaves out what is damaged, and writes it again', async () => {
+    await dataDir.noteRun(ended('failed', HOUR));
+    const [name = ''] = await readdir(join(folder, 'failures'));
+    const path = join(folder, 'failures', name);
+    for (const text of [
+      '',
+      '{"version":4',
+      '{"version":4,"kept":{"target":1}}',
+      'null'.repeat(2),
+    ]) {
+      await writeFile(path, text);
+      expect((await dataDir.kept()).runs).toEqual([]);
+    }
+    await writeFile(`${path}.1f`, 'half');
+    await dataDir.noteRun(ended('failed'));
+    expect((await dataDir.kept()).runs).toMatchObject([{ sinceMs: NOW }]);
+  });
+
+  it('changes nothing that another build wrote, and names the file', async () => {
+    await dataDir.noteRun(ended('failed'));
+    const [name = ''] = await readdir(join(folder, 'failures'));
+    const path = join(folder, 'failures', name);
+    const other = '{"version":3,"kept":{}}';
+    await writeFile(path, other);
+    const refusal = { code: 'OTHER_SCHEMA', message: expect.stringContaining(path) };
+    await expect(dataDir.kept()).rejects.toMatchObject(refusal);
+    await expect(dataDir.noteRun(ended('failed'))).rejects.toMatchObject(refusal);
+    expect(await readFile(path, 'utf8')).toBe(other);
+  });
+
+  it('knows whether something can be kept', async () => {
+    expect(await dataDir.problem()).toBeNull();
+    await dataDir.noteRun(ended('failed'));
+    expect(await dataDir.problem()).toBeNull();
+    const inFile = new DataDir(join(folder, 'file', 'x'));
+    await writeFile(join(folder, 'file'), '');
+    expect(await inFile.problem()).toContain('cannot be written, so a failure that no target');
+  });
+
+  it('that is unwritable: the failure of a write is told, and leaves nothing half', async ({
+    skip,
+  }) => {
+    skip(process.getuid?.() === 0, 'root may write everywhere');
+    await mkdir(folder);
+    await chmod(folder, 0o500);
+    expect(await dataDir.problem()).toContain('cannot be written');
+    await expect(dataDir.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'EACCES' });
+  });
+
+  it('that is full says so, and a write leaves nothing half', async ({ skip }) => {
+    const disk = mountSmallDisk(4);
+    if (disk === undefined) return skip('no file system may be mounted');
+    try {
+      const small = new DataDir(disk.folder);
+      await small.noteRun(ended('failed', HOUR));
+      disk.fill();
+      expect(await small.problem()).toContain('is on a full disk');
+      await expect(small.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'ENOSPC' });
+      expect((await small.kept()).runs).toMatchObject([{ atMs: NOW - HOUR }]);
+      expect(await readdir(join(disk.folder, 'failures'))).toHaveLength(1);
+      disk.empty();
+      disk.setReadOnly(true);
+      expect(await small.problem()).toContain('cannot be written');
+    } finally {
+      disk.unmount();
+    }
+  });
+});
+
+describe('the records of processes', () => {
+  const own = { host: hostname(), pid: process.pid };
+  const elsewhere = { host: 'web-7', pid: 42 };
+  /** Of a process ID that no process can have. */
+  const dead = { host: hostname(), pid: 2 ** 30 };
+  const WAIT = { sinceMs: NOW, untilMs: NOW + MINUTE, isThrottled: true, reason: 'answered 429' };
+  const record = (changes: Partial<ProcessRecord>): Promise<void> =>
+    dataDir.writeProcess({
+      ...own,
+      role: 'start',
+      atMs: NOW,
+      sourceWait: null,
+      queueAwaySinceMs: null,
+      ...changes,
+    });
+
+  it.each<[string, Partial<ProcessRecord>, boolean]>([
+    ['one of this machine that lives', own, true],
+    ['one of this machine that is dead, just now', dead, false],
+    ['one that has written nothing for 46 s', { ...own, atMs: NOW - 46_000 }, false],
+    ['one of another machine that has just written', elsewhere, true],
+    ['one of another machine that has not', { ...elsewhere, atMs: NOW - 46_000 }, false],
+  ])('tell whether it runs: %s', async (_name, changes, isRunning) => {
+    await record(changes);
+    const { isAnyRunning, died } = await readProcesses(dataDir, NOW);
+    expect([isAnyRunning, died === null]).toEqual([isRunning, isRunning]);
+    expect(await startRunsHere(dataDir, NOW)).toBe(isRunning);
+  });
+
+  it('say together what the mirror waits for, and which process died last', async () => {
+    expect(await readProcesses(dataDir, NOW)).toMatchObject({ isAnyRunning: false, died: null });
+    await record({ ...dead, atMs: NOW - DAY });
+    await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, queueAwaySinceMs: NOW - DAY });
+    expect(await readProcesses(dataDir, NOW)).toMatchObject({
+      sourceWait: null,
+      queueAwaySinceMs: null,
+      died: {
+        message:
+          'worker (process 42 on web-7) has died; it was last seen at 2026-05-12 08:30:00 UTC. Nothing has been copied since.',
+        sinceMs: NOW - HOUR,
+      },
+    });
+    await record({ ...own, role: 'worker', sourceWait: WAIT, queueAwaySinceMs: NOW - 5 });
+    const all = { sourceWait: WAIT, queueAwaySinceMs: NOW - 5, died: null };
+    expect(await readProcesses(dataDir, NOW)).toMatchObject(all);
+    expect(await startRunsHere(dataDir, NOW)).toBe(false);
+    expect(await readProcesses(dataDir, NOW, true)).toMatchObject({ isAnyRunning: false });
+  });
+
+  it('are kept up to date while a process runs, and end with it and with those that died', async () => {
+    const clock = new ManualClock();
+    let [isQueueThere, sourceWait] = [true, null as typeof WAIT | null];
+    await record(dead);
+    await record({ ...elsewhere, atMs: NOW });
+    const errors: unknown[] = [];
+    const keeping = await keepProcessRecord({
+      dataDir,
+      clock,
+      role: 'start',
+      sourceWait: () => sourceWait,
+      queueAnswers: async () => isQueueThere,
+      onError: (error) => void errors.push(error),
+    });
+    expect(new Set((await dataDir.processes()).map(({ pid }) => pid))).toEqual(
+      new Set([own.pid, elsewhere.pid]),
+    );
+    [isQueueThere, sourceWait] = [false, WAIT];
+    const shown = () => readProcesses(dataDir, clock.now());
+    keeping.writeNow();
+    await expect.poll(shown).toMatchObject({ sourceWait: WAIT, queueAwaySinceMs: NOW });
+    for (let beat = 0; beat < 5; beat++) {
+      await expect.poll(() => clock.sleepers).toBe(1);
+      await clock.advance(10_000);
+      const atMs = clock.now();
+      // The one that was killed elsewhere is known to be dead after 45 s only.
+      await expect
+        .poll(() => dataDir.processes())
+        .toContainEqual(expect.objectContaining({ atMs }));
+    }
+    expect(await shown()).toMatchObject({ queueAwaySinceMs: NOW });
+    await keeping[Symbol.asyncDispose]();
+    expect([await dataDir.processes(), errors, clock.sleepers]).toEqual([[], [], 0]);
+  });
+});

@@ -1,0 +1,219 @@
+import type { ProblemCode } from '../../src/base/catalogue.ts';
+import type {
+  Facts,
+  HeldForm,
+  HeldTarget,
+  QueueFacts,
+  RunningJob,
+  TargetFacts,
+} from '../../src/health/facts.ts';
+import type { Kept, KeptRun } from '../../src/health/data-dir.ts';
+import {
+  EMPTY_TALLY,
+  type FormState,
+  newFormState,
+  type Tally,
+} from '../../src/mirror/form-state.ts';
+import type { Pause } from '../../src/mirror/pauses.ts';
+import type { Run, StoredForm } from '../../src/mirror/port.ts';
+import type { FormIdentity } from '../../src/mirror/types.ts';
+
+/*
+ * Facts of a mirror with one target and two forms in which nothing is wrong, changed as a test wants it.
+ */
+
+export const NOW = Date.UTC(2026, 4, 12, 9, 30);
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+export const FORM_A: FormIdentity = { id: 'frm_a', slug: 'a', name: 'Form A' };
+export const FORM_B: FormIdentity = { id: 'frm_b', slug: 'b', name: 'Form B' };
+
+/** `ms` before NOW, as ISO. */
+export const before = (ms: number): string => new Date(NOW - ms).toISOString();
+
+/** A run that ended well `agoMs` before NOW. */
+export const run = (agoMs: number, changes: Partial<Run> = {}): Run => ({
+  startedAtMs: NOW - agoMs - 800,
+  endedAtMs: NOW - agoMs,
+  outcome: 'ok',
+  code: null,
+  error: null,
+  requests: 3,
+  held: 0,
+  isWhole: false,
+  inserted: 0,
+  updated: 0,
+  unchanged: 100,
+  deleted: 0,
+  rejected: 0,
+  ...changes,
+});
+
+/** A run that failed. */
+export const failed = (agoMs: number, code: ProblemCode, error: string = code): Run =>
+  run(agoMs, { outcome: 'failed', code, error });
+
+/** A failed run of {@link FORM_A} that no target recorded. */
+export const kept = (agoMs: number, changes: Partial<KeptRun> = {}): KeptRun => ({
+  target: 'db',
+  form: FORM_A,
+  outcome: 'failed',
+  code: 'TARGET_FAILED',
+  error: 'broke',
+  sinceMs: NOW - agoMs,
+  atMs: NOW - agoMs,
+  ...changes,
+});
+
+export type FormChanges = Partial<Omit<HeldForm, 'stored'>> &
+  Partial<Pick<StoredForm, 'losses' | 'fields'>> & {
+    readonly state?: Partial<FormState>;
+    readonly tally?: Partial<Tally>;
+    /** When source and copy last agreed, by a run that ended then. */
+    readonly agoMs?: number;
+  };
+
+/** A form that was read whole two hours ago, and last agreed `agoMs` ago (20 s). */
+export function heldForm(form: FormIdentity, changes: FormChanges = {}): HeldForm {
+  const { state, tally, losses = [], fields = [], agoMs = 20_000, ...held } = changes;
+  const { id: formId, slug, name } = form;
+  return {
+    stored: {
+      state: {
+        ...newFormState({ formId, slug, name, place: slug }),
+        ranges: [{ fromMs: null, toMs: null, readAtMs: NOW - 2 * HOUR, isDue: false }],
+        submissionsAsOfMs: NOW - agoMs,
+        statusesAsOfMs: NOW - agoMs,
+        tally: { ...EMPTY_TALLY, rows: { NEW: 100 }, ...tally },
+        ...state,
+      },
+      fields,
+      losses,
+      notices: [],
+      location: `table ${slug}`,
+      place: { table: slug },
+    },
+    runs: [run(agoMs)],
+    writeBack: null,
+    refilledAtMs: null,
+    isOtherSettings: false,
+    notices: [],
+    ...held,
+  };
+}
+
+/** A form that was never read. */
+export const NEW_STATE: Partial<FormState> = {
+  ranges: [],
+  submissionsAsOfMs: null,
+  statusesAsOfMs: null,
+  tally: EMPTY_TALLY,
+};
+
+export const QUEUE: QueueFacts = {
+  backend: 'redis',
+  address: 'redis://queue.internal:6379',
+  isReachable: true,
+  nextPollAt: before(-38_000),
+  isOverdue: false,
+  waiting: 1,
+  active: 0,
+  running: [],
+  workers: ['web1-42'],
+};
+
+export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({
+  step: 'sync',
+  formId: 'frm_a',
+  target: 'db',
+  startedAtMs: NOW - 30_000,
+  seen: 5,
+  total: 9,
+  worker: 'web1-42',
+  ...changes,
+});
+
+/** The queue while these jobs run. */
+export const busy = (...running: RunningJob[]): QueueFacts => ({ ...QUEUE, running });
+
+/** A target that was read just now. */
+export const targetOf = (
+  held: Partial<HeldTarget> = {},
+  read: Partial<TargetFacts> = {},
+): TargetFacts => ({
+  name: 'db',
+  held: {
+    kind: 'postgres',
+    address: 'postgres://db',
+    forms: [heldForm(FORM_A), heldForm(FORM_B)],
+    pauses: [],
+    agreement: null,
+    ...held,
+  },
+  readAtMs: NOW,
+  failure: null,
+  ...read,
+});
+
+/** What differs from a mirror in which nothing is wrong. `a`, `b`: of its forms; `held`, `read`: of its target. */
+export type Situation = Partial<Facts> & {
+  readonly a?: FormChanges;
+  readonly b?: FormChanges;
+  readonly held?: Partial<HeldTarget>;
+  readonly read?: Partial<TargetFacts>;
+};
+
+export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts {
+  const forms = [heldForm(FORM_A, a), heldForm(FORM_B, b)];
+  return {
+    nowMs: NOW,
+    version: '1.2.3',
+    targets: [targetOf({ forms, ...held }, read)],
+    queue: QUEUE,
+    queueAwaySinceMs: null,
+    plan: { atMs: null, forms: [], unmatched: [] },
+    kept: { runs: [], source: null, unmatched: [] },
+    dataDir: null,
+    processes: null,
+    sourceWait: null,
+    isChosen: () => true,
+    nextPollMs: (afterMs) => afterMs + MINUTE,
+    compareEveryMs: 6 * HOUR,
+    expectedSinceMs: () => 0,
+    ...changes,
+  };
+}
+
+export const pause = (formId: string | null, reason: string | null = 'a new tab'): Pause => {
+  return { formId, since: before(HOUR), by: 'command line, ann@ops-1', reason };
+};
+const NEW = { id: 'frm_new', slug: 'new', name: 'New' };
+export const planOf = (forms = [FORM_A, FORM_B, NEW], agoMs = 1_000) => ({
+  atMs: NOW - agoMs,
+  forms: forms.map((form) => ({ form, targets: ['db'] })),
+  unmatched: [],
+});
+export const keeping = (some: Partial<Kept>): Situation => ({
+  kept: { runs: [], source: null, unmatched: [], ...some },
+});
+export const agreement = (agoMs: number) => {
+  return { atMs: NOW - agoMs, onStatuses: true, formIds: ['frm_a'] };
+};
+export const fails = (code: ProblemCode, agoMs = 1_000): FormChanges => ({
+  runs: [failed(agoMs, code), run(agoMs + MINUTE)],
+});
+export const NO_PLAN = { atMs: null, forms: [], unmatched: [] };
+export const silent = (agoMs: number): FormChanges => ({ agoMs });
+export const WRITTEN = { since: before(HOUR), code: null, error: null, refused: 0 };
+export const UNHEARD = { code: 'FORMS_UNREACHABLE', message: 'away', sinceMs: NOW - DAY } as const;
+export const AWAY = {
+  code: 'TARGET_UNREACHABLE',
+  message: 'no answer',
+  sinceMs: NOW - MINUTE,
+} as const;
+const TIMES = { sinceMs: NOW - 42_000, untilMs: NOW + 5_000 };
+export const WAIT = { ...TIMES, isThrottled: false, reason: 'answered 503' };
+export const RUNNING = { sourceWait: null, isAnyRunning: true, died: null, queueAwaySinceMs: null };
+const WHERE = { variable: 'TARGET_HASH_FIELDS', targets: ['db'] };
+export const UNMATCHED = { ...WHERE, name: 'field_1_nope', kind: 'field', nearest: null } as const;

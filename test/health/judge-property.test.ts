@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
+import { judge } from '../../src/health/judge.ts';
+import type { FormReport, Problem, Report } from '../../src/health/report.ts';
+import { OUTCOMES, type OutcomeName } from '../../src/mirror/form-state.ts';
+import { propertyRuns } from '../support/property.ts';
+import {
+  agreement,
+  AWAY,
+  busy,
+  DAY,
+  factsOf,
+  FORM_A,
+  FORM_B,
+  type FormChanges,
+  HOUR,
+  job,
+  kept,
+  MINUTE,
+  NEW_STATE,
+  NO_PLAN,
+  NOW,
+  pause,
+  planOf,
+  QUEUE,
+  run,
+  UNHEARD,
+  UNMATCHED,
+  WAIT,
+  WRITTEN,
+} from './facts.ts';
+
+/** Some of what can be, in any combination. */
+const agoMs = fc.constantFrom(-HOUR, 0, 20_000, 5 * MINUTE, HOUR, 9 * DAY);
+const codes = fc.constantFrom<ProblemCode[]>(
+  ...(['FORMS_FAILED', 'FORMS_UNAUTHORIZED', 'TARGET_DENIED', 'SETTINGS', 'SLUG_REUSED'] as const),
+);
+const outcome = fc.constantFrom(...(Object.keys(OUTCOMES) as OutcomeName[]));
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 3, nil: null });
+const aRun = fc
+  .tuple(agoMs, outcome, codes)
+  .map(([ms, how, code]) => run(ms, { outcome: how, code: how === 'failed' ? code : null }));
+const someForm: fc.Arbitrary<FormChanges> = fc.record({
+  agoMs,
+  runs: fc.array(aRun, { maxLength: 3 }),
+  losses: fc.constantFrom([], [], ['Rows are missing.']),
+  isOtherSettings: fc.constantFrom(false, false, true),
+  refilledAtMs: maybe(agoMs.map((ms) => NOW - ms)),
+  tally: fc.record({ held: fc.constantFrom(0, 0, 3), undecided: fc.constantFrom(0, 1) }),
+  writeBack: maybe(maybe(codes).map((code) => Object.assign({}, WRITTEN, { code, refused: 1 }))),
+  state: fc.constantFrom({}, {}, NEW_STATE, { goneAtMs: NOW - DAY }, { goneAtMs: NOW - 8 * DAY }),
+});
+const someFacts = fc
+  .record({
+    a: someForm,
+    b: someForm,
+    held: fc.record({
+      pauses: fc.constantFrom([], [], [pause(null)], [pause('frm_a')]),
+      agreement: maybe(agoMs.map(agreement)),
+    }),
+    read: fc.constantFrom({}, { failure: AWAY }),
+    queue: fc.constantFrom(QUEUE, null, { ...QUEUE, isOverdue: true }, busy(job())),
+    queueAwaySinceMs: fc.constantFrom(null, null, NOW - HOUR),
+    plan: fc.constantFrom(planOf(), planOf([FORM_B]), planOf([FORM_A], -HOUR), NO_PLAN),
+    kept: fc.record({
+      runs: fc.array(
+        fc.tuple(agoMs, codes).map(([ms, code]) => kept(ms, { code })),
+        { maxLength: 1 },
+      ),
+      source: fc.constantFrom(null, null, { ...UNHEARD, atMs: NOW }),
+      unmatched: fc.constantFrom([], [], [UNMATCHED]),
+    }),
+    dataDir: fc.constantFrom(null, null, 'DATA_DIR is full.'),
+    sourceWait: fc.constantFrom(null, null, WAIT),
+    expectedSinceMs: agoMs.map((ms) => () => NOW - ms),
+    isChosen: fc.constantFrom(
+      () => true,
+      (_: string, { id }: { id: string }) => id === 'frm_b',
+    ),
+  })
+  .map(factsOf);
+
+const isError = ({ level }: Problem): boolean => level === 'error';
+
+/** What a report may not say, as far as it can be seen from the report. */
+function untruths(report: Report): string[] {
+  const found: string[] = [];
+  const must = (is: boolean, what: string): void => void (is || found.push(what));
+  const ofTargets = report.targets.flatMap(({ problem }) => problem ?? []);
+  const ofAll = [...report.problems, ...ofTargets];
+  for (const form of report.forms) {
+    const { claim, problems, state } = form;
+    const { submissionsAsOf: asOf, answersAsOf, statusesAsOf } = claim;
+    must(asOf !== null || (answersAsOf ?? statusesAsOf) === null, 'claims statuses of no rows');
+    must(state !== 'ok' || asOf !== null, 'a form is well of which nothing is claimed');
+    must(state !== 'ok' || form.overdueSince === null, 'a form is well that is overdue');
+    must(state !== 'ok' || problems.length === 0, 'a form is well with problems');
+    must(asOf === null || Date.parse(asOf) <= NOW, 'claims what is to come');
+    const hides = form.pause === null && state !== 'failed' && problems.some(isError);
+    must(!hides, 'a form with an error has not failed');
+    const target = report.targets.find(({ name }) => name === form.target)?.problem ?? [];
+    const causes = [...report.problems, target].flat();
+    for (const { code } of problems.filter(({ isExplained }) => isExplained))
+      must(
+        causes.some((cause) =>
+          code === 'STALE' ? isError(cause) : PROBLEMS[cause.code].scope === PROBLEMS[code].scope,
+        ),
+        `${code} is explained by nothing`,
+      );
+  }
+  must(report.state === 'failed' || !ofAll.some(isError), 'an error of all is no failure');
+  if (report.state === 'ok') {
+    must(ofAll.length === 0, 'all is well with problems');
+    const worse = report.forms.filter(({ state }) => state !== 'ok' && state !== 'ended');
+    const isAsBefore = ({ state, claim, overdueSince }: FormReport): boolean =>
+      state === 'working' && claim.submissionsAsOf !== null && overdueSince === null;
+    must(worse.every(isAsBefore), 'all is well with forms that are not');
+  }
+  return found;
+}
+
+it('L17: calls nothing well that is not known to be, and reports the cause of what it explains', () => {
+  const property = fc.property(someFacts, (facts) => {
+    expect(untruths(judge(facts))).toEqual([]);
+  });
+  fc.assert(property, propertyRuns(1_000));
+});

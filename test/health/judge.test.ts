@@ -1,0 +1,699 @@
+import { describe, expect, it } from 'vitest';
+import { PROBLEMS } from '../../src/base/catalogue.ts';
+import { judge } from '../../src/health/judge.ts';
+import {
+  exceptText,
+  type FormReport,
+  type Problem,
+  type Report,
+  type ShownClaim,
+  type SourceReport,
+  STATE_TITLES,
+} from '../../src/health/report.ts';
+import { ago } from '../../src/base/format.ts';
+import {
+  agreement,
+  AWAY,
+  before,
+  busy,
+  DAY,
+  factsOf,
+  failed,
+  fails,
+  FORM_A,
+  FORM_B,
+  type FormChanges,
+  heldForm,
+  HOUR,
+  job,
+  keeping,
+  kept,
+  MINUTE,
+  NEW_STATE,
+  NOW,
+  pause,
+  planOf,
+  QUEUE,
+  run,
+  RUNNING,
+  silent,
+  type Situation,
+  targetOf,
+  UNHEARD,
+  UNMATCHED,
+  WAIT,
+  WRITTEN,
+} from './facts.ts';
+
+/** `FORMS_FAILED error explained` */
+const short = ({ code, level, isExplained }: Problem): string =>
+  `${code} ${level}${isExplained ? ' explained' : ''}`;
+const shortOf = (problems: readonly Problem[]): string => `[${problems.map(short).join(', ')}]`;
+
+const formOf = (report: Report, { id } = FORM_A, target = 'db'): FormReport => {
+  const found = report.forms.find((one) => one.form.id === id && one.target === target);
+  if (found === undefined) throw new Error(`no ${id} in ${target}`);
+  return found;
+};
+
+/** `20 s, 20 s, 2 h except for 3 held deletions`: how old submissions, statuses and answers are. */
+function claimed(claim: ShownClaim): string {
+  const { submissionsAsOf, statusesAsOf, answersAsOf } = claim;
+  if (submissionsAsOf === null) return 'nothing';
+  const times = [submissionsAsOf, statusesAsOf, answersAsOf].map((time) => ago(time, NOW));
+  return times.join(', ').replaceAll(' ago', '') + exceptText(claim);
+}
+
+/** `failed [STALE error]; claims nothing`, less what is so where nothing is wrong. */
+function formText({ state, title, problems, claim }: FormReport): string {
+  const found = problems.length === 0 ? '' : ` ${shortOf(problems)}`;
+  const claims = claimed(claim) === '20 s, 20 s, 2 h' ? '' : `; claims ${claimed(claim)}`;
+  return `${state}${title === STATE_TITLES[state] ? '' : `: ${title}`}${found}${claims}`;
+}
+
+/** What is not as where nothing is wrong. */
+function text({ state, title, problems, source, targets, forms }: Report): string {
+  const texts = forms.map((form) => [form.form.slug, formText(form)] as const);
+  const [a, b, c] = texts.map(([, said]) => said);
+  const ofForms = a === b && c === undefined ? [['both', a ?? 'ok'] as const] : texts;
+  return [
+    state === 'ok' ? state : `${state}: ${title}`,
+    ...(problems.length === 0 ? [] : [`all ${shortOf(problems)}`]),
+    ...(source.condition === 'answering' ? [] : [`source ${source.condition}`]),
+    ...targets.flatMap(({ name, problem }) => (problem ? [`${name} ${shortOf([problem])}`] : [])),
+    ...ofForms.filter(([, said]) => said !== 'ok').map((part) => part.join(' ')),
+  ]
+    .join(' | ')
+    .replaceAll('command line, ann@ops-1', 'ann');
+}
+
+/** What has happened to a form; what the report says of it, where nothing else is wrong. */
+const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
+  ['nothing is wrong', {}, 'ok'],
+  ['the last run of a form failed', fails('TARGET_FULL'), 'failed [TARGET_FULL error]'],
+  [
+    'the last run failed with a code of an unknown build',
+    { runs: [run(1_000, { outcome: 'failed', code: 'NO_SUCH', error: 'odd' })] },
+    'failed [INTERNAL error]',
+  ],
+  [
+    'runs were cut short by a stop, a pause and another process',
+    { runs: (['stopped', 'paused', 'busy'] as const).map((outcome) => run(1, { outcome })) },
+    'ok',
+  ],
+  [
+    'a run was stopped after one that failed',
+    { runs: [run(1, { outcome: 'stopped' }), failed(2, 'TARGET_FULL')] },
+    'failed [TARGET_FULL error]',
+  ],
+  [
+    'a run proved nothing',
+    { runs: [run(1_000, { outcome: 'incomplete', error: 'moved' }), run(20_000)] },
+    'attention [RUN_INCOMPLETE warning]',
+  ],
+  [
+    'L8: deletions are held, though runs go well',
+    { tally: { held: 312, undecided: 1 }, runs: [run(1_000, { outcome: 'held', held: 312 })] },
+    'attention [DELETIONS_HELD warning]; claims 20 s, 20 s, 2 h except for 312 held deletions and 1 undecided',
+  ],
+  [
+    'L17: people removed rows, however well runs went',
+    { losses: ['4 rows are missing.'] },
+    'failed [COPY_DAMAGED error]; claims nothing',
+  ],
+  [
+    'L17: the rows were stored under other settings',
+    { isOtherSettings: true },
+    'failed [SETTINGS_CHANGED error]; claims nothing',
+  ],
+  ['L11: a slug names another form now', fails('SLUG_REUSED'), 'failed [SLUG_REUSED error]'],
+  [
+    'L7: the source refused status changes',
+    { writeBack: { ...WRITTEN, refused: 2 } },
+    'attention [WRITE_BACK_REFUSED warning]',
+  ],
+  [
+    'a write-back failed',
+    { writeBack: { ...WRITTEN, code: 'FORMS_FAILED', error: 'broke' } },
+    'attention [FORMS_FAILED warning]',
+  ],
+  [
+    'a form has been gone at the source for a day',
+    { runs: [run(DAY, { outcome: 'gone' })], state: { goneAtMs: NOW - DAY } },
+    'attention [FORM_GONE warning]; claims nothing',
+  ],
+  [
+    'a form has been gone for more than a week',
+    { runs: [run(8 * DAY, { outcome: 'gone' })], state: { goneAtMs: NOW - 8 * DAY } },
+    'ended: Gone at the source [FORM_GONE warning]; claims nothing',
+  ],
+  [
+    'a form that was gone is there again',
+    { runs: [run(20_000), run(HOUR, { outcome: 'gone' })] },
+    'ok',
+  ],
+  [
+    'the source fails one form: its own matter',
+    fails('FORMS_FAILED'),
+    'failed [FORMS_FAILED error]',
+  ],
+  [
+    'L17: a run is overdue, long before the copy is stale',
+    silent(5 * MINUTE),
+    'waiting: Overdue; claims 5 min, 5 min, 2 h',
+  ],
+  [
+    'a form is not stale after 12 minutes',
+    silent(12 * MINUTE),
+    'waiting: Overdue; claims 12 min, 12 min, 2 h',
+  ],
+  [
+    'a form is stale after two missed polls and ten minutes',
+    silent(13 * MINUTE),
+    'failed [STALE error]; claims 13 min, 13 min, 2 h',
+  ],
+  [
+    'L17: a long run has just ended: it shows how the source was when it began',
+    { ...silent(3 * HOUR), runs: [run(5_000, { startedAtMs: NOW - 3 * HOUR })] },
+    'ok; claims 3 h, 3 h, 2 h',
+  ],
+  [
+    'statuses are never counted: they are as old as the answers',
+    { state: { statusesAsOfMs: null } },
+    'ok; claims 20 s, 2 h, 2 h',
+  ],
+  [
+    'L17: a claim is dated ahead of now',
+    silent(-50 * MINUTE),
+    'waiting: Waiting for the next run; claims nothing',
+  ],
+  [
+    'L17: a failure is not hidden by runs that are dated ahead of now',
+    {
+      ...silent(-50 * MINUTE),
+      runs: [run(-50 * MINUTE), run(-49 * MINUTE), failed(MINUTE, 'TARGET_FULL')],
+    },
+    'failed [TARGET_FULL error]; claims nothing',
+  ],
+  [
+    'a first copy has ended without an agreement yet',
+    { state: NEW_STATE, runs: [run(1_000)] },
+    'waiting: Waiting for the next run; claims nothing',
+  ],
+];
+/** What has happened; what the report says of all, and of each form that is not well. */
+const CASES: readonly (readonly [string, Situation, string])[] = [
+  [
+    'the last run failed, and no target recorded it',
+    keeping({ runs: [kept(1_000)] }),
+    'failed: 1 form failed | a failed [TARGET_FAILED error]',
+  ],
+  ['a run after the failure that was kept did not fail', keeping({ runs: [kept(21_000)] }), 'ok'],
+  [
+    'a copy was gone and was filled again within the week',
+    { a: { refilledAtMs: NOW - 6 * DAY }, b: { refilledAtMs: NOW - 8 * DAY } },
+    'attention: 1 form needs attention | a attention [COPY_REFILLED warning]',
+  ],
+  [
+    'a form was gone before it was ever copied: it is never stale',
+    {
+      held: { forms: [heldForm(FORM_B)] },
+      ...keeping({ runs: [kept(DAY, { outcome: 'gone', code: 'FORM_GONE' })] }),
+    },
+    'attention: 1 form needs attention | a attention [FORM_GONE warning]; claims nothing',
+  ],
+  [
+    'the source fails two forms',
+    { a: fails('FORMS_FAILED', 9_000), b: fails('FORMS_FAILED', 8_000) },
+    'failed: The Forms API fails | all [FORMS_FAILED error] | source failing | both failed [FORMS_FAILED error explained]',
+  ],
+  [
+    'the source has answered a poll since',
+    {
+      a: fails('FORMS_FAILED', 9_000),
+      b: fails('FORMS_FAILED', 8_000),
+      plan: planOf([FORM_A, FORM_B], 7_000),
+    },
+    'failed: 2 forms failed | both failed [FORMS_FAILED error]',
+  ],
+  [
+    'the source refuses the key: one form shows it for all',
+    {
+      a: { ...fails('FORMS_UNAUTHORIZED'), writeBack: { ...WRITTEN, code: 'FORMS_UNAUTHORIZED' } },
+    },
+    'failed: The Forms API refuses the key | all [FORMS_UNAUTHORIZED error] | source failing | a failed [FORMS_UNAUTHORIZED error explained, FORMS_UNAUTHORIZED warning explained] | b waiting: Waiting for the source',
+  ],
+  [
+    'the source would not list its forms',
+    keeping({ source: { ...UNHEARD, atMs: NOW - 1 } }),
+    'failed: The Forms API does not answer | all [FORMS_UNREACHABLE error] | source failing | both waiting: Waiting for the source',
+  ],
+  [
+    'the source has answered since it would not list its forms',
+    keeping({ source: { ...UNHEARD, atMs: NOW - HOUR } }),
+    'ok',
+  ],
+  [
+    'requests wait for the source',
+    { sourceWait: WAIT },
+    'waiting: Waiting for the Forms API | all [SOURCE_WAITING warning] | source waiting | both waiting: Waiting for the source',
+  ],
+  [
+    'L17: requests wait for the source while forms are read',
+    { sourceWait: WAIT, queue: busy(job(), job({ formId: 'frm_b' })) },
+    'waiting: Waiting for the Forms API | all [SOURCE_WAITING warning] | source waiting | both working',
+  ],
+  [
+    'requests wait for a source that is known to fail: reported once',
+    { sourceWait: WAIT, a: fails('FORMS_UNAUTHORIZED') },
+    'failed: The Forms API refuses the key | all [FORMS_UNAUTHORIZED error] | source failing | a failed [FORMS_UNAUTHORIZED error explained] | b waiting: Waiting for the source',
+  ],
+  [
+    'a target fails two forms',
+    { a: fails('TARGET_DENIED', 9_000), b: fails('TARGET_DENIED', 8_000) },
+    'failed: The target denies access | db [TARGET_DENIED error] | both failed [TARGET_DENIED error explained]',
+  ],
+  [
+    'a run into the target went well between two failures',
+    {
+      a: fails('TARGET_DENIED', 9_000),
+      b: { runs: [failed(8_000, 'TARGET_DENIED'), run(8_500)] },
+    },
+    'failed: 2 forms failed | both failed [TARGET_DENIED error]',
+  ],
+  [
+    'L17: a target cannot be read: its forms are as of the last reading',
+    { read: { failure: AWAY, readAtMs: NOW - MINUTE } },
+    'failed: The target does not answer | db [TARGET_UNREACHABLE error] | both waiting: Waiting for the target',
+  ],
+  [
+    'another build wrote the target',
+    { a: fails('OTHER_SCHEMA') },
+    'failed: Another build wrote the target | db [OTHER_SCHEMA error] | a failed [OTHER_SCHEMA error explained] | b waiting: Waiting for the target',
+  ],
+  [
+    'the queue is away',
+    { queueAwaySinceMs: NOW - MINUTE, queue: { ...QUEUE, isReachable: false } },
+    'failed: The queue does not answer | all [QUEUE_FAILED error] | both waiting: Waiting for the queue',
+  ],
+  [
+    'no poll has begun at its time',
+    { queue: { ...QUEUE, isOverdue: true, nextPollAt: before(HOUR) } },
+    'failed: The scheduler has stopped | all [QUEUE_FAILED error] | both waiting: Waiting for the queue',
+  ],
+  [
+    'the process that copied has died',
+    {
+      queue: null,
+      processes: { ...RUNNING, died: { message: 'start has died.', sinceMs: NOW - MINUTE } },
+    },
+    'failed: The process of the mirror has died | all [NOT_RUNNING error] | both waiting: Not running',
+  ],
+  [
+    'the settings name what does not exist: announced once, not for each form that it holds up',
+    {
+      plan: { atMs: NOW, forms: planOf().forms, unmatched: [UNMATCHED] },
+      a: fails('SETTINGS'),
+    },
+    'failed: The settings name what does not exist | all [SETTINGS error] | a failed [SETTINGS error explained] | b waiting: Settings to correct | new waiting: Settings to correct; claims nothing',
+  ],
+  [
+    'an earlier process found names that do not exist',
+    keeping({ unmatched: [UNMATCHED] }),
+    'failed: The settings name what does not exist | all [SETTINGS error] | both waiting: Settings to correct',
+  ],
+  [
+    'failures cannot be kept: the forms are well',
+    { dataDir: 'DATA_DIR (/data) cannot be written.' },
+    'failed: Failures cannot be kept | all [DATA_DIR error]',
+  ],
+  [
+    'all forms are stale: reported once',
+    { a: silent(HOUR), b: silent(HOUR) },
+    'failed: All forms are stale | all [STALE error] | source unknown | both failed [STALE error explained]; claims 1 h, 1 h, 2 h',
+  ],
+  [
+    'forms are stale as the queue is away',
+    { a: silent(HOUR), queueAwaySinceMs: NOW - HOUR },
+    'failed: The queue does not answer | all [QUEUE_FAILED error] | a failed [STALE error explained]; claims 1 h, 1 h, 2 h | b waiting: Waiting for the queue',
+  ],
+  [
+    'the schedule has a night without runs',
+    { a: silent(20 * HOUR), nextPollMs: (ms) => ms + 12 * HOUR },
+    'ok | a ok; claims 20 h, 20 h, 2 h',
+  ],
+  [
+    'runs can be expected since a minute: a start, the end of an outage',
+    { a: silent(DAY), b: silent(DAY), expectedSinceMs: () => NOW - MINUTE },
+    'waiting: 2 of 2 forms overdue | source unknown | both waiting: Overdue; claims 1 d, 1 d, 2 h',
+  ],
+  [
+    'an old form is being copied',
+    { a: silent(HOUR), queue: busy(job()) },
+    'working: Catching up | a working; claims 1 h, 1 h, 2 h',
+  ],
+  [
+    'other forms of the target are being copied: a form may have to wait',
+    { a: silent(5 * HOUR), queue: busy(job({ formId: 'frm_b' })) },
+    'waiting: 1 of 2 forms overdue | a waiting: Overdue; claims 5 h, 5 h, 2 h | b working',
+  ],
+  [
+    'a form that is current is read: the mirror is as well as before',
+    { queue: busy(job()) },
+    'ok | a working',
+  ],
+  [
+    'L17: a poll has agreed since, of one form, on statuses too',
+    {
+      a: silent(2 * HOUR),
+      held: { agreement: agreement(5_000) },
+    },
+    'ok | a ok; claims 5 s, 5 s, 2 h',
+  ],
+  [
+    'L17: a poll has agreed on numbers only, and not of the other form',
+    {
+      a: silent(HOUR),
+      b: silent(HOUR),
+      held: { agreement: { ...agreement(5_000), onStatuses: false } },
+    },
+    'failed: 1 form failed | a ok; claims 5 s, 1 h, 2 h | b failed [STALE error]; claims 1 h, 1 h, 2 h',
+  ],
+  [
+    'L17: a poll under the right clock dates the claim of the forms that it speaks for',
+    {
+      a: silent(-50 * MINUTE),
+      b: silent(-50 * MINUTE),
+      held: { agreement: agreement(MINUTE) },
+    },
+    'waiting: 1 of 2 forms not mirrored yet | a ok; claims 1 min, 1 min, 2 h | b waiting: Waiting for the next run; claims nothing',
+  ],
+  [
+    'L17: an agreement and a plan that are dated ahead of now show no answer of the source',
+    {
+      a: fails('FORMS_FAILED', 9_000),
+      b: fails('FORMS_FAILED', 8_000),
+      plan: planOf([FORM_A, FORM_B], -HOUR),
+    },
+    'failed: The Forms API fails | all [FORMS_FAILED error] | source failing | both failed [FORMS_FAILED error explained]',
+  ],
+  [
+    'L17: a planned form was never copied',
+    { plan: planOf(), expectedSinceMs: () => NOW },
+    'waiting: 1 of 3 forms not mirrored yet | new waiting: Waiting for the first run; claims nothing',
+  ],
+  [
+    'a first copy runs',
+    { plan: planOf(), queue: busy(job({ formId: 'frm_new' })) },
+    'working: First copy of 1 form | new working; claims nothing',
+  ],
+  [
+    'a planned form was never copied for an hour',
+    {
+      plan: planOf([FORM_A, FORM_B]),
+      held: { forms: [heldForm(FORM_B)] },
+      expectedSinceMs: () => NOW - HOUR,
+    },
+    'failed: 1 form failed | a failed [STALE error]; claims nothing',
+  ],
+  [
+    'the settings no longer choose a form, whatever is wrong with it',
+    {
+      isChosen: (_, { id }) => id !== 'frm_a',
+      a: { ...fails('TARGET_FULL'), tally: { held: 9 } },
+    },
+    'ok | a ended: No longer chosen; claims 20 s, 20 s, 2 h except for 9 held deletions',
+  ],
+  [
+    'the newest plan no longer has a form',
+    { plan: planOf([FORM_B], 10_000) },
+    'ok | a ended: No longer chosen',
+  ],
+  [
+    'a run is later than our plan: another process has a newer one',
+    { plan: planOf([FORM_B], 30_000) },
+    'ok',
+  ],
+  [
+    'all forms have ended',
+    { isChosen: () => false },
+    'ended: Nothing is mirrored any more | both ended: No longer chosen',
+  ],
+  [
+    'nothing was copied yet',
+    { held: { forms: [] } },
+    'waiting: Nothing has been mirrored yet | source unknown',
+  ],
+  [
+    'L17: what was copied is not known',
+    { read: { held: null, readAtMs: 0 } },
+    'waiting: What is mirrored is not known | source unknown',
+  ],
+  [
+    'L17: a form is paused: what was proven keeps its time',
+    { held: { pauses: [pause('frm_a')] } },
+    'paused: 1 form paused | a paused: Paused since 2026-05-12 08:30:00 UTC by ann',
+  ],
+  [
+    'a target is paused: nothing of it is stale, nor a failure of the target from before',
+    {
+      a: { runs: [failed(3 * DAY, 'TARGET_FULL')], ...silent(3 * DAY) },
+      b: { runs: [failed(3 * DAY, 'TARGET_FULL')], ...silent(3 * DAY) },
+      held: { pauses: [pause(null)] },
+    },
+    'paused: Paused since 2026-05-12 08:30:00 UTC by ann | source unknown | both paused: Paused since 2026-05-12 08:30:00 UTC by ann [TARGET_FULL error]; claims 3 d, 3 d, 2 h',
+  ],
+  [
+    'a form was paused before its first run',
+    { held: { forms: [heldForm(FORM_B)], pauses: [pause('frm_a')] } },
+    'paused: 1 form paused | frm_a paused: Paused since 2026-05-12 08:30:00 UTC by ann; claims nothing',
+  ],
+];
+
+describe('the judge', () => {
+  it.each(FORM_CASES)('of one form: %s', (_name, a, expected) => {
+    const report = judge(factsOf({ a }));
+    const form = formOf(report);
+    expect(formText(form)).toBe(expected);
+    // Nothing else is wrong, and the mirror is no better than its form.
+    const { state } = form;
+    expect(report).toMatchObject({ problems: [], targets: [{ problem: null }] });
+    expect([formText(formOf(report, FORM_B)), report.source.condition]).toEqual([
+      'ok',
+      'answering',
+    ]);
+    expect(report.state).toBe(state === 'ended' ? 'ok' : state);
+  });
+
+  it.each(CASES)('%s', (_name, situation, expected) => {
+    expect(text(judge(factsOf(situation)))).toBe(expected);
+  });
+
+  it('says of what all is well as of when', () => {
+    expect(judge(factsOf())).toMatchObject({
+      title: 'Up to date: submissions and statuses as of 20 s ago, answers as of 2 h ago',
+      summary: '2 forms in one target · 200 submissions',
+      source: { title: 'The Forms API answers, last 20 s ago', heardAt: before(20_000) },
+    });
+  });
+
+  it.each<[FormChanges, Partial<Problem>]>([
+    [
+      { runs: [failed(1_000, 'TARGET_FULL', 'No room.'), failed(HOUR, 'TARGET_FULL'), run(DAY)] },
+      {
+        title: 'The last run failed',
+        message: 'No room.',
+        remedy: PROBLEMS.TARGET_FULL.remedy,
+        since: before(HOUR),
+      },
+    ],
+    [
+      // L8: the command accepts those of this form in this target only.
+      { tally: { held: 9 }, runs: [run(1, { held: 9 }), run(HOUR, { held: 9 }), run(DAY)] },
+      {
+        message: expect.stringMatching(/^9 rows are missing .* None was marked deleted\.$/),
+        command: 'forms-mirror sync --full --accept-deletes --form a --target db',
+        since: before(HOUR),
+      },
+    ],
+    [
+      { losses: ['4 rows are missing.', 'A column is, too.'] },
+      { message: expect.stringMatching(/^4 rows .* too\. The copy is not complete until a run/) },
+    ],
+    [
+      { refilledAtMs: NOW - HOUR },
+      { message: expect.stringContaining('Lost for good: rows of'), since: before(HOUR) },
+    ],
+    [
+      { writeBack: { ...WRITTEN, code: 'FORMS_REFUSED', error: 'refused (405)' } },
+      { title: 'Status changes failed', message: 'refused (405)', since: before(HOUR) },
+    ],
+    [
+      { state: { goneAtMs: NOW - DAY } },
+      { message: 'The form "Form A" (frm_a) answers 404. Its rows stay as they are.' },
+    ],
+    [silent(2 * HOUR), { message: expect.stringContaining('for 2 h, longer than its schedule') }],
+  ])('says what happened, since when, and what to do: %#', (a, expected) => {
+    expect(formOf(judge(factsOf({ a }))).problems).toMatchObject([expected]);
+  });
+
+  const older = { runs: [failed(8_000, 'FORMS_FAILED', 'is 502'), failed(HOUR, 'FORMS_FAILED')] };
+  it.each<[Situation, string, string | null]>([
+    [
+      { sourceWait: { ...WAIT, isThrottled: true } },
+      'The Forms API asks for fewer requests: the next is sent at 2026-05-12 09:30:05 UTC.',
+      before(42_000),
+    ],
+    [
+      { sourceWait: WAIT },
+      'The Forms API has not answered as it should since 2026-05-12 09:29:18 UTC (answered 503). The request is repeated at 2026-05-12 09:30:05 UTC.',
+      before(42_000),
+    ],
+    [
+      { queueAwaySinceMs: NOW - HOUR },
+      'The queue (redis://queue.internal:6379) does not answer, so no run can begin.',
+      before(HOUR),
+    ],
+    [
+      { queue: { ...QUEUE, isOverdue: true, nextPollAt: before(HOUR) } },
+      'The poll that was due at 2026-05-12 08:30:00 UTC has not begun.',
+      before(HOUR),
+    ],
+    [
+      keeping({ unmatched: [UNMATCHED] }),
+      'TARGET_HASH_FIELDS names field_1_nope, and no form has a field with this ID.',
+      null,
+    ],
+    [{ a: fails('FORMS_FAILED', 9_000), b: older }, 'is 502', before(HOUR)],
+  ])('says once what concerns all forms: %#', (situation, message, since) => {
+    expect(judge(factsOf(situation)).problems).toMatchObject([{ message, since }]);
+  });
+
+  it('puts errors before warnings', () => {
+    const a = { ...fails('TARGET_FULL'), tally: { held: 9 }, writeBack: WRITTEN };
+    const report = judge(factsOf({ a, sourceWait: WAIT, dataDir: 'DATA_DIR is full.' }));
+    expect(report.problems.map(({ level }) => level)).toEqual(['error', 'warning']);
+    expect(formOf(report).problems.map(({ level }) => level)).toEqual([
+      'error',
+      'warning',
+      'warning',
+    ]);
+  });
+
+  it('has numbers, times and places of each form', () => {
+    const rows = { NEW: 60, DONE: 40 };
+    const a = {
+      tally: { rows, deleted: 3, rejected: 2, undecided: 1, forgotten: 4 },
+      writeBack: { ...WRITTEN, refused: 5 },
+    };
+    expect(formOf(judge(factsOf({ a, queue: busy(job()) })))).toMatchObject({
+      rows: 100,
+      deletedRows: 3,
+      rejected: 3,
+      forgotten: 4,
+      refused: 5,
+      running: { startedAt: before(30_000), seen: 5, total: 9, worker: 'web1-42' },
+      lastRun: { outcome: 'ok', startedAt: before(20_800), endedAt: before(20_000), code: null },
+      lagSeconds: 20,
+      overdueSince: null,
+      location: 'table a',
+      table: 'a',
+      url: null,
+      nextRunAt: before(-38_000),
+      nextComparisonAt: before(-4 * HOUR),
+    });
+  });
+
+  it('L17: knows no numbers of a form in a target that was never read; of one that is empty, 0', () => {
+    const some = keeping({ runs: [kept(1_000)] });
+    const never = judge(factsOf({ ...some, read: { held: null, readAtMs: 0, failure: AWAY } }));
+    const numbers = (n: number | null) => {
+      return { rows: n, deletedRows: n, rejected: n, forgotten: n, refused: n };
+    };
+    expect(formOf(never)).toMatchObject({ state: 'failed', ...numbers(null) });
+    expect(never.targets[0]).toMatchObject({ isReadable: false, readAt: null, kind: null });
+    expect(never.summary).toBe('1 form in one target · submissions unknown');
+    expect(formOf(judge(factsOf({ ...some, held: { forms: [] } })))).toMatchObject(numbers(0));
+  });
+
+  it('L12: blames the target that fails, and no other; counts submissions once', () => {
+    const targets = [targetOf(), targetOf({}, { name: 'sheet', failure: AWAY })];
+    const report = judge(factsOf({ targets }));
+    expect(report.targets).toMatchObject([
+      { name: 'db', state: 'ok', isReadable: true, readAt: before(0), problem: null },
+      { name: 'sheet', state: 'failed', isReadable: false, since: before(MINUTE) },
+    ]);
+    expect(formOf(report).state).toBe('ok');
+    expect(formOf(report, FORM_A, 'sheet').state).toBe('waiting');
+    expect(report.summary).toMatch(/^2 forms in 2 targets · 200 submissions/);
+  });
+
+  const failing = { runs: [failed(1, 'TARGET_FULL'), failed(HOUR, 'TARGET_FULL'), run(DAY)] };
+  it.each<[string, Situation, string | null, string | null]>([
+    ['all is well', {}, null, null],
+    ['runs fail', { a: failing, b: fails('TARGET_FULL') }, before(HOUR), before(HOUR)],
+    ['a run is overdue', { a: silent(5 * MINUTE) }, before(3 * MINUTE), before(3 * MINUTE)],
+    ['the queue is away', { queueAwaySinceMs: NOW - DAY }, before(DAY), before(DAY)],
+    ['a form is read', { queue: busy(job()) }, null, before(30_000)],
+    ['all is paused', { held: { pauses: [pause(null)] } }, before(HOUR), before(HOUR)],
+  ])('knows since when %s', (_name, situation, ofAll, ofForm) => {
+    const report = judge(factsOf(situation));
+    expect([report.since, formOf(report).since]).toEqual([ofAll, ofForm]);
+  });
+
+  it.each<[string, Situation, string | null]>([
+    ['a queue', {}, before(-38_000)],
+    ['one that is away', { queue: { ...QUEUE, isReachable: false }, queueAwaySinceMs: NOW }, null],
+    ['a pause', { held: { pauses: [pause('frm_a')] } }, null],
+    ['nothing that runs', { queue: null, processes: { ...RUNNING, isAnyRunning: false } }, null],
+    ['a process that runs', { queue: null, processes: RUNNING }, before(20_000 - MINUTE)],
+  ])('knows the next run by %s', (_name, situation, next) => {
+    expect(formOf(judge(factsOf(situation))).nextRunAt).toBe(next);
+  });
+
+  it('says by whom a form is paused, and how to go on', () => {
+    const one = judge(factsOf({ held: { pauses: [pause('frm_a', null)] } }));
+    const said = { since: before(HOUR), by: 'command line, ann@ops-1', reason: null };
+    const command = 'forms-mirror resume --form frm_a --target db';
+    expect(formOf(one).pause).toEqual({ ...said, ofTarget: false, command });
+    const whole = judge(factsOf({ held: { pauses: [pause(null)] } }));
+    const ofTarget = { ofTarget: true, command: 'forms-mirror resume --target db' };
+    expect([whole.targets[0]?.pause, formOf(whole).pause]).toMatchObject([ofTarget, ofTarget]);
+  });
+
+  it('shows what workers do, the longest first, whichever form it is about', () => {
+    const writing = job({ step: 'write-back', formId: 'x', target: null, startedAtMs: NOW - HOUR });
+    const progress = { seen: 5, total: 9, worker: 'web1-42' };
+    const x = { id: 'x', slug: 'x', name: 'x' };
+    expect(judge(factsOf({ queue: busy(job(), writing) })).work).toEqual([
+      { step: 'write-back', form: x, target: null, startedAt: before(HOUR), ...progress },
+      { step: 'sync', form: FORM_A, target: 'db', startedAt: before(30_000), ...progress },
+    ]);
+  });
+
+  it.each<[string, number, Situation, Partial<SourceReport>]>([
+    ['answers', 3 * MINUTE, {}, { condition: 'answering', heardAt: before(3 * MINUTE) }],
+    [
+      'was not heard for longer than the schedule explains',
+      3 * MINUTE + 1,
+      {},
+      { condition: 'unknown', title: 'The Forms API last answered 3 min ago' },
+    ],
+    ['was heard by a clock that is wrong', -HOUR, {}, { condition: 'unknown', heardAt: null }],
+    [
+      'throttles',
+      HOUR,
+      { sourceWait: { ...WAIT, isThrottled: true } },
+      { condition: 'waiting', title: 'The Forms API has asked for fewer requests for 42 s' },
+    ],
+    [
+      'fails',
+      HOUR,
+      keeping({ source: { ...UNHEARD, atMs: NOW } }),
+      { condition: 'failing', since: before(DAY), heardAt: before(HOUR) },
+    ],
+  ])('L17: knows that the source %s', (_name, agoMs, changes, expected) => {
+    const both = { a: silent(agoMs), b: silent(agoMs) };
+    expect(judge(factsOf({ ...both, ...changes })).source).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { describeForm } from '../../src/health/mirror-words.ts';
+import type { FormHealthText } from '../../src/mirror/health-text.ts';
+import {
+  before,
+  DAY,
+  failed,
+  FORM_A,
+  type FormChanges,
+  HOUR,
+  heldForm,
+  MINUTE,
+  NEW_STATE,
+  NOW,
+  run,
+} from './facts.ts';
+
+/** What a sheet shows of a form; `records`: of its target. */
+function words(changes: FormChanges = {}, records: Readonly<Record<string, unknown>> = {}) {
+  const { stored, runs } = heldForm(FORM_A, changes);
+  return describeForm('sheet', MINUTE)(stored, runs, (key) => records[key] ?? null, NOW);
+}
+
+const pauses = [{ formId: null, since: before(HOUR), by: 'ann', reason: null }];
+const because = [{ ...pauses[0], reason: 'a new tab' }];
+const TITLE = 'All submissions at last success';
+const refused = failed(MINUTE, 'FORMS_FAILED', 'The Forms API answered 503.');
+
+const CASES: readonly (readonly [string, FormChanges, object, Partial<FormHealthText>])[] = [
+  [
+    'nothing is wrong',
+    {},
+    {},
+    { state: 'ok', title: TITLE, message: 'Answers as of 2026-05-12 07:30:00 UTC.', remedy: null },
+  ],
+  [
+    'L17: some are listed',
+    { tally: { rejected: 2 } },
+    {},
+    { title: expect.stringContaining('but those listed') },
+  ],
+  [
+    'it was never read',
+    { state: NEW_STATE, runs: [] },
+    {},
+    { state: 'waiting', title: 'Waiting for the first run' },
+  ],
+  [
+    'a run failed',
+    { runs: [refused] },
+    {},
+    { state: 'failed', title: 'The last run failed', message: refused.error },
+  ],
+  [
+    'a run was stopped',
+    { runs: [run(1, { outcome: 'stopped' }), run(HOUR)] },
+    {},
+    { state: 'ok', title: TITLE },
+  ],
+  [
+    'deletions are held',
+    { tally: { held: 7 } },
+    {},
+    { state: 'attention', title: 'Deletions are held' },
+  ],
+  [
+    'a form is gone',
+    { state: { goneAtMs: NOW - DAY } },
+    {},
+    { state: 'attention', title: 'Gone at the source' },
+  ],
+  ['a form was gone long ago', { state: { goneAtMs: NOW - 8 * DAY } }, {}, { state: 'ended' }],
+  [
+    'people paused it',
+    {},
+    { pauses: because },
+    { state: 'paused', title: 'Paused since 2026-05-12 08:30:00 UTC by ann', message: 'a new tab' },
+  ],
+  [
+    'it is paused, and a run failed',
+    { runs: [refused] },
+    { pauses },
+    { state: 'paused', message: 'Nothing is written here until a person resumes it.' },
+  ],
+];
+
+describe('the words of the Mirror tab', () => {
+  it.each(CASES)('%s', (_name, changes, records, expected) => {
+    const { health } = words(changes, { ...records });
+    expect(health).toMatchObject(expected);
+    // People of an office have no command line: they know whom to ask.
+    const text = Object.values(health).join(' ');
+    expect(text).not.toMatch(/forms-mirror|--\w|[A-Z]{3,}_[A-Z]+ ?=/);
+    const isWell = health.state === 'ok' || health.state === 'waiting';
+    expect(health.remedy?.includes('admin') ?? false).toBe(!isWell);
+    // L17: a sheet is not written while nothing comes. What it shows stays true until its clock calls it stale.
+    const [stored, later] = [heldForm(FORM_A, changes), NOW + 30 * MINUTE];
+    const recordOf = (key: string): unknown =>
+      Object.entries(records).find(([of]) => of === key)?.[1];
+    const again = describeForm('sheet', MINUTE)(stored.stored, stored.runs, recordOf, later);
+    expect(again.health).toEqual(health);
+  });
+
+  it('L17: is as of the last agreement, that of a poll included, and stale by the clock of the sheet', () => {
+    const agreed = { atMs: NOW - 5_000, onStatuses: true, formIds: ['frm_a'] };
+    expect(words().asOfMs).toBe(NOW - 20_000);
+    expect(words({}, { 'poll agreement': agreed }).asOfMs).toBe(NOW - 5_000);
+    expect(words().health).toMatchObject({ staleAfterMinutes: 45, staleTitle: 'Stale' });
+    const { stored, runs } = heldForm(FORM_A);
+    const daily = describeForm('sheet', DAY)(stored, runs, () => null, NOW);
+    expect(daily.health.staleAfterMinutes).toBe(3 * 24 * 60);
+  });
+});

@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest';
+import type { ProblemCode } from '../../src/base/catalogue.ts';
+import type { FormReport, Problem, Report } from '../../src/health/report.ts';
+import { type Delivered, dueMessages } from '../../src/notify/announcements.ts';
+import { type Observed, observe, observedSchema } from '../../src/notify/incidents.ts';
+import type { Message } from '../../src/notify/message.ts';
+import { documentPart, replaceDocumentPart, UPDATING } from '../support/readme.ts';
+import { NOW, PAUSE, failing, form, forms, problem, report, target, time } from './reports.ts';
+
+/*
+ * What is announced, second by second, under a clock of the test. Health is read every half minute, as `start` does.
+ */
+
+const LOOK_S = 30;
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A mirror and the people behind one channel. */
+class Life {
+  observed: Observed = { incidents: {}, rejected: {} };
+  readonly delivered: Delivered = { incidents: {}, rejected: {}, kinds: {} };
+  readonly messages: { readonly atS: number; readonly message: Message }[] = [];
+  /** Whether the channel takes messages. */
+  takes = true;
+
+  look(atS: number, seen: Report, isFresh = true): void {
+    const nowMs = NOW + atS * 1_000;
+    const announced = new Set(Object.keys(this.delivered.incidents));
+    // As after a restart.
+    this.observed = observedSchema.parse(JSON.parse(JSON.stringify(this.observed)));
+    this.observed = observe(this.observed, { report: seen, nowMs, isFresh, announced });
+    const options = { nowMs, link: null, onTaken: () => undefined };
+    for (const { message, taken } of dueMessages(this.observed, this.delivered, options)) {
+      if (!this.takes) continue;
+      this.messages.push({ atS, message });
+      taken();
+    }
+  }
+
+  /** Lives through `[fromS, toS)`. */
+  live(fromS: number, toS: number, seen: (atS: number) => Partial<Report>): this {
+    for (let atS = fromS; atS < toS; atS += LOOK_S) this.look(atS, report(seen(atS)));
+    return this;
+  }
+
+  /** `90 error FORMS_FAILED the whole mirror: The Forms API fails`. */
+  get lines(): string[] {
+    return this.messages.map(({ atS, message: { level, code, headline } }) => {
+      return `${atS} ${level} ${code} ${headline.replace('forms-mirror, ', '')}`;
+    });
+  }
+}
+
+/** Until `endS` something is wrong, then all is well for ten minutes. */
+const lived = (endS: number, seen: (atS: number) => Partial<Report>): string[] =>
+  new Life().live(0, endS + 600, (atS) => (atS < endS ? seen(atS) : {})).lines;
+
+const inForms = (
+  count: number,
+  code: ProblemCode,
+  changes: Partial<Problem> = {},
+  others: Partial<FormReport> = {},
+): Partial<Report> => ({
+  forms: forms(count, { problems: [problem(code, changes)], ...others }),
+});
+
+/** Deletions of the first `held` forms are held. */
+const firstHeld = (count: number, held: number): Partial<Report> => ({
+  forms: Array.from({ length: count }, (_, at) =>
+    form(at, { problems: at < held ? [problem('DELETIONS_HELD')] : [] }),
+  ),
+});
+
+describe('an incident', () => {
+  it.each<[string, Partial<Report>, string]>([
+    ['an outage lasts a minute', failing('FORMS_UNREACHABLE'), '60 error FORMS_UNREACHABLE'],
+    ['it began before it was seen', failing('FORMS_FAILED', { since: time(-70) }), '0 error'],
+    ['a key is refused for 20 s', failing('FORMS_UNAUTHORIZED'), '30 error FORMS_UNAUTHORIZED'],
+    ['deletions are held', inForms(1, 'DELETIONS_HELD'), '0 warning DELETIONS_HELD Form 0 → db'],
+    ['a run is not proven for 10 min', inForms(1, 'RUN_INCOMPLETE'), '600 warning'],
+    ['a setting is wrong', { problems: [problem('SETTINGS')] }, '0 error SETTINGS the whole'],
+    [
+      'the queue is gone',
+      {
+        problems: [problem('QUEUE_FAILED')],
+        queue: { ...report().queue!, isReachable: false },
+      },
+      '60 error QUEUE_FAILED',
+    ],
+    [
+      'a target is away',
+      { targets: [target({ isReadable: false, problem: problem('TARGET_UNREACHABLE') })] },
+      '60 error TARGET_UNREACHABLE target db: The target does not answer',
+    ],
+  ])('is announced once and resolved once: %s', (_what, seen, first) => {
+    const [announced, resolved, ...others] = lived(1_200, () => seen);
+    expect(announced).toContain(first);
+    // When nothing was wrong for a minute.
+    expect(resolved).toMatch(/^1260 ok .* resolved after 2[01] min \(was: /);
+    expect(others).toEqual([]);
+  });
+
+  it.each<[string, (atS: number) => Partial<Report>]>([
+    ['that is over within its grace', (atS) => (atS < 60 ? failing('FORMS_FAILED') : {})],
+    ['of which nobody is to be notified', () => inForms(3, 'WRITE_BACK_REFUSED')],
+    ['that another problem explains', () => inForms(3, 'FORMS_FAILED', { isExplained: true })],
+    ['of a paused form', () => inForms(1, 'TARGET_FAILED', {}, { pause: PAUSE })],
+    ['of a form that is no longer mirrored', () => inForms(1, 'STALE', {}, { state: 'ended' })],
+    [
+      'of forms in a target that cannot be read',
+      () => ({ ...inForms(5, 'TARGET_FAILED'), targets: [target({ readAt: null })] }),
+    ],
+    [
+      'of a target that is paused',
+      () => ({ targets: [target({ pause: PAUSE, problem: problem('TARGET_FULL') })] }),
+    ],
+  ])('is not announced: %s', (_what, seen) => {
+    expect(lived(3_000, seen)).toEqual([]);
+  });
+
+  it('waits for a fresh look, unless it does not end by itself', () => {
+    const life = new Life();
+    life.look(0, report(failing('FORMS_FAILED')));
+    life.look(90, report(failing('FORMS_FAILED')), false);
+    expect(life.lines).toEqual([]);
+    life.look(91, report(inForms(1, 'DELETIONS_HELD')), false);
+    expect(life.lines).toEqual(['91 warning DELETIONS_HELD Form 0 → db: Deletions are held']);
+  });
+
+  it('is one, whatever its code, while it may pass by itself; a refused key is another', () => {
+    const codes = ['SOURCE_WAITING', 'FORMS_UNREACHABLE', 'FORMS_FAILED'] as const;
+    const one = lived(1_200, (atS) => failing(codes[Math.floor(atS / 400)]!));
+    expect(one).toEqual([
+      '60 warning SOURCE_WAITING the whole mirror: Waiting for the Forms API',
+      '1260 ok SOURCE_WAITING the whole mirror: resolved after 20 min (was: Waiting for the Forms API)',
+    ]);
+    const two = lived(1_200, (atS) => failing(atS < 600 ? 'FORMS_FAILED' : 'FORMS_UNAUTHORIZED'));
+    expect(two.map((line) => line.split(' ').slice(1, 3).join(' '))).toEqual([
+      'error FORMS_FAILED',
+      'error FORMS_UNAUTHORIZED',
+      'ok FORMS_UNAUTHORIZED',
+      'ok FORMS_FAILED',
+    ]);
+  });
+
+  it('is one while a server comes and goes', () => {
+    const away = { targets: [target({ problem: problem('TARGET_UNREACHABLE') })] };
+    const lines = lived(1_800, (atS) => (atS % 90 < 60 ? away : {}));
+    expect(lines.map((line) => line.split(' ')[1])).toEqual(['error', 'ok']);
+  });
+
+  it('is repeated once a day while it lasts, but not that a form is gone', () => {
+    expect(lived(2 * DAY + HOUR, () => failing('FORMS_FAILED'))).toEqual([
+      '60 error FORMS_FAILED the whole mirror: The Forms API fails',
+      `${DAY + 60} error FORMS_FAILED the whole mirror: still: The Forms API fails`,
+      `${2 * DAY + 60} error FORMS_FAILED the whole mirror: still: The Forms API fails`,
+      expect.stringContaining('resolved after 2 d 1 h'),
+    ]);
+    expect(lived(2 * DAY, () => inForms(1, 'FORM_GONE'))).toHaveLength(2);
+  });
+
+  it('that another one explained is announced when the next run shows it, too', () => {
+    const down = { targets: [target({ problem: problem('TARGET_UNREACHABLE') })] };
+    const explained = inForms(2, 'TARGET_FAILED', { isExplained: true, since: time(0) });
+    const left = inForms(2, 'TARGET_FAILED', { since: time(0) });
+    const run = { ...form(0).lastRun!, endedAt: time(900) };
+    const own = inForms(2, 'TARGET_FAILED', { since: time(0) }, { lastRun: run });
+    const life = new Life()
+      .live(0, 600, () => ({ ...down, ...explained }))
+      .live(600, 900, () => left);
+    expect(life.lines.map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
+      '60 error TARGET_UNREACHABLE',
+      '660 ok TARGET_UNREACHABLE',
+    ]);
+    life.live(900, 1_200, () => own);
+    expect(life.lines.slice(2)).toEqual(['960 error TARGET_FAILED 2 forms: The target fails']);
+  });
+
+  it('is neither resolved nor repeated while nothing is known of it', () => {
+    const life = new Life()
+      .live(0, 60, () => inForms(1, 'DELETIONS_HELD'))
+      .live(60, 90, () => ({}));
+    const unknown: Partial<Report>[] = [
+      { targets: [target({ readAt: null })], forms: [] },
+      { targets: [target({ pause: PAUSE })] },
+      { forms: [form(0, { pause: PAUSE })] },
+      { forms: [form(0, { state: 'ended' })] },
+    ];
+    for (const [at, seen] of unknown.entries())
+      life.live(90 + at * DAY, 400 + at * DAY, () => seen);
+    expect(life.lines).toHaveLength(1);
+    life.live(5 * DAY, 5 * DAY + 100, () => ({}));
+    expect(life.lines[1]).toContain('ok DELETIONS_HELD Form 0 → db: resolved after 5 d');
+    // After a restart nothing is known of a source that was not asked yet.
+    const source = { condition: 'unknown', title: '', since: null, heardAt: null } as const;
+    const other = new Life()
+      .live(0, 120, () => failing('FORMS_FAILED'))
+      .live(120, 900, () => ({ source }));
+    expect(other.lines).toHaveLength(1);
+  });
+
+  it('of a form that is no part of the mirror any more ends in silence', () => {
+    const life = new Life()
+      .live(0, 60, () => inForms(1, 'DELETIONS_HELD'))
+      .live(60, 900, () => ({ forms: [] }));
+    expect(life.lines).toHaveLength(1);
+    expect([life.observed.incidents, life.delivered.incidents]).toEqual([{}, {}]);
+  });
+});
+
+describe('a message that was not delivered', () => {
+  it('is due as long as its problem lasts, and leaves nothing to resolve', () => {
+    const life = new Life();
+    life.takes = false;
+    life.live(0, 600, () => failing('FORMS_FAILED'));
+    life.takes = true;
+    life.live(600, 630, () => failing('FORMS_FAILED'));
+    expect(life.lines).toEqual(['600 error FORMS_FAILED the whole mirror: The Forms API fails']);
+    const other = new Life();
+    other.takes = false;
+    other.live(0, 600, () => failing('FORMS_FAILED'));
+    other.takes = true;
+    expect(other.live(600, 1_200, () => ({})).lines).toEqual([]);
+  });
+
+  it('opens its thread when it arrives; what follows belongs to it', () => {
+    const life = new Life().live(0, 1_200, (atS) => (atS < 600 ? failing('FORMS_FAILED') : {}));
+    const [first, last] = life.messages.map(({ message }) => message);
+    expect([first?.opens, last?.opens]).toEqual([true, false]);
+    expect(last?.thread).toBe(first?.thread);
+    expect(first?.thread).toMatch(/^[0-9a-f]{16}\.\d+$/);
+  });
+});
+
+describe('problems of single forms', () => {
+  const held = (count: number): Partial<Report> => firstHeld(12, count);
+
+  it('go as one message, after the first, with the names of some', () => {
+    const life = new Life().live(0, 60, () => held(1)).live(60, 400, () => held(12));
+    expect(life.lines).toEqual([
+      '0 warning DELETIONS_HELD Form 0 → db: Deletions are held',
+      '300 warning DELETIONS_HELD 11 forms: Deletions are held',
+    ]);
+    const { form: none, target: place, forms: named } = life.messages[1]!.message;
+    expect([none, place, named.length, named[0]]).toEqual([
+      null,
+      'db',
+      11,
+      { id: 'frm_1', name: 'Form 1', target: 'db' },
+    ]);
+  });
+
+  it('of another kind are another message', () => {
+    const life = new Life().live(0, 30, () => ({
+      forms: [
+        form(0, { problems: [problem('DELETIONS_HELD')] }),
+        form(1, { problems: [problem('FORM_GONE')] }),
+      ],
+    }));
+    expect(life.lines).toHaveLength(2);
+  });
+});
+
+describe('rejected submissions', () => {
+  const rejected = (count: number | null): Partial<Report> => ({
+    forms: [form(0, { rejected: count, problems: [problem('ROWS_REJECTED')] })],
+  });
+
+  it('are announced as they rise, once a day, never as they fall', () => {
+    const life = new Life()
+      .live(0, 60, () => rejected(3))
+      .live(60, 120, () => rejected(5))
+      .live(120, 180, () => rejected(2))
+      .live(180, 240, () => rejected(null))
+      .live(DAY, DAY + 60, () => rejected(4))
+      .live(3 * DAY, 3 * DAY + 60, () => rejected(4));
+    expect(life.lines).toEqual([
+      '0 warning ROWS_REJECTED Form 0 → db: 3 newly rejected submissions',
+      `${DAY} warning ROWS_REJECTED Form 0 → db: 2 newly rejected submissions`,
+    ]);
+  });
+
+  it('of several forms are one message', () => {
+    const life = new Life().live(0, 60, () => ({ forms: forms(3, { rejected: 1 }) }));
+    expect(life.lines).toEqual(['0 warning ROWS_REJECTED 3 forms: Submissions were rejected']);
+  });
+});
+
+/** From the first sign in a report: `until` minutes later all is well. */
+const CASES: readonly (readonly [
+  what: string,
+  seen: (count: number, atS: number) => Partial<Report>,
+])[] = [
+  [
+    'the source is down',
+    (count) => ({ ...failing('FORMS_UNREACHABLE'), ...explained(count, 'FORMS_FAILED') }),
+  ],
+  ['the source throttles: 429', () => failing('SOURCE_WAITING')],
+  [
+    'the key is revoked',
+    (count) => ({ ...failing('FORMS_UNAUTHORIZED'), ...explained(count, 'FORMS_UNAUTHORIZED') }),
+  ],
+  ['the database hangs', (count) => onTarget(count, 'TARGET_UNREACHABLE', false)],
+  ['the disk of the target is full', (count) => onTarget(count, 'TARGET_FULL', true)],
+  [
+    'Redis is gone',
+    () => ({
+      problems: [problem('QUEUE_FAILED')],
+      queue: { ...report().queue!, isReachable: false },
+    }),
+  ],
+  ['the workspace was emptied: deletions of each form are held', heldOneByOne],
+];
+
+const explained = (count: number, code: ProblemCode): Partial<Report> =>
+  inForms(count, code, { isExplained: true });
+
+const onTarget = (count: number, code: ProblemCode, isReadable: boolean): Partial<Report> => ({
+  targets: [target({ isReadable, problem: problem(code) })],
+  ...explained(count, code),
+});
+
+/** One form after another, all within a minute; and the same when they are accepted. */
+function heldOneByOne(count: number, atS: number): Partial<Report> {
+  const shown = Math.ceil((count * Math.min(atS + LOOK_S, 2 * LOOK_S)) / (2 * LOOK_S));
+  return firstHeld(count, shown);
+}
+
+const HEAD = [
+  '| fault | first message, after it shows on the page | messages until it is over, 5 forms | 200 forms |',
+  '|---|---|---|---|',
+];
+
+describe('with five forms and with two hundred', () => {
+  const rows = CASES.map(([what, seen]) => {
+    const of = (count: number): string[] =>
+      lived(600, (atS) => seen(count, atS)).map((line) => line.split(' ')[0] ?? '');
+    const [few, many] = [of(5), of(200)];
+    return { what, few, many };
+  });
+
+  it.each(rows)('$what: one message, and one when it is over', ({ what, few, many }) => {
+    const most = what.includes('each form') ? 4 : 2;
+    expect(few.length).toBeGreaterThanOrEqual(2);
+    expect(Math.max(few.length, many.length)).toBeLessThanOrEqual(most);
+    expect(few[0]).toBe(many[0]);
+  });
+
+  it('as docs/operating.md says', () => {
+    const table = [
+      ...HEAD,
+      ...rows.map(({ what, few, many }) => {
+        const first = few[0] === '0' ? 'at once' : `${few[0]} s`;
+        return `| ${what} | ${first} | ${few.length} | ${many.length} |`;
+      }),
+    ].join('\n');
+    if (UPDATING) replaceDocumentPart('docs/operating.md', 'time-to-message', table);
+    expect(documentPart('docs/operating.md', 'time-to-message')).toBe(table);
+  });
+});

@@ -1,0 +1,465 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { fetchWithProxy } from '../../src/base/proxy.ts';
+import type { Report } from '../../src/health/report.ts';
+import { STOP_MS } from '../../src/notify/channel.ts';
+import { HEARTBEAT_MS } from '../../src/notify/heartbeat.ts';
+import type { EmailSettings, SmtpServer } from '../../src/notify/mail.ts';
+import { type NotifySettings, Notifier, testChannels } from '../../src/notify/notifier.ts';
+import { startProxy, startTlsOrigin, TEST_AUTHORITY } from '../support/connect-proxy.ts';
+import { freePort } from '../support/servers.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { NOW, failing, form, forms, problem, report } from './reports.ts';
+import { SMTP_PASSWORD, type SmtpReceiver, startSmtp } from './smtp-receiver.ts';
+import { startWebhook } from './webhook-receiver.ts';
+
+const MINUTE = 60_000;
+/** On a busy machine. */
+const SOON = { timeout: 30_000 };
+
+/** Stands still but while a channel waits between two attempts, which takes no time. */
+class Clock extends TestClock {
+  offsetMs = 0;
+  override now(): number {
+    return super.now() + this.offsetMs;
+  }
+  override sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return ms === STOP_MS ? systemClock.sleep(ms, signal) : super.sleep(ms, signal);
+  }
+}
+
+async function open(settings: NotifySettings, stateFile?: string, fetch?: typeof globalThis.fetch) {
+  const clock = new Clock(NOW);
+  const options = {
+    ...settings,
+    stateFile,
+    clock,
+    fetch,
+    logger: silentLogger,
+    random: () => 0.75,
+  };
+  const notifier = await Notifier.open(options);
+  onTestFinished(() => notifier.stop());
+  return {
+    notifier,
+    clock,
+    look: (seen: Partial<Report> = {}, isFresh = true): void =>
+      notifier.look(report(seen), isFresh),
+    pass: (ms: number): void => void (clock.offsetMs += ms),
+  };
+}
+
+const held = (count = 1): Partial<Report> => ({
+  forms: forms(count, { problems: [problem('DELETIONS_HELD')] }),
+});
+const delivered = (webhook: { bodies: readonly { level: string; code: string }[] }): string[] =>
+  webhook.bodies.map(({ level, code }) => `${level} ${code}`);
+const stateFile = (): string => join(mkdtempSync(join(tmpdir(), 'notify-')), 'data/notify.json');
+/** Until everything under way has come to its end: nothing here waits for more than a moment. */
+const settled = (): Promise<void> => new Promise((done) => setTimeout(done, 200));
+
+beforeAll(() => {
+  const own = readFileSync(TEST_AUTHORITY, 'utf8');
+  setDefaultCACertificates([...getCACertificates('default'), own]);
+});
+
+describe('a webhook', () => {
+  it('gets JSON in which no chat finds a command, and follows no redirect', async () => {
+    await using webhook = await startWebhook();
+    let login: string | undefined;
+    webhook.answer = ({ headers }, response) => {
+      login = headers.authorization;
+      response.writeHead(webhook.requests === 1 ? 302 : 200, { location: webhook.url }).end();
+    };
+    const url = webhook.url.replace('//', '//me%40x:p%3Ass@');
+    const { look, pass, notifier } = await open({
+      alertUrl: url,
+      statusUrl: 'https://mirror.example.com',
+    });
+    const evil = form(0, {
+      problems: [problem('DELETIONS_HELD', { command: 'forms-mirror sync' })],
+    });
+    const name = '<!channel> @here [x](https://evil.example) {{DATE(1)}}\n\u202E';
+    look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
+    await webhook.came(1);
+    await expect
+      .poll(() => notifier.deliveryProblem, SOON)
+      .toMatch(/answers 302\. Check ALERT_WEBHOOK_URL\.$/);
+    expect(notifier.deliveryProblem).not.toContain('S3CRET');
+    pass(10 * MINUTE);
+    look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
+    await webhook.came(2);
+    expect(webhook.bodies[1]).toEqual({
+      text: '🟠 forms-mirror, ‹!channel› @\u200Bhere [x] (https://evil.example) {\u200B{DATE(1)}}  → db: Deletions are held. It happened: DELETIONS_HELD. Look at the form in the dashboard. If they were deleted on purpose, accept them: forms-mirror sync https://mirror.example.com',
+      level: 'warning',
+      form: { id: 'frm_0', name },
+      target: 'db',
+      code: 'DELETIONS_HELD',
+      remedy:
+        'Look at the form in the dashboard. If they were deleted on purpose, accept them: forms-mirror sync',
+      at: new Date(NOW + 10 * MINUTE).toISOString(),
+    });
+    expect(login).toBe(`Basic ${Buffer.from('me@x:p:ss').toString('base64')}`);
+    await expect.poll(() => notifier.deliveryProblem, SOON).toBeNull();
+  });
+
+  it.each([
+    ['https://hooks.slack.com/services/T/B/x', '/services/T/B/x', ['text']],
+    ['https://discord.com/api/webhooks/1/x', '/api/webhooks/1/x/slack', ['text']],
+    ['https://discord.com/api/webhooks/1/x/slack', '/api/webhooks/1/x/slack', ['text']],
+    [
+      'https://chat.googleapis.com/v1/spaces/x/messages?key=k',
+      '/v1/spaces/x/messages?key=k',
+      ['text'],
+    ],
+    ['https://x.logic.azure.com/workflows/x', '/workflows/x', ['type', 'text', 'attachments']],
+  ])('%s gets what it takes', async (alertUrl, path, keys) => {
+    const posts: { url: string; body: object }[] = [];
+    const fetch = ((url: URL, { body }: { body: string }) => {
+      posts.push({ url: `${url.pathname}${url.search}`, body: JSON.parse(body) as object });
+      return Promise.resolve(new Response('ok'));
+    }) as unknown as typeof globalThis.fetch;
+    const { look, notifier } = await open({ alertUrl }, undefined, fetch);
+    look(held());
+    await notifier.stop();
+    expect(posts.map(({ url, body }) => [url, Object.keys(body)])).toEqual([[path, keys]]);
+    const texts = JSON.stringify(posts[0]?.body).match(/"type":"\w*Block"/g) ?? [];
+    // A TextBlock would read Markdown.
+    expect(new Set(texts)).toEqual(new Set(keys.length > 1 ? ['"type":"RichTextBlock"'] : []));
+  });
+
+  it('is reached through the proxy, which cannot read what it passes on', async () => {
+    await using webhook = await startWebhook();
+    await using origin = await startTlsOrigin(Number(new URL(webhook.url).port));
+    await using proxy = await startProxy(() => ({ port: origin.port }));
+    const fetch = fetchWithProxy({ url: new URL(`http://ann:pr0xy@${proxy.host}`), except: [] });
+    const settings = { alertUrl: 'https://hooks.test/T0P-S3CRET', fetch, clock: systemClock };
+    const results = await testChannels(settings);
+    expect(results).toEqual([
+      {
+        channel: 'webhook (plain JSON, hooks.test)',
+        ok: true,
+        message: 'A test message was taken.',
+      },
+    ]);
+    expect(delivered(webhook)).toEqual(['ok TEST']);
+    expect(proxy.requests).toEqual(['CONNECT hooks.test:443 HTTP/1.1']);
+    expect(proxy.seen()).not.toMatch(/S3CRET|TEST/);
+    await using refusing = await startProxy(() => ({ text: 'HTTP/1.1 407 Who\r\n\r\n' }));
+    const other = fetchWithProxy({ url: new URL(`http://ann:pr0xy@${refusing.host}`), except: [] });
+    const [refused] = await testChannels({ ...settings, fetch: other });
+    expect(refused?.message).toContain('refused the user name and password of HTTPS_PROXY');
+    expect(refused?.message).not.toMatch(/pr0xy|S3CRET/);
+  });
+});
+
+describe('delivery', () => {
+  it('tries again for some minutes, then rests for ten, twenty, … minutes', async () => {
+    await using webhook = await startWebhook();
+    webhook.answer = (_request, response) => response.writeHead(503).end();
+    const { look, pass, clock } = await open({ alertUrl: webhook.url });
+    look(held());
+    await webhook.came(8);
+    await settled();
+    expect(clock.sleeps).toEqual([750, 1_500, 3_000, 6_000, 12_000, 24_000, 45_000]);
+    pass(9 * MINUTE);
+    look(held());
+    await settled();
+    expect(webhook.requests).toBe(8);
+    pass(MINUTE);
+    look(held());
+    await webhook.came(16);
+    await settled();
+    pass(19 * MINUTE);
+    look(held());
+    await settled();
+    expect(webhook.requests).toBe(16);
+    webhook.answer = (_request, response) => response.end('ok');
+    pass(MINUTE);
+    look(held());
+    await webhook.came(17);
+    await settled();
+    look(held());
+    await settled();
+    expect(webhook.requests).toBe(17);
+  });
+
+  it('waits as a receiver asks, and does not repeat what it refuses', async () => {
+    await using webhook = await startWebhook();
+    webhook.answer = (_request, response) =>
+      webhook.requests === 1
+        ? response.writeHead(429, { 'retry-after': '7' }).end()
+        : response.writeHead(400).end();
+    const { look, clock, notifier } = await open({ alertUrl: webhook.url });
+    look(held());
+    await webhook.came(2);
+    await settled();
+    expect([webhook.requests, clock.sleeps]).toEqual([2, [7_750]]);
+    expect(notifier.deliveryProblem).toContain('answers 400');
+  });
+
+  it('of one channel does not wait for another', async () => {
+    await using hanging = await startWebhook();
+    hanging.answer = () => undefined;
+    await using smtp = await startSmtp();
+    const { look } = await open({ alertUrl: hanging.url, alertEmail: mail(smtp) });
+    look(held());
+    await expect.poll(() => smtp.mails.length, SOON).toBe(1);
+    expect(hanging.requests).toBe(1);
+  });
+
+  it('of one message that is refused holds up no other', async () => {
+    await using webhook = await startWebhook();
+    webhook.answer = (_request, response) =>
+      response.writeHead(webhook.bodies.at(-1)?.code === 'SETTINGS' ? 400 : 200).end();
+    const { look } = await open({ alertUrl: webhook.url });
+    look({ problems: [problem('SETTINGS')], ...held() });
+    await webhook.came(2);
+    await settled();
+    expect(delivered(webhook)).toEqual(['error SETTINGS', 'warning DELETIONS_HELD']);
+  });
+
+  it('is remembered over a restart, in a private file', async () => {
+    await using webhook = await startWebhook();
+    const file = stateFile();
+    const first = await open({ alertUrl: webhook.url }, file);
+    first.look(held());
+    await webhook.came(1);
+    await first.notifier.stop();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const kept = readFileSync(file, 'utf8');
+    const second = await open({ alertUrl: webhook.url }, file);
+    second.look(held());
+    await settled();
+    expect(webhook.requests).toBe(1);
+    second.look({});
+    second.pass(MINUTE);
+    second.look({});
+    await webhook.came(2);
+    await second.notifier.stop();
+    expect(delivered(webhook)).toEqual(['warning DELETIONS_HELD', 'ok DELETIONS_HELD']);
+    writeFileSync(file, kept.replace('"version":1', '"version":0'));
+    await expect(open({ alertUrl: webhook.url }, file)).rejects.toThrow('another build');
+    writeFileSync(file, '{"version":1}');
+    (await open({ alertUrl: webhook.url }, file)).look(held());
+    await webhook.came(3);
+  });
+
+  it('in progress does not hold up a stop for long', async () => {
+    await using webhook = await startWebhook();
+    webhook.answer = () => undefined;
+    const { look, notifier } = await open({ alertUrl: webhook.url });
+    look(held());
+    await webhook.came(1);
+    const begin = Date.now();
+    await notifier.stop();
+    expect(Date.now() - begin).toBeLessThan(3_000);
+  });
+});
+
+const LOGIN = { user: 'mirror@example.com', password: SMTP_PASSWORD };
+
+const mail = (
+  { port }: Pick<SmtpReceiver, 'port'>,
+  server: Partial<SmtpServer> = {},
+  to: readonly string[] = ['ops@example.com'],
+): EmailSettings => {
+  const plain = { host: '127.0.0.1', port, secure: false, login: undefined, isTrusted: true };
+  return { server: { ...plain, ...server }, from: 'Mirror <mirror@example.com>', to };
+};
+
+/** What becomes of a test message. */
+async function tested(alertEmail: EmailSettings): Promise<string> {
+  const [result] = await testChannels({ alertEmail, clock: systemClock });
+  return `${result?.message}`.replace(SMTP_PASSWORD, 'the password!');
+}
+
+describe('mail', () => {
+  it('says what happened and what to do, in one thread with what follows', async () => {
+    await using smtp = await startSmtp();
+    const settings = { alertEmail: mail(smtp, {}, ['ops@example.com', 'jo@example.com']) };
+    const { look, pass } = await open({ ...settings, statusUrl: 'https://mirror.example.com' });
+    const own = problem('DELETIONS_HELD', { command: 'forms-mirror sync --form a' });
+    const name = 'Přihláška\r\nBcc: all@example.com';
+    const { form: identity } = form(0);
+    look({ forms: [form(0, { problems: [own], form: { ...identity, name } })] });
+    await expect.poll(() => smtp.mails.length, SOON).toBe(1);
+    for (const ms of [0, MINUTE]) {
+      pass(ms);
+      look();
+    }
+    await expect.poll(() => smtp.mails.length, SOON).toBe(2);
+    const [first, last] = smtp.mails.map(({ heads }) => heads);
+    expect(smtp.mails[0]?.to).toEqual(['ops@example.com', 'jo@example.com']);
+    expect(first?.get('subject')).toBe(
+      '[forms-mirror] Attention: Přihláška Bcc: all@example.com → db: Deletions are held',
+    );
+    expect(first?.has('bcc')).toBe(false);
+    expect(first?.get('content-type')).toContain('text/plain');
+    expect(first?.get('auto-submitted')).toBe('auto-generated');
+    expect(smtp.mails[0]?.text.trim()).toBe(
+      `forms-mirror, Přihláška Bcc: all@example.com → db: Deletions are held.
+
+It happened: DELETIONS_HELD.
+
+Look at the form in the dashboard. If they were deleted on purpose, accept them:
+
+    forms-mirror sync --form a
+
+Status page: https://mirror.example.com
+
+-- 
+forms-mirror, 2026-05-12 09:30:00 UTC`,
+    );
+    expect(last?.get('subject')).toContain('OK: ');
+    expect(first?.get('message-id')).toMatch(/^<[\w.]+@example\.com>$/);
+    expect(first?.has('in-reply-to')).toBe(false);
+    expect(last?.get('in-reply-to')).toBe(first?.get('message-id'));
+    expect(last?.get('references')).toBe(first?.get('message-id'));
+  });
+
+  it.each([true, false])(
+    'goes over TLS with its certificate checked (from the first byte: %s)',
+    async (secure) => {
+      await using smtp = await startSmtp({ secure });
+      const server = { secure, isTrusted: false, login: LOGIN };
+      // The certificate is of another host: no password is sent.
+      expect(await tested(mail(smtp, { ...server, host: '127.0.0.2' }))).toContain(
+        '127.0.0.2 offers no safe connection',
+      );
+      expect(smtp.mails).toEqual([]);
+      await tested(mail(smtp, { ...server, host: 'localhost' }));
+      await tested(mail(smtp, { ...server, host: '127.0.0.2', isTrusted: true }));
+      expect(smtp.mails.map((each) => [each.secure, each.user])).toEqual([
+        [true, LOGIN.user],
+        [true, LOGIN.user],
+      ]);
+    },
+  );
+
+  it('is not sent to a server without TLS, unless the settings trust its network', async () => {
+    await using smtp = await startSmtp({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true });
+    expect(await tested(mail(smtp, { login: LOGIN, isTrusted: false }))).toContain(
+      'no safe connection',
+    );
+    expect(smtp.mails).toEqual([]);
+    expect(await tested(mail(smtp, { login: LOGIN }))).toBe('A test message was taken.');
+  });
+
+  it('that is refused says why, without the password', async () => {
+    await using smtp = await startSmtp({ allowInsecureAuth: true });
+    expect(await tested(mail(smtp, { login: { ...LOGIN, password: `x${SMTP_PASSWORD}` } }))).toBe(
+      'Notifications are not delivered by e-mail: 127.0.0.1 refuses the user name or password (535). Check ALERT_SMTP_URL.',
+    );
+    expect(await tested(mail({ port: await freePort() }))).toContain('127.0.0.1 cannot be reached');
+  });
+
+  it.each([
+    [550, 1],
+    [451, 8],
+  ])('whose addresses are refused with %i is sent %i times', async (responseCode, times) => {
+    let tries = 0;
+    await using smtp = await startSmtp({
+      onRcptTo: (_address, _session, done) => {
+        tries++;
+        done(Object.assign(new Error('no such mailbox'), { responseCode }));
+      },
+    });
+    const { look, notifier } = await open({ alertEmail: mail(smtp) });
+    look(held());
+    await expect.poll(() => tries, SOON).toBe(times);
+    await expect
+      .poll(() => notifier.deliveryProblem, SOON)
+      .toBe(
+        `Notifications are not delivered by e-mail: 127.0.0.1 refuses every address (${responseCode}). Check ALERT_EMAIL_TO.`,
+      );
+    await settled();
+    expect(tries).toBe(times);
+  });
+
+  it('of which one address is refused reaches the other, once', async () => {
+    await using smtp = await startSmtp({
+      onRcptTo: ({ address }, _session, done) =>
+        done(address === 'gone@example.com' ? new Error('no such mailbox') : null),
+    });
+    const to = ['gone@example.com', 'ops@example.com'];
+    const { look, notifier } = await open({ alertEmail: mail(smtp, {}, to) });
+    look(held());
+    await expect.poll(() => notifier.deliveryProblem, SOON).toContain('refuses 1 of 2 addresses');
+    look(held());
+    await settled();
+    expect(smtp.mails.map((each) => each.to)).toEqual([['ops@example.com']]);
+  });
+});
+
+describe('the heartbeat', () => {
+  /** A service that waits for calls. */
+  async function startMonitor() {
+    const webhook = await startWebhook();
+    let [status, body] = [200, 'OK'];
+    const calls: string[] = [];
+    webhook.answer = ({ method, url }, response) => {
+      calls.push(`${method} ${url}`);
+      response.writeHead(status).end(body);
+    };
+    onTestFinished(() => webhook[Symbol.asyncDispose]());
+    const answer = (now: number, text: string): void => void ([status, body] = [now, text]);
+    return { url: webhook.url, calls, answer };
+  }
+
+  it('is called once a minute while nothing has failed, after fresh looks only', async () => {
+    const { url, calls } = await startMonitor();
+    const { look, pass, notifier } = await open({ heartbeatUrl: url });
+    for (const [ms, state, isFresh] of [
+      [0, 'attention', true],
+      [HEARTBEAT_MS / 2, 'ok', true],
+      [HEARTBEAT_MS / 2, 'ok', false],
+      [0, 'failed', true],
+      [0, 'working', true],
+    ] as const) {
+      pass(ms);
+      look({ state }, isFresh);
+      await settled();
+    }
+    expect(calls).toEqual(['GET /hooks/T0P-S3CRET', 'GET /hooks/T0P-S3CRET']);
+    expect(notifier.deliveryProblem).toBeNull();
+  });
+
+  it('stops while messages are not delivered: silence is what can still be noticed', async () => {
+    const { url, calls } = await startMonitor();
+    await using webhook = await startWebhook();
+    webhook.answer = (_request, response) => response.writeHead(410).end();
+    const { look, pass, notifier } = await open({ heartbeatUrl: url, alertUrl: webhook.url });
+    look(failing('FORMS_UNAUTHORIZED'));
+    pass(MINUTE);
+    look(failing('FORMS_UNAUTHORIZED'));
+    await expect.poll(() => notifier.deliveryProblem, SOON).toContain('answers 410');
+    const before = calls.length;
+    pass(2 * MINUTE);
+    look();
+    await settled();
+    expect(calls).toHaveLength(before);
+  });
+
+  it.each([
+    [404, 'not found', 'answers 404'],
+    [200, 'OK (not found)', 'does not know the address'],
+    [200, '{"ok":false,"msg":"Monitor not found."}', 'does not know the address'],
+  ])('that is answered %i %j has not arrived', async (status, body, why) => {
+    const { url, answer } = await startMonitor();
+    answer(status, body);
+    const { look, pass, notifier } = await open({ heartbeatUrl: url });
+    look();
+    await expect.poll(() => notifier.deliveryProblem, SOON).toContain(why);
+    expect(notifier.deliveryProblem).not.toContain('S3CRET');
+    answer(200, 'OK');
+    pass(HEARTBEAT_MS);
+    look();
+    await expect.poll(() => notifier.deliveryProblem, SOON).toBeNull();
+  });
+});

@@ -1,0 +1,209 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../../src/base/logger.ts';
+import { type FormReport, NO_CLAIM } from '../../src/health/report.ts';
+import { Notifier } from '../../src/notify/notifier.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { NOW, form, report, target, time } from './reports.ts';
+import { startSmtp } from './smtp-receiver.ts';
+import type { PostedMessage } from './webhook-receiver.ts';
+
+const SHEET = 'https://docs.google.com/spreadsheets/d/x#gid=1';
+
+/** Nothing here waits for anything real. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await new Promise((done) => setImmediate(done));
+}
+
+/** A mirror of one form in a sheet, and a team that hears of new answers. */
+async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'notify.json')) {
+  const posts: PostedMessage[] = [];
+  let isLost = false;
+  const fetch = (_url: URL, { body }: { body: string }): Promise<Response> => {
+    posts.push(JSON.parse(body) as PostedMessage);
+    return isLost ? Promise.reject(new TypeError('fetch failed')) : Promise.resolve(new Response());
+  };
+  const rows: number[] = [-100, -50];
+  let [atS, runAtS, counted] = [0, 0, 0];
+  const clock = new TestClock();
+  clock.now = () => NOW + atS * 1_000;
+  const start = () =>
+    Notifier.open({
+      newUrl: 'https://hooks.example.com/new',
+      fetch: fetch as unknown as typeof globalThis.fetch,
+      stateFile,
+      clock,
+      logger: silentLogger,
+      newAnswers: (_target, _form, afterMs) => {
+        counted++;
+        const newer = rows.map((s) => NOW + s * 1_000).filter((ms) => ms > afterMs);
+        const newestMs = newer.length === 0 ? null : Math.max(...newer);
+        return Promise.resolve({ count: newer.length, newestMs });
+      },
+    });
+  const mirror = {
+    posts,
+    /** From now on the responses to what is posted are lost, or are not. */
+    loseResponses: (now: boolean): void => void (isLost = now),
+    rows,
+    notifier: await start(),
+    get counted() {
+      return counted;
+    },
+    /** A run that ends `s` seconds after the beginning, having stored rows created at those times. */
+    run(s: number, ...created: number[]): void {
+      rows.push(...created);
+      [atS, runAtS] = [s, s];
+    },
+    async look(s = atS, changes: Partial<FormReport> = {}): Promise<void> {
+      atS = s;
+      const lastRun = { ...form(0).lastRun!, endedAt: time(runAtS) };
+      const claim = { ...NO_CLAIM, submissionsAsOf: time(runAtS) };
+      const shown = form(0, { url: SHEET, rows: rows.length, lastRun, claim, ...changes });
+      mirror.notifier.look(report({ forms: [shown] }), true);
+      await settled();
+    },
+    async restart(): Promise<void> {
+      await mirror.notifier.stop();
+      mirror.notifier = await start();
+    },
+    get texts() {
+      return posts.map(({ text }) => text);
+    },
+  };
+  onTestFinished(() => mirror.notifier.stop());
+  return mirror;
+}
+
+describe('new answers', () => {
+  it('are one message a form, three minutes after the first, with a link and no answer', async () => {
+    const mirror = await open();
+    await mirror.look();
+    mirror.run(60, 50, 55);
+    await mirror.look();
+    mirror.run(120, 110);
+    await mirror.look();
+    await mirror.look(239);
+    expect(mirror.texts).toEqual([]);
+    await mirror.look(240);
+    expect(mirror.posts).toEqual([
+      {
+        text: `🔵 3 new answers to Form 0. ${SHEET}`,
+        level: 'info',
+        form: { id: 'frm_0', name: 'Form 0' },
+        target: 'db',
+        code: 'NEW_ANSWERS',
+        remedy: null,
+        at: time(240),
+      },
+    ]);
+    await mirror.look(600);
+    expect(mirror.texts).toHaveLength(1);
+    mirror.run(700, 650);
+    await mirror.look(700, { url: null });
+    await mirror.look(900, { url: null });
+    expect(mirror.texts[1]).toBe('🔵 1 new answer to Form 0. The table is form_0, in target db.');
+  });
+
+  it('are none in a first copy, none that were restored or are dated earlier', async () => {
+    const mirror = await open();
+    for (const s of [0, 60, 120]) {
+      mirror.run(s, s, s - 1);
+      await mirror.look(s, { claim: NO_CLAIM });
+    }
+    await mirror.look(180);
+    mirror.run(200, -1_000, 30);
+    await mirror.look(200);
+    await mirror.look(900);
+    expect(mirror.texts).toEqual([]);
+  });
+
+  it('are counted only where something has changed', async () => {
+    const mirror = await open();
+    for (const s of [0, 30, 60, 90]) await mirror.look(s);
+    expect(mirror.counted).toBe(1);
+    mirror.run(120);
+    await mirror.look();
+    expect(mirror.counted).toBe(2);
+  });
+
+  it('dated in the future are no news for good, and hide no others', async () => {
+    const mirror = await open();
+    mirror.rows.push(10 * 365 * 86_400);
+    await mirror.look();
+    mirror.run(60, 50);
+    await mirror.look();
+    await mirror.look(240);
+    expect(mirror.texts).toEqual([`🔵 1 new answer to Form 0. ${SHEET}`]);
+    mirror.run(300);
+    await mirror.look();
+    await mirror.look(600);
+    expect(mirror.texts).toHaveLength(1);
+  });
+
+  it('of a form that was empty are announced from the first on', async () => {
+    const mirror = await open();
+    mirror.rows.length = 0;
+    await mirror.look();
+    mirror.run(60, 50);
+    await mirror.look();
+    await mirror.look(240);
+    expect(mirror.texts).toHaveLength(1);
+  });
+
+  it('are announced once over a restart, and after a crash rather twice than never', async () => {
+    const mirror = await open();
+    await mirror.look();
+    mirror.run(60, 50);
+    await mirror.look();
+    await mirror.restart();
+    await mirror.look(70);
+    await mirror.look(250);
+    expect(mirror.texts).toHaveLength(1);
+    await mirror.restart();
+    await mirror.look(260);
+    await mirror.look(600);
+    expect(mirror.texts).toHaveLength(1);
+    // Delivered, but the response and the process are lost.
+    mirror.run(700, 650);
+    mirror.loseResponses(true);
+    await mirror.look(700);
+    await mirror.look(900);
+    mirror.loseResponses(false);
+    await mirror.restart();
+    await mirror.look(910);
+    await mirror.look(1_100);
+    expect(new Set(mirror.texts.slice(1))).toEqual(new Set([mirror.texts[1]]));
+    const delivered = mirror.texts.length;
+    await mirror.look(2_000);
+    expect(mirror.texts).toHaveLength(delivered);
+  });
+
+  it('come from the first target that has the form, and not while that cannot be read', async () => {
+    const asked: string[] = [];
+    await using smtp = await startSmtp();
+    const server = { host: '127.0.0.1', port: smtp.port, secure: false, login: undefined };
+    const notifier = await Notifier.open({
+      newEmail: { server: { ...server, isTrusted: true }, from: 'm@example.com', to: ['a@b.cz'] },
+      clock: new TestClock(NOW),
+      logger: silentLogger,
+      newAnswers: (name) => {
+        asked.push(name);
+        return Promise.resolve({ count: 0, newestMs: NOW });
+      },
+    });
+    const targets = [target({ name: 'sheet' }), target({ name: 'db' })];
+    const two = [form(0), form(0, { target: 'sheet' }), form(1)];
+    const look = (changes = {}): void =>
+      notifier.look(report({ targets, forms: two, ...changes }), true);
+    look({ targets: [target({ name: 'sheet', readAt: null }), target()] });
+    await settled();
+    expect(asked).toEqual(['db']);
+    look();
+    await settled();
+    expect(asked).toEqual(['db', 'sheet']);
+    await notifier.stop();
+  });
+});

@@ -1,0 +1,388 @@
+import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
+import {
+  type FormReport,
+  NO_CLAIM,
+  type Problem,
+  type Report,
+  STATE_TITLES,
+  type TargetReport,
+  worstOf,
+} from '../../src/health/report.ts';
+import type { Run } from '../../src/mirror/port.ts';
+import type { FormIdentity } from '../../src/mirror/types.ts';
+import type { FormDetails } from '../../src/web/details.ts';
+
+/** When it is, in all of these. */
+export const NOW = Date.parse('2026-05-12T09:30:00.000Z');
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** So long before {@link NOW}. */
+export const before = (ms: number): string => new Date(NOW - ms).toISOString();
+
+const form = (id: string, slug: string, name: string): FormIdentity => ({ id, slug, name });
+
+export const FORM_A = form('frm_a', 'a', 'Form A');
+export const FORM_B = form('frm_b', 'b', 'Form B');
+export const CONTACT = form('frm_7f2k1q', 'contact', 'Kontaktní formulář');
+export const SUMMER = form('frm_9s0dd2', 'summer-camp-2026', 'Přihláška na letní tábor 2026 🏕️');
+export const FEEDBACK = form('frm_1aa0z8', 'feedback', 'Customer feedback');
+const JOBS = form(
+  'frm_44hq0x',
+  'job-application',
+  'Job application: Senior Backend Engineer (Praha / remote), second round',
+);
+const ORDERS = form('frm_c3p0r2', 'orders', 'Bestellformular Großkunden');
+const NEWS = form('frm_new5lt', 'newsletter', 'Newsletter');
+const OLD = form('frm_old123', 'christmas-party', 'Christmas party 2025');
+
+/** A problem as the catalogue has it. */
+export const problem = (code: ProblemCode, changes: Partial<Problem> = {}): Problem => ({
+  code,
+  level: PROBLEMS[code].severity,
+  title: PROBLEMS[code].title,
+  message: PROBLEMS[code].meaning,
+  remedy: PROBLEMS[code].remedy,
+  command: null,
+  since: before(12 * MINUTE),
+  isExplained: false,
+  ...changes,
+});
+
+/** A form in a target: well, unless `changes` say otherwise. */
+export function formReport(
+  form: FormIdentity,
+  target = 'db',
+  changes: Partial<FormReport> = {},
+): FormReport {
+  const state = changes.state ?? 'ok';
+  return {
+    form,
+    target,
+    state,
+    title: STATE_TITLES[state],
+    since: null,
+    pause: null,
+    problems: [],
+    notices: [],
+    claim: {
+      ...NO_CLAIM,
+      submissionsAsOf: before(20_000),
+      statusesAsOf: before(20_000),
+      answersAsOf: before(2 * HOUR),
+    },
+    lagSeconds: 20,
+    overdueSince: null,
+    location: `table ${form.slug}`,
+    url: null,
+    table: form.slug.replaceAll('-', '_'),
+    rows: 100,
+    deletedRows: 0,
+    rejected: 0,
+    forgotten: 0,
+    refused: 0,
+    running: null,
+    lastRun: {
+      outcome: 'ok',
+      startedAt: before(21_000),
+      endedAt: before(20_000),
+      code: null,
+      error: null,
+    },
+    nextRunAt: before(-38_000),
+    nextComparisonAt: before(-4 * HOUR),
+    goneAt: null,
+    ...changes,
+  };
+}
+
+/** A target that answers. */
+export const targetReport = (name: string, changes: Partial<TargetReport> = {}): TargetReport => ({
+  name,
+  state: 'ok',
+  since: null,
+  kind: 'postgres',
+  address: 'postgres://db.internal:5432/forms',
+  isReadable: true,
+  readAt: before(3_000),
+  pause: null,
+  problem: null,
+  ...changes,
+});
+
+/** A mirror with these forms, in the targets that they name. */
+export function reportOf(
+  forms: readonly FormReport[] = [formReport(FORM_A), formReport(FORM_B)],
+  changes: Partial<Report> = {},
+): Report {
+  const state = worstOf(forms.map((each) => each.state));
+  const targets = [...new Set(forms.map(({ target }) => target))].map((name) => targetReport(name));
+  return {
+    at: before(0),
+    version: '1.2.3',
+    state,
+    since: null,
+    title: STATE_TITLES[state],
+    summary: 'Submissions as of 20 s ago, answers as of 2 h ago · 2 forms, 200 submissions',
+    problems: [],
+    source: { condition: 'answering', title: 'Answers', since: null, heardAt: before(20_000) },
+    work: [],
+    queue: {
+      backend: 'redis',
+      address: 'redis://queue.internal:6379',
+      isReachable: true,
+      nextPollAt: before(-38_000),
+      waiting: 2,
+      active: 1,
+      workers: ['web1-4121', 'web2-77'],
+    },
+    targets: targets.length === 0 ? [targetReport('db')] : targets,
+    forms,
+    ...changes,
+  };
+}
+
+/** A run as a target records it. */
+export const run = (endedMsAgo: number, changes: Partial<Run> = {}): Run => ({
+  startedAtMs: NOW - endedMsAgo - 800,
+  endedAtMs: NOW - endedMsAgo,
+  outcome: 'ok',
+  code: null,
+  error: null,
+  requests: 3,
+  held: 0,
+  isWhole: false,
+  inserted: 0,
+  updated: 0,
+  unchanged: 100,
+  deleted: 0,
+  rejected: 0,
+  ...changes,
+});
+
+/** A target keeps nothing of a form. */
+export const NO_DETAILS: FormDetails = {
+  runs: [],
+  rejected: { total: 0, entries: [] },
+  fields: [],
+  ranges: [],
+};
+
+const SHEET =
+  'https://docs.google.com/spreadsheets/d/1AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefg/edit';
+const inSheet = (gid: number): Partial<FormReport> => ({
+  location: 'tab “Responses”',
+  table: null,
+  url: `${SHEET}#gid=${gid}`,
+});
+const SHEET_TARGET = targetReport('team-sheet', {
+  kind: 'google-sheets',
+  address: SHEET,
+  readAt: before(41_000),
+});
+const INCOMPLETE = problem('RUN_INCOMPLETE', {
+  message:
+    'The source reports 412 submissions of form "Customer feedback" (feedback), and 409 were seen, without proof that nothing was missed.',
+});
+
+/** A workspace as it may look on a working day: mostly well, with one of each problem. */
+export function realisticReport(): Report {
+  const unavailable = problem('FORMS_FAILED', {
+    message: 'Forms API, GET /submissions?formId=frm_44hq0x&page=1: answered 503.',
+  });
+  const held = problem('DELETIONS_HELD', {
+    message: '312 of 1,260 rows are not at the source any more. None was marked deleted.',
+    command: 'forms-mirror sync --full --accept-deletes --form summer-camp-2026 --target warehouse',
+  });
+  const rejected = problem('ROWS_REJECTED', { message: '3 submissions could not be stored.' });
+  const notice = {
+    code: 'ROWS_COPIED' as const,
+    blocks: false,
+    tab: 'Responses',
+    columns: [],
+    rows: [14, 15],
+    message: 'Rows 14 and 15 of tab “Responses” are copies of one submission.',
+    remedy: 'Delete the copy.',
+  };
+  const claim = formReport(FORM_A).claim;
+  const forms = [
+    formReport(CONTACT, 'warehouse', { rows: 18_204, deletedRows: 12 }),
+    formReport(CONTACT, 'team-sheet', { rows: 18_204, ...inSheet(1), notices: [notice] }),
+    formReport(SUMMER, 'warehouse', {
+      state: 'attention',
+      rows: 1_260,
+      problems: [held],
+      claim: { ...claim, held: 312 },
+    }),
+    formReport(SUMMER, 'team-sheet', { rows: 1_572, ...inSheet(2) }),
+    formReport(FEEDBACK, 'warehouse', {
+      state: 'attention',
+      rows: 409,
+      rejected: 3,
+      problems: [INCOMPLETE, rejected],
+    }),
+    formReport(JOBS, 'warehouse', { state: 'failed', rows: 87, problems: [unavailable] }),
+    formReport(ORDERS, 'warehouse', {
+      state: 'paused',
+      rows: 40_911,
+      deletedRows: 204,
+      pause: {
+        since: before(2 * HOUR),
+        by: 'status page, admin at 10.0.0.7',
+        reason: 'Migration of the <orders> table',
+        ofTarget: false,
+        command: 'forms-mirror resume --form orders --target warehouse',
+      },
+    }),
+    formReport(NEWS, 'warehouse', {
+      state: 'working',
+      title: 'First copy',
+      rows: 31_000,
+      claim: NO_CLAIM,
+      lagSeconds: null,
+      lastRun: null,
+      running: { startedAt: before(2 * MINUTE), seen: 31_000, total: 80_000, worker: 'web1-4121' },
+    }),
+    formReport(OLD, 'warehouse', {
+      state: 'ended',
+      title: 'Gone at the source',
+      rows: 143,
+      goneAt: before(40 * DAY),
+      problems: [problem('FORM_GONE')],
+    }),
+  ];
+  return reportOf(forms, {
+    title: '1 form has failed, 2 need attention',
+    summary: 'Submissions of the other forms as of 20 s ago · 7 forms, 92,014 submissions',
+    targets: [targetReport('warehouse'), SHEET_TARGET],
+  });
+}
+
+/** The source is away, and a target with it. */
+export function failingReport(): Report {
+  const explained = problem('FORMS_UNREACHABLE', { isExplained: true });
+  const waiting = { state: 'waiting', title: 'Waiting for the source' } as const;
+  return reportOf(
+    [CONTACT, SUMMER, FEEDBACK].map((each) =>
+      formReport(each, 'warehouse', { ...waiting, problems: [explained] }),
+    ),
+    {
+      state: 'failed',
+      title: 'The Forms API does not answer',
+      summary: 'Submissions as of 14 min ago · 3 forms, 19,873 submissions',
+      problems: [
+        problem('FORMS_UNREACHABLE', {
+          message:
+            'Forms API, GET /forms: connection refused (ECONNREFUSED). It was tried again 6 times.',
+        }),
+      ],
+      source: {
+        condition: 'failing',
+        title: 'Does not answer',
+        since: before(14 * MINUTE),
+        heardAt: before(14 * MINUTE),
+      },
+      targets: [
+        targetReport('warehouse', {
+          state: 'failed',
+          isReadable: false,
+          readAt: before(5 * MINUTE),
+          problem: problem('TARGET_UNREACHABLE', {
+            message: 'Target warehouse (postgres://db.internal:5432/forms) does not answer.',
+          }),
+        }),
+      ],
+    },
+  );
+}
+
+/** What the warehouse keeps of {@link FEEDBACK}. */
+export function feedbackDetails(): FormDetails {
+  const runs = Array.from({ length: 58 }, (_, at) => {
+    const outcome = at === 0 || at === 17 ? 'incomplete' : at === 31 ? 'failed' : 'ok';
+    const error = {
+      ok: null,
+      incomplete: 'The source reports 412 submissions, and 409 were seen, without proof.',
+      failed: 'Forms API, GET /submissions?formId=frm_1aa0z8&page=2: answered 502.',
+    }[outcome];
+    const changes = { inserted: at % 5 === 0 ? 2 : 0, isWhole: at % 24 === 9 };
+    return run(35_000 + at * MINUTE, { outcome, error, ...changes });
+  });
+  const entry = (id: string, reason: string) => ({
+    kind: 'rejected' as const,
+    id,
+    status: 'NEW',
+    createdAt: null,
+    reason,
+    atMs: NOW - 2 * HOUR,
+  });
+  const field = (id: string, label: string, position: number, isInForm = true) => {
+    const column = label.toLowerCase().replaceAll(/\W+/g, '_');
+    return { id, label, position, column, isFilled: true, isInForm };
+  };
+  const day = (at: number): number => Date.parse(`${before(at * DAY).slice(0, 10)}T00:00:00.000Z`);
+  const bounds = [null, ...Array.from({ length: 14 }, (_, at) => day(15 - at)), null];
+  return {
+    runs,
+    rejected: {
+      total: 41,
+      entries: [
+        entry('sub_8Kq2mZx0', 'createdAt is no date; the row has none.'),
+        entry('no-id:5f1d0c9ab2', 'The item has no ID.'),
+      ],
+    },
+    fields: [
+      field('field_1a', 'Your name', 0),
+      field('field_3c', 'How satisfied are you?', 1),
+      field('field_4d', 'Fax', 2, false),
+    ],
+    ranges: bounds.slice(1).map((toMs, at) => {
+      const isDue = at > 12;
+      const readAtMs = isDue ? null : NOW - (at + 1) * HOUR;
+      return { fromMs: bounds[at] ?? null, toMs, readAtMs, isDue };
+    }),
+  };
+}
+
+/** Names of forms of a large workspace. */
+const NAMES = [
+  'Přihláška na letní tábor',
+  'Customer feedback after the visit',
+  'Bestellformular Großkunden',
+  'Job application: Senior Backend Engineer (Praha / remote)',
+  'Newsletter',
+  'Conference registration with workshops and dinner',
+] as const;
+const SLUGS = ['camp', 'feedback', 'orders', 'jobs', 'news', 'conference'] as const;
+
+/** A workspace of `count` forms, each in a warehouse and in a sheet; some fail, some are not proven, or all fail. */
+export function manyForms(count: number, areAllFailing = false): Report {
+  const forms = Array.from({ length: count }, (_, at) => {
+    const identity = form(
+      `frm_${(at * 7_919 + 1_000_003).toString(36)}`,
+      `${SLUGS[at % 6]}-${2_000 + at}`,
+      `${NAMES[at % 6]} ${at + 1}`,
+    );
+    const failed = problem('FORMS_FAILED', {
+      message: `Forms API, GET /submissions?formId=${identity.id}&page=1&limit=100&sortBy=submittedAt&sortOrder=desc: answered 503 (upstream connect error or disconnect/reset before headers).`,
+    });
+    const isFailing = areAllFailing || at % 30 === 7;
+    const wrong: Partial<FormReport> = isFailing
+      ? { state: 'failed', problems: [failed] }
+      : at % 20 === 3
+        ? { state: 'attention', problems: [INCOMPLETE] }
+        : {};
+    const shared = { rows: 150 + ((at * 7_919) % 90_000), deletedRows: at % 9 };
+    const rejected = at % 17 === 0 ? 2 : 0;
+    return [
+      formReport(identity, 'warehouse', { ...shared, rejected, ...wrong }),
+      formReport(identity, 'team-sheet', {
+        ...shared,
+        ...inSheet(1_000_000 + at),
+        ...(areAllFailing ? wrong : {}),
+      }),
+    ];
+  }).flat();
+  return reportOf(forms, { targets: [targetReport('warehouse'), SHEET_TARGET] });
+}

@@ -1,0 +1,327 @@
+import { describe, expect, it } from 'vitest';
+import { type ListQuery, listPath, readListQuery, WHOLE_LIST } from '../../src/web/overview.ts';
+import {
+  before,
+  CONTACT,
+  FEEDBACK,
+  feedbackDetails,
+  failingReport,
+  FORM_A,
+  FORM_B,
+  formReport,
+  manyForms,
+  NO_DETAILS,
+  problem,
+  realisticReport,
+  reportOf,
+  run,
+  targetReport,
+} from './fixtures.ts';
+import { IDLE_ACTOR, startPage } from './start-page.ts';
+
+/** What a page may weigh at most. */
+const MAX_PAGE_BYTES = 100_000;
+
+/** The slugs of a page's rows, in order. */
+const slugsOf = (html: string): string[] =>
+  [...html.matchAll(/<span class="fact"><bdi>([^<]+)<\/bdi>/g)].map(([, slug = '']) => slug);
+
+describe('the page of all forms', () => {
+  it('shows what the report says: title, summary, states, rows, claims, rejected submissions', async () => {
+    await using page = await startPage(realisticReport());
+    const html = await page.text('/');
+    for (const shown of [
+      '<h1>1 form has failed, 2 need attention</h1>',
+      '7 forms, 92,014 submissions',
+      'Kontaktní formulář',
+      'Gone at the source',
+      '18,204 rows, 12 deleted at the source',
+      'submissions and statuses as of 20 s ago, answers as of 2 h ago',
+      'title="submissions and statuses as of 2026-05-12 09:29:40 UTC',
+      'href="/forms/frm_1aa0z8#rejected-warehouse">3 rejected',
+      '31,000 of 80,000',
+      'Paused <time',
+      'by status page, admin at 10.0.0.7: Migration of the &lt;orders&gt; table',
+      'PostgreSQL: postgres://db.internal:5432/forms',
+      'next poll <time',
+    ]) {
+      expect(html).toContain(shown);
+    }
+  });
+
+  it('is a matrix, forms down, targets across, with a way into each', async () => {
+    const evil = { url: 'javascript:alert(1)' };
+    const sheet = { url: 'https://docs.google.com/x#gid=7' };
+    await using page = await startPage(
+      reportOf([
+        formReport(FORM_A, 'db', { table: 'public.a' }),
+        formReport(FORM_B, 'db', evil),
+        formReport(FORM_A, 'sheet', sheet),
+      ]),
+    );
+    const html = await page.text('/');
+    expect(html.match(/<th scope="col"/g)).toHaveLength(3);
+    expect(html.match(/<th scope="row"/g)).toHaveLength(2);
+    expect(html.match(/not mirrored here/g)).toHaveLength(1);
+    expect(html).toContain('>public.a</code>');
+    expect(html).toContain('href="https://docs.google.com/x#gid=7"');
+    expect(html).not.toContain('javascript:alert');
+  });
+
+  it('L17: says of each target as of when it was read, and that it cannot be', async () => {
+    await using page = await startPage(failingReport());
+    const html = await page.text('/');
+    expect(html).toMatch(/cannot be read; last read\s+<time [^>]*>5 min ago/);
+    expect(html).toContain('Target warehouse (postgres://db.internal:5432/forms) does not answer.');
+    expect(html).toMatch(/Does not answer<\/span>\s+since\s+<time [^>]*>14 min ago/);
+    page.report = reportOf([], {
+      targets: [targetReport('db', { isReadable: false, readAt: null })],
+    });
+    expect(await page.text('/')).toMatch(/forms appear here as soon as/);
+  });
+
+  it('does not repeat for each form what concerns all', async () => {
+    await using page = await startPage(failingReport());
+    const html = await page.text('/');
+    expect(html.match(/ECONNREFUSED/g)).toHaveLength(1);
+    expect(html.match(/The Forms API does not answer</g)).toHaveLength(2);
+  });
+
+  it('says that notifications are not delivered', async () => {
+    const words = 'Notifications are not delivered: the webhook answers 410.';
+    await using page = await startPage(reportOf(), { deliveryProblem: () => words });
+    expect(await page.text('/')).toContain(words);
+  });
+
+  it('remedies a problem by a button where it may, and by a command where it may not', async () => {
+    await using shown = await startPage(realisticReport());
+    await using page = await startPage(realisticReport(), {
+      actor: IDLE_ACTOR,
+      hasNotifications: true,
+    });
+    const path = '/forms/frm_9s0dd2';
+    const accept = 'value="do=accept&amp;form=frm_9s0dd2&amp;target=warehouse&amp;count=312"';
+    const command = 'forms-mirror sync --full --accept-deletes --form summer-camp-2026';
+    expect(await shown.text(path)).toContain(command);
+    for (const each of [path, '/']) expect(await shown.text(each)).not.toContain('name="order"');
+    const html = await page.text(path);
+    expect(html).toContain(accept);
+    expect(html).not.toContain(command);
+    // One for the form in each target, none for what no new attempt mends.
+    expect(html.match(/do=sync/g)).toHaveLength(2);
+    expect((await page.text('/forms/frm_44hq0x')).match(/do=sync/g)).toHaveLength(2);
+    const all = await page.text('/');
+    expect(all.match(/do=sync/g)).toHaveLength(1 + 2);
+    expect(all).toContain('value="do=test"');
+    expect(await page.text('/forms/frm_c3p0r2')).toContain(
+      'value="do=resume&amp;form=frm_c3p0r2&amp;target=warehouse"',
+    );
+  });
+
+  it('says when the queue is away', async () => {
+    const { queue } = reportOf();
+    const away = { queue: queue && { ...queue, isReachable: false } };
+    await using page = await startPage(reportOf(undefined, away));
+    expect(await page.text('/')).toContain('Does not answer');
+  });
+});
+
+describe('a list of many forms', () => {
+  it('is cut into pages, worst first, and every form is on one of them', async () => {
+    await using page = await startPage(manyForms(300));
+    const first = await page.text('/');
+    expect(first).toContain('Forms 1 to 30 of 300');
+    expect(first).toContain('Page 1 of 10');
+    expect(first).toContain('<a rel="next" href="/?page=2">');
+    expect(first).not.toContain('rel="prev"');
+    const pages = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => page.text(`/?page=${at + 1}`)),
+    );
+    expect(new Set(pages.flatMap(slugsOf)).size).toBe(300);
+    const states = pages.flatMap((html) =>
+      [...html.matchAll(/<tr class="(\w+)"/g)].map(([, state = '']) => state),
+    );
+    const order = ['failed', 'attention', 'ok'];
+    expect(states).toEqual(states.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
+    expect(states.filter((state) => state === 'failed')).toHaveLength(10);
+    // One that is too high is the last.
+    expect(await page.text('/?page=99')).toContain('Page 10 of 10');
+  });
+
+  it.each([
+    ['q=CAMP-2012', 1, 'camp-2012'],
+    ['q=prihlaska+na+letni+tabor+13', 3, 'camp-2012'],
+    ['q=%20newsletter%20', 30, 'news-2004'],
+    ['q=feedback&state=attention', 5, 'feedback-2043'],
+    ['state=failed', 10, 'feedback-2007'],
+    ['state=nonsense', 30, 'feedback-2007'],
+    ['q=a&q=b', 30, 'feedback-2007'],
+  ])('is searched and filtered by its address: %s', async (address, rows, slug) => {
+    await using page = await startPage(manyForms(300));
+    const found = slugsOf(await page.text(`/?${address}`));
+    expect(found).toHaveLength(rows);
+    expect(found).toContain(slug);
+  });
+
+  it('keeps what was asked for over its pages, and says when nothing is found', async () => {
+    await using page = await startPage(manyForms(300));
+    const html = await page.text('/?q=%22%3E%3Cb%3E&state=ok');
+    expect(html).toContain('value="&quot;&gt;&lt;b&gt;"');
+    expect(html).toContain('No form');
+    expect(await page.text('/?q=o&state=ok')).toContain('href="/?q=o&amp;state=ok&amp;page=2"');
+  });
+
+  it('offers no search where a glance is enough', async () => {
+    await using page = await startPage(manyForms(3));
+    expect(await page.text('/')).not.toContain('role="search"');
+    expect(await page.text('/?q=nothing')).toContain('role="search"');
+  });
+
+  it('reads any address, and writes one that reads the same', () => {
+    const asked: ListQuery = { q: 'č & d', state: 'failed', page: 3 };
+    const params = new URLSearchParams(listPath(asked).slice(2));
+    expect(readListQuery(Object.fromEntries(params))).toEqual(asked);
+    expect(listPath(WHOLE_LIST)).toBe('/');
+    for (const odd of [undefined, null, {}, { page: '0' }, { page: '-1' }, { page: '1e9', q: 7 }]) {
+      expect(readListQuery(odd)).toEqual(WHOLE_LIST);
+    }
+  });
+
+  it.each([
+    ['as usual', false, '/'],
+    ['all failing', true, '/'],
+    ['all failing, filtered', true, '/?q=konference&state=failed&page=2'],
+  ])(
+    'with 300 forms in 2 targets a page stays below 100 kB, actions included: %s',
+    async (_, areAllFailing, path) => {
+      await using page = await startPage(manyForms(300, areAllFailing), { actor: IDLE_ACTOR });
+      const html = await page.text(path);
+      expect(Buffer.byteLength(html)).toBeLessThan(MAX_PAGE_BYTES);
+    },
+  );
+});
+
+describe('the page of a form', () => {
+  const open = (changes: Parameters<typeof startPage>[1] = {}) =>
+    startPage(realisticReport(), { details: async () => feedbackDetails(), ...changes });
+
+  it('shows its problems, runs, rejected submissions, fields and ranges', async () => {
+    await using page = await open();
+    const html = await page.text(`/forms/${FEEDBACK.id}`);
+    for (const shown of [
+      'Not proven complete',
+      '409 were seen, without proof that nothing was missed.',
+      '48 earlier runs',
+      'every answer',
+      'answered 502.',
+      '41 rejected submissions',
+      '(2 of 41)',
+      'no-id:5f1d0c9ab2',
+      '3 fields',
+      '<code>how_satisfied_are_you_</code>',
+      'no longer',
+      '15 ranges, 2 due',
+      'before 2026-04-27',
+      'since 2026-05-10',
+    ]) {
+      expect(html).toContain(shown);
+    }
+    expect(html).toContain('id="rejected-warehouse"');
+  });
+
+  it('shows the notices of a target, and a button for each form in each target', async () => {
+    await using page = await open({ actor: IDLE_ACTOR });
+    const html = await page.text(`/forms/${CONTACT.id}`);
+    expect(html).toContain('Rows 14 and 15 of tab “Responses” are copies of one submission.');
+    expect(html.match(/do=pause&amp;form=frm_7f2k1q&amp;target=/g)).toHaveLength(2);
+    const [, url] = /aria-label="Open the sheet of [^"]+"/.exec(html) ?? ['', undefined];
+    expect(url).toBeUndefined();
+    expect(await page.text('/forms/frm_old123')).not.toContain('name="order"');
+  });
+
+  it('L12: leaves the part of a slow or failing target empty, and shows the others', async () => {
+    const hanging = new Promise<never>(() => undefined);
+    await using page = await open({
+      details: (target) => (target === 'warehouse' ? hanging : Promise.resolve(feedbackDetails())),
+    });
+    const html = await page.text(`/forms/${CONTACT.id}`);
+    expect(html.match(/did not answer in time/g)).toHaveLength(1);
+    expect(html.match(/48 earlier runs/g)).toHaveLength(1);
+    expect(page.clock.now()).toBe(Date.parse(before(0)) + 3_000);
+    await using failing = await open({ details: () => Promise.reject(new Error('secret')) });
+    const failed = await failing.text(`/forms/${FEEDBACK.id}`);
+    expect(failed).toContain('warehouse did not answer in time');
+    expect(failed).not.toContain('secret');
+  });
+
+  it('asks a target with a quota again only after a rest, or when a run has ended', async () => {
+    const asked: string[] = [];
+    await using page = await open({
+      details: async (target) => {
+        asked.push(target);
+        return NO_DETAILS;
+      },
+    });
+    const sheets = (): number => asked.filter((target) => target === 'team-sheet').length;
+    const read = (): Promise<string> => page.text(`/forms/${CONTACT.id}`);
+    await Promise.all([read(), read()]);
+    await read();
+    expect(sheets()).toBe(1);
+    expect(asked.filter((target) => target === 'warehouse')).toHaveLength(3);
+    const { forms } = page.report;
+    const lastRun = { ...formReport(FORM_A).lastRun!, endedAt: before(1_000) };
+    page.report = {
+      ...page.report,
+      forms: forms.map((form) => Object.assign({}, form, { lastRun })),
+    };
+    await read();
+    expect(sheets()).toBe(2);
+    page.clock.ms += 45_000;
+    await read();
+    expect(sheets()).toBe(3);
+  });
+
+  it('is there as JSON, by any ID', async () => {
+    const odd = { id: 'a/b ü?', slug: 'odd', name: 'Odd <b>' };
+    const details = async () => ({ ...NO_DETAILS, runs: [run(5_000, { inserted: 7 })] });
+    await using page = await startPage(reportOf([formReport(odd)]), { details });
+    const link = /href="(\/forms\/[^"#]+)"/.exec(await page.text('/'))?.[1] ?? '';
+    expect(await page.text(link)).toContain('<h1><bdi>Odd &lt;b&gt;</bdi></h1>');
+    const json = (await (await page.get(`/api${link}`)).json()) as object[];
+    expect(json).toMatchObject([{ form: odd, state: 'ok', details: { runs: [{ inserted: 7 }] } }]);
+  });
+});
+
+describe('what others have written', () => {
+  const evil = `</title></style><script>alert(1)</script><img src=x onerror=alert(1)> ' " &`;
+
+  it('is shown as text, wherever it is', async () => {
+    const form = { id: evil, slug: evil, name: evil };
+    const wrong = problem('TARGET_FAILED', { message: evil, title: evil, remedy: evil });
+    const pause = { since: before(9), by: evil, reason: evil, ofTarget: false, command: evil };
+    const entry = { kind: 'rejected', id: evil, status: evil, reason: evil } as const;
+    const report = reportOf(
+      [formReport(form, evil, { problems: [wrong], pause, location: evil, table: evil })],
+      { title: evil, summary: evil, problems: [wrong] },
+    );
+    await using page = await startPage(report, {
+      actor: IDLE_ACTOR,
+      deliveryProblem: () => evil,
+      details: async () => ({
+        runs: [run(5_000, { outcome: 'failed', error: evil })],
+        rejected: { total: 1, entries: [{ ...entry, createdAt: evil, atMs: 0 }] },
+        fields: [
+          { id: evil, label: evil, position: 0, column: evil, isFilled: true, isInForm: true },
+        ],
+        ranges: [],
+      }),
+    });
+    for (const path of ['/', `/forms/${encodeURIComponent(evil)}`]) {
+      const html = await page.text(path);
+      expect(html).toContain('&lt;script&gt;alert(1)');
+      expect(html.match(/<script/g)).toHaveLength(1);
+      expect(html).not.toContain('<img');
+      expect(html.match(/<\/title>/g)).toHaveLength(1);
+    }
+  });
+});
