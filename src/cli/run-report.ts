@@ -61,7 +61,7 @@ function shownClaim({ claim, held }: RunReport): ShownClaim {
 /** A run as `sync --json` prints it. */
 export function runDocument(report: RunReport): Record<string, unknown> {
   const { form, target, outcome, code, isWhole, accounted, error, reasons, notices } = report;
-  const { inserted, updated, unchanged, deleted, rejected, requests } = report;
+  const { inserted, updated, unchanged, deleted, held, rejected, requests } = report;
   return {
     form: form.id,
     slug: form.slug,
@@ -74,6 +74,7 @@ export function runDocument(report: RunReport): Record<string, unknown> {
     updated,
     unchanged,
     deleted,
+    held,
     rejected,
     claim: shownClaim(report),
     requests,

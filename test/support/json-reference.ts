@@ -28,6 +28,7 @@ export const SYNC_FIELDS: JsonFields = {
   'runs[].updated': 'Changed rows.',
   'runs[].unchanged': 'Rows read and found equal.',
   'runs[].deleted': 'Rows newly marked deleted.',
+  'runs[].held': 'Held deletions.',
   'runs[].rejected': 'Submissions that could not be stored.',
   ...claimFields('runs[].claim'),
   'runs[].requests': 'Requests to the Forms API, including retries.',
