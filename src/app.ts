@@ -40,7 +40,7 @@ export interface AppOptions {
 }
 
 /**
- * The parts put together, as the settings say: one client, and targets that are opened when first needed. Used by the
+ * The parts, assembled from the settings: one client, and targets that are opened when first needed. Used by the
  * commands and, through {@link jobHandlers}, by the queue. Dispose to close what was opened.
  */
 export class App implements AsyncDisposable {
@@ -189,7 +189,7 @@ export class App implements AsyncDisposable {
     return plan;
   }
 
-  /** A slug that belongs to its form again, or to no other one any more, has no run that could say so. */
+  /** No run reports that a slug belongs to its form again, or to no other one any more. */
   async #forgetReuse({ forms }: MirrorPlan): Promise<void> {
     const kept = await this.dataDir.kept().catch(() => undefined);
     for (const { target, form, code } of kept?.runs ?? []) {
@@ -231,7 +231,7 @@ export class App implements AsyncDisposable {
 
   /**
    * Whether the settings have a form mirrored into a target, or, for null, into any. Plans again where the last plan, which
-   * may be older than the form, does not say so. Rejects as {@link plan} does.
+   * may be older than the form, does not have it. Rejects as {@link plan} does.
    */
   async isPlanned(
     { formId, target }: { readonly formId: string; readonly target: string | null },
@@ -375,7 +375,7 @@ export class App implements AsyncDisposable {
     return this.#runs.startVerification(await this.target(target), formId, intervals, signal);
   }
 
-  /** Closes what was opened; a target that cannot be closed holds up no other. */
+  /** Closes the targets and clients that were opened; a target that cannot be closed delays no other. */
   async [Symbol.asyncDispose](): Promise<void> {
     const opened = await Promise.allSettled(this.#targets.values());
     const targets = opened.filter((target) => target.status === 'fulfilled');
@@ -443,5 +443,5 @@ export class App implements AsyncDisposable {
   }
 }
 
-/** A plan of this age shows every form that a job can be about: jobs that nobody planned must not have us ask on and on. */
+/** A plan of this age shows every form that a job can be about: jobs that were never planned must not cause one request after another. */
 const FRESH_PLAN_MS = 1_000;

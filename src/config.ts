@@ -52,7 +52,7 @@ export interface Config {
   readonly maxDeleteFraction: number;
   /** How long rows marked deleted stay; undefined: for ever. */
   readonly purgeDeletedAfterMs: number | undefined;
-  /** How long histories tell what was before; undefined: for ever. */
+  /** How long histories keep former values; undefined: for ever. */
   readonly purgeHistoryAfterMs: number | undefined;
   readonly google: GoogleSettings;
   /** Undefined: everything is reached directly. */
@@ -61,7 +61,7 @@ export interface Config {
   readonly queueUrl: URL | undefined;
   readonly dataDir: string;
   readonly status: StatusSettings;
-  /** Where a worker tells of itself; undefined: nowhere. */
+  /** Where a worker reports that it is alive; undefined: nowhere. */
   readonly workerPort: number | undefined;
   readonly notify: NotifySettings;
   /** Undefined: the command's own default. */
@@ -70,7 +70,7 @@ export interface Config {
   readonly warnings: readonly string[];
 }
 
-/** What a command requires; everything that is set is checked, whatever the command. */
+/** The settings that a command requires; every other one is checked if it is set. */
 export interface ConfigNeeds {
   /** FORMS_API_URL and FORMS_API_KEY. */
   readonly source?: boolean;
@@ -81,7 +81,7 @@ export interface ConfigNeeds {
 }
 
 /**
- * Reads the settings from `env` and, where it says nothing, from `.env`. Pure but for `readFile`, which also reads
+ * Reads the settings from `env`, and those that it lacks from `.env`. Pure but for `readFile`, which also reads
  * the files that `X_FILE` names. Throws {@link SettingsError} with every mistake at once.
  */
 export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNeeds = {}): Config {

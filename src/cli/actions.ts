@@ -87,7 +87,7 @@ class Acting {
     return tried.map(({ channel, ok, message }) => ({ ok, text: `${channel}: ${message}` }));
   }
 
-  /** A queue that does not answer keeps what it is asked until it is back: nobody would learn what became of it. */
+  /** A queue that does not answer keeps a request until it is back, and the caller would never learn the outcome. */
   async #requireQueue(): Promise<void> {
     const { isReachable, address } = await this.#queue.status();
     if (isReachable) return;
@@ -160,7 +160,7 @@ class Acting {
         : begun.map((place) => {
             return { ok: true, text: `${nameOf(place)} ${what}, as soon as a worker is free.` };
           });
-    // Deletions are accepted by the run that is told so, and by no other.
+    // Only the run that carries the number accepts deletions.
     const isLost = how.acceptDeletes !== undefined;
     const why = isLost
       ? 'a run is at work on it; accept them when it has ended.'
@@ -172,7 +172,7 @@ class Acting {
     return [...started, ...already];
   }
 
-  /** The places that an order means, without those that are paused. Throws USAGE for names that nobody has. */
+  /** The places that an order names, without the paused ones. Throws USAGE for a name that does not exist. */
   async #places({ form, target }: Pick<ActionOrder, 'form' | 'target'>): Promise<{
     readonly places: readonly Place[];
     /** Why the others are left out. */
@@ -193,7 +193,7 @@ class Acting {
       for (const plan of wanted.filter(({ targets }) => targets.includes(name))) {
         const pause = pauseOf(pauses, plan.form.id);
         if (pause === null) places.push({ form: plan.form, target: name });
-        // Where all is meant, what is paused is left out on purpose.
+        // An order for everything leaves out paused places on purpose.
         else if (form !== null)
           lines.push({ ok: false, text: pausedError(pause, plan.form.slug, name).message });
       }

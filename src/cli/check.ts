@@ -39,7 +39,7 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
   await using app = await openApp(host, { source: true, statusPage: true });
   report({ subject: 'settings', ok: true, message: 'are all understood' });
   for (const warning of app.config.warnings) {
-    // What is wrong with it fails below.
+    // The checks below fail for anything that is wrong with it.
     if (warning.startsWith('ALERT_WEBHOOK_URL ')) continue;
     report({ subject: 'settings', ok: true, message: warning });
   }
@@ -60,13 +60,13 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
   return host.stop.exitCode() ?? (ok ? EXIT_CODES.DONE : ending).code;
 }
 
-/** `!` for what is no failure and has a remedy all the same. */
+/** `!` for a warning: nothing failed, but there is something to do. */
 function signOf(terminal: Terminal, { ok, remedy }: Result): string {
   if (!ok) return terminal.style('red', '✗');
   return remedy === undefined ? terminal.style('green', '✓') : terminal.style('yellow', '!');
 }
 
-/** What was found, and what to do about it. A remedy where nothing failed is shown as a warning. */
+/** The finding, and a remedy. A remedy where nothing failed is shown as a warning. */
 interface Result {
   readonly ok: boolean;
   readonly message: string;
@@ -75,7 +75,7 @@ interface Result {
 
 /** One line of the output. */
 interface SubjectResult extends Result {
-  /** What was tried: `settings`, `source`, `target sheet`. */
+  /** The subject of the check: `settings`, `source`, `target sheet`. */
   readonly subject: string;
   /** The form and the target, where it is about one form in one target. */
   readonly form?: string;
@@ -183,7 +183,7 @@ async function checkSource(app: App, signal: AbortSignal): Promise<SubjectResult
     const forms = await app.forms(signal);
     const found = `answers, the key is right, ${plural(forms.length, 'form')} found`;
     const answered = { subject: 'source', ok: true, message: found };
-    // A target that does not answer says so below.
+    // A target that does not answer gets its own line below.
     for (const { name } of app.config.targets) await app.readSlugs(name).catch(() => undefined);
     const { unmatched } = await app.plan(signal, { namesOnly: true });
     return [
@@ -300,7 +300,7 @@ function checkForm(report: FormReport): SubjectResult[] {
   const results: SubjectResult[] = [];
   if (pause?.ofTarget === false) results.push({ ...about, ...pausedResult(about.subject, pause) });
   for (const problem of problems) {
-    // The line about its fields says so.
+    // The line about its fields reports it.
     if (problem.code === 'SLUG_REUSED') continue;
     const remedy = remedyText(problem);
     const message = `${problem.title} (${problem.code}): ${problem.message}`;

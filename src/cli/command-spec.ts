@@ -6,7 +6,7 @@ import type { Host } from './host.ts';
 /** A command as the help lists it. Its code is loaded when it is called. */
 export interface CommandSpec {
   readonly name: string;
-  /** What it does, in one line of the help. */
+  /** The command in one line of the help. */
   readonly summary: string;
   /** Lines to copy, shown under its help. */
   readonly examples: readonly string[];

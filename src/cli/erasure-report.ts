@@ -40,8 +40,8 @@ export const waitingFor = ({ host }: CommandCall): Waiting => ({
 });
 
 /**
- * Asks a person whether to go on; `--yes` says so beforehand. Returns false for a no. Throws USAGE where nobody can be
- * asked.
+ * Asks a person whether to go on; `--yes` answers in advance. Returns false for a no. Throws USAGE without a
+ * terminal to ask on.
  */
 export async function isConfirmed({ host, flag }: CommandCall, question: string): Promise<boolean> {
   if (flag('yes')) return true;

@@ -9,7 +9,7 @@ import type { CommandCall } from './command-spec.ts';
 import { emptyTarget } from './export.ts';
 import { openApp } from './open-app.ts';
 
-/** What a {@link dbtSources} file says besides the tables. */
+/** The other contents of a {@link dbtSources} file. */
 export interface DbtOptions {
   /** Name of the source in dbt. */
   readonly name: string;

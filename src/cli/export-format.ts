@@ -5,7 +5,7 @@ import { type Cell, ExactNumber, JsonText } from '../mirror/types.ts';
 
 /** How rows become text, piece by piece. */
 export interface ExportFormat {
-  /** What comes before the first row. */
+  /** The text before the first row. */
   readonly head: string;
   rows(rows: readonly (readonly Cell[])[]): string;
   /** How many texts, of the head and of all rows so far, got an apostrophe before them. */
@@ -16,7 +16,7 @@ export interface ExportFormat {
 export interface CsvOptions {
   /** A byte order mark: without one Excel takes a file for its own code page. */
   readonly bom: boolean;
-  /** Texts that {@link mayBeFormula} stay as they are; otherwise an apostrophe comes before them. */
+  /** Leaves texts that {@link mayBeFormula} unchanged; otherwise an apostrophe comes before them. */
   readonly raw: boolean;
 }
 
@@ -58,7 +58,7 @@ export function csvFormat(names: readonly string[], { bom, raw }: CsvOptions): E
         cast: {
           string: asText,
           number: decimalText,
-          // The library knows numbers by their type alone.
+          // The library recognizes numbers only by their type.
           object: (value) =>
             value instanceof ExactNumber
               ? value.digits
@@ -78,7 +78,7 @@ export function csvFormat(names: readonly string[], { bom, raw }: CsvOptions): E
   };
 }
 
-/** One JSON object a line. Numbers have all their digits; arrays and objects are what they are; no answer is null. */
+/** One JSON object a line. Numbers have all their digits; arrays and objects stay unchanged; no answer is null. */
 export function jsonLinesFormat(names: readonly string[]): ExportFormat {
   const keys = names.map((name) => `${JSON.stringify(name)}:`);
   // By hand: an object would put names that are numbers first.

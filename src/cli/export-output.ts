@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts';
 
 /** Where text goes, piece by piece. Disposed before {@link finish}, it leaves nothing behind. */
 export interface ExportOutput extends AsyncDisposable {
-  /** False once nobody reads it any more. */
+  /** False once the reader is gone. */
   write(text: string): Promise<boolean>;
   /** Everything was written. */
   finish(): Promise<void>;
@@ -20,8 +20,8 @@ export const standardOutput = (terminal: Terminal): ExportOutput => ({
 });
 
 /**
- * A file for its owner alone, which gets its name once everything is in it: whoever watches for it never meets half of one.
- * What is no file, such as a pipe, is written to as it is. Throws USAGE where it cannot be written.
+ * A file that only its owner can read. It gets its name when it is complete, so a program that watches for it never reads half of it.
+ * Anything else, such as a pipe, is written to directly. Throws USAGE where it cannot be written.
  */
 export async function fileOutput(path: string): Promise<ExportOutput> {
   const isFile = await stat(path).then(

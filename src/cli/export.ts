@@ -24,7 +24,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const formatOf = formatFor(call);
   await using app = await openApp(host);
   const { target, form } = await findForm(call, app);
-  // Before the rows: what is claimed of them must not be newer than they are.
+  // Before the rows: no claim about them may be newer than they are.
   const copy = formIn(await reportNow(app, host, [target.name]), target.name, form.id);
   await using snapshot = await target.store.snapshot(form.id);
   if (snapshot === null) throw emptyTarget(target);
@@ -32,7 +32,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const path = text('output');
   await using output = path === undefined ? standardOutput(host.terminal) : await fileOutput(path);
   const rows = await writeRows(call, { snapshot, format, output });
-  // Nobody reads on: there is nobody to tell more.
+  // The reader is gone.
   if (rows === undefined) return EXIT_CODES.DONE.code;
   await output.finish();
   const [first = '', ...warnings] = summary(rows, copy);

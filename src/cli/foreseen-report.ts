@@ -8,7 +8,7 @@ import { runName } from './run-report.ts';
 
 type Kind = ForeseenChange['kind'];
 
-/** What one dry run would do: how many rows of each kind, and the first of them. */
+/** The changes that one dry run predicts: how many rows of each kind, and the first of them. */
 export interface ForeseenRows {
   readonly subject: Pick<RunSubject, 'form' | 'target'>;
   readonly total: Readonly<Record<Kind, number>>;
@@ -43,7 +43,7 @@ const TITLES: Readonly<Record<Kind, string>> = {
   deleted: 'would be marked deleted',
 };
 
-/** Lines for people: each row, and of a changed one which columns, with `values` what they hold now and would. */
+/** Lines for people: each row, and for a changed one its columns; `values` adds their present and future values. */
 export function foreseenLines({ subject, total, rows }: ForeseenRows, values: boolean): string[] {
   const lines = FORESEEN.flatMap((kind) => {
     const shown = rows.filter((row) => row.kind === kind);
@@ -104,6 +104,6 @@ const rowDocument = ({ submissionId, cells }: ForeseenChange, values: boolean) =
       }),
 });
 
-/** An array or object is what it is, with all digits of its numbers. */
+/** An array or object stays unchanged, with all digits of its numbers. */
 const jsonValue = (cell: Cell): unknown =>
   cell instanceof JsonText ? parseExactJson(cell.text) : cell;

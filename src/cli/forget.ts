@@ -58,7 +58,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   return unknown ? EXIT_CODES.FAILED.code : erasureExitCode(reports);
 }
 
-/** The forms of the submissions; the one that `--form` names is believed. Throws USAGE for one that nobody knows. */
+/** The forms of the submissions; the one that `--form` names is believed. Throws USAGE for an unknown one. */
 async function formsOf(
   { host, text }: CommandCall,
   app: App,

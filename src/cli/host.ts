@@ -10,7 +10,7 @@ export interface Host {
   readonly version: string;
   readonly clock: Clock;
   readonly stop: StopRequest;
-  /** Asks the person at the terminal, and resolves to the line that they type; undefined where nobody is there to ask. */
+  /** Asks the person at the terminal, and resolves to the line that they type; undefined without a terminal. */
   readonly ask?: ((question: string) => Promise<string>) | undefined;
   /** Rejects with SettingsError, which lists every mistake. */
   loadConfig(needs?: ConfigNeeds): Promise<Config>;

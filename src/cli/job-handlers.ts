@@ -10,7 +10,7 @@ export function jobHandlers(app: App): JobHandlers {
     async poll(signal) {
       const plan = await app.plan(signal, { inTurn: true });
       const warnings = planWarnings(plan);
-      // Once, not with every poll: it stays as it is until a person changes the settings or the forms.
+      // Once, not with every poll: it does not change until a person changes the settings or the forms.
       if (warnings.join('\n') !== warned) for (const warning of warnings) app.logger.error(warning);
       warned = warnings.join('\n');
       const { syncs, writeBacks } = await app.poll(plan.forms, signal);

@@ -33,7 +33,7 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
   return app;
 }
 
-/** Closes DATA_DIR to other users of the machine, and says so where it was open, or has to stay so. */
+/** Closes DATA_DIR to other users of the machine, and prints a note where it was open or has to stay open. */
 function sayRights(config: Config, logger: Logger): void {
   const { mended, loose } = keepPrivate(config.dataDir, filesOf(config));
   if (mended > 0) {
@@ -61,7 +61,7 @@ export const filesOf = ({ targets }: Config): string[] =>
 /** Least time between two lines about waiting: each page that is fetched ahead waits by itself. */
 const WAIT_REST_MS = 5_000;
 
-/** A command that would be silent while it waits for the source says so on stderr. */
+/** Reports on stderr that a command waits for the source, where it would otherwise print nothing. */
 function sayWaits({ events }: App, { terminal, clock }: Host): void {
   let saidAtMs = Number.NEGATIVE_INFINITY;
   events.on('forms.retry', (notice) => {
@@ -90,7 +90,7 @@ export async function openLogger({ terminal }: Host, level: LogLevel): Promise<L
   });
 }
 
-/** A line of the log whose texts are printable as they are, not by their escapes: for a library that shows them. */
+/** A log line whose texts are printable themselves, not by their escapes: for a library that shows them. */
 function printableRecord(line: string): string {
   return JSON.stringify(JSON.parse(line), (_key, value: unknown) =>
     typeof value === 'string' ? printable(value) : value,

@@ -13,7 +13,7 @@ import {
   resumePlaces,
 } from './pausing.ts';
 
-/** `pause`: has every process leave a form, a target, or everything as it is. */
+/** `pause`: stops every process from writing a form, a target, or everything. */
 export const pause = (call: CommandCall): Promise<ExitCode> => act(call, 'pause');
 
 /** `resume`: ends what `pause` of the same form, target or everything began. */

@@ -12,14 +12,14 @@ import { requireForm } from './selection.ts';
  * Pausing and resuming, for the commands and for the status page.
  */
 
-/** What is to be paused or resumed: a form, or, for null, targets as a whole. */
+/** The place to pause or resume: a form, or, for null, whole targets. */
 export interface PausePlaces {
   readonly form: FormIdentity | null;
   /** Names. */
   readonly targets: readonly string[];
 }
 
-/** What was done in one target. */
+/** The outcome in one target. */
 export interface PauseOutcome {
   readonly form: FormIdentity | null;
   readonly target: string;
@@ -27,14 +27,14 @@ export interface PauseOutcome {
   readonly pause: Pause | null;
   /** It was not so before. */
   readonly isNew: boolean;
-  /** What is still paused there. */
+  /** The pauses still in force there. */
   readonly others: readonly Pause[];
   readonly failure: MirrorError | null;
 }
 
 /**
- * The targets and the form that a person means; without a target all that mirror the form. What the targets hold is asked
- * first: pausing must not depend on the source. Throws USAGE for a name that nobody knows.
+ * The targets and the form that a person means; without a target all that mirror the form. The targets are asked for their forms
+ * first: pausing must not depend on the source. Throws USAGE for an unknown name.
  */
 export async function findPausePlaces(
   app: App,

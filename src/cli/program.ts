@@ -118,7 +118,7 @@ interface ErrorDocument {
   readonly problems?: readonly { variable: string; message: string; example: string }[];
 }
 
-/** What is shown of an error: never a cause, a stack or a foreign message (L11, L15). */
+/** Prints an error without its cause, its stack or a foreign message (L11, L15). */
 function errorDocument(error: unknown): ErrorDocument {
   const { code, message } = toMirrorError(error);
   if (!(error instanceof SettingsError)) return { code, message };

@@ -8,7 +8,7 @@ import { endedLine, runName, startedLine } from './run-report.ts';
 import type { Terminal } from './terminal.ts';
 import { shorten } from './text-table.ts';
 
-/** How often a long run reports where stderr is no terminal. */
+/** How often a long run reports when stderr is not a terminal. */
 const LINE_EVERY_MS = 5_000;
 const NAME_WIDTH = 32;
 const CLEAR_TO_END_OF_LINE = '\u001B[K';

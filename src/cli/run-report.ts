@@ -20,7 +20,7 @@ export function runName({ form, target }: Pick<RunSubject, 'form' | 'target'>): 
 export const startedLine = (subject: RunSubject): string =>
   `${runName(subject)}: ${subject.isFull ? 'reading everything' : 'reading what has changed'}`;
 
-/** How a run ended, what it changed, and what it cost. */
+/** The outcome of a run, its changes, and its cost. */
 export function endedLine(report: RunReport): string {
   const changes = (
     [
@@ -125,13 +125,13 @@ export function errorLines(terminal: Terminal, runs: readonly RunReport[]): stri
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
-/** Why runs read everything though nobody asked for it. */
+/** Why runs read everything without an order from a person. */
 export const reasonLines = (terminal: Terminal, runs: readonly RunReport[]): string[] =>
   runs.flatMap((run) =>
     run.reasons.map((reason) => `${terminal.style('yellow', '!')} ${runName(run)}: ${reason}`),
   );
 
-/** What people did to targets and the mirror leaves as it is, each with its remedy. */
+/** Changes that people made in targets and that the mirror keeps, each with its remedy. */
 export const noticeLines = (
   terminal: Terminal,
   about: string,

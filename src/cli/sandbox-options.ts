@@ -20,7 +20,7 @@ const SETTINGS: Readonly<Record<string, (rule: Parts, value: string, text: strin
     void (rule.retryAfter = /^\d+$/.test(value) ? Number(value) : value),
 };
 
-/** What a word alone does. */
+/** The meaning of a word without a number. */
 const FLAGS: Readonly<Record<string, (rule: Parts) => void>> = {
   hang: (rule) => void (rule.hang = true),
   drop: (rule) => void (rule.dropConnection = true),

@@ -75,7 +75,7 @@ async function requirePlan(host: Host, app: App): Promise<MirrorPlan> {
   return plan;
 }
 
-/** Names in the settings that match nothing, each with what is nearest, or with what there is. */
+/** Names in the settings that match nothing, each with the nearest name, or with the list of names. */
 export function unmatchedError(
   unmatched: readonly UnmatchedName[],
   forms: readonly Form[],

@@ -8,7 +8,7 @@ import { Metrics } from '../web/metrics.ts';
 import type { Host } from './host.ts';
 import { openQueue } from './open-app.ts';
 
-/** What `start` and `worker` share: a process that works on the queue, counts what it does, and keeps a record of itself. */
+/** What `start` and `worker` share: a process that works on the queue, counts its work, and keeps a record of itself. */
 export interface Service extends AsyncDisposable {
   readonly queue: QueueRuntime;
   readonly metrics: Metrics;

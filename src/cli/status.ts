@@ -31,7 +31,7 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
   return stop.exitCode() ?? (isCurrent(report) ? EXIT_CODES.DONE : EXIT_CODES.FAILED).code;
 }
 
-/** The targets, a table of forms, and what is wrong, with the remedy. */
+/** The targets, a table of forms, and the problems with their remedies. */
 function printStatus(terminal: Terminal, report: Report): void {
   const { problems, targets, forms } = report;
   const nowMs = Date.parse(report.at);
@@ -133,7 +133,7 @@ function printProblem(
 }
 
 function stateText({ title, since, state }: FormReport, nowMs: number): string {
-  // The title of what is paused says since when.
+  // The title of a paused place shows since when.
   return since === null || state === 'paused'
     ? title
     : `${title} for ${span(nowMs - Date.parse(since))}`;

@@ -71,7 +71,7 @@ function foreseenLimit(call: CommandCall): number | undefined {
 
 interface SyncOptions {
   readonly isFull: boolean;
-  /** A person names the form: it is visited whatever the workspace counts. */
+  /** A person names the form, so it is synced even if the counts of the workspace have not changed. */
   readonly isOneForm: boolean;
   readonly acceptDeletes: number;
   readonly dryRun: boolean;

@@ -19,13 +19,13 @@ const ESCAPE = '\u001B';
  * The two streams of a command: results go to stdout, messages and progress to stderr. A reader that goes away
  * (`| head`) is not an error: later output is dropped.
  *
- * Nothing else writes to them, and whatever is written is made printable here, so that no caller can forget it: names come
+ * Nothing else writes to them, and every text is made printable here, so that no caller can forget it: names come
  * from the source, and may hold what controls a terminal. Styles made by {@link style} are all that passes.
  */
 export class Terminal {
   readonly #stdout: OutputStream;
   readonly #stderr: OutputStream;
-  /** Stands after ESC in our own styles: no text from elsewhere can hold it. */
+  /** Follows ESC in our own styles: no text from elsewhere can hold it. */
   readonly #own = randomUUID();
   #closed = new Set<OutputStream>();
   #sink: LineSink | undefined;
@@ -66,7 +66,7 @@ export class Terminal {
   }
 
   /**
-   * Writes a piece of a result that is data, such as CSV, to stdout as it is, and waits until it is taken; a terminal gets it
+   * Writes a piece of a result that is data, such as CSV, to stdout unchanged, and waits until it is taken; a terminal gets it
    * printable. False once the reader has gone away.
    */
   async pipe(text: string): Promise<boolean> {
@@ -96,12 +96,12 @@ export class Terminal {
     this.#tell(text);
   }
 
-  /** stderr itself, for progress bars, which move the cursor: what they show is to be made printable before. */
+  /** stderr itself, for progress bars, which move the cursor. Callers make their texts printable first. */
   get barStream(): OutputStream {
     return this.#stderr;
   }
 
-  /** Sends what is meant for stderr to `sink`, printable already. Returns a function that restores stderr. */
+  /** Sends everything for stderr to `sink`, already printable. Returns a function that restores stderr. */
   redirect(sink: LineSink): () => void {
     this.#sink = sink;
     return () => {

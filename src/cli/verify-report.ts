@@ -17,7 +17,7 @@ export interface Comparison {
   readonly error: string | null;
 }
 
-/** Whether nothing differs but what is too young to have been brought over. */
+/** Whether nothing differs, or only changes too young for a run to have brought them. */
 export const isWell = ({ report }: Comparison): boolean =>
   report?.outcome === 'same' || report?.outcome === 'lagging';
 

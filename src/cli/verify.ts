@@ -106,7 +106,7 @@ function parseWait(text: string | undefined): number | undefined {
   );
 }
 
-/** Says so at the beginning of the wait, and again now and then. */
+/** Reports the wait when it begins, and again now and then. */
 function waitReporter({ terminal, clock }: Host, name: string) {
   let saidAtMs: number | null = null;
   return (differing: number, untilMs: number): void => {

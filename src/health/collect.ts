@@ -43,7 +43,7 @@ export interface WatchOptions {
 /** A target that takes longer does not answer. */
 export const TARGET_LIMIT_MS = 20_000;
 const OTHERS_LIMIT_MS = 5_000;
-/** How often everything is read when nobody asks, and while something is wrong: its end is to show. */
+/** How often everything is read without a request, and while there is a problem, so that its end shows soon. */
 const [READ_MS, TROUBLED_MS] = [30_000, 5_000];
 /** Who asks gets nothing older than this, if it can be had in time. */
 const [FRESH_MS, ANSWER_MS] = [2_000, 2_500];
@@ -54,8 +54,8 @@ const MOST_REST_MS = 60_000;
 const CHANGE_REST_MS = 1_000;
 
 /**
- * Reads targets, queue and files, and has the report judged from what was read last. A command reads once; `start` keeps one, which
- * reads at intervals. What is slow or broken holds up nothing else: its last reading stays, with its age (L12).
+ * Reads targets, queue and files, and judges the latest readings. A command reads once; `start` keeps one, which
+ * reads at intervals. A slow or broken part delays no other: its last reading stays, with its age (L12).
  */
 export class Watch {
   readonly #options: WatchOptions;
@@ -141,12 +141,12 @@ export class Watch {
     return this.current();
   }
 
-  /** The report of what was read last. */
+  /** The report on the latest readings. */
   current(): Report {
     return judge(this.#facts());
   }
 
-  /** A person had something done, or a run has ended: what is shown next is read after that. `atAnyCost`: metered targets too. */
+  /** An action has finished or a run has ended: the next report is read after it. `atAnyCost`: metered targets too. */
   expire(atAnyCost: boolean, target?: string): void {
     for (const [name, reading] of this.#targets)
       if (target === undefined || target === name) reading.expire(atAnyCost);
@@ -269,7 +269,7 @@ const keyOf = (target: string, formId: string): string => JSON.stringify([target
 
 const NO_QUEUE = 'The queue does not answer.';
 
-/** What is said of a target that takes too long. */
+/** The problem of a target that takes too long. */
 const slowTarget = (name: string): MirrorError =>
   new MirrorError(
     'TARGET_UNREACHABLE',
@@ -342,7 +342,7 @@ class Reading<T> {
   async refresh(maxAgeMs: number): Promise<void> {
     const now = this.#options.clock.now();
     if (this.#underWay === undefined) {
-      // A clock that was set back must not keep what was read before as fresh.
+      // After a clock was set back, earlier readings must not pass for fresh.
       if (now < this.#triedAtMs) this.expire(true);
       if (now - this.#triedAtMs < maxAgeMs || now < this.#restUntilMs) return;
       this.#underWay = this.#read().finally(() => (this.#underWay = undefined));

@@ -65,7 +65,7 @@ const processRecord = z.object({
 
 /** Runs of a form into a target that failed, or found the form gone, without a later one that succeeded. Holds no answer (L11). */
 export type KeptRun = z.infer<typeof keptRun>;
-/** A process of the mirror, as it was when it last wrote its record. */
+/** A process of the mirror, at the time of its latest record. */
 export type ProcessRecord = z.infer<typeof processRecord>;
 
 /** What failed, as far as this machine has seen it. */
@@ -116,7 +116,7 @@ export class DataDir {
     await this.#write(RUNS, file, keptRun.parse({ ...kept, ...times }));
   }
 
-  /** Forgets what was kept of a form in a target. */
+  /** Deletes the record of a form in a target. */
   forgetRun(target: string, formId: string): Promise<void> {
     return this.#remove(RUNS, `${hashOf(target, formId)}.json`);
   }
@@ -164,7 +164,7 @@ export class DataDir {
     );
   }
 
-  /** Everything that is kept of failures; what is damaged is left out. */
+  /** Every recorded failure; damaged records are left out. */
   async kept(): Promise<Kept> {
     return {
       runs: await this.#readAll(RUNS, keptRun),
@@ -251,7 +251,7 @@ export class DataDir {
 const processFile = ({ host, pid }: Pick<ProcessRecord, 'host' | 'pid'>): string =>
   `${encodeURIComponent(host)}-${pid}.json`;
 
-/** A file name for any target and form, whatever characters they hold. */
+/** A file name for any target and form, which may hold any characters. */
 const hashOf = (target: string, formId: string): string =>
   createHash('sha256')
     .update(JSON.stringify([target, formId]))

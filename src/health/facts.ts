@@ -41,7 +41,7 @@ export interface HeldTarget {
   readonly agreement: Agreement | null;
 }
 
-/** What was last read of a target. */
+/** The latest reading of a target. */
 export interface TargetFacts {
   readonly name: string;
   /** Null: it could never be read. */
@@ -56,7 +56,7 @@ export interface TargetFacts {
   } | null;
 }
 
-/** A job that a worker runs now, on whichever machine. */
+/** A job that a worker runs now, on any machine. */
 export interface RunningJob {
   readonly step: 'sync' | 'write-back';
   readonly formId: string;
@@ -148,7 +148,7 @@ export async function readTarget(target: Target, settings: TargetSettings): Prom
       runs: (await reading(target, formId, (open) => open.runs(RECENT_RUNS))) ?? [],
       writeBack: writeBacks[formId] ?? null,
       refilledAtMs: refills.get(formId) ?? null,
-      // A form that is gone is never written again, and is as it was.
+      // A form that is gone is never written again, so its facts no longer change.
       isOtherSettings:
         now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now),
       notices: [

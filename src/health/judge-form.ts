@@ -19,7 +19,7 @@ import {
   STATE_TITLES,
 } from './report.ts';
 
-/** What is known of a form in a target. */
+/** The facts about a form in a target. */
 export interface FormFacts {
   readonly form: FormIdentity;
   readonly target: string;
@@ -34,10 +34,10 @@ export interface FormFacts {
   readonly isWanted: boolean;
 }
 
-/** What a form's health depends on besides itself. */
+/** The facts outside a form that its health depends on. */
 export interface FormContext {
   readonly nowMs: number;
-  /** Whether the target was read, so that what it does not show is not there. */
+  /** Whether the target was read, so that a form it does not show is not there. */
   readonly isTargetRead: boolean;
   /** The code of what keeps all forms of the target waiting; null when nothing does. */
   readonly sharedCode: ProblemCode | null;
@@ -96,7 +96,7 @@ export function lastRunOf(
   return { outcome, code, error, startedAtMs, endedAtMs, sinceMs: first?.endedAtMs ?? endedAtMs };
 }
 
-/** When the runs ended that show that source and target did what they should: those that did not fail. Pure. */
+/** When the runs ended that show that source and target work: those that did not fail. Pure. */
 export const succeededMsOf = ({ held, kept }: Pick<FormFacts, 'held' | 'kept'>): number[] => [
   ...(held?.runs ?? [])
     .filter(({ outcome }) => outcome !== 'failed' && !SAYS_NOTHING.has(outcome))
@@ -166,7 +166,7 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
   const goneAtMs = held?.stored.state.goneAtMs ?? null;
   const own = stateOf(facts, problems, last, nowMs);
   const isUnsure = claim.submissionsAsOf === null;
-  // What is wrong with all is no form's fault, but neither is any form known to be current then.
+  // A general problem is no form's fault, but neither is any form known to be current then.
   const isWaiting = own === 'ok' && (sharedCode !== null || overdueSince !== null || isUnsure);
   const pause = own === 'ended' ? null : facts.pause;
   const state = pause !== null ? 'paused' : isWaiting ? 'waiting' : own;
@@ -309,7 +309,7 @@ function sinceOf(
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
-/** A problem as the catalogue has it, with what is particular to it. */
+/** A problem from the catalogue, with its particulars. */
 export const problemOf = (
   code: ProblemCode,
   message: string,

@@ -161,7 +161,7 @@ function formsOf(target: TargetFacts, facts: Facts): FormFacts[] {
   });
 }
 
-/** As another target knows the form; the ID stands for its names where none does. */
+/** As another target knows the form; its ID in place of its names where none does. */
 function elsewhere(id: string, { targets }: Facts): FormIdentity {
   const states = targets.flatMap(({ held }) => held?.forms ?? []).map(({ stored }) => stored.state);
   const { slug = id, name = id } = states.find(({ formId }) => formId === id) ?? {};
@@ -301,7 +301,7 @@ function nextRunAt(form: FormFacts, { queue, processes, nextPollMs, nowMs }: Fac
   return atMs === 0 ? null : iso(nextPollMs(atMs));
 }
 
-/** Only a first or an overdue run makes the mirror `working`: another one does not change what is known. */
+/** Only a first or an overdue run makes the mirror `working`: another one leaves the known facts unchanged. */
 function overall(forms: readonly FormReport[]): HealthState {
   return worstOf(
     forms.map(({ state, claim, overdueSince }) =>
@@ -310,7 +310,7 @@ function overall(forms: readonly FormReport[]): HealthState {
   );
 }
 
-/** With a problem that is no error, whether anything is current is not known. */
+/** With a problem below an error, it is not known whether anything is current. */
 function stateWith(shared: Problem | null, ofForms: HealthState): HealthState {
   if (shared === null) return ofForms;
   return isError(shared) ? 'failed' : worstOf([ofForms, 'waiting']);
@@ -472,7 +472,7 @@ function summaryOf(report: Judged): string {
   return [
     `${plural(formsIn(all), 'form')} in ${places}`,
     rows === null ? 'submissions unknown' : plural(rows, 'submission'),
-    // The headline of what is well has it already.
+    // The headline of a healthy report already has it.
     ...(claim.submissionsAsOf !== null && state !== 'ok' ? [claimText(claim, Date.parse(at))] : []),
   ].join(' · ');
 }

@@ -7,12 +7,12 @@ import { agreementOf } from '../sync/poll-records.ts';
 import { judgeForm } from './judge-form.ts';
 import type { Problem } from './report.ts';
 
-/** Three polls may be missed before a sheet calls a form stale by itself; not less, as it is not written at each run. */
+/** Three polls may be missed before a sheet calls a form stale on its own; not less, as it is not written at each run. */
 const MISSED_POLLS = 3;
 const LEAST_MINUTES = 45;
 
 /**
- * For a place that is not written while nothing comes: it stays true whatever happens until then, and the time of the last
+ * For a place that is not written while nothing changes: it stays true until the next write, and the time of the last
  * success is beside it.
  */
 const TITLE = 'All submissions at last success';
@@ -38,7 +38,7 @@ export const describeForm =
     nowMs: number,
   ): Described => {
     const { formId: id, slug, name, tally } = form.state;
-    // Its store calls after a commit: what people removed before is in the state, which then claims nothing.
+    // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
     const stored = { ...form, losses: [], location: '', place: {} };
     const pause = pauseOf(pausesIn(recordOf), id);
     const held = {
@@ -66,7 +66,7 @@ export const describeForm =
       sharedSince: null,
       isExplained: () => false,
       staleSinceMs: null,
-      // What is overdue, the sheet's own clock says.
+      // The sheet's own clock shows that a run is overdue.
       nextPollMs: () => Infinity,
       nextRunAt: null,
       compareEveryMs: 0,
@@ -95,7 +95,7 @@ export const describeForm =
     };
   };
 
-/** What people of an office can do: they have no command line. */
+/** Steps that people of an office can take: they have no command line. */
 function officeRemedy(problem: Problem | undefined): string | null {
   if (problem === undefined) return null;
   if (problem.code === 'FORM_GONE')

@@ -23,7 +23,7 @@ export const STATE_TITLES: Readonly<Record<HealthState, string>> = {
   ended: 'Ended',
 };
 
-/** The worst of several states; `waiting` for none. What has ended counts only when all has. */
+/** The worst of several states; `waiting` for none. An ended one counts only when all have ended. */
 export const worstOf = (states: readonly HealthState[]): HealthState =>
   HEALTH_STATES.find((state) => states.includes(state)) ?? 'waiting';
 
@@ -116,7 +116,7 @@ export interface FormReport {
   readonly pause: ShownPause | null;
   /** The worst first. */
   readonly problems: readonly Problem[];
-  /** What people changed in the target, and the mirror leaves as it is. */
+  /** Changes that people made in the target and that the mirror keeps. */
   readonly notices: readonly TargetNotice[];
   readonly claim: ShownClaim;
   /** Seconds since submissions were last known to be complete; null: never. */
@@ -239,7 +239,7 @@ export const stateOfAll = (forms: readonly FormReport[]): HealthState =>
 export const countText = (number: number | null): string =>
   number === null ? 'unknown' : count(number);
 
-/** What stands for a time that is missing. */
+/** The text for a missing time. */
 export const missingTime = ({ rows, lastRun }: Pick<FormReport, 'rows' | 'lastRun'>): string =>
   rows === null || lastRun?.outcome === 'ok' ? 'unknown' : 'never';
 
@@ -289,7 +289,7 @@ export function exceptText({ held, undecided }: ShownClaim): string {
 export const claimText = (claim: ShownClaim, nowMs: number): string =>
   claimWords(claim, (time) => ago(time, nowMs));
 
-/** The same with the times themselves, for what is read later. */
+/** The same with the times themselves, for a reader who comes later. */
 export const exactClaimText = (claim: ShownClaim): string => claimWords(claim, exact);
 
 function claimWords(claim: ShownClaim, when: (time: string) => string): string {

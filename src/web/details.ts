@@ -9,7 +9,7 @@ import { overviewRestMs } from '../targets/target-kinds.ts';
 export interface FormDetails {
   /** The newest first. */
   readonly runs: readonly Run[];
-  /** Submissions that could not be stored as they are: how many, and some of them. */
+  /** Submissions that could not be stored unchanged: how many, and some of them. */
   readonly rejected: { readonly total: number; readonly entries: readonly Entry[] };
   readonly fields: readonly StoredField[];
   readonly ranges: readonly Range[];

@@ -289,7 +289,7 @@ function showForm(gauges: ReturnType<typeof createGauges>, report: FormReport): 
   const labels = { form: form.id, target };
   for (const one of HEALTH_STATES)
     gauges.state.set({ ...labels, state: one }, state === one ? 1 : 0);
-  // A form that is no longer mirrored falls behind for ever, which is no reason for an alert.
+  // A form that is no longer mirrored falls behind for ever: that must not raise an alert.
   if (lagSeconds !== null && state !== 'ended') gauges.lag.set(labels, lagSeconds);
   for (const [gauge, time] of [
     [gauges.submissions, claim.submissionsAsOf],
