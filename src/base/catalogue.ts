@@ -10,9 +10,9 @@ interface CatalogueRow {
   readonly scope: ProblemScope;
   /** `error`: the copy falls behind, or may be wrong. `warning`: something needs attention, and the copy is as claimed. */
   readonly severity: 'error' | 'warning';
-  /** The same attempt can succeed later although nobody changed anything. */
+  /** The same attempt can succeed later without a change by a person. */
   readonly retryable: boolean;
-  /** How long a problem lasts before anybody is notified of it. 0: it does not end by itself. Null: nobody is. */
+  /** How long a problem lasts before people are notified of it. 0: it does not end on its own. Null: never. */
   readonly graceMs: number | null;
   /** A few words: `The target is full`. */
   readonly title: string;

@@ -36,8 +36,8 @@ export class MirrorError extends Error {
 }
 
 /**
- * What stopped the work of an aborted signal: its reason, where it was aborted with a CANCELLED that says why, or else that
- * somebody asked for it.
+ * What stopped the work of an aborted signal: its reason, where that is a CANCELLED error, or else that
+ * a person asked for it.
  */
 export function stopReason(signal: AbortSignal | undefined, cause?: unknown): MirrorError {
   const reason: unknown = signal?.reason;
@@ -55,7 +55,7 @@ export function isAbort(error: unknown): boolean {
 
 /**
  * Any thrown value as a MirrorError. A foreign error becomes INTERNAL with its class name only: foreign messages
- * may quote answers or passwords, so adapters translate what they know before it gets here.
+ * may quote answers or passwords, so adapters translate the errors that they know first.
  */
 export function toMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;

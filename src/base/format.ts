@@ -59,7 +59,7 @@ function twoUnits(ms: number, [large, largeName]: Unit, [small, smallName]: Unit
   return rest === 0 ? whole : `${whole} ${rest} ${smallName}`;
 }
 
-/** How long ago an ISO time was: `just now`, `3 min ago`; `none` for none. What a wrong clock dated says so. */
+/** How long ago an ISO time was: `just now`, `3 min ago`; `none` for none. A time dated by a wrong clock is marked. */
 export function ago(iso: string | null, nowMs: number, none = 'never'): string {
   if (iso === null) return none;
   const ms = nowMs - Date.parse(iso);
@@ -74,7 +74,7 @@ export function soon(iso: string, nowMs: number): string {
   return ms > -30 * SECOND ? 'now' : `${span(-ms)} late`;
 }
 
-/** An ISO time to the second: `2026-11-20 14:03:12 UTC`. What is no time is returned as it is. */
+/** An ISO time to the second: `2026-11-20 14:03:12 UTC`. Any other text is returned unchanged. */
 export function exact(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;

@@ -1,8 +1,8 @@
 import { MirrorError, safeText } from './errors.ts';
 
 /**
- * Throws OTHER_SCHEMA for the text of a JSON file in DATA_DIR that has another `version`. A text that is no JSON is damaged,
- * which is for who reads it.
+ * Throws OTHER_SCHEMA for the text of a JSON file in DATA_DIR that has another `version`. A text that is not JSON is damaged,
+ * and its reader handles that.
  */
 export function requireVersion(text: string, path: string, needed: number): void {
   let value: unknown;
@@ -25,7 +25,7 @@ export function requireVersion(text: string, path: string, needed: number): void
 export interface OtherSchema {
   /** The store, as a sentence begins with it. */
   readonly store: string;
-  /** The schema that it has, as it was read. */
+  /** The schema as read. */
   readonly found: unknown;
   /** The schema that this build writes. */
   readonly needed: number;

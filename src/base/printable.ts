@@ -1,5 +1,5 @@
 /*
- * Whatever is shown to a person goes through here: names, labels, IDs and statuses come from the source, and a control
+ * Every text for a person goes through here: names, labels, IDs and statuses come from the source, and a control
  * character among them would move the cursor, ring, rename the window or reorder a line.
  */
 
@@ -7,8 +7,8 @@
 const BREAKS = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g;
 
 /**
- * Characters without a shape of their own, but for those that scripts and emoji are written with: joiners, marks of
- * direction (which end with the word they stand in), and the tags of a flag.
+ * Characters without a shape of their own, except those that scripts and emoji need: joiners, marks of
+ * direction (which end with the word they are in), and the tags of a flag.
  */
 const HIDDEN =
   /[\p{Cc}\u2028\u2029]|(?![\u00AD\u061C\u200C-\u200F])(?!(?<=\u{1F3F4}[\u{E0020}-\u{E007F}]*)[\u{E0020}-\u{E007F}])\p{Cf}/gu;
@@ -20,7 +20,7 @@ export const printable = (text: string): string =>
 /** As {@link printable}, for text of several lines. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
 
-/** `␛` for ESC; the replacement character for what has no picture. */
+/** `␛` for ESC; the replacement character where there is no picture. */
 function shapeOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
@@ -37,7 +37,7 @@ export const printableJson = (json: string): string =>
   );
 
 /*
- * Parts of command lines that are printed for a person to copy. What they hold may come from the source.
+ * Parts of command lines that are printed for a person to copy. Their texts may come from the source.
  */
 
 /**

@@ -19,14 +19,14 @@ export const PRIVATE_FILE = 0o600;
 const OF_OTHERS = 0o077;
 
 /**
- * Makes an empty file for its owner alone; leaves one that exists, and errors, to whoever opens it next. It never opens a file
+ * Makes an empty file that only its owner can read; leaves an existing one, and errors, to the next opener. It never opens a file
  * that exists: closing it would drop the locks that this process holds on it through other handles (POSIX).
  */
 export function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, 'ax', PRIVATE_FILE));
   } catch {
-    // It exists, or cannot be made: the next one who opens it says so.
+    // It exists, or cannot be made: the next opener reports that.
   }
 }
 
@@ -47,9 +47,9 @@ export interface PrivacyReport {
 const OWN_NAMES = /^(?:queue|failures|copies|processes|notify\.json|mirror\.sqlite)(?:$|[.-])/;
 
 /**
- * Takes from everybody but the owner what this program has in `dataDir`, and the folder itself: careless hands
- * left it open. `files`: SQLite files of targets, of which those inside count. A folder that also holds what is not
- * ours stays as it is, and so does what belongs to another user: both are named. Links are not followed. Does not throw.
+ * Removes other users' rights to this program's files in `dataDir`, and to the folder itself: careless hands
+ * left it open. `files`: SQLite files of targets, of which those inside count. A folder that also holds foreign
+ * files is not changed, and neither is one that belongs to another user: both are named. Links are not followed. Does not throw.
  */
 export function keepPrivate(dataDir: string, files: readonly string[]): PrivacyReport {
   // Windows has no such rights.
@@ -76,7 +76,7 @@ class Walk implements PrivacyReport {
     this.#files = files;
   }
 
-  /** The folder first: once it is closed, nobody can exchange what is in it meanwhile. */
+  /** The folder first: once it is closed, no one can exchange its files. */
   dataDir(folder: string, stat: Stats): void {
     const names = namesIn(folder);
     const own = names.filter((name) => this.#isOwn(folder, join(folder, name)));
@@ -144,7 +144,7 @@ const rights = ({ mode }: Stats): string => (mode & 0o7777).toString(8).padStart
 const open = (path: string, stat: Stats): string =>
   `${path} is open to other users of this machine (${rights(stat)}),`;
 
-/** Undefined for what is not there, any more or at all. */
+/** Undefined for a path that does not exist. */
 function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path);
@@ -153,7 +153,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Empty for what cannot be listed. */
+/** Empty for a folder that cannot be listed. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -163,7 +163,7 @@ function namesIn(folder: string): string[] {
 }
 
 /**
- * Makes a folder and its missing parents, for their owner alone; does nothing when it exists. Throws the system's error. One by one, because
+ * Makes a folder and its missing parents, for their owner only; does nothing when it exists. Throws the system's error. One by one, because
  * `mkdir` with `recursive` never returns where the system answers ENOENT for a new folder in an existing one (/proc).
  */
 export function makeFolder(path: string): void {
@@ -178,7 +178,7 @@ function makeOne(folder: string): void {
   try {
     mkdirSync(folder, PRIVATE_FOLDER);
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have made it by now.
     if (!existsSync(folder)) throw error;
   }
 }

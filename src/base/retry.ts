@@ -71,7 +71,7 @@ export interface RetryOptions {
   random?: () => number;
   signal?: AbortSignal | undefined;
   /**
-   * Decides about an error; default: what is `retryable` by itself is tried again. Cancellation is never retried and does
+   * Decides about an error; default: a `retryable` error is tried again. Cancellation is never retried and does
    * not reach it.
    */
   decide?: (error: unknown) => RetryDecision;

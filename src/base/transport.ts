@@ -58,7 +58,7 @@ export function mysqlTransport(url: URL): Transport {
 
 function mysqlWeaknesses(mode: string | undefined, authority: string | undefined): string[] {
   if (mode === 'VERIFY_IDENTITY') return [];
-  // Whoever has a certificate of a public authority passes for any other host.
+  // Anyone with a certificate of a public authority passes for any other host.
   if (mode === 'VERIFY_CA' && authority) return [];
   if (mode === 'REQUIRED' || mode === 'VERIFY_CA') {
     return [
@@ -98,7 +98,7 @@ function passwordOf(url: URL): string {
   return decoded(url.password) || (url.searchParams.getAll('password').at(-1) ?? '');
 }
 
-/** A part of an address: `%2Frun%2Fpostgresql` is a path to a socket, `p%40ss` a password. What is no valid escape stays as it stands. */
+/** A part of an address: `%2Frun%2Fpostgresql` is a path to a socket, `p%40ss` a password. An invalid escape stays unchanged. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

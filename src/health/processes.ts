@@ -69,7 +69,10 @@ export interface KeepRecordOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps a record of this process until it is disposed, and removes those of processes that have died. `writeNow`: its contents have changed. */
+/**
+ * Keeps a record of this process until it is disposed, and removes those of processes that have died. `writeNow`: its contents have
+ * changed.
+ */
 export async function keepProcessRecord(
   options: KeepRecordOptions,
 ): Promise<AsyncDisposable & { writeNow(): void }> {

@@ -4,7 +4,7 @@ const ISO_8601 =
 
 /**
  * An ISO 8601 time as UTC `YYYY-MM-DDTHH:MM:SS.mmmZ`; a fourth to sixth fraction digit is kept when it, or one after
- * it, is not zero; what is finer is cut off. A date alone is its midnight, a time without offset is read as UTC.
+ * it, is not zero; finer digits are cut off. A date without a time is its midnight, a time without offset is read as UTC.
  * Null for anything else: other notations, days and hours that do not exist, years outside 1 to 9999 in UTC.
  *
  * Equal times have equal texts, and canonicalTime(canonicalTime(t)) is canonicalTime(t). Plain string comparison orders
@@ -52,7 +52,7 @@ function parsedTime(text: string): string | null {
   return `${utc.toISOString().slice(0, 19)}.${canonicalFraction(fraction)}Z`;
 }
 
-/** Orders canonical times by time, whatever their number of fraction digits. Negative when `a` is earlier. */
+/** Orders canonical times by time, with any number of fraction digits. Negative when `a` is earlier. */
 export function compareTimes(a: string, b: string): number {
   // Most have the same length, and need no copies.
   if (a.length === b.length) return a === b ? 0 : a < b ? -1 : 1;

@@ -36,14 +36,14 @@ export function sameCell(a: Cell, b: Cell): boolean {
 }
 
 /**
- * What an answer is hashed as: to be raised with every change of it, so that what was stored before is hashed anew. 1 was
- * the field's ID and the text as it was; no checkpoint names it.
+ * The version of {@link hashInput}: raise it with every change there, so that stored answers are hashed again. 1 was
+ * the field's ID and the unchanged text; no checkpoint names it.
  */
 export const HASH_FORMAT = 2;
 
 /**
  * A keyed hash in place of an answer: HMAC-SHA-256 under `key`, 64 hexadecimal digits. Equal answers have equal hashes, in
- * whichever field, form and target, and however they were typed: see {@link hashInput}. A blank is no answer.
+ * any field, form and target, and however they were typed: see {@link hashInput}. A blank is no answer.
  */
 export function hashedCell(cell: Cell, key: string): Cell {
   const text = hashInput(cell);
@@ -51,7 +51,7 @@ export function hashedCell(cell: Cell, key: string): Cell {
 }
 
 /**
- * What is hashed of an answer: its text (plain decimal for a number, `true` and `false`, the JSON text of an array or
+ * The hashed part of an answer: its text (plain decimal for a number, `true` and `false`, the JSON text of an array or
  * object) in Unicode form NFKC, in lower case, without white space around it. Lower case by way of lower and upper case,
  * which makes the same of ß, ẞ and ss, and of the two forms of a Greek sigma.
  */
@@ -64,11 +64,11 @@ export function hashInput(cell: Cell): string {
 export const looksHashed = (cell: Cell): boolean =>
   typeof cell === 'string' && /^[0-9a-f]{64}$/.test(cell);
 
-/** Tells keys apart and gives none away. No answer has it as its hash: no {@link hashInput} begins with a space. */
+/** Differs between keys and reveals none. No answer has it as its hash: no {@link hashInput} begins with a space. */
 export const keyFingerprint = (key: string): string =>
   shortened(createHmac('sha256', key).update(' which key this is').digest('hex'));
 
-/** Tells lists of names apart. */
+/** Differs between lists of names. */
 export const fingerprint = (names: readonly string[]): string =>
   shortened(createHash('sha256').update(JSON.stringify(names)).digest('hex'));
 

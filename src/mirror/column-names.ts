@@ -15,7 +15,7 @@ export interface NamedField {
 
 /**
  * A field's column name: its label in ASCII snake_case, at most 63 bytes, none of `taken` (lower case), usable in SQL
- * without quotes. A name that cannot be used as it is (reserved, a system column, a leading digit) begins with `f_`; a
+ * without quotes. A name that cannot be used unchanged (reserved, a system column, a leading digit) begins with `f_`; a
  * long one is cut and ends with a hash; a label without a letter or digit is replaced by the field's ID.
  */
 export function fieldColumnName(field: NamedField, taken: ReadonlySet<string>): string {
@@ -89,7 +89,7 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return text.slice(0, end).trimEnd() || cutCodePoints(text, maxBytes);
 }
 
-/** What people see as one character: an emoji with its skin colour, a letter with its accents. */
+/** The characters that people see: an emoji with its skin colour, a letter with its accents. */
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** For a first character that is itself too long: a letter can carry any number of accents. */
@@ -170,7 +170,7 @@ const SQLITE =
   'add alter autoincrement between commit constraint delete drop escape exists if index insert nothing set transaction ' +
   'update values';
 
-/** Type and function names of PostgreSQL (category C) that read as something else where a column name may stand. */
+/** Type and function names of PostgreSQL (category C) that read as something else in place of a column name. */
 const CONFUSING =
   'coalesce extract greatest grouping interval least nullif overlay position row setof substring trim treat xmlexists';
 

@@ -1,4 +1,4 @@
-/** Which field stands where in the {@link FieldMap}s that share this order. Fields can be added; each keeps its place. */
+/** The order of fields in the {@link FieldMap}s that share this order. Fields can be added; each keeps its place. */
 export class FieldOrder {
   readonly #ids: string[] = [];
   readonly #places = new Map<string, number>();

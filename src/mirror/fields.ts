@@ -29,9 +29,9 @@ export interface KnownField {
 }
 
 /**
- * The fields to mirror, in column order: picked fields of the schema in form order; then picked fields that left it but
- * that the target's catalogue knows, under their last label; then those that only old answers carry, whose ID stands in
- * for the label (L9, L11). Positions count on from the schema's end, picked or not.
+ * The fields to mirror, in column order: selected fields of the schema in form order; then selected fields that left it but
+ * that the target's catalogue knows, under their last label; then those that only old answers carry, whose ID takes the place
+ * of the label (L9, L11). Positions count on from the schema's end, selected or not.
  */
 export function pickFields(
   form: Form,
@@ -68,7 +68,7 @@ const TOO_MANY = `has answers to more fields that its form does not have than th
 const TOO_LONG = `has answers under IDs that are no field's, being longer than ${count(MAX_FIELD_ID)} characters; they are not stored`;
 
 /**
- * The fields of a form that its schema does not show and that answers carry (L9). Bounded: whoever fills in a form, or a
+ * The fields of a form that its schema does not show and that answers carry (L9). Bounded: a person who fills in a form, or a
  * source that is out of order, can put anything there, and each would become a column.
  */
 export class UnlistedFields {
@@ -121,7 +121,7 @@ export class UnlistedFields {
     return [...defects];
   }
 
-  /** Looks at the fields of a whole page once: what is not new then is not new later. */
+  /** Looks at the fields of a whole page once: a field that is known then is known later. */
   #holdsNothingNew(answers: ReadonlyMap<string, unknown>): boolean {
     if (!(answers instanceof FieldMap)) return false;
     const { ids } = answers.order;

@@ -107,7 +107,7 @@ export function newFormState(identity: Identity): FormState {
 export const nextCommitUs = ({ commitUs }: Pick<FormState, 'commitUs'>, nowMs: number): number =>
   Math.max(nowMs * 1_000, commitUs + 1);
 
-/** Everything is to be read again: rows or columns are missing that were stored, or other settings decide what is stored. */
+/** Everything is to be read again: rows or columns are missing that were stored, or the settings have changed which answers are stored. */
 export const distrust = (state: FormState): FormState => ({
   ...state,
   ranges: state.ranges.map((range) => ({ ...range, readAtMs: null, isDue: true })),
@@ -132,7 +132,7 @@ export const flagOld = (state: FormState, everyMs: number, nowMs: number): FormS
 
 /**
  * Whether a range is to be compared again, so that each is once in `everyMs`. Each range has its own moment within that time, by
- * its name: what was read all at once in a first copy is spread from then on.
+ * its name: the ranges that a first copy read together are spread from then on.
  */
 export function isOld(
   { formId }: Pick<FormState, 'formId'>,
@@ -247,7 +247,7 @@ export function claimOf(state: FormState, under: StoredUnder | null): Claim {
   };
 }
 
-/** What one outcome of a run means. */
+/** The meaning of one outcome of a run. */
 interface Meaning {
   /** Source and copy agree: `sync` exits 0, and a poll may speak for the form. */
   readonly isSuccess: boolean;
@@ -261,7 +261,7 @@ export const OUTCOMES = {
   ok: { isSuccess: true, isRecorded: true },
   /** They agree, except for deletions that wait for a person (L8). */
   held: { isSuccess: false, isRecorded: true },
-  /** What was seen is stored, and nothing is proven (L3). */
+  /** Everything seen is stored, and nothing is proven (L3). */
   incomplete: { isSuccess: false, isRecorded: true },
   /** The source has no such form any more. Its rows stay. */
   gone: { isSuccess: false, isRecorded: true },

@@ -26,7 +26,7 @@ export interface FormHealthText {
   readonly message: string | null;
   /** What to do, as sentences; null when nothing is to be done. */
   readonly remedy: string | null;
-  /** The copy is stale that many minutes after the end of its last successful run, whatever `state` says. */
+  /** The copy is stale that many minutes after the end of its last successful run, with any `state`. */
   readonly staleAfterMinutes: number;
   /** Shown in place of `title` then. */
   readonly staleTitle: string;

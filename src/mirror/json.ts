@@ -11,7 +11,7 @@ const NUMBER_LITERAL = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /**
  * A JSON number literal as a number when a double holds it, that is, when the shortest decimal that reads back as that
  * double is the literal itself (0.1 is held, 9007199254740993 is not); else as an {@link ExactNumber} (L10). Null for
- * what is no number literal, and for one whose plain decimal is longer than 1,000 characters: keep its text then.
+ * a text that is not a number literal, and for one whose plain decimal is longer than 1,000 characters: keep its text then.
  */
 export function parseNumber(source: string): number | ExactNumber | null {
   const digits = plainDecimal(source);
@@ -65,7 +65,7 @@ function stripTrailingZeros(digits: string): string {
   return digits.slice(0, end);
 }
 
-/** A text that equal JSON values share, whatever the order of their keys is. Undefined for what is none. */
+/** A text that equal JSON values share, with their keys in any order. Undefined for a text that is not JSON. */
 export function canonicalJson(text: string): string | undefined {
   const value = parseJson(text);
   return value === undefined ? undefined : canonical(value);

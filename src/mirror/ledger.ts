@@ -46,7 +46,7 @@ export function isIn(
   return !Number.isNaN(ms) && (fromMs === null || ms >= fromMs) && (toMs === null || ms < toMs);
 }
 
-/** What is accounted for of a query, by status and time: live rows, and what entries add and take off. */
+/** The accounts of a query, by status and time: live rows, and what entries add and subtract. */
 export function countsOf(
   rows: ReadonlyMap<string, LedgerRow>,
   entries: Entries,
@@ -169,7 +169,7 @@ export const GRAIN_MS: Readonly<Record<Grain, number>> = {
 export const grainsTo = (finest: Grain): Grain[] => GRAINS.slice(1, GRAINS.indexOf(finest) + 1);
 
 /**
- * The moment that best halves what is counted, strictly within [fromMs, toMs); null where these counts have none.
+ * The moment that best halves the counted submissions, strictly within [fromMs, toMs); null where these counts have none.
  */
 export function halve(
   counts: readonly Count[],
@@ -194,7 +194,7 @@ export function halve(
   return best;
 }
 
-/** Moments that cut what is counted into parts of about `size`. */
+/** Moments that cut the counted submissions into parts of about `size`. */
 export function cutsOf(counts: readonly Count[], size: number): number[] {
   const byTime = new Map<number, number>();
   for (const { fromMs: at, count } of counts)
@@ -212,9 +212,9 @@ export function cutsOf(counts: readonly Count[], size: number): number[] {
 }
 
 /**
- * What is kept of a submission that was forgotten, so that no pass brings it back: a hash keyed by a random salt that
- * stands beside it. It shows nobody an ID, and can't be joined with another list; whoever has the target can still find
- * out whether an ID that they know was forgotten. No setting is the key: with another one the rows would come back.
+ * The record of a forgotten submission, so that no run brings it back: a hash keyed by a random salt
+ * beside it. It shows no ID, and cannot be joined with another list; a reader of the target can still find
+ * out whether a known ID was forgotten. No setting is the key: with another one the rows would come back.
  */
 export function forgottenHash(salt: string, formId: string, submissionId: string): string {
   const id = JSON.stringify([formId, submissionId]);

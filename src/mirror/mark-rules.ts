@@ -26,7 +26,7 @@ export function decideMark({ durableEverywhere, status, allowed }: MarkFacts): M
   return allowed.includes(status) ? { action: 'mark' } : { action: 'adopt', status };
 }
 
-/** For how long a submission whose change of status was refused is left alone, unless it changes before: a day. */
+/** For how long a submission whose change of status was refused is not tried again, unless it changes before: a day. */
 export const REFUSAL_LASTS_MS = 24 * 3_600_000;
 
 /**

@@ -3,7 +3,7 @@ import { exact } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 
 /*
- * A person has a form in a target, or a whole target, left alone: nothing is written there until a person ends that. It is
+ * A person pauses a form in a target, or a whole target: nothing is written there until a person ends the pause. It is
  * kept in the target, so that it holds for every process that writes there, and over restarts.
  */
 

@@ -7,9 +7,9 @@ export interface FieldNames {
   readonly all: boolean;
   /** Form IDs or slugs of the `<form>:*` entries. */
   readonly forms: ReadonlySet<string>;
-  /** Field IDs, of whichever form. */
+  /** Field IDs, of any form. */
   readonly fields: ReadonlySet<string>;
-  /** The `<form>:<field>` entries, as they stand there: one field of one form. */
+  /** The `<form>:<field>` entries, as written: one field of one form. */
   readonly fieldsOfForms: ReadonlySet<string>;
 }
 
@@ -97,7 +97,7 @@ function namesById(names: FieldNames, ids: ReadonlyMap<string, string>): FieldNa
   return { all: names.all, fields: names.fields, forms, fieldsOfForms: new Set(fields) };
 }
 
-/** `contact:field_1` in its two parts; `[null, entry]` for a field ID alone, and `[form, null]` for `<form>:*`. */
+/** `contact:field_1` in its two parts; `[null, entry]` for only a field ID, and `[form, null]` for `<form>:*`. */
 export function splitName(entry: string): readonly [form: string | null, fieldId: string | null] {
   const at = entry.indexOf(':');
   if (at < 0) return [null, entry];

@@ -20,8 +20,8 @@ export interface Store extends AsyncDisposable {
   /** The same without a look at the rows: as the last commits left the forms. */
   states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]>;
   /**
-   * Opens a form. `write` takes its lease (L13), makes its table and the state where they are missing, and counts what is
-   * there, so that rows that people removed are noticed: {@link OpenForm.losses}. Rejects with TARGET_BUSY where another process
+   * Opens a form. `write` takes its lease (L13), makes its table and the state where they are missing, and counts the rows
+   * there, so that it notices rows that people removed: {@link OpenForm.losses}. Rejects with TARGET_BUSY where another process
    * has the lease. `read` changes nothing; null where the target has no such form.
    */
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
@@ -50,7 +50,7 @@ export interface CheckResult {
 export interface StoredForm {
   readonly state: FormState;
   readonly fields: readonly StoredField[];
-  /** Why the state claims nothing, a sentence each: what people removed or changed. Empty if nothing was removed or changed. */
+  /** Why the state claims nothing, a sentence for each thing that people removed or changed. Empty if they did not. */
   readonly losses: readonly string[];
   /** What a person should see to. */
   readonly notices: readonly TargetNotice[];
@@ -82,14 +82,14 @@ export interface StoredField {
 
 /** One form of a target, open. Closing it gives the lease back. */
 export interface OpenForm extends AsyncDisposable {
-  /** As of the last commit of this writer, or as it was found. A new object after each commit. */
+  /** As of the last commit of this writer, or as found at the start. A new object after each commit. */
   readonly state: FormState;
   readonly fields: readonly StoredField[];
-  /** What people removed, found when the form was opened: a sentence each. The state then claims nothing, and every range is due. */
+  /** Losses by people's hands, found when the form was opened: a sentence each. The state then claims nothing, and every range is due. */
   readonly losses: readonly string[];
   /** Rows in batches, in no order. Without `cells` those are empty. */
   rows(query: RowQuery, cells?: boolean): AsyncIterable<readonly StoredRow[]>;
-  /** What is accounted for of the dated submissions of a query, by status and time. Entries without a date are left out of a query with bounds. */
+  /** The accounts of the dated submissions of a query, by status and time. Entries without a date are left out of a query with bounds. */
   counts(query: CountQuery, grain: Grain): Promise<Count[]>;
   /** Entries of a kind; of `forgotten` the ID is a digest. */
   entries(kind: EntryKind): AsyncIterable<readonly Entry[]>;
@@ -126,7 +126,7 @@ export interface RowQuery {
   readonly fromMs?: number | null;
   readonly toMs?: number | null;
   readonly isDeleted?: boolean;
-  /** Without rows that the target may not hold as they were stored: they are stored again. */
+  /** Without rows that the target may not hold as stored: they are stored again. */
   readonly isSure?: boolean;
 }
 
@@ -138,7 +138,7 @@ export type Grain = (typeof GRAINS)[number];
 
 export interface Count {
   readonly status: string;
-  /** When the span of this grain begins; null for `all`, and for what has no date. */
+  /** When the span of this grain begins; null for `all`, and for submissions without a date. */
   readonly fromMs: number | null;
   readonly count: number;
 }
@@ -155,7 +155,7 @@ export interface StoredRow {
 
 /**
  * What a target keeps of a submission in addition to its row.
- * `rejected`: it could not be stored, or not as it is. `forgotten`: erased, and kept away. `held`: the source does not show it,
+ * `rejected`: it could not be stored, or not unchanged. `forgotten`: erased, and kept away. `held`: the source does not show it,
  * and the deletion guard keeps it. `undecided`: the source does not show it, and asked for by ID says neither that it is there
  * nor that it is gone. `refused`: the source refused to change its status.
  */
@@ -181,7 +181,7 @@ export interface Settled {
 }
 
 /**
- * What is stored at once. A row that is stored ends what was listed of it as held, undecided or rejected, unless `entries`
+ * The writes of one commit. A row that is stored ends its entries as held, undecided or rejected, unless `entries`
  * lists it. A row or entry of a forgotten submission is not stored: its entry follows its status instead.
  */
 export interface Change {
@@ -252,11 +252,11 @@ export interface SnapshotRows {
   readonly withDeleted: boolean;
 }
 
-/** One form as a target holds it at one instant, whatever is written meanwhile. Dispose to let go of it. */
+/** One form as a target holds it at one instant, while others may write. Dispose to let go of it. */
 export interface FormSnapshot extends AsyncDisposable {
   /** `id`, `status`, `created_at`, one for each field, and what else the target keeps of a row. */
   readonly columns: readonly SnapshotColumn[];
-  /** False where it takes several reads of something that others may change meanwhile: each row is whole all the same. */
+  /** False where it takes several reads of something that others may change between them: each row is whole all the same. */
   readonly isOneInstant: boolean;
   /** Every row, in pieces, with a cell for each of the columns; bounded memory (L14). */
   rows(which: SnapshotRows): AsyncIterable<readonly (readonly Cell[])[]>;
@@ -265,7 +265,7 @@ export interface FormSnapshot extends AsyncDisposable {
 /** A column of a {@link Relation}. */
 export interface RelationColumn {
   readonly name: string;
-  /** What it holds: the label of a field, or a sentence about a column of ours. */
+  /** Its content: the label of a field, or a sentence about a column of ours. */
   readonly description: string;
   /** No two rows have the same value. */
   readonly isUnique: boolean;
@@ -277,7 +277,7 @@ export interface RelationColumn {
 export interface Relation {
   readonly name: string;
   readonly description: string;
-  /** The columns that other tools are told about; none for a view whose columns are those of its table. */
+  /** The columns for other tools; none for a view whose columns are those of its table. */
   readonly columns: readonly RelationColumn[];
   /** A query for the time of the last comparison of the form's rows with the source; null where there is no such time. */
   readonly comparedAt: string | null;
@@ -294,11 +294,12 @@ export interface TargetRelations {
 
 /**
  * What a notice is about. `ID_COLUMN_DELETED`: no pass can succeed; `VIEW_LEFT`: a view of ours shows a former table;
- * `CELLS_PROTECTED`, `CELLS_MERGED`: what belongs into some cells
- * is not written; `VIEW_BEHIND`: one lacks forms or fields, as it could not be made anew;
- * `ANSWERS_BESIDE`: some answers are of another type than their column and stand in one beside it;
- * `UNPICKED_ANSWERS`: columns of fields that are no longer picked hold answers; `PLAIN_ANSWERS`: plain ones of fields that are
- * to be hashed, in a form that no pass writes again; `SCRUB_PENDING`: what was erased may still be in files of the target; the others concern single rows or columns.
+ * `CELLS_PROTECTED`, `CELLS_MERGED`: the contents of some cells
+ * are not written; `VIEW_BEHIND`: one lacks forms or fields, as it could not be made again;
+ * `ANSWERS_BESIDE`: some answers have another type than their column and are in one beside it;
+ * `UNPICKED_ANSWERS`: columns of fields that are no longer selected hold answers; `PLAIN_ANSWERS`: plain ones of fields that are
+ * to be hashed, in a form that no run writes again; `SCRUB_PENDING`: erased answers may still be in files of the target; the others
+ * concern single rows or columns.
  */
 export type NoticeCode =
   | 'ID_COLUMN_DELETED'
@@ -314,7 +315,7 @@ export type NoticeCode =
   | 'SCRUB_PENDING';
 
 /**
- * Something that a person changed in a target, or in what it may hold, and that the mirror leaves as it is. Data for every surface; holds no answer.
+ * A change that a person made in a target, or to its rights, and that the mirror keeps. Data for every surface; holds no answer.
  */
 export interface TargetNotice {
   readonly code: NoticeCode;
@@ -326,7 +327,7 @@ export interface TargetNotice {
   readonly columns: readonly string[];
   /** The rows concerned, as people number them, from 1; the first of them. */
   readonly rows: readonly number[];
-  /** What was found, as sentences that name tab, rows and columns. */
+  /** The findings, as sentences that name tab, rows and columns. */
   readonly message: string;
   /** What to do, as sentences. */
   readonly remedy: string;

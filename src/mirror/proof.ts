@@ -40,7 +40,7 @@ export class Sweep {
     this.#isComplete = isLast;
   }
 
-  /** A page after the first one showed what was not there before: it may have taken the place of another. */
+  /** A page after the first one showed a submission that was not there before: it may have taken the place of another. */
   noteNewcomer(): void {
     this.#isSteady = false;
   }
@@ -59,7 +59,7 @@ export class Sweep {
   }
 }
 
-/** A moment when the list said how many it has: whatever was met before it, and is seen after it, existed then. */
+/** A moment when the list gave its total: every submission met before it, and seen after it, existed then. */
 interface Base {
   readonly total: number;
   readonly metBefore: number;
@@ -78,7 +78,7 @@ export class BaseProof {
   readonly #met = new Map<string, number>();
   #bases: Base[] = [];
 
-  /** `known`: what was live here before. */
+  /** `known`: the submissions that were live here before. */
   constructor(known: Iterable<string>) {
     for (const key of known) this.#meet(key);
   }

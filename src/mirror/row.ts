@@ -4,7 +4,7 @@ import { hashedCell, sameCell, toCell } from './cells.ts';
 import { FieldMap, FieldOrder, type FieldReader, readerOf } from './field-map.ts';
 import type { Cell, PickedField, Rejection, Row, Submission } from './types.ts';
 
-/** A submission joined with the picked fields. `rejections`: what could not be stored as it was, each `stored: true`. */
+/** A submission joined with the selected fields. `rejections`: its answers that could not be stored unchanged, each `stored: true`. */
 export interface JoinedRow {
   readonly row: Row;
   readonly rejections: readonly Rejection[];
@@ -24,8 +24,8 @@ const plans = new WeakMap<readonly PickedField[], JoinPlan>();
 const HALF_A_CHARACTER = 'an answer holds half a character (a lone surrogate), replaced by U+FFFD';
 
 /**
- * The join: takes the picked answers of a submission and nothing else (L11). `defects` are what the client found wrong
- * with the item; `fields` must not change afterwards. The cells are a {@link FieldMap}, in one order for one list of
+ * The join: takes the selected answers of a submission and nothing else (L11). `defects` are those that the client found
+ * in the item; `fields` must not change afterwards. The cells are a {@link FieldMap}, in one order for one list of
  * fields. Throws TypeError when a field is hashed and `hashKey` is missing.
  */
 export function joinRow(

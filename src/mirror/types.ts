@@ -28,7 +28,7 @@ export type Json =
 /** The statuses that the Forms API documents. A submission may carry another one, and its mirror shows that. */
 export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
 
-/** Statuses of submissions that somebody has yet to deal with. */
+/** Statuses of submissions that still wait for a person. */
 export const OPEN_STATUSES = STATUSES.slice(0, 2);
 
 /** A submission as the source holds it. `data` is keyed by field ID; a Map, because `__proto__` is a legal field ID. */
@@ -74,7 +74,7 @@ export type Cell = string | number | ExactNumber | JsonText | null;
 /** A field chosen for mirroring, with what its column should be called now. */
 export interface PickedField {
   readonly id: string;
-  /** The current label; the last one known for a deleted field; the ID for one that was gone before we first looked. */
+  /** The current label; the last one known for a deleted field; the ID for one that was gone before the first run. */
   readonly label: string;
   /** Place in the form, from 0. Fields no longer in the form come after all others. */
   readonly position: number;
@@ -99,7 +99,7 @@ export interface Row {
  * Never holds an answer.
  */
 export interface Rejection {
-  /** The submission's ID; for an item without one a stable name that tells nothing of it, starting with `no-id:`. */
+  /** The submission's ID; for an item without one a stable name that reveals nothing of it, starting with `no-id:`. */
   readonly submissionId: string;
   /** A short sentence for a person, the same each time for the same defect. */
   readonly reason: string;

@@ -8,14 +8,14 @@ import { type Message, shortName } from './message.ts';
 
 /*
  * Compares incidents with what a channel has delivered: each is announced once, repeated once a day while it lasts, and
- * resolved once. What was not delivered is due again, as long as it lasts.
+ * resolved once. An undelivered one is due again, as long as it lasts.
  */
 
 const REPEAT_MS = 24 * 3_600_000;
 /** After the first message of a kind about a single form, others of that kind wait so long and go as one. */
 const GROUP_MS = 5 * 60_000;
 
-/** What one channel has delivered. */
+/** The deliveries of one channel. */
 export const deliveredSchema = z.object({
   incidents: z.record(
     z.string(),
@@ -38,7 +38,7 @@ interface Announcement extends Place {
   readonly lastedMs: number;
   /** Of the message that opened the thread; null: this one does. */
   readonly thread: string | null;
-  /** Notes in what is delivered that this was. */
+  /** Records this delivery. */
   readonly note: (thread: string) => void;
 }
 

@@ -3,7 +3,7 @@ import { type Logger, withoutLogFields } from '../base/logger.ts';
 import { type RetryPolicy, retryDelayMs } from '../base/retry.ts';
 import type { Message } from './message.ts';
 
-/** What became of one attempt. A problem is a sentence or several, with what to check and without secrets (L15). */
+/** The outcome of one attempt. A problem is a sentence or several, with what to check and without secrets (L15). */
 export type Attempt =
   /** Taken; with a problem: not for everybody. */
   | { readonly taken: true; readonly problem: string | null }
@@ -55,7 +55,7 @@ const POLICY: RetryPolicy = {
 /** A message that was given up rests so long, then twice as long each time. */
 const REST_MS = 10 * 60_000;
 const LONGEST_REST_MS = 80 * 60_000;
-/** How long a stop waits for what is being sent. */
+/** How long a stop waits for the message under way. */
 export const STOP_MS = 2_000;
 
 interface Rest {
@@ -66,7 +66,7 @@ interface Rest {
 }
 
 /**
- * Sends what is due, one message after another, without holding up anything. Nothing waits in a queue: what is due is
+ * Sends due messages one after another and blocks nothing. Nothing waits in a queue: the due messages are
  * computed when the channel is free, so a problem that ended before its message arrived is not mentioned, and a message
  * that no one took is due as long as its problem lasts.
  */
@@ -92,7 +92,7 @@ export class Channel {
     return this.#problem;
   }
 
-  /** Sends what is due, unless it does so already. Returns at once. */
+  /** Starts to send due messages, unless it does so already. Returns at once. */
   wake(): void {
     if (this.#sending !== undefined || this.#next() === undefined) return;
     // What a run logs is not about this.
@@ -101,7 +101,7 @@ export class Channel {
     );
   }
 
-  /** Waits a moment for what is being sent. Never rejects. */
+  /** Waits a moment for the message under way. Never rejects. */
   async stop(): Promise<void> {
     await withinTime(this.#sending ?? Promise.resolve(), STOP_MS, this.#options.clock);
     this.#stopping.abort();
@@ -130,7 +130,7 @@ export class Channel {
   #taken(due: Due): void {
     due.taken();
     this.#tried = { key: '', times: 0 };
-    // It takes messages again: what was given up for an outage is tried again now.
+    // It takes messages again: those given up during an outage are tried again now.
     for (const [key, { isRefused }] of this.#resting) if (!isRefused) this.#resting.delete(key);
   }
 

@@ -3,7 +3,7 @@ import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { type FormReport, type Problem, type Report, isKnown } from '../health/report.ts';
 
 /*
- * Follows what is wrong from one report to the next; announcements.ts decides what of it is worth a message.
+ * Follows problems from one report to the next; announcements.ts decides which of them are worth a message.
  *
  * An incident is one trouble of one subject: source, queue, settings, program, a target, or a form in a target. Problems that
  * may pass by themselves are one incident, under any code: a source that hangs is first waited for, then unreachable,
@@ -87,7 +87,7 @@ export function observe(before: Observed, look: Look): Observed {
   for (const [id, incident] of Object.entries(before.incidents)) {
     const view = viewOf(incident);
     if (incidents[id] !== undefined || view === 'none') continue;
-    // What cannot be seen is neither announced nor resolved.
+    // A problem that cannot be seen is neither announced nor resolved.
     const next =
       view === 'seen'
         ? { ...incident, goneMs: incident.goneMs ?? look.nowMs }

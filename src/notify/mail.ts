@@ -35,7 +35,7 @@ export interface MailOptions extends EmailSettings {
 
 /** For each step of it: a connection, the greeting, a response. */
 const TIMEOUT_MS = 15_000;
-/** RFC 5322, 2.1.1: a line has 998 characters at most; what is shown of a subject are the first of them. */
+/** RFC 5322, 2.1.1: a line has 998 characters at most; mail programs show the first of a subject. */
 const MAX_SUBJECT = 200;
 const MOST_FORMS = 1_000;
 

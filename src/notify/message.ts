@@ -2,7 +2,7 @@ import { plural } from '../base/format.ts';
 import { remedyText } from '../health/report.ts';
 
 /*
- * What people get to read, before a channel lays it out. Names are as people and forms wrote them; anything that a chat or a mail
+ * The text of messages, before a channel lays it out. Names are as people and forms wrote them; anything that a chat or a mail
  * would interpret is made harmless by the functions here. A message holds no answer and no secret (L11, L15).
  */
 
@@ -18,7 +18,7 @@ export interface Message {
   readonly level: 'error' | 'warning' | 'ok' | 'info';
   /** The code of a problem, `NEW_ANSWERS` or `TEST`. */
   readonly code: string;
-  /** One line: what it is about, and what happened. */
+  /** One line: the subject and the event. */
   readonly headline: string;
   /** Sentences; may be empty. */
   readonly body: string;
@@ -60,18 +60,18 @@ export const testMessage = (atMs: number, link: Message['link']): Message => ({
 export const pageLink = (statusUrl: string | undefined): Message['link'] =>
   statusUrl === undefined ? null : { title: 'Status page', url: statusUrl };
 
-/** What a message begins with, so that one sees from afar what it is. */
+/** The start of a message, which shows its kind at a glance. */
 export const SIGNS = { error: '🔴', warning: '🟠', ok: '🟢', info: '🔵' } as const;
 
 /** Without what breaks a line, hides the rest of it or turns it around, and well-formed. */
 export const clean = (text: string): string =>
   text.toWellFormed().replaceAll(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ');
 
-/** At most `max` UTF-16 units, which is never more than a chat counts; what is longer ends in an ellipsis. */
+/** At most `max` UTF-16 units, which is never more than a chat counts; a longer text ends in an ellipsis. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
 
-/** A form's name as part of a sentence: what comes after it has to be within what a channel shows. */
+/** A form's name as part of a sentence: the text after it must fit into the part that a channel shows. */
 export const shortName = (name: string): string => cut(name, 140);
 
 /**

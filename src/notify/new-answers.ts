@@ -41,16 +41,16 @@ interface Waiting {
 }
 
 /**
- * Announces new answers: how many, never what they say. A form begins with its first claim, at its newest submission, so a
+ * Announces new answers: their number, never their text. A form begins with its first claim, at its newest submission, so a
  * first copy is not announced, nor is what is restored, filled again, or imported with an earlier date.
  *
- * What cannot be promised: a crash between a delivery and the writing of the cursor repeats one message, and a submission that
+ * Limits: a crash between a delivery and the writing of the cursor repeats one message, and a submission that
  * appears after a newer one was announced is not announced.
  */
 export class NewAnswers {
   readonly #options: NewAnswersOptions;
   readonly #waiting = new Map<string, Waiting>();
-  /** Of each form what it was like when it was last counted. */
+  /** Each form at its latest count. */
   readonly #counted = new Map<string, string>();
   #counting: Promise<void> | undefined;
 

@@ -38,7 +38,7 @@ export interface ChannelSettings extends NotifySettings {
 
 /** See {@link Notifier.open}. */
 export interface NotifierOptions extends ChannelSettings {
-  /** Keeps what was delivered over a restart; undefined: nothing is kept. */
+  /** Keeps the record of deliveries over a restart; undefined: nothing is kept. */
   readonly stateFile?: string | undefined;
   /** Absent: new answers are not announced. */
   readonly newAnswers?: CountNewAnswers | undefined;
@@ -46,7 +46,7 @@ export interface NotifierOptions extends ChannelSettings {
   readonly random?: (() => number) | undefined;
 }
 
-/** What became of a test message in one channel. */
+/** The outcome of a test message in one channel. */
 export interface ChannelResult {
   /** `webhook (Slack, hooks.slack.com)`. */
   readonly channel: string;
@@ -70,7 +70,7 @@ const stateSchema = z.object({
 type State = z.infer<typeof stateSchema>;
 
 /**
- * Notifies people of what the report says is wrong, of its end, and of new answers. Remembers what it has delivered, so that
+ * Notifies people of problems in the report, of their end, and of new answers. Remembers its deliveries, so that
  * a restart sends nothing twice; after a crash a message is rather repeated than lost. Never holds up its caller, nor one
  * channel another.
  */
@@ -79,7 +79,7 @@ export class Notifier {
   readonly #file: StateFile<State>;
   readonly #state: State;
   readonly #channels: readonly Channel[];
-  /** By channel: what it announces of new answers. */
+  /** By channel: its announcements of new answers. */
   readonly #news = new Map<Channel, NewAnswers>();
   readonly #heartbeat: Heartbeat | undefined;
 
@@ -94,7 +94,7 @@ export class Notifier {
       heartbeatUrl === undefined ? undefined : new Heartbeat(heartbeatUrl, { ...options, fetch });
   }
 
-  /** Reads what was delivered before. Rejects with OTHER_SCHEMA where another build wrote it. */
+  /** Reads the record of deliveries. Rejects with OTHER_SCHEMA where another build wrote it. */
   static async open(options: NotifierOptions): Promise<Notifier> {
     const file = new StateFile<State>(options.stateFile, options.logger);
     return new Notifier(options, file, file.read(stateSchema, nothing()));
@@ -107,8 +107,8 @@ export class Notifier {
   }
 
   /**
-   * Compares a report with what was delivered, and sends what is new. `isFresh`: targets and queue were read just now, not only
-   * a run has ended. Returns at once.
+   * Compares a report with the deliveries, and sends the news. `isFresh`: targets and queue were read just now, rather than that
+   * only a run has ended. Returns at once.
    */
   look(report: Report, isFresh: boolean): void {
     const nowMs = this.#options.clock.now();
@@ -121,17 +121,17 @@ export class Notifier {
       if (news === undefined) channel.wake();
       else void news.look(report).then(() => channel.wake());
     }
-    // Where messages do not arrive, silence is what can still be noticed.
+    // Where messages do not arrive, people can still notice the silence.
     const isDelivered = this.#channels.every(({ problem }) => problem === null);
     if (isFresh && isDelivered && report.state !== 'failed') this.#heartbeat?.beat();
   }
 
-  /** Sends a test message through every channel, each once, and reports what became of it. Never rejects. */
+  /** Sends a test message through every channel, each once, and reports the outcome. Never rejects. */
   test(): Promise<ChannelResult[]> {
     return testChannels(this.#options);
   }
 
-  /** Waits a moment for what is being sent. Never rejects. */
+  /** Waits a moment for messages under way. Never rejects. */
   async stop(): Promise<void> {
     const stopping = this.#channels.map((channel) => channel.stop());
     await Promise.all([...stopping, this.#heartbeat?.stop()]);

@@ -6,7 +6,7 @@ import type { Logger } from '../base/logger.ts';
 import { requireVersion } from '../base/other-schema.ts';
 import { PRIVATE_FILE, makeFolder } from '../base/private-files.ts';
 
-/** What is kept over a restart, in a file. What cannot be read or written is worth a line in the log, not more. */
+/** State kept over a restart, in a file. A failed read or write is worth a line in the log, not more. */
 export class StateFile<T extends { readonly version: number }> {
   readonly #path: string | undefined;
   readonly #logger: Logger;

@@ -22,13 +22,13 @@ const CHATS: readonly (readonly [name: string, host: RegExp])[] = [
 /** A workflow: "Send webhook alerts to a channel". */
 const TEAMS = /\.(?:logic\.azure|api\.powerplatform)\.(?:com|us|cn)$/;
 
-/** The name of the receiver at an address, as far as its host tells. */
+/** The name of the receiver at an address, as far as its host shows it. */
 export function receiverOf({ hostname }: URL): string {
   const [name] = CHATS.find(([, host]) => host.test(hostname)) ?? [];
   return name ?? (TEAMS.test(hostname) ? 'Microsoft Teams' : 'plain JSON');
 }
 
-/** What is posted to an address. */
+/** The request to an address. */
 export function payloadOf(message: Message, url: URL): unknown {
   const receiver = receiverOf(url);
   if (receiver === 'Microsoft Teams') return teamsCard(message);

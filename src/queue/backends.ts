@@ -90,7 +90,7 @@ export const queueTransport = (url: URL): Transport =>
 
 /** A QUEUE_URL that cannot be used. Neither message nor problem repeats it: it may hold a password (L15). */
 export class QueueUrlError extends MirrorError {
-  /** What is wrong and what would be right: continues after the variable's name, without a full stop. */
+  /** The mistake and its correction: continues after the variable's name, without a full stop. */
   readonly problem: string;
 
   constructor(problem: string) {

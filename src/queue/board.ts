@@ -33,7 +33,7 @@ const BOARD_PATH = '/queue';
 /** Where the published package has the board's pages. In a checkout the board finds those of its own package. */
 const PAGES = join(import.meta.dirname, 'board');
 
-/** Shown instead of what a job carries: nobody is to read payloads here (L11, L15). */
+/** Shown in place of a job's payload: payloads are not for readers of this page (L11, L15). */
 const HIDDEN = 'not shown';
 
 /** Opens the board. The queues stay the caller's. */
@@ -65,7 +65,7 @@ export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard
         const type = headers['content-type'] ?? 'application/octet-stream';
         return { status: statusCode, type, body: rawPayload };
       }
-      // Its own words are those of whatever failed.
+      // Its own message would quote the error.
       const body = Buffer.from(JSON.stringify({ error: 'The queue cannot be read just now.' }));
       return { status: 503, type: 'application/json; charset=utf-8', body };
     },
@@ -75,7 +75,7 @@ export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard
 
 type Schedulers = Awaited<ReturnType<BullMQAdapter['getJobSchedulers']>>;
 
-/** Takes payloads out of what it reads, whichever part of the board asks. */
+/** Removes payloads from everything that any part of the board reads. */
 class HidingAdapter extends BullMQAdapter {
   override async getJob(id: string): Promise<Job | undefined> {
     const job: Job | undefined = await super.getJob(id);

@@ -12,8 +12,8 @@ import type { BackendOptions, QueueBackend } from './backends.ts';
 import { PGlitePool } from './pglite-pool.ts';
 
 /*
- * The embedded store: a PGlite directory that is a cache. Whatever it holds can be had again from the settings, the
- * Forms API and the targets, so a directory that does not open is removed and made again. On disk, because an
+ * The embedded store: a PGlite directory that is a cache. The settings, the Forms API and the targets
+ * can supply all of it again, so a directory that does not open is removed and made again. On disk, because an
  * existing directory opens in a quarter of a second and in half the memory, where one in memory takes two seconds each
  * time; and because the schedule then outlives a restart.
  */
@@ -32,12 +32,12 @@ const SMALL = [
   'wal_buffers=128kB',
   'maintenance_work_mem=4MB',
   'max_connections=5',
-  // BullMQ's statements are the same each time: they are planned once. And nobody asks this server what it is doing.
+  // BullMQ's statements are the same each time: they are planned once. No one reads this server's activity.
   'plan_cache_mode=force_generic_plan',
   'track_activities=off',
 ];
 
-/** Opens PGlite in this process. See `openBackend` for what it throws; and INTERNAL when even a new directory does not open. */
+/** Opens PGlite in this process. Throws as `openBackend` does, and INTERNAL when even a new directory does not open. */
 export async function openEmbedded(
   options: BackendOptions,
 ): Promise<QueueBackend & { readonly pool: PGlitePool }> {
@@ -119,8 +119,8 @@ async function openFiles(directory: string, clock: Clock): Promise<PGlite> {
 }
 
 /**
- * V8 compiles what is used most of PGlite's nine megabytes of code once more, to run faster: that takes half a gigabyte and
- * seconds of a processor, and the queue, whose jobs take milliseconds, is none the faster for it.
+ * V8 optimizes the most-used of PGlite's nine megabytes of code a second time: that takes half a gigabyte and
+ * seconds of a processor, and the queue, whose jobs take milliseconds, gains nothing.
  */
 function leaveUnoptimised(): void {
   setFlagsFromString('--no-wasm-tier-up');
@@ -209,7 +209,7 @@ interface NodeOps {
 const forOwner = (mode: number): number => mode & ~0o077;
 
 /**
- * PGlite's files on disk, for their owner only. It sets the rights of some thousand files by itself to 0666, whatever the
+ * PGlite's files on disk, for their owner only. It sets the rights of some thousand files to 0666, ignoring the
  * umask, pg_hba.conf among them.
  */
 class PrivateFiles extends NodeFS {

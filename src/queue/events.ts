@@ -23,7 +23,7 @@ export interface QueueEventMap {
     /** Why it failed. */
     readonly code: ProblemCode | null;
     readonly ms: number;
-    /** Whether this job is run again. If not, the next poll finds what is left to do. */
+    /** Whether this job is run again. If not, the next poll finds the remaining work. */
     readonly willRetry: boolean;
   };
   /** A worker died while it ran a job, here or on another machine; the job is run again. */

@@ -99,7 +99,7 @@ async function run(
   throw willRetry ? new Error(text) : new UnrecoverableError(text);
 }
 
-/** The outcome that an error means. A failure while stopping is most likely caused by that, whatever its code, and costs no attempt. */
+/** The outcome that an error means. A failure during a stop most likely comes from the stop, so it costs no attempt. */
 function outcomeOf({ code, retryable }: MirrorError, stopping: AbortSignal): string {
   if (code === 'CANCELLED' || (stopping.aborted && retryable)) return 'stopped';
   if (code === 'TARGET_BUSY') return 'busy';

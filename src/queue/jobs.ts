@@ -5,7 +5,7 @@ import type { RetryPolicy } from '../base/retry.ts';
 /*
  * Names, payloads, options and times of all jobs.
  *
- * The ID of a job is made from its form's, and the job is removed as soon as it ends, whatever its outcome. So a form has at
+ * The ID of a job is made from its form's, and the job is removed as soon as it ends, with any outcome. So a form has at
  * most one job in each queue, running, waiting or waiting to be retried: BullMQ does not add a second one with an ID that
  * exists. What a run did is recorded in its target, not here.
  */

@@ -19,7 +19,7 @@ const SCHEMA = 'bullmq';
 const QUERY_CONNECTIONS = 6;
 
 /**
- * Opens PostgreSQL. See `openBackend` for what it throws. Locks and delays go by the clocks of the workers' machines:
+ * Opens PostgreSQL. Throws as `openBackend` does. Locks and delays go by the clocks of the workers' machines:
  * they need NTP.
  */
 export async function openPostgres(url: URL, options: BackendOptions): Promise<QueueBackend> {
@@ -36,7 +36,7 @@ export async function openPostgres(url: URL, options: BackendOptions): Promise<Q
   pool.setMaxListeners(0);
   pool.on('error', options.onError);
   try {
-    // BullMQ's objects are dead for ever when the server is away as they are made: so ask first.
+    // BullMQ's objects stay dead for ever if the server is away when they are made: so ask first.
     await withRetry(() => prepare(pool, address), {
       policy: DEFAULT_RETRY,
       clock: options.clock,

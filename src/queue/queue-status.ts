@@ -23,7 +23,7 @@ export interface QueueStatus {
   readonly active: number;
   /** When the one was added that has waited for a worker the longest (ISO); null where none waits. */
   readonly oldestWaitingAt: string | null;
-  /** What runs now, in whichever process. */
+  /** The running jobs, of every process. */
   readonly running: readonly RunningNow[];
   readonly depths: readonly QueueDepth[];
   /** The processes that take jobs; null where the store does not say. */
@@ -81,7 +81,7 @@ export async function readStatus(context: QueueContext): Promise<QueueStatus> {
 
 async function readAll(context: QueueContext) {
   const { all, poll } = context.queues;
-  // All at once: what failed while something else was awaited would be nobody's, and end the process.
+  // All at once: a promise that failed while another was awaited would be unhandled, and end the process.
   const [schedule, found, running, workers] = await Promise.all([
     readSchedule(context),
     Promise.all(all.map(readDepth)),

@@ -13,7 +13,7 @@ import {
 } from './jobs.ts';
 import type { QueueOptions } from './runtime.ts';
 
-/** A queue on whichever store. */
+/** A queue on any store. */
 export type AnyQueue = Queue<
   unknown,
   unknown,
@@ -25,7 +25,7 @@ export type AnyQueue = Queue<
   object
 >;
 
-/** One of the queues, and what it is for. */
+/** One of the queues, and its purpose. */
 export interface OneQueue {
   readonly kind: QueueKind;
   /** Null for polls and write-backs. */
@@ -148,7 +148,7 @@ export async function addWriteBacks(
   await queues.writeBack.addBulk(jobs);
 }
 
-/** What became of orders. */
+/** The outcome of orders. */
 export interface RunStarted {
   /** A worker takes them as soon as one is free. */
   readonly begun: readonly SyncOrder[];
@@ -158,7 +158,7 @@ export interface RunStarted {
 
 /**
  * Adds runs that a person asks for. A job that waits to be tried again, perhaps for minutes, is replaced by one that begins at
- * once; so is one that waits for a worker, if it would not do what is ordered. One that runs is left as it is. A form that
+ * once; so is one that waits for a worker, if it would not do what the order asks. A running one stays. A form that
  * the settings do not mirror is refused by the job itself.
  */
 export async function runNow(

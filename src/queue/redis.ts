@@ -19,7 +19,7 @@ const SILENT_MS = 20_000;
 /** A sentinel that is silent is waited for no longer: two of them must leave time for a third (see {@link PROBE}). */
 const ASK_MS = 2_000;
 
-/** Opens Redis. See `openBackend` for what it throws. */
+/** Opens Redis. Throws as `openBackend` does. */
 export async function openRedis(url: URL, options: BackendOptions): Promise<QueueBackend> {
   // Braces make all keys of the mirror one hash slot, which managed Redis may ask for.
   const prefix = `{${readPrefix(url)}}`;
@@ -115,7 +115,7 @@ const PROBE = {
   retryStrategy: () => null,
 } as const satisfies ClientOptions;
 
-/** What `INFO` says, or why there is no answer. CONFIG is not asked: managed services forbid it. */
+/** The text of `INFO`, or why there is none. CONFIG is not asked: managed services forbid it. */
 async function ask(url: URL, address: string): Promise<string> {
   const client = openClient(url, PROBE);
   let reason: unknown;

@@ -44,8 +44,8 @@ export interface QueueRuntime {
   /** Runs of single forms now. See `RunStarted`. */
   runNow(orders: readonly SyncOrder[]): Promise<RunStarted>;
   /**
-   * Takes no more jobs, aborts the running ones, waits some seconds at most for them to end, and closes. What was not
-   * finished is put back for the next worker. Never rejects; a second call waits for the first.
+   * Takes no more jobs, aborts the running ones, waits some seconds at most for them to end, and closes. An unfinished job
+   * goes back to the queue. Never rejects; a second call waits for the first.
    */
   stop(): Promise<void>;
 }
@@ -141,7 +141,7 @@ async function keepSchedule(context: QueueContext): Promise<void> {
 /** Closing connections takes milliseconds, unless the server is away. */
 const CLOSE_WITHIN_MS = 3_000;
 
-/** True when `work` ends in time, whatever its outcome. */
+/** True when `work` ends in time, well or not. */
 async function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   const ended = work.then(
     () => true,

@@ -23,7 +23,7 @@ import {
 } from './queues.ts';
 import { intervalOf, keepRhythm } from './scheduler.ts';
 
-/** A worker on whichever store. */
+/** A worker on any store. */
 export type AnyWorker = Worker<
   unknown,
   string,
@@ -88,7 +88,7 @@ function startWorker(context: QueueContext, { kind, target }: OneQueue): AnyWork
   return worker;
 }
 
-/** Asks what there is to do and adds it. */
+/** Asks for due jobs and adds them. */
 async function poll(context: QueueContext, held: HeldJob): Promise<string> {
   ownPayload(context, held.job, 'poll', pollData);
   const subject = { step: 'poll', formId: null, target: null } as const;
@@ -102,7 +102,7 @@ async function poll(context: QueueContext, held: HeldJob): Promise<string> {
   });
 }
 
-/** A full run or comparison that could not prove itself is tried again so often. Then the next poll finds what is still due. */
+/** A full run or comparison that could not prove itself is tried again so often. After that the next poll finds the remaining work. */
 const INCOMPLETE_RETRIES = 2;
 
 /** One run over one form, into the target that the queue is for. */
@@ -152,8 +152,8 @@ const ofQueue = <T>(work: Promise<T>): Promise<T> =>
   });
 
 /**
- * Stores how far a run has come, numbers only, after a rest before each write: none of a short run, for which a write costs
- * as much as its own work. What cannot be stored is left out: the next one follows.
+ * Stores how far a run has come, numbers only, after a rest before each write: none for a short run, where a write costs
+ * as much as its own work. A failed write is left out: the next one follows.
  */
 function progressWriter({ clock, timings }: QueueContext, job: Job) {
   let writtenAtMs = clock.now();
@@ -170,7 +170,7 @@ function progressWriter({ clock, timings }: QueueContext, job: Job) {
  * another try, and nothing is read or written for it.
  */
 
-/** The payload of a job called `name`. Throws BullMQ's UnrecoverableError for one that is not of this shape. */
+/** The payload of a job called `name`. Throws BullMQ's UnrecoverableError for any other shape. */
 function ownPayload<Schema extends z.ZodType>(
   context: QueueContext,
   job: Job,

@@ -12,8 +12,9 @@ export const accountedIn = async ({ form }: Pick<Work, 'form'>, span: Span): Pro
   sumOf((await form.counts(span, 'all')).map(({ count }) => count));
 
 /**
- * After a proven list: settles what it did not show. A row is asked for by its ID: only a 404 or 410 marks it deleted (L8). An
- * entry without a row is removed. What was forgotten is not counted any more. `keys`: all that the list showed, which is stored.
+ * After a proven list: settles the submissions that it did not show. A row is asked for by its ID: only a 404 or 410 marks it
+ * deleted (L8). An
+ * entry without a row is removed. A forgotten submission is not counted any more. `keys`: all that the list showed, which is stored.
  * Throws Incomplete where a submission is there that the list should have shown.
  */
 export async function settleAbsent(
@@ -24,7 +25,7 @@ export async function settleAbsent(
   const { form, sink, clock } = work;
   await sink.flush();
   const { held, undecided, forgotten } = form.state.tally;
-  // All that was shown is accounted for, so as many as were shown are no others.
+  // Every shown submission is accounted for; if the numbers are equal, there are no others.
   if (held + undecided + forgotten === 0 && (await accountedIn(work, query)) === keys.size) return;
   const absent: StoredRow[] = [];
   for await (const rows of form.rows(query)) absent.push(...rows.filter(({ id }) => !keys.has(id)));
@@ -113,7 +114,7 @@ async function askAbsent(work: Work, rows: readonly StoredRow[]): Promise<Submis
   return there;
 }
 
-/** What was listed without a row and is not shown any more is not counted any more. */
+/** An entry without a row that is not shown any more is not counted any more. */
 async function dropListed(
   { form, sink }: Work,
   query: RowQuery,
@@ -159,7 +160,7 @@ function isEntryIn(
 const isIn = ({ submission }: SubmissionItem, query: RowQuery): boolean =>
   submission !== null && isEntryIn(submission, query);
 
-/** An answer by ID that leaves the status out says nothing of it: what is stored stays. */
+/** An answer by ID without a status leaves it open: the stored one stays. */
 export function withKnownStatus(item: SubmissionItem, status: string): SubmissionItem {
   const { submission, defects } = item;
   if (submission === null || submission.status !== '') return item;

@@ -11,7 +11,7 @@ const MOST_PAGES = 20;
 
 /**
  * Which of these fields old answers still carry, although no form shows them any more. A field is wanted as its ID, in
- * whichever form, or as `<form ID>:<field ID>`. Reads each form's newest and
+ * any form, or as `<form ID>:<field ID>`. Reads each form's newest and
  * oldest pages and others evenly between them, until all are found. Rejects as the client does.
  */
 export async function fieldsInAnswers(
@@ -42,7 +42,7 @@ export async function fieldsInAnswers(
   return found;
 }
 
-/** Pages 2 to `last`, at most {@link MOST_PAGES} of them, the last one first: the oldest answers carry what was deleted. */
+/** Pages 2 to `last`, at most {@link MOST_PAGES} of them, the last one first: the oldest answers carry deleted fields. */
 function spread(last: number): number[] {
   const step = Math.max(1, (last - 1) / MOST_PAGES);
   const pages = new Set<number>();

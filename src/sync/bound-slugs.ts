@@ -11,9 +11,9 @@ export interface BoundSlugsOptions {
 }
 
 /**
- * Which form each name of a form in the settings means (L11). A slug is bound to the form that it first named: as the target
- * keeps it, or else another target, or else as it was listed first in this process. That form goes on under whatever slug
- * it gets; another one that gets the slug is not what the settings mean.
+ * Which form each name of a form in the settings means (L11). A slug is bound to the form that it first named: in the record of the target
+ * or of another target, or else as it was listed first in this process. That form goes on under any slug that
+ * it gets; another one that gets the slug is not the one in the settings.
  */
 export class BoundSlugs {
   readonly #options: BoundSlugsOptions;
@@ -36,7 +36,7 @@ export class BoundSlugs {
     }
   }
 
-  /** Asks a target once what it keeps, where its settings name any form. Rejects as the target does. */
+  /** Reads the bindings of a target once, where its settings name any form. Rejects as the target does. */
   async load(target: string): Promise<void> {
     if (this.isLoaded(target)) return;
     const { store } = await this.#options.openTarget(target);
@@ -50,7 +50,7 @@ export class BoundSlugs {
     return settings === undefined || this.#kept.has(target) || formNames(settings).size === 0;
   }
 
-  /** IDs of forms by the names in the settings of a target, as far as they are known. */
+  /** IDs of forms by the names in the settings of a target, as far as known. */
   idsFor(target: string): Map<string, string> {
     const settings = this.#settings(target);
     const ids = new Map<string, string>();
@@ -91,7 +91,7 @@ export class BoundSlugs {
     return meant === form.id || isMeant ? null : meant;
   }
 
-  /** SLUG_REUSED where {@link reusedFrom} tells of a form, as far as is known now; null otherwise. */
+  /** SLUG_REUSED where {@link reusedFrom} returns a form, as far as is known now; null otherwise. */
   problemOf(target: string, form: FormIdentity): MirrorError | null {
     const settings = this.#settings(target);
     const first = this.reusedFrom(target, form);
@@ -99,7 +99,7 @@ export class BoundSlugs {
   }
 
   /**
-   * Throws SLUG_REUSED where {@link reusedFrom} tells of a form; nothing of it may be stored then. `keep`: keeps in the target
+   * Throws SLUG_REUSED where {@link reusedFrom} returns a form; none of its submissions may be stored then. `keep`: keeps in the target
    * which form its slug means, as this one is about to be stored. Rejects as the target does.
    */
   async require(target: string, form: FormIdentity, keep: boolean): Promise<void> {

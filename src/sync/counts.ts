@@ -7,9 +7,12 @@ const SECOND_MS = 1_000;
 export interface Counts {
   /** Our clock just before they were asked for (milliseconds). */
   readonly askedAtMs: number;
-  /** By the source's clock, which shows whole seconds: what was created before is in them. Null where it does not say. */
+  /**
+   * By the source's clock, which shows whole seconds: they include every submission created before. Null where the source gives no
+   * time.
+   */
   readonly beganMs: number | null;
-  /** What was created from then on is in none of them. Null where the source does not say. */
+  /** They include no submission created from then on. Null where the source gives no time. */
   readonly endedMs: number | null;
   /** Null where the source does not look at `status`. */
   readonly statuses: ReadonlyMap<string, number> | null;

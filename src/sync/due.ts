@@ -58,8 +58,8 @@ const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
   }));
 
 /**
- * Reads every range that is due, the newest last. What lies beyond the last one is left to the reading of the newest range.
- * Throws Incomplete where one cannot be proven; what was read before stays read, so that the next run goes on.
+ * Reads every range that is due, the newest last. Submissions after the last one are left to the reading of the newest range.
+ * Throws Incomplete where one cannot be proven; the ranges read before it stay proven, so the next run goes on from there.
  */
 export async function readDue(work: Work, first: Page): Promise<void> {
   const { form, sink, profile, clock } = work;
@@ -116,8 +116,8 @@ async function hasUndated({ form }: Work): Promise<boolean> {
 }
 
 /**
- * Whether the source has submissions that it shows in no range. Nothing that is stored tells, as long as none was read: later,
- * counts do. Counts of a form that changes between two questions are asked for again. `total`: what the source just said.
+ * Whether the source has submissions that it shows in no range. As long as no range was read, the stored rows cannot show it: later,
+ * counts do. Counts of a form that changes between two questions are asked for again. `total`: the source's latest count.
  */
 async function showsUndated({ source, form, profile }: Work, total: number): Promise<boolean> {
   const { formId } = form.state;
@@ -140,7 +140,7 @@ const FAR_MS = Date.UTC(9_999, 0);
 const MOST_TRIES = 3;
 
 /**
- * The range without an end is read by each run, as far as it is new. What of it was stored before is compared here: where the
+ * Each run reads the range without an end, as far as it is new. Rows stored before are compared here: where the
  * source distinguishes only days, that is the whole last day.
  */
 async function readLast(work: Work): Promise<void> {
@@ -161,7 +161,7 @@ interface Begun {
 const storedOf = ({ readAtMs }: Range): Stored => (readAtMs === null ? 'some' : 'all');
 
 /**
- * Cuts the form into ranges where it has none that can be read as they are; the last cut is just after the newest submission, so
+ * Cuts the form into ranges where it has none that can be read unchanged; the last cut is just after the newest submission, so
  * that newcomers move no range. False where nothing has a date to cut by.
  */
 async function cutDue(work: Work, first: Page): Promise<boolean> {
@@ -178,7 +178,7 @@ async function cutDue(work: Work, first: Page): Promise<boolean> {
   if (!Number.isFinite(topMs)) return false;
   const end = atStep(topMs + 1, stepMs);
   if (isBegun) {
-    // Only what was added to the end since is new.
+    // Only the ranges added to the end since are new.
     if (last === undefined || (last.fromMs !== null && end <= last.fromMs)) return true;
     await sink.setState((state) => ({
       ...state,

@@ -131,8 +131,8 @@ export const previewForget = (
   });
 
 /**
- * Forgets submissions in every target that mirrors their form, or holds it: what is held of them is removed, and they stay away
- * while the source still has them. A target that fails holds up no other (L12); all may be repeated.
+ * Forgets submissions in every target that mirrors their form, or holds it: their data is removed, and they stay away
+ * while the source still has them. A target that fails delays no other (L12); every step may be repeated.
  */
 export const forget = (
   targets: readonly EraseTarget[],
@@ -211,7 +211,7 @@ async function inEach(
   return reports;
 }
 
-/** What was asked for; undefined where there is no answer, unless a person stops the search. */
+/** Resolves to undefined where `asked` fails; rejects only when a person stops the search. */
 async function orUndefined<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await asked;
@@ -231,7 +231,7 @@ export function person(): string {
   }
 }
 
-/** Logs what was erased, or may come back: who, what and where, as counts, without an ID or an answer. */
+/** Logs who erased or restored submissions, how many and where, without an ID or an answer. */
 export function logErasures(
   logger: Logger,
   { command, by }: { readonly command: string; readonly by: string },

@@ -20,9 +20,9 @@ export interface SyncEvents {
   'run.progress': RunSubject & { readonly seen: number; readonly total: number };
   'run.ended': RunReport;
   'write-back.ended': WriteBackReport;
-  /** A request to the Forms API was sent and has ended, whichever way. */
+  /** A request to the Forms API was sent and has ended, well or not. */
   'forms.sent': SentRequest;
-  /** A request that was tried again has ended, whichever way. */
+  /** A request that was tried again has ended, well or not. */
   'forms.settled': { readonly request: string };
   /** A request to the Forms API has had no answer for so long; it goes on waiting. */
   'forms.silent': { readonly request: string; readonly silentMs: number };
@@ -33,6 +33,6 @@ export interface SyncEvents {
     readonly delayMs: number;
     readonly reason: string;
   };
-  /** What is worth saying about the rate at which requests are sent. */
+  /** News about the rate at which requests are sent. */
   'forms.rate': RateNotice;
 }

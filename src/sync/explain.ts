@@ -169,7 +169,7 @@ async function lookUp(
       : [];
   return {
     target: target.name,
-    // Of an ID that nobody knows the form is not known either.
+    // For an unknown ID the form is unknown too.
     state:
       forgottenAtMs !== null && row === undefined
         ? 'forgotten'

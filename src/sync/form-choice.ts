@@ -10,7 +10,7 @@ export function choosesForm(choice: FormChoice, form: Pick<FormIdentity, 'id' | 
 }
 
 /**
- * The form that a person means by an ID, a slug, or, where only one has it, its name, or an ID or slug as it is shown to
+ * The form that a person means by an ID, a slug, or, where only one has it, its name, or an ID or slug as shown to
  * people.
  */
 export function findForm<T extends FormIdentity>(

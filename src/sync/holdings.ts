@@ -9,7 +9,7 @@ export interface HoldingsOptions {
   readonly logger: Logger;
 }
 
-/** How long the catalogue of a target stands: fields come into it with passes, which are other jobs. */
+/** How long the catalogue of a target is valid: runs, which are other jobs, add fields to it. */
 const CATALOGUE_TTL_MS = 5 * 60_000;
 
 /** What a target holds: `mirrored` are the forms that it keeps up to date, `all` those that are gone as well. */
@@ -55,7 +55,10 @@ export class Holdings {
     await this.#ask(name, () => this.requireForms(name).then(() => undefined));
   }
 
-  /** Every form that a target holds, gone ones included, each as it was called when the target was first asked. Rejects as the target does. */
+  /**
+   * Every form that a target holds, gone ones included, each under the name it had when the target was first asked. Rejects as the
+   * target does.
+   */
   async requireForms(name: string): Promise<readonly FormIdentity[]> {
     const known = this.#held.get(name);
     if (known !== undefined) return known.all;
@@ -67,7 +70,7 @@ export class Holdings {
     return all;
   }
 
-  /** Asks a target which fields it holds, unless it said so a moment ago. Never rejects. */
+  /** Asks a target for its fields, unless it answered a moment ago. Never rejects. */
   async lookUpFields(name: string): Promise<void> {
     const { clock } = this.#options;
     const known = this.#catalogues.get(name);

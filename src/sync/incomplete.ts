@@ -1,4 +1,4 @@
-/** Why a run could not prove what it saw (L3): each reason is a sentence for a person. */
+/** Why a run has no proof that it saw everything (L3): each reason is a sentence for a person. */
 export const REASONS = {
   MOVING: 'the form changes faster than it can be read',
   CONTRADICTION: 'the list shows another number of submissions than it says',
@@ -9,7 +9,7 @@ export const REASONS = {
 } as const;
 export type Reason = keyof typeof REASONS;
 
-/** Ends a run: what was seen is stored, and nothing is claimed. */
+/** Ends a run: the submissions it saw are stored, and nothing is claimed. */
 export class Incomplete extends Error {
   override readonly name = 'Incomplete';
   readonly reason: Reason;

@@ -58,7 +58,7 @@ export async function requireUnpaused(
 }
 
 /**
- * Opens a form for writing: takes its lease, follows its fields, and brings what is stored in line with the settings. Throws
+ * Opens a form for writing: takes its lease, follows its fields, and brings the stored rows in line with the settings. Throws
  * PAUSED, SETTINGS, SLUG_REUSED, TARGET_BUSY and other errors of the target.
  */
 export async function openForWriting(
@@ -96,7 +96,7 @@ export async function openForWriting(
   }
 }
 
-/** The form is not at the source any more: its rows stay, and the state says so. False where the target has none of it. */
+/** Records that the form has left the source: its rows stay. False where the target does not hold it. */
 export async function noteGone(
   { store, clock }: Pick<Mirroring, 'store' | 'clock'>,
   identity: FormIdentity,

@@ -13,7 +13,7 @@ export interface Newest {
   readonly since: Pick<SinceCounts, 'late' | 'hasChanged'>;
 }
 
-/** The newest range overlaps with what was read before: clocks and commits of a source are not exact. */
+/** The newest range overlaps with the one read before: clocks and commits of a source are not exact. */
 const OVERLAP_MS = 5 * 60_000;
 const MOST_TRIES = 3;
 

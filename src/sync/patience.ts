@@ -2,8 +2,8 @@ import type { Run } from '../mirror/port.ts';
 
 /*
  * How long a difference between source and target may be mere lag. The API does not say when a submission changed, so a
- * comparison can only look twice: what has stood unchanged at the source for longer than the next run needs to bring it,
- * and still differs, is a difference.
+ * comparison can only read twice: a submission that was unchanged at the source for longer than the next run needs to bring it,
+ * and still differs, counts as a difference.
  */
 
 /** The longest time between two polls, and between two comparisons of a row, as the settings say. */
@@ -34,10 +34,10 @@ export interface Patience {
   readonly waitMs: number;
 }
 
-/** Without a schedule: whatever differs is a difference. */
+/** Without a schedule every difference counts. */
 export const NO_PATIENCE: Patience = { explainedMs: 0, waitMs: 0 };
 
-/** Nobody sits longer than this before a terminal without having asked for it. */
+/** The longest wait at a terminal that a person did not ask for. */
 export const LONGEST_WAIT_MS = 5 * 60_000;
 /** A scheduled job has its own delays. */
 const SHORTEST_MS = 10_000;
@@ -46,7 +46,7 @@ const SURELY_IDLE_MS = 10 * 60_000;
 
 /**
  * How patient to be, by the schedule and the newest runs of the form in the target. `wishedMs`: how long a person asked
- * to wait. Where no run has ended for much longer than the schedule explains, nobody syncs, and nothing is lag. Where the
+ * to wait. Where no run has ended for much longer than the schedule explains, no process syncs, and nothing is lag. Where the
  * newest is late, or the only one, it may have been a person's, and waiting for another would be in vain. Comparisons count
  * where they are frequent enough to be waited for.
  */

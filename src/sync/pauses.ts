@@ -10,14 +10,14 @@ import { changeRecord, readRecord } from './records.ts';
 const KEY = 'pauses';
 const NONE: readonly Pause[] = [];
 
-/** What people have paused in a target. */
+/** The pauses in a target. */
 export const readPauses = (store: Store): Promise<readonly Pause[]> => readRecord(store, KEY, NONE);
 
 /** The same of a record that was read; `recordOf`: the value of a record. */
 export const pausesIn = (recordOf: (key: string) => unknown): readonly Pause[] =>
   (recordOf(KEY) ?? NONE) as readonly Pause[];
 
-/** Pauses; what is paused already stays as it was. The pause in force. */
+/** Pauses a form or the target; an existing pause stays. Returns the pause in force. */
 export async function pause(store: Store, asked: Pause): Promise<Pause> {
   const made = newPause(asked);
   const pauses = await changeRecord(store, KEY, NONE, (before) =>
@@ -26,7 +26,7 @@ export async function pause(store: Store, asked: Pause): Promise<Pause> {
   return pauses.find(({ formId }) => formId === made.formId) ?? made;
 }
 
-/** Ends a pause; those of single forms do not end with that of the target. What it was; undefined for none. */
+/** Ends a pause; those of single forms do not end with that of the target. Returns the ended pause; undefined for none. */
 export async function resume(store: Store, formId: string | null): Promise<Pause | undefined> {
   let ended: Pause | undefined;
   await changeRecord(store, KEY, NONE, (before) => {

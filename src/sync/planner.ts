@@ -30,7 +30,7 @@ export interface MirrorPlan {
   readonly forms: readonly FormPlan[];
   /**
    * Names in the settings that match nothing, as far as that is certain: with a target that does not answer, a name may be
-   * in what it holds. The other forms go on (L12), but the mirror is not what was asked for.
+   * in its forms. The other forms go on (L12), but the mirror differs from the settings.
    */
   readonly unmatched: readonly UnmatchedName[];
 }
@@ -46,9 +46,9 @@ export interface PlanStatus {
 
 /** How to plan. */
 export interface PlanningOptions {
-  /** Every target is asked first what it holds. */
+  /** Every target is first asked for its forms. */
   readonly waitForTargets?: boolean;
-  /** For names that match nothing, and no passes: no target is asked while the source knows all names, nor waited for long. */
+  /** For names that match nothing, and no runs: no target is asked while the source knows all names, nor waited for long. */
   readonly namesOnly?: boolean;
   /** Of a list of forms on several pages one is read, in turn, where that shows no form come or gone. */
   readonly inTurn?: boolean;
@@ -56,7 +56,7 @@ export interface PlanningOptions {
 
 export interface PlannerOptions {
   readonly targets: readonly NamingSettings[];
-  /** `inTurn`: as far as one request shows them, the others as they were. */
+  /** `inTurn`: may read only one page of the list; the others come from the last listing. */
   readonly listForms: (
     signal: AbortSignal,
     options?: Pick<PlanningOptions, 'inTurn'>,
@@ -106,9 +106,9 @@ export class Planner {
   }
 
   /**
-   * A new plan. A form that was mirrored and is no longer listed stays in the plan until a pass has found it gone (L8), so
-   * that people learn of it. With `waitForTargets` every target is asked first what it holds; otherwise that is looked up
-   * meanwhile, for the next plan, and no target can hold up this one (L12). Rejects as `listForms` does.
+   * A new plan. A form that was mirrored and is no longer listed stays in the plan until a run has found it gone (L8), so
+   * that people learn of it. With `waitForTargets` every target is first asked for its forms; otherwise that happens
+   * at the same time, for the next plan, and no target can delay this one (L12). Rejects as `listForms` does.
    */
   async plan(signal: AbortSignal, options: PlanningOptions = {}): Promise<MirrorPlan> {
     const at = (): string => new Date(this.#options.clock.now()).toISOString();
@@ -182,7 +182,7 @@ export class Planner {
   ): Promise<readonly Form[]> {
     const forms = await this.#options.listForms(signal, options);
     const now = this.#options.clock.now();
-    // The forms of other pages are as old as they were.
+    // The forms of other pages come from an earlier listing, so its age stays.
     this.#listed = { forms, atMs: options.inTurn === true ? (this.#listed?.atMs ?? now) : now };
     this.#noteNames(forms);
     return forms;

@@ -10,7 +10,7 @@ export interface Workspace {
   readonly newest: Page;
 }
 
-/** What the workspace has beyond what is known of it, by status and in all. */
+/** The submissions of the workspace beyond the known ones, by status and in all. */
 export class Difference {
   #total: number;
   readonly #statuses: Map<string, number> | null;
@@ -21,7 +21,7 @@ export class Difference {
     this.#statuses = statuses === null ? null : new Map(statuses);
   }
 
-  /** These are known. `total`: what they amount to. */
+  /** These are known. `total`: their sum. */
   takeOff(counts: ReadonlyMap<string, number>, total = sumOf(counts.values())): void {
     this.#add(counts, -1, total);
   }
@@ -39,7 +39,7 @@ export class Difference {
     return [...(this.#statuses ?? [])].flatMap(([status, n]) => (n === 0 ? [] : [status]));
   }
 
-  /** As what is kept of forms that a poll does not speak for. */
+  /** The difference as the record of forms that a poll does not cover. */
   asRest(): { total: number; statuses: Record<string, number> } {
     return { total: this.#total, statuses: Object.fromEntries(this.#statuses ?? []) };
   }
@@ -98,7 +98,7 @@ export async function explainNewest(
   return nameless.size > 0 ? new Set(formIds) : found;
 }
 
-/** The status in whose count a newcomer is; '' for one that came after the counts, and is in the total only. */
+/** The status in whose count a newcomer is; '' for one that came after the counts, and is only in the total. */
 function countedAs(item: Page['items'][number] | undefined, { endedMs }: Counts): string {
   const ms = item === undefined ? null : createdMsOf(item);
   return ms !== null && endedMs !== null && ms >= endedMs ? '' : (item?.submission?.status ?? '');

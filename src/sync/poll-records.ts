@@ -60,7 +60,7 @@ export const writeAgreement = (store: Store, agreement: Agreement): Promise<void
 
 export const writeRest = (store: Store, rest: Rest): Promise<void> => write(store, REST, rest);
 
-/** Where another process was faster, what it wrote stays: the next poll writes again. */
+/** Where another process was faster, its record stays: the next poll writes again. */
 async function write(store: Store, key: string, value: unknown): Promise<void> {
   const record = await store.record(key);
   await store.putRecord(key, value, record?.revision ?? null);

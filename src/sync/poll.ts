@@ -113,13 +113,13 @@ export async function poll(
   return { syncs, settled, writeBacks: [...writeBacks] };
 }
 
-/** Counts first: what arrives in between can only add to what is stored. */
+/** Counts first: a submission that arrives in between can only add to the stored ones. */
 async function askWorkspace(source: Source, clock: Clock): Promise<Workspace> {
   const counts = await askCounts(source, {}, clock.now());
   return { counts, newest: await source.page({}) };
 }
 
-/** The forms of the workspace as they are in one target. */
+/** The forms of the workspace as one target knows them. */
 export class PolledForms {
   /** Settled: their numbers are known, and the poll speaks for them. */
   readonly spokenFor: readonly StoredForm[];
@@ -239,7 +239,7 @@ async function judge(
   const known = await readRest(store, rest, topMs);
   const difference = new Difference(newest.total, statuses);
   for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
-  // Whatever the counts say: a newcomer beside a deletion moves none of them.
+  // Even when the counts agree: a newcomer and a deletion together leave them unchanged.
   const explained = await explainNewest(store, spokenFor, workspace, difference);
   const found = new Map<string, Counts | null>([...explained].map((id) => [id, null]));
   if (known !== null) {
@@ -276,7 +276,7 @@ async function judge(
   const differing = await askEach(source, spokenFor, difference);
   for (const id of differing) found.set(id, null);
   if (found.size > 0) return open(found);
-  // No form explains it, so it belongs to none of them, if the workspace still says so.
+  // No form explains the difference, so it belongs to none of them, if the workspace still shows it.
   const again = await askCounts(source, {}, counts.askedAtMs);
   const total = (await source.count({}))?.total;
   const isStill =

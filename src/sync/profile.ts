@@ -25,7 +25,7 @@ const profileSchema = z.object({
   learnedAtMs: z.number(),
 });
 
-/** What has been learned about how this API behaves. It plans what to ask; it is never evidence. */
+/** The behaviour of this API as learned so far. It helps to plan requests; it is never evidence. */
 export type Profile = z.infer<typeof profileSchema>;
 
 const WEEK_MS = 7 * 86_400_000;
@@ -87,7 +87,7 @@ export function stepOf({ bounds }: Profile): number | null {
 export const atStep = (ms: number, stepMs: number | null): number =>
   stepMs === null ? ms : Math.floor(ms / stepMs) * stepMs;
 
-/** Asks for what was created within [fromMs, toMs), both at a step of the source. */
+/** Requests the submissions created within [fromMs, toMs), both at a step of the source. */
 export function dated(
   { bounds }: Profile,
   fromMs: number | null,

@@ -61,7 +61,7 @@ function plainFields(
 /** Columns named in a notice. */
 const MOST_NAMED = 10;
 
-/** What a person should know of columns that hold what they no longer should. `target`: its name, for command lines. */
+/** The note to a person about columns that hold answers they no longer should. `target`: its name, for command lines. */
 export function leftoverNotices(
   target: string,
   joining: Joining,
@@ -234,7 +234,7 @@ export interface UpkeepOptions extends Waiting {
   readonly logger: Logger;
   /** How long rows marked deleted stay: PURGE_DELETED_AFTER. */
   readonly purgeDeletedAfterMs: number | undefined;
-  /** How long histories say what was before: PURGE_HISTORY_AFTER. */
+  /** How long histories keep former values: PURGE_HISTORY_AFTER. */
   readonly purgeHistoryAfterMs: number | undefined;
 }
 

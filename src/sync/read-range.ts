@@ -17,7 +17,8 @@ const [MOST_READINGS, MOST_IDLE] = [24, 2];
 export type Stored = 'all' | 'some' | 'none';
 
 /**
- * Reads what was created within a span, stores it, and proves that nothing was missed; then settles what the proven list did not show.
+ * Reads the submissions created within a span, stores them, and proves that none was missed; then settles those that the proven
+ * list did not show.
  * Throws Incomplete where it cannot be proven. `list`: that of the span, where it was begun.
  */
 export async function readRange(
@@ -58,7 +59,7 @@ export async function readWhole(work: Work, first?: Page): Promise<void> {
   await readFromBases(work, WHOLE);
 }
 
-/** Reads a list once, and stores what it shows. */
+/** Reads a list once, and stores its submissions. */
 export async function sweepOnce(
   work: Work,
   span: Span,
@@ -121,7 +122,7 @@ export function shownOf({ items, total, isLast }: Page, { fromMs, toMs }: Span):
   };
 }
 
-/** The live rows of a span, and what is listed of it without a row. */
+/** The live rows of a span, and its entries without a row. */
 async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
   const known = new Set<string>();
   for await (const rows of form.rows(span)) for (const { id } of rows) known.add(id);

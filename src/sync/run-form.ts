@@ -63,8 +63,8 @@ type Found = Pick<
 >;
 
 /**
- * One run: brings a form in a target up to date, and records how that went. Never rejects: what goes wrong is in the report, and
- * what was stored before stays.
+ * One run: brings a form in a target up to date, and records how that went. Never rejects: failures are in the report, and
+ * the rows stored before stay.
  */
 export async function runForm(
   mirroring: Mirroring,
@@ -171,7 +171,7 @@ function counted(applied: Applied, { tally }: FormState): Applied {
   return { ...applied, unchanged: Math.min(unchanged, most) };
 }
 
-/** Syncs, and stores what was seen however it ends. */
+/** Syncs, and stores everything it saw, however it ends. */
 async function syncToEnd(work: Work): Promise<Ending> {
   try {
     await sync(work);

@@ -65,7 +65,7 @@ export interface RunOptions {
   /** Ranges that are due by their age are read. */
   readonly isComparison?: boolean;
   readonly counts?: CountsRecord | undefined;
-  /** How many deletions a person accepts; Infinity: whatever they are. */
+  /** How many deletions a person accepts; Infinity: all of them. */
   readonly acceptDeletes?: number | undefined;
   /** Compares, and writes nothing. */
   readonly dryRun?: boolean | undefined;
@@ -237,7 +237,7 @@ export class Runner {
     const recorded = (await reading(target, formId, (open) => open.runs(RECENT_RUNS))) ?? [];
     const runs = withPoll(recorded, (await readAgreement(store))?.atMs ?? null);
     const [newest] = recorded;
-    // What the target refuses is no lag, however young it is: no run is known to bring it (L6).
+    // A row that the target refuses is not lag, at any age: no run is known to bring it (L6).
     const isRefused = newest?.outcome === 'failed' && newest.code?.startsWith('TARGET_') === true;
     return {
       finish: async ({ waitMs, onWait = () => {} }) => {
@@ -394,7 +394,7 @@ export class Runner {
     try {
       return storedUnder(this.#parts.joiningOf(target), form);
     } catch {
-      // No fields are selected: its runs say so.
+      // No fields are selected: its runs report that.
       return null;
     }
   }

@@ -7,7 +7,7 @@ import { createdMsOf } from './profile.ts';
 export class SinceCounts {
   /** By status, newcomers that the counts cannot have: they came after them. */
   readonly late = new Map<string, number>();
-  /** What is stored may be newer than the counts: a known submission changed, or one came while they were asked for. */
+  /** A stored submission may be newer than the counts: it changed, or it came while they were asked for. */
   hasChanged = false;
   readonly #form: OpenForm;
   readonly #counts: Counts;

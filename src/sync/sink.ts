@@ -26,7 +26,7 @@ export const plus = (a: Applied, b: Applied): Applied => ({
   rejected: a.rejected + b.rejected,
 });
 
-/** An item joined with the selected fields: a row, or only what is listed of it. */
+/** An item joined with the selected fields: a row, or only an entry. */
 interface Joined {
   readonly row: Row | null;
   readonly entries: readonly Entry[];
@@ -148,7 +148,7 @@ export class Sink {
   }
 }
 
-/** An item as it is to be stored. One without an ID is listed; one with another defect is stored and listed. */
+/** The row or entry to store for an item. One without an ID is listed; one with another defect is stored and listed. */
 export function joinItem(
   { key, submission, status, defects }: SubmissionItem,
   fields: readonly PickedField[],

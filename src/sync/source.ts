@@ -55,13 +55,13 @@ export class Source {
   /** One page, newest first where the source can sort. `size`: how many the first page showed; 0: not known. */
   async page(query: ListQuery, page = 1, size = 0): Promise<Page> {
     const { items, total, totalPages, limit, serverTimeMs } = await this.#list(query, page);
-    // A full page that is said to be the last may be one of a list whose total is too low: the next page shows it.
+    // A full page may count as the last because the total of the list is too low: the next page shows it.
     const isFull = items.length >= Math.min(PAGE, limit, size === 0 ? PAGE : size);
     const isLast = items.length === 0 || (page >= totalPages && !isFull);
     return { items, total, isLast, serverMs: serverTimeMs };
   }
 
-  /** The pages of a list: asked for from now on, as they are taken. `ahead`: how many may be on their way, or here, before that. */
+  /** The pages of a list: requested from now on, as they are taken. `ahead`: how many may be on their way, or here, before that. */
   pages(query: ListQuery, first?: Page, ahead = 2 * this.concurrency): PageList {
     return new PageList((page, size) => this.page(query, page, size), ahead, first);
   }

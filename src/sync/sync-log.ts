@@ -9,7 +9,7 @@ import type { WriteBackReport } from './write-back.ts';
 
 /**
  * Logs what runs do: at debug level when nothing changed, as a warning when a run did not succeed, with its code and the remedy.
- * Waiting for the source is no failure, and is logged at info level.
+ * Waiting for the source is not a failure, and is logged at info level.
  */
 export function logSync(events: Events<SyncEvents>, logger: Logger): void {
   const known = { notices: new Map<string, string>(), held: new Map<string, number>() };
@@ -77,7 +77,10 @@ function logWriteBack(report: WriteBackReport, logger: Logger): void {
   logger[written + refused > 0 ? 'info' : 'debug'](fields, 'Write-back ended.');
 }
 
-/** Logs what people did to a target when it is news: runs end each minute. `known`: what was logged last, by form and target. */
+/**
+ * Logs changes that people made to a target when they are news: runs end each minute. `known`: the last logged ones, by form and
+ * target.
+ */
 function logNotices(report: RunReport, known: Map<string, string>, logger: Logger): void {
   const { form, target, outcome, notices } = report;
   // A run that did not come to look knows nothing of them.
@@ -91,7 +94,7 @@ function logNotices(report: RunReport, known: Map<string, string>, logger: Logge
   }
 }
 
-/** Shorter waits are no news: a request that succeeds with its first repetition. */
+/** Shorter waits are not news: a request that succeeds with its first repetition. */
 const LONG_WAIT_MS = 1_000;
 
 /** Whether a wait is worth a line. An answer that stayed away has taken long already. */

@@ -48,7 +48,7 @@ export async function sync(work: Work): Promise<void> {
     const isStill = before !== null && (counts.statuses === null || sameCounts(counts, before));
     if (!isStill || !hasFound) moves++;
     const { tally } = form.state;
-    // Nothing moves at the source, and narrowing found nothing: its dates are not what they seem.
+    // Nothing moves at the source, and narrowing found nothing: its dates do not mean the time of creation.
     if (isStill && !hasFound) await readWhole(work);
     else if (given === null || counts.statuses !== null)
       await narrowAll(work, counts, newest.total);

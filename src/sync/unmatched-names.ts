@@ -13,16 +13,16 @@ import { choosesForm, type FormChoice } from './form-choice.ts';
 
 /** A name in TARGET_FORMS, TARGET_FIELDS or TARGET_HASH_FIELDS that no form and no field has: a mistake in the settings. */
 export interface UnmatchedName {
-  /** The variable as it is set: `TARGET_FIELDS`, `TARGET_SHEET_FIELDS`. */
+  /** The variable, as set: `TARGET_FIELDS`, `TARGET_SHEET_FIELDS`. */
   readonly variable: string;
-  /** The name as it stands there: `contact:*`. */
+  /** The name, as written there: `contact:*`. */
   readonly name: string;
   /**
-   * What it should name, a form or a field; or `unchosen`: a picked field of which no form is mirrored; `unpicked`: a field
-   * to be hashed that is not picked.
+   * What it should name, a form or a field; or `unchosen`: a selected field of which no form is mirrored; `unpicked`: a field
+   * to be hashed that is not selected.
    */
   readonly kind: 'form' | 'field' | 'unchosen' | 'unpicked';
-  /** The right name that is nearest, as it would stand there; null when none is near. */
+  /** The nearest right name, as written there; null when none is near. */
   readonly nearest: string | null;
   /** The targets that take their settings from it. */
   readonly targets: readonly string[];
@@ -43,11 +43,11 @@ export interface NamingSettings {
   };
 }
 
-/** What there is to be named. */
+/** The names that settings can use. */
 export interface KnownNames {
   /** The forms of the workspace. */
   readonly forms: readonly Form[];
-  /** Forms that a target holds or that were listed before, gone ones included, as they were called then. */
+  /** Forms that a target holds or that were listed before, gone ones included, under their names of then. */
   readonly held: readonly FormIdentity[];
   /**
    * Fields that no form shows now and that are known all the same, from a target's catalogue, from old answers: each as its
@@ -117,7 +117,7 @@ export function unmatchedNames(
   return [...found.values()];
 }
 
-/** The names as they stand in the setting, `*` left out: it matches whatever there is. */
+/** The names, as written in the setting, without `*`, which matches everything. */
 const entriesOf = ({ forms, fields, fieldsOfForms }: FieldNames): string[] => [
   ...[...forms].map((form) => `${form}:*`),
   ...fields,
@@ -126,13 +126,13 @@ const entriesOf = ({ forms, fields, fieldsOfForms }: FieldNames): string[] => [
 
 type Mistake = Pick<UnmatchedName, 'kind' | 'nearest'>;
 
-/** What there is, by its names. */
+/** The forms and fields, by their names. */
 class Names {
   readonly #known: KnownNames;
   readonly #listed: ReadonlyMap<string, Form>;
   /** Those of the workspace, and those that are gone. */
   readonly forms: readonly FormIdentity[];
-  /** Of the forms as they are now; with those that are known all the same. */
+  /** Field IDs in the forms at present; `#fieldIds` adds known ones of the past. */
   readonly #shown: ReadonlySet<string>;
   readonly #fieldIds: ReadonlySet<string>;
 
@@ -191,7 +191,7 @@ class Names {
         (formName === null || this.isCalled(form, formName)) &&
         (fieldId === null || fieldIdsOf(form).includes(fieldId)),
     );
-    // Of a field that no form shows, or a form that is gone, nobody knows all that old answers carry.
+    // If no form shows a field, or its form is gone, only old answers could decide.
     if (forms.length === 0 || [...picks.fields].some((id) => !this.#shown.has(id))) return true;
     return forms.some(
       (form) =>
@@ -269,7 +269,7 @@ export function unmatchedSentence(unmatched: UnmatchedName): string {
   return text.endsWith('?') ? text : `${text}.`;
 }
 
-/** Those of `found` that the settings of `targets` still hold: what was found may have been corrected since. Pure. */
+/** Those of `found` that the settings of `targets` still hold: a person may have corrected the others since. Pure. */
 export function stillSet(
   found: readonly UnmatchedName[],
   targets: readonly NamingSettings[],

@@ -17,7 +17,7 @@ import { compareItems, type Difference, differencesOf, type Differing, verify } 
 export interface VerifyReport {
   readonly form: FormIdentity;
   readonly target: string;
-  /** `lagging`: the same but for changes that are so young that the next runs explain them. */
+  /** `lagging`: the same except for changes so young that the next runs explain them. */
   readonly outcome: 'same' | 'lagging' | 'different' | 'unproven';
   readonly startedAt: string;
   readonly endedAt: string;

@@ -22,7 +22,7 @@ export interface Differing {
 
 /** What a comparison of all answers found. */
 export interface Verification {
-  /** `unproven`: what was compared is the same, but the source gave no proof that it showed everything. */
+  /** `unproven`: the compared submissions are the same, but the source gave no proof that it showed everything. */
   readonly outcome: 'same' | 'different' | 'unproven';
   /** The source proved that it showed everything. */
   readonly isProven: boolean;
@@ -57,7 +57,7 @@ const LISTED = 20;
 const SURELY_BEFORE_MS = 10 * 60_000;
 const MOST_READINGS = 12;
 
-/** IDs as they are found: the first are kept, all are counted. */
+/** IDs, as found: the first are kept, all are counted. */
 class Found {
   readonly #ids = new Set<string>();
 
@@ -79,8 +79,8 @@ class Found {
 }
 
 /**
- * Reads everything of a form at the source and compares each answer with what is stored, by ranges where the source can be asked
- * so. Writes nothing, and trusts no state. `held`: the form as it is in the target; null where it has none. `onDifference` is told
+ * Reads everything of a form at the source and compares each answer with the stored one, by ranges where the source allows
+ * that. Writes nothing, and trusts no state. `held`: the form in the target; null where it has none. `onDifference` hears
  * of each submission that differs, of one that is shown twice perhaps twice. Rejects as source and target do.
  */
 export async function verify(
@@ -117,7 +117,7 @@ export async function verify(
   return comparison.result(isProven);
 }
 
-/** Compares some submissions with what is stored of them; see {@link verify}. */
+/** Compares some submissions with their stored rows; see {@link verify}. */
 export async function compareItems(
   form: Form,
   held: OpenForm | null,
@@ -210,7 +210,7 @@ class Comparison {
       known.map(({ id }) => id),
     );
     if (this.#held === null) return;
-    // Listed, as it could not be stored as it is: it may differ.
+    // Listed, because it could not be stored unchanged: it may differ.
     for await (const entries of this.#held.entries('rejected'))
       for (const { id } of entries) this.#listed.add(id);
   }

@@ -14,7 +14,7 @@ export interface SyncOptions {
   readonly isFull: boolean;
   /** Ranges are compared that are due by this rhythm; null: none because of its age. */
   readonly compareEveryMs: number | null;
-  /** How many deletions a person accepts; Infinity: whatever they are. 0: none beyond the guard's limit. */
+  /** How many deletions a person accepts; Infinity: all of them. 0: none beyond the guard's limit. */
   readonly acceptDeletes: number;
   /** More deletions than this part of the rows wait for a person. */
   readonly maxDeleteFraction: number;
@@ -43,7 +43,7 @@ export interface Work {
   seen: number;
 }
 
-/** What of a form is read: what was created within [fromMs, toMs), of one status or of all. */
+/** The part of a form that is read: the submissions created within [fromMs, toMs), of one status or of all. */
 export interface Span extends Pick<RowQuery, 'status'> {
   readonly fromMs: number | null;
   readonly toMs: number | null;
@@ -73,7 +73,7 @@ export async function* pagesOf(work: Work, list: PageList): AsyncGenerator<Page,
   }
 }
 
-/** Ends a run that takes too many requests. What it has stored decides, not what a response says. */
+/** Ends a run that takes too many requests. The stored rows set the limit, not the total in a response. */
 export function spend({ source, form, sink }: Work, pageSize = PAGE): void {
   const rows = liveRows(form.state.tally) + sink.size;
   const pages = rows / Math.max(1, Math.min(PAGE, pageSize));

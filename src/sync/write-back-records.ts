@@ -13,7 +13,7 @@ export interface WriteBackProblem {
   /** Why it failed, in full or in part; null where only single submissions were refused. */
   readonly code: ProblemCode | null;
   readonly error: string | null;
-  /** Submissions left as they are for now, because the source refused the change of their status. */
+  /** Submissions that are not written back for now, because the source refused the change of their status. */
   readonly refused: number;
 }
 
@@ -32,7 +32,7 @@ export async function noteWriteBack(
 ): Promise<void> {
   await changeRecord(store, KEY, NONE, (before) => {
     const known = before[formId] ?? null;
-    // Whatever submission it names.
+    // The messages may differ: they name a submission.
     if (known?.code === record?.code && known?.refused === record?.refused) return before;
     const { [formId]: _, ...others } = before;
     if (record === null) return others;

@@ -20,7 +20,7 @@ export interface WriteBackReport {
   /** `waiting`: a target does not have the form yet, or another process has it. */
   readonly outcome: 'done' | 'waiting' | 'paused' | 'failed' | 'stopped';
   readonly written: number;
-  /** Somebody else had changed the status: theirs is stored. */
+  /** A person changed the status in between: theirs is stored. */
   readonly adopted: number;
   readonly refused: number;
   readonly failed: number;
@@ -68,7 +68,7 @@ export const mayWait = ({ tally }: FormState, { from }: WriteBackRule): boolean 
   sumOf(from.map((status) => (tally.rows[status] ?? 0) - (tally.missing[status] ?? 0))) >
   tally.refused;
 
-/** What became of one submission. `shown`: as it was read last; null where the source has none of it. */
+/** The outcome for one submission. `shown`: its latest reading; null where the source does not have it. */
 interface Written {
   readonly shown: SubmissionItem | null;
   readonly what: 'written' | 'adopted' | 'refused' | 'failed';
@@ -79,8 +79,8 @@ interface Written {
 
 /**
  * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7): holds the
- * form's lease in each, reads each submission by its ID just before the PATCH and again after it, and stores what it read last. A
- * submission that the source refuses holds up no other. Never rejects.
+ * form's lease in each, reads each submission by its ID just before the PATCH and again after it, and stores the latest reading. A
+ * submission that the source refuses delays no other. Never rejects.
  */
 export async function writeBack(
   targets: readonly Mirroring[],
@@ -210,7 +210,7 @@ async function writeAll(
   };
 }
 
-/** Submissions in one of the statuses that every target holds, and that none lists; what was refused lately rests for a day. */
+/** Submissions in one of the statuses that every target holds, and that none lists; a refused one rests for a day. */
 async function candidates(
   opened: readonly Pick<Opened, 'form'>[],
   { from }: WriteBackRule,
@@ -288,7 +288,7 @@ async function writeOne(
   return { shown: after, what: 'refused', reason, isUnsure };
 }
 
-/** The submission as it is now; null where it is gone; a sentence where the source does not say. */
+/** The submission at the source now; null where it is gone; a sentence where the source gives no answer. */
 async function read(source: Source, id: string): Promise<SubmissionItem | string | null> {
   const answer = await source.byId(id);
   if (answer.kind === 'gone') return null;
@@ -301,14 +301,14 @@ const statusOf = (item: SubmissionItem | null): string | null => {
   return status === '' ? null : status;
 };
 
-/** Stores what was read last in every target, even if one fails; the next job finds what is missing. */
+/** Stores the latest reading in every target, even if one fails; the next job does the rest. */
 async function storeAll(
   opened: readonly Opened[],
   results: ReadonlyMap<string, Written>,
   { from }: WriteBackRule,
   atMs: number,
 ): Promise<void> {
-  // An answer without a status says nothing of it: what is stored stays.
+  // An answer without a status leaves it open: the stored one stays.
   const shown = [...results.values()].flatMap(({ shown: item }) =>
     item === null || statusOf(item) === null ? [] : [item],
   );
