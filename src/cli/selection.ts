@@ -36,7 +36,7 @@ export async function selectPlan({ host, text }: CommandCall, app: App): Promise
 }
 
 /**
- * Makes sure that fields are picked for these targets, by default for all (L11). Otherwise lists on stderr the fields
+ * Makes sure that fields are selected for these targets, by default for all (L11). Otherwise lists on stderr the fields
  * to pick from, and throws SettingsError.
  */
 export async function requirePicks(

@@ -110,7 +110,7 @@ export class UnlistedFields {
     return met;
   }
 
-  /** Why some of these answers are not mirrored, though they are picked. */
+  /** Why some of these answers are not mirrored, though they are selected. */
   defectsOf(answers: ReadonlyMap<string, unknown>): readonly string[] {
     if (this.#holdsNothingNew(answers)) return [];
     const defects = new Set<string>();

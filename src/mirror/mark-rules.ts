@@ -1,4 +1,4 @@
-/** What marking does with one submission, given its status as read from the API just now (L7). */
+/** How a write-back treats one submission, given its status as read from the API just now (L7). */
 export type MarkDecision =
   /** PATCH it. */
   | { readonly action: 'mark' }
@@ -6,7 +6,7 @@ export type MarkDecision =
   | { readonly action: 'adopt'; readonly status: string }
   /** Not durable in every target of its form yet, or listed as rejected somewhere. */
   | { readonly action: 'wait' }
-  /** The source answers 404; the next full pass proves and marks the deletion. */
+  /** The source answers 404; the next full run proves and marks the deletion. */
   | { readonly action: 'leave' };
 
 /** The facts about one submission that {@link decideMark} goes by. */

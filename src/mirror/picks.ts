@@ -52,7 +52,7 @@ function namesField(names: FieldNames, form: FormNames, fieldId: string): boolea
   );
 }
 
-/** True when every field of `form` is picked, including those that only old answers still carry. */
+/** True when every field of `form` is selected, including those that only old answers still carry. */
 export const picksWholeForm = (picks: FieldPicks, form: FormNames): boolean =>
   namesWholeForm(picks, form);
 

@@ -293,7 +293,7 @@ export interface TargetRelations {
 }
 
 /**
- * What a notice is about. `ID_COLUMN_DELETED`: no pass can succeed; `VIEW_LEFT`: a view of ours shows a former table;
+ * What a notice is about. `ID_COLUMN_DELETED`: no run can succeed; `VIEW_LEFT`: a view of ours shows a former table;
  * `CELLS_PROTECTED`, `CELLS_MERGED`: the contents of some cells
  * are not written; `VIEW_BEHIND`: one lacks forms or fields, as it could not be made again;
  * `ANSWERS_BESIDE`: some answers have another type than their column and are in one beside it;

@@ -84,7 +84,7 @@ export interface PickedField {
   readonly hashed: boolean;
 }
 
-/** One submission, joined with the picked fields, ready to be stored. A field without an answer may be absent from `cells`. */
+/** One submission, joined with the selected fields, ready to be stored. A field without an answer may be absent from `cells`. */
 export interface Row {
   readonly id: string;
   readonly status: string;

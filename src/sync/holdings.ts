@@ -28,7 +28,7 @@ export class Holdings {
     this.#options = options;
   }
 
-  /** The forms of a target that passes belong to; the map is the caller's to change. Empty until it has answered. */
+  /** The forms of a target that runs belong to; the map is the caller's to change. Empty until it has answered. */
   mirrored(target: string): Map<string, FormIdentity> {
     return this.#held.get(target)?.mirrored ?? new Map<string, FormIdentity>();
   }

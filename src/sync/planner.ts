@@ -83,7 +83,7 @@ const LONG_NAMES_WAIT_MS = 20_000;
 /** Decides which forms go into which targets. */
 export class Planner {
   readonly #options: PlannerOptions;
-  /** Forms that a target holds or held: when one is no longer listed, a pass has to find out why. */
+  /** Forms that a target holds or held: when one is no longer listed, a run has to find out why. */
   readonly #holdings: Holdings;
   /** Which forms the settings mean by their names. */
   readonly slugs: BoundSlugs;
@@ -124,14 +124,14 @@ export class Planner {
     }
   }
 
-  /** Drops a form from the next plans: a pass into `target` has found it gone and recorded that. */
+  /** Drops a form from the next plans: a run into `target` has found it gone and recorded that. */
   dropGone(target: string, formId: string): void {
     this.#holdings.mirrored(target).delete(formId);
   }
 
   /**
    * Throws where nothing of `form` may be stored in `target`: SLUG_REUSED as {@link BoundSlugs.require} does, and SETTINGS while
-   * a name in TARGET_HASH_FIELDS matches nothing and may mean answers of it. `form`: as the pass that is about to store it
+   * a name in TARGET_HASH_FIELDS matches nothing and may mean answers of it. `form`: as the run that is about to store it
    * sees it; `keep`: it is about to. Rejects as `listForms` and the target do.
    */
   async requireNames(
@@ -210,7 +210,7 @@ export class Planner {
       const mirrored = this.#holdings.mirrored(target);
       const known = new Map([...mirrored, ...listed.map((form) => [form.id, form] as const)]);
       for (const { id, slug, name } of known.values()) {
-        // Its passes say why nothing of it is copied.
+        // Its runs report why it is not copied.
         const isReused = this.slugs.reusedFrom(target, { id, slug }) !== null;
         if (!choosesForm(forms, { id, slug }) && !isReused) continue;
         const form = { id, slug, name };
@@ -289,7 +289,7 @@ export class Planner {
   }
 }
 
-/** Why a pass stores nothing. */
+/** Why a run stores nothing. */
 function heldBack(mistake: UnmatchedName, form: FormIdentity, target: string): MirrorError {
   return new MirrorError(
     'SETTINGS',

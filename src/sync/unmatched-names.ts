@@ -33,7 +33,7 @@ export interface NamingSettings {
   /** The target's name. */
   readonly name: string;
   readonly forms: FormChoice;
-  /** Undefined when none are picked. */
+  /** Undefined when none are selected. */
   readonly picks: FieldPicks | undefined;
   /** The variables that they came from. */
   readonly variables: {
@@ -108,7 +108,7 @@ export function unmatchedNames(
     for (const name of picks === undefined ? [] : entriesOf(picks.hashed)) {
       const variable = variables.hashFields;
       const isKnown = found.get(`${variable}\n${name}`)?.kind ?? 'unpicked';
-      // One list may serve several targets, each of which picks a part of it.
+      // One list may serve several targets, each of which selects a part of it.
       const isPickedHere = sharing.some((one) => one.picks && names.isAnyPicked(name, one.picks));
       if (isKnown !== 'unpicked' || isPickedHere) continue;
       add(target, { variable, name, kind: 'unpicked', nearest: null });
@@ -182,7 +182,7 @@ class Names {
     return forms.length === 0 || forms.some((form) => choosesForm(chosen, form));
   }
 
-  /** Whether `picks` pick something of what an entry names, as far as that is known. */
+  /** Whether `picks` select a part of the fields of an entry, as far as that is known. */
   isAnyPicked(entry: string, named: FieldPicks): boolean {
     const picks = picksById(named, this.#known.ids);
     const [formName, fieldId] = splitName(entry);

@@ -254,11 +254,11 @@ export const BREAKS: readonly Break[] = [
     law: 'L11',
     name: 'a name in the settings that nothing has is let pass',
     file: 'src/sync/unmatched-names.ts',
-    find: 'return [...found.values()]; } /** The names as they stand',
+    find: 'return [...found.values()]; } /** The names, as written',
     replace: `return [...found.values()].slice(0, 0);
 }
 
-/** The names as they stand`,
+/** The names, as written`,
   },
   {
     law: 'L11',
