@@ -31,6 +31,8 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
   await using service = await openService(host, app, 'start');
   await using notifier = await openNotifier(app);
   await using page = await openPage(host, app, service, notifier.open);
+  for (const { name, address } of app.config.targets)
+    app.logger.info({ target: name, address: address.shown }, 'The copy is kept here.');
   app.logger.info({ url: page.server.url }, 'The status page is open.');
   if (!signal.aborted) await once(signal, 'abort');
   return 0;
