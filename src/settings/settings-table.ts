@@ -148,7 +148,7 @@ export const SETTINGS = {
     meaning:
       'Time within which every row is compared, spread evenly over polls. Row comparisons find edited answers and changes that no count shows. At least `1m`.',
     example: '1d',
-    usedBy: ['start', 'worker', 'status', 'check'],
+    usedBy: ['start', 'worker', 'sync', 'status', 'check'],
   },
   MARK_STATUS: {
     ...plain,

@@ -1,3 +1,4 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
@@ -11,7 +12,6 @@ import { type CliResult, type RunningCli, runCli, startCli } from '../support/cl
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { layQueue } from '../support/lent-server.ts';
 import { redisMissing, startRedis } from '../support/servers.ts';
-import { deleteOldest, FAULTS, makeReadOnly } from './harm.ts';
 
 /*
  * L17: whatever is wrong, no surface calls the copy complete, current or well. Each condition is made once, with a real
@@ -92,6 +92,32 @@ const isWrong = ({ state }: Report): boolean => ['failed', 'waiting', 'attention
 
 const statusOf = async ({ env }: Scene): Promise<Report> =>
   JSON.parse((await runCli(['status', '--json'], env)).stdout) as Report;
+
+/** Lets a source answer no more, or otherwise than it should. */
+const FAULTS = {
+  throttles: { status: 429, retryAfter: 20, times: Infinity },
+  refuses: { status: 401, times: Infinity },
+} as const;
+
+/** SQLite takes a file whose header asks for a newer version for writing as read-only, for root too. */
+function makeReadOnly(file: string): void {
+  {
+    using database = new DatabaseSync(file);
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+  const descriptor = openSync(file, 'r+');
+  writeSync(descriptor, Buffer.from([3]), 0, 1, 18);
+  closeSync(descriptor);
+}
+
+/** Deletes the oldest submissions, without which the pages that are read for new ones stay as they are. */
+function deleteOldest({ sandbox }: CliPlace, howMany: number): void {
+  const { id: formId } = sandbox.store.formBySlug('customer-feedback')!;
+  const all = [...sandbox.store.all(formId)].toSorted((a, b) =>
+    a.createdAt.localeCompare(b.createdAt),
+  );
+  for (const { id } of all.slice(0, howMany)) sandbox.store.delete(id);
+}
 
 interface Condition {
   readonly make: (scene: Scene) => Promise<void>;
