@@ -41,7 +41,7 @@ export interface AppOptions {
 
 /**
  * The parts, assembled from the settings: one client, and targets that are opened when first needed. Used by the
- * commands and, through {@link jobHandlers}, by the queue. Dispose to close what was opened.
+ * commands and, through {@link jobHandlers}, by the queue. Dispose closes the opened ones.
  */
 export class App implements AsyncDisposable {
   readonly config: Config;

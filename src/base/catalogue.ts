@@ -24,7 +24,7 @@ interface CatalogueRow {
 
 /** What to do where nothing better is known. */
 export const CHECK =
-  'Run forms-mirror check: it tries the source and every target and says what is wrong.';
+  'Run forms-mirror check: it tries the source and every target, and reports the problem.';
 const LASTING = 'The next run tries again. If this lasts, run forms-mirror check.';
 
 /** An outage is announced when it has outlasted the retries of a request. */
@@ -82,7 +82,8 @@ export const PROBLEMS = {
     graceMs: KEY_MS,
     title: 'The Forms API refuses the key',
     meaning: 'The Forms API refused the key: wrong, revoked or missing.',
-    remedy: 'Set a valid FORMS_API_KEY and restart, or restore the key. Nothing is lost meanwhile.',
+    remedy:
+      'Set a valid FORMS_API_KEY and restart, or restore the key. Nothing is lost until then.',
   },
   FORMS_NOT_FOUND: {
     scope: 'source',
@@ -109,7 +110,7 @@ export const PROBLEMS = {
     graceMs: OUTAGE_MS,
     title: 'The Forms API fails',
     meaning:
-      'The Forms API kept failing (5xx or 429) after all retries, or its responses were not what it documents: HTML, cut short, or the same page for every page number.',
+      'The Forms API kept failing (5xx or 429) after all retries, or its responses did not match its documentation: HTML, cut short, or the same page for every page number.',
     remedy: LASTING,
   },
   FORMS_REDIRECT: {

@@ -131,7 +131,7 @@ class Walk implements PrivacyReport {
 
   #nameShared(path: string, stat: Stats, foreign: readonly string[]): void {
     const some = foreign.slice(0, 3).join(', ') + (foreign.length > 3 ? ', …' : '');
-    const message = `${open(path, stat)} and it holds what is not the mirror's (${some}), so its rights stay unchanged`;
+    const message = `${open(path, stat)} and it holds other files, too (${some}), so its rights stay unchanged`;
     this.loose.push({
       message,
       remedy: `Name a folder of its own: DATA_DIR=${join(path, 'mirror')}`,

@@ -82,7 +82,7 @@ async function findForm(
     return form === undefined ? [] : [{ target, form }];
   });
   const [holder, ...others] = holders;
-  if (holder === undefined) throw new TypeError('a form that nobody holds');
+  if (holder === undefined) throw new TypeError('No target holds this form.');
   if (others.length === 0) return holder;
   const which = holders.map(({ target }) => target.name).join(', ');
   throw new MirrorError(
@@ -118,7 +118,7 @@ async function writeRows(
   return rows;
 }
 
-/** How many rows there are, what is claimed of them, and what is known not to be right with them (L17). */
+/** How many rows there are, the claim about them, and the known problems with them (L17). */
 function summary(rows: number, copy: FormReport | null): string[] {
   const isClaimed = copy !== null && copy.claim.submissionsAsOf !== null;
   const warnings = (copy?.problems ?? [])

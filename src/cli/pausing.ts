@@ -169,7 +169,7 @@ export function pausedLines(outcomes: readonly PauseOutcome[]): DoneLine[] {
 
 /** What every pause means, for the person who has just made one. */
 export const PAUSE_MEANS =
-  'No process writes there any more, and the status of its submissions is not changed. A run under way ends before its next batch, within some seconds (of a sheet within a minute); what it stored stays. You can still erase (forget, purge).';
+  'No process writes there any more, and the status of its submissions is not changed. A run under way ends before its next batch, within some seconds (of a sheet within a minute); the rows that it stored stay. You can still erase (forget, purge).';
 
 /** What resuming has done, and what stays paused. */
 export function resumedLines(outcomes: readonly PauseOutcome[]): DoneLine[] {

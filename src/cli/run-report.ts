@@ -18,7 +18,7 @@ export function runName({ form, target }: Pick<RunSubject, 'form' | 'target'>): 
 
 /** What a run is about to do. */
 export const startedLine = (subject: RunSubject): string =>
-  `${runName(subject)}: ${subject.isFull ? 'reading everything' : 'reading what has changed'}`;
+  `${runName(subject)}: ${subject.isFull ? 'reading everything' : 'reading changes'}`;
 
 /** The outcome of a run, its changes, and its cost. */
 export function endedLine(report: RunReport): string {

@@ -43,7 +43,7 @@ function printStatus(terminal: Terminal, report: Report): void {
   } else if (targets.every(isKnown)) terminal.print('', 'To begin: forms-mirror sync --full');
   for (const { name } of targets.filter((target) => !isKnown(target))) {
     const known = 'the table shows only forms of it that a failure is known of here';
-    terminal.print(`· ${name}: what it holds could not be read, so ${known}`);
+    terminal.print(`· ${name}: its forms could not be read, so ${known}`);
   }
   for (const problem of problems) printProblem(terminal, '', problem, nowMs);
   for (const report of forms) {

@@ -86,7 +86,7 @@ export function printComparison(terminal: Terminal, comparison: Comparison, nowM
     const rows = plural(report.plain.count, 'row');
     terminal.print(`    ${rows} with a plain answer where a hash belongs`);
   }
-  const answers = 'not in the list, and asked for by ID the source does not say what became of';
+  const answers = 'not in the list, and without a clear answer by ID';
   printIds(terminal, answers, report.undecided);
   printIds(terminal, `changed within the last ${span(report.lagging.withinMs)}`, report.lagging);
   for (const line of noticeLines(terminal, name, report.notices)) terminal.print(line);

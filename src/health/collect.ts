@@ -332,7 +332,7 @@ class Reading<T> {
     return this.#failingSinceMs;
   }
 
-  /** The next {@link refresh} reads, whatever the age of the value; `atAnyCost`: also where it would rest. */
+  /** The next {@link refresh} reads, at any age of the value; `atAnyCost`: also where it would rest. */
   expire(atAnyCost: boolean): void {
     this.#triedAtMs = Number.NEGATIVE_INFINITY;
     if (atAnyCost) this.#restUntilMs = 0;

@@ -356,8 +356,7 @@ const UNPROVEN = 'The last run ended without proof that nothing was missed.';
 
 function goneProblem(form: FormIdentity, sinceMs: number | null, last: Ended | null): Problem {
   const said = last?.outcome === 'gone' ? last.error : null;
-  const message =
-    said ?? `The form "${form.name}" (${form.id}) answers 404. Its rows stay as they are.`;
+  const message = said ?? `The form "${form.name}" (${form.id}) answers 404. Its rows stay.`;
   return problemOf('FORM_GONE', message, sinceMs);
 }
 
@@ -397,7 +396,7 @@ function heldProblems(
 /** That a target was found empty which DATA_DIR says has held a form, and what no run brings back. */
 export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: number): string =>
   `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(iso(atMs))}, so it was filled again from the source. ` +
-  'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of what was forgotten on request.';
+  'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of forgotten submissions.';
 
 function writeBackProblem(
   { since, code, error, refused }: NonNullable<HeldForm['writeBack']>,
@@ -413,7 +412,7 @@ function writeBackProblem(
     } as const;
     return problemOf(code, error ?? 'The last write-back failed.', sinceMs, particular);
   }
-  const message = `The status of ${plural(refused, 'submission')} could not be changed: the source refused it, or answered with success and left the status as it was. Each is tried again when it changes, and a day after it was refused.`;
+  const message = `The status of ${plural(refused, 'submission')} could not be changed: the source refused it, or answered with success and did not change the status. Each is tried again when it changes, and a day after it was refused.`;
   return problemOf('WRITE_BACK_REFUSED', message, sinceMs);
 }
 

@@ -435,7 +435,7 @@ function titleOf(report: Judged, shared: Problem | null): string {
       if (forms.length === 0)
         return targets.every(isKnown)
           ? 'Nothing has been mirrored yet'
-          : 'What is mirrored is not known';
+          : 'The mirrored forms are not known';
       const waiting = inState('waiting');
       const first = waiting.filter((form) => form.claim.submissionsAsOf === null);
       const some = first.length > 0 ? first : waiting;

@@ -43,7 +43,7 @@ export const HASH_FORMAT = 2;
 
 /**
  * A keyed hash in place of an answer: HMAC-SHA-256 under `key`, 64 hexadecimal digits. Equal answers have equal hashes, in
- * any field, form and target, and however they were typed: see {@link hashInput}. A blank is no answer.
+ * any field, form and target, and however they were typed: see {@link hashInput}. A blank does not count as an answer.
  */
 export function hashedCell(cell: Cell, key: string): Cell {
   const text = hashInput(cell);

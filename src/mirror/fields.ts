@@ -65,7 +65,7 @@ export const MAX_UNLISTED_FIELDS = 1_000;
 export const MAX_FIELD_ID = 500;
 
 const TOO_MANY = `has answers to more fields that its form does not have than the ${count(MAX_UNLISTED_FIELDS)} that are mirrored; the others are not stored`;
-const TOO_LONG = `has answers under IDs that are no field's, being longer than ${count(MAX_FIELD_ID)} characters; they are not stored`;
+const TOO_LONG = `has answers under IDs longer than ${count(MAX_FIELD_ID)} characters; they are not stored`;
 
 /**
  * The fields of a form that its schema does not show and that answers carry (L9). Bounded: a person who fills in a form, or a

@@ -112,8 +112,8 @@ export interface OpenForm extends AsyncDisposable {
   /** Removes what a person asked to be removed, with history and files (L18). How many rows it concerned. */
   erase(what: Erasure): Promise<number>;
   /**
-   * Ends a run: views, indexes and files are brought up to date, and what people see of the mirror in the target itself. What a
-   * person should see to.
+   * Ends a run: brings views, indexes and files up to date, and the mirror's own texts in the target. Returns notices for a
+   * person.
    */
   finish(): Promise<readonly TargetNotice[]>;
 }

@@ -42,7 +42,7 @@ interface Waiting {
 
 /**
  * Announces new answers: their number, never their text. A form begins with its first claim, at its newest submission, so a
- * first copy is not announced, nor is what is restored, filled again, or imported with an earlier date.
+ * first copy is not announced, nor are submissions that are restored, filled again, or imported with an earlier date.
  *
  * Limits: a crash between a delivery and the writing of the cursor repeats one message, and a submission that
  * appears after a newer one was announced is not announced.

@@ -27,7 +27,7 @@ const STOPPED_MS = 500;
 
 /** The store says that it is no longer this worker's job, or does not know it. */
 const LOST_JOB =
-  'Stopped, as the queue has given this job to another worker or no longer knows it; what was written stays, and the next run goes on.';
+  'Stopped, as the queue has given this job to another worker or no longer knows it; the rows written so far stay, and the next run goes on.';
 
 /**
  * Runs `work` and reports its outcome to BullMQ: resolves to the job's result, or rejects with one of BullMQ's errors.
@@ -93,7 +93,7 @@ async function run(
     { ...subject, err: end, attempt },
     willRetry
       ? 'A job failed; it will be tried again.'
-      : 'A job failed; the next poll finds what is left to do.',
+      : 'A job failed; the next poll finds the remaining work.',
   );
   const text = `${end.code}: ${end.message}`;
   throw willRetry ? new Error(text) : new UnrecoverableError(text);

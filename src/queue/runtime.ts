@@ -103,7 +103,7 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     let isInTime = await endsWithin(closed, timings.stopMs, clock);
     if (isInTime) isInTime = await endsWithin(closeAll(), CLOSE_WITHIN_MS, clock);
     if (isInTime) return;
-    logger.warn('The queue did not close in time; other workers take over what was not finished.');
+    logger.warn('The queue did not close in time; other workers take over the unfinished jobs.');
     for (const worker of workers) worker.disconnect().catch(onError);
     await endsWithin(backend.close(true), CLOSE_WITHIN_MS, clock);
   };

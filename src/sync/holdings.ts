@@ -90,7 +90,7 @@ export class Holdings {
       await ask();
     } catch (error) {
       const fields = { target: name, err: error };
-      this.#options.logger.debug(fields, 'The target did not say what it holds.');
+      this.#options.logger.debug(fields, 'The target did not list its forms or fields.');
     }
   }
 }

@@ -201,7 +201,7 @@ const gone = (form: FormIdentity, isHeld: boolean): Ending => ({
   code: 'FORM_GONE',
   error:
     `The source answers 404 for ${nameOf({ formId: form.id, name: form.name })}: it was deleted, or the key is for another workspace. ` +
-    (isHeld ? 'Its rows stay as they are.' : 'It was never copied here.'),
+    (isHeld ? 'Its rows stay.' : 'It was never copied here.'),
   failure: null,
 });
 

@@ -37,7 +37,7 @@ export async function sync(work: Work): Promise<void> {
   let before: Counts | null = null;
   let hasFound = true;
   for (let moves = 0; moves < MOST_MOVES;) {
-    // Counts first: a newcomer that arrives in between can only add to what is stored, as an unseen deletion does.
+    // Counts first: a newcomer that arrives in between can only add to the stored ones, as an unseen deletion does.
     const given: Counts | null = before === null && !isReading ? options.counts : null;
     const counts: Counts = given ?? (await askOwnCounts(work));
     const newest = await readNewest(work, counts, given === null ? undefined : first);

@@ -284,7 +284,7 @@ async function writeOne(
   if (statusOf(after) !== status) return { shown: after, what: 'adopted', reason: '' };
   const reason =
     refusal ??
-    `the source answered PATCH /submissions/${id}/status with success and left the status as it was`;
+    `the source answered PATCH /submissions/${id}/status with success and did not change the status`;
   return { shown: after, what: 'refused', reason, isUnsure };
 }
 

@@ -224,7 +224,7 @@ describe('a file that was damaged', () => {
     writeFileSync(file, 'no database at all'.repeat(1_000));
     const before = await runCli(['status'], env);
     expect(before.code).toBe(1);
-    expect(before.stdout).toContain('what it holds could not be read');
+    expect(before.stdout).toContain('its forms could not be read');
     expect(before.stdout).not.toContain('Nothing has been mirrored yet');
     await runCli(['sync'], env);
     const { code, stdout } = await runCli(['status'], env);

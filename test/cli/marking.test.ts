@@ -92,7 +92,7 @@ describe('L7: what write-back could not do', () => {
     expect(first.code).toBe(1);
     const { writeBacks: marks } = documentOf(first);
     expect(marks).toMatchObject([{ outcome: 'failed', written: 0, refused: 3, failed: 0 }]);
-    const words = /the source answered PATCH \S+ with success and left the status as it was/;
+    const words = /the source answered PATCH \S+ with success and did not change the status/;
     expect(marks[0]?.error).toMatch(words);
     expect(marks[0]?.unwritten).toHaveLength(3);
     const told = await runCli(['status'], { ...env, ...MARK });
@@ -103,7 +103,7 @@ describe('L7: what write-back could not do', () => {
     expect(second.stdout).toContain('3 not tried, as the source refused');
     const later = await runCli(['status'], { ...env, ...MARK });
     expect(later.stdout).toContain('WRITE_BACK_REFUSED');
-    expect(later.stdout).toContain('answered with success and left the status as it was');
+    expect(later.stdout).toContain('answered with success and did not change the status');
     const explained = await runCli(['explain', marks[0]?.unwritten[0]?.submissionId ?? ''], {
       ...env,
       ...MARK,

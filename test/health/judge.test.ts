@@ -447,7 +447,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'L17: what was copied is not known',
     { read: { held: null, readAtMs: 0 } },
-    'waiting: What is mirrored is not known | source unknown',
+    'waiting: The mirrored forms are not known | source unknown',
   ],
   [
     'L17: a form is paused: what was proven keeps its time',
@@ -530,7 +530,7 @@ describe('the judge', () => {
     ],
     [
       { state: { goneAtMs: NOW - DAY } },
-      { message: 'The form "Form A" (frm_a) answers 404. Its rows stay as they are.' },
+      { message: 'The form "Form A" (frm_a) answers 404. Its rows stay.' },
     ],
     [silent(2 * HOUR), { message: expect.stringContaining('for 2 h, longer than its schedule') }],
   ])('says what happened, since when, and what to do: %#', (a, expected) => {
