@@ -116,7 +116,7 @@ describe('what a job may be about', () => {
 });
 
 describe('write-back', () => {
-  it('L7: leaves a form alone that no target mirrors', async () => {
+  it('L7: does not write back a form that no target mirrors', async () => {
     const patches: string[] = [];
     const { env, sandbox } = await openPlace({
       submissions: 30,
@@ -128,7 +128,7 @@ describe('write-back', () => {
     expect(patches).toEqual([]);
   });
 
-  it('L7: asks every target that mirrors the form, whichever was synchronised', async () => {
+  it('L7: asks every target that mirrors the form, not only the synced one', async () => {
     const { env, sandbox, file } = await openPlace({ submissions: 30 });
     const [first] = sandbox.store.forms();
     const formId = first?.id ?? '';
@@ -145,7 +145,7 @@ describe('write-back', () => {
     expect((await app.writeBack(formId, 0, signal))?.written).toBeGreaterThan(0);
   });
 
-  it('leaves a form alone that is gone', async () => {
+  it('does not write back a form that is gone', async () => {
     const { env } = await openPlace();
     const app = open({ ...env, MARK_STATUS: 'DONE' });
     expect(await app.writeBack('form_nope', 0, signal)).toBeUndefined();

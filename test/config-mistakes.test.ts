@@ -6,7 +6,7 @@ import type { Environment } from '../src/settings/variables.ts';
 import { SOURCE, onlyProblem, problemsOf } from './support/settings.ts';
 import { propertyRuns } from './support/property.ts';
 
-describe('names that are no setting', () => {
+describe('names that are not settings', () => {
   it.each([
     ['FORM_API_KEY', 'did you mean FORMS_API_KEY?'],
     ['FORMS_API_KEY_FILES', 'did you mean FORMS_API_KEY_FILE?'],
@@ -39,7 +39,7 @@ describe('names that are no setting', () => {
     );
   });
 
-  it('of the machine are left alone', () => {
+  it('of the machine are not complained about', () => {
     const machine = [
       'PATH',
       'HOSTNAME',

@@ -26,7 +26,7 @@ const COMMAND_LINE = /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npx |\.\/)?forms-mirror +([^#
 const BLOCK = /^ *```([a-z]+)[^\n]*\n([\s\S]*?)^ *```$/gm;
 
 const PROJECT = resolve(import.meta.dirname, '..');
-/** What people read. */
+/** The pages for people. */
 const PAGES = [
   'README.md',
   'SECURITY.md',
@@ -49,7 +49,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'NEW_ANSWERS',
 ]);
 
-/** A page, and what was found in it. */
+/** A page, and the findings in it. */
 type PageMatch = readonly [page: string, found: string];
 
 const inPages = (pattern: RegExp): PageMatch[] =>
@@ -73,7 +73,7 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     expect(projectText(path)).toBe(text);
   });
 
-  it('.env.example, copied as it is, sets nothing; with the # taken away it is read without a mistake', () => {
+  it('.env.example, copied unchanged, sets nothing; with the # taken away it is read without a mistake', () => {
     const example = projectText('.env.example');
     expect(parseEnv(example)).toEqual({});
     const noFile = (): string => {
@@ -192,7 +192,7 @@ describe('the settings table', () => {
 });
 
 describe('the environment', () => {
-  it('is read by config.ts alone', () => {
+  it('is only read by config.ts', () => {
     const src = resolve(import.meta.dirname, '../src');
     const readers = readdirSync(src, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
@@ -201,7 +201,7 @@ describe('the environment', () => {
   });
 });
 
-/** True when `process.env` stands in comments only. */
+/** True when `process.env` is only in comments. */
 function mentionsOnly(path: string): boolean {
   return readFileSync(path, 'utf8')
     .split('\n')

@@ -79,13 +79,13 @@ describe('the floors of the house', () => {
   });
 });
 
-/** What the emulators share with the sandbox: how a service fails, whatever it is. */
+/** What the emulators share with the sandbox: how any service fails. */
 const SHARED: ReadonlySet<string> = new Set(
   ['faults.ts', 'reply.ts'].map((name) => join(SRC, 'sandbox', name)),
 );
 
 describe('an emulator', () => {
-  it('imports of the program only how the sandbox fails: it knows nothing of what it tests', () => {
+  it('imports of the program only how the sandbox fails: it knows nothing of the tested code', () => {
     const strays = readdirSync(PACKAGES).flatMap((name) => {
       const home = join(PACKAGES, name);
       return [...filesOf(join(home, 'src')), ...filesOf(join(home, 'test'))].flatMap((file) =>

@@ -84,7 +84,7 @@ describe('the published package', () => {
 });
 
 describe('./forms-mirror', () => {
-  it('runs the program on the Node of this checkout, whatever PATH leads to', () => {
+  it('runs the program on the Node of this checkout, with any PATH', () => {
     const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8' } as const;
     const { stdout, status } = spawnSync(join(ROOT, 'forms-mirror'), ['--version'], options);
     const { version } = JSON.parse(read('package.json')) as { version: string };

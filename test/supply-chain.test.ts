@@ -10,7 +10,7 @@ import { scratchFolder } from './support/scratch.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8');
 
-/** Whether instructions take files from stages of the file alone: not from images, nor by address. */
+/** Whether instructions take files only from stages of the file: not from images, nor by address. */
 function takesOnlyFromStages(dockerfile: string): boolean {
   const sources = [...dockerfile.matchAll(/\bfrom=([^\s,]*)/gi)].map(([, name]) => name ?? '');
   const stages = new Set(
@@ -24,7 +24,7 @@ const BY_DIGEST = /^[a-z0-9./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
 describe('the Dockerfile', () => {
   const dockerfile = read('Dockerfile');
 
-  it('builds from an image that is named by its digest, whatever its tag points to later', () => {
+  it('builds from an image that is named by its digest, so a moved tag changes nothing', () => {
     const [, image] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
     expect(image).toMatch(BY_DIGEST);
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
@@ -188,7 +188,7 @@ describe('docker-compose.yml', () => {
     expect(services['start']?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
   });
 
-  it('starts no PostgreSQL where nobody asks for one, and waits for it where somebody does', () => {
+  it('starts no PostgreSQL without an order, and waits for it with one', () => {
     const profiles = Object.entries(services).map(([name, service]) => [name, service.profiles]);
     expect(Object.fromEntries(profiles)).toEqual({
       start: undefined,
@@ -204,7 +204,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('mounts the key of a sheet for start and worker alone, by a file of its own', () => {
+  it('mounts the key of a sheet only for start and worker, by a file of its own', () => {
     const sheet = parse(read('deploy/compose.sheet.yaml')) as Compose;
     const secret = 'google_credentials_json';
     const service = {
@@ -240,7 +240,7 @@ describe('docker-compose.yml', () => {
     expect(healthcheck?.test?.join(' ')).toContain(
       `http://127.0.0.1:${environment?.['WORKER_PORT']}/live`,
     );
-    // Nobody else may ask it, as it has no password.
+    // Others may not ask it, as it has no password.
     expect(environment?.['HOST']).toBe('127.0.0.1');
     expect(services['start']?.healthcheck?.test?.join(' ')).toContain('/live');
     expect(services['redis']?.healthcheck?.test?.join(' ')).toContain('redis-cli ping');
@@ -266,7 +266,7 @@ interface LockEntry {
 
 /**
  * Builds for other machines than those of the image, CI and the lock file's author, of versions that the registry which
- * made it did not offer for them: so npm wrote no checksum. A new version of one is to be looked at anew.
+ * made it did not offer for them: so npm wrote no checksum. Check a new version of one again.
  */
 const WITHOUT_CHECKSUM: readonly RegExp[] = [
   /^@msgpackr-extract\/msgpackr-extract-[\w-]+@3\.0\.7$/,
@@ -314,7 +314,7 @@ describe.each(LOCK_FILES)('$file', ({ file, withoutChecksum }) => {
     expect(elsewhere.map(([path]) => path)).toEqual([]);
   });
 
-  it('holds no package of a licence that nobody has looked at', () => {
+  it('holds no package of a licence that was not reviewed', () => {
     const all = licences(read(file));
     expect(all.filter(({ isAllowed }) => !isAllowed)).toEqual([]);
     expect(all.length).toBe(entries.length);

@@ -7,7 +7,7 @@ import { ManualClock } from '../health/manual-clock.ts';
 const never = new Promise<never>(() => {});
 
 describe('a deadline', () => {
-  it('gives what comes in time, and leaves no timer behind', async () => {
+  it('gives a value that comes in time, and leaves no timer behind', async () => {
     const clock = new ManualClock();
     expect(await withinTime(Promise.resolve(1), 1_000, clock)).toBe(1);
     expect(clock.sleepers).toBe(0);
@@ -50,7 +50,7 @@ describe('a linked signal', () => {
     expect(linked.signal.reason).toBe('before');
   });
 
-  it('aborts by itself and leaves its sources alone', () => {
+  it('aborts, and does not touch its sources', () => {
     const source = new AbortController();
     using linked = new LinkedSignal(source.signal);
     linked.abort('own');
@@ -73,7 +73,7 @@ describe('a linked signal', () => {
     await expect(systemClock.sleep(1, linked.signal)).rejects.toBe(lost);
     const asked = { code: 'CANCELLED', message: 'Stopped on request.' };
     await expect(systemClock.sleep(1, AbortSignal.abort())).rejects.toMatchObject(asked);
-    // A refused key stops calls, too, but is no stop.
+    // A refused key stops calls, too, but does not count as a stop.
     const refused = AbortSignal.abort(new MirrorError('FORMS_UNAUTHORIZED', 'The key is refused.'));
     expect(() => throwIfAborted(refused)).toThrow(expect.objectContaining(asked));
   });

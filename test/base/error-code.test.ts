@@ -17,7 +17,7 @@ describe('the code of an error', () => {
     expect(errorCode(withCode('OUTER', withCode('INNER')))).toBe('OUTER');
   });
 
-  it('is undefined for what has none', () => {
+  it('is undefined for a value without a code', () => {
     const values = [new Error('x'), withCode(20), 'ENOENT', null, undefined, { code: 'ENOENT' }];
     expect(values.map(errorCode)).toEqual(values.map(() => undefined));
   });

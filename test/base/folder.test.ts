@@ -8,7 +8,7 @@ const root = scratchFolder('folder');
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('making a folder', () => {
-  it('makes what is missing, and nothing twice', () => {
+  it('makes missing folders, and none twice', () => {
     const path = join(root, 'a', 'b', 'c');
     makeFolder(path);
     makeFolder(path);

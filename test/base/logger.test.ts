@@ -18,7 +18,7 @@ function written(log: (logger: ReturnType<typeof createLogger>) => void): string
   return lines.join('');
 }
 
-describe('what is logged', () => {
+describe('log lines', () => {
   it('L15, L11: of a foreign error neither message, stack nor cause', () => {
     const foreign = Object.assign(new Error(`duplicate key: ${SECRET}`), { code: '23505' });
     const line = written((logger) => logger.error({ err: foreign }, 'It failed.'));

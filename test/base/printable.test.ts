@@ -17,7 +17,7 @@ import { propertyRuns } from '../support/property.ts';
 /** What no terminal is to get from a name: controls, and what reorders a line. */
 const DANGEROUS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
-describe('what is shown to a person', () => {
+describe('text for a person', () => {
   it.each([
     ['a\r\nb\tc', 'a b c'],
     ['\u001B[31mred\u0007', '␛[31mred␇'],
@@ -39,7 +39,7 @@ describe('what is shown to a person', () => {
     expect(printable(text)).toBe(text);
   });
 
-  it('holds no control character, whatever it was, and is shown the same again', () => {
+  it('holds no control character, from any input, and is shown the same again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const shown = printable(text);
@@ -86,7 +86,7 @@ const nasty = fc.string({
   unit: fc.constantFrom(...Array.from(`-'"$\`\\;&|<>()*?!~#= \n\t\u001Bax,:`)),
 });
 
-it('a word of a command reaches the program as it was shown, and nothing of it runs', () => {
+it('a word of a command reaches the program as shown, and no part of it runs', () => {
   fc.assert(
     fc.property(fc.oneof(anyName, nasty), (id) => {
       expect(shell(`printf %s ${shellWord(id)}`)).toBe(printable(id));

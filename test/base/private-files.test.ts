@@ -60,7 +60,7 @@ describe.skipIf(process.platform === 'win32')('DATA_DIR', () => {
     expect(keepPrivate(dataDir, files)).toMatchObject({ mended: 0, loose: [] });
   });
 
-  it('that holds what is not ours is named, and only what is ours in it closed', () => {
+  it('with foreign files is named, and only our files in it are closed', () => {
     make('/', 0o755);
     const theirs = make('letters.txt', 0o644);
     const ours = make('mirror.sqlite', 0o644);
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('DATA_DIR', () => {
     expect(keepPrivate(dataDir, []).loose).toEqual([]);
   });
 
-  it('is not left by a link: what it points to stays as it is', () => {
+  it('is not left by a link: the file behind it is not changed', () => {
     make('/', 0o700);
     const outside = join(root, 'outside');
     writeFileSync(outside, 'x');
@@ -104,7 +104,7 @@ describe.skipIf(process.platform === 'win32')('DATA_DIR', () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  it('a file is made private whatever the umask, and one that exists stays as it is', () => {
+  it('a file is made private under any umask, and an existing one is not changed', () => {
     make('/', 0o700);
     const before = process.umask(0);
     createPrivate(join(dataDir, 'new'));

@@ -62,7 +62,7 @@ describe('the retry loop', () => {
     expect(clock.sleeps.length).toBe(2);
   });
 
-  it('does not try again what is not worth it', async () => {
+  it('does not repeat a hopeless attempt', async () => {
     let tries = 0;
     const work = async () => {
       tries++;
@@ -77,7 +77,7 @@ describe('the retry loop', () => {
     expect(tries).toBe(1);
   });
 
-  it('by itself tries again what is retryable', async () => {
+  it('tries retryable errors again by default', async () => {
     const tries = async (error: unknown): Promise<number> => {
       let tried = 0;
       const policy = { ...DEFAULT_RETRY, attempts: 3 };
@@ -114,7 +114,7 @@ describe('the retry loop', () => {
 });
 
 describe('events', () => {
-  it('reach every listener, and a listener that throws harms nobody', () => {
+  it('reach every listener, and a listener that throws harms no other', () => {
     const errors: unknown[] = [];
     const events = new Events<{ tick: { n: number } }>((error) => errors.push(error));
     const seen: number[] = [];

@@ -201,7 +201,7 @@ export function describeJobs(it: QueueIt): void {
     ]);
   });
 
-  it('L7: a form is written back after a run that stored everything, and where a poll says so', async ({
+  it('L7: a form is written back after a run that stored everything, and where a poll asks for it', async ({
     place,
     use,
   }) => {

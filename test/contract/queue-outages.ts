@@ -10,7 +10,7 @@ import type { QueueIt } from './queue.ts';
 const FOR_EVER_MS = 3_600_000;
 const WORKER = join(import.meta.dirname, '../queue/child-worker.ts');
 
-/** What is taken over here may run twice: nothing is lost where a busy machine holds a process up for longer. */
+/** Jobs that are taken over here may run twice: nothing is lost where a busy machine delays a process for longer. */
 const SHORT_LOCK = { ...QUICK, lockDurationMs: 2_000, stalledIntervalMs: 500 };
 
 /** A worker in a process of its own, whose runs last until their signal aborts; resolves when one has begun. */
@@ -34,7 +34,7 @@ export function describeOutages(it: QueueIt): void {
     await child.end('SIGKILL');
     const handlers = one();
     const queue = use(await startAt(place, handlers));
-    // More than one where its poll was cut short, too: that is taken over at the same moment, and adds what has just ended.
+    // More than one where its poll was cut short, too: that is taken over at the same moment, and adds the jobs that have just ended.
     await soon(() => expect(handlers.syncs.length).toBeGreaterThan(0));
     for (const each of handlers.syncs) expect(each).toEqual(ordinary('f1'));
     await idle(queue);

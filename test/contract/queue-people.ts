@@ -24,9 +24,9 @@ async function read<T>(queue: TestQueue, path: string): Promise<T> {
   return JSON.parse(body.toString()) as T;
 }
 
-/** What people order, and what they are shown. */
+/** Orders of people, and their answers. */
 export function describePeople(it: QueueIt): void {
-  it('runs that are ordered begin at once, where they are ordered, and what is none of ours is refused', async ({
+  it('runs that are ordered begin at once, where they are ordered, and foreign ones are refused', async ({
     place,
     use,
   }) => {
@@ -58,7 +58,7 @@ export function describePeople(it: QueueIt): void {
     await soon(async () => expect((await depthOf(queue, 'comparison')).delayed).toBe(0));
   });
 
-  it('a run that is under way is left as it is; one that waits is replaced if it would do less', async ({
+  it('a run that is under way stays; one that waits is replaced if it would do less', async ({
     place,
     use,
   }) => {
@@ -116,7 +116,7 @@ export function describePeople(it: QueueIt): void {
     const sinceMs = Date.parse(oldestWaitingAt ?? '');
     expect(sinceMs).toBeGreaterThanOrEqual(beforeMs);
     expect(sinceMs).toBeLessThanOrEqual(Date.now());
-    // What comes later does not hide how long the first of them has waited.
+    // Later jobs do not hide how long the first of them has waited.
     await soon(() => expect(Date.now()).toBeGreaterThan(sinceMs));
     await queue.runNow([comparison('three'), comparison('four')]);
     expect(await waits()).toEqual({ waiting: 3, active: 1, oldestWaitingAt });

@@ -7,10 +7,10 @@ import type { QueueIt } from './queue.ts';
 
 const FINE = ordinary('f1');
 const targets = ['a', 'b'];
-/** As somebody would add them who wants them tried for ever. */
+/** As a stranger would add them who wants them tried for ever. */
 const STUBBORN = { attempts: 1_000, removeOnFail: true };
 
-/** Jobs that the settings of a worker do not ask for, whoever wrote them. */
+/** Jobs that the settings of a worker do not ask for, from any writer. */
 export function describeRefusals(it: QueueIt): void {
   it.for([
     ['a form that is not selected', 'sync', ordinary('other')],

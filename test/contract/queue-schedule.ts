@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 export function describeSchedule(it: QueueIt): void {
   const only = (): FakeHandlers => new FakeHandlers(['f1']);
 
-  it('L16: polls come at an interval, and what one found is run, where it found it', async ({
+  it('L16: polls come at an interval, and its jobs run in the targets it names', async ({
     place,
     use,
   }) => {
@@ -149,7 +149,7 @@ export function describeSchedule(it: QueueIt): void {
     gate.open();
   });
 
-  it('a poll that is overdue is reported, and the schedule is left alone while its job exists', async ({
+  it('a poll that is overdue is reported, and the schedule is not touched while its job exists', async ({
     place,
   }) => {
     const schedule = { everyMs: 60_000 };
@@ -276,7 +276,7 @@ export function describeSchedule(it: QueueIt): void {
     await soon(() => expect(handlers.writtenBack.length).toBeGreaterThan(40));
     await queue.stop();
     const stored = await server.stored(place);
-    // At most one that waits: the next poll, or what it would have added.
+    // At most one that waits: the next poll, or a job that it would have added.
     for (const name of ['poll', 'sync.a', 'write-back']) {
       const jobs = stored.filter(
         (key) => key.startsWith(name) && /:(form-|repeat:poll:\d)/.test(key),

@@ -10,7 +10,7 @@ import { describeSchedule } from './queue-schedule.ts';
 export interface QueueTest {
   /** A fresh, empty place in the store. */
   readonly place: QueuePlace;
-  /** Has a queue stopped after the test, whatever happens. */
+  /** Has a queue stopped after the test, however it ends. */
   readonly use: (queue: TestQueue) => TestQueue;
   readonly server: QueueServer;
 }
@@ -18,7 +18,7 @@ export interface QueueTest {
 /** Declares a test of the contract. */
 export type QueueIt = TestAPI<QueueTest>;
 
-/** The promises of the queue, by what they are about. */
+/** The promises of the queue, by subject. */
 const PROMISES = {
   schedule: describeSchedule,
   jobs: describeJobs,

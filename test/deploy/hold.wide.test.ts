@@ -7,7 +7,7 @@ const HOLD = resolve(import.meta.dirname, '../../bin/hold-on-exit-2.sh');
 
 const SOON = { timeout: 30_000, interval: 20 };
 
-/** The script with these arguments, with the Node of the tests and these settings alone. */
+/** The script with these arguments, with the Node of the tests and only these settings. */
 function hold(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
   const env = { ...settings, PATH: `${resolve(process.execPath, '..')}:${process.env['PATH']}` };
   const child = spawn('sh', [HOLD, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });

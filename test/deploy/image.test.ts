@@ -13,7 +13,7 @@ function healthCheck(): string[] {
   return args;
 }
 
-it('the health check of the image asks whichever of start and worker listens', async () => {
+it('the health check of the image asks start or worker, as one of them listens', async () => {
   const args = healthCheck();
   const server = createServer((request, response) => {
     response.writeHead(request.url === '/live' ? 200 : 404).end();

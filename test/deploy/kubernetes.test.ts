@@ -102,7 +102,7 @@ describe('the Kubernetes manifests', () => {
     const container = containerOf(name);
     const path = (probe: 'startupProbe' | 'livenessProbe' | 'readinessProbe') =>
       container?.[probe]?.httpGet?.path;
-    // Whether queue and source answer is no reason to restart.
+    // A queue or source that does not answer must not cause a restart.
     expect([path('startupProbe'), path('livenessProbe'), path('readinessProbe')]).toEqual([
       '/live',
       '/live',
@@ -127,7 +127,7 @@ describe('the Kubernetes manifests', () => {
     expect(pod?.containers[0]?.resources?.limits?.['memory']).toBeDefined();
   });
 
-  it('set what the program reads, secrets as files of the secret alone', () => {
+  it('set the variables that the program reads, secrets only as files of the secret', () => {
     const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.body as unknown as {
       data: Record<string, string>;
     };

@@ -18,7 +18,7 @@ const settings = new Map(
 const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
 
 describe('the unit for systemd', () => {
-  it('starts again whatever ended, except for wrong settings', () => {
+  it('starts again after any end, except for wrong settings', () => {
     expect(settings.get('Restart')).toBe('always');
     expect(settings.get('RestartPreventExitStatus')).toBe(String(EXIT_CODES.USAGE.code));
   });

@@ -10,7 +10,7 @@ interface Traced {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** What spans would hold of these requests: the module itself, with stand-ins for what it is installed with. */
+/** The contents of spans for these requests: the module itself, with stand-ins for the packages it patches. */
 function traced(requests: readonly object[]): Traced[] {
   const script = `
     import { registerHooks } from 'node:module';

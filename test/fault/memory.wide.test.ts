@@ -6,7 +6,7 @@ import { measurePasses } from '../support/pass-memory.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 /**
- * Bounds on the heap, so that what is measured is what the program holds and not what the garbage collector leaves
+ * Bounds on the heap, so that the measurement shows the program's own memory and not the garbage that the collector leaves
  * lying about on a machine with much memory. `npm run bench -- --only memory` measures without them, over a million.
  */
 const flags = '--max-semi-space-size=2 --max-old-space-size=64';

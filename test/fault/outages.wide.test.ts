@@ -134,7 +134,7 @@ const isLent = 'TEST_POSTGRES_URL' in process.env;
 describe
   .skipIf(postgresMissing() || isLent)
   .concurrent('a PostgreSQL that dies', { timeout: 600_000 }, () => {
-    it('in the middle of a transaction: sync says so in one line, and the next one goes on', async ({
+    it('in the middle of a transaction: sync reports it in one line, and the next one goes on', async ({
       onTestFinished,
     }) => {
       const server = await startPostgres();
@@ -179,7 +179,7 @@ async function countRuns({ view }: Place): Promise<number> {
   return Number((await view.ask('SELECT count(*) AS n FROM mirror_runs'))[0]?.['n']);
 }
 
-/** A session that holds the states, so that whoever commits waits in the middle of a transaction. */
+/** A session that holds the states, so that every commit waits in the middle of a transaction. */
 class Block {
   readonly #holder: pg.Client;
   /** Inside of a transaction the server would show the same activity for ever. */
@@ -232,7 +232,7 @@ function newClient(connectionString: string): pg.Client {
   return client;
 }
 
-/** As a crash of the machine: no session is told, the log is replayed at the start. */
+/** As a crash of the machine: no session gets a notice, the log is replayed at the start. */
 async function killAndRestart(server: TestServer): Promise<void> {
   const died = server.process!;
   const exited = new Promise((done) => died.once('exit', done));

@@ -54,7 +54,7 @@ function submit(store: FormsStore, formId: string, n: number, createdAt?: number
   store.insert({ formId, data, status, ...(createdAt === undefined ? {} : { createdAt }) });
 }
 
-/** People and colleagues, until told to stop. */
+/** People and colleagues, until `stop`. */
 async function traffic(store: FormsStore, signal: AbortSignal): Promise<void> {
   const random = seededRandom(11);
   const statuses = ['NEW', 'IN_PROGRESS', 'PAID', 'ARCHIVED'];
@@ -151,7 +151,7 @@ function isWriting({ pid }: Child): boolean {
     try {
       return readlinkSync(join(folder, name)).includes('copy.sqlite-lock-');
     } catch {
-      return false; // It was closed meanwhile.
+      return false; // It was closed by now.
     }
   });
 }

@@ -72,7 +72,7 @@ async function liveThrough(
   return [before.code, code, after.code];
 }
 
-/** A disk of its own, or a test that is skipped: nobody but root may mount. */
+/** A disk of its own, or a test that is skipped: only root may mount. */
 function openDisk(skip: (note: string) => never) {
   const disk = mountSmallDisk(8);
   if (disk === undefined) return skip('this user may not mount a file system');
@@ -81,7 +81,7 @@ function openDisk(skip: (note: string) => never) {
 }
 
 describe('L17: a SQLite file', () => {
-  it('on a full disk: told, kept, and over once there is room', async ({ skip }) => {
+  it('on a full disk: reported, kept, and over once there is room', async ({ skip }) => {
     const { disk, targetUrl } = openDisk(skip);
     const fault = { targetUrl, make: () => disk.fill(), mend: () => disk.empty() };
     expect(await liveThrough(fault, /the disk is full/)).toEqual([0, 1, 0]);

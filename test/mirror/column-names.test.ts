@@ -131,7 +131,7 @@ describe('viewLabels', () => {
       SYSTEM_COLUMNS,
     );
 
-  it('L9: keeps labels as they are', () => {
+  it('L9: keeps labels unchanged', () => {
     expect(labelsOf('Příjmení', 'Co "chcete"? 😀')).toEqual(['Příjmení', 'Co "chcete"? 😀']);
   });
 
@@ -145,7 +145,7 @@ describe('viewLabels', () => {
     ]);
   });
 
-  it('shows the ID where there is no label, and one line where there are several', () => {
+  it('shows the ID without a label, and one line for several', () => {
     expect(labelsOf(' \n', 'two\nlines\0')).toEqual(['field_0', 'two lines']);
   });
 

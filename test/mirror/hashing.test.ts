@@ -20,7 +20,7 @@ describe('a hashed answer', () => {
       new ExactNumber('12345678901234567890'),
       '12345678901234567890',
     ],
-  ])('is the same whatever its %s', (_what, one, other) => {
+  ])('is the same with any %s', (_what, one, other) => {
     expect(hashedCell(one, KEY)).toBe(hashedCell(other, KEY));
   });
 
@@ -59,7 +59,7 @@ describe('a hashed answer', () => {
     },
   );
 
-  it('L15: the fingerprint of a key tells keys apart and is no hash of an answer', () => {
+  it('L15: the fingerprint of a key differs between keys and is not the hash of an answer', () => {
     expect(keyFingerprint(KEY)).not.toBe(keyFingerprint(`${KEY}k`));
     const hash = hashedCell(' which key this is', KEY);
     expect(hash).not.toEqual(expect.stringContaining(keyFingerprint(KEY)));

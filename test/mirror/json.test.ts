@@ -71,7 +71,7 @@ describe('L10: numbers are not rounded', () => {
   );
 
   it.each(['', 'abc', '1.', '.5', '+1', '0x10', '1e', 'NaN', '-', '007', '1 ', 'Infinity'])(
-    'what is no JSON number is none: %j',
+    'a text that is not a JSON number is rejected: %j',
     (source) => {
       expect(parseNumber(source)).toBeNull();
     },

@@ -111,7 +111,7 @@ describe('picks', () => {
   });
 
   it.each(['*', 'jobs:*', 'f1:*', 'field_2', 'jobs:field_2', 'f1:field_2'])(
-    'L11: %s means the same of what is hashed as of what is picked',
+    'L11: %s means the same for hashed fields as for selected ones',
     (entry) => {
       expect(isHashed(parsePicks([], [entry]), form, 'field_2')).toBe(true);
       expect(isHashed(parsePicks([entry], []), form, 'field_2')).toBe(false);
@@ -128,7 +128,7 @@ describe('picks', () => {
 describe('the rule of marking', () => {
   const allowed = ['NEW'];
 
-  it('L7: marks only what is durable everywhere and still in an allowed status', () => {
+  it('L7: writes back only submissions stored everywhere and still in an allowed status', () => {
     const decide = (durableEverywhere: boolean, status: string | null) =>
       decideMark({ durableEverywhere, status, allowed });
     expect(decide(true, 'NEW')).toEqual({ action: 'mark' });

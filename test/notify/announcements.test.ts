@@ -8,7 +8,7 @@ import { documentPart, replaceDocumentPart, UPDATING } from '../support/readme.t
 import { NOW, PAUSE, failing, form, forms, problem, report, target, time } from './reports.ts';
 
 /*
- * What is announced, second by second, under a clock of the test. Health is read every half minute, as `start` does.
+ * The announcements, second by second, under a clock of the test. Health is read every half minute, as `start` does.
  */
 
 const LOOK_S = 30;
@@ -128,7 +128,7 @@ describe('an incident', () => {
     expect(life.lines).toEqual(['91 warning DELETIONS_HELD Form 0 → db: Deletions are held']);
   });
 
-  it('is one, whatever its code, while it may pass by itself; a refused key is another', () => {
+  it('is one, under any code, while it may end on its own; a refused key is another', () => {
     const codes = ['SOURCE_WAITING', 'FORMS_UNREACHABLE', 'FORMS_FAILED'] as const;
     const one = lived(1_200, (atS) => failing(codes[Math.floor(atS / 400)]!));
     expect(one).toEqual([
@@ -200,7 +200,7 @@ describe('an incident', () => {
     expect(other.lines).toHaveLength(1);
   });
 
-  it('of a form that is no part of the mirror any more ends in silence', () => {
+  it('of a form that has left the mirror ends in silence', () => {
     const life = new Life()
       .live(0, 60, () => inForms(1, 'DELETIONS_HELD'))
       .live(60, 900, () => ({ forms: [] }));

@@ -22,7 +22,7 @@ const MINUTE = 60_000;
 /** On a busy machine. */
 const SOON = { timeout: 30_000 };
 
-/** Stands still but while a channel waits between two attempts, which takes no time. */
+/** Stopped except while a channel waits between two attempts, which takes no time. */
 class Clock extends TestClock {
   offsetMs = 0;
   override now(): number {
@@ -133,7 +133,7 @@ describe('a webhook', () => {
     expect(new Set(texts)).toEqual(new Set(keys.length > 1 ? ['"type":"RichTextBlock"'] : []));
   });
 
-  it('is reached through the proxy, which cannot read what it passes on', async () => {
+  it('is reached through the proxy, which cannot read the messages', async () => {
     await using webhook = await startWebhook();
     await using origin = await startTlsOrigin(Number(new URL(webhook.url).port));
     await using proxy = await startProxy(() => ({ port: origin.port }));
@@ -273,7 +273,7 @@ const mail = (
   return { server: { ...plain, ...server }, from: 'Mirror <mirror@example.com>', to };
 };
 
-/** What becomes of a test message. */
+/** The outcome of a test message. */
 async function tested(alertEmail: EmailSettings): Promise<string> {
   const [result] = await testChannels({ alertEmail, clock: systemClock });
   return `${result?.message}`.replace(SMTP_PASSWORD, 'the password!');
@@ -430,7 +430,7 @@ describe('the heartbeat', () => {
     expect(notifier.deliveryProblem).toBeNull();
   });
 
-  it('stops while messages are not delivered: silence is what can still be noticed', async () => {
+  it('stops while messages are not delivered: people can still notice the silence', async () => {
     const { url, calls } = await startMonitor();
     await using webhook = await startWebhook();
     webhook.answer = (_request, response) => response.writeHead(410).end();

@@ -45,7 +45,7 @@ async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'no
     });
   const mirror = {
     posts,
-    /** From now on the responses to what is posted are lost, or are not. */
+    /** From now on the responses to posts are lost, or are not. */
     loseResponses: (now: boolean): void => void (isLost = now),
     rows,
     notifier: await start(),
@@ -129,7 +129,7 @@ describe('new answers', () => {
     expect(mirror.counted).toBe(2);
   });
 
-  it('dated in the future are no news for good, and hide no others', async () => {
+  it('dated in the future are never announced, and hide no others', async () => {
     const mirror = await open();
     mirror.rows.push(10 * 365 * 86_400);
     await mirror.look();

@@ -11,7 +11,7 @@ export interface ReceivedMail {
   readonly to: readonly string[];
   /** Whether it came over TLS. */
   readonly secure: boolean;
-  /** Who signed in; undefined: nobody. */
+  /** Who signed in; undefined: no one. */
   readonly user: string | undefined;
   /** Head and body, as sent. */
   readonly raw: string;
@@ -21,7 +21,7 @@ export interface ReceivedMail {
   readonly text: string;
 }
 
-/** A mail server on this machine, by any of its loopback addresses; its certificate names 127.0.0.1 and localhost alone. */
+/** A mail server on this machine, by any of its loopback addresses; its certificate names only 127.0.0.1 and localhost. */
 export interface SmtpReceiver extends AsyncDisposable {
   readonly port: number;
   readonly mails: ReceivedMail[];

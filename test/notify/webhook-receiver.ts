@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What is posted to an address that is no chat we know. */
+/** The body for an address of an unknown chat. */
 export interface PostedMessage {
   readonly text: string;
   readonly level: string;
@@ -16,7 +16,7 @@ export interface PostedMessage {
 /** A chat's webhook: takes messages, and answers as a test wants it. */
 export interface Webhook extends AsyncDisposable {
   readonly url: string;
-  /** What came, refused ones included. */
+  /** The requests that came, refused ones included. */
   readonly bodies: PostedMessage[];
   /** How many requests came. */
   readonly requests: number;

@@ -35,7 +35,7 @@ const open = (url: URL | undefined) =>
     onError: () => {},
   });
 
-/** An address for documentation: nothing answers there, and nobody is to ask. */
+/** An address for documentation: nothing answers there, and no test may connect. */
 const AWAY = '192.0.2.1';
 
 /** A sentinel that sends to a server on another machine. */
@@ -90,7 +90,7 @@ describe('QUEUE_URL', () => {
     );
   });
 
-  it('names sentinels, and what they call the master', () => {
+  it('names sentinels, and their name of the master', () => {
     const read = (text: string) => sentinelAddress(parseQueueUrl(text));
     const text =
       'rediss+sentinel://me:p%40ss@S1.example:26380/my-master?sentinel=s2.example&sentinel=[::1]:5&sentinelPassword=s%26x';

@@ -24,7 +24,7 @@ export interface QueueServer {
   remove?(place: QueuePlace): Promise<void>;
   /** Everything stored in a place, as `queue` or `queue:what`; called while no queue is open there. */
   stored(place: QueuePlace): Promise<string[]>;
-  /** Loses everything, as FLUSHALL does. Absent where nobody can do that. */
+  /** Loses everything, as FLUSHALL does. Absent where that is impossible. */
   wipe?(place: QueuePlace): Promise<void>;
   /** Whether several processes can use one place. */
   readonly shared: boolean;
@@ -59,7 +59,7 @@ export const QUICK: Timings = {
   upkeepMs: 60_000,
 };
 
-/** Only what is asked for runs. */
+/** Only requested jobs run. */
 export const NEVER: Schedule = { cron: '0 0 1 1 *', timeZone: 'UTC' };
 
 /** As the settings parse it. */

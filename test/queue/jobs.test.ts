@@ -47,7 +47,7 @@ describe('a job', () => {
     });
   });
 
-  it('carries an order as it was given, and nothing else', () => {
+  it('carries an order unchanged, and nothing else', () => {
     const statuses = { NEW: 1, '': 0 };
     const counts = { askedAtMs: 1, beganMs: null, endedMs: 2, statuses };
     const order = { formId: 'f', target: 'a', isComparison: true, isFull: true, counts };

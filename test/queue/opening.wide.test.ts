@@ -146,7 +146,7 @@ describe('opening the embedded queue', () => {
   const place = { queueUrl: undefined, dataDir: join(root, 'data') };
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  it('is for one process: another is refused, whatever becomes of the first', async ({
+  it('is for one process: another is refused, whatever happens to the first', async ({
     onTestFinished,
   }) => {
     const hour = 3_600_000;

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import type { QueueDepth, QueueStatus } from '../../src/queue/queue-status.ts';
 import type { TestQueue } from './harness.ts';
 
-/** How long tests wait for what is to come: no promise of speed. */
+/** How long tests wait for an event: not a promise of speed. */
 export const SOON = { timeout: 100_000, interval: 20 };
 
 /** Waits until `check` passes. */

@@ -41,7 +41,7 @@ describe('a fault rule', () => {
     expect(injector.take({ method, path, query })).toBe(hit ? rule : undefined);
   });
 
-  it('counts what it matches, also when an earlier rule strikes', () => {
+  it('counts its matches, also when an earlier rule strikes', () => {
     const first = { status: 500 };
     const second = { status: 503, after: 2 };
     const injector = new FaultInjector([first, second]);
@@ -60,7 +60,7 @@ describe('a fault rule', () => {
     expect([1, 2, 3].map(() => injector.take(subject)?.status)).toEqual([500, 503, undefined]);
   });
 
-  it('can be taken away, alone or with all others', () => {
+  it('can be taken away, one or all', () => {
     const injector = new FaultInjector();
     const remove = injector.add({ status: 500, times: 9 });
     injector.add({ status: 503, times: 9 });
@@ -123,7 +123,7 @@ describe('a fault rule in words', () => {
     expect(() => parseFault(text)).toThrow(`A rule reads: ${FAULT_SYNTAX}`);
   });
 
-  it('suggests what is near as one sentence, and nothing where nothing is', () => {
+  it('suggests near names as one sentence, and nothing where none is near', () => {
     expect(() => parseFault('hnag')).toThrow('“hnag” is not understood; did you mean hang? A rule');
     expect(() => parseFault('500 xylophone')).toThrow('“xylophone” is not understood. A rule');
     expect(() => parseReadings(['sorted=ignored'])).toThrow('did you mean sort? It takes');

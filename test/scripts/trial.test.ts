@@ -40,7 +40,7 @@ describe('a trial', () => {
     expect(lines).toContain('    It did not happen.');
   });
 
-  it('ends with the point in hand when it is to stop, and removes what was made', async () => {
+  it('ends with the point in hand when it is to stop, and removes its traces', async () => {
     let removed = 0;
     const { ending, lines } = trial(['SIGTERM'], async () => {
       removed++;

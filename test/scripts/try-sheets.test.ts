@@ -99,7 +99,7 @@ describe('try:sheets', () => {
       ...other(api),
     });
 
-  /** What was found of points that do not hold. */
+  /** The findings about points that do not hold. */
   const refutedOf = ({ findings }: Tried): (string | undefined)[] =>
     findings.filter(({ result }) => result === 'refuted').map(({ note }) => note);
 

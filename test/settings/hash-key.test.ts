@@ -7,7 +7,7 @@ const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
 const HASHED = { TARGET_HASH_FIELDS: 'field_1_a' };
 
 describe('the key of the hashes', () => {
-  it('hashing needs a key, whichever target hashes', () => {
+  it('hashing needs a key, in any target', () => {
     expect(onlyProblem({ TARGET_HASH_FIELDS: 'field_1_a' })).toMatch(
       /^HASH_KEY is missing: TARGET_HASH_FIELDS/,
     );

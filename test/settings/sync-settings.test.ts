@@ -15,7 +15,7 @@ describe('the next pass', () => {
     expect(nextRunMs(every, FRIDAY)).toBe(FRIDAY + 60_000);
   });
 
-  it('is due when the cron expression says so, in its time zone', () => {
+  it('is due at the times of the cron expression, in its time zone', () => {
     const next = nextRunMs(office, FRIDAY);
     expect(new Date(next).toISOString()).toBe('2026-11-23T07:00:00.000Z');
   });
@@ -30,7 +30,7 @@ describe('the longest silence of a schedule', () => {
     );
   });
 
-  it('is found in bounded time for one that fires each second', () => {
+  it('is found in bounded time for a schedule that fires each second', () => {
     const busy = { ...office, incremental: { cron: '* * * * * *', timeZone: 'UTC' } };
     expect(longestGapMs(busy, FRIDAY)).toBe(1_000);
   });
@@ -46,7 +46,7 @@ describe('the ticks of a time', () => {
     expect(ticksBetween(office, FRIDAY, FRIDAY + 24 * HOUR_MS)).toBe(0);
   });
 
-  it('are told in bounded time where there are very many', () => {
+  it('are reported in bounded time where there are very many', () => {
     const busy = { ...office, incremental: { cron: '* * * * * *', timeZone: 'UTC' } };
     expect(ticksBetween(busy, FRIDAY, FRIDAY + 24 * HOUR_MS)).toBe(86_400);
   });

@@ -4,7 +4,7 @@ import { projectText } from '../support/readme.ts';
 import { settingOf } from '../../src/settings/settings-table.ts';
 import { SOURCE, onlyProblem, problemsOf } from '../support/settings.ts';
 
-/** What is wrong with an address, on top of a source that is set up. */
+/** The mistakes in an address, on top of a complete source. */
 const complaints = (env: Record<string, string>): string[] =>
   problemsOf({ ...SOURCE, ...env }).map(({ variable, message }) => `${variable} ${message}`);
 

@@ -14,7 +14,7 @@ interface Change {
   /** The status that the row is to have, or `deleted`. */
   readonly wanted: string;
   readonly atMs: number;
-  /** Since when the counts of its form tell of it; null: they don't, as another change undoes it. */
+  /** Since when the counts of its form show it; null: they do not, as another change undoes it. */
   toldAtMs: number | null;
 }
 
@@ -25,7 +25,7 @@ interface Watched {
   readonly view: MirrorView;
   readonly tables: ReadonlyMap<string, string>;
   readonly waiting: Map<string, Change>;
-  /** The longest time that a change of each kind took while counts told of it, milliseconds. */
+  /** The longest time that a change of each kind took while counts showed it, milliseconds. */
   readonly longestMs: Map<Kind, number>;
   arrived: number;
 }
@@ -84,7 +84,7 @@ export class Traffic {
     await Promise.all([...this.#targets.values()].map((target) => look(target)));
   }
 
-  /** What was done and what is still to come, in a few words. */
+  /** Finished and open changes, in a few words. */
   summary(): string {
     const parts = [...this.#targets].map(([name, { arrived, waiting }]) => {
       const oldest = Math.min(...[...waiting.values()].map(({ atMs }) => atMs));
@@ -94,7 +94,7 @@ export class Traffic {
     return `${this.#made} changes so far; ${parts.join('; ')}`;
   }
 
-  /** The longest time from a change to each target, by kind; while no count told of a change, none passes. */
+  /** The longest time from a change to each target, by kind; while no count shows a change, none passes. */
   longest(): string[] {
     return [...this.#targets].map(([name, { longestMs, arrived }]) => {
       const all = Math.max(0, ...longestMs.values());
@@ -103,7 +103,7 @@ export class Traffic {
     });
   }
 
-  /** What has not arrived though it moves a count that can be asked for. */
+  /** Changes that have not arrived though they move a count. */
   missing(): string[] {
     return this.#left((changes) => !cancelOut(changes));
   }
@@ -144,7 +144,7 @@ export class Traffic {
     return id === undefined ? undefined : { id, formId, before: null, wanted: 'NEW' };
   }
 
-  /** Of whatever age; one that is under way already is left alone. */
+  /** Of any age; one that is under way already is not touched. */
   async #alter(kind: Kind): Promise<Made | undefined> {
     const skip = Math.floor(this.#random() * (await this.#source.count()));
     const [id = ''] = await this.#source.ids({}, skip, 1);
@@ -169,7 +169,7 @@ function cancelOut(changes: readonly Change[]): boolean {
   return befores.toSorted().join() === afters.toSorted().join();
 }
 
-/** A change is told of while the changes to its form that are under way move the count of one of its statuses. */
+/** A change shows while the changes to its form that are under way move the count of one of its statuses. */
 function noteTold(byForm: ReadonlyMap<string, readonly [string, Change][]>, nowMs: number): void {
   for (const entries of byForm.values()) {
     const moved = new Map<string, number>();

@@ -46,7 +46,7 @@ describe('the log', () => {
     [{ outcome: 'failed', code: 'TARGET_FULL', error: 'No room.' }, ['warn: No room.']],
     [{ outcome: 'busy', error: 'Another has it.' }, ['info: Another has it.']],
     [{ outcome: 'stopped' }, ['info: The run ended: stopped.']],
-  ])('L17: calls complete only what is: %#', (report, expected) => {
+  ])('L17: calls only a complete copy complete: %#', (report, expected) => {
     expect(logging().run(report)).toEqual(expected);
   });
 
@@ -60,7 +60,7 @@ describe('the log', () => {
     expect(log.run({ ...held, held: 10 })).toEqual(['warn: Held.']);
   });
 
-  it('warns of what people did in a target when it is news', () => {
+  it('warns of changes by people in a target when they are news', () => {
     const log = logging();
     const at = { blocks: false, tab: 'A', columns: [], rows: [4] };
     const notice: TargetNotice = {

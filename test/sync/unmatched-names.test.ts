@@ -39,7 +39,7 @@ const found = (...args: Parameters<typeof settings>): string[] =>
   );
 
 describe('names in the settings that match nothing', () => {
-  it('are told beside those that match, per name and variable', () => {
+  it('are reported along with those that match, per name and variable', () => {
     const fields = ['job-application:*', 'job-aplication:*', 'field_1', '*'];
     expect(found(['customer-feedback', 'form_1', 'nope'], fields, { hashed: ['field_2'] })).toEqual(
       [
@@ -100,7 +100,7 @@ describe('names in the settings that match nothing', () => {
     expect(name).toMatchObject({ name: 'vacancies', nearest: 'job-application' });
   });
 
-  it('one variable for two targets is told once, with both', () => {
+  it('one variable for two targets is reported once, with both', () => {
     const both = ['a', 'b'].map((name) => settings('*', ['nope'], { name }));
     expect(unmatchedNames(both, KNOWN)).toMatchObject([{ name: 'nope', targets: ['a', 'b'] }]);
   });

@@ -51,7 +51,7 @@ const purge = '2026-03-04T00:00:00.000Z -';
 const prune = '- 2026-03-03T00:00:00.000Z';
 it.each<[OutcomeName, string[]]>([
   ['ok', [purge, prune]],
-  // No proof for weeks, perhaps: what histories tell of before goes all the same.
+  // No proof for weeks, perhaps: the history before it goes all the same.
   ['held', [prune]],
   ['incomplete', [prune]],
   // A form that is gone is not opened for writing any more.

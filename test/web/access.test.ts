@@ -41,7 +41,7 @@ const times = <T>(count: number, value: T): T[] => Array.from({ length: count },
 describe('access with a password', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('is slow for whoever guesses, by address, and comes back with time', async () => {
+  it('is slow for a guesser, by address, and comes back with time', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { get, status, delays } = await openGuarded('right');
     const guesses: number[] = [];
@@ -87,7 +87,7 @@ describe('access with a password', () => {
     expect(count('429')).toBe(1);
   });
 
-  it('counts by the address of the connection, whatever a request says', async () => {
+  it('counts by the address of the connection, not by headers', async () => {
     const { status } = await openGuarded('right');
     for (let guess = 0; guess < 11; guess++) {
       await status('Bearer wrong', '10.0.0.1', `203.0.113.${guess}`);

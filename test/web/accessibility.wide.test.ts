@@ -28,7 +28,7 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** The colours of every text on the page, and of what is below it, as `#rrggbb`. */
+/** The colours of every text on the page, and of its background, as `#rrggbb`. */
 const COLOURS = `(() => {
   const hex = (text) => '#' + text.match(/\\d+/g).slice(0, 3).map((part) => Number(part).toString(16).padStart(2, '0')).join('');
   const ground = (one) => {
@@ -184,7 +184,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     });
   });
 
-  it('bring themselves up to date in place, keep what was unfolded, and show when the mirror is away', async () => {
+  it('bring themselves up to date in place, keep unfolded parts open, and show when the mirror is away', async () => {
     const status = await openPage();
     await inTab({}, async (page) => {
       await page.clock.install();
@@ -200,7 +200,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     });
   });
 
-  it('leave what somebody types, and the focus where it is', async () => {
+  it('keep the text that a person types, and the focus', async () => {
     await using status = await openPage();
     await inTab({}, async (page) => {
       await page.clock.install();

@@ -8,7 +8,7 @@ import type { ActionOrder, Actor } from '../../src/web/actions.ts';
 import { before, FORM_A, formReport, problem, reportOf, targetReport } from './fixtures.ts';
 import { startPage, type TestPage } from './start-page.ts';
 
-/** Remembers what it was asked for. */
+/** Remembers its orders. */
 class FakeActor implements Actor {
   readonly orders: ActionOrder[] = [];
   failure: MirrorError | undefined;
@@ -87,7 +87,7 @@ describe('an action on the page', () => {
     expect(html).not.toContain('http-equiv="refresh"');
     const place = { form: 'frm_a', target: 'db', count: null };
     expect(at.actor.orders).toEqual([{ do: 'pause', ...place, by: BY }]);
-    // The next page shows what became of it.
+    // The next page shows the outcome.
     expect(at.page.expired).toBe(1);
   });
 
@@ -119,11 +119,11 @@ describe('an action on the page', () => {
     await at.post(await at.press('Accept 34 deletions'));
     const order = { do: 'accept', form: 'frm_a', target: 'db', count: 34, by: BY };
     expect(at.actor.orders).toEqual([order]);
-    // Next to what it means, never from a row of the list.
+    // Next to its subject, never from a row of the list.
     expect(await at.page.text('/')).not.toContain('do=accept');
   });
 
-  it('is offered for what is paused as going on again, with who paused it and why', async () => {
+  it('is offered for a paused place as going on again, with who paused it and why', async () => {
     const target = targetReport('db', { state: 'paused', pause: PAUSE });
     const form = formReport(FORM_A, 'db', { state: 'paused', pause: PAUSE });
     await using at = await open(undefined, reportOf([form], { targets: [target] }));
@@ -135,7 +135,7 @@ describe('an action on the page', () => {
     }
   });
 
-  it('tells what failed in words for people', async () => {
+  it('reports failures in words for people', async () => {
     await using at = await open();
     at.actor.failure = new MirrorError('TARGET_UNREACHABLE', 'Target db does not answer.');
     const html = await (await at.post(await at.press('Pause'))).text();
@@ -145,7 +145,7 @@ describe('an action on the page', () => {
 });
 
 describe('an action is refused', () => {
-  it('from another site, whatever it sends', async () => {
+  it('from another site, with any body', async () => {
     await using at = await open();
     const fields = await at.press('Pause');
     const elsewhere: Fields[] = [
@@ -179,7 +179,7 @@ describe('an action is refused', () => {
     expect(at.actor.orders.concat(restarted.actor.orders)).toEqual([]);
   });
 
-  it('where there is no such action, and in any other form than that of the page', async () => {
+  it('for an unknown action, and in any other form than that of the page', async () => {
     await using at = await open();
     const fields = await at.press('Pause');
     for (const order of ['', 'do=drop', 'do=compare', 'do=accept&count=-1', 'do=accept&count=x'])
@@ -201,7 +201,7 @@ describe('an action is refused', () => {
     expect(at.actor.orders).toMatchObject([{ by: 'status page, admin at 127.0.0.1' }]);
   });
 
-  it('where there is no password and it came through a proxy, to which no button is shown', async () => {
+  it('without a password, if it came through a proxy, to which no button is shown', async () => {
     await using at = await open();
     const fields = await at.press('Pause');
     for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-host']) {
@@ -212,7 +212,7 @@ describe('an action is refused', () => {
     expect(at.actor.orders).toEqual([]);
   });
 
-  it('where there is no password and a proxy that hides itself passes it on by HTTP/1.0, as nginx does', async () => {
+  it('without a password, if a hidden proxy passes it on by HTTP/1.0, as nginx does', async () => {
     await using at = await open();
     const { hostname, port, host } = new URL(at.page.server.url);
     const body = new URLSearchParams(await at.press('Pause')).toString();
@@ -228,7 +228,7 @@ describe('an action is refused', () => {
     expect(await answer('1.1')).toBe('200');
   });
 
-  it('by a name that somebody else has pointed here (DNS rebinding)', async () => {
+  it('by a name that another person has pointed here (DNS rebinding)', async () => {
     await using at = await open();
     const body = new URLSearchParams(await at.press('Pause')).toString();
     const { hostname, port } = new URL(at.page.server.url);

@@ -9,14 +9,14 @@ const anyText = fc
   .map((units) => String.fromCharCode(...units));
 
 describe('html', () => {
-  it('escapes every part, wherever it stands', () => {
+  it('escapes every part, at any place', () => {
     const evil = `"><script>alert('x')</script>&`;
     expect(html`<a title="${evil}">${evil}</a>`.text).toBe(
       '<a title="&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;">&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;</a>',
     );
   });
 
-  it('takes HTML as it is, lists one by one, and nothing for nothing', () => {
+  it('takes HTML unchanged, lists one by one, and nothing for nothing', () => {
     const rows = ['a', '<b>'].map((name) => html`<li>${name}</li>`);
     const { text } = html`${rows}|${null}${undefined}${false}|${0}`;
     expect(text).toBe('<li>a</li><li>&lt;b&gt;</li>||0');

@@ -78,7 +78,7 @@ describe('the metrics of a process', () => {
     ]);
   });
 
-  it('count requests to the source by answer, in six words whatever the server makes up', async () => {
+  it('count requests to the source by answer, in six words, with any answer of the server', async () => {
     const metrics = open();
     for (const status of [200, 204, 302, 404, 401, 418, 429, 500, 599, null]) {
       metrics.sent({ ...SENT, status });
@@ -118,7 +118,7 @@ describe('the metrics of a process', () => {
     expect(await rate()).toEqual([]);
   });
 
-  it('count jobs without naming forms, failures by their code, and what was recovered', async () => {
+  it('count jobs without naming forms, failures by their code, and recoveries', async () => {
     const metrics = open();
     const job = { step: 'sync', target: 'db', code: null, formId: 'frm_a' };
     metrics.job({ ...job, outcome: 'ok' });
@@ -173,11 +173,11 @@ describe('the metrics of start', () => {
     expect(all.get('forms_mirror_queue_up')).toBe(1);
     expect(all.get('forms_mirror_queue_jobs{state="waiting"}')).toBe(2);
     expect(all.get('forms_mirror_queue_jobs{state="active"}')).toBe(1);
-    // A form that is gone falls behind for ever; nobody wants to be called for that.
+    // A form that is gone falls behind for ever: no one wants an alert for that.
     expect(of('lag_seconds', 'frm_old123')).toBeUndefined();
   });
 
-  it('show a problem of the source or a target once, and forget what is over', async () => {
+  it('show a problem of the source or a target once, and forget it once it is over', async () => {
     await using page = await startPage(failingReport());
     const problems = async (): Promise<string[]> =>
       ours(await samples(page.text('/metrics'))).filter((name) => name.includes('_problem{'));
@@ -204,7 +204,7 @@ describe('the metrics of start', () => {
     expect((await samples(page.text('/metrics'))).get(inserted)).toBe(7);
   });
 
-  it('tell of refused status changes as the target says that knows of most', async () => {
+  it('show refused status changes from the target that knows of most', async () => {
     const name = 'forms_mirror_status_changes_refused';
     await using page = await startPage(
       reportOf([

@@ -163,7 +163,7 @@ describe('a list of many forms', () => {
     expect(found).toContain(slug);
   });
 
-  it('keeps what was asked for over its pages, and says when nothing is found', async () => {
+  it('keeps the search over its pages, and reports when nothing is found', async () => {
     await using page = await startPage(manyForms(300));
     const html = await page.text('/?q=%22%3E%3Cb%3E&state=ok');
     expect(html).toContain('value="&quot;&gt;&lt;b&gt;"');

@@ -32,7 +32,7 @@ describe('the status page listens', () => {
     await expect(page.get('/health')).rejects.toThrow('fetch failed');
   });
 
-  it('says what to set when the port is taken, the host is not ours, or nobody would be kept out', async () => {
+  it('says what to set when the port is taken, the host is not ours, or everyone could get in', async () => {
     await using page = await startPage();
     const port = Number(new URL(page.server.url).port);
     const refusal = async (changes: Parameters<typeof startPage>[1]): Promise<MirrorError> => {
@@ -215,7 +215,7 @@ describe('whom it answers', () => {
   });
 });
 
-/** A board that repeats what it is asked for. */
+/** A board that repeats the request. */
 function board(): JobBoard & { readonly asked: string[] } {
   const asked: string[] = [];
   return {
@@ -254,7 +254,7 @@ describe('the page of the queue', () => {
     expect(usual).not.toContain('unsafe-inline');
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('lets nobody act: %s', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('allows no action: %s', async (method) => {
     const jobs = board();
     await using page = await startPage(reportOf(), { board: jobs });
     const answer = await fetch(`${page.server.url}/queue/api/queues/pause`, { method });

@@ -6,7 +6,7 @@ import { Metrics } from '../../src/web/metrics.ts';
 import { type StatusOptions, type StatusServer, startStatus } from '../../src/web/server.ts';
 import { NO_DETAILS, NOW, reportOf } from './fixtures.ts';
 
-/** A clock on which every wait is over at once: whatever answers by itself is faster, and what hangs is given up. */
+/** A clock on which every wait is over at once: a service that answers is faster, and one that hangs is given up. */
 export class QuickClock implements Clock {
   ms = NOW;
 

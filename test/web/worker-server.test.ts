@@ -21,7 +21,7 @@ async function start(changes: Partial<WorkerServerOptions> = {}) {
   return { server, get, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-describe('what a worker tells of itself', () => {
+describe('the report of a worker on itself', () => {
   it('is that it lives, that its queue answers, and its metrics; it has no page', async () => {
     await using worker = await start();
     for (const path of ['/live', '/health', '/ready']) {

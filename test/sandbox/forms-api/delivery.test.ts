@@ -61,7 +61,7 @@ describe('a fault over HTTP', () => {
     expect((await forms()).headers.get('retry-after')).toBe(header);
   });
 
-  it('leaves the store alone, unless it says applied', async () => {
+  it('does not change the store, unless it says applied', async () => {
     const patch = (status: string) =>
       call(sandbox, 'PATCH', `/submissions/${id}/status`, { body: { status } });
     sandbox.faults.add({ method: 'PATCH', status: 503 });
@@ -105,7 +105,7 @@ describe('a fault over HTTP', () => {
     expect((await forms()).text).toBe(text);
   });
 
-  it('waits first; what it then shows is the present instant', async () => {
+  it('waits first; then it shows the present instant', async () => {
     sandbox.faults.add({ path: '/submissions', delayMs: 50 });
     const pending = get(sandbox, '/submissions');
     await arrival(sandbox);

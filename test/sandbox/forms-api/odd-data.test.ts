@@ -31,7 +31,7 @@ const distorted = Object.entries(ODD_SUBMISSIONS);
 
 describe('odd answers', () => {
   it.each(answered.map(([name, answer], place) => [name, answer, place] as const))(
-    'reach the wire as they are: %s',
+    'reach the wire unchanged: %s',
     async (_name, answer, place) => {
       const { text } = await call(sandbox, 'GET', `/submissions/${store.ids(form.id)[place]}`);
       const shown = encodeJson(answer);
@@ -46,7 +46,7 @@ describe('odd answers', () => {
     }
   });
 
-  it('that are submitted are stored as they were written', async () => {
+  it('that are submitted are stored unchanged', async () => {
     const data =
       '{"__proto__":1,"big":9007199254740993,"deep":[{"x":1.50}],"plain":0.1,"none":null}';
     const path = `/forms/${form.slug}/submit`;
@@ -66,7 +66,7 @@ describe('odd answers', () => {
 });
 
 describe('odd labels and field IDs', () => {
-  it('are shown as they are, in form order', async () => {
+  it('are shown unchanged, in form order', async () => {
     const { schema } = await get(sandbox, `/forms/${form.id}`);
     const fields = schema.sections[0]?.fields ?? [];
     expect(fields.slice(1, 1 + ODD_LABELS.length).map(({ label }) => label)).toEqual(ODD_LABELS);
@@ -76,7 +76,7 @@ describe('odd labels and field IDs', () => {
 
 describe('odd submissions', () => {
   it.each(distorted.map(([name, distortion], place) => [name, distortion, place] as const))(
-    'are shown as they are, alone and in lists: %s',
+    'are shown unchanged, single and in lists: %s',
     async (name, distortion, place) => {
       const id = store.ids(form.id)[answered.length + place] ?? '';
       const shown = await get(sandbox, `/submissions/${id}`);
@@ -101,7 +101,7 @@ describe('odd submissions', () => {
 });
 
 describe('odd schemas', () => {
-  it.each(Object.entries(ODD_SCHEMAS))('are shown as they are: %s', async (_name, distortion) => {
+  it.each(Object.entries(ODD_SCHEMAS))('are shown unchanged: %s', async (_name, distortion) => {
     store.distort(form.id, distortion);
     const shown = await get(sandbox, `/forms/${form.id}`);
     expect(shown.schema).toEqual(distortion['schema']);

@@ -2,7 +2,7 @@ import { ExactNumber, type Json } from '../../../src/mirror/types.ts';
 import type { FieldDraft, SandboxForm } from '../../../src/sandbox/forms-api/workspace-forms.ts';
 import type { Distortion, FormsStore } from '../../../src/sandbox/forms-api/store.ts';
 
-/** Answers that the specification doesn't rule out, by what is odd about them. */
+/** Odd answers that the specification allows, by their oddity. */
 export const ODD_ANSWERS: Readonly<Record<string, Json>> = {
   true: true,
   false: false,
@@ -79,7 +79,7 @@ export const ODD_FIELD_IDS: readonly string[] = [
   '',
 ];
 
-/** Submissions that are not quite what the specification says, by what is odd about them. */
+/** Submissions that differ a little from the specification, by their oddity. */
 export const ODD_SUBMISSIONS: Readonly<Record<string, Distortion>> = {
   'no id': { id: undefined },
   'null id': { id: null },
@@ -102,7 +102,7 @@ export const ODD_SUBMISSIONS: Readonly<Record<string, Distortion>> = {
   'no form': { formId: undefined },
 };
 
-/** Forms whose schema is not quite what one hopes for, by what is odd about it. */
+/** Forms whose schema is odd, by their oddity. */
 export const ODD_SCHEMAS: Readonly<Record<string, Distortion>> = {
   'no schema': { schema: undefined },
   'null schema': { schema: null },

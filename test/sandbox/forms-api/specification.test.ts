@@ -197,7 +197,7 @@ describe('POST /forms/:slug/submit', () => {
     ['no JSON', '{"data":'],
     ['an array', '[]'],
     ['no data', '{}'],
-    ['data that is no object', '{"data":[]}'],
+    ['data that is not an object', '{"data":[]}'],
     ['a contract ID that is no text', '{"data":{"field_1_a":"a","field_2_b":"b"},"contractId":1}'],
   ])('answers 400 to %s', async (_name, body) => {
     const { status, json } = await submit(form.slug, body);

@@ -60,7 +60,7 @@ describe('the IDs of submissions', () => {
 });
 
 describe('the store', () => {
-  it('shows createdAt as it was given, and sorts a broken one as new', () => {
+  it('shows createdAt as given, and sorts a broken one as new', () => {
     const { store, formId } = smallStore();
     const texts = ['2020-01-01T01:00:00+02:00', 'yesterday', '2021-01-01T00:00:00.123456Z'];
     const ids = texts.map((createdAt) => store.insert({ formId, data: {}, createdAt }).id);
@@ -138,7 +138,7 @@ describe('the store', () => {
 });
 
 describe('an order', () => {
-  it('sorts what it takes over, and is not harmed by taking out what it does not hold', () => {
+  it('sorts the submissions it takes over, and survives the removal of one it does not hold', () => {
     const order = new OrderIndex(Uint32Array.of(30, 10, 20), (left, right) => left - right);
     for (const absent of [5, 15, 35]) order.remove(absent);
     expect([...order.items()]).toEqual([10, 20, 30]);
@@ -148,7 +148,7 @@ describe('an order', () => {
   });
 });
 
-/** What can happen to a store, as numbers that stand for whom it happens to. */
+/** Events of a store, as numbers that choose the submission. */
 const arbitraryStep = fc.oneof(
   {
     weight: 4,
