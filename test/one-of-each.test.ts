@@ -20,6 +20,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     allowed: ['base/clock.ts', 'forms/http.ts', 'notify/http.ts', 'cli.ts'],
     instead: 'withinTime of base/clock.ts, or Clock.sleep',
   },
+  'judgements of health': {
+    pattern: /\.\.\/health\/(?:judge|judge-form|facts)\.ts/,
+    allowed: [],
+    instead: 'the Report of health/report.ts, which every surface shows',
+  },
   'joined signals': {
     pattern: /\bAbortSignal\.any\(/,
     allowed: [],
