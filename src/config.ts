@@ -1,42 +1,36 @@
 import { readFileSync } from 'node:fs';
-import type { LogLevel } from './base/logger.ts';
+import { z } from 'zod';
+import { LOG_LEVELS, type LogLevel } from './base/logger.ts';
 import type { ProxySettings } from './base/proxy.ts';
 import type { NotifySettings } from './notify/notifier.ts';
 import { readNotify } from './settings/alert-settings.ts';
-import { misspeltVariables } from './settings/misspelt.ts';
 import { uncheckedCertificates } from './settings/plaintext.ts';
-import { type SettingProblem, SettingsError } from './settings/problems.ts';
+import { type SettingProblem, SettingsError, misspeltVariables } from './settings/problems.ts';
 import {
   type GoogleSettings,
-  type ShownPart,
   type SourceSettings,
   type StatusSettings,
-  readDataDir,
   readGoogle,
-  readLogLevel,
   readProxy,
   readQueueUrl,
   readSource,
   readStatusPage,
-  readWorkerPort,
 } from './settings/service-settings.ts';
 import { SettingsReader } from './settings/settings-reader.ts';
 import {
   type MarkSettings,
   type ScheduleSettings,
   readMarking,
-  readMaxDeleteFraction,
-  readPurgeDeletedAfter,
-  readPurgeHistoryAfter,
   readSchedule,
 } from './settings/sync-settings.ts';
-import { readHashKey } from './settings/hash-key.ts';
 import {
   idleHistories,
+  readHashKey,
   readTargetNames,
   readTargets,
   type TargetSettings,
 } from './settings/target-settings.ts';
+import { duration, fraction, oneOf, wholeNumber } from './settings/value-schemas.ts';
 import { type Environment, type ReadFile, readVariables } from './settings/variables.ts';
 
 /** All settings, checked and frozen. Nothing else of the program looks at the environment. */
@@ -92,20 +86,20 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
   const names = readTargetNames(reader);
   problems.push(...misspeltVariables(variables, names ?? []));
   problems.push(...[uncheckedCertificates(variables)].filter((problem) => problem !== undefined));
-  const dataDir = readDataDir(reader);
+  const dataDir = reader.readWithDefault('DATA_DIR', z.string());
   const targets = readTargets(reader, names, dataDir);
   warnings.push(...idleHistories(targets));
   const source = readSource(reader, needs.source ?? false);
-  const workerPort = readWorkerPort(reader);
+  const workerPort = reader.read('WORKER_PORT', wholeNumber(0, 65_535));
   const config: Config = {
     source,
     targets,
     hashKey: readHashKey(reader, names),
     schedule: readSchedule(reader, warnings, source?.url),
     marking: readMarking(reader, warnings),
-    maxDeleteFraction: readMaxDeleteFraction(reader),
-    purgeDeletedAfterMs: readPurgeDeletedAfter(reader),
-    purgeHistoryAfterMs: readPurgeHistoryAfter(reader),
+    maxDeleteFraction: reader.readWithDefault('MAX_DELETE_FRACTION', fraction),
+    purgeDeletedAfterMs: reader.read('PURGE_DELETED_AFTER', duration),
+    purgeHistoryAfterMs: reader.read('PURGE_HISTORY_AFTER', duration),
     google: readGoogle(reader),
     proxy: readProxy(reader),
     queueUrl: readQueueUrl(reader),
@@ -113,7 +107,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     status: readStatusPage(reader, shownBy(needs, workerPort)),
     workerPort,
     notify: readNotify(reader, warnings),
-    logLevel: readLogLevel(reader),
+    logLevel: reader.read('LOG_LEVEL', oneOf(LOG_LEVELS)),
     warnings,
   };
   if (problems.length > 0) throw new SettingsError(problems);
@@ -124,9 +118,9 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
 function shownBy(
   { statusPage = false, workerServer = false }: ConfigNeeds,
   workerPort: number | undefined,
-): ShownPart | undefined {
-  if (statusPage) return 'page';
-  return workerServer && workerPort !== undefined ? 'worker' : undefined;
+): string | undefined {
+  if (statusPage) return 'the status page';
+  return workerServer && workerPort !== undefined ? 'WORKER_PORT' : undefined;
 }
 
 /** The settings of this process. */

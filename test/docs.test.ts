@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { loadConfig } from '../src/config.ts';
 import { STATUSES } from '../src/mirror/types.ts';
-import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
+import { SETTING_NAMES } from '../src/settings/settings-table.ts';
 import { UPDATING, projectText, writeProjectText } from './support/readme.ts';
 import { referencePages } from './support/reference.ts';
 import { settingsDotEnv } from './support/settings-docs.ts';
@@ -180,16 +180,6 @@ function parses(line: string): boolean {
     return false;
   }
 }
-
-describe('the settings table', () => {
-  it('names only commands that exist', () => {
-    const commands = new Set(COMMANDS.map(({ name }) => name));
-    const unknown = SETTING_NAMES.flatMap((name) =>
-      settingOf(name).usedBy.filter((command) => !commands.has(command)),
-    );
-    expect([...new Set(unknown)]).toEqual([]);
-  });
-});
 
 describe('the environment', () => {
   it('is only read by config.ts', () => {

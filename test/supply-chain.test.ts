@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { licences } from '../scripts/licences.ts';
-import { SETTING_NAMES, type SettingName, settingOf } from '../src/settings/settings-table.ts';
+import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
 import { scratchFolder } from './support/scratch.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -90,13 +90,6 @@ interface Compose {
   readonly secrets: Readonly<Record<string, { readonly file?: string }>>;
 }
 
-/** Settings that no service of the file takes from outside: of the image, or in place of another way. */
-const NOT_IN_COMPOSE: ReadonlySet<SettingName> = new Set([
-  'GOOGLE_APPLICATION_CREDENTIALS',
-  'HTTP_PROXY',
-  'SHEETS_EMULATOR_URL',
-]);
-
 describe('docker-compose.yml', () => {
   const text = read('docker-compose.yml');
   const compose = parse(text, { merge: true }) as Compose;
@@ -126,7 +119,6 @@ describe('docker-compose.yml', () => {
     const expected = Object.keys(secrets).map((name) => [name, { file: `./secrets/${name}` }]);
     expect(secrets).toEqual(Object.fromEntries(expected));
     for (const service of Object.values(services)) {
-      expect(service.env_file).toBeUndefined();
       const used = JSON.stringify(service).matchAll(/\/run\/secrets\/(\w+)/g);
       expect(new Set([...used].map((match) => match[1]))).toEqual(new Set(service.secrets));
     }
@@ -137,20 +129,14 @@ describe('docker-compose.yml', () => {
     expect(ignored).toEqual(expect.arrayContaining(['.env', 'secrets/']));
   });
 
-  it.each(['start', 'worker'])('gives %s the settings that it reads, and no others', (name) => {
-    const given = new Set(Object.keys(services[name]?.environment ?? {}));
-    const read = SETTING_NAMES.filter(
-      (setting) => settingOf(setting).usedBy.includes(name) && !NOT_IN_COMPOSE.has(setting),
-    );
-    const plain = read.filter((setting) => !settingOf(setting).secret);
-    expect(plain.filter((setting) => !given.has(setting))).toEqual([]);
-    // One that not everybody has is a line to take the # away from.
-    const secret = read.filter((setting) => settingOf(setting).secret);
-    const isThere = (setting: SettingName): boolean =>
-      text.includes(`${setting}_FILE: /run/secrets/`);
-    expect(secret.filter((setting) => !isThere(setting))).toEqual([]);
-    const known = new Set<string>([...plain, ...secret.map((setting) => `${setting}_FILE`)]);
-    expect([...given].filter((variable) => !known.has(variable))).toEqual([]);
+  it('hands .env to start and worker, and every line of its own is a setting', () => {
+    const known = new Set(SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]));
+    for (const [name, service] of Object.entries(services)) {
+      const isOurs = name === 'start' || name === 'worker';
+      expect([name, service.env_file]).toEqual([name, isOurs ? '.env' : undefined]);
+      const given = isOurs ? Object.keys(service.environment ?? {}) : [];
+      expect(given.filter((variable) => !known.has(variable))).toEqual([]);
+    }
   });
 
   it('lets Redis in by a password that no command line shows, and keeps its jobs', () => {

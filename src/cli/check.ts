@@ -13,7 +13,6 @@ import { pauseText } from '../mirror/pauses.ts';
 import { channelNames, type ChannelSettings, testChannels } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
-import { retiredAddress } from '../settings/alert-settings.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
 import { unmatchedMessage, type UnmatchedName } from '../sync/unmatched-names.ts';
 import { requireFreePort } from '../web/listen.ts';
@@ -144,15 +143,11 @@ async function tryReceivers(app: App): Promise<SubjectResult[]> {
 /** Where notifications go, and whether that may be meant; nothing is sent. */
 function describeReceivers(app: App): SubjectResult[] {
   const subject = 'notifications';
-  const { alertUrl, heartbeatUrl } = app.config.notify;
+  const { heartbeatUrl } = app.config.notify;
   const names = channelNames(channelsOf(app));
   const results: SubjectResult[] = names.map((name) => {
     return { subject, ok: true, message: `go to ${name}` };
   });
-  const retired = alertUrl === undefined ? undefined : retiredAddress(alertUrl);
-  if (retired !== undefined) {
-    results.push({ subject, ok: false, mistaken: true, message: `ALERT_WEBHOOK_URL ${retired}` });
-  }
   if (names.length === 0) {
     const message = 'are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set';
     results.push({ subject, ok: true, message });

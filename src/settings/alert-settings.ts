@@ -24,34 +24,14 @@ export function readNotify(reader: SettingsReader, warnings: string[]): NotifySe
       ? undefined
       : { server, from, to };
   return {
-    alertUrl: readWebhook(reader, 'ALERT_WEBHOOK_URL', warnings),
+    alertUrl: readSafeAddress(reader, 'ALERT_WEBHOOK_URL'),
     alertEmail: mail(alertTo),
-    newUrl: readWebhook(reader, 'NOTIFY_NEW_URL', warnings),
+    newUrl: readSafeAddress(reader, 'NOTIFY_NEW_URL'),
     newEmail: mail(newTo),
     heartbeatUrl: readSafeAddress(reader, 'HEARTBEAT_URL'),
     statusUrl: reader.read('STATUS_URL', pageAddress),
   };
 }
-
-function readWebhook(
-  reader: SettingsReader,
-  name: SettingName,
-  warnings: string[],
-): string | undefined {
-  const url = readSafeAddress(reader, name);
-  const retired = url === undefined ? undefined : retiredAddress(url);
-  if (retired !== undefined) warnings.push(`${name} ${retired}.`);
-  return url;
-}
-
-/** The connectors of Office 365 were retired in 2026. */
-const CONNECTOR = /^(?:[\w-]+\.)?webhook\.office\.com$|^outlook\.office(?:365)?\.com$/;
-
-/** Why nothing that is sent to a webhook arrives any more; goes on after its name. Undefined: nothing is known against it. */
-export const retiredAddress = (url: string): string | undefined =>
-  CONNECTOR.test(new URL(url).hostname)
-    ? 'is the address of an Office 365 connector, which Microsoft has retired: in Teams, make a workflow "Send webhook alerts to a channel" and set its address'
-    : undefined;
 
 /** An address that holds a secret: messages do not quote it (L15). */
 function readSafeAddress(reader: SettingsReader, name: SettingName): string | undefined {

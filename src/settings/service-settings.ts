@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { LOG_LEVELS, type LogLevel } from '../base/logger.ts';
 import { looksLikeKey } from '../base/key-like.ts';
 import { isLoopback } from '../base/transport.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import { parseQueueUrl, queueTransport, QueueUrlError } from '../queue/backends.ts';
 import { requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
-import { apiAddress, oneOf, wholeNumber } from './value-schemas.ts';
+import { apiAddress, oneOf, secretOf, wholeNumber } from './value-schemas.ts';
 
 /** The two ways of sending the key. */
 export type FormsAuth = 'bearer' | 'x-api-key';
@@ -33,20 +32,24 @@ const headerToken = z
 
 /** The source; undefined when it is not set up or wrong. Complains about what is missing when `required`. */
 export function readSource(reader: SettingsReader, required: boolean): SourceSettings | undefined {
-  const url = required
-    ? reader.readRequired(
-        'FORMS_API_URL',
-        apiAddress,
-        'the base address of the Forms API, with its version prefix',
-      )
-    : reader.read('FORMS_API_URL', apiAddress);
-  const key = required
-    ? reader.readRequired(
-        'FORMS_API_KEY',
-        headerToken,
-        'the dashboard makes one under Settings, API keys',
-      )
-    : reader.read('FORMS_API_KEY', headerToken);
+  const read = <T>(
+    name: 'FORMS_API_URL' | 'FORMS_API_KEY',
+    schema: z.ZodType<T, string>,
+    why: string,
+  ) => {
+    if (required && !reader.isGiven(name)) reader.complain(name, `is missing: ${why}`);
+    return reader.read(name, schema);
+  };
+  const url = read(
+    'FORMS_API_URL',
+    apiAddress,
+    'the base address of the Forms API, with its version prefix',
+  );
+  const key = read(
+    'FORMS_API_KEY',
+    headerToken,
+    'the dashboard makes one under Settings, API keys',
+  );
   const auth = reader.readWithDefault('FORMS_API_AUTH', oneOf(['bearer', 'x-api-key']));
   const concurrency = reader.readWithDefault('FORMS_API_CONCURRENCY', wholeNumber(1, 32));
   const perMinute = reader.read('FORMS_API_RATE', wholeNumber(1, 1_000_000)) ?? null;
@@ -74,41 +77,30 @@ export interface GoogleSettings {
 
 const text = z.string();
 
-/** What a command shows: the status page of `start`, or what a worker tells of itself. */
-export type ShownPart = 'page' | 'worker';
+/** Fewer characters can be found by trial and error, or were meant for trying things out. */
+const LEAST_PASSWORD = 12;
 
 /**
- * Complains about what others can reach without a password worth the name, when the command shows it. A proxy in front of the page
- * may show it to others although HOST is a loopback address: so a password of the page has to be a good one anywhere.
+ * The status page. Complains when HOST lets other machines reach `shown`, what the command shows there, without a password;
+ * undefined: the command shows nothing.
  */
-export function readStatusPage(
-  reader: SettingsReader,
-  shown: ShownPart | undefined,
-): StatusSettings {
+export function readStatusPage(reader: SettingsReader, shown: string | undefined): StatusSettings {
   const host = reader.readWithDefault(
     'HOST',
     text.regex(/^[^\s/]+$/, 'is not a host name or address'),
   );
-  const password = reader.read('ADMIN_PASSWORD', text);
-  const isBeyond = shown !== undefined && !isLoopback(host);
-  const what = shown === 'page' ? 'the status page' : 'WORKER_PORT';
-  const why = isBeyond ? `HOST lets other machines reach ${what}` : 'a proxy may show it to others';
-  if (isBeyond && !reader.isGiven('ADMIN_PASSWORD')) {
-    reader.complain('ADMIN_PASSWORD', `is missing: it is required because ${why}`);
+  if (shown !== undefined && !isLoopback(host) && !reader.isGiven('ADMIN_PASSWORD')) {
+    reader.complain(
+      'ADMIN_PASSWORD',
+      `is missing: it is required because HOST lets other machines reach ${shown}`,
+    );
   }
-  // No proxy shows a worker.
-  const isGuard = password !== undefined && (isBeyond || shown === 'page');
-  const weakness = isGuard ? weaknessOf(password) : undefined;
-  if (weakness !== undefined) {
-    reader.complain('ADMIN_PASSWORD', `${weakness} (a good one is required because ${why})`);
-  }
-  const port = reader.readWithDefault('PORT', wholeNumber(0, 65_535));
-  return { host, port, password };
+  return {
+    host,
+    port: reader.readWithDefault('PORT', wholeNumber(0, 65_535)),
+    password: reader.read('ADMIN_PASSWORD', secretOf(LEAST_PASSWORD, 'openssl rand -hex 16')),
+  };
 }
-
-/** Where a worker tells of itself; undefined: nowhere. */
-export const readWorkerPort = (reader: SettingsReader): number | undefined =>
-  reader.read('WORKER_PORT', wholeNumber(0, 65_535));
 
 /** The queue's address; undefined: embedded. */
 export function readQueueUrl(reader: SettingsReader): URL | undefined {
@@ -146,13 +138,8 @@ const proxyAddress = text.transform((value, context): URL => {
   // As curl and others take it: host and port alone.
   const url = URL.parse(value.includes('://') ? value : `http://${value}`);
   // The host is shown.
-  if (
-    url !== null &&
-    !looksLikeKey(url.hostname) &&
-    /^https?:$/.test(url.protocol) &&
-    url.hostname !== ''
-  )
-    return url;
+  const isHttp = url !== null && /^https?:$/.test(url.protocol) && url.hostname !== '';
+  if (isHttp && !looksLikeKey(url.hostname)) return url;
   context.addIssue({
     code: 'custom',
     message: 'is not the address of an http proxy: write http://host:port',
@@ -182,21 +169,3 @@ const googleKey = text.refine((value) => {
     return false;
   }
 }, 'does not hold JSON: paste the whole file that Google gave you with the key, as it is or in base64');
-
-/** The directory for what this program keeps for itself. */
-export const readDataDir = (reader: SettingsReader): string =>
-  reader.readWithDefault('DATA_DIR', text);
-
-/** How much is logged; undefined: the command's own default. */
-export const readLogLevel = (reader: SettingsReader): LogLevel | undefined =>
-  reader.read('LOG_LEVEL', oneOf(LOG_LEVELS));
-
-/** Fewer characters can be found by trial and error, or were meant for trying things out. */
-const MIN_SECRET_LENGTH = 12;
-/** What is weak about a secret that guards something others can reach; undefined: nothing. Goes on after its name, quotes nothing of it (L15). */
-function weaknessOf(text: string): string | undefined {
-  if (text.length < MIN_SECRET_LENGTH) {
-    return `is short: with fewer than ${MIN_SECRET_LENGTH} characters it can be guessed. Make one with: openssl rand -hex 16`;
-  }
-  return undefined;
-}

@@ -52,7 +52,7 @@ export class SettingsReader {
     const from = this.sourceOf(name, target);
     const byDefault = settingOf(name).default;
     const fallback = (): T | undefined =>
-      byDefault === null ? undefined : schema.parse(byDefault);
+      byDefault === undefined ? undefined : schema.parse(byDefault);
     if (!this.isGiven(name, from)) return fallback();
     const variable = variableOf(name, from);
     const text = this.#text(name, variable);
@@ -72,12 +72,6 @@ export class SettingsReader {
     return value;
   }
 
-  /** As {@link read}; complains when it is not given. */
-  readRequired<T>(name: SettingName, schema: z.ZodType<T, string>, why: string): T | undefined {
-    if (!this.isGiven(name)) this.complain(name, `is missing: ${why}`);
-    return this.read(name, schema);
-  }
-
   /** The unnamed setting is read once for each target that takes it as its default: it is complained about once. */
   #record(problem: SettingProblem): void {
     const known = this.problems.some(
@@ -91,7 +85,7 @@ export class SettingsReader {
   }
 
   #path(name: SettingName, variable: string): string | undefined {
-    return settingOf(name).secret ? this.#value(`${variable}_FILE`) : undefined;
+    return settingOf(name).secret === true ? this.#value(`${variable}_FILE`) : undefined;
   }
 
   #text(name: SettingName, variable: string): string | undefined {

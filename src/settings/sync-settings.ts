@@ -2,15 +2,15 @@ import { CronExpressionParser } from 'cron-parser';
 import { isLoopback } from '../base/transport.ts';
 import { STATUSES } from '../mirror/types.ts';
 import type { SettingsReader } from './settings-reader.ts';
-import { cronPattern, duration, fraction, listOf, oneOf, timeZone } from './value-schemas.ts';
+import { cronPattern, duration, listOf, oneOf, timeZone } from './value-schemas.ts';
 
-/** When passes run by themselves. */
+/** When polls and row comparisons run by themselves. */
 export interface ScheduleSettings {
-  /** What is new: every so often, or by a cron expression in a time zone. */
+  /** Polls: every so often, or by a cron expression in a time zone. */
   readonly incremental:
     | { readonly everyMs: number }
     | { readonly cron: string; readonly timeZone: string };
-  /** Everything. */
+  /** Within this time every row is compared. */
   readonly fullEveryMs: number;
 }
 
@@ -22,8 +22,8 @@ export interface MarkSettings {
 }
 
 /**
- * The least time between two looks, and between two passes over everything: a shorter one asks the source more than it
- * brings. A source on this machine is a stand-in, for trying things out: there anything goes.
+ * The least time between two polls, and for comparing every row: a shorter one asks the source more than it brings.
+ * A source on this machine is a stand-in, for trying things out: there anything goes.
  */
 const LEAST_SYNC_MS = 10_000;
 const LEAST_RECONCILE_MS = 60_000;
@@ -87,79 +87,40 @@ export function readMarking(reader: SettingsReader, warnings: string[]): MarkSet
   return { status, from };
 }
 
-/** The brake on deletions, as a part of one. */
-export const readMaxDeleteFraction = (reader: SettingsReader): number =>
-  reader.readWithDefault('MAX_DELETE_FRACTION', fraction);
-
-/** How long rows marked deleted stay, in milliseconds; undefined: for ever. */
-export const readPurgeDeletedAfter = (reader: SettingsReader): number | undefined =>
-  reader.read('PURGE_DELETED_AFTER', duration);
-
-/** How long histories tell what was before, in milliseconds; undefined: for ever. */
-export const readPurgeHistoryAfter = (reader: SettingsReader): number | undefined =>
-  reader.read('PURGE_HISTORY_AFTER', duration);
-
-const DAY_MS = 86_400_000;
 /** A week shows every gap of a sensible schedule; MAX_RUNS is for expressions that match every second. */
-const LOOK_AHEAD_MS = 8 * DAY_MS;
+const LOOK_AHEAD_MS = 8 * 86_400_000;
 const MAX_RUNS = 12_000;
 
-/** When the next incremental pass is due after one that began at `afterMs`. Both in milliseconds since the epoch. */
+/** When the next poll is due after one that began at `afterMs`. Both in milliseconds since the epoch. */
 export function nextRunMs({ incremental }: ScheduleSettings, afterMs: number): number {
   if ('everyMs' in incremental) return afterMs + incremental.everyMs;
   return runs(incremental, afterMs).next().getTime();
 }
 
-/** A pattern of seconds repeats each minute. */
-const RUNS_OF_A_MINUTE = 60;
+/** Enough of a pattern to see its shortest gap: one of seconds repeats each minute. */
+const FIRST_RUNS = 60;
 
-function shortestGapMs({ incremental }: ScheduleSettings): number {
-  if ('everyMs' in incremental) return incremental.everyMs;
-  const expression = runs(incremental, 0);
-  let shortest = Infinity;
+/** The least time between two polls, as far as the next {@link FIRST_RUNS} show. */
+const shortestGapMs = ({ incremental }: ScheduleSettings): number =>
+  'everyMs' in incremental ? incremental.everyMs : Math.min(...gapsMs(incremental, 0, FIRST_RUNS));
+
+/** The longest time between two polls in the days after `fromMs`: nights and weekends of a cron expression. */
+export const longestGapMs = ({ incremental }: ScheduleSettings, fromMs: number): number =>
+  'everyMs' in incremental
+    ? incremental.everyMs
+    : gapsMs(incremental, fromMs, MAX_RUNS).reduce((longest, gap) => Math.max(longest, gap), 0);
+
+/** The times between the first `count` runs of a cron expression after `fromMs`, and no further than a week. */
+function gapsMs(cron: { cron: string; timeZone: string }, fromMs: number, count: number): number[] {
+  const expression = runs(cron, fromMs);
+  const gaps: number[] = [];
   let last = expression.next().getTime();
-  for (let run = 0; run < RUNS_OF_A_MINUTE; run++) {
+  while (gaps.length < count && last < fromMs + LOOK_AHEAD_MS) {
     const next = expression.next().getTime();
-    shortest = Math.min(shortest, next - last);
+    gaps.push(next - last);
     last = next;
   }
-  return shortest;
-}
-
-/** The longest time between two incremental passes in the days after `fromMs`: nights and weekends of a cron expression. */
-export function longestGapMs({ incremental }: ScheduleSettings, fromMs: number): number {
-  if ('everyMs' in incremental) return incremental.everyMs;
-  const expression = runs(incremental, fromMs);
-  let last = expression.next().getTime();
-  let longest = 0;
-  for (let run = 0; run < MAX_RUNS && last < fromMs + LOOK_AHEAD_MS; run++) {
-    const next = expression.next().getTime();
-    longest = Math.max(longest, next - last);
-    last = next;
-  }
-  return longest;
-}
-
-/** Runs that are counted one by one; further ones are taken to come as often. */
-const MAX_COUNTED = 1_000;
-
-/** How many ticks there are after `fromMs`, until `toMs`, for whatever schedule; about how many where they are very many. */
-export function ticksBetween(
-  { incremental }: ScheduleSettings,
-  fromMs: number,
-  toMs: number,
-): number {
-  if (toMs <= fromMs) return 0;
-  if ('everyMs' in incremental) return Math.floor((toMs - fromMs) / incremental.everyMs);
-  const expression = runs(incremental, fromMs);
-  for (let counted = 0; counted < MAX_COUNTED; counted++) {
-    const atMs = expression.next().getTime();
-    if (atMs > toMs) return counted;
-    if (counted + 1 === MAX_COUNTED) {
-      return Math.floor((MAX_COUNTED * (toMs - fromMs)) / (atMs - fromMs));
-    }
-  }
-  return MAX_COUNTED;
+  return gaps;
 }
 
 function runs({ cron, timeZone: tz }: { cron: string; timeZone: string }, fromMs: number) {

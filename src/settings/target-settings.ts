@@ -7,7 +7,7 @@ import { TargetUrlError } from '../targets/target-url-error.ts';
 import { requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { type SettingName, variableOf } from './settings-table.ts';
-import { list, oneOf, quoted } from './value-schemas.ts';
+import { list, oneOf, quoted, secretOf } from './value-schemas.ts';
 
 /** A target that forms are mirrored into. */
 export interface TargetSettings {
@@ -150,3 +150,29 @@ export const idleHistories = (targets: readonly TargetSettings[]): string[] =>
       ({ name }) =>
         `TARGET_HISTORY=full does nothing for target ${name}: only a database keeps the versions of rows. In a spreadsheet there is Google's own version history.`,
     );
+
+/** As many as a key of 24 random bytes has in base64, and as one of 16 in hexadecimal digits. */
+const LEAST_HASH_KEY = 32;
+
+/** The key of the hashes. Complains when a target hashes and there is none, and when there is one and no target hashes. */
+export function readHashKey(
+  reader: SettingsReader,
+  names: readonly string[] | undefined,
+): string | undefined {
+  const hashing = [undefined, ...(names ?? [])].filter((name) =>
+    reader.isGiven('TARGET_HASH_FIELDS', name),
+  );
+  const isGiven = reader.isGiven('HASH_KEY');
+  if (hashing.length > 0 && !isGiven) {
+    const needing = variableOf('TARGET_HASH_FIELDS', hashing[0]);
+    const remedy = 'Make one with: openssl rand -base64 32';
+    reader.complain('HASH_KEY', `is missing: ${needing} needs it. ${remedy}`);
+  }
+  // Who has made a key wants hashes: under a name that is not read, say, the fields would be stored in plain.
+  const areKnown = names !== undefined || !reader.isGiven('TARGETS');
+  if (hashing.length === 0 && areKnown && isGiven) {
+    const message = `is set, and no target hashes: name the fields in ${variableOf('TARGET_HASH_FIELDS')}, or remove this line`;
+    reader.complain('HASH_KEY', message);
+  }
+  return reader.read('HASH_KEY', secretOf(LEAST_HASH_KEY, 'openssl rand -base64 32'));
+}

@@ -69,6 +69,15 @@ function wordList(words: readonly string[]): string {
     : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 }
 
+/** A secret of at least so many characters: fewer can be found by trial and error. `command` makes a good one. */
+export const secretOf = (least: number, command: string) =>
+  z
+    .string()
+    .min(
+      least,
+      `is shorter than ${least} characters, so it can be guessed. Make one with: ${command}`,
+    );
+
 /** Entries between commas, white space or line breaks, each once. */
 export const list = textTo(
   (text) => {

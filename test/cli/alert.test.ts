@@ -74,7 +74,7 @@ describe('check --alert', () => {
 });
 
 describe('check', () => {
-  it('tells where alerts go without a secret, and fails for an address that takes nothing any more', async () => {
+  it('tells where alerts go without a secret', async () => {
     const place = await openPlace({ submissions: 5 });
     const env = {
       ...place.env,
@@ -87,13 +87,6 @@ describe('check', () => {
     expect(stdout).toContain('✓ heartbeat: goes to hc-ping.example.com while nothing has failed\n');
     expect(stdout).not.toContain('S3CRET');
     expect(code).toBe(0);
-    const retired = 'https://contoso.webhook.office.com/webhookb2/S3CRET';
-    const failed = await runCli(['check'], { ...env, ALERT_WEBHOOK_URL: retired });
-    expect(failed.stdout).toMatch(
-      /^✗ notifications: ALERT_WEBHOOK_URL is the address of an Office 365/m,
-    );
-    expect(failed.stdout).not.toContain('S3CRET');
-    expect(failed.code).toBe(2);
     const none = await runCli(['check'], place.env);
     expect(none.stdout).toContain('✓ notifications: are off: ');
   });

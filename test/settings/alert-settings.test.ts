@@ -99,14 +99,6 @@ describe('where notifications go', () => {
       { ALERT_SMTP_URL: SMTP },
       'ALERT_SMTP_URL does nothing without ALERT_EMAIL_TO or NOTIFY_NEW_EMAIL_TO.',
     ],
-    [
-      { ALERT_WEBHOOK_URL: 'https://contoso.webhook.office.com/webhookb2/S3CRET' },
-      'ALERT_WEBHOOK_URL is the address of an Office 365 connector, which Microsoft has retired',
-    ],
-    [
-      { NOTIFY_NEW_URL: 'https://outlook.office.com/webhook/S3CRET' },
-      'NOTIFY_NEW_URL is the address of an Office 365 connector',
-    ],
   ])('%j is worth a warning', (env, warning) => {
     const { warnings } = load({ ...SOURCE, ...(env as Record<string, string>) });
     expect(warnings.join('\n')).toContain(warning);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { longestGapMs, nextRunMs, ticksBetween } from '../../src/settings/sync-settings.ts';
+import { longestGapMs, nextRunMs } from '../../src/settings/sync-settings.ts';
 
 const HOUR_MS = 3_600_000;
 const every = { incremental: { everyMs: 60_000 }, fullEveryMs: 6 * HOUR_MS };
@@ -33,21 +33,5 @@ describe('the longest silence of a schedule', () => {
   it('is found in bounded time for a schedule that fires each second', () => {
     const busy = { ...office, incremental: { cron: '* * * * * *', timeZone: 'UTC' } };
     expect(longestGapMs(busy, FRIDAY)).toBe(1_000);
-  });
-});
-
-describe('the ticks of a time', () => {
-  it('are as many as intervals fit in, or as the cron expression says', () => {
-    expect(ticksBetween(every, FRIDAY, FRIDAY + HOUR_MS)).toBe(60);
-    expect(ticksBetween(every, FRIDAY, FRIDAY + 59_999)).toBe(0);
-    expect(ticksBetween(every, FRIDAY, FRIDAY - HOUR_MS)).toBe(0);
-    // From 17:57 on Friday in Prague to the end of Monday: ten hours of twelve.
-    expect(ticksBetween(office, FRIDAY, FRIDAY + 3.5 * 24 * HOUR_MS)).toBe(120);
-    expect(ticksBetween(office, FRIDAY, FRIDAY + 24 * HOUR_MS)).toBe(0);
-  });
-
-  it('are reported in bounded time where there are very many', () => {
-    const busy = { ...office, incremental: { cron: '* * * * * *', timeZone: 'UTC' } };
-    expect(ticksBetween(busy, FRIDAY, FRIDAY + 24 * HOUR_MS)).toBe(86_400);
   });
 });

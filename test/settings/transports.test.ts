@@ -171,8 +171,8 @@ describe('an address beyond this machine', () => {
 
 describe('the password of a page that others can reach', () => {
   it.each([
-    ['short', 'elevenchars', 'is short'],
-    ["the example's", settingOf('ADMIN_PASSWORD').example, 'is short'],
+    ['short', 'elevenchars', 'is shorter than 12 characters'],
+    ["the example's", settingOf('ADMIN_PASSWORD').example, 'is shorter than 12 characters'],
   ])('is refused when it is %s', (_what, ADMIN_PASSWORD, message) => {
     // With a loopback HOST a proxy may show the page.
     for (const reach of [{ HOST: '0.0.0.0' }, {}]) {

@@ -1,24 +1,24 @@
-import { SETTING_GROUPS } from '../../src/settings/setting.ts';
 import {
-  SETTING_NAMES,
+  SETTINGS,
   type SettingName,
   settingOf,
   variableOf,
 } from '../../src/settings/settings-table.ts';
 import { exampleLine } from '../../src/settings/problems.ts';
 
-const inGroup = (group: string): SettingName[] =>
-  SETTING_NAMES.filter((name) => settingOf(name).group === group);
+const GROUPS = Object.entries(SETTINGS).map(([group, settings]) => {
+  return { group, names: Object.keys(settings) as SettingName[] };
+});
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 /** The settings as README shows them: a table for each group. */
 export function settingsMarkdown(): string {
-  return SETTING_GROUPS.map((group) => {
-    const rows = inGroup(group).map((name) => {
+  return GROUPS.map(({ group, names: inGroup }) => {
+    const rows = inGroup.map((name) => {
       const { default: preset, whenUnset, meaning, secret } = settingOf(name);
       const names = `\`${name}\`${secret ? `, or \`${name}_FILE\`` : ''}`;
-      const unset = preset === null ? (whenUnset ?? '') : `\`${preset}\``;
+      const unset = preset === undefined ? (whenUnset ?? '') : `\`${preset}\``;
       return `| ${names} | ${cell(unset)} | ${cell(meaning)} |`;
     });
     return [`**${group}**`, '', '| name | default | meaning |', '|---|---|---|', ...rows].join(
@@ -41,7 +41,7 @@ function envEntry(name: SettingName): string[] {
   const { default: preset, whenUnset, meaning, secret, perTarget } = settingOf(name);
   const plain = (text: string): string => text.replaceAll('`', '');
   const notes = [
-    preset === null ? `Default: ${plain(whenUnset ?? 'none')}.` : `Default: ${preset}.`,
+    preset === undefined ? `Default: ${plain(whenUnset ?? 'none')}.` : `Default: ${preset}.`,
     ...(secret ? [`Or ${name}_FILE, a file that holds it.`] : []),
     ...(perTarget ? [`Per target: ${variableOf(name, '<name>')}.`] : []),
   ];
@@ -57,11 +57,11 @@ export function settingsDotEnv(): string {
     '# Made from src/settings/settings-table.ts: change it there, then run npm run docs.',
     '',
   ];
-  const groups = SETTING_GROUPS.map(envGroup);
+  const groups = GROUPS.map(envGroup);
   return `${[...head, ...groups].join('\n').trimEnd()}\n`;
 }
 
-function envGroup(group: string): string {
+function envGroup({ group, names }: (typeof GROUPS)[number]): string {
   const rule = `# --- ${group} ${'-'.repeat(80 - group.length)}`;
-  return [rule, '', ...inGroup(group).flatMap(envEntry)].join('\n');
+  return [rule, '', ...names.flatMap(envEntry)].join('\n');
 }
