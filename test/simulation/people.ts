@@ -206,7 +206,6 @@ export class People {
         if (field === undefined || this.#hashed.has(field.id)) return null;
         this.#hashed.add(field.id);
         this.#makePrivate(field.id);
-        this.#touchAll();
         return { text: `hash ${field.id} from now on` };
       }
       case 'deselect': {
@@ -228,7 +227,6 @@ export class People {
         left.delete(id);
         this.#selected = left;
         this.#makePrivate(id);
-        this.#touchAll();
         return { text: `select all but ${id}` };
       }
       case 'misname':

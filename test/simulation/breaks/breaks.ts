@@ -99,10 +99,14 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L5',
     name: 'the state is committed before the rows that it speaks of',
-    why: 'It loses rows only where a process dies between the two commits.',
-    file: 'src/sync/sink.ts',
-    find: 'await this.flush({ state });',
-    replace: 'await this.#form.commit({ state });',
+    file: 'src/sync/due.ts',
+    find: `await work.sink.add(page.items);
+  await settleAbsent(work, WHOLE, sweep.seen);
+  await noteWhole(work, atMs);`,
+    replace: `await noteWhole(work, atMs);
+  await work.sink.add(page.items);
+  await settleAbsent(work, WHOLE, sweep.seen);`,
+    with: ['edit'],
   },
   {
     law: 'L5',
@@ -351,7 +355,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/health/facts.ts',
     find: 'now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now),',
     replace: 'now !== undefined && before !== null && goneAtMs === null && before === now,',
-    why: 'No deed selects a field again, and after the others every answer in the copy is right.',
+    with: ['hash'],
   },
   {
     law: 'L17',
