@@ -155,8 +155,7 @@ export class History {
         for (let n = step.changes ?? 0; n > 0; n--) this.#change();
         return;
       case 'wait':
-        this.world.clock.now += step.ms ?? 0;
-        return;
+        return this.#wait(step.ms ?? 0, step.changes ?? 0);
       case 'deed':
         await this.#deed(step, random);
         // What a person did is noticed at once.
@@ -173,6 +172,15 @@ export class History {
       case 'broken':
         return this.#broken(random);
     }
+  }
+
+  /** Time passes, and people submit. */
+  #wait(ms: number, submissions: number): void {
+    for (let n = 0; n < submissions; n++) {
+      this.world.clock.now += Math.floor(ms / submissions);
+      this.#change(['new']);
+    }
+    if (submissions === 0) this.world.clock.now += ms;
   }
 
   /** A change between two requests, if the source is busy. */

@@ -34,7 +34,7 @@ export interface Step {
   readonly crashAt?: number;
   /** At which of its requests one of them is suspended; 0 for never. */
   readonly sleepsAt?: number;
-  /** So many; before a verification, edits of answers. */
+  /** So many; before a verification, edits of answers; during a wait, new submissions. */
   readonly changes?: number;
   readonly ms?: number;
   readonly deed?: Deed;
@@ -109,7 +109,7 @@ export function drawPlan(
   kinds: readonly SourceKind[] = SOURCE_KINDS,
   known: ReadonlySet<string> = KNOWN,
 ): Plan {
-  const plan = withPause(withRefusals(drawWhole(seed, kinds, known)));
+  const plan = withNight(withPause(withRefusals(drawWhole(seed, kinds, known))));
   return seed % 4 === 3 && kinds.includes('busy') ? asFirstCopy(plan) : plan;
 }
 
@@ -120,6 +120,15 @@ function withRefusals(plan: Plan): Plan {
   const transitions = random.pick(['not-made', 'some-refused', 'refused-409'] as const);
   const patchAnswer = random.pick(['submission', 'empty-object', 'nothing', 'text'] as const);
   return { ...plan, behaviour: { ...plan.behaviour, transitions, patchAnswer } };
+}
+
+/** People submit while nobody polls. */
+function withNight(plan: Plan): Plan {
+  const random = new Random(plan.seed ^ 0x91647);
+  const steps = plan.steps.map((step) =>
+    step.what === 'wait' && random.chance(0.4) ? { ...step, changes: 2 + random.below(8) } : step,
+  );
+  return { ...plan, steps };
 }
 
 /** A person pauses a form during its first copy, when all submissions wait to be written back. */
@@ -215,8 +224,20 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
   };
 }
 
-/** The plan with a behaviour (`point=value`), a change or a deed in it that it may not have drawn; throws where `what` is none of them. */
+/**
+ * The plan with a behaviour (`point=value`), a change or a deed in it that it may not have drawn, or a `night` before each of its runs,
+ * in which people submit; throws where `what` is none of them.
+ */
 export function withMore(plan: Plan, what: string): Plan {
+  if (what === 'night') {
+    const night = { what: 'wait', ms: NIGHT_MS, changes: 8 } as const;
+    const steps = plan.steps.flatMap((step, at) =>
+      at > 0 && (step.what === 'sync' || step.what === 'tick')
+        ? [{ ...night, seed: step.seed + 13 }, step]
+        : [step],
+    );
+    return { ...plan, steps };
+  }
   const change = CHANGE_KINDS.find((each) => each === what);
   if (change !== undefined) return { ...plan, changes: [...plan.changes, change, change] };
   const deed = DEEDS.find((each) => each === what);
@@ -230,6 +251,7 @@ export function withMore(plan: Plan, what: string): Plan {
   const isDoubled = behaviour.doubles !== 'none' && !plan.changes.includes('double');
   return { ...plan, behaviour, changes: [...plan.changes, ...(isDoubled ? DOUBLE : [])] };
 }
+const NIGHT_MS = 40 * 60_000;
 const DOUBLE: readonly ChangeKind[] = ['double'];
 
 /** Half of all crashes are among the first thirty acts. */

@@ -72,7 +72,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/sync/newest.ts',
     find: 'if (!isGapless) return null;',
     replace: '',
-    with: ['burst', 'delete'],
+    with: ['night', 'delete'],
   },
   {
     law: 'L2',
