@@ -33,6 +33,8 @@ export const PAGE = 100;
 const MOST_IDLE = 3;
 /** After so many submissions that did not answer, tries included, each other one is asked for once. */
 const PATIENCE = 10;
+/** So many other forms are asked at most. */
+const MOST_OTHERS = 5;
 const SORTED = { sortBy: 'submittedAt', sortOrder: 'desc' } as const;
 
 /** The Forms API as one run reads it: counts the requests, and stops with its signal. */
@@ -80,15 +82,29 @@ export class Source {
     }
   }
 
-  /** Whether the list of this form shows any submission. False if the source refuses the list or does not know the form. */
-  async shows(formId: string): Promise<boolean> {
+  /** Whether the list of this form shows any submission; null if the source refuses the list or does not know the form. */
+  async shows(formId: string): Promise<boolean | null> {
     try {
       const answer = await this.count({ formId });
-      return answer !== null && answer.total > 0;
+      return answer && answer.total > 0;
     } catch (error) {
-      if (isGone(error)) return false;
+      if (isGone(error)) return null;
       throw error;
     }
+  }
+
+  /** Whether the list of another form begins with a submission that this form's list begins with. `first`: as it did just now. */
+  async showsElsewhere(formId: string, first: Page): Promise<boolean> {
+    const others = (await this.#client.listForms(this.#call)).filter(({ id }) => id !== formId);
+    for (const { id } of others.slice(0, MOST_OTHERS)) {
+      const page = await this.page({ formId: id });
+      if (page.items.length === 0) continue;
+      // Newcomers may have filled the first page since; hardly twice.
+      const own = [...first.items, ...(await this.page({ formId })).items];
+      const keys = new Set(own.map(({ key }) => key));
+      return page.items.some(({ key }) => keys.has(key));
+    }
+    return false;
   }
 
   /** Throws what concerns all submissions: a refused key, a stop. */

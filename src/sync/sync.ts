@@ -110,13 +110,17 @@ async function agree({ sink, form }: Work, atMs: number, onStatuses: boolean): P
 
 /** A source that ignores `formId` shows the submissions of all forms in each: then nothing is proven of any. */
 async function requireForms(
-  { source, profile }: Work,
-  { total }: Page,
+  { source, profile, form }: Work,
+  first: Page,
   isReading: boolean,
 ): Promise<void> {
   // Where nothing is shown, nothing can be stored, and nothing is learned. Whenever ranges are read, it is asked again.
-  if (total > 0 && (isReading || profile.now.hasForms !== true)) {
-    profile.learn({ hasForms: !(await source.shows('no-such-form')) });
+  if (first.total > 0 && (isReading || profile.now.hasForms !== true)) {
+    // A source that knows its forms refuses that one, and may show the same list in each of the others.
+    const isIgnored =
+      (await source.shows('no-such-form')) ??
+      (await source.showsElsewhere(form.state.formId, first));
+    profile.learn({ hasForms: !isIgnored });
   }
   if (profile.now.hasForms === false) throw new Incomplete('FOREIGN');
 }

@@ -126,6 +126,11 @@ function formBreaches(
 ): Breach[] {
   const breaches: Breach[] = [];
   if (form.twice.length > 0) breaches.push({ law: 'L5', text: `${form.twice[0]} has two rows` });
+  for (const id of form.rows.keys()) {
+    const owner = source.submissions.get(id)?.formId ?? form.formId;
+    if (owner !== form.formId)
+      breaches.push({ law: 'L3', text: `${id} of ${owner} is in ${form.table}` });
+  }
   for (const id of special.erased) {
     if (form.rows.has(id) || form.rejected.has(id))
       breaches.push({ law: 'L18', text: `${id} was forgotten, and is in ${form.table} again` });

@@ -90,6 +90,14 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (!Array.isArray(items) || items.length >= 0) return undefined;',
   },
   {
+    law: 'L3',
+    name: 'a source that ignores formId is believed',
+    file: 'src/sync/sync.ts',
+    find: "if (profile.now.hasForms === false) throw new Incomplete('FOREIGN');",
+    replace: '',
+    with: ['formFilter=ignored', 'itemForm=missing'],
+  },
+  {
     law: 'L4',
     name: 'a row is written although it is the same',
     file: 'src/targets/sql/sqlite/sqlite-dialect.ts',
