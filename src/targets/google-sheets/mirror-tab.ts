@@ -192,15 +192,16 @@ function mirrorPage(all: readonly ShownForm[]): MirrorPage {
       .toSorted((one, two) => one.position - two.position)
       .map(({ id, label, isInForm }) => [
         state.name,
-        label,
-        null,
-        null,
         isInForm ? 'in the form' : 'not in the form any more',
+        null,
+        null,
+        null,
+        label,
         id,
       ]),
   );
   if (fields.length > 0)
-    section(['Questions', 'Question', '', '', '', 'Field ID', ''], fields, MOST_FIELDS);
+    section(['Questions', '', '', '', '', 'Question', 'Field ID'], fields, MOST_FIELDS);
   return { rows, headers };
 }
 
