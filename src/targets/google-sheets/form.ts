@@ -473,7 +473,7 @@ export class SheetForm implements OpenForm {
   }
 }
 
-/** The name of a commit alone is not worth a write: the next one takes it. */
+/** Whether only the name of a commit differs, which is not worth a write: the next one takes it. */
 const isSameDocument = (a: FormDocument, b: FormDocument | null): boolean =>
   b !== null &&
   isDeepStrictEqual(

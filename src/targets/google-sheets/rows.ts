@@ -182,7 +182,7 @@ export function writeRow(
 }
 
 /**
- * Inserts rows before row `at`: nothing that moves meanwhile is written over. What people laid over the rows and ends there takes
+ * Inserts rows before row `at`: nothing that people move in the same moment is written over. What people laid over the rows and ends there takes
  * them in.
  */
 export function insertRows(
@@ -210,7 +210,7 @@ export function insertRows(
     },
   });
   // Google lets what is laid over rows grow where a row comes in between, and never where it comes right behind its last: rows are
-  // inserted above that one, which then moves up again. This names no range, so it breaks none that people change meanwhile.
+  // inserted above that one, which then moves up again. This names no range, so it breaks none that people change in the same moment.
   const isInside =
     laid.some(({ start, end }) => end === at && end - start > 1) &&
     !obstacles.some(({ area }) => isWithin(area, at - 1));

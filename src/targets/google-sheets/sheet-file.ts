@@ -161,7 +161,7 @@ export class SheetFile {
     return (found?.valueRange?.values ?? []) as ReadValue[][];
   }
 
-  /** The cells of our columns in a tab: by their metadata, wherever people have moved them meanwhile. `only`: some of them. */
+  /** The cells of our columns in a tab: by their metadata, wherever people have moved them. `only`: some of them. */
   async table(tab: FormTab, only?: readonly ColumnKey[]): Promise<Table> {
     return (await this.tables([tab], only)).get(tab) ?? new Map();
   }

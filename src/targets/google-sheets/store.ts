@@ -49,7 +49,7 @@ export interface SheetStoreOptions extends CredentialsSource {
   readonly summary?: boolean | undefined;
 }
 
-/** So often forms are read again because another process has written meanwhile. */
+/** So often forms are read again because another process has written in between. */
 const MOST_READINGS = 3;
 
 /** Opens a spreadsheet by its ID. Reads the credentials and makes no call yet; throws SETTINGS and TARGET_DENIED. */

@@ -255,7 +255,7 @@ class Page {
     });
   }
 
-  /** All of it. Cells that a formula fills besides its own stay empty. */
+  /** All of it. Cells that the formula of another cell fills stay empty. */
   requests(height: number): Request[] {
     const startRow = this.#top;
     const rows = Array.from({ length: height }, (_, row) => ({

@@ -132,7 +132,7 @@ function ownersOf(
 
 const MOST_READINGS = 5;
 
-/** The cells of a tab, and where its columns were meanwhile: people are at work in it. Null where there is none. */
+/** The cells of a tab, and where its columns were when they were read: people are at work in it. Null where there is no tab. */
 async function readSettled(
   file: SheetFile,
   found: FormTab | undefined,

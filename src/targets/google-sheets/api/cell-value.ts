@@ -89,7 +89,7 @@ const plainLines = (text: string): string =>
 
 /**
  * Mixes one cell into a fingerprint of a row (53 bits in two halves). Blank cells add nothing, so that a new column
- * leaves the fingerprints of old rows alone.
+ * does not change the fingerprints of old rows.
  */
 export class Fingerprint {
   #h1 = 0x9e3779b1 | 0;
