@@ -178,6 +178,8 @@ export class SheetForm implements OpenForm {
   #kept: FormDocument | null;
   /** The cells as they were read, until something is written. */
   #table: Table | null;
+  /** A write met other cells than it was meant for, and what it left is not removed yet. */
+  #isAstray = false;
 
   constructor({ file, salt, known, kept, time, table, unread, losses, writer }: SheetFormParts) {
     [this.#file, this.#salt, this.#writer, this.#time] = [file, salt, writer, time];
@@ -293,7 +295,9 @@ export class SheetForm implements OpenForm {
       const { rows, entries } = { ...known, ...planned.after };
       const commitUs = nextCommitUs(known.state, this.#file.clock.now());
       const state = { ...known.state, commitUs, tally: tallyOf(rows, entries) };
-      const after = { ...planned.after, state };
+      // Nothing of a forgotten submission stays in the lists of the hidden tab, its ID included (L18).
+      const doubted = known.doubted.difference(new Set(planned.gone));
+      const after = { ...planned.after, state, doubted };
       return { requests: planned.requests, after, isShown: true, result: planned };
     });
     await this.#removeLeft(gone);
@@ -378,9 +382,6 @@ export class SheetForm implements OpenForm {
     [this.#known, this.#kept] = [result.known, result.document];
     return { result: result.planned.result, isAstray };
   }
-
-  /** A write met other cells than it was meant for, and what it left is not removed yet. */
-  #isAstray = false;
 
   /**
    * A write met other cells than it was meant for, or perhaps (`isCertain`: false): people moved them in between. What went beside the

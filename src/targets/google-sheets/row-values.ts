@@ -93,7 +93,7 @@ const shortLabel = (label: string): string =>
 const isTime = (key: ColumnKey): boolean => key === 's:at' || key === 's:removed';
 
 /** Serials that mean the same microsecond are the same time. */
-const microsOf = (serial: number): number => Math.round(serial * 86_400_000_000);
+export const microsOf = (serial: number): number => Math.round(serial * 86_400_000_000);
 
 const sameValue = (key: ColumnKey, read: ReadValue, value: SheetValue): boolean =>
   isTime(key) && typeof read === 'number' && typeof value === 'number'

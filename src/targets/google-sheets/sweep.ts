@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { cellData, type ReadValue } from './api/cell-value.ts';
 import { deleteRows } from './erase.ts';
-import { timeOf } from './row-values.ts';
+import { microsOf } from './row-values.ts';
 import type { KnownRow } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
 import { type Aim, aimAt, type SheetFile, type View } from './sheet-file.ts';
@@ -104,21 +104,22 @@ function ownersOf(
   known: ReadonlyMap<string, KnownRow>,
   time: SerialTime,
 ): [row: number, id: string | null][] {
-  const times = lines.map((line) => new Set(line.map((cell) => timeOf(cell, time))));
+  const shown = (cell: ReadValue): ReadValue => (typeof cell === 'number' ? microsOf(cell) : cell);
+  const timeOf = (createdAt: string): ReadValue => shown(time.toSerial(createdAt) ?? createdAt);
+  const times = lines.map((line) => new Set(line.map(shown)));
   const claimed = new Set<string>();
   const isRight = (row: number): boolean => {
     const found = known.get(ids[row] ?? '');
-    return (
-      found !== undefined && (found.createdAt === null || times[row]?.has(found.createdAt) === true)
-    );
+    if (found === undefined) return false;
+    return found.createdAt === null || times[row]?.has(timeOf(found.createdAt)) === true;
   };
   for (const [row, id] of ids.entries()) if (isRight(row)) claimed.add(id);
-  const lost = new Map<string, string[]>();
+  const lost = new Map<ReadValue, string[]>();
   for (const { id, createdAt } of known.values())
     if (createdAt !== null && !claimed.has(id))
-      lost.set(createdAt, [...(lost.get(createdAt) ?? []), id]);
+      lost.set(timeOf(createdAt), [...(lost.get(timeOf(createdAt)) ?? []), id]);
   const wrong = ids.flatMap((id, row) => {
-    const candidates = [...(times[row] ?? [])].flatMap((at) => lost.get(at ?? '') ?? []);
+    const candidates = [...(times[row] ?? [])].flatMap((at) => lost.get(at) ?? []);
     const isOurs = candidates.length > 0 || (id !== '' && claimed.has(id));
     return isRight(row) || !isOurs ? [] : [{ row, candidates }];
   });
