@@ -238,14 +238,8 @@ function formRow(form: ShownForm, row: number): readonly ShownCell[] {
     state.tally.deleted,
     asOfMs === null ? null : { atMs: asOfMs },
     health.message,
-    remedyOf(health),
+    health.remedy,
   ];
-}
-
-/** Remedies are for the admin of the mirror, and may be command lines; the people of a spreadsheet can only ask. */
-function remedyOf({ state, remedy }: FormHealthText): string | null {
-  if (remedy === null) return null;
-  return `Ask the admin of this mirror to ${state === 'paused' ? 'resume it' : 'look at it'}.`;
 }
 
 /** A text inside a formula. */
