@@ -81,7 +81,7 @@ describe('the floors of the house', () => {
 
 /** What the emulators share with the sandbox: how any service fails. */
 const SHARED: ReadonlySet<string> = new Set(
-  ['faults.ts', 'reply.ts'].map((name) => join(SRC, 'sandbox', name)),
+  ['faults.ts'].map((name) => join(SRC, 'sandbox', name)),
 );
 
 describe('an emulator', () => {

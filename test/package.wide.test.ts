@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSampleWorkspace } from '../src/sandbox/forms-api/sample-workspace.ts';
+import { createSampleWorkspace } from '../src/sandbox/sample-workspace.ts';
 import { Child, type Finally } from './support/child.ts';
 import { ChildPlace } from './support/child-place.ts';
 import { openSheet } from './support/cli-sheet.ts';

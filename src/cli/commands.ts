@@ -215,7 +215,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       command
         .option('--port <number>', 'port on 127.0.0.1; 0 for any free one', '4010')
         .option('--submissions <number>', 'sample submissions over all forms', '1250')
-        .option('--forms <number>', 'sample forms, 1 to 5', '3')
+        .option('--forms <number>', 'sample forms, 1 to 3', '3')
         .option('--seed <text>', 'seed of all sample data', '1')
         .option(
           '--traffic [per-minute]',

@@ -1,7 +1,7 @@
 import { MirrorError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import type { FaultRule } from '../sandbox/faults.ts';
-import { READINGS, type SandboxBehaviour } from '../sandbox/forms-api/behaviour.ts';
+import { READINGS, type SandboxBehaviour } from '../sandbox/behaviour.ts';
 import { FAULT_SYNTAX, READING_SYNTAX } from './commands.ts';
 
 type Parts = { -readonly [Key in keyof FaultRule]: FaultRule[Key] };

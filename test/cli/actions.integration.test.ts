@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
-import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import type { Child, ChildEnv, Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 

@@ -264,7 +264,7 @@ describe('export', () => {
 
   it('L17: claims what status and explain claim: what a look has seen since counts, and answers keep their time', async () => {
     const place = await openPlace({ submissions: 30 });
-    const { id, formId } = place.sandbox.store.at(0);
+    const { id, formId } = place.sandbox.store.all()[0]!;
     const slug = place.sandbox.store.forms().find((form) => form.id === formId)?.slug ?? '';
     // Long enough ago for times to differ to the second, and too short for a comparison to be due.
     const before: Clock = { ...systemClock, now: () => Date.now() - 60_000 };

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { printable } from '../../src/base/printable.ts';
-import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import { FormsStore } from '../../src/sandbox/store.ts';
 import type { Environment } from '../../src/settings/variables.ts';
 import { runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';

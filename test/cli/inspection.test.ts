@@ -269,7 +269,7 @@ describe('status', () => {
 describe('explain', () => {
   it('shows where one submission stands', async () => {
     const { env, sandbox } = await openPlace();
-    const { id } = sandbox.store.at(0);
+    const { id } = sandbox.store.all()[0]!;
     const before = await runCli(['explain', id], env);
     expect(before.stdout).toContain('default: not stored');
     await runCli(['sync'], env);
@@ -289,7 +289,7 @@ describe('explain', () => {
   it('L17: does not call a row the same that the source does not have, or that nobody compares', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);
-    const { id, formId } = sandbox.store.at(0);
+    const { id, formId } = sandbox.store.all()[0]!;
     const other = sandbox.store.forms().find((form) => form.id !== formId);
     const elsewhere = await runCli(['explain', id], { ...env, TARGET_FORMS: other!.slug });
     expect(elsewhere.stdout).toContain('default: its form is not mirrored here');
@@ -301,7 +301,7 @@ describe('explain', () => {
   it('L17: a history that is turned on begins with the next look, over a quiet source, too', async () => {
     const { env, sandbox, change } = await openPlace({ submissions: 20 });
     await runCli(['sync'], env);
-    const { formId } = sandbox.store.at(0);
+    const { formId } = sandbox.store.all()[0]!;
     const slug = sandbox.store.forms().find((form) => form.id === formId)?.slug ?? '';
     const read = (): void => change(`SELECT id FROM "${slug.replaceAll('-', '_')}_history"`);
     expect(read).toThrow(/no such table/);

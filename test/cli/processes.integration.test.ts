@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { parseEnv } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { Child, type Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { MirrorView } from '../support/mirror-view.ts';

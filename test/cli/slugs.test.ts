@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import { FormsStore } from '../../src/sandbox/store.ts';
 import type { Environment } from '../../src/settings/variables.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';

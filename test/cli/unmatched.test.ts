@@ -144,11 +144,11 @@ describe('an argument that matches nothing', () => {
     expect(near.stderr).toContain('Did you mean customer-feedback?');
   });
 
-  it('sandbox --forms 9 is told that there are five', async () => {
+  it('sandbox --forms 9 is told that there are three', async () => {
     const { code, stderr } = await runCli(['sandbox', '--forms', '9', '--port', '0']);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining('--forms takes a whole number from 1 to 5.'),
+      expect.stringContaining('--forms takes a whole number from 1 to 3.'),
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import { FormsStore } from '../../src/sandbox/store.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { filesBelow, filesWith, leaksIn } from '../support/leaks.ts';
 import { MirrorView } from '../support/mirror-view.ts';

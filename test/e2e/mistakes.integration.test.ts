@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import type { ChildEnv } from '../support/child.ts';
 import { ChildPlace, type ChildResult, runsOf } from '../support/child-place.ts';
 import { filesBelow, leaksIn, type Places } from '../support/leaks.ts';

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
-import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import type { Finally } from '../support/child.ts';
 

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
-import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import type { Finally } from '../support/child.ts';
 import { loosePaths, pathsBelow, reachedByOthers } from '../support/other-user.ts';

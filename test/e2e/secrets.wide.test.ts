@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import { FormsStore } from '../../src/sandbox/store.ts';
 import type { FaultRule } from '../../src/sandbox/faults.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { filesBelow, leaksIn, type Places } from '../support/leaks.ts';

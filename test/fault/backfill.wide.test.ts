@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import type { Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { MirrorView } from '../support/mirror-view.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/forms-api/sandbox.ts';
-import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import type { Finally } from '../support/child.ts';
 import { ChildPlace, runsOf, sumOf, writtenBack } from '../support/child-place.ts';
 import { lentPostgres } from '../support/lent-server.ts';

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { TestClock } from '../support/test-clock.ts';
 import { describe, expect, it } from 'vitest';
 import type { FormsClient, FormsClientOptions } from '../../src/forms/client.ts';
-import { startSandbox } from '../../src/sandbox/forms-api/sandbox.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
 import { freePort } from '../support/servers.ts';
 import { errorOf, KEY, makeClient } from './make-client.ts';

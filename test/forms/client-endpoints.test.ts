@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FormsClient, SubmissionPage } from '../../src/forms/client.ts';
 import { ExactNumber, type Json } from '../../src/mirror/types.ts';
-import { DEFAULT_BEHAVIOUR } from '../../src/sandbox/forms-api/behaviour.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/forms-api/sandbox.ts';
+import { DEFAULT_BEHAVIOUR } from '../../src/sandbox/behaviour.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { errorOf, makeClient } from './make-client.ts';
 
 let sandbox: Sandbox;
@@ -67,16 +67,13 @@ describe('GET /forms', () => {
     expect(await listed()).toEqual(all);
   });
 
-  it.each(['ignored', 'echoed'] as const)(
-    'L3: does not loop when page is %s',
-    async (formsPage) => {
-      sandbox.behave({ formsPage, formsPageSize: 2 });
-      let requests = 0;
-      const forms = await client.listForms({ onAttempt: () => requests++ });
-      expect(forms.map((form) => form.id)).toEqual(['form_a', 'form_b']);
-      expect(requests).toBe(4);
-    },
-  );
+  it('L3: does not loop when page is ignored', async () => {
+    sandbox.behave({ formsPage: 'ignored', formsPageSize: 2 });
+    let requests = 0;
+    const forms = await client.listForms({ onAttempt: () => requests++ });
+    expect(forms.map((form) => form.id)).toEqual(['form_a', 'form_b']);
+    expect(requests).toBe(4);
+  });
 
   it.each([0, 1] as const)('takes an empty workspace with %i pages', async (emptyTotalPages) => {
     await using empty = await startSandbox({ behaviour: { emptyTotalPages } });
@@ -194,29 +191,26 @@ describe('GET /submissions', () => {
     expect(page).toMatchObject({ limit: 30, totalPages: 9, items: { length: 10 } });
   });
 
-  it('L3: leaves unknown fields alone, and says which page the server gave', async () => {
-    sandbox.behave({ extraFields: true, submissionsPage: 'ignored' });
+  it('L3: leaves unknown fields alone', async () => {
+    sandbox.behave({ extraFields: true });
     const page = await client.listSubmissions({ formId: 'form_a', page: 2 });
-    expect(page.page).toBe(1);
-    expect(ids(page)[0]).toBe('sub_249');
+    expect(page.page).toBe(2);
+    expect(ids(page)[0]).toBe('sub_149');
   });
 
-  it.each(['objects', 'sentences', 'map'] as const)(
-    'shows why it was refused (%s)',
-    async (fieldErrors) => {
-      sandbox.behave({ sort: 'strict', fieldErrors });
-      const error = await errorOf(
-        client.listSubmissions({ formId: 'form_a', page: 1, sortBy: 'id' }),
-      );
-      expect(error).toMatchObject({ code: 'FORMS_REFUSED', status: 400 });
-      expect(error.message).toMatch(/refused with 400 \(.*sortBy/);
-    },
-  );
+  it('shows why it was refused', async () => {
+    sandbox.behave({ sort: 'strict' });
+    const error = await errorOf(
+      client.listSubmissions({ formId: 'form_a', page: 1, sortBy: 'id' }),
+    );
+    expect(error).toMatchObject({ code: 'FORMS_REFUSED', status: 400 });
+    expect(error.message).toMatch(/refused with 400 \(.*sortBy/);
+  });
 
   it.each(['html', 'empty', 'cut'] as const)(
     'knows a 400 with a body that is %s',
-    async (badRequestBody) => {
-      sandbox.behave({ sort: 'strict', badRequestBody });
+    async (errorBody) => {
+      sandbox.behave({ sort: 'strict', errorBody });
       const error = await errorOf(
         client.listSubmissions({ formId: 'form_a', page: 1, sortBy: 'id' }),
       );
@@ -248,7 +242,7 @@ describe('GET /submissions', () => {
 });
 
 describe('GET /submissions/:id', () => {
-  it.each([null, 'submission', 'data', 'item'])('gives one, wrapped in %j', async (wrapper) => {
+  it.each([null, 'submission', 'data'] as const)('gives one, wrapped in %j', async (wrapper) => {
     sandbox.behave({ wrapper, extraFields: true });
     expect(await client.getSubmission('sub_007')).toMatchObject({
       key: 'sub_007',
@@ -325,7 +319,6 @@ describe('POST /forms/:slug/submit', () => {
   });
 
   it('reports a contract ID that is known already', async () => {
-    sandbox.behave({ contractIdIn: 'data' });
     const twice = new Map([...answers, ['contractId', 'C-1'] as const]);
     await client.submit('prihlaska', twice);
     expect(await errorOf(client.submit('prihlaska', twice))).toMatchObject({ status: 409 });

@@ -1,11 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FormsStore } from '../../src/sandbox/forms-api/store.ts';
-import {
-  type Sandbox,
-  type SandboxOptions,
-  startSandbox,
-} from '../../src/sandbox/forms-api/sandbox.ts';
+import type { FormsStore } from '../../src/sandbox/store.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { Child, type ChildEnd, type ChildEnv, type Finally } from './child.ts';
 import { scratchFolder } from './scratch.ts';
 

@@ -2,12 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
-import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
-import {
-  type Sandbox,
-  type SandboxOptions,
-  startSandbox,
-} from '../../src/sandbox/forms-api/sandbox.ts';
+import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Environment } from '../../src/settings/variables.ts';
 import type { Finally } from './child.ts';
 import { scratchFolder } from './scratch.ts';

@@ -1,6 +1,6 @@
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
 import { cellText, toCell } from '../../src/mirror/cells.ts';
-import type { FormsStore, StoredSubmission } from '../../src/sandbox/forms-api/store.ts';
+import type { FormsStore, StoredSubmission } from '../../src/sandbox/store.ts';
 import type { MirrorRow, MirrorView } from './mirror-view.ts';
 
 /** At most so many are told of one sort: a table that is all wrong is told in a few lines. */

@@ -1,4 +1,4 @@
-import { jsonReply, htmlReply, type Reply } from '../../../src/sandbox/reply.ts';
+import { jsonReply, htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
 import { checkScope, type Account, type Accounts } from './accounts.ts';
 import { ApiError, badRequest, errorInfo, invalid } from './api-error.ts';
 import type { Call, Method } from './call.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { FaultInjector, type FaultRule } from '../../../src/sandbox/faults.ts';
-import { answer, htmlReply, type Reply } from '../../../src/sandbox/reply.ts';
+import { answer, htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
 import { Accounts } from './accounts.ts';
 import { ApiService, type ApiRequest } from './api-service.ts';
 import type { CoveredCells } from './merged-cells.ts';

@@ -1,4 +1,4 @@
-import { jsonReply, type Reply } from '../../../src/sandbox/reply.ts';
+import { jsonReply, type Reply } from '../../../src/sandbox/faults.ts';
 import { readClaims, type Accounts } from './accounts.ts';
 
 const LIFETIME_S = 3_600;

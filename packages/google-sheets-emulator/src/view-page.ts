@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { htmlReply, type Reply } from '../../../src/sandbox/reply.ts';
+import { htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
 import { Calculator } from './calculator.ts';
 import type { Sheet } from './sheet.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from './spreadsheet-files.ts';

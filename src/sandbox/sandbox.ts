@@ -1,16 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { MirrorError } from '../../base/errors.ts';
-import { FaultInjector, type FaultRule } from '../faults.ts';
-import { answer, type Reply } from '../reply.ts';
-import { DEFAULT_BEHAVIOUR, type Quota, type SandboxBehaviour } from './behaviour.ts';
-import { type ApiRequest, serveRequest } from './endpoints.ts';
-import { KeyRing } from './keys.ts';
-import { Problem, problemReply } from './problem.ts';
-import { type LoggedRequest, loggedQuery, RequestLog } from './request-log.ts';
+import { MirrorError } from '../base/errors.ts';
+import { type ApiRequest, serveRequest } from './api.ts';
+import { DEFAULT_BEHAVIOUR, type SandboxBehaviour } from './behaviour.ts';
+import { answer, FaultInjector, type FaultRule, type Reply } from './faults.ts';
+import { Random } from './random.ts';
 import { FormsStore } from './store.ts';
-import { SubmissionLists } from './submission-lists.ts';
+import { Problem, problemReply } from './wire.ts';
 
 const MAX_BODY_BYTES = 10_000_000;
+/** So many requests are remembered: a sandbox can run for days. */
+const MOST_LOGGED = 100_000;
 
 /** A request, as hooks see it. */
 export interface RequestInfo {
@@ -20,6 +19,18 @@ export interface RequestInfo {
   /** Without the base prefix; one that is outside of it begins with `..`. */
   readonly path: string;
   readonly query: URLSearchParams;
+}
+
+/** A request as the log keeps it: never an answer. */
+export interface LoggedRequest {
+  /** Counts from 1, in order of arrival. */
+  readonly number: number;
+  readonly method: string;
+  /** Without the base prefix. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** The status shown; 0 when no answer was sent. */
+  readonly status: number;
 }
 
 /** Options of {@link startSandbox}. */
@@ -55,7 +66,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly faults: FaultInjector;
   /** Issue further keys, revoke them, or open another workspace: `keys.issue(otherStore)`. */
   readonly keys: KeyRing;
-  /** The newest 100,000 requests, in the order they were answered. */
+  /** The newest requests, some 100,000, in the order they were answered. */
   readonly requests: readonly LoggedRequest[];
   readonly behaviour: SandboxBehaviour;
   /** Behaves otherwise from the next request on. */
@@ -81,9 +92,7 @@ class SandboxHost implements Sandbox {
   port = 0;
   readonly #options: SandboxOptions;
   readonly #basePath: string;
-  readonly #log = new RequestLog();
-  readonly #lists = new WeakMap<FormsStore, SubmissionLists>();
-  readonly #quota = new QuotaWindow();
+  readonly requests: LoggedRequest[] = [];
   readonly #stopping = new AbortController();
   readonly #server: Server;
   #requestCount = 0;
@@ -100,10 +109,6 @@ class SandboxHost implements Sandbox {
     this.#server = createServer((request, response) => void this.#handle(request, response));
     // A pause between two tests must not end a connection that the client is about to use again.
     this.#server.keepAliveTimeout = 60_000;
-  }
-
-  get requests(): readonly LoggedRequest[] {
-    return this.#log.entries;
   }
 
   behave(changes: Partial<SandboxBehaviour>): void {
@@ -141,8 +146,6 @@ class SandboxHost implements Sandbox {
 
   async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const number = ++this.#requestCount;
-    const atMs = this.store.now();
-    const startedAt = performance.now();
     response.on('error', () => {});
     try {
       const request = await this.#receive(message, number);
@@ -154,9 +157,10 @@ class SandboxHost implements Sandbox {
       const status = await answer(response, fault, () => this.#serve(request, message), signal);
       const { method, path } = request;
       const query = loggedQuery(request.query);
-      const tookMs = performance.now() - startedAt;
-      const entry = { number, method, path, query, status, atMs, tookMs };
-      this.#log.add(entry);
+      const entry = { number, method, path, query, status };
+      // In bulk, because moving the whole array for each request would be slow.
+      if (this.requests.push(entry) > 1.1 * MOST_LOGGED)
+        this.requests.splice(0, this.requests.length - MOST_LOGGED);
       this.#options.afterResponse?.(entry);
     } catch (error) {
       this.#fail(error);
@@ -186,26 +190,12 @@ class SandboxHost implements Sandbox {
     try {
       const store = this.keys.open(headers);
       if (!store) throw new Problem(401, 'The API key is missing, wrong or revoked.');
-      const limited = this.#limit();
-      if (limited) return limited;
-      const lists = this.#lists.get(store) ?? new SubmissionLists(store);
-      this.#lists.set(store, lists);
-      return serveRequest(request, { store, lists, behaviour });
+      return serveRequest(request, { store, behaviour });
     } catch (error) {
       if (error instanceof Problem) return problemReply(error, behaviour);
       this.#fail(error);
       return problemReply(new Problem(500, 'The sandbox has a defect.'), behaviour);
     }
-  }
-
-  #limit(): Reply | undefined {
-    const { quota } = this.behaviour;
-    if (quota === null) return undefined;
-    const nowMs = this.store.now();
-    const waitMs = this.#quota.take(quota, nowMs);
-    if (waitMs === undefined) return undefined;
-    const reply = problemReply(new Problem(429, 'Too many requests.'), this.behaviour);
-    return withRetryAfter(reply, quota, waitMs, nowMs);
   }
 
   #fail(error: unknown): void {
@@ -229,27 +219,43 @@ async function readText(message: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Counts requests in windows of fixed length, for a {@link Quota}. */
-class QuotaWindow {
-  #endsAtMs = Number.NEGATIVE_INFINITY;
-  #used = 0;
+/** Query parameters for the log, without the words of a search: they may be answers (L11). */
+const loggedQuery = (query: URLSearchParams): Record<string, string> =>
+  Object.fromEntries(
+    [...query].map(([name, value]) => [name, name === 'search' ? '[hidden]' : value]),
+  );
 
-  /** Counts a request; undefined when it may pass, else milliseconds until it might. */
-  take(quota: Quota, nowMs: number): number | undefined {
-    if (nowMs >= this.#endsAtMs) {
-      this.#endsAtMs = nowMs + quota.windowMs;
-      this.#used = 0;
-    }
-    return ++this.#used <= quota.requests ? undefined : this.#endsAtMs - nowMs;
+/** API keys as the dashboard makes and revokes them; each opens one workspace. */
+export class KeyRing {
+  readonly #stores = new Map<string, FormsStore>();
+  readonly #random: Random;
+
+  constructor(seed: number | string) {
+    this.#random = new Random('keys', seed);
   }
-}
 
-/** The reply with `Retry-After` as the quota writes it. */
-function withRetryAfter(reply: Reply, quota: Quota, waitMs: number, nowMs: number): Reply {
-  if (quota.retryAfter === 'absent') return reply;
-  const value =
-    quota.retryAfter === 'seconds'
-      ? String(Math.ceil(waitMs / 1000))
-      : new Date(Math.ceil((nowMs + waitMs) / 1000) * 1000).toUTCString();
-  return { ...reply, headers: { ...reply.headers, 'retry-after': value } };
+  /** Makes a key for a workspace, or takes the given one. */
+  issue(store: FormsStore, key = `sandbox_${this.#random.word(32)}`): string {
+    this.#stores.set(key, store);
+    return key;
+  }
+
+  /** The key stops working. */
+  revoke(key: string): void {
+    this.#stores.delete(key);
+  }
+
+  /**
+   * The workspace that a request's headers open; undefined when the key is missing, wrong or revoked.
+   * `Authorization` decides when both ways are used.
+   */
+  open(headers: {
+    authorization?: string | undefined;
+    'x-api-key'?: string | string[] | undefined;
+  }): FormsStore | undefined {
+    const { authorization } = headers;
+    if (authorization === undefined) return this.#stores.get(String(headers['x-api-key'] ?? ''));
+    const bearer = /^Bearer +(\S+) *$/i.exec(authorization);
+    return this.#stores.get(bearer?.[1] ?? '');
+  }
 }

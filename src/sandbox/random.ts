@@ -31,14 +31,14 @@ export class Random {
     return item;
   }
 
-  /** Puts the items in random order, in place (Fisher–Yates). */
-  shuffle(items: { length: number; [index: number]: number }): void {
-    for (let last = items.length - 1; last > 0; last--) {
+  /** The items in random order (Fisher–Yates). */
+  shuffled<T>(items: readonly T[]): T[] {
+    const order = [...items];
+    for (let last = order.length - 1; last > 0; last--) {
       const other = this.int(0, last);
-      const held = items[last] ?? 0;
-      items[last] = items[other] ?? 0;
-      items[other] = held;
+      [order[last], order[other]] = [order[other] as T, order[last] as T];
     }
+    return order;
   }
 
   /** So many characters of a–z and 0–9. */
@@ -50,7 +50,7 @@ export class Random {
 }
 
 /** 32 bits that depend on every character of every seed (FNV-1a with a final mix). */
-export function hashSeeds(seeds: readonly (number | string)[]): number {
+function hashSeeds(seeds: readonly (number | string)[]): number {
   let hash = 0x811c9dc5;
   for (const seed of seeds) {
     for (const char of `${seed}|`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193);

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../src/sandbox/forms-api/sandbox.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 
 /** What a body has, as tests look at it; which of it is there depends on the request. */
 export interface Body {

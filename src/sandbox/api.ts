@@ -1,15 +1,22 @@
-import { jsonReply, type Reply } from '../reply.ts';
-import type { Answers } from './answers.ts';
+import { type Json, STATUSES } from '../mirror/types.ts';
 import type { SandboxBehaviour, WriteReply } from './behaviour.ts';
-import { fieldsOf, type SandboxForm } from './workspace-forms.ts';
-import { decodeJson, encodeJson, isObject } from './json.ts';
-import { parseFormsPage, parseListQuery } from './list-query.ts';
-import { showForm, showSubmission, type WireObject } from './presentation.ts';
-import { type FieldError, Problem } from './problem.ts';
-import type { FormsStore, StoredSubmission } from './store.ts';
-import { pagesOf, type SubmissionLists } from './submission-lists.ts';
-import { answersOf } from './submission-table.ts';
-import { type Json, STATUSES } from '../../mirror/types.ts';
+import type { Reply } from './faults.ts';
+import { readFormsPage, submissionsPage } from './lists.ts';
+import {
+  type Answers,
+  fieldsOf,
+  type FormsStore,
+  type SandboxForm,
+  type StoredSubmission,
+} from './store.ts';
+import {
+  decodeJson,
+  type FieldError,
+  isObject,
+  Problem,
+  showJson,
+  type WireObject,
+} from './wire.ts';
 
 /** A request that has a valid key, ready to be served. */
 export interface ApiRequest {
@@ -26,7 +33,6 @@ export interface ApiRequest {
 /** The workspace that a request is served from, and the behaviour to show. */
 export interface ApiContext {
   readonly store: FormsStore;
-  readonly lists: SubmissionLists;
   readonly behaviour: SandboxBehaviour;
 }
 
@@ -52,17 +58,16 @@ export function serveRequest(request: ApiRequest, context: ApiContext): Reply {
 }
 
 function listForms({ query }: ApiRequest, { store, behaviour }: ApiContext): Reply {
-  const asked = parseFormsPage(query);
+  const { formsPage, formsPageSize: limit, extraFields } = behaviour;
+  const page = formsPage === 'honoured' ? readFormsPage(query) : 1;
   const forms = store.forms();
-  const { formsPage, formsPageSize } = behaviour;
-  const first = formsPage === 'honoured' ? (asked - 1) * formsPageSize : 0;
-  const items = forms.slice(first, first + formsPageSize);
+  const items = forms.slice((page - 1) * limit, page * limit);
   return showJson(200, {
     items: items.map((form) => showForm(form, store, behaviour)),
     total: forms.length,
-    page: formsPage === 'ignored' ? 1 : asked,
-    ...shownPages(pagesOf(forms.length, formsPageSize, behaviour), behaviour),
-    ...(behaviour.extraFields && { links: { next: null } }),
+    page,
+    ...shownPages(forms.length, limit, behaviour),
+    ...(extraFields && { links: { next: null } }),
   });
 }
 
@@ -72,37 +77,26 @@ function getForm(_request: ApiRequest, { store, behaviour }: ApiContext, id: str
   return showJson(200, showForm(form, store, behaviour));
 }
 
-function listSubmissions({ query, number }: ApiRequest, context: ApiContext): Reply {
-  const { store, lists, behaviour } = context;
-  const asked = parseListQuery(query, behaviour);
-  const unknown = asked.formId !== undefined && !store.form(asked.formId);
-  if (unknown && behaviour.unknownFormFilter === 'not-found') {
-    throw new Problem(404, 'There is no such form.');
-  }
-  const page = lists.page(asked, behaviour, number);
-  if (page.page > Math.max(1, page.totalPages)) refusePastLastPage(behaviour);
+function listSubmissions({ query, number }: ApiRequest, { store, behaviour }: ApiContext): Reply {
+  const { items, total, page, limit } = submissionsPage(query, store, behaviour, number);
   return showJson(200, {
-    items: page.items.map((submission) => showSubmission(submission, store, behaviour)),
-    total: page.total,
-    page: page.page,
-    limit: asked.limit,
-    ...shownPages(page.totalPages, behaviour),
+    items: items.map((submission) => showSubmission(submission, store, behaviour)),
+    total,
+    page,
+    limit,
+    ...shownPages(total, limit, behaviour),
     ...(behaviour.extraFields && { links: { next: null } }),
   });
 }
 
 function shownPages(
-  totalPages: number,
-  behaviour: SandboxBehaviour,
+  total: number,
+  limit: number,
+  { totalPages, emptyTotalPages }: SandboxBehaviour,
 ): { readonly totalPages?: number } {
-  if (behaviour.totalPages === 'absent') return {};
-  return { totalPages: behaviour.totalPages === 'absurd' ? 1_000_000_000 : totalPages };
-}
-
-function refusePastLastPage({ pastLastPage, submissionsPage }: SandboxBehaviour): void {
-  if (pastLastPage === 'empty' || submissionsPage !== 'honoured') return;
-  if (pastLastPage === 'not-found') throw new Problem(404, 'There is no such page.');
-  throw new Problem(400, 'There is no such page.', [{ field: 'page', message: 'is too high' }]);
+  if (totalPages === 'absent') return {};
+  if (totalPages === 'absurd') return { totalPages: 1_000_000_000 };
+  return { totalPages: total === 0 ? emptyTotalPages : Math.ceil(total / limit) };
 }
 
 function getSubmission(_request: ApiRequest, context: ApiContext, id: string): Reply {
@@ -111,12 +105,10 @@ function getSubmission(_request: ApiRequest, context: ApiContext, id: string): R
 
 function patchStatus(request: ApiRequest, context: ApiContext, id: string): Reply {
   const { store, behaviour } = context;
-  const body = readBody(request);
+  const { status } = readBody(request);
   const submission = existing(store, id);
-  const allowed: readonly string[] = [...STATUSES, ...behaviour.extraStatuses];
-  const { status } = body;
-  if (typeof status !== 'string' || !allowed.includes(status)) {
-    const message = `must be one of ${allowed.join(', ')}`;
+  if (typeof status !== 'string' || !STATUSES.some((one) => one === status)) {
+    const message = `must be one of ${STATUSES.join(', ')}`;
     throw new Problem(400, 'The status is not valid.', [{ field: 'status', message }]);
   }
   const refusal = behaviour.refuseTransition(submission, status);
@@ -125,62 +117,40 @@ function patchStatus(request: ApiRequest, context: ApiContext, id: string): Repl
     throw new Problem(refusal, 'The status cannot be changed so.', [{ field: 'status', message }]);
   }
   store.setStatus(id, status);
-  return showWrite(behaviour.patchReply, existing(store, id), context);
+  return showWrite(behaviour.patchReply, submission, context);
 }
+
+/** A contract ID is an answer with that key. */
+const CONTRACT_ID = 'contractId';
 
 function submit(request: ApiRequest, context: ApiContext, slug: string): Reply {
   const { store, behaviour } = context;
   const form = store.formBySlug(slug);
   if (!form) throw new Problem(404, 'There is no such form.');
-  const body = readBody(request);
-  if (!isObject(body['data'])) {
+  const { data: answers } = readBody(request);
+  if (!isObject(answers)) {
     throw new Problem(400, 'The submission is not valid.', [
       { field: 'data', message: 'must be an object of answers by field ID' },
     ]);
   }
-  const data = new Map(answersOf(body['data']));
+  const data = new Map(Object.entries(answers));
   const missing = missingFields(form, data);
   if (missing.length > 0) throw new Problem(400, 'Required fields are missing.', missing);
-  const contractId = takeContractId(body, data, behaviour);
-  if (contractId !== undefined && store.byContract(contractId)) {
+  const given = data.get(CONTRACT_ID);
+  const contractId = typeof given === 'string' ? given : undefined;
+  if (contractId !== undefined && store.byContract(contractId))
     throw new Problem(409, 'A submission with this contract ID exists already.');
-  }
-  const made = store.insert({
-    formId: form.id,
-    data,
-    ...(contractId !== undefined && { contractId }),
-  });
+  const made = store.insert({ formId: form.id, data, contractId });
   return showWrite(behaviour.submitReply, made, context);
 }
 
-function takeContractId(
-  body: { readonly [key: string]: Json },
-  data: Map<string, Json>,
-  behaviour: SandboxBehaviour,
-): string | undefined {
-  const inBody = behaviour.contractIdIn === 'body';
-  const contractId = inBody ? body['contractId'] : data.get('contractId');
-  if (contractId === undefined || contractId === null) return undefined;
-  if (typeof contractId !== 'string') {
-    throw new Problem(400, 'The contract ID is not valid.', [
-      { field: 'contractId', message: 'must be a string' },
-    ]);
-  }
-  if (!inBody) data.delete('contractId');
-  return contractId;
-}
+const missingFields = (form: SandboxForm, data: Answers): FieldError[] =>
+  fieldsOf(form)
+    .filter(({ id, required }) => required && isBlank(data.get(id)))
+    .map(({ id }) => ({ field: id, message: 'is required' }));
 
-function missingFields(form: SandboxForm, data: Answers): FieldError[] {
-  return fieldsOf(form)
-    .filter((field) => field.required && isBlank(data.get(field.id)))
-    .map((field) => ({ field: field.id, message: 'is required' }));
-}
-
-function isBlank(answer: Json | undefined): boolean {
-  return (
-    answer === undefined || answer === null || (typeof answer === 'string' && answer.trim() === '')
-  );
-}
+const isBlank = (answer: Json | undefined): boolean =>
+  answer === undefined || answer === null || (typeof answer === 'string' && answer.trim() === '');
 
 function existing(store: FormsStore, id: string): StoredSubmission {
   const submission = store.get(id);
@@ -189,9 +159,8 @@ function existing(store: FormsStore, id: string): StoredSubmission {
 }
 
 function readBody({ body, contentType }: ApiRequest): { readonly [key: string]: Json } {
-  if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
+  if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/json')
     throw new Problem(400, 'The body must be sent as application/json.');
-  }
   let value: Json;
   try {
     value = decodeJson(body);
@@ -215,11 +184,58 @@ function wrapped(submission: StoredSubmission, { store, behaviour }: ApiContext)
   return behaviour.wrapper === null ? shown : { [behaviour.wrapper]: shown };
 }
 
-function showWrite(reply: WriteReply, submission: StoredSubmission, context: ApiContext): Reply {
-  const { status, body } = reply;
+function showWrite(
+  { status, body }: WriteReply,
+  submission: StoredSubmission,
+  context: ApiContext,
+): Reply {
   if (status === 204 || body === 'none') return { status, headers: {}, body: '' };
   if (body === 'text') return { status, headers: { 'content-type': 'text/plain' }, body: 'OK' };
   return showJson(status, body === 'success' ? { success: true } : wrapped(submission, context));
 }
 
-const showJson = (status: number, value: WireObject): Reply => jsonReply(status, encodeJson(value));
+/** A form as the API shows it. */
+function showForm(form: SandboxForm, store: FormsStore, behaviour: SandboxBehaviour): WireObject {
+  const extra = behaviour.extraFields;
+  const sections = form.sections?.map(({ fields }, place) => ({
+    ...(fields && {
+      fields: fields.map(({ id, label, kind, required }) => ({
+        id,
+        label,
+        ...(extra && { type: kind, required, options: [] }),
+      })),
+    }),
+    ...(extra && { id: `section_${place}`, title: '' }),
+  }));
+  return {
+    id: form.id,
+    name: form.name,
+    slug: form.slug,
+    isPublished: form.isPublished,
+    createdAt: new Date(form.createdAtMs).toISOString(),
+    schema: { ...(sections && { sections }), logic: [], ...(extra && { version: 3 }) },
+    ...(extra && { theme: { color: '#3366ff' }, responsesCount: null }),
+    ...store.distortionOf(form.id),
+  };
+}
+
+/** A submission as the API shows it. */
+function showSubmission(
+  { id, formId, status, createdAt, data, updatedAtMs }: StoredSubmission,
+  store: FormsStore,
+  { shownFormId, extraFields }: SandboxBehaviour,
+): WireObject {
+  return {
+    id,
+    ...(shownFormId === 'shown' && { formId }),
+    status,
+    createdAt,
+    data,
+    ...(extraFields && {
+      updatedAt: new Date(updatedAtMs).toISOString(),
+      source: { kind: 'web', tags: [] },
+      score: null,
+    }),
+    ...store.distortionOf(id),
+  };
+}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SandboxForm } from '../../../src/sandbox/forms-api/workspace-forms.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/forms-api/sandbox.ts';
-import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
+import type { SandboxForm } from '../../src/sandbox/store.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { FormsStore } from '../../src/sandbox/store.ts';
 import { call, get } from './caller.ts';
 
 // Each test says a sentence of the chapters Authentication and Errors of the specification of the Forms API.

@@ -1,0 +1,345 @@
+import { MirrorError } from '../base/errors.ts';
+import type { Json, Submission } from '../mirror/types.ts';
+import { Random } from './random.ts';
+import type { AnswerKind, Language } from './sample-forms.ts';
+import type { Wire } from './wire.ts';
+
+/** Answers by field ID, in the order the API shows them. */
+export type Answers = ReadonlyMap<string, Json>;
+
+/** A field as the form's owner made it. `required` and `kind` are never shown: the API doesn't show them either. */
+export interface SandboxField {
+  readonly id: string;
+  label: string;
+  readonly required: boolean;
+  /** The kind of answer and its choices; for sample answers. */
+  readonly kind: AnswerKind;
+  readonly options: readonly string[];
+}
+
+/** A form as the store holds it. `sections` or `fields` absent: the API leaves the property out. */
+export interface SandboxForm {
+  readonly id: string;
+  slug: string;
+  name: string;
+  readonly isPublished: boolean;
+  readonly createdAtMs: number;
+  /** Language of its respondents; for sample answers. */
+  readonly language: Language;
+  sections?: { fields?: SandboxField[] }[];
+}
+
+/** A field to be made; ID and the rest are made up when absent. */
+export type FieldDraft = Pick<SandboxField, 'label'> & Partial<SandboxField>;
+
+/** A form to be made. Give `fields` (one section), `sections`, or neither (`sections` is then absent). */
+export interface FormDraft extends Partial<Omit<SandboxForm, 'sections' | 'name'>> {
+  readonly name: string;
+  readonly fields?: readonly FieldDraft[];
+  readonly sections?: readonly { readonly fields?: readonly FieldDraft[] }[];
+}
+
+/** A submission as the store holds it. */
+export interface StoredSubmission extends Submission {
+  readonly createdAtMs: number;
+  /** Time of the last change: created, answers replaced, or status set. */
+  readonly updatedAtMs: number;
+}
+
+/** A submission to be made. */
+export interface SubmissionDraft {
+  readonly formId: string;
+  /** A function is called when they are asked for. */
+  readonly data: Answers | Readonly<Record<string, Json>> | (() => Answers);
+  /**
+   * Default: now. Milliseconds, or text that the API then shows as it is (an import of old submissions, another notation,
+   * a broken date: such a one is sorted and filtered as if made now).
+   */
+  readonly createdAt?: number | string;
+  /** Default: now. */
+  readonly updatedAtMs?: number;
+  /** Default: NEW. Any text. */
+  readonly status?: string;
+  /** Default: the seed's next one. */
+  readonly id?: string;
+  readonly contractId?: string | undefined;
+}
+
+/** The orders that lists can be in, ascending. Ties of `time` are in order of insertion. */
+export type OrderName = 'time' | 'insertion' | 'id';
+
+/** Properties that the API shows otherwise than the store holds them; an undefined one is left out. */
+export type Distortion = Readonly<Record<string, Wire>>;
+
+/** Options of a new store. */
+export interface StoreOptions {
+  /** Determines every ID that is made up. Default 1. Two workspaces need two seeds. */
+  readonly seed?: number | string;
+  /** Default: the system's. */
+  readonly clock?: { now(): number };
+}
+
+/** The number in a field's ID begins here, not today: settings that name a field stay valid when the sandbox is started another day. */
+const FIRST_FIELD_MS = Date.UTC(2026, 4, 25);
+
+/**
+ * One workspace's forms and submissions, in memory: what the stand-in serves, and what tests do behind its back.
+ * Every read shows the present instant. Methods that change something throw USAGE for an ID that never was.
+ */
+export class FormsStore {
+  readonly seed: number | string;
+  /** Milliseconds since the epoch, by the store's own clock. */
+  readonly now: () => number;
+  readonly #forms = new Map<string, SandboxForm>();
+  readonly #submissions = new Map<string, Kept>();
+  readonly #distortions = new Map<string, Distortion>();
+  /** Lists in order, until something changes. */
+  readonly #ordered = new Map<string, readonly Kept[]>();
+  readonly #formRandom: Random;
+  readonly #idRandom: Random;
+
+  constructor({ seed = 1, clock = Date }: StoreOptions = {}) {
+    this.seed = seed;
+    this.now = () => clock.now();
+    this.#formRandom = new Random('forms', seed);
+    this.#idRandom = new Random('submissions', seed);
+  }
+
+  /** The forms that exist, in the order they were made. */
+  forms(): SandboxForm[] {
+    return [...this.#forms.values()];
+  }
+
+  /** The form with this ID, undefined when there is none now. */
+  form(formId: string): SandboxForm | undefined {
+    return this.#forms.get(formId);
+  }
+
+  /** The form with this slug, undefined when there is none now. */
+  formBySlug(slug: string): SandboxForm | undefined {
+    return this.forms().find((form) => form.slug === slug);
+  }
+
+  /** Makes a form. Throws USAGE when its ID or slug is taken. */
+  addForm({ fields, ...draft }: FormDraft): SandboxForm {
+    const sections = draft.sections ?? (fields && [{ fields }]);
+    const form: SandboxForm = {
+      id: draft.id ?? `form_${this.#formRandom.word(12)}`,
+      slug: draft.slug ?? slugOf(draft.name),
+      name: draft.name,
+      isPublished: draft.isPublished ?? true,
+      createdAtMs: draft.createdAtMs ?? this.now(),
+      language: draft.language ?? 'en',
+      ...(sections && {
+        sections: sections.map((section) =>
+          section.fields ? { fields: section.fields.map((field) => this.#fieldOf(field)) } : {},
+        ),
+      }),
+    };
+    if (this.#forms.has(form.id) || this.formBySlug(form.slug))
+      throw new MirrorError('USAGE', `The sandbox has a form ${form.id} or /${form.slug} already.`);
+    this.#forms.set(form.id, form);
+    return form;
+  }
+
+  /** Deletes a form and, with it, its submissions. */
+  deleteForm(formId: string): void {
+    this.#forms.delete(formId);
+    this.#ordered.clear();
+  }
+
+  /** Gives a form another name or slug; its ID stays. Throws USAGE when the slug is taken. */
+  renameForm(formId: string, { name, slug }: { name?: string; slug?: string }): void {
+    const form = this.#knownForm(formId);
+    const holder = slug === undefined ? undefined : this.formBySlug(slug);
+    if (holder && holder !== form)
+      throw new MirrorError('USAGE', `The sandbox has a form /${slug} already.`);
+    form.name = name ?? form.name;
+    form.slug = slug ?? form.slug;
+  }
+
+  /** Adds a field to the last section, which is made when there is none. */
+  addField(formId: string, draft: FieldDraft): SandboxField {
+    const form = this.#knownForm(formId);
+    const field = this.#fieldOf(draft);
+    const section = form.sections?.at(-1) ?? {};
+    if (form.sections?.includes(section) !== true) (form.sections ??= []).push(section);
+    (section.fields ??= []).push(field);
+    return field;
+  }
+
+  /** Gives a field another label; its ID stays. */
+  relabelField(formId: string, fieldId: string, label: string): void {
+    const field = fieldsOf(this.#knownForm(formId)).find(({ id }) => id === fieldId);
+    if (!field) throw new MirrorError('USAGE', `Form ${formId} has no field ${fieldId}.`);
+    field.label = label;
+  }
+
+  /** Deletes a field from the form; old submissions keep its answers. */
+  deleteField(formId: string, fieldId: string): void {
+    for (const { fields = [] } of this.#knownForm(formId).sections ?? []) {
+      const place = fields.findIndex(({ id }) => id === fieldId);
+      if (place < 0) continue;
+      fields.splice(place, 1);
+      return;
+    }
+    throw new MirrorError('USAGE', `Form ${formId} has no field ${fieldId}.`);
+  }
+
+  /** Makes a submission. With an old `createdAt`: an import. Throws USAGE when its ID is taken. */
+  insert(draft: SubmissionDraft): StoredSubmission {
+    this.#knownForm(draft.formId);
+    const id = draft.id ?? `sub_${this.#idRandom.word(10)}`;
+    if (this.#submissions.has(id)) throw new MirrorError('USAGE', `The ID ${id} is taken.`);
+    const kept = new Kept(id, draft, this.now());
+    this.#submissions.set(id, kept);
+    this.#ordered.clear();
+    return kept;
+  }
+
+  /** Deletes a submission; no effect on one that is deleted. */
+  delete(id: string): void {
+    this.#submissions.delete(id);
+    this.#ordered.clear();
+  }
+
+  /** Sets a status, any text. */
+  setStatus(id: string, status: string): void {
+    this.#change(id, (kept) => Object.assign(kept, { status, updatedAtMs: this.now() }));
+  }
+
+  /** Replaces the answers. */
+  setAnswers(id: string, data: SubmissionDraft['data']): void {
+    this.#change(id, (kept) => {
+      kept.data = data;
+      kept.updatedAtMs = this.now();
+    });
+  }
+
+  /** The submission with this ID, undefined when there is none now. */
+  get(id: string): StoredSubmission | undefined {
+    const kept = this.#submissions.get(id);
+    return kept !== undefined && this.#exists(kept) ? kept : undefined;
+  }
+
+  /** The submission that carries this contract ID now. */
+  byContract(contractId: string): StoredSubmission | undefined {
+    return this.#submissions
+      .values()
+      .find((kept) => kept.contractId === contractId && this.#exists(kept));
+  }
+
+  /** The number of submissions, of one form or in all. */
+  count(formId?: string): number {
+    return this.all(formId).length;
+  }
+
+  /** All that exist, of one form or in all, in the order they were made. */
+  all(formId?: string): readonly StoredSubmission[] {
+    return this.ordered('insertion', formId);
+  }
+
+  /** Their IDs. */
+  ids(formId?: string): string[] {
+    return this.all(formId).map(({ id }) => id);
+  }
+
+  /** Existing submissions, ascending. */
+  ordered(order: OrderName, formId?: string): readonly StoredSubmission[] {
+    const key = JSON.stringify([order, formId]);
+    const known = this.#ordered.get(key);
+    if (known !== undefined) return known;
+    const found = this.#submissions
+      .values()
+      .filter((kept) => (formId === undefined || kept.formId === formId) && this.#exists(kept))
+      .toArray();
+    if (order === 'time') found.sort((a, b) => a.createdAtMs - b.createdAtMs);
+    if (order === 'id') found.sort((a, b) => (a.id < b.id ? -1 : 1));
+    this.#ordered.set(key, found);
+    return found;
+  }
+
+  /** From now on the API shows this form or submission with these properties put over its own; `undefined` undoes it. */
+  distort(id: string, distortion: Distortion | undefined): void {
+    if (distortion === undefined) this.#distortions.delete(id);
+    else this.#distortions.set(id, distortion);
+  }
+
+  /** The properties that {@link distort} set for this form or submission. */
+  distortionOf(id: string): Distortion | undefined {
+    return this.#distortions.get(id);
+  }
+
+  #exists({ formId }: Kept): boolean {
+    return this.#forms.has(formId);
+  }
+
+  #change(id: string, change: (kept: Kept) => void): void {
+    const kept = this.#submissions.get(id);
+    if (kept === undefined) throw new MirrorError('USAGE', `The sandbox has no submission ${id}.`);
+    change(kept);
+    this.#ordered.clear();
+  }
+
+  #knownForm(formId: string): SandboxForm {
+    const form = this.#forms.get(formId);
+    if (!form) throw new MirrorError('USAGE', `The sandbox has no form ${formId}.`);
+    return form;
+  }
+
+  #fieldOf(draft: FieldDraft): SandboxField {
+    const stamp = FIRST_FIELD_MS + this.#formRandom.int(0, 999_999);
+    return {
+      id: draft.id ?? `field_${stamp}_${this.#formRandom.word(6)}`,
+      label: draft.label,
+      required: draft.required ?? false,
+      kind: draft.kind ?? 'text',
+      options: draft.options ?? [],
+    };
+  }
+}
+
+/** A submission; it exists while its form does. */
+class Kept implements StoredSubmission {
+  readonly id: string;
+  readonly formId: string;
+  readonly contractId: string | undefined;
+  readonly createdAt: string;
+  readonly createdAtMs: number;
+  status: string;
+  updatedAtMs: number;
+  #data: Answers | (() => Answers) = new Map();
+
+  constructor(id: string, draft: SubmissionDraft, nowMs: number) {
+    const { createdAt = nowMs } = draft;
+    const ms = typeof createdAt === 'number' ? createdAt : Date.parse(createdAt);
+    [this.id, this.formId, this.contractId] = [id, draft.formId, draft.contractId];
+    this.createdAtMs = Math.floor(Number.isNaN(ms) ? nowMs : ms);
+    this.createdAt =
+      typeof createdAt === 'string' ? createdAt : new Date(this.createdAtMs).toISOString();
+    this.status = draft.status ?? 'NEW';
+    this.updatedAtMs = draft.updatedAtMs ?? nowMs;
+    this.data = draft.data;
+  }
+
+  get data(): Answers {
+    return typeof this.#data === 'function' ? this.#data() : this.#data;
+  }
+
+  set data(data: SubmissionDraft['data']) {
+    // An own `__proto__` of an object is a field like any other.
+    this.#data =
+      typeof data === 'function'
+        ? data
+        : new Map(data instanceof Map ? data : Object.entries(data));
+  }
+}
+
+/** The fields of a form in form order, over all sections. */
+export const fieldsOf = (form: SandboxForm): SandboxField[] =>
+  (form.sections ?? []).flatMap(({ fields }) => fields ?? []);
+
+function slugOf(name: string): string {
+  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  return plain.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'form';
+}

@@ -1,0 +1,100 @@
+import { type Clock, LinkedSignal, systemClock } from '../base/clock.ts';
+import { Random } from './random.ts';
+import { sampleAnswers } from './sample-workspace.ts';
+import { fieldsOf, type FormsStore, type SandboxForm } from './store.ts';
+
+/** Colleagues work on so many of the newest submissions. */
+const DESK_SIZE = 50;
+/** A timer of Node's takes no more. */
+const LONGEST_GAP_MS = 2 ** 31 - 1;
+
+/** Options of {@link startTraffic}. */
+export interface TrafficOptions {
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** Events a minute, on average. 0: none, it ends at once. */
+  readonly perMinute: number;
+  readonly signal: AbortSignal;
+  /** Called after each event. */
+  readonly onEvent?: () => void;
+}
+
+/** Traffic that is running. */
+export interface Traffic {
+  /** Resolves when it has ended: `signal`, {@link stop}, or no form left. */
+  readonly ended: Promise<void>;
+  /** Ends it. */
+  stop(): Promise<void>;
+}
+
+/** Respondents submit, colleagues change statuses, now and then an owner relabels a field or deletes a submission. */
+export function startTraffic(store: FormsStore, options: TrafficOptions): Traffic {
+  const linked = new LinkedSignal(options.signal);
+  const ended = run(store, { ...options, signal: linked.signal }).finally(() =>
+    linked[Symbol.dispose](),
+  );
+  return {
+    ended,
+    stop() {
+      linked.abort();
+      return ended;
+    },
+  };
+}
+
+async function run(
+  store: FormsStore,
+  { clock = systemClock, perMinute, signal, onEvent }: TrafficOptions,
+): Promise<void> {
+  const random = new Random('traffic', store.seed);
+  if (perMinute <= 0) return;
+  while (store.forms().length > 0) {
+    // Exponential gaps, as when many people act independently of each other.
+    const gapMs = Math.round((-Math.log(1 - random.next()) * 60_000) / perMinute);
+    try {
+      await clock.sleep(Math.min(gapMs, LONGEST_GAP_MS), signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    happen(store, random);
+    onEvent?.();
+  }
+}
+
+/** Lets one thing happen, as `random` has it. */
+function happen(store: FormsStore, random: Random): void {
+  const forms = store.forms();
+  if (forms.length === 0) return;
+  const form = random.pick(forms);
+  const lot = random.next();
+  if (lot < 0.55) {
+    store.insert({ formId: form.id, data: sampleAnswers(fieldsOf(form), form.language, random) });
+    return;
+  }
+  const newest = store.ordered('time', form.id).slice(-DESK_SIZE);
+  if (newest.length === 0) return;
+  const { id, status } = random.pick(newest);
+  const next = NEXT_STATUS[status];
+  if (lot < 0.94 && next !== undefined) store.setStatus(id, random.pick(next));
+  else if (lot >= 0.97) store.delete(id);
+  else if (lot >= 0.94) relabel(store, form, random);
+}
+
+/** The statuses that colleagues choose from next, by the present one. */
+const NEXT_STATUS: Readonly<Record<string, readonly string[]>> = {
+  NEW: ['IN_PROGRESS', 'IN_PROGRESS', 'REJECTED'],
+  IN_PROGRESS: ['PAID', 'ARCHIVED', 'REJECTED'],
+  DONE: ['ARCHIVED', 'PAID'],
+  PAID: ['ARCHIVED'],
+};
+
+const ADDITIONS = { cs: ' (nepovinné)', de: ' (freiwillig)', en: ' (optional)' };
+
+/** Gives a field the label that its owner prefers now, or the one that it had before. */
+function relabel(store: FormsStore, form: SandboxForm, random: Random): void {
+  const { id, label } = random.pick(fieldsOf(form));
+  const addition = ADDITIONS[form.language];
+  const now = label.endsWith(addition) ? label.slice(0, -addition.length) : label + addition;
+  store.relabelField(form.id, id, now);
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
+import { fieldsOf, FormsStore } from '../../src/sandbox/store.ts';
+import { startTraffic } from '../../src/sandbox/traffic.ts';
+import { TestClock } from '../support/test-clock.ts';
+
+/** Lets so many things happen in a sample workspace. */
+async function watch(events: number, seed: string, perMinute = 60) {
+  const clock = new TestClock();
+  const store = createSampleWorkspace({ clock, seed, submissions: 300 });
+  const enough = new AbortController();
+  const startedMs = clock.now();
+  let seen = 0;
+  const onEvent = (): void => void (++seen === events && enough.abort());
+  await startTraffic(store, { clock, perMinute, onEvent, signal: enough.signal }).ended;
+  return { store, minutes: (clock.now() - startedMs) / 60_000 };
+}
+
+const never = new AbortController().signal;
+const sample = (seed: string): FormsStore =>
+  createSampleWorkspace({ clock: new TestClock(), seed, submissions: 300 });
+const labelsOf = (store: FormsStore): string[] =>
+  store
+    .forms()
+    .flatMap(fieldsOf)
+    .map(({ label }) => label);
+const statusesOf = (store: FormsStore): string[] => store.all().map(({ status }) => status);
+
+describe('traffic', () => {
+  it('has respondents submit, colleagues set statuses, and now and then a relabel or a delete', async () => {
+    const { store } = await watch(600, 'a');
+    const before = sample('a');
+    const added = store.ids().filter((id) => before.get(id) === undefined);
+    const deleted = before.ids().filter((id) => store.get(id) === undefined);
+    expect(added.length).toBeGreaterThan(150);
+    expect(deleted.length).toBeGreaterThan(0);
+    const changed = before
+      .all()
+      .filter(({ id, status }) => (store.get(id)?.status ?? status) !== status);
+    expect(changed.length).toBeGreaterThan(10);
+    expect(labelsOf(store)).not.toEqual(labelsOf(before));
+  });
+
+  it('is the same for the same seed', async () => {
+    const once = await watch(50, 'a');
+    const again = await watch(50, 'a');
+    expect(statusesOf(again.store)).toEqual(statusesOf(once.store));
+    expect(again.minutes).toBe(once.minutes);
+    expect((await watch(50, 'b')).minutes).not.toBe(once.minutes);
+  });
+
+  it('comes at its rate, on average', async () => {
+    const { minutes } = await watch(600, 'a', 120);
+    expect(600 / minutes).toBeGreaterThan(90);
+    expect(600 / minutes).toBeLessThan(130);
+  });
+
+  it('ends when stopped, when there is no form, and at once without a rate', async () => {
+    const store = createSampleWorkspace({ submissions: 1 });
+    await startTraffic(store, { perMinute: 0.001, signal: never }).stop();
+    await startTraffic(store, { perMinute: 0, signal: never }).ended;
+    await startTraffic(new FormsStore(), { perMinute: 60, signal: never }).ended;
+    expect(store.count()).toBe(1);
+  });
+});
