@@ -76,7 +76,7 @@ export class FormsClient implements AsyncDisposable {
   readonly #http: FormsHttp;
   readonly #nameless: NamelessKey;
 
-  /** Opens no connection yet. Throws SETTINGS for an address, key or concurrency that cannot work. */
+  /** Opens no connection yet. */
   constructor(options: FormsClientOptions) {
     this.#http = new FormsHttp(options);
     this.#nameless = namelessKeys(options.apiKey);

@@ -9,11 +9,11 @@ import type { Json } from '../mirror/types.ts';
 import { FormsApiError, notJsonError, refusalError, transportError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { Pacing, type RateNotice } from './pacing.ts';
-import { type BaseUrl, type FormsRequest, type HttpResponse, parseBaseUrl } from './request.ts';
+import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
 
-/** How to reach the Forms API. */
+/** How to reach the Forms API. Address, key and numbers are as the settings take them. */
 export interface FormsClientOptions {
-  /** FORMS_API_URL; see {@link parseBaseUrl} for what it must be. */
+  /** FORMS_API_URL. */
   readonly baseUrl: string;
   readonly apiKey: string;
   /** In which header the key travels. */
@@ -105,14 +105,13 @@ export class FormsHttp implements AsyncDisposable {
   /** When a refused key may be tried again; never after closing. */
   #opensAtMs = Infinity;
 
-  /** Throws SETTINGS for an address, key or number that cannot work. */
   constructor(options: FormsClientOptions) {
     const { concurrency, perMinute = null, clock = systemClock, onRate: onNotice } = options;
-    this.#base = parseBaseUrl(options.baseUrl);
+    const { origin, host, pathname } = new URL(options.baseUrl);
+    this.#base = { origin, host, path: pathname.replace(/\/+$/, '') };
     this.#headers = headersOf(options);
     this.#options = options;
     this.#clock = clock;
-    checkConcurrency(concurrency);
     this.#timeoutMs = options.requestTimeoutMs ?? TIMEOUT_MS;
     this.#pacing = new Pacing({ concurrency, perMinute, clock, onNotice });
     this.#agent = networkAgent(options.proxy, {
@@ -337,26 +336,9 @@ function parseBody(request: FormsRequest, response: HttpResponse): Json {
   }
 }
 
-function headersOf({ apiKey, auth }: FormsClientOptions): Record<string, string> {
-  if (apiKey === '') throw new MirrorError('SETTINGS', 'FORMS_API_KEY is empty.');
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new MirrorError(
-      'SETTINGS',
-      'FORMS_API_KEY holds a space, a line break or another character that no key has. Copy it again from the dashboard, without anything around it.',
-    );
-  }
-  return {
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    'user-agent': 'forms-mirror',
-    ...(auth === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey }),
-  };
-}
-
-function checkConcurrency(concurrency: number): void {
-  if (Number.isInteger(concurrency) && concurrency >= 1) return;
-  throw new MirrorError(
-    'SETTINGS',
-    'FORMS_API_CONCURRENCY must be a whole number from 1. Example: FORMS_API_CONCURRENCY=4',
-  );
-}
+const headersOf = ({ apiKey, auth }: FormsClientOptions): Record<string, string> => ({
+  accept: 'application/json',
+  'accept-encoding': 'gzip',
+  'user-agent': 'forms-mirror',
+  ...(auth === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey }),
+});

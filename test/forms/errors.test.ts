@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { transportError } from '../../src/forms/errors.ts';
-import { getRequest, parseBaseUrl } from '../../src/forms/request.ts';
+import { getRequest } from '../../src/forms/request.ts';
 
 const request = getRequest('/forms');
-const base = parseBaseUrl('https://api.example.com/v1');
+const base = { origin: 'https://api.example.com', host: 'api.example.com', path: '/v1' };
 const context = { base, proxy: undefined, timeoutMs: 30_000, inBody: false };
 
 const coded = (code: string): Error => Object.assign(new Error('s3cret'), { code, data: 's3cret' });
@@ -73,29 +73,5 @@ describe('a request without a whole response', () => {
   ])('L15: takes nothing over but a constant', (error) => {
     const shown = inspect(transportError(request, error, context), { showHidden: true, depth: 9 });
     expect(shown).not.toContain('s3cret');
-  });
-});
-
-describe('FORMS_API_URL', () => {
-  it.each([
-    ['https://forms.example.com/api/v1', '/api/v1'],
-    [' https://forms.example.com/api/v1// ', '/api/v1'],
-    ['http://localhost:4010/v1', '/v1'],
-    ['http://127.0.0.1', ''],
-    ['http://[::1]:4010/', ''],
-  ])('may be %j', (text, path) => {
-    expect(parseBaseUrl(text).path).toBe(path);
-  });
-
-  it.each([
-    ['forms.example.com', /must be a whole address/],
-    ['ftp://forms.example.com', /must be a whole address/],
-    ['http://forms.example.com/v1', /would travel readable to forms\.example\.com/],
-    ['https://ann:s3cret@forms.example.com', /must not hold a user name or password/],
-    ['https://forms.example.com/v1?key=s3cret', /must end with the path/],
-    ['https://forms.example.com/v1#', /must end with the path/],
-  ])('L15: may not be %j, which is not repeated', (text, message) => {
-    expect(() => parseBaseUrl(text)).toThrow(message);
-    expect(() => parseBaseUrl(text)).not.toThrow(/s3cret/);
   });
 });
