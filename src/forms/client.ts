@@ -1,6 +1,5 @@
 import { count } from '../base/format.ts';
 import { FieldOrder } from '../mirror/field-map.ts';
-import { jsonText } from '../mirror/json.ts';
 import { ExactNumber, type Form, type Json } from '../mirror/types.ts';
 import { failedListError, tooMuchError } from './errors.ts';
 import { type CallOptions, type FormsClientOptions, FormsHttp } from './http.ts';
@@ -173,7 +172,9 @@ export class FormsClient implements AsyncDisposable {
     call: CallOptions = {},
   ): Promise<void> {
     // By hand, as an object would lose a field called __proto__.
-    const answers = [...data].map(([id, answer]) => `${JSON.stringify(id)}:${jsonText(answer)}`);
+    const answers = [...data].map(
+      ([id, answer]) => `${JSON.stringify(id)}:${JSON.stringify(answer)}`,
+    );
     const path = `/forms/${pathSegment(slug)}/submit`;
     const secrets = [...data.values()].flatMap(textsOf);
     const request = postRequest(path, `{"data":{${answers.join(',')}}}`, secrets);

@@ -2,7 +2,7 @@ import { createHmac, scryptSync } from 'node:crypto';
 import { count } from '../base/format.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { FieldMap, FieldOrder } from '../mirror/field-map.ts';
-import { decimalText, jsonText } from '../mirror/json.ts';
+import { decimalText } from '../mirror/json.ts';
 import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
 import { isJsonObject } from './exact-json.ts';
 
@@ -236,7 +236,7 @@ function outline(item: unknown): string {
   while (left.length > 0 && texts.length < MAX_PARTS) {
     const part = left.pop();
     if (typeof part !== 'object' || part === null || part instanceof ExactNumber) {
-      texts.push(jsonText((part ?? null) as Json));
+      texts.push(JSON.stringify((part ?? null) as Json));
       continue;
     }
     if (Array.isArray(part)) {

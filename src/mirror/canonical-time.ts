@@ -7,8 +7,7 @@ const ISO_8601 =
  * it, is not zero; finer digits are cut off. A date without a time is its midnight, a time without offset is read as UTC.
  * Null for anything else: other notations, days and hours that do not exist, years outside 1 to 9999 in UTC.
  *
- * Equal times have equal texts, and canonicalTime(canonicalTime(t)) is canonicalTime(t). Plain string comparison orders
- * texts of equal length; across lengths the final `Z` gets in its way: use {@link compareTimes}.
+ * Equal times have equal texts, and canonicalTime(canonicalTime(t)) is canonicalTime(t).
  */
 export function canonicalTime(text: string): string | null {
   if (!USUAL.test(text) || !hasDay(text)) return parsedTime(text);
@@ -50,15 +49,6 @@ function parsedTime(text: string): string | null {
   const utcYear = utc.getUTCFullYear();
   if (utcYear < 1 || utcYear > 9999) return null;
   return `${utc.toISOString().slice(0, 19)}.${canonicalFraction(fraction)}Z`;
-}
-
-/** Orders canonical times by time, with any number of fraction digits. Negative when `a` is earlier. */
-export function compareTimes(a: string, b: string): number {
-  // Most have the same length, and need no copies.
-  if (a.length === b.length) return a === b ? 0 : a < b ? -1 : 1;
-  // Without the Z, the longer of two texts with the same beginning is the later one.
-  const [left, right] = [a.slice(0, -1), b.slice(0, -1)];
-  return left < right ? -1 : 1;
 }
 
 /** Seconds since the epoch; null when the calendar or the clock has no such moment (24:00 and leap seconds included). */

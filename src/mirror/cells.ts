@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { canonicalJson, decimalText, jsonText } from './json.ts';
+import { canonicalJson, decimalText } from './json.ts';
 import { type Cell, ExactNumber, type Json, JsonText } from './types.ts';
 
 /**
@@ -10,7 +10,7 @@ export function toCell(answer: Json | undefined): Cell {
   if (answer === undefined || answer === null) return null;
   if (typeof answer === 'string' || typeof answer === 'number') return answer;
   if (typeof answer === 'boolean') return String(answer);
-  return answer instanceof ExactNumber ? answer : new JsonText(jsonText(answer));
+  return answer instanceof ExactNumber ? answer : new JsonText(JSON.stringify(answer));
 }
 
 /** A cell as text: canonical plain decimal for numbers, JSON for arrays and objects; null for no answer. */

@@ -31,11 +31,6 @@ export function decimalText(value: number | ExactNumber): string {
   return text.includes('e') ? (plainDecimal(text) ?? text) : text;
 }
 
-/** JSON text of a value, {@link ExactNumber}s with all their digits. Throws RangeError for absurdly deep nesting. */
-export function jsonText(value: Json): string {
-  return JSON.stringify(value);
-}
-
 /** The canonical plain decimal of a literal; null when it is none, or too long. Work is bounded by the literal's length. */
 function plainDecimal(source: string): string | null {
   const match = NUMBER_LITERAL.exec(source);
