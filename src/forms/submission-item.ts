@@ -236,7 +236,7 @@ function outline(item: unknown): string {
   while (left.length > 0 && texts.length < MAX_PARTS) {
     const part = left.pop();
     if (typeof part !== 'object' || part === null || part instanceof ExactNumber) {
-      texts.push(JSON.stringify((part ?? null) as Json));
+      texts.push(JSON.stringify(part ?? null));
       continue;
     }
     if (Array.isArray(part)) {
