@@ -9,22 +9,22 @@ import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
 import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
 import { TargetUrlError } from './target-url-error.ts';
 
-/** What a target is opened with besides its address. */
+/** The other things that a target is opened with. */
 export interface OpenTargetOptions {
   /** The real one when absent. */
   readonly clock?: Clock | undefined;
-  /** What a SQL target tells of before; statuses when absent. */
+  /** The history that a SQL target keeps; statuses when absent. */
   readonly history?: HistoryKind | undefined;
   /** Access to Google's services; application default credentials when absent. */
   readonly google?: Omit<SheetStoreOptions, 'clock' | 'name'> | undefined;
 }
 
-/** A target URL, parsed. The password is in `open` alone, so that no listing or log of settings shows it (L15). */
+/** A target URL, parsed. The password is only in `open`, so that no listing or log of settings shows it (L15). */
 export interface TargetAddress {
   readonly kind: string;
   /** For people: no password. */
   readonly shown: string;
-  /** Equal for two addresses of one place, whatever user they name. */
+  /** Equal for two addresses of one place, for any user. */
   readonly place: string;
   /** How safely it is reached. */
   readonly transport: Transport;
@@ -44,7 +44,7 @@ interface Kind {
   readonly form: string;
   /** How long an answer of `overview` serves before it is read again, where reading takes of a quota that passes need. */
   readonly overviewRestMs: number;
-  /** It can tell what was before: statuses, and versions of rows. */
+  /** It can keep history: statuses, and versions of rows. */
   readonly keepsHistory: boolean;
   /** Reads a URL without connecting or loading a driver. Throws {@link TargetUrlError}. */
   parse(url: string): Omit<TargetAddress, 'kind'>;
@@ -114,7 +114,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
       return {
         shown,
         place: shown,
-        // Google's client speaks https alone; a stand-in has a setting of its own.
+        // Google's client only speaks https; a stand-in has a setting of its own.
         transport: { host: 'sheets.googleapis.com', weaknesses: [] },
         async open(name, { clock = systemClock, google } = {}) {
           const { openSheetStore } = await import('./google-sheets/store.ts');
@@ -153,5 +153,5 @@ export const productOf = (kind: string): string => KINDS[kind]?.product ?? kind;
 /** How long, in ms, an answer of `overview` serves before it is read again. */
 export const overviewRestMs = (kind: string): number => KINDS[kind]?.overviewRestMs ?? 0;
 
-/** Whether such a target can tell what was before. */
+/** Whether such a target can keep history. */
 export const keepsHistory = (kind: string): boolean => KINDS[kind]?.keepsHistory ?? false;

@@ -2,7 +2,7 @@ import { cellText, isBlank } from '../../mirror/cells.ts';
 import { type Cell, JsonText, type PickedField, type Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 
-/** Lines that a question gets at most; what has none is counted together. */
+/** Lines that a question gets at most; the rest is counted together. */
 export const MAX_LISTED = 12;
 /** A question that is shown stays so up to this many different answers. */
 const MAX_DISTINCT = 40;
@@ -34,8 +34,8 @@ interface Tally {
 }
 
 /**
- * Tells the questions that are answered by choosing from those that are answered in one's own words. The Forms API shows
- * neither types of fields nor choices, so their answers have to: choices repeat. Of the answers nothing is kept but for
+ * Separates the questions that are answered by choosing from those that are answered in one's own words. The Forms API shows
+ * neither types of fields nor choices, so their answers have to: choices repeat. Of the answers nothing is kept, except for
  * how long a run takes.
  */
 export class AnswerTally {

@@ -11,7 +11,7 @@ const NEARLY_FULL = 0.95;
 
 const NOT_WRITTEN: ReadonlySet<NoticeCode> = new Set(['CELLS_PROTECTED', 'CELLS_MERGED']);
 
-/** Tries whether the spreadsheet can be read and written, and has room. `noticesOf`: what is odd on its tabs. */
+/** Tries whether the spreadsheet can be read and written, and has room. `noticesOf`: the notices of its tabs. */
 export async function checkSheet(
   file: SheetFile,
   notices: () => Promise<readonly TargetNotice[]>,

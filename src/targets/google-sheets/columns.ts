@@ -41,7 +41,7 @@ type Headers = ReadonlyMap<ColumnKey, string>;
 export interface LaidOut {
   readonly sheetId: number;
   readonly requests: readonly Request[];
-  /** Where the columns are after the requests, and the IDs of the metadata that says so. */
+  /** Where the columns are after the requests, and the IDs of their metadata. */
   readonly columns: Columns;
   readonly marks: ReadonlyMap<ColumnKey, number>;
   /** With the headers that are written. */
@@ -49,7 +49,7 @@ export interface LaidOut {
   readonly obstructed: Obstructed;
 }
 
-/** The form's tab with a column for each field that has one: what is missing is made, and headers follow labels. */
+/** The form's tab with a column for each field that has one: missing ones are made, and headers follow labels. */
 export async function layOut(
   file: SheetFile,
   structure: Structure,
@@ -135,7 +135,7 @@ function addColumns(
     ...(isHeadless ? [] : writeHeaders(sheetId, headerRow, at, keys, headers)),
     ...keys.map((key, n) => markColumn(sheetId, at + n, key, marks.get(key))),
   ];
-  // What lies over a column that moves moves along; nothing lies over one that comes in.
+  // An overlay of a column moves with it; a new column has none.
   const obstructed = { obstacles, columns: isLast ? columns : old };
   return { requests, columns, marks, obstructed, headless: isHeadless ? keys : [] };
 }
@@ -199,7 +199,7 @@ function newTab(
     ...keys.map((key, at) => columnWidth(sheetId, at, widthOf(key, headers))),
     ...writeHeaders(sheetId, 0, 0, keys, headers),
     lineHeight(sheetId, 1),
-    // Over the whole grid, people's columns included: what is sorted by it takes their notes along. New rows are inserted above
+    // Over the whole grid, people's columns included: sorting moves their notes along. New rows are inserted above
     // the spare ones, and so inside it.
     { setBasicFilter: { filter: { range: gridRange({ sheetId, startRow: 0 }) } } },
     warnBeforeEdits(

@@ -29,7 +29,7 @@ import type { FormTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-/** What is known of a form. */
+/** The known state of a form. */
 export interface Known {
   readonly state: FormState;
   readonly fields: readonly SheetField[];
@@ -49,15 +49,15 @@ export interface Compared {
   readonly deleted: readonly string[];
   readonly unchanged: number;
   readonly rejected: number;
-  /** The rows of the change as they are known then. */
+  /** The rows of the change, as known after it. */
   readonly rows: ReadonlyMap<string, KnownRow>;
-  /** Why rows cannot be stored as they are, by ID. */
+  /** Why rows cannot be stored unchanged, by ID. */
   readonly reasons: ReadonlyMap<string, readonly string[]>;
   readonly stored: ReadonlySet<string>;
   readonly source: ReadonlyMap<string, Row>;
 }
 
-/** Compares a change with what is known. `prepared`: the selected fields. */
+/** Compares a change with the known state. `prepared`: the selected fields. */
 export function compareRows(
   { rows: changed = [], deleted: gone = [] }: Change,
   known: Known,
@@ -109,13 +109,13 @@ export function isSettled(
   );
 }
 
-/** What a commit writes to the form's tab, and what is known then. */
+/** The write of a commit to the form's tab, and the known state after it. */
 export interface PlannedCommit {
   readonly requests: readonly Request[];
   readonly rows: ReadonlyMap<string, KnownRow>;
   readonly fields: readonly SheetField[];
   readonly survey: Survey;
-  /** Of rows that are not stored as they are, and of deleted rows that cannot be marked. */
+  /** Of rows that are not stored unchanged, and of deleted rows that cannot be marked. */
   readonly listed: readonly Entry[];
   /** IDs of the rows that are stored then. */
   readonly stored: Iterable<string>;
@@ -125,7 +125,7 @@ export interface PlannedCommit {
   readonly refused: MirrorError | null;
 }
 
-/** Plans the write of a change over the spreadsheet as it was just read. */
+/** Plans the write of a change over the latest reading of the spreadsheet. */
 export async function planCommit(
   file: SheetFile,
   { structure }: View,
@@ -151,7 +151,7 @@ export async function planCommit(
   ): void => {
     const entry = { kind, id, status, createdAt, reason, atMs, ...(blocked && { blocked }) };
     const before = known.entries.get(entryKey(entry));
-    // One that says the same stays as it is, so that nothing is written.
+    // An equal one is not touched, so that nothing is written.
     const isSame = before !== undefined && isDeepStrictEqual({ ...before, atMs }, entry);
     listed.set(id, isSame ? before : entry);
   };

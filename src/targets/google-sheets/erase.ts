@@ -21,7 +21,7 @@ export interface PlannedErasure {
   readonly gone: readonly string[];
 }
 
-/** Plans an erasure over the tab as it was just read. Google's version history keeps what was there. */
+/** Plans an erasure over the latest reading of the tab. Google's version history keeps the former cells. */
 export async function planErasure(
   file: SheetFile,
   tab: FormTab | undefined,

@@ -58,10 +58,10 @@ import {
 import type { FormTab } from './structure.ts';
 import { idsOf, planSweep, together, type Unverified } from './sweep.ts';
 
-/** What is there of a form. */
+/** The present parts of a form. */
 export interface FoundForm extends Known {
   readonly tab: FormTab | undefined;
-  /** What people removed, a sentence for each. */
+  /** Losses by people's hands, a sentence for each. */
   readonly losses: readonly string[];
   /** Cells that could not be written before can be now. */
   readonly isFreed: boolean;
@@ -107,7 +107,7 @@ const rowsIn = (
 ): Map<string, KnownRow> =>
   new Map([...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]));
 
-/** What people removed. `now`: how many live rows there are. */
+/** Losses by people's hands. `now`: how many live rows there are. */
 function lossesOf(
   tab: FormTab | undefined,
   { state, fields }: Pick<FormDocument, 'state' | 'fields'>,
@@ -143,13 +143,13 @@ export interface SheetFormParts {
   readonly writer: Writer | null;
 }
 
-/** One write of a form, planned over the spreadsheet as it was just read. */
+/** One write of a form, planned over the latest reading of the spreadsheet. */
 interface Planned<T> {
   readonly requests: Batch['requests'];
-  /** What is known then, as far as it changes. */
+  /** The changes to the known state after it. */
   readonly after: Partial<Known>;
   readonly aim?: Aim | null;
-  /** What is not known to be right, where that is not what the aim says. */
+  /** The doubts after it, where they differ from those of the aim. */
   readonly unverified?: Unverified | null;
   readonly run?: Run | null;
   readonly isShown?: boolean;
@@ -176,9 +176,9 @@ export class SheetForm implements OpenForm {
   #prepared: readonly PickedField[] = [];
   /** As the sheet keeps it; null where it keeps none. */
   #kept: FormDocument | null;
-  /** The cells as they were read, until something is written. */
+  /** The cells, as read, until something is written. */
   #table: Table | null;
-  /** A write met other cells than it was meant for, and what it left is not removed yet. */
+  /** A write met other cells than it was meant for, and its remains are not removed yet. */
   #isAstray = false;
 
   constructor({ file, salt, known, kept, time, table, unread, losses, writer }: SheetFormParts) {
@@ -198,7 +198,7 @@ export class SheetForm implements OpenForm {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#writer === null) return;
-    // Else the next writer would take the last write for one that nobody has checked. Where it fails, that is what happens.
+    // Else the next writer would take the last write for an unchecked one. If this fails, it does.
     if (this.#kept?.unverified && !this.#isAstray) await this.commit({}).catch(() => {});
     this.#file.held.delete(this.state.formId);
   }
@@ -242,7 +242,7 @@ export class SheetForm implements OpenForm {
     return runsIn(stateTab, this.state.formId).slice(0, limit);
   }
 
-  /** What it changes is stored with the next commit. */
+  /** The next commit stores its changes. */
   async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
     const idsIn = (some: readonly PickedField[]): string[] => some.map(({ id }) => id);
     const isKnown = this.#table === null && isDeepStrictEqual(idsIn(fields), idsIn(this.#prepared));
@@ -273,7 +273,7 @@ export class SheetForm implements OpenForm {
       );
       const counted = { ...known.state, commitUs, tally: tallyOf(planned.rows, entries) };
       const isRefused = planned.refused !== null;
-      // What is not stored must not be called read.
+      // A range whose rows are not stored must not be called read.
       const state = (isRefused ? undefined : change.state?.(counted)) ?? counted;
       const { fields, survey: found } = planned;
       const doubted = known.doubted
@@ -305,7 +305,7 @@ export class SheetForm implements OpenForm {
     return erased;
   }
 
-  /** People may have moved rows between the reading and the deletion: what is left of submissions is deleted, too. */
+  /** People may have moved rows between the reading and the deletion: the rest of submissions is deleted, too. */
   async #removeLeft(ids: readonly string[]): Promise<void> {
     for (let tries = 1; ids.length > 0; tries++) {
       const isLeft = await this.#write(async ({ structure }) => {
@@ -319,7 +319,7 @@ export class SheetForm implements OpenForm {
   }
 
   async finish(): Promise<readonly TargetNotice[]> {
-    // What was prepared or written last is stored, and known to be as it was meant.
+    // The prepared or last write is stored, and known to have met its cells.
     await this.commit({});
     return this.#kept?.notices ?? [];
   }
@@ -331,7 +331,7 @@ export class SheetForm implements OpenForm {
     throw this.#moved();
   }
 
-  /** One write of this writer; what it leaves is remembered once it is done. */
+  /** One write of this writer; its result is remembered once it is done. */
   async #writeOnce<T>(
     plan: (view: View) => Promise<Planned<T>>,
     isHidden = false,
@@ -384,8 +384,9 @@ export class SheetForm implements OpenForm {
   }
 
   /**
-   * A write met other cells than it was meant for, or perhaps (`isCertain`: false): people moved them in between. What went beside the
-   * columns is removed, what is there now is found out, and all of it is to be read again. Until then, what was written is doubted.
+   * A write met other cells than it was meant for, or perhaps (`isCertain`: false): people moved them in between. Values that went
+   * beside the
+   * columns are removed, the present cells are read, and all ranges are due again. Until then, the written rows are in doubt.
    */
   async startAfresh(unverified: Unverified, isCertain: boolean): Promise<void> {
     this.#isAstray = true;
@@ -433,7 +434,7 @@ export class SheetForm implements OpenForm {
     return table;
   }
 
-  /** Remembers what stands in the columns of the selected fields, so that equal rows are found without reading them again. */
+  /** Remembers the cells in the columns of the selected fields, so that equal rows are found without reading them again. */
   async #readPrints(): Promise<void> {
     if (this.#writer === null) return;
     const table = await this.#cells();

@@ -5,7 +5,7 @@ import type { PlacedColumn, SummaryForm } from './summary-section.ts';
  * The formulas of the Summary tab. Arguments are separated by semicolons, which Sheets reads in every locale, and there are
  * neither decimal fractions nor array literals, which it writes differently from locale to locale.
  *
- * A range begins with the header: what people insert right below it then belongs to the range. Nothing of a form or its
+ * A range begins with the header: rows that people insert right below it then belong to the range. Nothing of a form or its
  * answers is in a formula but the title of its tab.
  */
 
@@ -76,7 +76,7 @@ export class FormFormulas {
     return `ARRAYFORMULA(IFNA(QUERY(${filtered};"${query}";0);""))`;
   }
 
-  /** What people call a column now. A header that is merged with another one, or waits, is empty: that would show as 0. */
+  /** People's present name of a column. A header that is merged with another one, or waits, is empty: that would show as 0. */
   title(column: PlacedColumn): string {
     const header = this.header(column);
     return `IF(${header}="";"(no header)";${header})`;
@@ -93,7 +93,8 @@ export class FormFormulas {
   }
 
   /**
-   * Rows that meet some criteria and are submissions', but for the header and where people repeat it. People who write a total below their rows may
+   * Rows that meet some criteria and are submissions', except for the header and its repetitions by people. People who write a
+   * total below their rows may
    * call it so in the column of IDs: a submission has a status or a time, too.
    */
   #countFilled(criteria: (rangeOf: RangeOf) => string): string {
@@ -133,7 +134,7 @@ export class FormFormulas {
     return `;${columns.map((column) => `(${withoutErrors(this.#column(column))}<>"")`).join('+')}>0`;
   }
 
-  /** Rows with an ID that meet some criteria, but for those that are marked as removed. */
+  /** Rows with an ID that meet some criteria, except those marked as removed. */
   #count(criteria: string): string {
     const { id, removed } = this.#form;
     const rows = `${this.#column(id)};${FILLED}${criteria}`;

@@ -29,8 +29,8 @@ import {
 import type { Grid } from './structure.ts';
 
 /*
- * The tab that tells the people of a spreadsheet how the mirror is: forms first, then what needs somebody, fields last. It is
- * written whole whenever it says something else.
+ * The tab that shows the people of a spreadsheet the state of the mirror: forms first, then problems, fields last. It is
+ * written whole whenever its text changes.
  */
 
 type Request = sheets_v4.Schema$Request;
@@ -119,7 +119,7 @@ const MOST_LISTED = 300;
 const MOST_FIELDS = 3_000;
 const MOST_CHARACTERS = 1_000;
 const WIDTHS = [190, 150, 110, 90, 170, 330, 330];
-/** Where the first form stands. */
+/** The place of the first form. */
 const FIRST_FORM = 3;
 
 /** Puts the forms of a spreadsheet into rows of cells. */

@@ -9,13 +9,13 @@ import type { Survey } from './rows.ts';
 import type { FormTab } from './structure.ts';
 
 /*
- * What people did to the tab of a form and the mirror leaves as it is, in words.
+ * Changes that people made to the tab of a form and that the mirror keeps, in words.
  */
 
 /** So many rows a notice names. */
 const MOST_NAMED = 20;
 
-/** What there is to say of a tab. `email`: of the account that writes. */
+/** The notices of a tab. `email`: of the account that writes. */
 export function noticesOf(
   tab: FormTab,
   fields: readonly SheetField[],
@@ -51,7 +51,7 @@ export function noticesOf(
   ];
 }
 
-/** What waits for one obstacle. */
+/** The values that wait for one obstacle. */
 interface Waits {
   /** As people number them. */
   readonly rows: number[];
@@ -59,7 +59,7 @@ interface Waits {
   readonly headers: string[];
 }
 
-/** Headers that should show another label, and what is in their way. */
+/** Headers that should show another label, and their obstacles. */
 export function blockedHeaders(
   { obstacles, columns }: FormTab,
   fields: readonly SheetField[],
@@ -130,7 +130,7 @@ function rowsWithoutId({ title }: FormTab, rows: readonly number[]): TargetNotic
       rows: rows.slice(0, MOST_NAMED).map((row) => row + 1),
       message:
         `On the tab "${title}" ${count(rows.length)} ${have} lost ${their} submission ID: ${listed(rows.map((row) => `row ${row + 1}`))}. ` +
-        'What is there is left as it is and no longer kept up to date; a submission that the source has is written again, in a row of its own.',
+        'The values there stay and are no longer kept up to date; a submission that the source has is written again, in a row of its own.',
       remedy:
         'Move your notes to the row that shows the submission now, and delete the one without an ID; or bring the ID back ' +
         '(Edit › Undo, or File › Version history) and delete the new row.',

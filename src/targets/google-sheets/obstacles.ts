@@ -8,7 +8,7 @@ import type { Columns, KnownRow } from './rows.ts';
 
 /*
  * Cells that are not written, because people protected or merged them: Google refuses a whole write that touches one cell of a hard
- * protection, and what it does with a value for a cell under merged ones is documented nowhere. Their submission is listed: as
+ * protection, and its treatment of a value for a cell under merged ones is not documented. Their submission is listed: as
  * rejected, with the status that the source shows, so that it is counted and not written back; or as undecided where the mark of a
  * deleted row is missing.
  */
@@ -98,7 +98,7 @@ export interface Obstructed {
   readonly columns: Columns;
 }
 
-/** Of values for one row, those that can be written, and the columns of the others with what is in their way. */
+/** Of values for one row, those that can be written, and the columns of the others with their obstacles. */
 export interface Split<V> {
   readonly free: ReadonlyMap<ColumnKey, V>;
   readonly blocked: readonly ColumnKey[];
@@ -146,7 +146,7 @@ export const obstaclesOf = (
 
 const MOST_NAMED = 5;
 
-/** Why a row is not stored as it is. */
+/** Why a row is not stored unchanged. */
 export function blockedReason(
   { blocked, by }: Split<unknown>,
   headers: ReadonlyMap<ColumnKey, string>,
@@ -157,7 +157,7 @@ export function blockedReason(
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''} of its row cannot be written because of ${names.join(' and ')}.`;
 }
 
-/** Rows as they are counted: one with cells that cannot be written with the status that the source shows. */
+/** Rows as counted: one with cells that cannot be written with the status that the source shows. */
 export function countedRows(
   rows: ReadonlyMap<string, KnownRow>,
   entries: Entries,

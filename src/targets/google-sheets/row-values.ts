@@ -23,7 +23,7 @@ export interface SheetRow {
 /** Characters of the longest ID that is stored. */
 const MAX_ID = 1_000;
 
-/** True for a submission ID that a cell gives back as it is. */
+/** True for a submission ID that a cell gives back unchanged. */
 const isStorableId = (id: string): boolean =>
   id.trim() !== '' && id.length <= MAX_ID && fitText(id).text === id;
 
@@ -43,7 +43,7 @@ export class RowEncoder {
     this.#order = [...this.#columns].filter((key) => key !== 's:id').sort();
   }
 
-  /** A row, and why it is not stored as it is; `undefined` when its ID cannot be kept. */
+  /** A row, and why it is not stored unchanged; `undefined` when its ID cannot be kept. */
   encode(row: Row): { row: SheetRow | undefined; reasons: readonly string[] } {
     if (!isStorableId(row.id))
       return { row: undefined, reasons: ['has an ID that a cell of a sheet cannot hold'] };
@@ -66,7 +66,7 @@ export class RowEncoder {
     return { row: { id: row.id, values, fingerprint }, reasons };
   }
 
-  /** The fingerprint of a row, as it was read or as it is to be written. */
+  /** The fingerprint of a row, as read or as it will be written. */
   fingerprintOf(valueOf: (key: ColumnKey) => ReadValue | SheetValue): number {
     const print = new Fingerprint();
     for (const key of this.#order) {
@@ -76,7 +76,7 @@ export class RowEncoder {
     return print.value();
   }
 
-  /** The cells in which a row that was read differs from what it should hold. */
+  /** The cells in which a row that was read differs from its submission. */
   differences(row: SheetRow, read: (key: ColumnKey) => ReadValue): Map<ColumnKey, SheetValue> {
     const differing = new Map<ColumnKey, SheetValue>();
     for (const key of this.#order) {
@@ -100,7 +100,7 @@ const sameValue = (key: ColumnKey, read: ReadValue, value: SheetValue): boolean 
     ? microsOf(read) === microsOf(value)
     : holds(read, value);
 
-/** What kinds of answers a field's column has met. `none`: there was no answer yet. */
+/** What kinds of answers a field's column has met. `none`: no answer yet. */
 export type FieldContent = 'none' | 'numbers' | 'mixed';
 
 /** A cell of an answer as the port shows it: in a column of numbers, digits are a number however they are kept. */
@@ -115,6 +115,6 @@ export function timeOf(read: ReadValue, time: SerialTime): string | null {
   return typeof read === 'string' ? canonicalTime(read) : null;
 }
 
-/** True when a cell of the Removed column marks its row. What people type there, other than dates, marks nothing. */
+/** True when a cell of the Removed column marks its row. Other texts of people there mark nothing. */
 export const marksRemoved = (read: ReadValue): boolean =>
   typeof read === 'number' || (typeof read === 'string' && canonicalTime(read) !== null);

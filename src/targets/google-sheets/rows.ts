@@ -37,12 +37,12 @@ export const OWN_HEADERS = {
   's:id': 'Submission ID',
 } as const;
 
-/** What is read of rows to find and to count them. */
+/** The part of rows that is read to find and to count them. */
 export const OWN_COLUMNS = Object.keys(OWN_HEADERS) as readonly (keyof typeof OWN_HEADERS)[];
 
 /**
- * The row with the headers, wherever people have sorted or pushed it; -1 where there is none. A header that people changed is
- * known by another one, or by what stands over the times.
+ * The row with the headers, even after people sorted or pushed it; -1 without one. A header that people changed is
+ * known by another one, or by the header over the times.
  */
 export function headerRowOf(table: Table): number {
   const found = table.get('s:id')?.indexOf(OWN_HEADERS['s:id']) ?? -1;
@@ -57,7 +57,7 @@ export function headerRowOf(table: Table): number {
   return table.get('s:at')?.findIndex(isHeader) ?? -1;
 }
 
-/** Where the rows of a tab are, and what is odd about them. */
+/** Where the rows of a tab are, and their oddities. */
 export interface Survey {
   /** -1: there is none. */
   readonly headerRow: number;
@@ -81,7 +81,7 @@ export const EMPTY_SURVEY: Survey = {
 };
 
 /**
- * Looks through the rows of a tab. A row with an ID is a submission's if our other columns, as far as they were read, hold something, or
+ * Looks through the rows of a tab. A row with an ID is a submission's if our other columns, as far as read, hold something, or
  * if the submission is `known`: titles and totals that people write are not.
  */
 export function survey(table: Table, known?: ReadonlyMap<string, unknown>): Survey {
@@ -144,7 +144,7 @@ export function storedRow(
 ): StoredRow {
   const read = reader(table, row);
   const { id, createdAt, deletedAt } = known;
-  // What people see, where that is not what is counted.
+  // The visible text, where it differs from the counted one.
   const status = String(read('s:status') ?? '');
   const cells = new Map<string, Cell>();
   for (const field of fields)
@@ -154,7 +154,7 @@ export function storedRow(
 }
 
 /**
- * Values side by side in a row: one write for each stretch of columns, so that what people have in between stays. `isNew`: with the
+ * Values side by side in a row: one write for each stretch of columns, so that people's cells in between stay. `isNew`: with the
  * ID, which every other row was found by, and with our look.
  */
 export function writeRow(
@@ -209,7 +209,7 @@ export function insertRows(
       inheritFromBefore: false,
     },
   });
-  // Google lets what is laid over rows grow where a row comes in between, and never where it comes right behind its last: rows are
+  // Google lets an overlay of rows grow where a row comes in between, and never where it comes right behind its last: rows are
   // inserted above that one, which then moves up again. This names no range, so it breaks none that people change in the same moment.
   const isInside =
     laid.some(({ start, end }) => end === at && end - start > 1) &&

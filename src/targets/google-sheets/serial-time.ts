@@ -34,7 +34,7 @@ export class SerialTime {
     return this.toTime(serial) === time ? serial : undefined;
   }
 
-  /** The canonical UTC time that a serial stands for. */
+  /** The canonical UTC time of a serial. */
   toTime(serial: number): string {
     const day = Math.floor(serial);
     const dayMicros = toWholeMillis(Math.round((serial - day) * DAY_MS * 1000), serial);
@@ -89,8 +89,8 @@ export class SerialTime {
 }
 
 /**
- * From the year 2079 on, and long before 1900, a serial is too coarse for single microseconds: what is a whole millisecond,
- * or the second one of an hour that autumn repeats, but for that, is one.
+ * From the year 2079 on, and long before 1900, a serial is too coarse for single microseconds: a time that rounding moved off a
+ * whole millisecond, or off the second one of an hour that autumn repeats, counts as one.
  */
 function toWholeMillis(micros: number, serial: number): number {
   const step = 2 ** (Math.floor(Math.log2(Math.max(1, Math.abs(serial)))) - 52) * DAY_MS * 1000;

@@ -28,20 +28,20 @@ import { type FormTab, readStructure, type Structure, type TabRole } from './str
 
 type Request = sheets_v4.Schema$Request;
 
-/** The spreadsheet as it was last read. */
+/** The latest reading of the spreadsheet. */
 export interface View {
   readonly structure: Structure;
   readonly stateTab: StateTab;
 }
 
-/** What one write changes: in the tab of a form, and in the hidden one. */
+/** The changes of one write: in the tab of a form, and in the hidden one. */
 export interface Batch {
   readonly requests: readonly Request[];
   readonly put: readonly StateRow[];
   readonly drop: readonly StateKey[];
   /** Null where nothing is written by its place. */
   readonly aim: Aim | null;
-  /** What people see of the mirror in the spreadsheet is brought up to date with it. */
+  /** Brings the mirror's texts for people in the spreadsheet up to date with it. */
   readonly isShown: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface Aim {
   /** Where each column is to be, by the ID of its metadata. */
   readonly columns: ReadonlyMap<number, number>;
   readonly idColumn: number;
-  /** Rows that are written by their place, with the ID that is to stand in each. */
+  /** Rows that are written by their place, with the ID that belongs in each. */
   readonly rows: readonly (readonly [row: number, id: string])[];
   readonly written: Unverified;
 }
@@ -149,7 +149,7 @@ export class SheetFile {
     return this.#view;
   }
 
-  /** The spreadsheet as it was last read, where that was so long ago at most, and we have made no tab or column since. */
+  /** The latest reading of the spreadsheet, if it is no older than that, and we have made no tab or column since. */
   async view(maxAgeMs: number): Promise<View> {
     const isRecent = this.clock.now() - this.#viewedAtMs <= maxAgeMs;
     return this.#view !== null && isRecent ? this.#view : this.refresh();
@@ -236,7 +236,7 @@ export class SheetFile {
         const { structure } = await this.refresh();
         const isDone = structure.log.entries.some((entry) => entry.nonce === nonce);
         if (!isDone) continue;
-        // Nobody saw where it went.
+        // It went to an unknown place.
         isAstray = aim !== null;
       }
       writer.since = next.entry.number;

@@ -13,7 +13,7 @@ import type { Unverified } from './sweep.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-/** What one row of the hidden tab is about. `formId` is '' for what belongs to no form. */
+/** The subject of one row of the hidden tab. `formId` is '' for a row that belongs to no form. */
 export interface StateKey {
   readonly kind: 'state' | 'entry' | 'run' | 'record';
   readonly formId: string;
@@ -24,7 +24,7 @@ export interface StateRow extends StateKey {
   readonly text: string;
 }
 
-/** The hidden tab as it was read: texts by key, and in which row each is. Rows of it never move: people do not see it. */
+/** The hidden tab, as read: texts by key, and in which row each is. Rows of it never move: people do not see it. */
 export interface StateTab {
   readonly rows: ReadonlyMap<string, StateRow & { readonly row: number }>;
   /** The first row that nothing was ever written to. */
@@ -74,7 +74,7 @@ export function changeStateTab(
   const rows = new Map(tab.rows);
   const requests: Request[] = [];
   const write = (row: number, cells: readonly string[], before: string): void => {
-    // What was longer before leaves nothing behind.
+    // A longer former value leaves nothing behind.
     const width = Math.max(cells.length, 3 + partsOf(before).length);
     const values = Array.from({ length: width }, (_, at) => cellData(cells[at] ?? null));
     const start = { sheetId: place.sheetId, rowIndex: row, columnIndex: 0 };

@@ -128,7 +128,7 @@ class SheetStore implements Store {
         const found = findForm(view, document, (at && tables.get(at)) ?? new Map());
         const { tab, losses, entries, isFreed } = found;
         const { location, place } = whereIs(tab, this.#urlOf);
-        // Nothing can be said of its rows: what was claimed before stays, as of then.
+        // Its rows are unknown: the earlier claim stays, with its time.
         if (tab !== undefined && !tab.columns.has('s:id'))
           return { state, fields, losses: [], notices: [idColumnDeleted(tab)], location, place };
         rows.set(state.formId, found.rows);
@@ -328,11 +328,11 @@ const whereIs = (
     ? { location: 'no tab; the next run makes it', place: {} }
     : { location: `tab "${tab.title}"`, place: { url: urlOf(tab.sheetId) } };
 
-/** The sheet has rows of a form, and what was known of them is lost: erased people might come back. */
+/** The sheet has rows of a form, and their records are lost: erased people might come back. */
 const stateLost = (name: string, slug: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
-    `Target ${name} has a tab of form ${slug}, but the hidden tab with what is known of it is lost, the list of forgotten submissions ` +
-      'perhaps among it. Nothing is written there. Restore it from the version history, or delete the tab to copy the form again.',
+    `Target ${name} has a tab of form ${slug}, but the hidden tab with its records is lost, the list of forgotten submissions ` +
+      'perhaps among them. Nothing is written there. Restore it from the version history, or delete the tab to copy the form again.',
     { retryable: false },
   );

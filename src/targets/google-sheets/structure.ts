@@ -15,7 +15,7 @@ export interface FormTab extends Grid {
   readonly title: string;
   /** Where our columns are now, wherever people moved them. */
   readonly columns: ReadonlyMap<ColumnKey, number>;
-  /** The IDs of the metadata that says so. */
+  /** The IDs of that metadata. */
   readonly marks: ReadonlyMap<ColumnKey, number>;
   /** Protected ranges that this account may not edit, and merged cells. */
   readonly obstacles: readonly Obstacle[];
@@ -108,7 +108,7 @@ export function readStructure(
   };
 }
 
-/** Columns by what they show; of two with one mark the left one counts. */
+/** Columns by their contents; of two with one mark the left one counts. */
 function columnsOf({ data }: sheets_v4.Schema$Sheet): Pick<FormTab, 'columns' | 'marks'> {
   const columns = new Map<ColumnKey, number>();
   const marks = new Map<ColumnKey, number>();

@@ -36,21 +36,21 @@ export interface SummaryQuestion {
   readonly numbers: boolean;
 }
 
-/** Columns of a section: what is counted, how often, its share, the share as a bar; weeks and their submissions. */
+/** Columns of a section: a value, its count, its share, the share as a bar; weeks and their submissions. */
 export const LABEL = 0;
 const COUNT = 1;
 const SHARE = 2;
 const BAR = 3;
 export const WEEK = 5;
 export const WEEK_COUNT = 6;
-/** Columns that are written; what is right of them is under the charts. */
+/** Columns that are written; the area right of them is under the charts. */
 export const SECTION_WIDTH = 7;
 /** The column that charts are anchored to. */
 export const CHART = 8;
 
 /** Weeks that are shown, this one included. */
 const WEEKS = 26;
-/** Signs of a bar that stands for all. */
+/** Signs of a bar for all. */
 const BAR_SIGNS = 20;
 /** Longest name of a form shown. */
 export const MAX_NAME = 200;
@@ -158,7 +158,7 @@ function putQuestion(
   return other + 4;
 }
 
-/** The weeks from Monday on, this one last; what is in none of them comes below, so that the sum is the whole. */
+/** The weeks from Monday on, this one last; submissions of other weeks come below, so that the sum is the whole. */
 function putWeeks(
   page: Page,
   column: SummaryForm['id'],

@@ -38,7 +38,7 @@ const SUMMARY: StateKey = { kind: 'record', formId: '', key: 'summary tab' };
 
 /** What the hidden tab keeps of the Summary tab. */
 interface KeptSummary {
-  /** Of what it shows. */
+  /** Of its contents. */
   readonly digest: string;
   /** The chart of each form; 0: people deleted it. */
   readonly charts: Readonly<Record<string, number>>;
@@ -106,7 +106,7 @@ interface SummaryPlan {
   readonly forms: readonly SummaryForm[];
   /** True when there are more forms than it shows. */
   readonly isCut: boolean;
-  /** Of all that makes it necessary to write the tab again: not where tabs and columns are, nor what they are called. */
+  /** Of all that makes it necessary to write the tab again: not the places of tabs and columns, nor their names. */
   readonly digest: string;
 }
 

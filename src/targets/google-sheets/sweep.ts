@@ -15,7 +15,7 @@ import type { FormTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-/** What is stored of writes until it is known that they met the cells that they were meant for. */
+/** The record of writes until it is known that they met the right cells. */
 export interface Unverified {
   /** IDs of the rows that were added below all others. */
   readonly appended: readonly string[];

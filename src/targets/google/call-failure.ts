@@ -74,7 +74,7 @@ export const EXPIRED_CREDENTIALS: FailureTexts = [
 
 /** The parts of a failed call that can be trusted. Only numbers and checked words of it may be shown (L11). */
 export interface CallFacts {
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 without an answer. */
   readonly status: number;
   /** Google's `error.status`. */
   readonly rpc: string;
@@ -91,7 +91,7 @@ export interface CallFacts {
   readonly retryAfter: string | undefined;
 }
 
-/** Reads them off whatever Google's client threw. */
+/** Reads them from any error of Google's client. */
 export function factsOf(error: unknown): CallFacts {
   const outer = asRecord(error);
   const response = asRecord(outer['response']);
@@ -115,7 +115,7 @@ export function factsOf(error: unknown): CallFacts {
   };
 }
 
-/** True when our own time limit ended the call: Google's client tells it by a name, or by a code that is none of the system's. */
+/** True when our own time limit ended the call: Google's client shows it by a name, or by a code that the system does not have. */
 const isTimeout = (error: Record<string, unknown>): boolean =>
   [error, asRecord(error['cause'])].some(
     ({ name, code }) => name === 'TimeoutError' || code === 'TimeoutError',

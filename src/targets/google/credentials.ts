@@ -22,7 +22,7 @@ type ScopedOptions = ClientOptions & { readonly scope: string };
 export interface CredentialsSource {
   /** GOOGLE_APPLICATION_CREDENTIALS: a file. */
   readonly credentialsFile?: string | undefined;
-  /** GOOGLE_CREDENTIALS_JSON: the content of such a file, as it is or in base64. */
+  /** GOOGLE_CREDENTIALS_JSON: the content of such a file, plain or in base64. */
   readonly credentialsJson?: string | undefined;
   /** SHEETS_EMULATOR_URL: credentials are only used to sign, nothing is fetched from Google. */
   readonly emulatorUrl?: string | undefined;
@@ -45,7 +45,8 @@ export const EMULATOR_EMAIL = 'mirror@forms-mirror.iam.gserviceaccount.com';
 export const EMULATOR_TOKEN = 'forms-mirror-emulator';
 
 /**
- * Finds the account, asking Google for the right `scope` alone: the stand-in's, the key file, the key in a variable, else Google's application default credentials.
+ * Finds the account, asking Google only for the right `scope`: the stand-in's, the key file, the key in a variable, else Google's
+ * application default credentials.
  * Throws SETTINGS or TARGET_DENIED with the remedy; no key ever appears in a message (L15).
  */
 export async function openAccount(
@@ -63,7 +64,7 @@ export async function openAccount(
 }
 
 /**
- * How Google's client sends. It would take proxies from the environment by itself, but for loopback hosts too, and not from
+ * How Google's client sends. Left to itself, it would take proxies from the environment, also for loopback hosts, and not from
  * a `.env` file.
  */
 function clientOptions({ proxy }: CredentialsSource): ClientOptions {

@@ -29,10 +29,10 @@ export interface Committing {
   readonly keepsAnswers: boolean;
 }
 
-/** Rows of a change as they are stored. */
+/** Rows of a change, as stored. */
 export interface StorableRows {
   readonly rows: readonly Row[];
-  /** Entries of those that the database cannot hold as they are. */
+  /** Entries of those that the database cannot hold unchanged. */
   readonly replaced: readonly Entry[];
   /** IDs in the change that were forgotten, with their digests. */
   readonly forgotten: ReadonlyMap<string, string>;
@@ -59,7 +59,7 @@ export function storableRows(
   return { ...withoutNul(known, dialect, atMs), forgotten };
 }
 
-/** Applies a change within a transaction. What it rejects with ends the transaction. */
+/** Applies a change within a transaction. A rejection ends the transaction. */
 export async function applyChange(
   tx: Session,
   dialect: Dialect,
@@ -122,7 +122,7 @@ function hasNul({ status, cells }: Row): boolean {
   return status.includes(NUL);
 }
 
-/** Rows as the database can hold them; of those that it cannot hold as they are, an entry. */
+/** Rows as the database can hold them; for each that it cannot hold unchanged, an entry. */
 function withoutNul(
   rows: readonly Row[],
   dialect: Dialect,
@@ -148,7 +148,7 @@ function withoutNul(
 
 const NUL = '\u0000';
 
-/** What was forgotten is not stored: its entry follows its status. */
+/** A forgotten submission is not stored: its entry follows its status. */
 async function followForgotten(
   tx: Session,
   dialect: Dialect,

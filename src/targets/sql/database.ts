@@ -34,9 +34,9 @@ export interface Database extends Session, AsyncDisposable {
   lock(name: string): Promise<AsyncDisposable | null>;
   /** A snapshot of the database, over its own connection: later writes do not change it. */
   snapshot(): Promise<Session & AsyncDisposable>;
-  /** What was erased is nowhere in the files any more. */
+  /** Erased data is nowhere in the files any more. */
   scrub(): Promise<void>;
-  /** The files hold everything, as they are. */
+  /** The files hold everything, without their logs. */
   settle(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export interface Batch {
 /** Numbers of rows by status. */
 export type ByStatus = ReadonlyMap<string, number>;
 
-/** What became of a batch; rows that were equal are in none of it. */
+/** The outcome of a batch; equal rows are in none of it. */
 export interface Written {
   readonly inserted: number;
   /** Changed, or live again. */
@@ -80,7 +80,7 @@ export interface Written {
   readonly before: ByStatus;
 }
 
-/** What is written otherwise in each database. */
+/** The differences between databases. */
 export interface Dialect {
   readonly product: string;
   /** An expression for the version of the database. */
@@ -101,13 +101,14 @@ export interface Dialect {
   grainOf(expression: string, grain: Grain): string | null;
   /** A condition: the expression is among the texts of a list, which is the parameter. */
   among(expression: string, param: string): string;
-  /** The end of an INSERT: a row whose key is there stays as it is, or takes these columns of what was to be inserted. */
+  /** The end of an INSERT: a row whose key is there stays, or takes these columns of the new one. */
   onConflict(key: readonly string[], taken?: readonly string[]): string;
   /**
-   * Until the transaction ends, no other process makes tables or views. In SQLite, every writing transaction already has the file to itself.
+   * Until the transaction ends, no other process makes tables or views. In SQLite, every writing transaction already has the file
+   * to itself.
    */
   alone(tx: Session): Promise<void>;
-  /** The columns of a table; none where there is no such table. */
+  /** The columns of a table; none without such a table. */
   columnsOf(session: Session, table: string): Promise<Set<string>>;
   /** Tables and views by name. */
   relations(session: Session): Promise<Map<string, 'table' | 'view'>>;
@@ -128,7 +129,10 @@ export interface Dialect {
   readonly takesNul: boolean;
   /** Makes the index over live rows by creation and status that finds what differs from the source's counts; it may be there. */
   indexLive(session: Session, table: string): Promise<void>;
-  /** Makes a view, or one of ours anew. Rejects where that cannot be: then the transaction, and what people built on it, is as it was. */
+  /**
+   * Makes a view, or one of ours again. Rejects where that is impossible: then the transaction, and views that people built on it,
+   * are unchanged.
+   */
   putView(tx: Session, name: string, select: string): Promise<void>;
   /** How it writes the public views. */
   readonly views: ViewSelects;
@@ -140,7 +144,7 @@ export interface Dialect {
 
 /**
  * A dialect whose errors name the target. `place`: the target and its address, for messages; no password. An error that is in
- * words for people already stays as it is.
+ * words for people already does not change.
  */
 export const describingAs = (dialect: Dialect, place: string): Dialect => ({
   ...dialect,
@@ -182,7 +186,7 @@ export interface SqlField {
   /** Its column's name, which never changes; null before its first answer. */
   readonly column: string | null;
   readonly type: ColumnType | null;
-  /** The column for answers that the own column cannot hold as they are; null while there is none. */
+  /** The column for answers that the own column cannot hold unchanged; null without one. */
   readonly textColumn: string | null;
   /** It has no columns of its own: its answers are in `_more`. */
   readonly isInMore: boolean;

@@ -14,7 +14,7 @@ import {
 import { decodeMore, decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
 import { countTally } from './tally.ts';
 
-/** What is erased from. */
+/** The target of an erasure. */
 export interface Erasing {
   readonly state: FormState;
   readonly fields: readonly SqlField[];
@@ -85,7 +85,7 @@ async function forget(
       [formId, id],
     );
     const known = row ?? entry;
-    // One that is not known is remembered too; the source's list says later what it counts as.
+    // An unknown one is remembered too; the source's list later shows its status.
     await tx.run(
       `INSERT INTO _mirror_entries (form_id, kind, id, status, created_at, reason, is_stored, first_seen_at, last_seen_at)
        VALUES ($1, 'forgotten', $2, $3, $4, '', 0, $5, $6) ${dialect.onConflict(['form_id', 'kind', 'id'])}`,

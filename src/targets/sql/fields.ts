@@ -15,8 +15,8 @@ import {
 import type { BatchColumn, ColumnType, Dialect, Param, SqlField } from './database.ts';
 
 /*
- * Where answers go. A field's column is made with its first answer, which gives it its type. What is not of that type, or what a
- * number column can hold only rounded, goes into a text column beside it. A blank is no answer anywhere.
+ * Where answers go. A field's column is made with its first answer, which gives it its type. An answer of another type, or one that a
+ * number column can hold only rounded, goes into a text column beside it. A blank never counts as an answer.
  */
 
 export const MORE = '_more';
@@ -134,7 +134,7 @@ export function missingColumns(
   return [...missing].map(([name, type]) => ({ name, type }));
 }
 
-/** The fields as they are, with word of the columns that are about to be made so that they become `next`. */
+/** The present fields, with notes of the columns that are about to be made so that they become `next`. */
 export function announced(
   before: readonly SqlField[],
   next: readonly SqlField[],
@@ -203,7 +203,7 @@ function needOf(
   dialect: Dialect,
 ): { readonly type: ColumnType; readonly isBeside: boolean } | null {
   if (column !== null && (isInMore || type === 'text' || textColumn !== null)) return null;
-  // A hash is text whatever was answered.
+  // A hash is text for any answer.
   let first: ColumnType | null = type ?? (isHashed && column === null ? 'text' : null);
   let isAnswered = false;
   for (const { cells } of rows) {
@@ -302,7 +302,7 @@ export function decodeRow(
   return cells;
 }
 
-/** Reads the JSON object of {@link MORE}, by field ID. A person may have edited it: what is not JSON holds no answers. */
+/** Reads the JSON object of {@link MORE}, by field ID. A person may have edited it: other texts than JSON hold no answers. */
 export function decodeMore(text: unknown, fields: readonly SqlField[]): Map<string, Cell> {
   const value = typeof text === 'string' ? parseJson(text) : undefined;
   if (typeof value !== 'object' || value === null) return new Map();

@@ -450,11 +450,11 @@ class NothingNew extends Error {
   }
 }
 
-/** Whether states are equal but for the name of the commit. */
+/** Whether states are equal except for the name of the commit. */
 const isSameState = (a: FormState, b: FormState): boolean =>
   isDeepStrictEqual({ ...a, commitUs: 0 }, { ...b, commitUs: 0 });
 
-/** When a span begins, from the first characters of its ISO time; null for what has no date. */
+/** When a span begins, from the first characters of its ISO time; null without a date. */
 function spanMs(span: unknown): number | null {
   if (typeof span !== 'string') return null;
   return Date.parse(span + '2000-01-01T00:00:00.000Z'.slice(span.length));

@@ -5,7 +5,7 @@ export const SWALLOWED = 'MIRROR_SWALLOWED';
 
 let savepoints = 0;
 
-/** What fails in it leaves the transaction as it was. */
+/** A failure in it leaves the transaction unchanged. */
 export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promise<T> {
   const name = `mirror_${++savepoints}`;
   await tx.run(`SAVEPOINT ${name}`);

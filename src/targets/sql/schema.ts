@@ -7,7 +7,7 @@ import type { NewColumn } from './fields.ts';
  * Tables of our own, which begin with `_mirror_` and are for the mirror only, and the tables of forms.
  */
 
-/** To be raised with every change of what is stored: a target of another schema is not touched. */
+/** Raise it with every change of the stored shape: a target of another schema is not touched. */
 const SCHEMA = '4';
 /** Records: that schema, and the salt of the digests of forgotten submissions. */
 const VERSION = 'schema';

@@ -19,7 +19,7 @@ const LIVE: readonly Part[] = [
 ];
 const DELETED: Part = { condition: '_deleted_at IS NOT NULL', keys: ['id'] };
 
-/** A form at one instant: rows by date, the oldest first, then rows without a date. Null if there is no such form. */
+/** A form at one instant: rows by date, the oldest first, then rows without a date. Null without such a form. */
 export async function formSnapshot(
   database: Database,
   formId: string,

@@ -2,7 +2,7 @@ import type { ProblemCode } from '../../base/catalogue.ts';
 import { isAbort, MirrorError } from '../../base/errors.ts';
 
 /*
- * Errors of databases in words for people: those that every server has, whatever code its product gives them, and those of the network
+ * Errors of databases in words for people: those that every server has, under any code of its product, and those of the network
  * before it.
  */
 

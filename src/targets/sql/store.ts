@@ -180,7 +180,10 @@ export class SqlStore implements Store {
     }
   }
 
-  /** Makes our tables where they are missing, and the views that people dropped or a run that was killed left undone. The salt of the digests. */
+  /**
+   * Makes our tables where they are missing, and the views that people dropped or a run that was killed left undone. The salt of
+   * the digests.
+   */
   async #make(): Promise<string> {
     const database = this.#database;
     if (this.#isPrepared && (await this.#isMade())) return this.#salt();
@@ -296,14 +299,14 @@ export class SqlStore implements Store {
     if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
     const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(tally) });
     const counted: FormState = { ...before, tally };
-    // In the transaction that counts what is left: no later run would notice the loss.
+    // In the transaction that counts the remaining rows: no later run would notice the loss.
     const state = losses.length > 0 ? distrust(counted) : counted;
     const revision = row === undefined ? 1 : numberOf(row['revision']) + 1;
     await tx.run(
       'UPDATE _mirror_state SET revision = $1, state = $2, fields = $3 WHERE form_id = $4',
       [revision, JSON.stringify(state), JSON.stringify(fields), id],
     );
-    // Whoever reads the form's rows finds the form in the views over all forms.
+    // A reader of the form's rows finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, dialect, this.#options.history === 'full');
     return new SqlForm({ ...this.#parts(salt), state, fields, columns, revision, losses, lease });
   }
@@ -334,7 +337,7 @@ export class SqlStore implements Store {
   }
 }
 
-/** Rows are there, and what was known of them is not: erased people might come back. */
+/** Rows are there, and their records are not: erased people might come back. */
 const stateLost = (target: string, slug: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
@@ -343,7 +346,7 @@ const stateLost = (target: string, slug: string): MirrorError =>
     { retryable: false },
   );
 
-/** What people removed, a sentence for each. */
+/** Losses by people's hands, a sentence for each. */
 function lossesOf(
   before: FormState,
   now: {

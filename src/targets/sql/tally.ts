@@ -1,7 +1,7 @@
 import { type FormState, liveRows, type Tally } from '../../mirror/form-state.ts';
 import { numberOf, quoted, type Session, type SqlRow, textOf, textOrNull } from './database.ts';
 
-/** What is accounted for, counted from rows and entries. Notes of each rejected submission whether it has a row. */
+/** The accounts, counted from rows and entries. Notes of each rejected submission whether it has a row. */
 export async function countTally(
   tx: Session,
   { formId, place }: Pick<FormState, 'formId' | 'place'>,
@@ -11,7 +11,7 @@ export async function countTally(
     `UPDATE _mirror_entries SET is_stored = 1 - is_stored WHERE form_id = $1 AND kind <> 'forgotten' AND is_stored <> (CASE WHEN EXISTS (SELECT 1 FROM ${table} AS t WHERE t.id = _mirror_entries.id AND t._deleted_at IS NULL) THEN 1 ELSE 0 END)`,
     [formId],
   );
-  // What is said to be missing at the source is said of a row.
+  // A held or undecided entry needs a row.
   await tx.run(
     `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind IN ('held', 'undecided') AND is_stored = 0`,
     [formId],
@@ -27,7 +27,7 @@ async function countRows(session: Session, place: string): Promise<Tally['rows']
   return byStatus(await session.query(liveByStatus(place)));
 }
 
-/** The state of a form as it is kept, and its live rows by status: by one statement, so that no commit lies between them. */
+/** The stored state of a form, and its live rows by status: by one statement, so that no commit lies between them. */
 export async function stateWithRows(
   session: Session,
   { formId, place }: Pick<FormState, 'formId' | 'place'>,
@@ -45,7 +45,7 @@ const liveByStatus = (place: string): string =>
 const byStatus = (rows: readonly SqlRow[]): Tally['rows'] =>
   Object.fromEntries(rows.map(({ status, n }) => [textOf(status), numberOf(n)]));
 
-/** What entries do to what is accounted for. */
+/** The effect of entries on the accounts. */
 export async function countEntries(
   tx: Session,
   formId: string,
@@ -70,7 +70,7 @@ export async function countEntries(
   return { missing, unstored, held, undecided, refused, rejected, forgotten };
 }
 
-/** What an entry with a status adds to what is accounted for. `isStored`: the submission has a live row. */
+/** The effect of an entry with a status on the accounts. `isStored`: the submission has a live row. */
 export function signOf(kind: string, isStored: boolean): -1 | 0 | 1 {
   if (kind === 'held' || kind === 'undecided') return isStored ? -1 : 0;
   if (kind === 'rejected') return isStored ? 0 : 1;

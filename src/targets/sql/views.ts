@@ -58,7 +58,7 @@ export async function makeViews(
   return notes;
 }
 
-/** What is kept of a view that is ours and shows something else. */
+/** The record of a view of ours that shows something else. */
 const NOT_AS_WANTED = '';
 
 /** The SELECTs of the views that were made, by name; null before the first. */

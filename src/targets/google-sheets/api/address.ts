@@ -7,7 +7,7 @@ export interface SheetAddress {
 const ID = /^[\w-]+$/;
 
 /**
- * Reads the address of a spreadsheet as it is copied from the browser (with `/u/1/`, a domain, `?usp=…`, `#gid=…`), or
+ * Reads the address of a spreadsheet, as copied from the browser (with `/u/1/`, a domain, `?usp=…`, `#gid=…`), or
  * `sheets:<id>`. Throws {@link TargetUrlError} with what to copy instead when it names no spreadsheet that can be written to.
  */
 export function parseSheetAddress(address: string): SheetAddress {

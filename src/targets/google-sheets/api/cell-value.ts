@@ -6,19 +6,22 @@ import type { Cell } from '../../../mirror/types.ts';
 /** Characters (UTF-16) of one cell. A longer text makes Google refuse the whole batch. */
 const MAX_CELL_CHARACTERS = 50_000;
 
-/** The content that a cell of ours should have; null: empty. Text is written as text and numbers as numbers, so that nothing is evaluated. */
+/**
+ * The content that a cell of ours should have; null: empty. Text is written as text and numbers as numbers, so that nothing is
+ * evaluated.
+ */
 export type SheetValue = string | number | null;
 
-/** Google shows up to 15 digits of a number as they are, longer ones as 1.7E+15 unless the cell's format says otherwise. */
+/** Google shows up to 15 digits of a number in full, longer ones as 1.7E+15 unless the cell's format says otherwise. */
 const LONG_NUMBER = 1e15;
 
-/** A text as a cell can hold it, and what had to be changed in it, as a sentence's middle part. */
+/** A text as a cell can hold it, and the necessary changes, as a sentence's middle part. */
 export interface FittedText {
   readonly text: string;
   readonly defects: readonly string[];
 }
 
-/** Makes a text fit into a cell: halves of characters and U+0000 become visible signs, what is too long is cut with a mark. */
+/** Makes a text fit into a cell: halves of characters and U+0000 become visible signs, a text that is too long is cut with a mark. */
 export function fitText(text: string): FittedText {
   const defects: string[] = [];
   let fitted = text.toWellFormed();

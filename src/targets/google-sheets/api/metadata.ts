@@ -19,7 +19,7 @@ export const METADATA_KEYS = {
   commit: 'fm.commit',
 } as const;
 
-/** What one of our columns shows: a part of the submission, or a field. */
+/** The content of one of our columns: a part of the submission, or a field. */
 export type ColumnKey = 's:id' | 's:at' | 's:status' | 's:removed' | `f:${string}`;
 
 /** The column of a field: `f:` and 42 bits of a hash, because Google limits the characters of all metadata of a tab. */

@@ -73,7 +73,7 @@ export interface SheetsApiOptions {
   readonly spreadsheetId: string;
   readonly account: GoogleAccount;
   readonly clock: Clock;
-  /** Undefined: nobody counts the requests. */
+  /** Undefined: requests are not counted. */
   readonly quota: RequestQuota | undefined;
   /** With a trailing slash; Google's own when absent. */
   readonly rootUrl?: string | undefined;
@@ -103,7 +103,7 @@ export class SheetsApi {
     });
   }
 
-  /** Tabs, sizes, metadata, and what people laid over the tabs. One read. */
+  /** Tabs, sizes, metadata, and the overlays of people. One read. */
   structure(): Promise<sheets_v4.Schema$Spreadsheet> {
     return this.#try('read', (call) =>
       this.#client.spreadsheets.get(
@@ -113,7 +113,7 @@ export class SheetsApi {
     );
   }
 
-  /** Cells as they are, dates as serial numbers. What no filter selects is simply missing. One read. */
+  /** Cells unchanged, dates as serial numbers. Cells that no filter selects are simply missing. One read. */
   async values(
     dataFilters: sheets_v4.Schema$DataFilter[],
     majorDimension: 'ROWS' | 'COLUMNS',
@@ -136,7 +136,7 @@ export class SheetsApi {
   }
 
   /**
-   * One atomic write, tried once: a failure with the fault `unclear` may have been applied. What was throttled or never
+   * One atomic write, tried once: a failure with the fault `unclear` may have been applied. A write that was throttled or never
    * reached Google is tried again. `responseRanges`: cells to show afterwards.
    */
   update(

@@ -14,7 +14,7 @@ export interface MysqlAddress {
   readonly authority: string | null;
   /** For people: no password and no options (L15). */
   readonly shown: string;
-  /** Equal for two addresses of one database, whoever logs in. */
+  /** Equal for two addresses of one database, for any user. */
   readonly place: string;
   readonly transport: Transport;
 }
@@ -32,7 +32,7 @@ export function parseMysqlUrl(url: string): MysqlAddress {
   // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
   if (parsed === null || parsed.hash !== '' || parsed.pathname.includes('@')) {
     throw new TargetUrlError(
-      'is no address: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23)',
+      'is not an address: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23)',
       EXAMPLE,
     );
   }
@@ -69,7 +69,7 @@ export function parseMysqlUrl(url: string): MysqlAddress {
   };
 }
 
-/** What the driver is told of TLS. Reads the authority's file. Throws {@link TargetUrlError} where that can't be read. */
+/** The driver's TLS options. Reads the authority's file. Throws {@link TargetUrlError} where that can't be read. */
 export function tlsOptions({ tls, authority }: MysqlAddress): Pick<ConnectionOptions, 'ssl'> {
   if (tls === 'DISABLED') return {};
   const isChecked = tls !== 'REQUIRED';

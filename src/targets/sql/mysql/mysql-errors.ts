@@ -166,7 +166,7 @@ const BY_NUMBER: Readonly<Record<number, ErrorDescription>> = {
   1820: {
     ...WRONG_LOGIN,
     what: 'the password of the user has expired',
-    remedy: 'Let an administrator set it anew (ALTER USER … IDENTIFIED BY …).',
+    remedy: 'Let an administrator set a new one (ALTER USER … IDENTIFIED BY …).',
   },
   1836: READ_ONLY,
   1862: { ...WRONG_LOGIN, what: 'the password of the user has expired' },

@@ -1,7 +1,7 @@
 import type { Param } from '../database.ts';
 
 /**
- * A text as a literal that means the same whatever `sql_mode` is: what is in it comes from whoever fills in a form, and a
+ * A text as a literal that means the same under any `sql_mode`: anyone who fills in a form can write it, and a
  * proxy may change the mode of a session.
  */
 export const textLiteral = (text: string): string =>

@@ -158,8 +158,8 @@ export class MysqlSession implements Session {
   }
 
   /**
-   * While the source is slow, nothing is said: the server must not take this process for one that is gone. Nor this one wait for
-   * a server that is.
+   * While the source is slow, the connection is silent: the server must not think that this process is gone. Nor may this one wait for
+   * a server that is gone.
    */
   #showLife(): void {
     if (this.#pending === null) return void this.run('DO 1').catch(() => {});

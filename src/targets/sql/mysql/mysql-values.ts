@@ -1,6 +1,6 @@
 /*
- * Answers as SQL expressions of MySQL and MariaDB, for views that any client can read. No backslash: what one means depends on
- * the SQL mode of who reads.
+ * Answers as SQL expressions of MySQL and MariaDB, for views that any client can read. No backslash: its meaning depends on
+ * the SQL mode of the reader.
  */
 
 /** A longer text is not a date. */

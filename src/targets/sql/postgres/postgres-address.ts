@@ -14,7 +14,7 @@ export interface PostgresAddress {
   readonly schema: string;
   /** For people: no password and no options but the schema (L15). */
   readonly shown: string;
-  /** Equal for two addresses of one schema, whoever logs in. */
+  /** Equal for two addresses of one schema, for any user. */
   readonly place: string;
   readonly transport: Transport;
 }
@@ -27,7 +27,7 @@ export function parsePostgresUrl(url: string): PostgresAddress {
   // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
   if (parsed === null || parsed.hash !== '' || parsed.pathname.includes('@')) {
     throw new TargetUrlError(
-      'is no address: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23)',
+      'is not an address: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23)',
       EXAMPLE,
     );
   }
@@ -53,7 +53,7 @@ function checkSchema(schema: string): void {
   const fits = schema !== '' && Buffer.byteLength(schema) <= 63 && !schema.includes('\0');
   if (fits && !/^pg_/i.test(schema) && schema !== 'information_schema') return;
   throw new TargetUrlError(
-    "has a ?schema= that is no name of 1 to 63 bytes, or one of PostgreSQL's own (pg_…)",
+    "has a ?schema= that is not a name of 1 to 63 bytes, or one of PostgreSQL's own (pg_…)",
     EXAMPLE,
   );
 }

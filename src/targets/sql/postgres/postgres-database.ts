@@ -22,7 +22,7 @@ const ANSWER_LIMIT_MS = 600_000;
 
 /**
  * Settings of the connection. The server notices within a minute that this process is gone, and gives its locks back; waiting for
- * somebody's lock ends; a commit is durable also where the server's default is otherwise.
+ * a person's lock ends; a commit is durable also where the server's default is otherwise.
  */
 const SETTINGS = `SET lock_timeout = '30s'; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
   SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = 'ISO';

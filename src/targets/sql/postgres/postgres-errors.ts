@@ -122,7 +122,7 @@ export function describePostgresError(error: unknown): ErrorDescription | undefi
 /** Data, constraints, limits, and what triggers raise: errors that one row can cause. */
 const ROW_CLASSES = new Set(['22', '23', '44', '54', 'P0']);
 
-/** Those that are the same whatever the table looks like. */
+/** Those that are the same for any table. */
 const FAULTS: Readonly<Record<string, string>> = {
   '22021': "the answers hold a character that the database's encoding lacks",
   '22P05': "the answers hold a character that the database's encoding lacks",

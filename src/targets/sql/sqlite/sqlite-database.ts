@@ -27,7 +27,7 @@ import { isBusy } from './sqlite-errors.ts';
 import { SqliteSession } from './sqlite-session.ts';
 
 /**
- * WAL lets people read while we write; FULL makes a commit outlast a power failure. What is deleted is overwritten with zeros
+ * WAL lets people read while we write; FULL makes a commit outlast a power failure. Deleted data is overwritten with zeros
  * (L18). Of pages of 4 kB, rows of 1 kB waste a quarter.
  */
 const SETTINGS = `PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;

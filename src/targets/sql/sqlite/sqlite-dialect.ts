@@ -200,11 +200,11 @@ async function requireStored(tx: Session, { table, columns, rows }: Batch): Prom
   }
 }
 
-/** Rows that the statements of a batch update, as they were: a table of this connection. */
+/** Former rows that the statements of a batch update: a table of this connection. */
 const REPLACED = 'temp._mirror_replaced';
 
 /**
- * A trigger of this connection keeps each version that ends, whichever statement ends it, and notes which rows are replaced. The
+ * A trigger of this connection keeps each version that any statement ends, and notes which rows are replaced. The
  * current version is the row itself.
  */
 async function keepVersions(

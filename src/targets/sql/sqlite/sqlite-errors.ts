@@ -68,8 +68,8 @@ const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
 };
 
 /**
- * SQLITE_IOERR_SHMSIZE: the few pages beside a file that it is opened with cannot be made. Where a disk is full, this is the
- * first that is noticed of it, as nothing lies beside a file that nobody has open.
+ * SQLITE_IOERR_SHMSIZE: the few pages beside a file that it is opened with cannot be made. On a full disk this is the
+ * first symptom, as a file that no process has open has no such pages yet.
  */
 const NO_ROOM_TO_OPEN = 4874;
 
@@ -87,7 +87,7 @@ const NO_FOLDER: ErrorDescription = {
 const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
   EISDIR: CANNOT_OPEN,
   EACCES: UNWRITABLE_FOLDER,
-  // Some folders take no subfolders, /proc for one.
+  // Some folders take no subfolders, such as /proc.
   ENOENT: UNWRITABLE_FOLDER,
   ENAMETOOLONG: UNWRITABLE_FOLDER,
   ELOOP: UNWRITABLE_FOLDER,

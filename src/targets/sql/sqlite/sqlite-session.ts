@@ -32,7 +32,7 @@ export class SqliteSession implements Session {
 
   /**
    * Runs a statement for each row, whose values are its parameters in their order and hold no list. Returns the rows for which it
-   * changed something. In between it lets others have a turn: the source's answers, for one, are not to wait for all of it.
+   * changed something. In between it lets others have a turn: the source's answers, for example, must not wait for all of it.
    */
   async changedBy<Row extends readonly Param[]>(
     sql: string,

@@ -16,7 +16,7 @@ function shortest(real: string): string {
   return `CASE WHEN ${tells(15)} THEN ${of(15)} WHEN ${tells(16)} THEN ${of(16)} ELSE ${of(17)} END`;
 }
 
-/** A double as it was answered, without an exponent: 15 digits are not always enough to tell it. */
+/** A double as answered, without an exponent: 15 digits are not always enough for it. */
 function realText(real: string): string {
   const short = `printf('%!.15g', ${real})`;
   const parts = `SELECT rtrim(replace(replace(substr(s, 1, instr(s, 'e') - 1), '.', ''), '-', ''), '0') AS digits, CAST(substr(s, instr(s, 'e') + 1) AS INTEGER) + 1 AS point FROM (SELECT ${shortest(real)} AS s)`;
@@ -28,7 +28,7 @@ function realText(real: string): string {
 export const numberText = (value: string): string =>
   `CASE typeof(${value}) WHEN 'real' THEN ${realText(value)} ELSE CAST(${value} AS TEXT) END`;
 
-/** The text of a number in a list as it is written there: a list of it twice is text, and as long as both. */
+/** The text of a number in a list as written there: a list of it twice is text, and as long as both. */
 const writtenOnce = (twice: string): string => `substr(${twice}, 2, (length(${twice}) - 3) / 2)`;
 
 /** Whether JSON holds half a character or U+0000, which SQLite's functions would cut. */
