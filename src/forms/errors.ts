@@ -6,7 +6,7 @@ import { proxyFailureIn, proxyHost, type ProxySettings } from '../base/proxy.ts'
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
 import { refusalFields } from './refusal-fields.ts';
 
-/** The facts of a failed call, besides its code and message. */
+/** The other facts of a failed call. */
 export interface FormsApiFailure {
   /** Which request, without the key and without search text: `GET /submissions?formId=…&page=3`. */
   readonly request: string;
@@ -14,7 +14,7 @@ export interface FormsApiFailure {
   readonly reason: string;
   /** What to do now, as a sentence. */
   readonly remedy?: string | undefined;
-  /** The HTTP status; null when there was no answer. */
+  /** The HTTP status; null without an answer. */
   readonly status?: number | null;
   /** What the API says about single fields of what we sent. */
   readonly fields?: ReadonlyMap<string, string> | undefined;
@@ -32,7 +32,7 @@ export interface FormsApiFailure {
  */
 export class FormsApiError extends MirrorError {
   override readonly name = 'FormsApiError';
-  /** The HTTP status; null when there was no answer. */
+  /** The HTTP status; null without an answer. */
   readonly status: number | null;
   /** Messages of a 400 (or another refusal) by field, as far as they do not repeat what we sent. Empty for most errors. */
   readonly fields: ReadonlyMap<string, string>;
@@ -235,7 +235,7 @@ export const failedListError = (
     remedy: 'That answer does not show which submissions exist.',
   });
 
-/** Facts for the message of an error response, besides request and response. */
+/** Other facts for the message of an error response. */
 export interface RefusalContext {
   readonly apiKey: string;
   readonly auth: 'bearer' | 'x-api-key';

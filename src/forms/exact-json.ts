@@ -61,11 +61,11 @@ function endOfString(text: string, start: number): number {
   return at + 1;
 }
 
-/** Whether a character stands in numbers: `+-.0123456789Ee`. It also stands in `false` and `true`, which are no numbers. */
+/** Whether a character occurs in numbers: `+-.0123456789Ee`. Some also occur in `false` and `true`. */
 const isOfNumber = (code: number): boolean =>
   (code >= 48 && code <= 57) || code === 43 || code === 45 || code === 46 || (code | 32) === 101;
 
-/** Whether JSON.parse takes the token as it is: a double holds it, or it is no number and a mistake. */
+/** Whether JSON.parse gets the token unchanged: a double holds it, or it is a mistake. */
 function isHeld(token: string): boolean {
   if (token.length <= HELD_LENGTH && !/e/i.test(token)) return true;
   return !NUMBER_LITERAL.test(token) || typeof parseNumber(token) === 'number';

@@ -1,6 +1,6 @@
 import { type Clock, throwIfAborted } from '../base/clock.ts';
 
-/** What is worth telling people. Never holds an answer or a key. */
+/** News for people. Never holds an answer or a key. */
 export interface RateNotice {
   /** `turn`: a request waits long for its turn. `refused`: the source answered 429. */
   readonly what: 'turn' | 'refused';
@@ -26,19 +26,19 @@ const CATCH_UP_MS = 1_000;
 /** A request may take so much longer than another to arrive, and still no minute at the source holds too many. */
 const ARRIVAL_MS = 1_000;
 
-/** What a 429 lowers the rate to is a part of what was sent, but not less than this: one refusal is no proof of more. */
+/** A 429 lowers the rate to a part of the sent one, but not below this: one refusal proves no more. */
 const LEAST_LOWERED = 60;
 const LOWERED_TO = 0.5;
 /** Refusals so soon after another speak of requests that were on the way by then. */
 const SAME_REFUSAL_MS = 10_000;
-/** From then on the rate rises by such steps, until it is as set, or, where none is set, far beyond what was refused. */
+/** From then on the rate rises by such steps, until it is as set, or, without a setting, far beyond the refused rate. */
 const STEP_MS = 30_000;
 const STEP = 1.25;
 const RISES_BY = 8;
-/** What is sent is counted over about so long. */
+/** Sent requests are counted over about so long. */
 const COUNTED_MS = 10_000;
 
-/** A wait from here on is worth a line; the same is not told more often than once a minute. */
+/** A wait from here on is worth a line; the same is not reported more often than once a minute. */
 const LONG_WAIT_MS = 10_000;
 
 /**
@@ -92,7 +92,7 @@ export class Pacing {
     this.#nextMs = Math.max(this.#nextMs, this.#now() + delayMs);
   }
 
-  /** The source answered 429, and wants to be left alone for so long: lowers the rate to half of what was really sent. */
+  /** The source answered 429, and wants no requests for so long: lowers the rate to half of the real one. */
   refused(forMs: number): void {
     const nowMs = this.#now();
     const isNew = this.#lowered === null || nowMs - this.#lowered.atMs >= SAME_REFUSAL_MS;
@@ -129,7 +129,7 @@ export class Pacing {
     return this.#sent * Math.exp(Math.min(0, this.#sentMs - nowMs) / COUNTED_MS);
   }
 
-  /** The time. Where the clock was set back, so is the next turn: nobody waits until it catches up. */
+  /** The time. Where the clock was set back, so is the next turn: no request waits until it catches up. */
   #now(): number {
     const nowMs = this.#clock.now();
     if (nowMs < this.#seenMs) this.#nextMs -= this.#seenMs - nowMs;

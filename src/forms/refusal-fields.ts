@@ -79,7 +79,7 @@ function firstText(entry: unknown, keys: readonly string[]): string | undefined 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Messages quote long values in part; so many equal characters in a row are no accident. */
+/** Messages quote long values in part; so many equal characters in a row are not an accident. */
 const TELLING_LENGTH = 8;
 
 /** True when `text` holds a secret as a word of its own, or any piece of one long enough to tell something. */
@@ -97,6 +97,6 @@ function repeats(text: string, secrets: readonly string[]): boolean {
   });
 }
 
-/** A short text with spaces or signs in it is no single word; three characters and more are looked for as they are. */
+/** A short text with spaces or signs in it is not a single word; three characters and more are searched for unchanged. */
 const isPhraseIn = (needle: string, hay: string): boolean =>
   needle.length > 2 && hay.includes(needle);

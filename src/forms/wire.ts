@@ -5,7 +5,7 @@ import { MAX_FIELD_ID } from '../mirror/fields.ts';
 import { isJsonObject } from './exact-json.ts';
 
 /*
- * The wire shapes of the Forms API. Unknown fields are ignored, and what a mirror can do without is optional, whatever
+ * The wire shapes of the Forms API. Unknown fields are ignored, and fields that a mirror does not need are optional, whatever
  * the documentation promises: one odd value must not hold up everything else.
  */
 

@@ -38,7 +38,7 @@ export interface ApiContext {
 
 type Endpoint = (request: ApiRequest, context: ApiContext, parameter: string) => Reply;
 
-/** Every path of the specification; `([^/]+)` stands for its parameter. */
+/** Every path of the specification; `([^/]+)` is its parameter. */
 const ENDPOINTS: readonly (readonly [method: string, path: RegExp, serve: Endpoint])[] = [
   ['GET', /^\/forms$/, listForms],
   ['GET', /^\/forms\/([^/]+)$/, getForm],
