@@ -36,8 +36,7 @@ export const withoutLogFields = <T>(work: () => T): T => fieldsOfWork.run({}, wo
 
 /**
  * JSON lines into `destination` (stderr in the program), without characters that control a terminal. Errors are logged as code and
- * message only: a cause or a
- * stack of a foreign error may quote answers or passwords.
+ * message only: a cause or a stack of a foreign error may quote answers or passwords.
  */
 export function createLogger(level: LogLevel, destination: DestinationStream): Logger {
   return pino(

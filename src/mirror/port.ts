@@ -294,11 +294,10 @@ export interface TargetRelations {
 
 /**
  * What a notice is about. `ID_COLUMN_DELETED`: no run can succeed; `VIEW_LEFT`: a view of ours shows a former table;
- * `CELLS_PROTECTED`, `CELLS_MERGED`: the contents of some cells
- * are not written; `VIEW_BEHIND`: one lacks forms or fields, as it could not be made again;
- * `ANSWERS_BESIDE`: some answers have another type than their column and are in one beside it;
- * `UNPICKED_ANSWERS`: columns of fields that are no longer selected hold answers; `PLAIN_ANSWERS`: plain ones of fields that are
- * to be hashed, in a form that no run writes again; `SCRUB_PENDING`: erased answers may still be in files of the target; the others
+ * `CELLS_PROTECTED`, `CELLS_MERGED`: the contents of some cells are not written; `VIEW_BEHIND`: one lacks forms or fields, as it
+ * could not be made again; `ANSWERS_BESIDE`: some answers have another type than their column and are in one beside it;
+ * `UNPICKED_ANSWERS`: columns of fields that are no longer selected hold answers; `PLAIN_ANSWERS`: plain ones of fields that are to
+ * be hashed, in a form that no run writes again; `SCRUB_PENDING`: erased answers may still be in files of the target; the others
  * concern single rows or columns.
  */
 export type NoticeCode =

@@ -13,9 +13,8 @@ export const accountedIn = async ({ form }: Pick<Work, 'form'>, span: Span): Pro
 
 /**
  * After a proven list: settles the submissions that it did not show. A row is asked for by its ID: only a 404 or 410 marks it
- * deleted (L8). An
- * entry without a row is removed. A forgotten submission is not counted any more. `keys`: all that the list showed, which is stored.
- * Throws Incomplete where a submission is there that the list should have shown.
+ * deleted (L8). An entry without a row is removed. A forgotten submission is not counted any more. `keys`: all that the list
+ * showed, which is stored. Throws Incomplete where a submission is there that the list should have shown.
  */
 export async function settleAbsent(
   work: Work,

@@ -198,7 +198,7 @@ export class SheetForm implements OpenForm {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#writer === null) return;
-    // Else the next writer would take the last write for an unchecked one. If this fails, it does.
+    // Else the next writer would take the last write for an unchecked one. If this fails, the next writer does that.
     if (this.#kept?.unverified && !this.#isAstray) await this.commit({}).catch(() => {});
     this.#file.held.delete(this.state.formId);
   }
@@ -385,8 +385,8 @@ export class SheetForm implements OpenForm {
 
   /**
    * A write met other cells than it was meant for, or perhaps (`isCertain`: false): people moved them in between. Values that went
-   * beside the
-   * columns are removed, the present cells are read, and all ranges are due again. Until then, the written rows are in doubt.
+   * beside the columns are removed, the present cells are read, and all ranges are due again. Until then, the written rows are in
+   * doubt.
    */
   async startAfresh(unverified: Unverified, isCertain: boolean): Promise<void> {
     this.#isAstray = true;

@@ -94,8 +94,7 @@ export class FormFormulas {
 
   /**
    * Rows that meet some criteria and are submissions', except for the header and its repetitions by people. People who write a
-   * total below their rows may
-   * call it so in the column of IDs: a submission has a status or a time, too.
+   * total below their rows may call it so in the column of IDs: a submission has a status or a time, too.
    */
   #countFilled(criteria: (rangeOf: RangeOf) => string): string {
     const { status, at } = this.#form;

@@ -200,7 +200,7 @@ async function requireStored(tx: Session, { table, columns, rows }: Batch): Prom
   }
 }
 
-/** Former rows that the statements of a batch update: a table of this connection. */
+/** The versions before a batch of the rows that it updates: a table of this connection. */
 const REPLACED = 'temp._mirror_replaced';
 
 /**
