@@ -1,4 +1,4 @@
-// Makes dist/: the program with all that it imports, as JavaScript that needs no other package, and the licences of what it
+// Makes dist/: the program with all that it imports, as JavaScript that needs no other package, and the licences of the packages it
 // contains: `npm run build`.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

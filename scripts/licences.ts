@@ -1,9 +1,9 @@
 // Lists the licences of all packages, of the development tools too, as package-lock.json names them, and fails on one that
-// nobody has looked at: `npm run -s licences`. Those of the published package are in dist/THIRD-PARTY.txt.
+// no one has reviewed: `npm run -s licences`. Those of the published package are in dist/THIRD-PARTY.txt.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Licences that ask for no more than to be named, or bind the changed files of a package alone (MPL-2.0). */
+/** Licences that ask for no more than to be named, or bind only the changed files of a package (MPL-2.0). */
 const ALLOWED: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -63,7 +63,7 @@ if (import.meta.main) {
   const unknown = all.filter(({ isAllowed }) => !isAllowed);
   for (const { name, version, licence } of unknown) {
     process.stderr.write(
-      `${name}@${version} has the licence "${licence}", which nobody has looked at yet: read it, then add it to scripts/licences.ts or leave the package out.\n`,
+      `${name}@${version} has the licence "${licence}", which no one has reviewed yet: read it, then add it to scripts/licences.ts or leave the package out.\n`,
     );
   }
   process.exitCode = unknown.length === 0 ? 0 : 1;

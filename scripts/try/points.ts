@@ -1,15 +1,15 @@
 import { toMirrorError } from '../../src/base/errors.ts';
 import { printable } from '../../src/base/printable.ts';
 
-/** An assumption about a service that nobody has recorded, and how to see whether it holds. */
+/** An assumption about a service without a recording, and how to see whether it holds. */
 export interface Point {
   /** What the program counts on, or wants to know, as a sentence. */
   readonly says: string;
-  /** Throws {@link Refuted} when it does not hold. What it returns is told besides. */
+  /** Throws {@link Refuted} when it does not hold. Its result is printed too. */
   readonly look: () => Promise<string | undefined>;
 }
 
-/** What was seen is not what the program counts on. */
+/** The observation differs from the program's assumption. */
 export class Refuted extends Error {}
 
 /** What the point speaks of did not happen, so that it says nothing. */
@@ -20,7 +20,7 @@ export function see(isSo: boolean, found: string): void {
   if (!isSo) throw new Refuted(found);
 }
 
-/** What came of a point. `open`: it could not be looked at. */
+/** The result of a point. `open`: it could not be checked. */
 export interface Finding {
   readonly says: string;
   readonly result: 'holds' | 'refuted' | 'open';
@@ -30,7 +30,7 @@ export interface Finding {
 const SIGNS = { holds: '✓', refuted: '✗', open: '?' } as const;
 
 /**
- * Looks at each point in turn and tells what was found; one that fails does not end the others. An abort ends it after the
+ * Checks each point in turn and prints the finding; one that fails does not end the others. An abort ends it after the
  * point in hand.
  */
 export async function lookAt(
@@ -63,7 +63,7 @@ async function found(says: string, look: Point['look']): Promise<Finding> {
   }
 }
 
-/** What was found in one line, and the exit code: 0 when every point holds, 1 otherwise. */
+/** The findings in one line, and the exit code: 0 when every point holds, 1 otherwise. */
 export function summary(findings: readonly Finding[]): {
   readonly line: string;
   readonly code: 0 | 1;

@@ -38,7 +38,7 @@ export const removeTab = async ({ api, sheetId }: TriedTab): Promise<void> => {
   await api.update([{ deleteSheet: { sheetId } }], []);
 };
 
-/** What the target counts on and nobody has recorded of the real service, in the order in which it is tried. */
+/** Assumptions of the target that are not recorded from the real service, in the order in which they are tried. */
 export function sheetsPoints(tab: TriedTab): Point[] {
   return [...metadataPoints(tab), ...writePoints(tab), ...layoutPoints(tab)].map(told);
 }
@@ -120,7 +120,7 @@ function metadataPoints(tab: TriedTab): Point[] {
           [{ sortRange: { range, sortSpecs: [{ dimensionIndex: 1, sortOrder: 'ASCENDING' }] } }],
           [],
         );
-        // What was the header is the last one now, where the marked row was.
+        // The former header is the last row now, where the marked row was.
         const order = [];
         for (const at of [1, 2, 3]) order.push((await cells(tab, at, 1, 1))[0] ?? '');
         see(same(order, ['a', 'b', 'ID']), `The rows are not sorted: ${order.join(', ')}.`);
@@ -176,13 +176,13 @@ function writePoints(tab: TriedTab): Point[] {
         see(failure !== undefined, 'Rows can be inserted far beyond the end.');
         see(
           same(await cells(tab, 31, 0, 1), ['before']),
-          'What came before the impossible request is written.',
+          'The requests before the impossible one are written.',
         );
         return undefined;
       },
     },
     {
-      says: 'A write is answered with the cells that are asked for, as they are then.',
+      says: 'A write is answered with the requested cells, as of after the write.',
       async look() {
         const answer = await api.update([cell(tab, 32, 0, 'seen')], [`'${tab.title}'!A33:A33`]);
         const data = answer.updatedSpreadsheet?.sheets?.flatMap((sheet) => sheet.data ?? []);
@@ -197,7 +197,7 @@ function writePoints(tab: TriedTab): Point[] {
       },
     },
     {
-      says: 'Text stays what it was: formulas, leading zeros, apostrophes, accents, emoji and line breaks.',
+      says: 'Text stays unchanged: formulas, leading zeros, apostrophes, accents, emoji and line breaks.',
       async look() {
         const texts = [
           '=1+1',
@@ -227,7 +227,7 @@ function writePoints(tab: TriedTab): Point[] {
       },
     },
     {
-      says: 'What becomes of a value for a cell under merged cells is known (the mirror writes none there).',
+      says: 'The result of a value for a cell under merged cells is known (the mirror writes none there).',
       async look() {
         const range = {
           sheetId,
@@ -327,7 +327,7 @@ function layoutPoints(tab: TriedTab): Point[] {
 /** What no program can see: for a person with the spreadsheet before the eyes. */
 export const BY_HAND: readonly string[] = [
   'Undo: run `forms-mirror sync`, press Ctrl+Z in the tab of a form, and run it again. Expected: only what you did yourself is undone, or what the mirror wrote comes back with the next pass.',
-  'Protection: protect a column of a form for yourself alone (Data › Protect sheets and ranges), and run `forms-mirror sync`. Expected: the report names the range, and writes the rest.',
+  'Protection: protect a column of a form only for yourself (Data › Protect sheets and ranges), and run `forms-mirror sync`. Expected: the report names the range, and writes the rest.',
   'Tables: Format › Convert to table over the tab of a form, submit an answer, sync. Expected: the new row lies in the table.',
   'Header: sort a tab of which you unfroze the header row, sync. Expected: the header is the first row again.',
 ];

@@ -126,7 +126,7 @@ export async function ownSheet({ api, sheetId }: TriedTab): Promise<sheets_v4.Sc
   return sheets.find(({ properties }) => properties?.sheetId === sheetId) ?? {};
 }
 
-/** Whether Google has answered that it does not do what it was sent. */
+/** Whether Google has answered that it does not support the request. */
 export const isRefusal = (error: unknown): error is SheetsError =>
   error instanceof SheetsError &&
   (error.code === 'TARGET_FAILED' || error.fault === 'taken' || error.fault === 'protected');

@@ -2,15 +2,15 @@ import { MirrorError, toMirrorError } from '../../src/base/errors.ts';
 import { listenForStop, type SignalSource, type StopRequest } from '../../src/cli/host.ts';
 import { lookAt, type Point, summary } from './points.ts';
 
-/** Points, and what was made for them. */
+/** Points, and the things made for them. */
 export interface Trial {
   readonly points: readonly Point[];
   readonly print: (line: string) => void;
   readonly stop: StopRequest;
-  /** What was made, to be named where it stays. */
+  /** The things made, to be named where they stay. */
   readonly made: string;
   readonly remove: () => Promise<void>;
-  /** What is told behind the summary. */
+  /** Text behind the summary. */
   readonly end?: () => string;
 }
 
@@ -30,12 +30,12 @@ export const listenForEnd = (
     },
     () =>
       print(
-        'Stopping after the point in hand, and removing what was made. Press Ctrl-C again to stop at once.',
+        'Stopping after the point in hand, and removing the traces. Press Ctrl-C again to stop at once.',
       ),
   );
 
 /**
- * Looks at the points and removes what was made for them, also when it is stopped meanwhile. The exit code. Rejects where it
+ * Looks at the points and removes the things made for them, also when it is stopped. The exit code. Rejects where it
  * cannot be removed, and names it.
  */
 export async function lookAndRemove(trial: Trial): Promise<number> {

@@ -5,11 +5,11 @@ import type { Samples, StageName } from './rounds.ts';
 export interface Line {
   readonly key: string;
   readonly what: string;
-  /** What it is to reach. */
+  /** The goal. */
   readonly goal: string;
   /** Undefined where it was not measured. */
   readonly ratio: number | undefined;
-  /** What it is made of, in words. */
+  /** Its parts, in words. */
   readonly made: string;
 }
 

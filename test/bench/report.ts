@@ -5,7 +5,7 @@ import type { Samples } from './rounds.ts';
 import type { PassPeaks } from './stages/memory.ts';
 import type { QueueCosts } from './stages/queue.ts';
 
-/** What was found of one checkout. */
+/** The results of one checkout. */
 export interface Report {
   readonly lines: Line[];
   readonly samples: Samples;
@@ -82,7 +82,7 @@ export function table(reports: Readonly<Record<string, Report>>): string {
   return [...head, ...rows].join('\n');
 }
 
-/** A page with the table in the place of the one that stands there. */
+/** A page with the table in the place of the present one. */
 export function withTable(
   page: string,
   { machine, versions, rounds, rows }: Ran,

@@ -14,7 +14,7 @@ import type { Measured, StageCall } from './stages/stage.ts';
 
 const STAGE_CHILD = join(import.meta.dirname, 'stage-child.ts');
 
-/** What is measured by rounds: `<stage>@<kind of target>`, or a stage that needs none. */
+/** The measurements of rounds: `<stage>@<kind of target>`, or a stage that needs none. */
 export type StageName =
   | 'bytes'
   | 'parsed'
@@ -35,7 +35,7 @@ export type StageName =
   | 'bare@sqlite'
   | 'upsert@mariadb';
 
-/** Stages without any code of the program: measured once a round, for whichever checkouts. */
+/** Stages without any code of the program: measured once a round, for any checkouts. */
 const PEERS: ReadonlySet<StageName> = new Set([
   'bytes',
   'parsed',
@@ -85,7 +85,7 @@ export async function measureRounds(options: RoundOptions): Promise<Record<strin
     for (let round = 0; round < rounds; round++) {
       for (const stage of stages) {
         const names = PEERS.has(stage) ? Object.keys(programs).slice(0, 1) : Object.keys(programs);
-        // Whoever is first in one round is last in the next.
+        // The first in one round is last in the next.
         for (const name of round % 2 === 0 ? names : names.toReversed()) {
           if (lacking.has(`${name} ${stage}`)) continue;
           const measured = await runStage(stage, programs[name]!, source, servers, options).catch(

@@ -12,7 +12,7 @@ import { AGE, clock, formOf, NAME } from './store-fixtures.ts';
 
 /* A spreadsheet with one form, the person who has its tab open, and runs of the store over it. */
 
-/** Columns of the tab as it is made; people's begin at 6. */
+/** Columns of a new tab; people's begin at 6. */
 export const [AT, STATUS, FULL_NAME, AGE_AT, REMOVED, ID, OWN] = [0, 1, 2, 3, 4, 5, 6];
 
 export interface SheetPlace extends AsyncDisposable {

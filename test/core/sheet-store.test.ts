@@ -16,7 +16,7 @@ import {
 import { AGE, messagesOf, NAME, row } from './store-fixtures.ts';
 
 /*
- * What people do to the tab of a form, and what becomes of it.
+ * Changes of people to the tab of a form, and their results.
  */
 
 let place: SheetPlace;

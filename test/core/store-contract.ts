@@ -63,7 +63,7 @@ const entry = (kind: EntryKind, id: string, more: Partial<Entry> = {}): Entry =>
   ...more,
 });
 
-/** What was applied, without what was not. */
+/** The applied part, without the rest. */
 const done = (applied: Applied): Partial<Applied> =>
   Object.fromEntries(Object.entries(applied).filter(([, many]) => many > 0));
 
@@ -178,7 +178,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(await idsOf({ isDeleted: true })).toEqual(['c']);
       });
 
-      it('counts what is accounted for, by status and time', async () => {
+      it('counts the accounts, by status and time', async () => {
         await commit({
           rows: ROWS,
           entries: [entry('rejected', 'x'), entry('held', 'a', { createdAt: createdAt(1) })],
@@ -300,7 +300,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(await idsOf({})).toEqual(['a', 'b', 'c']);
       });
 
-      it('L6: list what has no row, until it is stored', async () => {
+      it('L6: list a submission without a row, until it is stored', async () => {
         await commit({
           rows: ROWS,
           entries: [entry('rejected', 'x'), entry('undecided', 'a'), entry('refused', 'b')],

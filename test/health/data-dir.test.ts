@@ -117,7 +117,7 @@ describe('DATA_DIR', () => {
     expect(await dataDir.refills('db', 'b')).toEqual(new Map());
   });
 
-  it('leaves out what is damaged, and writes it again', async () => {
+  it('leaves out damaged records, and writes them again', async () => {
     await dataDir.noteRun(ended('failed', HOUR));
     const [name = ''] = await readdir(join(folder, 'failures'));
     const path = join(folder, 'failures', name);

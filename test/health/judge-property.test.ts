@@ -31,7 +31,7 @@ import {
   WRITTEN,
 } from './facts.ts';
 
-/** Some of what can be, in any combination. */
+/** Some possible facts, in any combination. */
 const agoMs = fc.constantFrom(-HOUR, 0, 20_000, 5 * MINUTE, HOUR, 9 * DAY);
 const codes = fc.constantFrom<ProblemCode[]>(
   ...(['FORMS_FAILED', 'FORMS_UNAUTHORIZED', 'TARGET_DENIED', 'SETTINGS', 'SLUG_REUSED'] as const),
@@ -120,7 +120,7 @@ function untruths(report: Report): string[] {
   return found;
 }
 
-it('L17: calls nothing well that is not known to be, and reports the cause of what it explains', () => {
+it('L17: calls nothing well that is not known to be, and reports the causes', () => {
   const property = fc.property(someFacts, (facts) => {
     expect(untruths(judge(facts))).toEqual([]);
   });

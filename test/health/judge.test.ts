@@ -71,7 +71,7 @@ function formText({ state, title, problems, claim }: FormReport): string {
   return `${state}${title === STATE_TITLES[state] ? '' : `: ${title}`}${found}${claims}`;
 }
 
-/** What is not as where nothing is wrong. */
+/** Differences from a report without problems. */
 function text({ state, title, problems, source, targets, forms }: Report): string {
   const texts = forms.map((form) => [form.form.slug, formText(form)] as const);
   const [a, b, c] = texts.map(([, said]) => said);

@@ -100,7 +100,7 @@ export function drawBehaviour(
   return drawn as Behaviour;
 }
 
-/** The behaviour with one point as `point=value` says; throws where there is no such value. */
+/** The behaviour with one point as `point=value` says; throws for an unknown value. */
 export function behaveAs(behaviour: Behaviour, what: string): Behaviour {
   const [name, text] = what.split('=');
   const point = BEHAVIOUR_POINTS.find((each) => each === name);

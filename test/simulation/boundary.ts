@@ -110,7 +110,7 @@ function patchGaxios(): void {
   Object.assign(prototype, { request: patched });
 }
 
-/** The kinds of change that a batch has, without what is in it. */
+/** The kinds of change that a batch has, without its content. */
 function requestsIn(body: string): string {
   try {
     const { requests = [] } = JSON.parse(body) as { requests?: object[] };
@@ -192,7 +192,7 @@ class SimExchange implements Exchange {
   }
 }
 
-/** Counts what is done to a database of a process: each statement outside of a transaction, and each end of one. */
+/** Counts the writes to a database of a process: each statement outside of a transaction, and each end of one. */
 function patchSqlite(): void {
   const owners = new WeakMap<DatabaseSync, SimProcess>();
   const databases = new WeakMap<StatementSync, DatabaseSync>();
@@ -294,7 +294,7 @@ function patchPostgres(): void {
   const patched = {
     connect(this: Client, ...args: unknown[]): unknown {
       const owner = own(this);
-      // A pool asks by itself: nobody would catch what is thrown.
+      // A pool asks on its own: no one would catch an exception.
       if (owner?.isDead === true) return new Promise(() => {});
       if (owner !== undefined) {
         busyClients.add(this);

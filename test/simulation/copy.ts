@@ -27,7 +27,7 @@ export interface CopiedField {
 export interface Rejected {
   readonly reason: string;
   readonly isStored: boolean;
-  /** Cells of its row could not be written, because of what people did to the target. */
+  /** Cells of its row could not be written, because of changes by people to the target. */
   readonly isBlocked?: boolean;
 }
 

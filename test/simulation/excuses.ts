@@ -54,7 +54,7 @@ export function excuseFor(
   // The list of a first reading cannot be told from one that moved; later ones know what they had.
   if (claim.isWhole && aspect !== 'missing') return null;
   const stored = storedStatus(copy, submission);
-  // As it was when the claim was made: it may have changed since.
+  // The state at the time of the claim: it may have changed since.
   const there = event.entered;
   const isTogether = groups.together && !claim.isWhole;
   // Counts are asked before the newest submissions are read: one that came in between is stored, and hides nothing.

@@ -46,7 +46,7 @@ export interface HistoryTally extends Tally {
   incomplete: number;
   crashes: number;
   patches: number;
-  /** What people did to targets, settings and by commands, such as sorting a sheet. */
+  /** Changes by people to targets and settings, and by commands, such as sorting a sheet. */
   acts: number;
 }
 
@@ -458,7 +458,7 @@ export class History {
       .filter(({ target }) => !this.#people.isRefusing(target));
     const { behaviour, busy, faultRate } = this.#plan;
     const isCalm = busy === 0 && faultRate === 0 && !contradictsItself(behaviour);
-    // With two forms nobody can tell whether each has a list of its own.
+    // With two forms it is unknown whether each has a list of its own.
     const mayFail = !isCalm || (!isTarget && forms.length < 3);
     const breach = isolationBreach(outage, runsOf(printed), places, mayFail);
     if (breach !== null) this.#break(breach.law, breach.text);
@@ -549,7 +549,7 @@ export class History {
     return copies;
   }
 
-  /** Where nobody accepted more, and the source stood still. */
+  /** Where people accepted no more, and the source stood still. */
   #mostDeleted(live: number): number {
     const { busy, maxDeleteFraction } = this.#plan;
     const isAccepted = this.#step === undefined || this.#step.accept === true;
@@ -571,7 +571,7 @@ export class History {
       );
     if (printed.code === 1 && isWell && runs.length > 0 && !hasFailedMark(printed))
       this.#break('L17', 'sync exits with 1, and everything in it went well');
-    // A write-back of the same command that says that it failed may have written beside the rows that people moved meanwhile.
+    // A write-back of the same command that says that it failed may have written beside the rows that people moved in between.
     if (hasFailedMark(printed) && this.#rearrangedAt >= from) return;
     for (const run of runs) {
       this.tally.runs++;
@@ -725,7 +725,7 @@ export class History {
     const step: Step = { seed: this.#plan.seed + 99, what: 'sync', full: true, accept: true };
     const isSound = !contradictsItself(this.#plan.behaviour);
     let [first] = await this.#sync(step);
-    // What was left half-done, or moved while it was last read, may take one more.
+    // Work left half-done, or moved during the last reading, may take one more.
     if (first === undefined || runsOf(first).some(({ outcome }) => outcome !== 'ok')) {
       [first] = await this.#sync(step);
     }
@@ -798,7 +798,7 @@ export class History {
     throw new Broken();
   }
 
-  /** Closes what is open. */
+  /** Closes the open parts. */
   end(): void {
     this.#workers.kill();
   }

@@ -30,7 +30,7 @@ export interface Assertion extends Asked {
   readonly answersAsOf: number | null;
   /** So many rows that the claim says it does not speak for. */
   readonly except: number;
-  /** So many rows that it names as not stored as they are. */
+  /** So many rows that it names as not stored unchanged. */
   readonly rejected: number;
   /** When what it rests on was asked: a change in between may have been on either side of it. */
   readonly askedFrom: number;
@@ -40,9 +40,9 @@ export interface Assertion extends Asked {
   readonly isWhole: boolean;
 }
 
-/** What people did, which no claim made before speaks of. */
+/** Changes by people, which earlier claims do not cover. */
 export interface Special {
-  /** Forgotten, or nearly so: nobody claims anything of them. */
+  /** Forgotten, or nearly so: no claim covers them. */
   readonly forgotten: ReadonlySet<string>;
   /** Forgotten for certain: kept away. */
   readonly erased: ReadonlySet<string>;
@@ -75,7 +75,7 @@ export function judgeClaim(
   const now = source.now;
   const since = claim.submissionsAsOf;
   if (since === null || form === undefined) return [];
-  // A form that came or went since is spoken of by nobody.
+  // Claims do not cover a form that came or went since.
   if (!form.exists || form.lives.some(({ at }) => at > since)) return [];
   if ((special.touched.get(`${claim.target} ${claim.formId}`) ?? 0) > claim.askedFrom) return [];
   tally.claims++;

@@ -14,7 +14,7 @@ export function breakDatabase(path: string): () => void {
   };
 }
 
-/** What cannot be used: a form at the source, or a target. */
+/** The unusable part: a form at the source, or a target. */
 export type Outage = { readonly form: string } | { readonly target: string };
 
 /** L12: it holds up no other. `places`: the forms and targets that each need a run. */

@@ -8,7 +8,7 @@ export class PatchJudge {
   /** What a process had read when it last sent a PATCH: each needs a reading of its own. */
   readonly #used = new WeakMap<object, Map<string, Reading>>();
 
-  /** What is wrong with it. `rows`: of the submission, by target. */
+  /** The fault. `rows`: of the submission, by target. */
   faults(
     process: object,
     id: string,

@@ -276,7 +276,7 @@ export class People {
     };
   }
 
-  /** From now on no new answer may be stored as it is; where nothing was stored yet, none at all. */
+  /** From now on no new answer may be stored unchanged; where nothing was stored yet, none at all. */
   #makePrivate(fieldId: string): void {
     const isBegun = this.#targets.some((target) => existsSync(this.#path(target)));
     this.#privateSince.set(fieldId, isBegun ? this.#source.now : 0);
@@ -324,7 +324,7 @@ export class People {
   }
 }
 
-/** The views that stand in the way of dropping a table, or a column of it. */
+/** The views that prevent dropping a table, or a column of it. */
 function dropViewsOf(database: DatabaseSync, table: string): void {
   const views = database
     .prepare(`SELECT name FROM sqlite_schema WHERE type = 'view' AND instr(sql, ?) > 0`)

@@ -3,7 +3,7 @@ import { Random } from './random.ts';
 import type { StoreKind } from './stores.ts';
 import { CHANGE_KINDS, type ChangeKind } from './source.ts';
 
-/** What people do between runs, to the target or to the settings. In a sheet, `refusing-trigger` is a range that they protect. */
+/** Actions of people between runs, on the target or the settings. In a sheet, `refusing-trigger` is a range that they protect. */
 export const DEEDS = [
   'remove-rows',
   'drop-table',
@@ -86,7 +86,7 @@ const CHANGE_SETS: readonly (readonly ChangeKind[])[] = [
   ['new', 'delete-many', 'status'],
   ['swap', 'import', 'new', 'edit'],
 ];
-/** What people do in one history: things that bear on each other. */
+/** The actions of people in one history: things that bear on each other. */
 const DEED_SETS: readonly (readonly Deed[])[] = [
   ['pause', 'pause', 'resume'],
   ['forget', 'forget', 'unforget'],

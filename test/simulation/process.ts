@@ -29,7 +29,7 @@ export class SimProcess {
   /** Until then nothing that it waits for happens (milliseconds). */
   asleepUntil = 0;
   isDead = false;
-  /** What it did when it died. */
+  /** Its actions when it died. */
   lastAct = '';
   readonly #onDeath: (process: SimProcess) => void;
 
@@ -49,7 +49,7 @@ export class SimProcess {
     throw new Killed();
   }
 
-  /** `kill -9`: what was open is closed as the operating system would; what waits waits for ever. */
+  /** `kill -9`: open files are closed as by the operating system; waits last for ever. */
   kill(): void {
     if (this.isDead) return;
     this.isDead = true;
@@ -67,5 +67,5 @@ export const currentProcess = (): SimProcess | undefined => current.getStore();
 /** Runs the code of a process. */
 export const inProcess = <T>(process: SimProcess, work: () => T): T => current.run(process, work);
 
-/** Runs code of the test itself, whatever process called it. */
+/** Runs code of the test itself, for any process that called it. */
 export const outside = <T>(work: () => T): T => current.exit(work);

@@ -32,7 +32,7 @@ export interface Run {
   readonly written: number;
   /** Rows that the run says it does not speak for: held back, or to be looked for. */
   readonly except: number;
-  /** Rows that it says are not stored as they are. */
+  /** Rows that it reports as not stored unchanged. */
   readonly rejected: number;
   readonly requests: number;
   readonly error: string | null;
@@ -46,11 +46,11 @@ export interface Claim {
   readonly statusesAsOf: number | null;
   readonly answersAsOf: number | null;
   readonly except: number;
-  /** Rows that are said not to be stored as they are. */
+  /** Rows that are reported as not stored unchanged. */
   readonly rejected: number;
   readonly state: string;
   readonly goneAt: string | null;
-  /** Codes of what is said to need attention. */
+  /** Codes of the reported problems. */
   readonly problems: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export interface Comparison {
   readonly isEqual: boolean;
   /** So many it names as listed as rejected, which may differ. */
   readonly listed: number;
-  /** Nothing differs but what is too young to have been copied. */
+  /** Nothing differs, or only changes too young to have been copied. */
   readonly isWell: boolean;
   readonly code: string | null;
 }
@@ -206,13 +206,13 @@ const documentOf = ({ json }: Printed): Document => json ?? {};
 /** The code of the error that ended a command. */
 export const errorOf = (printed: Printed): string | null => documentOf(printed).error?.code ?? null;
 
-/** Whether `sync --json` tells of a write-back that failed. */
+/** Whether `sync --json` reports a write-back that failed. */
 export const hasFailedMark = (printed: Printed): boolean =>
   (documentOf(printed).writeBacks ?? []).some(({ code }) => code !== null);
 
 /**
  * Whether `sync --json` says that the source failed, or that a run was stopped for a name in the settings. Where all forms are paused,
- * no run is made that could say so, and nothing is copied.
+ * no run can report it, and nothing is copied.
  */
 export function leavesNamesOpen(printed: Printed): boolean {
   const runs = runsOf(printed);

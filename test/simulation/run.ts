@@ -12,7 +12,7 @@ const { values } = parseArgs({
     plan: { type: 'string' },
     whole: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '60' },
-    /** The first seed; without it, histories that nobody has drawn before. */
+    /** The first seed; without it, histories that were never drawn before. */
     from: { type: 'string' },
     kind: { type: 'string' },
     store: { type: 'string', default: 'sqlite' },

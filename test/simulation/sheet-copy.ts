@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 import type { Place } from './stores.ts';
 
 /*
- * The copy as it stands in a spreadsheet: the values of its cells, and the metadata that says which tab is whose. Times are those
+ * The copy in a spreadsheet: the values of its cells, and the metadata that says which tab is whose. Times are those
  * of a spreadsheet in UTC.
  */
 
@@ -65,7 +65,7 @@ function tabOf(
   return { sheetId, columns, lines: inspect.grid(spreadsheetId, sheetId).length };
 }
 
-/** What people take away or write over. */
+/** Things that people take away or write over. */
 function damage(
   emulator: TestEmulator,
   spreadsheetId: string,
@@ -116,7 +116,7 @@ function unprotect(emulator: TestEmulator, spreadsheetId: string): void {
   }
 }
 
-/** What people move about. Nothing of it loses a submission or an answer. */
+/** Things that people move about. None of it loses a submission or an answer. */
 function rearrange(emulator: TestEmulator, spreadsheetId: string, random: Random): string | null {
   const forms = [...readSheet(emulator, spreadsheetId).keys()];
   const formId = forms.length === 0 ? '' : random.pick(forms);
@@ -253,7 +253,7 @@ function hiddenIn(
   return { rejections, fieldIds };
 }
 
-/** Notes an entry if it says that a submission is not stored as it is. */
+/** Notes an entry if it says that a submission is not stored unchanged. */
 function noteEntry(listed: Map<string, Map<string, Rejected>>, formId: string, text: string): void {
   const { kind, id, reason, blocked } = JSON.parse(text) as {
     kind: string;

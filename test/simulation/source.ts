@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
 const SEVENTH = 'SPAM';
 
-/** Written as it is, with all its digits. */
+/** Written unchanged, with all its digits. */
 export class Digits {
   readonly text: string;
   constructor(text: string) {
@@ -30,7 +30,7 @@ export interface Submission {
   readonly id: string;
   readonly formId: string;
   readonly number: number;
-  /** Milliseconds, or a text that is no date. */
+  /** Milliseconds, or a text that is not a date. */
   readonly createdMs: number;
   status: string;
   answers: Answers;
@@ -113,7 +113,7 @@ const WORDS = [
   ' ',
 ];
 
-/** The workspace as it is, and what each submission was at every instant. */
+/** The present workspace, and each submission at every instant. */
 export class Source {
   readonly behaviour: Behaviour;
   readonly forms: SourceForm[] = [];

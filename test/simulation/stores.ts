@@ -17,11 +17,11 @@ export interface Place {
   readonly settings?: Readonly<Record<string, string>>;
   /** The copy, as an analyst reads it. */
   read(): Promise<Copy>;
-  /** A person does a deed to the tab of a form; what it was, or null where it cannot be done. */
+  /** A person does a deed to the tab of a form; its name, or null where it is impossible. */
   damage?(deed: string, formId: string, random: Random): string | null;
   /** Ends what keeps the program from writing. */
   mend?(): void;
-  /** A person moves things about in a tab, and loses nothing; what it was. */
+  /** A person moves things about in a tab, and loses nothing; its name. */
   rearrange?(random: Random): string | null;
   /** Takes it away. */
   dispose(): Promise<void>;
@@ -89,7 +89,7 @@ async function startedMariadb(): Promise<TestServer> {
   return server;
 }
 
-/** A database of its own: there are no schemas. */
+/** A database of its own: it has no schemas. */
 async function mysqlPlace(): Promise<Place> {
   mariadb ??= startedMariadb();
   const server = await mariadb;

@@ -239,7 +239,7 @@ const contentOf = ({ status, createdAt, isDeleted, cells }: CopiedRow): string =
     Object.entries(cells).map(([name, cell]) => [name, String(cell)]),
   ]);
 
-/** After a purge: what was marked deleted before then has no row any more (L18). */
+/** After a purge: submissions marked deleted before then have no row any more (L18). */
 export function purgeBreach(copy: Copy, target: string, beforeMs: number): Breach | null {
   for (const { rows } of copy.values()) {
     for (const { id, deletedAt } of rows.values()) {

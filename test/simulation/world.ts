@@ -35,7 +35,7 @@ const HANGS_AFTER_MS = 20_000;
 const MAX_REQUESTS = 4_000;
 /** How long a process is suspended. */
 const ASLEEP_MS = 10 * 60_000;
-/** By the world's clock: whatever takes longer than this has hung. */
+/** By the world's clock: anything that takes longer than this has hung. */
 const MAX_WAIT_MS = 3 * 24 * 60 * 60_000;
 
 const dueOf = ({ dueMs, process }: Waiting): number => Math.max(dueMs ?? 0, process.asleepUntil);
@@ -51,7 +51,7 @@ export class World {
   onCall: () => void = () => {};
   /** Called before a PATCH reaches the source. */
   onPatch: (process: SimProcess, path: string) => Promise<void> = async () => {};
-  /** What happened, a line each; kept only where somebody wants the story. */
+  /** What happened, a line each; kept only where the story is wanted. */
   readonly lines: string[] | null;
   requests = 0;
   api!: Api;
@@ -118,7 +118,7 @@ export class World {
     const requests = this.requests;
     for (const [index, { process, work }] of actors.entries()) {
       void inProcess(process, async () => work()).then(
-        // A program may take its own death for an error, and go on to an exit code: nobody sees that.
+        // A program may take its own death for an error, and go on to an exit code: no one sees that.
         (result) =>
           (endings[index] ??= process.isDead ? { killedAt: process.lastAct } : { result }),
         (error: unknown) => (endings[index] ??= { error }),

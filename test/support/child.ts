@@ -75,7 +75,7 @@ export class Child {
     return this;
   }
 
-  /** The first match in what it writes; rejects when it ends without, with its stderr. */
+  /** The first match in its output; rejects when it ends without, with its stderr. */
   async shows(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
     const found = Promise.withResolvers<RegExpExecArray>();
     const look = (): void => {

@@ -9,7 +9,7 @@ import { Terminal, type OutputStream } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Environment } from '../../src/settings/variables.ts';
 
-/** A stream that remembers what was written to it. */
+/** A stream that remembers its text. */
 export class RecordedStream extends Writable implements OutputStream {
   readonly isTTY: boolean;
   readonly columns = 100;

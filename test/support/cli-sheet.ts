@@ -12,7 +12,7 @@ export interface CliSheet {
   readonly id: string;
   /** What makes it the target. */
   readonly env: Readonly<Record<'SHEETS_EMULATOR_URL' | 'TARGET_URL', string>>;
-  /** Somebody at a tab, by its title. */
+  /** A person at a tab, by its title. */
   readonly people: (tab: string) => Person;
 }
 

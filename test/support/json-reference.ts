@@ -1,4 +1,4 @@
-/** A field of a JSON document, by its path (`[]` for each entry of a list), and what it means. */
+/** A field of a JSON document, by its path (`[]` for each entry of a list), and its meaning. */
 export type JsonFields = Readonly<Record<string, string>>;
 
 /** A claim, below `path`. */

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 export type Places = Map<string, string | Buffer>;
 
 /**
- * Where secrets stand in clear, percent-encoded or as base64 (L11, L15); empty when they stand nowhere. `secrets`: by
+ * Where secrets are in clear, percent-encoded or as base64 (L11, L15); empty when they stand nowhere. `secrets`: by
  * what they are; the result names both and quotes nothing.
  */
 export function leaksIn(places: Places, secrets: Readonly<Record<string, string>>): string[] {
@@ -26,7 +26,7 @@ function base64Core(secret: string): string {
   return bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
 }
 
-/** Every file below a folder, byte by byte; those that vanish meanwhile left out. */
+/** Every file below a folder, byte by byte; without those that vanish during the reading. */
 export function filesBelow(folder: string): Places {
   const places: Places = new Map();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

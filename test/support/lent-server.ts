@@ -5,7 +5,7 @@ import { inject } from 'vitest';
 
 /**
  * The PostgreSQL that all files of a run share. Take a database of your own from it (`createDatabase`), leave the
- * server's roles and settings alone, and kill only what `startPostgres` gave you.
+ * server's roles and settings unchanged, and kill only what `startPostgres` gave you.
  */
 export async function lentPostgres(): Promise<{ readonly url: string }> {
   return { url: await lent('postgres') };

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that mostly wait for a long time, the longest first: whatever computes runs beside them. */
+/** Files that mostly wait for a long time, the longest first: files that compute run beside them. */
 const LONG = [
   'fault/outages.wide',
   'e2e/mistakes.integration',

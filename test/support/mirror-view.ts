@@ -4,7 +4,7 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
 
-/** A stored row, whichever database holds it. */
+/** A stored row, of any database. */
 export interface MirrorRow {
   readonly id: string;
   readonly status: string;
@@ -61,7 +61,7 @@ export class MirrorView {
     return new Map(rows.map((row) => [String(row['field_id']), String(row['column_name'])]));
   }
 
-  /** What is wrong with the history of a form's rows, as sentences: its end is what they are now. */
+  /** The faults of the history of a form's rows, as sentences: its end equals the present rows. */
   async historyBreaches(formId: string): Promise<string[]> {
     const table = await this.tableOf(formId);
     if (table === undefined) return [];
@@ -171,7 +171,7 @@ async function askMysql(url: string, sql: string): Promise<Record<string, unknow
   }
 }
 
-/** Puts what stands beside a column in its place: all digits of a number, or an answer of another type. */
+/** Puts the value beside a column in its place: all digits of a number, or an answer of another type. */
 function joinAnswer(row: Record<string, unknown>, own: string, beside: string): void {
   row[own] = row[beside] ?? row[own];
   delete row[beside];

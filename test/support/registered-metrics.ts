@@ -6,7 +6,7 @@ export interface RegisteredMetric {
   /** `counter`, `gauge` or `histogram`. */
   readonly type: string;
   readonly labels: readonly string[];
-  /** What it counts, in a sentence. */
+  /** The thing it counts, in a sentence. */
   readonly help: string;
 }
 

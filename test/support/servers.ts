@@ -22,7 +22,7 @@ const STORE_MB = 3_000;
 /** Ports that no system gives to a connection by itself: those may be taken between two lives of a server. */
 const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
-/** A free TCP port on loopback, which nobody takes by chance until it is listened at. */
+/** A free TCP port on loopback, which no other process takes by chance before a server listens there. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
@@ -228,7 +228,7 @@ export async function startMariadb(options: readonly string[] = []): Promise<Tes
     '--bind-address=127.0.0.1',
     `--socket=${join(dir, 'server.sock')}`,
     `--pid-file=${join(dir, 'server.pid')}`,
-    // Each that starts removes what it takes for left-over tables in the one that all share.
+    // Each one removes tables at its start that it thinks left over, in the database that all share.
     `--tmpdir=${dir}`,
     '--skip-name-resolve',
     '--character-set-server=latin1',

@@ -3,11 +3,11 @@ import { cellText, toCell } from '../../src/mirror/cells.ts';
 import type { FormsStore, StoredSubmission } from '../../src/sandbox/store.ts';
 import type { MirrorRow, MirrorView } from './mirror-view.ts';
 
-/** At most so many are told of one sort: a table that is all wrong is told in a few lines. */
+/** At most so many are named of one sort: a table that is all wrong needs a few lines. */
 const TOLD = 5;
 
 /**
- * What is wrong with a mirror of a source at rest, as sentences; empty when it is as the laws want it: the same
+ * The faults of a mirror of a source at rest, as sentences; empty when it keeps the laws: the same
  * submissions, each exactly once, with the same status, time and answers (L1, L10), what is gone marked deleted (L8).
  * Fields without a column are those that were not picked.
  */
@@ -56,7 +56,7 @@ function differences(row: MirrorRow, submission: StoredSubmission): string[] {
   }
   for (const [fieldId, text] of row.cells) {
     const wanted = cellText(toCell(submission.data.get(fieldId)));
-    // A blank is no answer in a column of numbers.
+    // A blank does not count as an answer in a column of numbers.
     const isBlank = wanted === '' && text === null;
     if (text !== wanted && !isBlank) found.push(`L10: another answer of ${fieldId}`);
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 
-/** Time that passes only while somebody sleeps: a sleeper wakes at once, later. */
+/** Time that passes only during a sleep: a sleeper wakes at once, later. */
 export class SleepersClock implements Clock {
   #now: number;
 

@@ -2,7 +2,7 @@ import { type Clock, systemClock, throwIfAborted } from '../../src/base/clock.ts
 
 /** A clock that never waits: sleeping moves it on at once and is written down. */
 export class TestClock implements Clock {
-  /** What was slept, in order. */
+  /** The sleeps, in order. */
   readonly sleeps: number[] = [];
   #nowMs: number;
 

@@ -36,7 +36,7 @@ export class VirtualClock implements Clock {
     return promise;
   }
 
-  /** Lets `ms` go by. Whoever sleeps is woken in time, and what follows from that happens before time goes on. */
+  /** Lets `ms` go by. Each sleeper wakes in time, and the consequences happen before time goes on. */
   async run(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     for (;;) {

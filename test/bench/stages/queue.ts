@@ -18,7 +18,7 @@ export interface QueueCosts {
   readonly restMB: number;
 }
 
-/** Starts the program twice with one data directory, which the first start makes. Linux alone tells the memory. */
+/** Starts the program twice with one data directory, which the first start makes. Only Linux shows the memory. */
 export async function queueCosts(
   checkout: string,
 ): Promise<{ fresh: QueueCosts; again: QueueCosts }> {

@@ -23,7 +23,7 @@ export interface Measured {
   readonly name: string;
   readonly rows: number;
   readonly ms: number;
-  /** Processor time of this process alone, in ms; a server's comes on top. */
+  /** Processor time of only this process, in ms; a server's comes on top. */
   readonly cpuMs: number;
   /** That of the whole machine, servers and the source included, over all its cores. */
   readonly busyMs: number;

@@ -18,7 +18,7 @@ export interface RunFigures {
   readonly error: string | null;
 }
 
-/** What a command asked, and what it said. */
+/** The requests and the output of a command. */
 export interface Asked extends ChildEnd {
   readonly log: readonly LoggedRequest[];
   readonly runs: readonly RunFigures[];
@@ -74,7 +74,7 @@ export class CostPlace implements AsyncDisposable {
     return child;
   }
 
-  /** Runs `sync` to its end; what was asked before is forgotten. */
+  /** Runs `sync` to its end; earlier requests are not counted. */
   async sync(args: readonly string[] = [], env: ChildEnv = {}): Promise<Asked> {
     await this.source.takeLog();
     const began = performance.now();

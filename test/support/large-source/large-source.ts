@@ -13,7 +13,7 @@ export interface LoggedRequest {
   readonly status: number;
 }
 
-/** What the server is told to do between requests. */
+/** Orders to the server between requests. */
 export type ControlCall =
   | { readonly do: 'takeLog' | 'untilHeld' | 'letGo' }
   | { readonly do: 'setLatency'; readonly latencyMs: number }
@@ -40,7 +40,7 @@ interface IdsCall {
   readonly most: number;
 }
 
-/** A Forms API that is not ours, over a large workspace, in a process of its own, with a log of what it was asked. */
+/** A Forms API that is not ours, over a large workspace, in a process of its own, with a log of its requests. */
 export class LargeSource implements AsyncDisposable {
   readonly #child: Child;
   readonly #origin: string;
@@ -70,7 +70,7 @@ export class LargeSource implements AsyncDisposable {
     await this.#child.end('SIGKILL');
   }
 
-  /** What was asked since the last time, in order of arrival. */
+  /** The requests since the last time, in order of arrival. */
   takeLog(): Promise<LoggedRequest[]> {
     return this.#control({ do: 'takeLog' });
   }

@@ -9,7 +9,7 @@ export interface WorkspaceSize {
   readonly submissions: number;
 }
 
-/** Which submissions; what is left out narrows nothing. Both bounds belong to the span. */
+/** Which submissions; an omitted part narrows nothing. Both bounds belong to the span. */
 export interface Narrowing {
   readonly formId?: string | undefined;
   readonly status?: string | undefined;
@@ -53,7 +53,7 @@ const UNSHUFFLE = inverseOf(SHUFFLE);
 
 /**
  * Forms with millions of submissions, cheaply: of each submission form, status and date are kept, its answers come from its
- * index. Whatever is asked for by form, status and dates is a span of one sorted list.
+ * index. Any request by form, status and dates is a span of one sorted list.
  */
 export class LargeWorkspace {
   readonly formIds: readonly string[];
@@ -125,7 +125,7 @@ export class LargeWorkspace {
     return idOf(this.#make(this.formIds.indexOf(formId), WIRE_STATUSES.indexOf(status), atMs));
   }
 
-  /** False when there is no such submission. */
+  /** False without such a submission. */
   setStatus(id: string, status: string): boolean {
     const index = this.#indexOf(id);
     if (index === undefined) return false;
@@ -135,7 +135,7 @@ export class LargeWorkspace {
     return true;
   }
 
-  /** False when there is no such submission. */
+  /** False without such a submission. */
   remove(id: string): boolean {
     const index = this.#indexOf(id);
     if (index === undefined) return false;
@@ -171,7 +171,7 @@ export class LargeWorkspace {
     return isThere ? index : undefined;
   }
 
-  /** The lists that hold a submission: all of them, or those by status alone. */
+  /** The lists that hold a submission: all of them, or only those by status. */
   #listsOf(index: number, which: 'all' | 'status'): DateOrder[] {
     const form = this.formIds[this.#form[index] ?? 0];
     const status = WIRE_STATUSES[this.#status[index] ?? 0];

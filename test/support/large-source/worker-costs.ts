@@ -61,7 +61,7 @@ export async function requestsOfTicks(
   return starts.slice(2, -1).map((start, nth) => starts[nth + 3]! - start);
 }
 
-/** What one tick of a worker took. */
+/** The cost of one poll of a worker. */
 export interface RoundCosts {
   /** From the first request of the tick to its last one, milliseconds. */
   readonly askedMs: number;
@@ -110,7 +110,7 @@ export async function costOfRounds(place: CostPlace, env: ChildEnv = {}): Promis
   return { quiet, first, changed };
 }
 
-/** When the last pass ended (ms since the epoch), as it was recorded: whoever asks all the time slows it down. */
+/** When the last run ended (ms since the epoch), from its record: constant questions would slow it down. */
 async function lastPassMs({ targetUrl }: CostPlace): Promise<number> {
   const [row] = await new MirrorView(targetUrl).ask(
     'SELECT max(ended_at) AS ended FROM mirror_runs',
@@ -127,7 +127,7 @@ function roundCosts(round: readonly LoggedRequest[], storedAtMs: number): RoundC
   };
 }
 
-/** Somebody submits to every form; returns the question whether all of that is in the target. */
+/** A person submits to every form; returns the question whether all of that is in the target. */
 async function submitEverywhere({ source, targetUrl }: CostPlace): Promise<() => Promise<boolean>> {
   const view = new MirrorView(targetUrl);
   const counts: string[] = [];
