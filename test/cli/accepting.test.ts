@@ -77,7 +77,7 @@ describe('accepting held deletions', () => {
 });
 
 describe('what jobs do', () => {
-  it('is told in a line where it is under way for many', async () => {
+  it('is reported in a line where it is under way for many', async () => {
     const targets = Array.from({ length: 40 }, (_, n) => [`t${n}`, 0]);
     const { act } = mirrorOf(Object.fromEntries(targets), { isUnderWay: true });
     expect(await act({ do: 'compare', form: null })).toEqual([

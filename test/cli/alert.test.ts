@@ -74,7 +74,7 @@ describe('check --alert', () => {
 });
 
 describe('check', () => {
-  it('tells where alerts go without a secret', async () => {
+  it('shows where alerts go without a secret', async () => {
     const place = await openPlace({ submissions: 5 });
     const env = {
       ...place.env,

@@ -160,7 +160,7 @@ describe('CSV', () => {
     "'=1",
     '−5',
     '– item',
-  ])('L10: %j is no formula in any spreadsheet, and stays as it is', (text) => {
+  ])('L10: %j is not a formula in any spreadsheet, and is not changed', (text) => {
     expect([mayBeFormula(text), mayBeFormula(`${text} `)]).toEqual([false, false]);
     const format = csvFormat([text], options);
     expect(format.head + format.rows([[text]])).toBe(
@@ -188,7 +188,7 @@ describe('CSV', () => {
 });
 
 describe('JSON lines', () => {
-  it('L10: hold every value as it is, in the order of the columns', () => {
+  it('L10: hold every value unchanged, in the order of the columns', () => {
     const format = jsonLinesFormat(['id', '10', '2', '__proto__']);
     const text = format.rows([['a', new ExactNumber('900719925474099312345'), 1e21, '=x\u2028']]);
     expect(text).toBe(
@@ -237,7 +237,7 @@ describe('export', () => {
     expect(last).toMatchObject({ id, _deleted_at: expect.stringMatching(/Z$/) });
   });
 
-  it('writes a file for its owner alone, once everything is there', async () => {
+  it('writes a file only for its owner, once everything is there', async () => {
     const { place, env } = await mirrored('x');
     const folder = dirname(place.file);
     const file = join(folder, 'out.csv');
@@ -341,7 +341,7 @@ describe('export', () => {
 });
 
 describe('the terminal', () => {
-  it('gives data as it is to a pipe and waits for its reader; a terminal gets it printable', async () => {
+  it('gives unchanged data to a pipe and waits for its reader; a terminal gets it printable', async () => {
     const taken: string[] = [];
     let take = (): void => {};
     const pipe = new Writable({

@@ -6,7 +6,7 @@ import { runCli, startCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { filesWith } from '../support/leaks.ts';
 
-/** Answers that stand nowhere else. */
+/** Answers that occur nowhere else. */
 const NAME = 'Žofie Nezapomenutelná-Quxová';
 const NOTE = 'a remark that nobody else would make 71f3';
 const SLUG = 'customer-feedback';
@@ -70,7 +70,7 @@ describe('L18: forget', () => {
     expect(explained.stdout).not.toContain(NAME);
   });
 
-  it('changes nothing with --dry-run, nor when the person says no, nor where nobody can be asked', async () => {
+  it('changes nothing with --dry-run, nor when the person says no, nor without a terminal', async () => {
     const { id, place, env } = await mirrored();
     const held = (): unknown =>
       place.rows(`SELECT count(*) AS n FROM customer_feedback WHERE id = '${id}'`);
@@ -148,7 +148,7 @@ describe('L18: forget', () => {
     ]);
   });
 
-  it('erases it from the form that holds it, whichever one the source says by now', async () => {
+  it('erases it from the form that holds it, even if the source names another by now', async () => {
     const { id, place, env, folder } = await mirrored();
     const { store } = place.sandbox;
     const other = store.forms().find(({ slug }) => slug !== SLUG);
@@ -167,7 +167,7 @@ describe('L18: forget', () => {
     expect(filesWith(folder, [NAME, NOTE, id])).toEqual([]);
   });
 
-  it('says so of an ID that nobody knows, and takes the word of --form', async () => {
+  it('reports an unknown ID, and believes --form', async () => {
     const { place, env } = await mirrored();
     const unknown = await runCli(['forget', 'sub_nobody_knows', '--yes'], env);
     expect(unknown).toMatchObject({ code: 1, stdout: expect.stringContaining('--form') });

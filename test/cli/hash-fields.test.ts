@@ -51,7 +51,7 @@ describe('TARGET_HASH_FIELDS', () => {
     ['the form by its ID', true],
     ['the field', false],
     ['the field of the form', false],
-  ])('L11: %s hashes what it names, however it is written', async (written, all) => {
+  ])('L11: %s hashes its fields, in any spelling', async (written, all) => {
     const place = await open();
     const { mail, formId, env } = place;
     const forms = {
@@ -139,7 +139,7 @@ describe('TARGET_HASH_FIELDS', () => {
     },
   );
 
-  it('L12: a field that a form does not have holds up that form alone, and one target holds up no other', async () => {
+  it('L12: a field that a form does not have delays only that form, and no target delays another', async () => {
     const place = await open();
     const other = place.sandbox.store.formBySlug('prihlaska-na-pozici')?.id ?? '';
     const env = {
@@ -209,7 +209,7 @@ describe('TARGET_HASH_FIELDS', () => {
 });
 
 describe('hashing switched on over a plain copy', () => {
-  it('L17: status and check tell of plain answers until a run has replaced them, and verify names the columns', async () => {
+  it('L17: status and check report plain answers until a run has replaced them, and verify names the columns', async () => {
     const place = await open(60);
     const { env, mail } = place;
     const { HASH_KEY: _, ...unhashed } = env;

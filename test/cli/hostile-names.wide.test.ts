@@ -104,7 +104,7 @@ async function everyOutput(place: CliPlace, isTTY: boolean): Promise<string[]> {
 const place = async (harm: (at: number) => string): Promise<CliPlace> =>
   openPlace({ store: hostileStore(harm) });
 
-describe('names that would harm whoever reads them', () => {
+describe('names that would harm a reader', () => {
   it('nothing but the terminal writes to the terminal, and no command to copy is put together without quotes', () => {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' });
     const sources = files
@@ -135,7 +135,7 @@ describe('names that would harm whoever reads them', () => {
     }
   }, 120_000);
 
-  it('on a terminal they are our own colours and bars alone', async () => {
+  it('on a terminal they are only our own colours and bars', async () => {
     for (let first = 0; first < HARM.length; first += 4) {
       const lines = await everyOutput(
         await place((at) => HARM[(first + at) % HARM.length] ?? ''),
@@ -153,7 +153,7 @@ describe('names that would harm whoever reads them', () => {
     }
   }, 120_000);
 
-  it('a printed command runs as it was meant, and nothing beside it', async () => {
+  it('a printed command runs as meant, and nothing else does', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...HARM), { minLength: 1 }), async (harms) => {
         const made = await place((at) => harms[at % harms.length] ?? '');

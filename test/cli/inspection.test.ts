@@ -149,7 +149,7 @@ describe('verify', () => {
     expect(stdout).toMatch(/^ {4}1 [^:]+: one without an ID$/m);
   });
 
-  it('what came a moment ago is lag: exit 0, and the claim says so', async () => {
+  it('a submission of a moment ago is lag: exit 0, and the claim shows it', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);
     const { id: formId } = sandbox.store.formBySlug('customer-feedback')!;
@@ -170,7 +170,7 @@ describe('verify', () => {
     });
   });
 
-  it('--wait waits for a run, and says so', async () => {
+  it('--wait waits for a run, and reports that', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);
     const [id] = sandbox.store.ids(sandbox.store.formBySlug('customer-feedback')!.id);
@@ -267,7 +267,7 @@ describe('status', () => {
 });
 
 describe('explain', () => {
-  it('shows where one submission stands', async () => {
+  it('shows the place of one submission', async () => {
     const { env, sandbox } = await openPlace();
     const { id } = sandbox.store.all()[0]!;
     const before = await runCli(['explain', id], env);
@@ -286,7 +286,7 @@ describe('explain', () => {
     expect(unknown.stdout).toContain('default: not stored');
   });
 
-  it('L17: does not call a row the same that the source does not have, or that nobody compares', async () => {
+  it('L17: does not call a row the same that the source does not have, or that is never compared', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);
     const { id, formId } = sandbox.store.all()[0]!;

@@ -119,7 +119,7 @@ describe('a failure that the target cannot hold', () => {
       expect(form).toMatchObject({ state: 'failed', lastRun: { outcome: 'failed' } });
       expect(problem?.code).toMatch(/^TARGET_/);
       expect(problem?.remedy ?? problem?.message).toMatch(/\w/);
-      // What was proven is still claimed, with a time of before.
+      // Proven ranges are still claimed, with an earlier time.
       const claimed = form.claim.submissionsAsOf ?? '';
       expect([began <= claimed, claimed < refusedAt]).toEqual([true, true]);
     }
@@ -155,7 +155,7 @@ describe('a failure that the target cannot hold', () => {
     expect((await runCli(['status'], place.env)).code).toBe(1);
   });
 
-  it('of another schema is refused by every command with what to do, and left as it is', async () => {
+  it('of another schema is refused by every command with what to do, and not changed', async () => {
     const place = await openPlace({ submissions: 30 });
     await runCli(['sync'], place.env);
     setWriteVersion(place.file, 3);
@@ -217,7 +217,7 @@ describe('a source that refuses the key', () => {
 });
 
 describe('a file that was damaged', () => {
-  it('L17: holds what nobody knows: status says neither that nothing was mirrored, nor 0 rows, nor never', async () => {
+  it('L17: holds unknown forms: status says neither that nothing was mirrored, nor 0 rows, nor never', async () => {
     const { env, file } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     for (const beside of ['-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });

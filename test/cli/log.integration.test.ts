@@ -18,7 +18,7 @@ function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-it('each line tells process and host, those of a run its ID and job, and a failed run is logged once', async () => {
+it('each line names process and host, those of a run its ID and job, and a failed run is logged once', async () => {
   const { env, sandbox } = await openPlace({
     submissions: 60,
     faults: [{ method: 'GET', path: '/submissions', status: 429, retryAfter: 1, times: 1 }],

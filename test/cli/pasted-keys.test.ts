@@ -16,7 +16,7 @@ const PASTED: readonly string[] = [
   'https://ann:s3cr3tpassw0rd@db.example.com/x',
 ];
 
-/** The text, and what is left of it where a message quotes only its beginning. */
+/** The text, and its rest where a message quotes only its beginning. */
 const tracesOf = (secret: string): string[] =>
   [secret.slice(0, 16), secret.slice(-12), secret.toLowerCase().slice(0, 16)].filter(
     (part) => part.length >= 12,
@@ -41,7 +41,7 @@ describe('a key in the wrong setting', () => {
     }
   });
 
-  it('L15: is in no mistake that is told of, as a whole or in part, for a named target as well', () => {
+  it('L15: is in no reported mistake, as a whole or in part, for a named target as well', () => {
     for (const name of SETTING_NAMES) {
       for (const text of [...PASTED, SOURCE.FORMS_API_KEY]) {
         for (const written of [text, `x,${text}`, `"${text}"`, `KEY=${text}`]) {
@@ -85,7 +85,7 @@ describe('a key in the wrong setting', () => {
     ).not.toContain('1234');
   });
 
-  it('L15: in TARGET_FORMS and TARGET_FIELDS is no name that start or the status page tells', async () => {
+  it('L15: in TARGET_FORMS and TARGET_FIELDS is never shown by start or the status page', async () => {
     const { env } = await openPlace({ submissions: 5 });
     await runCli(['sync'], env);
     for (const name of ['TARGET_FORMS', 'TARGET_FIELDS', 'TARGET_HASH_FIELDS']) {

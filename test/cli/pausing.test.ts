@@ -5,7 +5,7 @@ import { openPlace } from '../support/cli-sandbox.ts';
 const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
 describe('pause and resume', () => {
-  it('keep `sync` from a form, say so in every command that reads, and let it go on', async () => {
+  it('keep `sync` from a form, show it in every command that reads, and let it go on', async () => {
     const { env, rows } = await openPlace({ submissions: 60 });
     expect((await runCli(['sync'], env)).code).toBe(0);
     const at = 'Customer feedback 💬';
@@ -52,7 +52,7 @@ describe('pause and resume', () => {
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
   });
 
-  it('name who was first, when somebody pauses again, and what stays paused', async () => {
+  it('name who was first, when another person pauses again, and the remaining pauses', async () => {
     const { env } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     for (const args of [['--form', 'customer-feedback'], []]) {
@@ -112,7 +112,7 @@ describe('pause and resume', () => {
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
   });
 
-  it('refuse a form and a target that nobody knows', async () => {
+  it('refuse an unknown form and target', async () => {
     const { env } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     for (const command of ['pause', 'resume']) {
@@ -141,7 +141,7 @@ describe('pause and resume', () => {
     expect((await runCli(['status'], env)).stdout).toMatch(/paused since/);
   });
 
-  it('leave a dry run alone, which writes nothing', async () => {
+  it('do not stop a dry run, which writes nothing', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     await runCli(['pause'], env);

@@ -19,7 +19,7 @@ const openPlace = (onFinished: Finally): Promise<ChildPlace> =>
 const startCli = (onFinished: Finally, args: readonly string[], env = {}): Child =>
   Child.cli(args, env).killedAfter(onFinished);
 
-/** A demo, whose table stays for whoever wants to look, in a folder that goes. */
+/** A demo, whose table stays for a later look, in a folder that goes. */
 function startDemo(onFinished: Finally, ...args: string[]): Child {
   const folder = scratchFolder('demo', 128);
   onFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -69,7 +69,7 @@ describe('the terminal', () => {
     vi.unstubAllEnvs();
   });
 
-  it('has no styles where the stream is no terminal, or NO_COLOR is set', () => {
+  it('has no styles where the stream is not a terminal, or NO_COLOR is set', () => {
     vi.stubEnv('FORCE_COLOR', undefined);
     vi.stubEnv('NO_COLOR', undefined);
     // Node shows no colours in a CI.

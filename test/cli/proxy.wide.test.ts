@@ -59,7 +59,7 @@ async function openBehind(also: Readonly<Record<string, number>> = {}) {
 }
 
 describe('HTTPS_PROXY', () => {
-  it('leads to the Forms API, which alone sees the key', async () => {
+  it('leads to the Forms API, and only the API sees the key', async () => {
     const { env, proxy, rows, sandbox } = await openBehind();
     const { code, text } = await run(['sync', '--full'], env);
     expect([code, text]).toEqual([0, expect.stringContaining('copies are complete')]);
@@ -90,7 +90,7 @@ describe('HTTPS_PROXY', () => {
     expect(proxy.requests).toEqual([]);
   });
 
-  it('leads to Google for tokens and sheets, and check says what is reached through it', async () => {
+  it('leads to Google for tokens and sheets, and check names the services behind it', async () => {
     const sheets = closing(await newSpreadsheet());
     const tokens = createServer((_request, response) => {
       response.setHeader('content-type', 'application/json');

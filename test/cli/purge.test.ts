@@ -6,7 +6,7 @@ import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { filesWith } from '../support/leaks.ts';
 
 const SLUG = 'customer-feedback';
-/** Answers that stand nowhere else. */
+/** Answers that occur nowhere else. */
 const FIRST = 'Žofie Nezapomenutelná-Quxová 4b1';
 const SECOND = 'a remark that nobody else would make 71f3';
 
@@ -88,7 +88,7 @@ describe('L18: purge --deleted-before', () => {
 });
 
 describe('L18: purge --unpicked', () => {
-  it('empties columns that were to be hashed when the form was gone already; until then it is told', async () => {
+  it('empties columns that were to be hashed when the form was gone already; until then it is reported', async () => {
     const { place, env, fields } = await mirrored();
     const [first] = fields;
     const folder = dirname(place.file);

@@ -8,7 +8,7 @@ import { openPlace } from '../support/cli-sandbox.ts';
 const DAY = 24 * 3_600_000;
 const inDays = (days: number) => ({ ...systemClock, now: () => Date.now() + days * DAY });
 
-/** Removes the file of the target, and whatever lies beside it. */
+/** Removes the file of the target, and the files beside it. */
 function remove(file: string): void {
   for (const name of readdirSync(dirname(file)).filter((one) => one.startsWith('copy.sqlite'))) {
     rmSync(join(dirname(file), name), { recursive: true });
@@ -26,7 +26,7 @@ const problemsOf = (json: string): string[] =>
   (JSON.parse(json) as Status).forms.flatMap(({ problems }) => problems.map(({ code }) => code));
 
 describe('a whole copy that is gone', () => {
-  it('L17: is made again and reported, with what is lost for good, for a week', async () => {
+  it('L17: is made again and reported, with the losses, for a week', async () => {
     const { env, file } = await openPlace({ submissions: 30 });
     const first = await runCli(['sync'], env);
     expect([first.code, first.stderr.includes('COPY_REFILLED')]).toEqual([0, false]);

@@ -4,7 +4,7 @@ import { openPlace } from '../support/cli-sandbox.ts';
 import { openSheet } from '../support/cli-sheet.ts';
 import { LateClock } from '../support/test-clock.ts';
 
-it('L17: sync, status and check say what people did to a sheet, and what to do', async () => {
+it('L17: sync, status and check report changes by people to a sheet, and the remedies', async () => {
   const { env: base } = await openPlace({ submissions: 40 });
   const { emulator, id: spreadsheetId, env: sheet } = await openSheet();
   const env = { ...base, ...sheet, TARGET_FORMS: 'customer-feedback' };

@@ -88,7 +88,7 @@ describe('a slug in the settings', () => {
     expect((await runCli(['check'], byId)).code).toBe(0);
   });
 
-  it('L11: is no problem any more once the forms have their slugs again', async () => {
+  it('L11: stops being a problem once the forms have their slugs again', async () => {
     const place = await open(CHOICE);
     await place.sync();
     place.swap();

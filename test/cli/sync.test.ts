@@ -140,7 +140,7 @@ describe('sync', () => {
     expect(stderr).not.toContain('"level"');
   });
 
-  it('stops with 130 on the first signal, and keeps what was written', async () => {
+  it('stops with 130 on the first signal, and keeps the rows written so far', async () => {
     const { env, sandbox } = await openPlace({
       faults: [{ path: '/submissions', after: 2, times: Infinity, delayMs: 60_000 }],
     });

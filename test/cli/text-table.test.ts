@@ -7,7 +7,7 @@ import { propertyRuns } from '../support/property.ts';
 const columns = [{ title: 'name' }, { title: 'rows', align: 'right' }] as const;
 
 describe('a table of text', () => {
-  it('aligns its columns, whatever the letters', () => {
+  it('aligns its columns, with any letters', () => {
     const rows = [
       ['žluťoučký kůň', '1'],
       ['申し込み', '1,250'],

@@ -72,7 +72,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
     expect(result[1]).toMatchObject({ unchanged: 5, inserted: 0, updated: 0 });
   });
 
-  it('L10: tells IDs apart by case, accents and spaces, and keeps every text as it is', async () => {
+  it('L10: tells IDs apart by case, accents and spaces, and keeps every text unchanged', async () => {
     const texts = ['x ', 'X', 'é', 'e', '😀\\', 'it\'s "$1"', 'a\0b', 'line\r\nbreak', '%_'];
     const rows = [...texts.entries()].map(([at, text]) =>
       row(['a', 'A', 'a ', 'á', '😀', "'", '\\', '"', '$1'][at] ?? '', { f_name: text }),
@@ -155,7 +155,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
     ]);
   });
 
-  it('lists forms, fields, labels and freshness, the same whatever the mode of who reads', async () => {
+  it('lists forms, fields, labels and freshness, the same in any mode of the reader', async () => {
     await write('listed', (form) =>
       form.commit({
         rows: [row('a', { f_name: 'x' })],
@@ -241,7 +241,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
     ).toEqual([{ n: 1_200, l: 200 }]);
   });
 
-  it('L6: has failed where a constraint or a trigger of somebody takes rows away', async () => {
+  it('L6: has failed where a constraint or a trigger of a person takes rows away', async () => {
     await write('refused', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await person.query(`ALTER TABLE refused ADD CONSTRAINT theirs CHECK (id <> 'c')`);
     const refused = write('refused', (form) => form.commit({ rows: [row('b', {}), row('c', {})] }));
@@ -314,7 +314,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
     expect(result).toMatchObject({ unchanged: 1, updated: 0 });
   });
 
-  it('leaves the views and rights of people as they are', async () => {
+  it('does not change the views and rights of people', async () => {
     await write('kept', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await person.query(`CREATE VIEW theirs AS SELECT id, \`Full name\` AS n FROM kept_labelled;
       CREATE USER IF NOT EXISTS mirror_analyst; GRANT SELECT ON kept_live TO mirror_analyst`);

@@ -145,7 +145,7 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     expect(result).toMatchObject({ unchanged: 2 });
   });
 
-  it('L6: has failed where a constraint or a trigger of somebody takes rows away', async () => {
+  it('L6: has failed where a constraint or a trigger of a person takes rows away', async () => {
     await write('refused', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await person.query('ALTER TABLE refused ADD CONSTRAINT theirs CHECK (id <> $$c$$)');
     const refused = write('refused', (form) => form.commit({ rows: [row('b', {}), row('c', {})] }));
@@ -215,7 +215,7 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     ).toEqual([{ n: 2 }]);
   });
 
-  it('leaves the views and rights of people as they are', async () => {
+  it('does not change the views and rights of people', async () => {
     await write('kept', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await person.query(`CREATE VIEW theirs AS SELECT id, "Full name" AS n FROM kept_labelled;
       DROP ROLE IF EXISTS mirror_analyst; CREATE ROLE mirror_analyst; GRANT SELECT ON kept_live TO mirror_analyst`);

@@ -40,7 +40,7 @@ const store =
   (form: OpenForm): Promise<unknown> =>
     form.commit({ rows, deleted, state: (state) => wholeRead(state, 0) });
 
-describe('what people protect in a sheet', () => {
+describe('protections of people in a sheet', () => {
   beforeEach(() => place.write(store(people(6))));
 
   it('one row: the others are written, and it is listed, counted, and follows once it is free', async () => {
@@ -108,7 +108,7 @@ describe('what people protect in a sheet', () => {
     expect(['s4', 's6'].map((id) => place.rowOf(id)?.[AGE_AT])).toEqual([99, 5]);
   });
 
-  it('L6: IDs, or all of it: what can be is written, and the target has failed', async () => {
+  it('L6: IDs, or all of it: the rest is written, and the target has failed', async () => {
     const range = place.person().protect({ left: ID, right: ID + 1 });
     const rows = [row('s4', { f_name: 'Other' }), row('s6', { f_name: 'New' })];
     const tried = place.write(store(rows));
@@ -300,7 +300,7 @@ describe('rows of a sheet', () => {
     });
   });
 
-  it.each(['table', 'colors', 'filter'] as const)('a %s takes in what comes', async (what) => {
+  it.each(['table', 'colors', 'filter'] as const)('a %s takes in new rows', async (what) => {
     if (what === 'table') place.person().convertToTable();
     if (what === 'colors') place.person().band({ top: 0, bottom: 7, left: 0, right: ID + 1 });
     if (what === 'filter') place.person().filter(STATUS, ['DONE']);
@@ -316,7 +316,7 @@ describe('rows of a sheet', () => {
     expect(range?.endRowIndex).toBe(10);
   });
 
-  it('new rows come above what people wrote below, and take nothing with them', async () => {
+  it('new rows come above the texts of people below, and take nothing with them', async () => {
     place.person().type(7, FULL_NAME, 'in total');
     await place.write((form) => form.commit({ rows: people(8) }));
     expect(place.placeOf('s7')).toBe(8);

@@ -70,7 +70,7 @@ describe('the Mirror and Summary tabs', () => {
   };
   const ROWS = [row('a', { f_name: 'Ada' }), row('b', { f_name: 'Bob' }, 'DONE')];
 
-  it('show first whether all is well, and then what needs somebody, without an answer', async () => {
+  it('show first whether all is well, and then the problems, without an answer', async () => {
     await run({ rows: ROWS });
     expect(shown('Mirror')).toMatch(/^All forms \| Up to date/);
     expect(shown('Mirror')).toMatch(/contact \| Up to date \| 2 \| 0 \|/);
@@ -137,7 +137,7 @@ describe('the Mirror and Summary tabs', () => {
     expect(titles()).toContain('Summary');
   });
 
-  it('leave the rest of the spreadsheet to people: one that they protect stays as it is', async () => {
+  it('leave the rest of the spreadsheet to people: one that they protect is not changed', async () => {
     await run({ rows: ROWS });
     tabAt('Mirror').protect({ top: 0, bottom: 1 });
     const before = shown('Mirror');

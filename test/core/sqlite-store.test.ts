@@ -11,7 +11,7 @@ import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mi
 import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
 
 /*
- * What the simulation does not draw: what a database cannot hold, what its views show, and what people find of what was erased.
+ * Cases that the simulation does not draw: the limits of a database, its views, and traces of erased answers.
  */
 
 let dir: string;
@@ -53,7 +53,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('a commit in SQLite', () => {
-  it('L4: of rows that are all there leaves the file as it is', async () => {
+  it('L4: of rows that are all there does not change the file', async () => {
     const rows = [row('a', { f_name: 'x' }), row('b', { f_name: 'y' })];
     await write(async (form) => {
       await form.commit({ rows });
@@ -69,7 +69,7 @@ describe('a commit in SQLite', () => {
 });
 
 describe('answers in SQLite', () => {
-  it("L10: keep their digits, and what is not of a column's type stands beside it", async () => {
+  it('L10: keep their digits, and a value of another type is beside its column', async () => {
     await write(async (form) => {
       await form.commit({
         rows: [
@@ -161,7 +161,7 @@ describe('answers in SQLite', () => {
 });
 
 describe('columns in SQLite', () => {
-  it('L9: that people added stay theirs, whatever a field is called', async () => {
+  it('L9: that people added stay theirs, with any name of a field', async () => {
     await write((form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     const database = new DatabaseSync(path);
     database.exec("ALTER TABLE contact ADD COLUMN age TEXT; UPDATE contact SET age = 'mine'");
@@ -214,7 +214,7 @@ describe('a SQLite file', () => {
     expect(query('SELECT id FROM contact')).toEqual([{ id: 'a' }]);
   });
 
-  it('L18: holds nothing of what was forgotten, and does not take it back', async () => {
+  it('L18: holds nothing of forgotten submissions, and does not take them back', async () => {
     await write((form) =>
       form.commit({ rows: [row('sub_gone', { f_name: 'a secret' }), row('b', { f_name: 'y' })] }),
     );
@@ -246,7 +246,7 @@ describe('a SQLite file', () => {
     expect(query('SELECT full_name AS n FROM contact')[0]?.['n']).toBe(hash('plain two'));
   });
 
-  it('L18: that lost our tables beside its rows is left alone', async () => {
+  it('L18: that lost our tables beside its rows is not touched', async () => {
     await write((form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     const database = new DatabaseSync(path);
     for (const { name } of database
@@ -258,7 +258,7 @@ describe('a SQLite file', () => {
     await expect(write(async () => {})).rejects.toMatchObject({ code: 'TARGET_FAILED' });
   });
 
-  it('of another build is left alone', async () => {
+  it('of another build is not touched', async () => {
     new DatabaseSync(path).exec('CREATE TABLE mirror_meta (key TEXT, value TEXT)');
     await expect((await open()).forms()).rejects.toMatchObject({ code: 'OTHER_SCHEMA' });
   });

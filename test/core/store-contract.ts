@@ -137,7 +137,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect((await stateOf())?.tally.rows).toEqual({ NEW: 3, PAID: 1 });
       });
 
-      it('L4: leaves equal rows alone, and follows what changes', async () => {
+      it('L4: does not touch equal rows, and follows changes', async () => {
         await commit({ rows: ROWS });
         expect(done(await commit({ rows: ROWS }))).toEqual({ unchanged: 3 });
         const changed: Row[] = [
@@ -159,7 +159,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect((await rowsOf({}))[0]?.createdAt).toBe(one.createdAt);
       });
 
-      it('L11: stores no answer of a field that was not given, and leaves its column alone', async () => {
+      it('L11: stores no answer of a field that was not given, and does not touch its column', async () => {
         await commit({ rows: ROWS });
         const next = row('a', { f_name: 'other', f_age: 99, f_secret: 'secret' });
         await commit({ rows: [{ ...next, createdAt: createdAt(1) }] }, [NAME]);
@@ -405,7 +405,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(await counted()).toEqual({ NEW: 3 });
       });
 
-      it('may be what was marked deleted long ago', async () => {
+      it('may be rows marked deleted long ago', async () => {
         await commit({ deleted: ['b'] });
         const purge = (deletedBeforeMs: number) =>
           write((form) => form.erase({ kind: 'purge', deletedBeforeMs, versionsBeforeMs: null }));

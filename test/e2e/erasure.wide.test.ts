@@ -53,7 +53,7 @@ describe('L18: erasure beside a running start', { timeout: 240_000 }, () => {
       expect(await rows(deleted)).toBe(0);
     }, SOON);
     expect(await rows(forgotten)).toBe(0);
-    // What was removed last leaves the files with the scrubbing that follows.
+    // The last removed answers leave the files with the next scrubbing.
     await vi.waitFor(() => expect(filesWith(place.folder, [FORGOTTEN, DELETED])).toEqual([]), SOON);
     const secrets = { forgotten: FORGOTTEN, deleted: DELETED };
     expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });

@@ -218,7 +218,7 @@ describe.concurrent('a mistake', { timeout: 240_000 }, () => {
   });
 });
 
-/** A server that someone lends us is not set up anew. */
+/** A server that a person lends us is not set up again. */
 const isLent = 'TEST_POSTGRES_URL' in process.env;
 
 describe.skipIf(postgresMissing() || isLent)('a wrong database password', () => {

@@ -43,7 +43,7 @@ async function openPlace(onFinished: Finally) {
   return { place, store, file };
 }
 
-/** How many rows a copy of the file alone has, in all tables of forms, as each reader says. */
+/** How many rows a copy of only the file has, in all tables of forms, as each reader says. */
 function countCopied(file: string, folder: string): Set<number> {
   const copy = join(folder, `mailed-${readdirSync(folder).length}.sqlite`);
   copyFileSync(file, copy);
@@ -59,10 +59,8 @@ function countCopied(file: string, folder: string): Set<number> {
   return new Set([Number(database.prepare(sql).get()?.['n']), ...said]);
 }
 
-describe('a copy of the SQLite file alone', { timeout: 240_000 }, () => {
-  it('has every row right after sync, and nothing stands beside the file', async ({
-    onTestFinished,
-  }) => {
+describe('a copy of only the SQLite file', { timeout: 240_000 }, () => {
+  it('has every row right after sync, and no file is beside it', async ({ onTestFinished }) => {
     const { place, file } = await openPlace(onTestFinished);
     expect(await place.run(['sync'])).toMatchObject({ code: 0 });
     const beside = (): string[] =>

@@ -22,7 +22,7 @@ async function openPlace(onFinished: Finally) {
   return { place, dataDir, control };
 }
 
-/** Nothing below a folder is for anybody but its owner; what is open elsewhere would be found. */
+/** Only the owner may read below a folder; open files elsewhere would be found. */
 function expectPrivate(folder: string, control: string): void {
   const paths = pathsBelow(folder);
   expect(loosePaths(paths)).toEqual([]);
@@ -36,7 +36,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
   beforeAll(() => void (umask = process.umask(0)));
   afterAll(() => void process.umask(umask));
 
-  it('of start, with the embedded queue and the default target, are for their owner alone', async ({
+  it('of start, with the embedded queue and the default target, are only for their owner', async ({
     onTestFinished,
   }) => {
     const { place, dataDir, control } = await openPlace(onTestFinished);
@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     expect(start.stderr).not.toContain('other users');
   });
 
-  it('that were opened are closed by whatever command comes first, and said so once', async ({
+  it('that were opened are closed by the first command, and reported once', async ({
     onTestFinished,
   }) => {
     const { place, dataDir, control } = await openPlace(onTestFinished);
@@ -119,7 +119,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     expect(rightsOfLocks().filter((rights) => rights === `660 ${group}`).length).toBe(3);
   });
 
-  it('of demo are for their owner alone', async ({ onTestFinished }) => {
+  it('of demo are only for their owner', async ({ onTestFinished }) => {
     const { place, control } = await openPlace(onTestFinished);
     const env = { TMPDIR: place.folder };
     const demo = place.start(['demo', '--submissions', '30', '--seconds', '1'], env);

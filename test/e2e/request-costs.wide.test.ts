@@ -20,7 +20,7 @@ async function openPlace(
 
 const FORM = 'frm-1';
 
-describe('what it costs, counted by a server that is not ours', { timeout: 300_000 }, () => {
+describe('costs, counted by a server that is not ours', { timeout: 300_000 }, () => {
   it('L16: a quiet tick of 50 forms and two targets takes a few requests, by hand and in a worker', async ({
     onTestFinished,
   }) => {

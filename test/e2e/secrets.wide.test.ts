@@ -40,7 +40,7 @@ function createStore(): FormsStore {
     };
     store.insert({ formId: FORM, data, createdAt: Date.UTC(2026, 0, 1) + n * 1_000 });
   }
-  // What can't be stored as it is gets a reason, which must not tell what it was.
+  // A submission that cannot be stored unchanged gets a reason, which must not quote it.
   const odd = store.ids(FORM);
   store.distort(odd[3]!, { createdAt: 'PLANTED-answer' });
   store.distort(odd[4]!, { data: ['PLANTED-answer'] });
@@ -96,7 +96,7 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
       TARGET_HASH_FIELDS: HASHED,
       HASH_KEY: SECRETS['the key of the hashes'],
       ADMIN_PASSWORD: SECRETS['the password of the page'],
-      // Where nobody listens: each says that it does not arrive.
+      // At an address without a server: each reports that it does not arrive.
       ALERT_WEBHOOK_URL: `http://127.0.0.1:1/${SECRETS['the address of a webhook']}`,
       HEARTBEAT_URL: `http://127.0.0.1:1/${SECRETS['the address of a heartbeat']}`,
       ALERT_SMTP_URL: `smtp://ann:${SECRETS['the password of a mail server']}@127.0.0.1:1`,
