@@ -9,7 +9,7 @@ import { list } from './value-schemas.ts';
 
 const text = z.string();
 
-/** Where notifications go. Complains about what is missing; adds to `warnings` what does nothing. */
+/** Where notifications go. Complains about missing settings; adds useless ones to `warnings`. */
 export function readNotify(reader: SettingsReader, warnings: string[]): NotifySettings {
   const server = readServer(reader);
   const from = readSender(reader, server);

@@ -6,7 +6,7 @@ import type { Variable } from './variables.ts';
 /** One mistake in the settings. Holds no secret: a value is quoted only where it cannot be one (L15). */
 export interface SettingProblem {
   readonly variable: string;
-  /** What is wrong and what would be right: goes on after the variable's name, ends without a full stop. */
+  /** The mistake and its correction: goes on after the variable's name, ends without a full stop. */
   readonly message: string;
   /** A line to copy and adapt, `NAME=value`. */
   readonly example: string;
@@ -22,7 +22,7 @@ export class SettingsError extends MirrorError {
   }
 }
 
-/** One line: the variable, what is wrong, an example. */
+/** One line: the variable, the mistake, an example. */
 function describeProblem(problem: SettingProblem): string {
   const { variable, message, example } = problem;
   return `${variable} ${message}${message.endsWith('?') ? '' : '.'} Example: ${example}`;
@@ -46,8 +46,8 @@ const OUR_PREFIXES = ['FORMS_API_', 'TARGET_', 'SYNC_', 'MARK_', 'SHEETS_', 'REC
 
 /**
  * Variables that are not settings but were meant as one. With our own prefixes and in `.env`, where every line is ours,
- * whatever resembles a setting counts; elsewhere only a name close to a long, distinctive one, so that `HOSTNAME` or
- * `LOGLEVEL` of the machine is left alone. Values are never read.
+ * anything like a setting counts; elsewhere only a name close to a long, distinctive one, so that `HOSTNAME` or
+ * `LOGLEVEL` of the machine does not count. Values are never read.
  */
 export function misspeltVariables(
   variables: ReadonlyMap<string, Variable>,

@@ -9,7 +9,7 @@ const LEAST_PART = 8;
 /** The same where the value is wrong anyway, and only has to be hidden. */
 const LEAST_HIDDEN_PART = 4;
 
-/** Names of forms and fields: an ID may be as random as a key. What names nothing is hidden where it is told of. */
+/** Names of forms and fields: an ID may be as random as a key. A name that matches nothing is hidden in messages. */
 const OF_IDS: ReadonlySet<SettingName> = new Set([
   'TARGET_FORMS',
   'TARGET_FIELDS',
@@ -23,14 +23,14 @@ interface Secret {
 }
 
 /**
- * Decides what of the settings may be shown (L15): people paste a key into the wrong line, and whatever a setting holds may come
+ * Decides what of the settings may be shown (L15): people paste a key into the wrong line, and any value of a setting may come
  * into a message, a log or a page. A value that may be a secret is refused where it is not meant to be one, before anything
  * reads it.
  */
 export class Secrets {
   readonly #secrets: readonly Secret[];
 
-  /** `readFile` reads the files that `X_FILE` names; what cannot be read is no secret, and is told of elsewhere. */
+  /** `readFile` reads the files that `X_FILE` names; an unreadable file is no secret, and is reported elsewhere. */
   constructor(variables: ReadonlyMap<string, Variable>, readFile: ReadFile) {
     this.#secrets = [...variables].flatMap(([variable, { value }]) => {
       const plain = variable.replace(/_FILE$/, '');
@@ -42,8 +42,8 @@ export class Secrets {
   }
 
   /**
-   * What is wrong with the value of a setting, as people may read it; goes on after its name. Undefined: nothing. `complaint`:
-   * what its schema says of it, which may quote it; undefined where it is valid.
+   * The mistake in the value of a setting, in words for people; goes on after its name. Undefined: nothing. `complaint`:
+   * the message of its schema, which may quote it; undefined where it is valid.
    */
   complaintAbout(
     name: SettingName,
@@ -90,7 +90,7 @@ function contentOf(path: string, readFile: ReadFile): string {
   }
 }
 
-/** A key is misplaced wherever it stands; another secret may be a word that stands in a path. */
+/** A key is misplaced anywhere; another secret may be a word in a path. */
 function isMisplaced({ setting, text: secret }: Secret, name: SettingName, text: string): boolean {
   const isKey = setting === 'FORMS_API_KEY';
   // Two passwords may be the same, and neither is ever shown.
@@ -102,7 +102,7 @@ function isMisplaced({ setting, text: secret }: Secret, name: SettingName, text:
 const holds = (text: string, part: string, least: number): boolean =>
   part.length >= least && text.toLowerCase().includes(part.toLowerCase());
 
-/** The password in an address, as it stands there and as it is meant. */
+/** The password in an address, as written and decoded. */
 function passwordsIn(secret: string): string[] {
   const password = URL.parse(secret)?.password ?? '';
   if (password === '') return [];

@@ -30,7 +30,7 @@ const headerToken = z
     'holds spaces or characters no key has: copy it again, only the key and all of it',
   );
 
-/** The source; undefined when it is not set up or wrong. Complains about what is missing when `required`. */
+/** The source; undefined when it is not set up or wrong. Complains about missing settings when `required`. */
 export function readSource(reader: SettingsReader, required: boolean): SourceSettings | undefined {
   const read = <T>(
     name: 'FORMS_API_URL' | 'FORMS_API_KEY',
@@ -135,7 +135,7 @@ export function readGoogle(reader: SettingsReader): GoogleSettings {
 
 /** Messages do not quote the value: it may hold a password (L15). */
 const proxyAddress = text.transform((value, context): URL => {
-  // As curl and others take it: host and port alone.
+  // As curl and others take it: only host and port.
   const url = URL.parse(value.includes('://') ? value : `http://${value}`);
   // The host is shown.
   const isHttp = url !== null && /^https?:$/.test(url.protocol) && url.hostname !== '';
@@ -168,4 +168,4 @@ const googleKey = text.refine((value) => {
   } catch {
     return false;
   }
-}, 'does not hold JSON: paste the whole file that Google gave you with the key, as it is or in base64');
+}, 'does not hold JSON: paste the whole file that Google gave you with the key, plain or in base64');

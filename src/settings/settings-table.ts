@@ -288,7 +288,7 @@ export const SETTINGS = {
     NOTIFY_NEW_URL: {
       whenUnset: 'none',
       meaning:
-        'Gets a message when new answers to a form have been copied: how many, never what they say. A webhook, as `ALERT_WEBHOOK_URL`.',
+        'Gets a message when new answers to a form have been copied: their number, never their text. A webhook, as `ALERT_WEBHOOK_URL`.',
       example: 'https://hooks.example.com/services/new-answers',
       secret: true,
     },
@@ -316,7 +316,7 @@ export const SETTINGS = {
 
 type KeyOf<T> = T extends unknown ? keyof T : never;
 
-/** The name of a setting as it stands in the environment, for an unnamed target. */
+/** The name of a setting in the environment, for an unnamed target. */
 export type SettingName = KeyOf<(typeof SETTINGS)[keyof typeof SETTINGS]>;
 
 const BY_NAME: Readonly<Record<SettingName, Setting>> = Object.assign(

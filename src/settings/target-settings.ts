@@ -18,7 +18,7 @@ export interface TargetSettings {
   readonly forms: '*' | readonly string[];
   /** Undefined when TARGET_FIELDS is not set: then nothing may leave the source (L11). */
   readonly picks: FieldPicks | undefined;
-  /** What it tells of before, where it is a database. */
+  /** The history that it keeps, where it is a database. */
   readonly history: HistoryKind;
   /** The variables that they came from, to name when something about them is wrong. */
   readonly variables: {

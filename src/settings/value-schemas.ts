@@ -55,7 +55,7 @@ export const fraction = textTo(
   (text) => `is ${quoted(text)}: write a number from 0 to 1, such as 0.2 for a fifth`,
 );
 
-/** One of a few words, whatever their case. */
+/** One of a few words, in any case. */
 export const oneOf = <const T extends string>(words: readonly T[]) =>
   textTo(
     (text) => words.find((word) => word.toLowerCase() === text.toLowerCase()),
@@ -87,7 +87,7 @@ export const list = textTo(
   () => 'is an empty list',
 );
 
-/** A list of some of these words, whatever their case. */
+/** A list of some of these words, in any case. */
 export const listOf = <const T extends string>(words: readonly T[]) =>
   list.pipe(
     z.array(z.string()).transform((entries, context): T[] => {
@@ -156,7 +156,7 @@ function complaintAboutAddress(text: string): string | undefined {
   // Not url.search and url.hash, which are empty for a bare ? or #.
   if (/[?#]/.test(text)) return 'must end before any ? or #';
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return 'is plain http: others could read what is sent; write https:// (http is for a loopback host only)';
+    return 'is plain http: others could read the traffic; write https:// (http is for a loopback host only)';
   }
   return undefined;
 }

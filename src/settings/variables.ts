@@ -11,7 +11,7 @@ export type ReadFile = (path: string) => string;
 /** A variable that is set. Blank ones count as not set: compose files and CI pass those on. */
 export interface Variable {
   readonly value: string;
-  /** True when it stands in `.env`, where every line is meant for us. */
+  /** True when it is in `.env`, where every line is meant for us. */
   readonly ours: boolean;
 }
 
