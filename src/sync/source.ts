@@ -97,14 +97,25 @@ export class Source {
   async showsElsewhere(formId: string, first: Page): Promise<boolean> {
     const others = (await this.#client.listForms(this.#call)).filter(({ id }) => id !== formId);
     for (const { id } of others.slice(0, MOST_OTHERS)) {
-      const page = await this.page({ formId: id });
-      if (page.items.length === 0) continue;
+      const page = await this.#firstOf(id);
+      if (page === null || page.items.length === 0) continue;
       // Newcomers may have filled the first page since; hardly twice.
       const own = [...first.items, ...(await this.page({ formId })).items];
       const keys = new Set(own.map(({ key }) => key));
       return page.items.some(({ key }) => keys.has(key));
     }
     return false;
+  }
+
+  /** The first page of another form, asked for once; null if that fails: it holds up no form but that one (L12). */
+  async #firstOf(formId: string): Promise<Pick<Page, 'items'> | null> {
+    try {
+      const query = { formId, page: 1, limit: PAGE };
+      return await this.#client.listSubmissions(query, { ...this.#call, once: true });
+    } catch (error) {
+      if (!(error instanceof FormsApiError) || error.code === 'FORMS_UNAUTHORIZED') throw error;
+      return null;
+    }
   }
 
   /** Throws what concerns all submissions: a refused key, a stop. */
