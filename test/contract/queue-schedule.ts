@@ -8,6 +8,9 @@ import type { QueueIt } from './queue.ts';
 
 const HOUR_MS = 3_600_000;
 
+/** Where no worker dies: a machine that is busy with other things may hold a process up, and its runs would be taken over. */
+const NO_TAKEOVER = { ...QUICK, lockDurationMs: HOUR_MS };
+
 /** When polls come, what they add, and what several of everything share. */
 export function describeSchedule(it: QueueIt): void {
   const only = (): FakeHandlers => new FakeHandlers(['f1']);
@@ -216,7 +219,7 @@ export function describeSchedule(it: QueueIt): void {
     });
     handlers.script = (order, signal) =>
       order.target === 'a' || order.isComparison ? gate.wait(signal) : 'ok';
-    const more = { schedule: { everyMs: 60 }, targets: ['a', 'b'] };
+    const more = { schedule: { everyMs: 60 }, targets: ['a', 'b'], timings: NO_TAKEOVER };
     const queue = use(await startAt(place, handlers, more));
     await soon(() => expect(handlers.count('b', false)).toBeGreaterThanOrEqual(6));
     await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(15));
@@ -252,7 +255,8 @@ export function describeSchedule(it: QueueIt): void {
       comparison(id, 'a'),
     ]);
     handlers.found = () => ({ syncs, writeBacks: [] });
-    const more = { schedule: { everyMs: 100 }, targets: ['a', 'b'], writesBack: true };
+    const both = { schedule: { everyMs: 100 }, targets: ['a', 'b'], writesBack: true };
+    const more = { ...both, timings: NO_TAKEOVER };
     const one = use(await startAt(place, handlers, more));
     const two = use(await startAt(place, handlers, { ...more, role: 'worker' }));
     await soon(() => {
@@ -273,7 +277,7 @@ export function describeSchedule(it: QueueIt): void {
     handlers.script = () => (handlers.syncs.length % 2 === 0 ? 'ok' : 'gone');
     const more = { schedule: { everyMs: 15 }, writesBack: true };
     const queue = use(await startAt(place, handlers, more));
-    await soon(() => expect(handlers.writtenBack.length).toBeGreaterThan(40));
+    await soon(() => expect(handlers.writtenBack.length).toBeGreaterThan(15));
     await queue.stop();
     const stored = await server.stored(place);
     // At most one that waits: the next poll, or a job that it would have added.

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Api, API_KEY } from './api.ts';
+import { Api } from './api.ts';
 import type { Breach } from './breach.ts';
 import { contradictsItself, deviations, namesForms } from './behaviours.ts';
 import type { CopiedRow, Copy } from './copy.ts';
@@ -35,8 +35,8 @@ import {
 } from './program.ts';
 import { Random } from './random.ts';
 import { Refills } from './refills.ts';
-import { type ChangeKind, SECRET_MARK, Source } from './source.ts';
-import { bannedTraces, filesWith } from './traces.ts';
+import { type ChangeKind, Source } from './source.ts';
+import { bannedTraces, printedSecret, storedSecret } from './traces.ts';
 import { CopyWatch, labelBreach, purgeBreach } from './watch.ts';
 import { Workers } from './workers.ts';
 import { type Actor, type Ending, World } from './world.ts';
@@ -703,18 +703,12 @@ export class History {
   }
 
   #judgeText(text: string): void {
-    if (text.includes(API_KEY)) this.#break('L15', 'the key is printed');
-    if (text.includes(SECRET_MARK))
-      this.#break(
-        'L11',
-        `an answer is printed: ${text.slice(Math.max(0, text.indexOf(SECRET_MARK) - 80), text.indexOf(SECRET_MARK) + 20)}`,
-      );
+    this.#breakIf(printedSecret(text));
   }
 
   /** What was forgotten, hashed or is not selected any more is nowhere. */
   #judgeTraces(isSettled: boolean): void {
-    const breach = bannedTraces(this.#dir, this.#source, this.#people.banned(), isSettled);
-    if (breach !== null) this.#break(breach.law, breach.text);
+    this.#breakIf(bannedTraces(this.#dir, this.#source, this.#people.banned(), isSettled));
   }
 
   /** At the end nothing changes any more, and nothing fails: everything has to be there, and a second run writes nothing. */
@@ -780,16 +774,12 @@ export class History {
     const isEach = this.#source.forms.every(({ exists }) => exists);
     this.#judgeTraces(isWhole && isEach);
     if (this.#plan.seed % 3 === 0) await this.#verify();
-    if (this.#plan.hasSecret) {
-      const files = filesWith(this.#dir, SECRET_MARK);
-      if (files.length > 0)
-        this.#break(
-          'L11',
-          `an answer that is not selected is in ${files[0]?.slice(this.#dir.length)}`,
-        );
-    }
-    if (filesWith(this.#dir, API_KEY).length > 0) this.#break('L15', 'the key is in a file');
+    this.#breakIf(storedSecret(this.#dir, this.#plan.hasSecret));
     if (this.breaches.length > 0) throw new Broken();
+  }
+
+  #breakIf(breach: Breach | null): void {
+    if (breach !== null) this.#break(breach.law, breach.text);
   }
 
   #break(law: string, text: string): never {

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { API_KEY } from './api.ts';
 import type { Breach } from './breach.ts';
-import type { Source, Submission } from './source.ts';
+import { SECRET_MARK, type Source, type Submission } from './source.ts';
 
 /** What may be nowhere in the files of the program: neither in a row, nor in what a database keeps of rows that are gone. */
 export interface Banned {
@@ -16,9 +17,24 @@ export interface Banned {
 /** A text of the source begins with its submission, its field and its edition: see `answer` of the source. */
 const TRACE = /(s[0-9a-z]{1,8}n\d+)(?:\.(\d) (\d+) )?/g;
 
-/** The files of the program that hold a text. */
-export function filesWith(dir: string, mark: string): string[] {
-  return filesOf(dir).filter((file) => readFileSync(file).includes(mark));
+/** The key, or an answer of a field that is not selected, in a text that was printed. */
+export function printedSecret(text: string): Breach | null {
+  if (text.includes(API_KEY)) return { law: 'L15', text: 'the key is printed' };
+  const at = text.indexOf(SECRET_MARK);
+  if (at < 0) return null;
+  return { law: 'L11', text: `an answer is printed: ${text.slice(Math.max(0, at - 80), at + 20)}` };
+}
+
+/** The same in the files of the program. `hasSecret`: some field is not selected. */
+export function storedSecret(dir: string, hasSecret: boolean): Breach | null {
+  for (const file of filesOf(dir)) {
+    const bytes = readFileSync(file);
+    const place = file.slice(dir.length);
+    if (bytes.includes(API_KEY)) return { law: 'L15', text: `the key is in ${place}` };
+    if (hasSecret && bytes.includes(SECRET_MARK))
+      return { law: 'L11', text: `an answer that is not selected is in ${place}` };
+  }
+  return null;
 }
 
 /** Looks for banned texts in all files. `isSettled`: everything was compared since, so that nothing old may be left either. */
