@@ -11,7 +11,7 @@ export interface RefusalLimits {
   /** What no message may repeat, not even in part: answers sent, search text, the key. */
   secrets: readonly string[];
   /**
-   * Names of what we sent; messages about anything else are withheld, as they may tell what the API holds. Null when
+   * Names of what we sent; messages about anything else are hidden, as they may tell what the API holds. Null when
    * the message may be about any field: of a submit, which holds nothing yet.
    */
   subjects: readonly string[] | null;
@@ -30,7 +30,7 @@ export function refusalFields(body: string, limits: RefusalLimits): ReadonlyMap<
   return new Map(
     entries.slice(0, MAX_FIELDS).map(([name, entry]) => {
       const hidden = repeats(name, limits.secrets);
-      return [hidden ? '(name withheld)' : safeText(name, 100), shown(name, entry, limits)];
+      return [hidden ? '(name hidden)' : safeText(name, 100), shown(name, entry, limits)];
     }),
   );
 }

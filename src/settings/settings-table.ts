@@ -124,7 +124,7 @@ export const SETTINGS = {
       example: '1d',
     },
   },
-  Marking: {
+  'Write-back': {
     MARK_STATUS: {
       whenUnset: 'the source is never changed',
       meaning:

@@ -14,7 +14,7 @@ export interface ScheduleSettings {
   readonly fullEveryMs: number;
 }
 
-/** What marking does at the source. */
+/** What write-back changes at the source. */
 export interface MarkSettings {
   readonly status: string;
   /** Only submissions in one of these are marked; never holds `status`. */
@@ -68,7 +68,7 @@ function complainAboutHaste(reader: SettingsReader, schedule: ScheduleSettings):
   if (schedule.fullEveryMs < LEAST_RECONCILE_MS) complain('RECONCILE_EVERY', '1m');
 }
 
-/** Marking; undefined when it is off. */
+/** Write-back; undefined when it is off. */
 export function readMarking(reader: SettingsReader, warnings: string[]): MarkSettings | undefined {
   const status = reader.read('MARK_STATUS', oneOf(STATUSES));
   const from = reader.readWithDefault('MARK_FROM', listOf(STATUSES));

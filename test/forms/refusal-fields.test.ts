@@ -51,7 +51,7 @@ describe('refusalFields', () => {
 
   it('L11: withholds a name that is an answer', () => {
     expect(read({ 'Anna Nová': 'is wrong' }, ['Anna Nová'])).toEqual({
-      '(name withheld)': 'is wrong',
+      '(name hidden)': 'is wrong',
     });
   });
 

@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { projectText } from './support/readme.ts';
+
+/** Turns of phrase that a colleague would not say. Some hits are right, so they are counted, not forbidden. */
+const ODD = [
+  /\bwhat (?:is|was|are|were|can|cannot|had|has|it|they|people|there|comes?|came)\b/gi,
+  /\bwh(?:o|at|ich)ever\b/gi,
+  /\btold\b|\btells\b/gi,
+  /\bsa(?:ys?|id) so\b/gi,
+  /\banew\b/gi,
+  /\bstands?\b(?!-in)/gi,
+  /\b(?:nobody|somebody)\b/gi,
+  /\bmeanwhile\b|\bbesides\b/gi,
+  /\bbut for\b|\bsave for\b|\blest\b/gi,
+  /\bbec(?:omes|ame|ome) of\b/gi,
+  /\bthereby\b|\bwherein\b|\bhereby\b/gi,
+];
+
+/** Names that were given up, with the ones that took their place. */
+const RETIRED: Readonly<Record<string, RegExp>> = {
+  held: /\bwithheld\b|\bwithhold/i,
+  'write-back': /\bmarking\b/i,
+};
+
+const PROJECT = resolve(import.meta.dirname, '..');
+const filesIn = (folder: string, ending: string): string[] =>
+  readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name));
+
+const PARTS = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g;
+const code = filesIn('src', '.ts').flatMap((file) =>
+  [...projectText(file).matchAll(PARTS)].map(([part]) => part),
+);
+const TEXTS = {
+  docs: ['README.md', 'SECURITY.md', '.env.example', ...filesIn('docs', '.md')].map(projectText),
+  messages: code.filter((part) => !part.startsWith('/') && part.includes(' ')),
+  comments: code.filter((part) => part.startsWith('/')),
+};
+
+/** Most hits in a thousand words. */
+const MOST = 1.5;
+
+describe.each(Object.entries(TEXTS))('the words of %s', (_, parts) => {
+  const text = parts.join('\n').replaceAll(/\n\s*\*\s?/g, ' ');
+
+  it(`have at most ${MOST} odd turns of phrase in a thousand`, () => {
+    const hits = ODD.flatMap((pattern) => [...text.matchAll(pattern)]).length;
+    expect((hits / text.split(/\s+/).length) * 1_000).toBeLessThanOrEqual(MOST);
+  });
+
+  it.each(Object.entries(RETIRED))('say %s, not the name before', (_name, pattern) => {
+    expect(parts.flatMap((part) => pattern.exec(part)?.[0] ?? [])).toEqual([]);
+  });
+});
