@@ -163,7 +163,7 @@ async function settled({ children, views }: Works): Promise<void> {
       expect(unmarked.map(({ id }) => id)).toEqual([]);
       for (const view of views) expect(await breachesOf(children.store, view)).toEqual([]);
     },
-    { timeout: 120_000, interval: 500 },
+    { timeout: 240_000, interval: 500 },
   );
 }
 
