@@ -22,9 +22,6 @@ export interface HeldJob {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A stopped job is free for another worker after so long: no sooner, or a worker that closes would take it again. */
-const STOPPED_MS = 500;
-
 /** The store says that it is no longer this worker's job, or does not know it. */
 const LOST_JOB =
   'Stopped, as the queue has given this job to another worker or no longer knows it; the rows written so far stay, and the next run goes on.';
@@ -53,6 +50,8 @@ async function run(
     await job.moveToDelayed(clock.now() + delayMs, token);
     throw new DelayedError();
   };
+  // A worker that closes may still take a job, the one that it has just put off, too.
+  if (stopping.aborted) return putOff(0);
   using stop = new LinkedSignal(stopping);
   const lose = (): void => stop.abort(new MirrorError('CANCELLED', LOST_JOB));
   if (signal?.aborted === true) lose();
@@ -74,9 +73,9 @@ async function run(
     // It is no longer ours to put off.
     if (signal?.aborted === true) throw new Error(LOST_JOB);
     if (outcome === 'more') return putOff(0);
-    if (outcome === 'stopped' && stopping.aborted) {
+    if (stopping.aborted) {
       logger.info({ ...subject }, 'Stopped on request; the job waits for the next worker.');
-      return putOff(STOPPED_MS);
+      return putOff(0);
     }
     const times = job.attemptsStarted - job.attemptsMade;
     const delayMs = retryDelayMs(context.timings.busy, times, context.random);

@@ -13,6 +13,9 @@ import {
   unreachable,
 } from './backends.ts';
 
+/** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
+const OLDEST: readonly [number, number] = [6, 2];
+
 /** A server that owes an answer for so long is given up, and the master looked for again. */
 const SILENT_MS = 20_000;
 
@@ -39,6 +42,7 @@ export async function openRedis(url: URL, options: BackendOptions): Promise<Queu
     keepAlive: 30_000,
     // A server that fell silent keeps its connections; no command blocks for more than ten seconds.
     socketTimeout: SILENT_MS,
+    retryStrategy: (times) => reconnectDelayMs(times, Math.random),
   });
   client.setMaxListeners(0);
   client.on('error', options.onError);
@@ -55,6 +59,11 @@ export async function openRedis(url: URL, options: BackendOptions): Promise<Queu
       client.disconnect();
     },
   };
+}
+
+/** Doubling from 50 ms to a second, with jitter so that many workers don't return in step: `/health` is red until then. */
+export function reconnectDelayMs(times: number, random: () => number): number {
+  return Math.round(Math.min(50 * 2 ** Math.min(times, 10), 1_000) + random() * 200);
 }
 
 /**
@@ -76,7 +85,7 @@ interface ClientOptions {
   readonly keepAlive?: number;
   readonly socketTimeout?: number;
   readonly maxRetriesPerRequest: number | null;
-  readonly retryStrategy?: () => null;
+  readonly retryStrategy: (times: number) => number | null;
 }
 
 /** A connection to the Redis of an address, or to the master that its sentinels name. */
@@ -89,7 +98,7 @@ function openClient(url: URL, options: ClientOptions): Redis {
     ...options,
     ...found,
     ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
-    ...(options.retryStrategy && { sentinelRetryStrategy: options.retryStrategy }),
+    sentinelRetryStrategy: options.retryStrategy,
     sentinelCommandTimeout: ASK_MS,
     // Asked of each server that a sentinel names, before it is connected to. Where the address itself names another machine,
     // ALLOW_PLAINTEXT was asked.
@@ -148,7 +157,7 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
   return unreachable(`Redis at ${address}`, reason ?? error);
 }
 
-/** Throws QUEUE_FAILED for a server that may throw jobs away, SETTINGS for a node of a cluster. */
+/** Throws QUEUE_FAILED for a server that may throw jobs away, SETTINGS for a node of a cluster and for one that is too old. */
 export function assertSafe(info: string, address: string): void {
   // Its keys move to other nodes, where no job would be found.
   if (/^redis_mode:cluster\b/m.test(info)) {
@@ -165,4 +174,12 @@ export function assertSafe(info: string, address: string): void {
       { retryable: false },
     );
   }
+  const version = /^redis_version:(\d+)\.(\d+)/m.exec(info);
+  if (version === null) return;
+  const [major, minor] = [Number(version[1]), Number(version[2])];
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return;
+  throw new MirrorError(
+    'SETTINGS',
+    `Redis at ${address} is version ${major}.${minor}: QUEUE_URL needs ${OLDEST.join('.')} or newer.`,
+  );
 }

@@ -102,7 +102,8 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
         .filter((path) => path.includes('-lock-'))
         .map((path) => statSync(path))
         .map(({ mode, gid }) => `${(mode & 0o777).toString(8)} ${gid}`);
-    place.store.setStatus(place.store.ids()[0] ?? '', 'ARCHIVED');
+    const other = [...place.store.all()].find(({ status }) => status !== 'ARCHIVED');
+    place.store.setStatus(other?.id ?? '', 'ARCHIVED');
     const start = place.start(['start'], { ...env, SYNC_EVERY: '1s' });
     await vi.waitFor(() => {
       for (const path of [file, `${file}-wal`, `${file}-shm`]) {

@@ -11,7 +11,7 @@ import {
   sentinelAddress,
   unreachable,
 } from '../../src/queue/backends.ts';
-import { assertSafe, driverAddress } from '../../src/queue/redis.ts';
+import { assertSafe, driverAddress, reconnectDelayMs } from '../../src/queue/redis.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 
@@ -166,14 +166,18 @@ describe('a server out of reach', () => {
 });
 
 describe('what Redis says of itself', () => {
-  const info = (policy: string): string =>
-    `# Server\r\nredis_version:7.0.15\r\n# Memory\r\nmaxmemory_policy:${policy}\r\n`;
+  const info = (version: string, policy: string): string =>
+    `# Server\r\nredis_version:${version}\r\n# Memory\r\nmaxmemory_policy:${policy}\r\n`;
 
-  it('is believed: it must keep jobs, and be no node of a cluster', () => {
+  it('is believed: it must keep jobs, be no node of a cluster, and be new enough', () => {
     const verdict = (text: string): unknown => codeOf(() => assertSafe(text, 'redis://h'));
-    expect(verdict(info('noeviction'))).toBe('none');
-    expect(verdict(info('allkeys-lru'))).toBe('QUEUE_FAILED');
-    const modeOf = (mode: string): string => `${info('noeviction')}redis_mode:${mode}\r\n`;
+    expect(verdict(info('7.0.15', 'noeviction'))).toBe('none');
+    expect(verdict(info('6.2.0', 'noeviction'))).toBe('none');
+    expect(verdict(info('6.0.16', 'noeviction'))).toBe('SETTINGS');
+    expect(verdict(info('5.0.3', 'noeviction'))).toBe('SETTINGS');
+    expect(verdict(info('10.1.0', 'allkeys-lru'))).toBe('QUEUE_FAILED');
+    const modeOf = (mode: string): string =>
+      `${info('7.0.15', 'noeviction')}redis_mode:${mode}\r\n`;
     expect(verdict(modeOf('standalone'))).toBe('none');
     expect(verdict(modeOf('cluster'))).toBe('SETTINGS');
     expect(() => assertSafe(modeOf('cluster'), 'redis://h')).toThrow(
@@ -181,6 +185,11 @@ describe('what Redis says of itself', () => {
     );
     // Relatives of Redis may not say.
     expect(verdict('# Server\r\n')).toBe('none');
+  });
+
+  it('is waited for with growing, whole delays after an outage', () => {
+    const delays = [1, 2, 3, 8, 100].map((times) => reconnectDelayMs(times, () => 0.123));
+    expect(delays).toEqual([125, 225, 425, 1_025, 1_025]);
   });
 
   it.each(['', '?tls=', '?tls=&prefix=a', '?prefix=a&tls=false', '?tls='.repeat(2)])(
