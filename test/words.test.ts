@@ -47,7 +47,7 @@ describe.each(Object.entries(TEXTS))('the words of %s', (_, parts) => {
   const text = parts.join('\n').replaceAll(/\n\s*\*\s?/g, ' ');
 
   it(`have at most ${MOST} odd turns of phrase in a thousand`, () => {
-    const hits = ODD.flatMap((pattern) => [...text.matchAll(pattern)]).length;
+    const hits = ODD.flatMap((pattern) => text.match(pattern) ?? []).length;
     expect((hits / text.split(/\s+/).length) * 1_000).toBeLessThanOrEqual(MOST);
   });
 
