@@ -125,6 +125,12 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     expect(quoted.filter((message) => !code.includes(message))).toEqual([]);
   });
 
+  it('have an entry in the runbook for each problem', () => {
+    const runbook = projectText('docs/troubleshooting.md').split('## By problem code')[1] ?? '';
+    const entries = [...runbook.matchAll(/^### (\S+)$/gm)].map(([, code]) => code);
+    expect(entries).toEqual(Object.keys(PROBLEMS));
+  });
+
   it('call commands only with options that they have', () => {
     const lines = PAGES.flatMap((page) => commandLines(page).map((line) => `${page}: ${line}`));
     expect(lines.length).toBeGreaterThan(20);
