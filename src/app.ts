@@ -12,14 +12,13 @@ import { type HeldTarget, readTarget } from './health/facts.ts';
 import { refilledText } from './health/judge-form.ts';
 import { describeForm } from './health/mirror-words.ts';
 import { fingerprint, keyFingerprint } from './mirror/cells.ts';
-import type { FieldPicks, Joining } from './mirror/picks.ts';
+import { type FieldPicks, type Joining, storedUnder } from './mirror/picks.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import { fieldsInAnswers } from './sync/answer-search.ts';
 import type { SyncEvents } from './sync/events.ts';
 import { choosesForm } from './sync/form-choice.ts';
-import type { RunIntervals } from './sync/patience.ts';
 import {
   type FormPlan,
   type MirrorPlan,
@@ -28,10 +27,20 @@ import {
   type PlanStatus,
 } from './sync/planner.ts';
 import { upkeep } from './sync/purge.ts';
-import { type RunReport, unopenedRun } from './sync/run-form.ts';
-import { type PollReport, type RunOptions, Runner, visitsOf } from './sync/runner.ts';
+import { dryRun, type ForeseenChange } from './sync/dry-run.ts';
+import type { Mirroring } from './sync/mirroring.ts';
+import { poll, type PollReport } from './sync/poll.ts';
+import { blankRun, runForm, type RunOptions, type RunReport } from './sync/run-form.ts';
+import { Source } from './sync/source.ts';
 import type { Target } from './sync/target.ts';
-import { NOTHING_WRITTEN, type WriteBackReport, type WriteBackRule } from './sync/write-back.ts';
+import { type StartedVerification, startVerification } from './sync/verify-form.ts';
+import {
+  nothingWritten,
+  wouldWriteBack,
+  writeBack,
+  type WriteBackReport,
+  type WriteBackRule,
+} from './sync/write-back.ts';
 
 /** What the app gets from its process. */
 export interface AppOptions {
@@ -52,7 +61,6 @@ export class App implements AsyncDisposable {
   readonly #targets = new Map<string, Promise<Target>>();
   readonly #planner: Planner;
   #client: FormsClient | undefined;
-  #runner: Runner | undefined;
   #listed: ListedForms | undefined;
 
   constructor(config: Config, { clock, logger }: AppOptions) {
@@ -201,32 +209,34 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * One poll: asks the workspace as a whole, and finds which forms of which targets need a run. Of a target that cannot be opened
-   * each form is visited, so that its run says why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
+   * One poll: asks the workspace as a whole, and finds which forms of which targets need a run. Rejects with CANCELLED, and with
+   * FORMS_UNAUTHORIZED.
    */
   async poll(forms: readonly FormPlan[], signal: AbortSignal): Promise<PollReport> {
-    const targets: Target[] = [];
-    const unopened: string[] = [];
-    for (const name of new Set(forms.flatMap((plan) => plan.targets))) {
-      const target = await this.target(name).catch(() => null);
-      if (target === null) unopened.push(name);
-      else targets.push(target);
-    }
-    const report = await this.#runs.poll(forms, targets, signal);
-    const kept = await this.dataDir.kept().catch(() => undefined);
-    for (const { target, form } of kept?.runs ?? []) {
-      const settled = report.settled.find(
-        (one) => one.target === target && one.form.id === form.id,
-      );
-      if (settled !== undefined) await this.#keep(this.dataDir.noteRun(settled));
-    }
-    const visits = unopened.flatMap((name) =>
-      visitsOf(
-        name,
+    const { clock, logger, rule } = this;
+    const compareEveryMs = this.config.schedule.fullEveryMs;
+    const parts = { sourceName: this.#sourceName, clock, logger, rule, compareEveryMs };
+    const targets = [...new Set(forms.flatMap((plan) => plan.targets))].map((name) => ({
+      name,
+      open: async () => (await this.target(name)).store,
+      chosen: new Set(
         forms.flatMap(({ form, targets: into }) => (into.includes(name) ? [form.id] : [])),
       ),
-    );
-    return { ...report, syncs: [...report.syncs, ...visits] };
+      storedUnder: (form: Pick<Form, 'id' | 'slug'>) => {
+        // Where no fields are selected, its runs report that.
+        const joining = this.joiningOf(name);
+        return joining === undefined ? null : storedUnder(joining, form);
+      },
+    }));
+    const source = new Source(this.client, this.#concurrency, signal);
+    const report = await poll(parts, source, targets, await this.#planner.listedForms(signal));
+    const kept = await this.dataDir.kept().catch(() => undefined);
+    for (const { target, form } of kept?.runs ?? []) {
+      const isSame = (one: RunReport): boolean => one.target === target && one.form.id === form.id;
+      const settled = report.settled.find(isSame);
+      if (settled !== undefined) await this.#keep(this.dataDir.noteRun(settled));
+    }
+    return report;
   }
 
   /**
@@ -255,47 +265,48 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * One run, now. Throws SETTINGS; every other failure is an outcome, and kept until a newer run succeeds. Every line that it logs
-   * carries an ID of this run.
+   * One run, now. Every failure is an outcome, and kept until a newer run succeeds. Every line that it logs carries an ID of this run.
+   * `onForeseen`: only compares, calls it with what would change, and writes nothing.
    */
   run(
     place: { readonly formId: string; readonly target: string },
     options: RunOptions,
     signal: AbortSignal,
+    onForeseen?: (change: ForeseenChange) => void,
   ): Promise<RunReport> {
-    return withLogFields({ runId: randomUUID() }, () => this.#runAndKeep(place, options, signal));
-  }
-
-  async #runAndKeep(
-    { formId, target }: { readonly formId: string; readonly target: string },
-    options: RunOptions,
-    signal: AbortSignal,
-  ): Promise<RunReport> {
-    const report = await this.#run(formId, target, options, signal);
-    if (report.outcome === 'gone') this.#planner.dropGone(target, formId);
-    if (options.dryRun === true) return report;
-    await this.#keep(this.dataDir.noteRun(report));
-    await this.#keep(this.#noteCopy(report));
-    return report;
+    return withLogFields({ runId: randomUUID() }, async () => {
+      const report = await this.#run(place, options, signal, onForeseen);
+      this.events.emit('run.ended', report);
+      if (report.outcome === 'gone') this.#planner.dropGone(place.target, place.formId);
+      if (onForeseen !== undefined) return report;
+      await this.#keep(this.dataDir.noteRun(report));
+      await this.#keep(this.#noteCopy(report));
+      return report;
+    });
   }
 
   async #run(
-    formId: string,
-    name: string,
+    { formId, target }: { readonly formId: string; readonly target: string },
     options: RunOptions,
     signal: AbortSignal,
+    onForeseen: ((change: ForeseenChange) => void) | undefined,
   ): Promise<RunReport> {
+    const { clock, events } = this;
     const planned = this.planned.plan?.forms.find(({ form }) => form.id === formId);
     const form = planned?.form ?? { id: formId, slug: formId, name: formId };
+    const subject = { form, target, isFull: options.isFull === true };
+    const startedAtMs = clock.now();
     try {
-      const target = await this.target(name);
-      await this.readSlugs(name);
-      return await this.#runs.run(target, form, options, signal);
+      const mirroring = this.#mirroring(await this.target(target));
+      await this.readSlugs(target);
+      events.emit('run.started', subject);
+      if (onForeseen !== undefined)
+        return await dryRun(mirroring, form, options, onForeseen, signal);
+      const onProgress = (seen: number, total: number): void =>
+        events.emit('run.progress', { ...subject, seen, total });
+      return await runForm(mirroring, form, { ...options, onProgress }, signal);
     } catch (error) {
-      const nowMs = this.clock.now();
-      const report = unopenedRun(form, name, error, nowMs, nowMs);
-      this.events.emit('run.ended', report);
-      return report;
+      return blankRun(form, target, toMirrorError(error), startedAtMs, clock.now());
     }
   }
 
@@ -324,7 +335,7 @@ export class App implements AsyncDisposable {
   }
 
   /** The targets that mirror a form, as write-back asks them (L7). Rejects as the targets do. */
-  async #mirroring(form: FormIdentity): Promise<Target[]> {
+  async #targetsOf(form: FormIdentity): Promise<Target[]> {
     for (const { name, forms } of this.config.targets)
       if (forms !== '*') await this.readSlugs(name);
     const names = this.targetNames.filter(
@@ -342,37 +353,39 @@ export class App implements AsyncDisposable {
     const { rule } = this;
     if (rule === null) return undefined;
     let form: FormIdentity = { id: formId, slug: formId, name: formId };
+    let report: WriteBackReport;
     try {
       const found = await orNull(this.client.getForm(formId, { signal }));
       if (found === null) return undefined;
       form = { id: found.id, slug: found.slug, name: found.name };
-      const targets = await this.#mirroring(form);
-      if (targets.length === 0) return undefined;
-      return await this.#runs.writeBack(targets, form, rule, waitMs, signal);
+      const [first, ...others] = (await this.#targetsOf(form)).map((target) =>
+        this.#mirroring(target),
+      );
+      if (first === undefined) return undefined;
+      report = await writeBack([first, ...others], form, rule, waitMs, signal);
     } catch (error) {
-      const failure = toMirrorError(error);
-      const { code, message } = failure;
-      const outcome = code === 'CANCELLED' ? 'stopped' : 'failed';
-      const report = { ...NOTHING_WRITTEN, form, outcome, code, error: message, failure } as const;
-      this.events.emit('write-back.ended', report);
-      return report;
+      report = nothingWritten(form, toMirrorError(error));
     }
+    if (report.outcome !== 'paused') this.events.emit('write-back.ended', report);
+    return report;
   }
 
   /** The submissions whose status the next write-back would change, with their status now. */
   async wouldWriteBack(form: FormIdentity): Promise<{ id: string; status: string }[]> {
     if (this.rule === null) return [];
-    return this.#runs.wouldWriteBack(await this.#mirroring(form), form.id, this.rule);
+    const stores = (await this.#targetsOf(form)).map(({ store }) => store);
+    return wouldWriteBack(stores, form.id, this.rule, this.clock.now());
   }
 
-  /** Compares a form with its copy in a target; `intervals`: how often runs are made, null: none is to be expected. */
+  /** Compares a form with its copy in a target; `pollMs`: the longest time between two polls, null: no run is to be expected. */
   async startVerification(
     target: string,
     formId: string,
-    intervals: RunIntervals | null,
+    pollMs: number | null,
     signal: AbortSignal,
-  ): ReturnType<Runner['startVerification']> {
-    return this.#runs.startVerification(await this.target(target), formId, intervals, signal);
+  ): Promise<StartedVerification> {
+    const mirroring = this.#mirroring(await this.target(target));
+    return startVerification(mirroring, formId, this.#requireJoining(target), pollMs, signal);
   }
 
   /** Closes the targets and clients that were opened; a target that cannot be closed delays no other. */
@@ -396,29 +409,36 @@ export class App implements AsyncDisposable {
     }
   }
 
-  get #runs(): Runner {
-    this.#runner ??= this.#createRunner();
-    return this.#runner;
+  get #concurrency(): number {
+    return this.config.source?.concurrency ?? 1;
   }
 
-  #createRunner(): Runner {
-    const { source, maxDeleteFraction, schedule } = this.config;
-    const named = source === undefined ? [] : [source.url, keyFingerprint(source.key)];
-    return new Runner({
+  /** Names the source, and the key that it is read with, without giving it away. */
+  get #sourceName(): string {
+    const { source } = this.config;
+    return fingerprint(source === undefined ? [] : [source.url, keyFingerprint(source.key)]);
+  }
+
+  #requireJoining(target: string): Joining {
+    return { picks: this.picksOf(target), hashKey: this.config.hashKey };
+  }
+
+  #mirroring({ name, store }: Target): Mirroring {
+    const { maxDeleteFraction, schedule } = this.config;
+    return {
+      target: name,
+      store,
       client: this.client,
-      concurrency: source?.concurrency ?? 1,
-      sourceName: fingerprint(named),
+      concurrency: this.#concurrency,
       clock: this.clock,
-      logger: this.logger,
-      events: this.events,
+      sourceName: this.#sourceName,
       maxDeleteFraction,
       compareEveryMs: schedule.fullEveryMs,
-      rule: this.rule,
-      requireNames: (target, form, signal, keep) =>
-        this.#planner.requireNames(target, form, signal, keep),
-      joiningOf: (target) => ({ picks: this.picksOf(target), hashKey: this.config.hashKey }),
-      listedForms: (signal) => this.#planner.listedForms(signal),
-    });
+      joining: async (form, signal, keep) => {
+        await this.#planner.requireNames(name, form, signal, keep);
+        return this.#requireJoining(name);
+      },
+    };
   }
 
   #createClient(): FormsClient {

@@ -6,7 +6,7 @@ import type { FormIdentity } from '../mirror/types.ts';
 import type { Notifier } from '../notify/notifier.ts';
 import type { SyncOrder } from '../queue/handlers.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import { readPauses } from '../sync/pauses.ts';
+import { PAUSES } from '../sync/records.ts';
 import { reading } from '../sync/target.ts';
 import type { ActionOrder, Actor, DoneLine } from '../web/actions.ts';
 import {
@@ -189,7 +189,7 @@ class Acting {
     for (const name of app.targetNames.filter((each) => target === null || each === target)) {
       // Of a target that does not answer nothing is known: the run says why.
       const opened = await app.target(name).catch(() => null);
-      const pauses = opened === null ? [] : await readPauses(opened.store).catch(() => []);
+      const pauses = opened === null ? [] : await PAUSES.read(opened.store).catch(() => []);
       for (const plan of wanted.filter(({ targets }) => targets.includes(name))) {
         const pause = pauseOf(pauses, plan.form.id);
         if (pause === null) places.push({ form: plan.form, target: name });

@@ -3,7 +3,7 @@ import { parseExactJson } from '../forms/exact-json.ts';
 import { cellText } from '../mirror/cells.ts';
 import { type Cell, JsonText } from '../mirror/types.ts';
 import type { RunSubject } from '../sync/events.ts';
-import { FORESEEN, type ForeseenCell, type ForeseenChange } from '../sync/foreseen.ts';
+import { FORESEEN, type ForeseenCell, type ForeseenChange } from '../sync/dry-run.ts';
 import { runName } from './run-report.ts';
 
 type Kind = ForeseenChange['kind'];

@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import { asLogged, type JobHandlers } from '../queue/handlers.ts';
-import { recordOf } from '../sync/counts.ts';
 import { planWarnings } from '../sync/planner.ts';
 
 /** What the queue's jobs do with the app, which logs how runs and write-backs end. */
@@ -13,11 +12,7 @@ export function jobHandlers(app: App): JobHandlers {
       // Once, not with every poll: it does not change until a person changes the settings or the forms.
       if (warnings.join('\n') !== warned) for (const warning of warnings) app.logger.error(warning);
       warned = warnings.join('\n');
-      const { syncs, writeBacks } = await app.poll(plan.forms, signal);
-      const orders = syncs.map(({ counts, ...place }) =>
-        counts === null ? place : Object.assign({ counts: recordOf(counts) }, place),
-      );
-      return { syncs: orders, writeBacks };
+      return app.poll(plan.forms, signal);
     },
 
     isPlanned: (place, signal) => app.isPlanned(place, signal),
@@ -36,7 +31,6 @@ export function jobHandlers(app: App): JobHandlers {
     async writeBack(formId, signal) {
       const report = await app.writeBack(formId, 0, signal);
       if (report?.outcome === 'failed' && report.failure !== null) throw asLogged(report.failure);
-      return report?.hasMore === true ? 'more' : 'done';
     },
   };
 }

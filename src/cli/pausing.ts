@@ -3,7 +3,7 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { type Pause, pauseText, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { findForm } from '../sync/form-choice.ts';
-import { pause, readPauses, resume } from '../sync/pauses.ts';
+import { pause, PAUSES, resume } from '../sync/records.ts';
 import { heldForms, type Target } from '../sync/target.ts';
 import type { DoneLine } from '../web/actions.ts';
 import { requireForm } from './selection.ts';
@@ -74,7 +74,7 @@ async function askTarget(app: App, name: string): Promise<AskedTarget> {
       .catch(() => []);
   const [held, pauses] = await Promise.all([
     ask(heldForms),
-    ask(({ store }) => readPauses(store)),
+    ask(({ store }) => PAUSES.read(store)),
     app.readSlugs(name).catch(() => undefined),
   ]);
   return { name, held, paused: new Set(pauses.flatMap(({ formId }) => formId ?? [])) };
@@ -112,7 +112,7 @@ export function pausePlaces(
 ): Promise<PauseOutcome[]> {
   const formId = form?.id ?? null;
   return inEach(app, form, targets, async ({ store }) => {
-    const before = await readPauses(store);
+    const before = await PAUSES.read(store);
     const made = await pause(store, { ...how, formId });
     return { pause: made, isNew: !before.some((each) => each.formId === formId), others: [] };
   });
@@ -123,7 +123,7 @@ export function resumePlaces(app: App, { form, targets }: PausePlaces): Promise<
   const formId = form?.id ?? null;
   return inEach(app, form, targets, async ({ store }) => {
     const ended = await resume(store, formId);
-    const left = await readPauses(store);
+    const left = await PAUSES.read(store);
     // A form is held up by the pause of its target, and a target's forms by their own.
     const others = formId === null ? left : left.filter((each) => each.formId === null);
     return { pause: ended ?? null, isNew: ended !== undefined, others };

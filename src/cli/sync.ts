@@ -2,11 +2,9 @@ import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
-import { recordOf } from '../sync/counts.ts';
 import type { FormPlan } from '../sync/planner.ts';
-import type { SyncJob } from '../sync/poll.ts';
-import type { RunReport } from '../sync/run-form.ts';
-import type { PollReport, RunOptions } from '../sync/runner.ts';
+import type { PollReport, SyncJob } from '../sync/poll.ts';
+import type { RunOptions, RunReport } from '../sync/run-form.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
 import {
@@ -221,12 +219,15 @@ class Runs {
       isFull,
       isComparison,
       acceptDeletes,
-      dryRun,
       waitMs: WAIT_MS,
-      onForeseen: (change) => rows.add(change),
-      ...(counts ? { counts: recordOf(counts) } : {}),
+      ...(counts && { counts }),
     };
-    const report = await this.#app.run({ formId, target }, options, this.#signal);
+    const report = await this.#app.run(
+      { formId, target },
+      options,
+      this.#signal,
+      dryRun ? (change) => rows.add(change) : undefined,
+    );
     this.#ran.add(formId);
     this.foreseen.push(rows.of(report));
     return report;

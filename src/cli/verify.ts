@@ -6,7 +6,7 @@ import { pauseText } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { longestGapMs } from '../settings/sync-settings.ts';
 import { duration, quoted } from '../settings/value-schemas.ts';
-import type { VerifyWishes } from '../sync/runner.ts';
+import type { VerifyWishes } from '../sync/verify-form.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { formIn, reportNow } from './health-sources.ts';
@@ -136,11 +136,8 @@ async function start(
     await app.readSlugs(name);
     const problem = app.slugProblem(name, form);
     if (problem !== null) throw problem;
-    const intervals = {
-      pollMs: longestGapMs(schedule, clock.now()),
-      compareMs: schedule.fullEveryMs,
-    };
-    const started = await app.startVerification(name, form.id, intervals, signal);
+    const pollMs = longestGapMs(schedule, clock.now());
+    const started = await app.startVerification(name, form.id, pollMs, signal);
     return {
       async finish() {
         try {

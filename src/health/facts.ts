@@ -3,12 +3,16 @@ import { isSameUnder, type Joining, storedUnder } from '../mirror/picks.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type { Run, StoredForm, TargetNotice } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { readPauses } from '../sync/pauses.ts';
-import { type Agreement, readAgreement } from '../sync/poll-records.ts';
 import { leftoverNotices } from '../sync/purge.ts';
+import {
+  type Agreement,
+  AGREEMENT,
+  PAUSES,
+  WRITE_BACKS,
+  type WriteBackProblem,
+} from '../sync/records.ts';
 import { reading, type Target } from '../sync/target.ts';
 import type { UnmatchedName } from '../sync/unmatched-names.ts';
-import { readWriteBacks, type WriteBackProblem } from '../sync/write-back-records.ts';
 import type { Kept } from './data-dir.ts';
 import type { ProcessFacts } from './processes.ts';
 import type { SourceWait } from './source-waits.ts';
@@ -137,7 +141,7 @@ export async function readTarget(target: Target, settings: TargetSettings): Prom
   const { store, kind, address, name } = target;
   const { joining, isChosen, writesBack } = settings;
   const stored = await store.forms();
-  const writeBacks = writesBack ? await readWriteBacks(store) : {};
+  const writeBacks = writesBack ? await WRITE_BACKS.read(store) : {};
   const refills = await settings.refills(address);
   const forms: HeldForm[] = [];
   for (const form of stored) {
@@ -157,6 +161,6 @@ export async function readTarget(target: Target, settings: TargetSettings): Prom
       ],
     });
   }
-  const [pauses, agreement] = [await readPauses(store), await readAgreement(store)];
+  const [pauses, agreement] = [await PAUSES.read(store), await AGREEMENT.read(store)];
   return { kind, address, forms, pauses, agreement };
 }

@@ -5,7 +5,7 @@ import { shellOption } from '../base/printable.ts';
 import { claimOf, liveRows, type OutcomeName } from '../mirror/form-state.ts';
 import { type Pause, pauseTitle, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { claimWith, type Agreement } from '../sync/poll-records.ts';
+import { claimWith, type Agreement } from '../sync/records.ts';
 import type { KeptRun } from './data-dir.ts';
 import type { HeldForm, RunningJob } from './facts.ts';
 import {

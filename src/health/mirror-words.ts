@@ -2,8 +2,7 @@ import { exact } from '../base/format.ts';
 import type { FormHealthText } from '../mirror/health-text.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import type { Run, StoredForm } from '../mirror/port.ts';
-import { pausesIn } from '../sync/pauses.ts';
-import { agreementOf } from '../sync/poll-records.ts';
+import { AGREEMENT, PAUSES } from '../sync/records.ts';
 import { judgeForm } from './judge-form.ts';
 import type { Problem } from './report.ts';
 
@@ -40,7 +39,7 @@ export const describeForm =
     const { formId: id, slug, name, tally } = form.state;
     // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
     const stored = { ...form, losses: [], location: '', place: {} };
-    const pause = pauseOf(pausesIn(recordOf), id);
+    const pause = pauseOf(PAUSES.in(recordOf), id);
     const held = {
       stored,
       runs,
@@ -53,7 +52,7 @@ export const describeForm =
       form: { id, slug, name },
       target,
       held,
-      agreement: agreementOf(recordOf),
+      agreement: AGREEMENT.in(recordOf),
       kept: null,
       pause,
       running: null,

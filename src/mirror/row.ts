@@ -2,12 +2,13 @@ import type { StoredRow } from './port.ts';
 import { canonicalTime } from './canonical-time.ts';
 import { hashedCell, sameCell, toCell } from './cells.ts';
 import { FieldMap, FieldOrder, type FieldReader, readerOf } from './field-map.ts';
-import type { Cell, PickedField, Rejection, Row, Submission } from './types.ts';
+import type { Cell, PickedField, Row, Submission } from './types.ts';
 
-/** A submission joined with the selected fields. `rejections`: its answers that could not be stored unchanged, each `stored: true`. */
+/** A submission joined with the selected fields. */
 export interface JoinedRow {
   readonly row: Row;
-  readonly rejections: readonly Rejection[];
+  /** What of it is not stored unchanged, each as a sentence without any answer. */
+  readonly reasons: readonly string[];
 }
 
 /** What the rows of one list of fields share. */
@@ -55,9 +56,9 @@ export function joinRow(
     createdAt: canonicalTime(submission.createdAt),
     cells: new FieldMap(order, cells),
   };
-  if (defects.length === 0 && !isHalved) return { row, rejections: [] };
+  if (defects.length === 0 && !isHalved) return { row, reasons: [] };
   const reasons = new Set(isHalved ? [...defects, HALF_A_CHARACTER] : defects);
-  return { row, rejections: [...reasons].map((reason) => listed(submission.id, reason)) };
+  return { row, reasons: [...reasons] };
 }
 
 function planOf(fields: readonly PickedField[]): JoinPlan {
@@ -74,12 +75,6 @@ function planOf(fields: readonly PickedField[]): JoinPlan {
   return plan;
 }
 
-const listed = (submissionId: string, reason: string): Rejection => ({
-  submissionId,
-  reason,
-  stored: true,
-});
-
 function requireKey(key: string | undefined): string {
   if (key === undefined) throw new TypeError('hashed fields need a hash key');
   return key;
@@ -92,20 +87,18 @@ export interface RowDifference {
   readonly fieldIds: readonly string[];
 }
 
-/** Compares a row as it should be with the stored one, over the given fields. Undefined when they agree. */
-export function compareRow(
+/** Compares a row as it should be with the stored one, over the given fields. Both lists are empty where they agree. */
+export const compareRow = (
   row: Row,
   stored: StoredRow,
-  fieldIds: readonly string[],
-): RowDifference | undefined {
-  const columns = [
+  fieldIds: Iterable<string>,
+): RowDifference => ({
+  columns: [
     ...(row.status === stored.status ? [] : ['status']),
     ...(row.createdAt === stored.createdAt ? [] : ['created_at']),
     ...(stored.deletedAt === null ? [] : ['_deleted_at']),
-  ];
-  const differing = fieldIds.filter(
+  ],
+  fieldIds: [...fieldIds].filter(
     (id) => !sameCell(stored.cells.get(id) ?? null, row.cells.get(id) ?? null),
-  );
-  if (columns.length === 0 && differing.length === 0) return undefined;
-  return { columns, fieldIds: differing };
-}
+  ),
+});

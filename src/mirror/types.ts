@@ -93,24 +93,3 @@ export interface Row {
   /** By field ID. A `FieldMap` where it comes from the join: writers read it by place (see `readerOf`). */
   readonly cells: ReadonlyMap<string, Cell>;
 }
-
-/**
- * An item that could not be stored, or not unchanged (L6, L10); or a row that the source neither shows nor calls gone (L8).
- * Never holds an answer.
- */
-export interface Rejection {
-  /** The submission's ID; for an item without one a stable name that reveals nothing of it, starting with `no-id:`. */
-  readonly submissionId: string;
-  /** A short sentence for a person, the same each time for the same defect. */
-  readonly reason: string;
-  /** True when a row was stored nevertheless, with the defect visible in it. */
-  readonly stored: boolean;
-}
-
-/** How many submissions a form has by status, as a job carries it: numbers only. Times are milliseconds. */
-export interface CountsRecord {
-  readonly askedAtMs: number;
-  readonly beganMs: number | null;
-  readonly endedMs: number | null;
-  readonly statuses: Readonly<Record<string, number>> | null;
-}

@@ -1,5 +1,5 @@
 import type { OutcomeName } from '../mirror/form-state.ts';
-import type { CountsRecord } from '../mirror/types.ts';
+import type { Counts } from '../sync/counts.ts';
 
 /** Which run to make: everything that a job carries. */
 export interface SyncOrder {
@@ -10,7 +10,7 @@ export interface SyncOrder {
   /** Every range is read. */
   readonly isFull?: boolean;
   /** The form's counts, if the poll has asked for them. */
-  readonly counts?: CountsRecord;
+  readonly counts?: Counts;
   /** So many deletions a person has accepted. */
   readonly acceptDeletes?: number;
 }
@@ -60,6 +60,6 @@ export interface JobHandlers {
     onProgress: (seen: number, total: number) => void,
   ): Promise<OutcomeName>;
 
-  /** Writes back what may be written back of a form, one batch. `more`: there is another batch. Throws MirrorError. */
-  writeBack(formId: string, signal: AbortSignal): Promise<'done' | 'more'>;
+  /** Writes back what may be written back of a form. Throws MirrorError. */
+  writeBack(formId: string, signal: AbortSignal): Promise<void>;
 }

@@ -28,7 +28,7 @@ const LOST_JOB =
 
 /**
  * Runs `work` and reports its outcome to BullMQ: resolves to the job's result, or rejects with one of BullMQ's errors.
- * The outcome `busy`, or TARGET_BUSY, postpones the job; `more` adds it again; `stopped` puts it back for another worker.
+ * The outcome `busy`, or TARGET_BUSY, postpones the job; `stopped` puts it back for another worker.
  */
 export function runJob(
   context: QueueContext,
@@ -68,11 +68,10 @@ async function run(
   const report = (willRetry: boolean, code: MirrorError['code'] | null = null): void =>
     context.events.emit('job.ended', { ...subject, outcome, code, ms, willRetry });
 
-  if (outcome === 'stopped' || outcome === 'busy' || outcome === 'more') {
+  if (outcome === 'stopped' || outcome === 'busy') {
     report(true);
     // It is no longer ours to put off.
     if (signal?.aborted === true) throw new Error(LOST_JOB);
-    if (outcome === 'more') return putOff(0);
     if (stopping.aborted) {
       logger.info({ ...subject }, 'Stopped on request; the job waits for the next worker.');
       return putOff(0);

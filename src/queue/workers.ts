@@ -141,7 +141,8 @@ async function writeBack(context: QueueContext, held: HeldJob): Promise<string> 
     // Added by an earlier setting.
     if (!context.writesBack) return 'off';
     await requirePlanned(context, held.job, { formId, target: null }, stop);
-    return context.handlers.writeBack(formId, stop);
+    await context.handlers.writeBack(formId, stop);
+    return 'done';
   });
 }
 

@@ -1,15 +1,12 @@
-import { flagAll, liveRows, sumOf } from '../mirror/form-state.ts';
-import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
-import { Incomplete } from './incomplete.ts';
-import type { Span, Work } from './work.ts';
 import type { SubmissionItem } from '../forms/client.ts';
+import { flagAll, type FormState, liveRows } from '../mirror/form-state.ts';
+import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
+import { Incomplete } from './work.ts';
+import type { Span } from './source.ts';
+import { accountedIn, type SyncOptions, type Work } from './work.ts';
 
 /** Up to so many deletions at once never wait for a person: a small form may well lose half of its rows. */
 const FEW_DELETIONS = 20;
-
-/** How many submissions of a span the target accounts for. */
-export const accountedIn = async ({ form }: Pick<Work, 'form'>, span: Span): Promise<number> =>
-  sumOf((await form.counts(span, 'all')).map(({ count }) => count));
 
 /**
  * After a proven list: settles the submissions that it did not show. A row is asked for by its ID: only a 404 or 410 marks it
@@ -25,7 +22,7 @@ export async function settleAbsent(
   await sink.flush();
   const { held, undecided, forgotten } = form.state.tally;
   // Every shown submission is accounted for; if the numbers are equal, there are no others.
-  if (held + undecided + forgotten === 0 && (await accountedIn(work, query)) === keys.size) return;
+  if (held + undecided + forgotten === 0 && (await accountedIn(form, query)) === keys.size) return;
   const absent: StoredRow[] = [];
   for await (const rows of form.rows(query)) absent.push(...rows.filter(({ id }) => !keys.has(id)));
   await dropListed(work, query, keys);
@@ -49,17 +46,22 @@ export async function settleAbsent(
 }
 
 /**
- * Whether more rows are gone than the deletion guard lets go without a person (L8): it adds up over ranges and runs, and looks at
- * once at how many the whole form is short. `more`: rows that are gone in addition to those that are known to be.
+ * How many rows of a form the deletion guard lets go without a person. Rows that were deleted since the last agreement count as rows
+ * that were there.
+ */
+export const deletionLimit = (
+  { tally, recentlyDeleted }: FormState,
+  { maxDeleteFraction, acceptDeletes }: Pick<SyncOptions, 'maxDeleteFraction' | 'acceptDeletes'>,
+): number =>
+  Math.max(FEW_DELETIONS, maxDeleteFraction * (liveRows(tally) + recentlyDeleted), acceptDeletes);
+
+/**
+ * Whether more rows are gone than {@link deletionLimit} (L8): the guard adds up over ranges and runs, and looks at once at how many the
+ * whole form is short. `more`: rows that are gone in addition to those that are known to be.
  */
 export function isOverLimit({ form, options, shortBy }: Work, more = 0): boolean {
   const { tally, recentlyDeleted } = form.state;
-  const limit = Math.max(
-    FEW_DELETIONS,
-    // Rows that were deleted since the last agreement count as rows that were there.
-    options.maxDeleteFraction * (liveRows(tally) + recentlyDeleted),
-    options.acceptDeletes,
-  );
+  const limit = deletionLimit(form.state, options);
   return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit;
 }
 

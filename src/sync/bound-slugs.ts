@@ -1,7 +1,7 @@
 import { MirrorError } from '../base/errors.ts';
 import { formNamesIn, picksById } from '../mirror/picks.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { bindSlug, readSlugs } from './slugs.ts';
+import { bindSlug, SLUGS } from './records.ts';
 import type { Target } from './target.ts';
 import type { NamingSettings } from './unmatched-names.ts';
 
@@ -40,8 +40,7 @@ export class BoundSlugs {
   async load(target: string): Promise<void> {
     if (this.isLoaded(target)) return;
     const { store } = await this.#options.openTarget(target);
-    const kept = await readSlugs(store);
-    this.#kept.set(target, new Map(kept));
+    this.#kept.set(target, new Map(Object.entries(await SLUGS.read(store))));
   }
 
   /** Whether there is nothing to ask a target any more. */

@@ -13,12 +13,12 @@ import {
 } from '../mirror/form-state.ts';
 import { cutsOf } from '../mirror/ledger.ts';
 import type { Count } from '../mirror/port.ts';
-import { settleAbsent } from './absent.ts';
-import { atStep, createdMsOf, dated, stepOf } from './profile.ts';
-import { listOf, readRange, readWhole, shownOf, type Stored } from './read-range.ts';
 import { Sweep } from '../mirror/proof.ts';
-import type { Page, PageList } from './source.ts';
-import { WHOLE, type Work } from './work.ts';
+import { settleAbsent } from './absent.ts';
+import { atStep, createdMsOf, queryOf, stepOf } from './profile.ts';
+import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
+import { type Page, WHOLE } from './source.ts';
+import type { Work } from './work.ts';
 
 /** A form of up to so many submissions is one range; a larger one is cut into ranges of about so many. */
 const [MOST_OF_ONE, RANGE] = [40_000, 20_000];
@@ -74,22 +74,12 @@ export async function readDue(work: Work, first: Page): Promise<void> {
     return noteWhole(work, atMs);
   }
   const hasNothing = isEmpty(form.state.tally);
-  const due = form.state.ranges.filter((range) => range.isDue && range.toMs !== null);
-  const begin = (at: number): Begun | undefined => {
-    const range = due[at];
-    return range && { range, list: listOf(work, range), atMs: clock.now() };
-  };
-  let next = begin(0);
-  for (let at = 1; next !== undefined; at++) {
-    const { range, list, atMs: beganMs } = next;
-    next = undefined;
-    // While its last pages are on their way, the next range is begun.
-    list.onAsked(() => (next ??= begin(at)));
-    await readRange(work, range, hasNothing ? 'none' : storedOf(range), list);
+  for (const range of form.state.ranges.filter(({ isDue, toMs }) => isDue && toMs !== null)) {
+    const beganMs = clock.now();
+    await readRange(work, range, hasNothing ? 'none' : storedOf(range));
     // Its dates may have proved to be of no use, and then all of the form was read.
     if (stepOf(profile.now) === null) return noteWhole(work, atMs);
     await sink.setState((state) => rangeRead(state, range.toMs, beganMs));
-    next ??= begin(at);
   }
   await readLast(work);
   await sink.setState((state) => {
@@ -121,7 +111,7 @@ async function hasUndated({ form }: Work): Promise<boolean> {
  */
 async function showsUndated({ source, form, profile }: Work, total: number): Promise<boolean> {
   const { formId } = form.state;
-  const bounds = dated(profile.now, 0, FAR_MS);
+  const bounds = queryOf(profile.now, { fromMs: 0, toMs: FAR_MS });
   let before = total;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const [within, after] = await Promise.all([
@@ -148,14 +138,6 @@ async function readLast(work: Work): Promise<void> {
   if (last?.isDue !== true) return;
   const stored = await work.form.counts({ fromMs: last.fromMs }, 'all');
   if (stored.length > 0) await readRange(work, last, storedOf(last));
-}
-
-/** A range whose list is being read. */
-interface Begun {
-  readonly range: Range;
-  readonly list: PageList;
-  /** When it was begun (milliseconds). */
-  readonly atMs: number;
 }
 
 const storedOf = ({ readAtMs }: Range): Stored => (readAtMs === null ? 'some' : 'all');

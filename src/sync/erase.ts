@@ -15,7 +15,7 @@ import {
   type Target,
   type Waiting,
 } from './target.ts';
-import { noteWriteBack } from './write-back-records.ts';
+import { noteWriteBack } from './records.ts';
 
 /*
  * What a person asked to be erased leaves rows, history, lists and files, and stays away (L18).

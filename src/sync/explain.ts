@@ -2,13 +2,12 @@ import type { Clock } from '../base/clock.ts';
 import type { FormsClient } from '../forms/client.ts';
 import { orNull } from '../forms/errors.ts';
 import { pickFields } from '../mirror/fields.ts';
-import { decideMark, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { Entry, OpenForm, StoredRow } from '../mirror/port.ts';
 import { compareRow, joinRow } from '../mirror/row.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
 import type { Joining } from '../mirror/picks.ts';
 import { allRows, entriesOf, heldForms, LISTED, reading, type Target } from './target.ts';
-import type { WriteBackRule } from './write-back.ts';
+import { REFUSAL_LASTS_MS, type WriteBackRule } from './write-back.ts';
 
 /** A target, and what the settings have it mirror. */
 export interface ExplainTarget {
@@ -211,9 +210,8 @@ function differingColumns(
   const fields = pickFields(form, picks, known, submission.data.keys());
   const labels = new Map(fields.map(({ id, label }) => [id, label]));
   const wanted = joinRow(submission, defects, fields, hashKey).row;
-  const difference = compareRow(wanted, row, [...labels.keys()]);
-  if (difference === undefined) return [];
-  return [...difference.columns, ...difference.fieldIds.map((id) => labels.get(id) ?? id)];
+  const { columns, fieldIds } = compareRow(wanted, row, labels.keys());
+  return [...columns, ...fieldIds.map((id) => labels.get(id) ?? id)];
 }
 
 function nextWriteBack(
@@ -237,20 +235,12 @@ function nextWriteBack(
   const behind = mirroring.filter(
     ({ state, rejected }) => state === 'absent' || state === 'deleted' || rejected.length > 0,
   );
-  const durableEverywhere = mirroring.length > 0 && behind.length === 0;
-  const decision = decideMark({ durableEverywhere, status, allowed: rule.from });
-  switch (decision.action) {
-    case 'mark':
-      return `Stored everywhere: the next write-back sets it to ${rule.to}.`;
-    case 'adopt':
-      return status === rule.to
-        ? `It is already ${rule.to}.`
-        : `Its status ${decision.status} is not in MARK_FROM (${rule.from.join(', ')}), so it stays.`;
-    case 'leave':
-      return 'The source answers 404: there is no status to change.';
-    case 'wait':
-      return mirroring.length === 0
-        ? 'No target mirrors its form: its status stays.'
-        : `It waits for ${behind.map(({ target }) => target).join(', ')}, where it is not completely stored yet.`;
-  }
+  if (mirroring.length === 0) return 'No target mirrors its form: its status stays.';
+  if (behind.length > 0)
+    return `It waits for ${behind.map(({ target }) => target).join(', ')}, where it is not completely stored yet.`;
+  if (status === null) return 'The source answers 404: there is no status to change.';
+  if (status === rule.to) return `It is already ${rule.to}.`;
+  return rule.from.includes(status)
+    ? `Stored everywhere: the next write-back sets it to ${rule.to}.`
+    : `Its status ${status} is not in MARK_FROM (${rule.from.join(', ')}), so it stays.`;
 }

@@ -1,17 +1,17 @@
-import { type FieldPicks, isHashed, isPicked, isSameUnder, storedUnder } from '../mirror/picks.ts';
 import type { Clock } from '../base/clock.ts';
 import type { FormsClient } from '../forms/client.ts';
 import { orNull } from '../forms/errors.ts';
 import { hashedCell } from '../mirror/cells.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
+import { isHashed, isPicked, isSameUnder, type Joining, storedUnder } from '../mirror/picks.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { distrust, type FormState } from '../mirror/form-state.ts';
 import type { OpenForm, Store } from '../mirror/port.ts';
-import { readPauses } from './pauses.ts';
-import type { Joining } from '../mirror/picks.ts';
+import { PAUSES } from './records.ts';
 import { Sink } from './sink.ts';
+import { Source } from './source.ts';
 
-/** What runs into one target share. */
+/** What the work on the forms of one target shares. */
 export interface Mirroring {
   readonly target: string;
   readonly store: Store;
@@ -23,12 +23,20 @@ export interface Mirroring {
   readonly sourceName: string;
   /** More deletions than this part of the rows wait for a person. */
   readonly maxDeleteFraction: number;
+  /** RECONCILE_EVERY. */
+  readonly compareEveryMs: number;
   /**
    * How the answers of a form become rows there. Throws SETTINGS or SLUG_REUSED where nothing of the form may be stored: a name
-   * matches nothing, or means another form.
+   * matches nothing, or means another form. `keep`: it is about to be stored.
    */
-  readonly joining: (form: Form, signal: AbortSignal) => Promise<Joining>;
+  readonly joining: (form: Form, signal: AbortSignal, keep: boolean) => Promise<Joining>;
 }
+
+/** A source as one run reads it. */
+export const sourceOf = (
+  { client, concurrency }: Pick<Mirroring, 'client' | 'concurrency'>,
+  signal: AbortSignal,
+): Source => new Source(client, concurrency, signal);
 
 /** A form that is open for writing, and ready to take rows. */
 export interface Opened extends AsyncDisposable {
@@ -52,7 +60,7 @@ export async function requireUnpaused(
   { store, target }: Pick<Mirroring, 'store' | 'target'>,
   form: FormIdentity,
 ): Promise<void> {
-  const pause = pauseOf(await readPauses(store), form.id);
+  const pause = pauseOf(await PAUSES.read(store), form.id);
   if (pause === null) return;
   throw pausedError(pause, form.slug, target);
 }
@@ -68,16 +76,11 @@ export async function openForWriting(
 ): Promise<Opened> {
   const { store, clock } = mirroring;
   await requireUnpaused(mirroring, source);
-  const joining = await mirroring.joining(source, signal);
+  const joining = await mirroring.joining(source, signal, true);
   const form = await store.open({ id: source.id, slug: source.slug, name: source.name }, 'write');
   try {
-    const sink = new Sink(
-      form,
-      source,
-      () => readForm(mirroring, source.id, signal),
-      joining,
-      () => clock.now(),
-    );
+    const reread = (): Promise<Form | null> => readForm(mirroring, source.id, signal);
+    const sink = new Sink(form, source, reread, joining, () => clock.now());
     sink.beforeCommit = () => requireUnpaused(mirroring, source);
     const reasons = [...form.losses, ...(await followSettings(form, source, joining))];
     await sink.open();
@@ -121,7 +124,9 @@ async function followSettings(form: OpenForm, source: Form, joining: Joining): P
   if (isSameUnder(before, now)) return [];
   const { picks, hashKey } = joining;
   if (hashKey !== undefined && before?.hashing !== now.hashing) {
-    const fieldIds = form.fields.map(({ id }) => id).filter((id) => isHashedNow(picks, source, id));
+    const fieldIds = form.fields
+      .map(({ id }) => id)
+      .filter((id) => isPicked(picks, source, id) && isHashed(picks, source, id));
     if (fieldIds.length > 0)
       await form.erase({ kind: 'rehash', fieldIds, hash: (cell) => hashedCell(cell, hashKey) });
   }
@@ -141,6 +146,3 @@ async function followSettings(form: OpenForm, source: Form, joining: Joining): P
       : ['Other fields are hashed, or in another way, than when the rows were stored.']),
   ];
 }
-
-const isHashedNow = (picks: FieldPicks, form: Form, id: string): boolean =>
-  isPicked(picks, form, id) && isHashed(picks, form, id);

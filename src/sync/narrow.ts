@@ -1,51 +1,67 @@
 import { accounted } from '../mirror/form-state.ts';
-import { accountedIn, isOverLimit, settleAbsent } from './absent.ts';
+import type { Count, Grain } from '../mirror/port.ts';
+import { isOverLimit, settleAbsent } from './absent.ts';
 import type { Counts } from './counts.ts';
-import { dated } from './profile.ts';
-import { PAGE } from './source.ts';
-import { cutRows, readRange, sweepOnce } from './read-range.ts';
-import { type Span, spend, WHOLE, type Work } from './work.ts';
+import { type Profile, queryOf } from './profile.ts';
+import { cutOf, readRange, sweepOnce } from './read-range.ts';
+import { PAGE, type Span, WHOLE } from './source.ts';
+import { accountedIn, spend, type Work } from './work.ts';
 
 /** Where more than this part differs, all of it is read. */
 const MOSTLY = 1 / 8;
-export const MOST_HALVINGS = 40;
+const MOST_HALVINGS = 40;
+
+/** Where time is halved: one form, or the whole workspace. */
+export interface Place {
+  readonly profile: Profile;
+  /** What is accounted for. */
+  readonly counts: (span: Span, grain: Grain) => Promise<Count[]>;
+  /** How many the source has; null where it is not to be asked further. */
+  readonly ask: (span: Span) => Promise<number | null>;
+  /** Reads all that the source shows of a span. */
+  readonly read: (span: Span) => Promise<void>;
+}
+
+/** Finds by date what differs, and reads it. `count`: how many the source has within the span. */
+export async function narrow(place: Place, span: Span, count: number, halved = 0): Promise<void> {
+  const stored = await accountedIn(place, span);
+  if (stored === count) return;
+  const isFew = Math.max(count, stored) <= PAGE;
+  const isMostlyOther = Math.abs(count - stored) > count * MOSTLY;
+  const cutMs = isFew || isMostlyOther || halved >= MOST_HALVINGS ? null : await cutOf(place, span);
+  const left = cutMs === null ? null : await place.ask({ ...span, toMs: cutMs });
+  if (left === null) return place.read(span);
+  await narrow(place, { ...span, toMs: cutMs }, left, halved + 1);
+  await narrow(place, { ...span, fromMs: cutMs }, Math.max(0, count - left), halved + 1);
+}
 
 /**
- * Finds what differs from the source's counts, by date, and stores it. Gains before losses: a row that has another status now is
+ * Finds what differs from the source's counts, and stores it. Gains before losses: a row that has another status now is
  * found where it is, and not missed where it was. Where no status differs, the sum of all does.
  */
 export async function narrowAll(work: Work, { statuses }: Counts, total: number): Promise<void> {
   // A list of the whole form shows which rows are gone; one of a status, only which do not have it.
   if (isOverLimit(work)) return readRange(work, WHOLE, 'all');
-  const stored = accounted(work.form.state.tally);
-  const gain = (status: string): number => (statuses?.get(status) ?? 0) - (stored.get(status) ?? 0);
-  const differing = [...(statuses?.keys() ?? [])]
-    .filter((status) => gain(status) !== 0)
-    .toSorted((a, b) => gain(b) - gain(a));
-  for (const status of differing)
-    await narrow(work, { ...WHOLE, status }, statuses?.get(status) ?? 0);
-  if (differing.length === 0) await narrow(work, WHOLE, total);
-}
-
-/** `count`: how many the source has within the span. */
-async function narrow(work: Work, span: Span, count: number, halved = 0): Promise<void> {
   const { form, source, profile } = work;
-  const stored = await accountedIn(work, span);
-  if (stored === count) return;
-  const isFew = Math.max(count, stored) <= PAGE;
-  const isMostlyOther = Math.abs(count - stored) > count * MOSTLY;
-  const cutMs =
-    isFew || isMostlyOther || halved >= MOST_HALVINGS ? null : await cutRows(work, span);
-  if (cutMs === null) return settle(work, span);
-  spend(work);
-  const left = await source.count({
-    formId: form.state.formId,
-    ...(span.status !== undefined && { status: span.status }),
-    ...dated(profile.now, span.fromMs, cutMs),
-  });
-  if (left === null) return settle(work, span);
-  await narrow(work, { ...span, toMs: cutMs }, left.total, halved + 1);
-  await narrow(work, { ...span, fromMs: cutMs }, Math.max(0, count - left.total), halved + 1);
+  const place: Place = {
+    get profile() {
+      return profile.now;
+    },
+    counts: (span, grain) => form.counts(span, grain),
+    ask: async (span) => {
+      spend(work);
+      const { formId } = form.state;
+      return (await source.count({ formId, ...queryOf(profile.now, span) }))?.total ?? null;
+    },
+    read: (span) => settle(work, span),
+  };
+  const stored = accounted(form.state.tally);
+  const gain = (status: string, count: number): number => count - (stored.get(status) ?? 0);
+  const differing = Object.entries(statuses ?? {})
+    .filter(([status, count]) => gain(status, count) !== 0)
+    .toSorted((a, b) => gain(...b) - gain(...a));
+  for (const [status, count] of differing) await narrow(place, { ...WHOLE, status }, count);
+  if (differing.length === 0) await narrow(place, WHOLE, total);
 }
 
 /** Reads all of a span. One of a status may move while it is read: then it proves nothing, and the next round looks again. */

@@ -1,9 +1,8 @@
 import type { FormState } from '../mirror/form-state.ts';
-import type { Counts } from './counts.ts';
-import { atStep, createdMsOf, dated, isNewestFirst, stepOf } from './profile.ts';
+import { type Counts, SinceCounts } from './counts.ts';
+import { atStep, createdMsOf, isNewestFirst, queryOf, stepOf } from './profile.ts';
 import { readRange } from './read-range.ts';
-import { SinceCounts } from './since-counts.ts';
-import type { Page } from './source.ts';
+import type { Page, Span } from './source.ts';
 import { listPages, pagesOf, type Work } from './work.ts';
 
 /** What the newest range showed. */
@@ -25,27 +24,24 @@ const MOST_TRIES = 3;
 export async function readNewest(work: Work, counts: Counts, first?: Page): Promise<Newest> {
   const { form, profile } = work;
   const since = new SinceCounts(form, counts);
+  const newestSpan = (): Span => {
+    const { watermarkMs } = form.state;
+    const fromMs =
+      watermarkMs === null ? null : atStep(watermarkMs - OVERLAP_MS, stepOf(profile.now));
+    return { fromMs, toMs: null };
+  };
   work.since = since;
   try {
     let given = first;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const stepMs = stepOf(profile.now);
       const { isSorted } = profile.now;
-      if (!isSorted && stepMs === null) break;
-      const markMs = form.state.watermarkMs;
-      const fromMs = markMs === null ? null : atStep(markMs - OVERLAP_MS, stepMs);
-      const total = await readOnce(work, fromMs, isSorted ? given : undefined);
+      if (!isSorted && stepOf(profile.now) === null) break;
+      const total = await readOnce(work, newestSpan(), isSorted ? given : undefined);
       given = undefined;
-      if (total === null) continue;
-      return { total: isSorted ? total : await askTotal(work), since };
+      if (total !== null) return { total: isSorted ? total : await askTotal(work), since };
     }
-    const stepMs = stepOf(profile.now);
-    const markMs = form.state.watermarkMs;
     // So much comes and goes at the top of the list, or has one date, that no single reading of it is steady.
-    if (stepMs !== null) {
-      const fromMs = markMs === null ? null : atStep(markMs - OVERLAP_MS, stepMs);
-      await readRange(work, { fromMs, toMs: null }, 'all');
-    }
+    if (stepOf(profile.now) !== null) await readRange(work, newestSpan(), 'all');
     return { total: await askTotal(work), since };
   } finally {
     work.since = null;
@@ -53,19 +49,16 @@ export async function readNewest(work: Work, counts: Counts, first?: Page): Prom
 }
 
 /** One reading; the total that it began with, or null where it may have a gap. */
-async function readOnce(
-  work: Work,
-  fromMs: number | null,
-  first: Page | undefined,
-): Promise<number | null> {
+async function readOnce(work: Work, span: Span, first: Page | undefined): Promise<number | null> {
   const { profile, sink } = work;
+  const { fromMs } = span;
   const { isSorted } = profile.now;
   const seen = new Set<string>();
   let [isSteady, isWhole, shown] = [true, false, 0];
   let total: number | null = null;
   let topMs: number | null = null;
   let serverMs: number | null = null;
-  const query = isSorted ? {} : dated(profile.now, fromMs, null);
+  const query = isSorted ? {} : queryOf(profile.now, span);
   for await (const page of pagesOf(work, listPages(work, query, first, 1))) {
     total ??= page.total;
     serverMs ??= page.serverMs;

@@ -1,13 +1,122 @@
 import { accounted, sumOf } from '../mirror/form-state.ts';
-import type { Count, Grain, OpenForm, Store, StoredForm } from '../mirror/port.ts';
+import type { Count, OpenForm, Store, StoredForm } from '../mirror/port.ts';
 import type { Counts } from './counts.ts';
-import type { Difference, Workspace } from './poll-difference.ts';
-import type { Rest } from './poll-records.ts';
-import { MOST_HALVINGS } from './narrow.ts';
-import { createdMsOf, dated, type Profile, stepOf } from './profile.ts';
-import { cutOf } from './read-range.ts';
-import { type Page, PAGE, type Source } from './source.ts';
-import type { Span } from './work.ts';
+import { narrow } from './narrow.ts';
+import { createdMsOf, type Profile, queryOf, stepOf } from './profile.ts';
+import { REST, type Rest } from './records.ts';
+import { type Page, type Source, type Span, WHOLE } from './source.ts';
+
+/** What the workspace said, asked as a whole. */
+export interface Workspace {
+  readonly counts: Counts;
+  readonly newest: Page;
+}
+
+/** The submissions of the workspace beyond the known ones, by status and in all. */
+export class Difference {
+  #total: number;
+  readonly #statuses: Map<string, number>;
+
+  /** `statuses`: null where they cannot be counted. */
+  constructor(total: number, statuses: Counts['statuses']) {
+    this.#total = total;
+    this.#statuses = new Map(Object.entries(statuses ?? {}));
+  }
+
+  /** These are known. A status that the source was not asked for is in the total only. */
+  takeOff(counts: Iterable<readonly [status: string, count: number]>): void {
+    for (const [status, count] of counts) {
+      this.#total -= count;
+      const before = this.#statuses.get(status);
+      if (before !== undefined) this.#statuses.set(status, before - count);
+    }
+  }
+
+  /** The same of a rest, whose total holds other statuses as well; -1: it is not known any more. */
+  takeOffRest({ total, statuses }: Rest, sign: 1 | -1 = 1): void {
+    const counts = Object.entries(statuses);
+    this.takeOff(counts.map(([status, count]) => [status, sign * count]));
+    this.#total -= sign * (total - sumOf(Object.values(statuses)));
+  }
+
+  get isNone(): boolean {
+    return this.#total === 0 && this.statuses.length === 0;
+  }
+
+  /** The statuses that differ; none where only the total does, or where they cannot be counted. */
+  get statuses(): string[] {
+    return [...this.#statuses].flatMap(([status, n]) => (n === 0 ? [] : [status]));
+  }
+
+  /** The difference as the record of forms that a poll does not cover. */
+  asRest(): Pick<Rest, 'total' | 'statuses'> {
+    return { total: this.#total, statuses: Object.fromEntries(this.#statuses) };
+  }
+}
+
+/**
+ * What the newest page shows explains newcomers and recent changes: takes them off the difference. The forms that they belong
+ * to; all of them for a newcomer that does not name its form.
+ */
+export async function explainNewest(
+  store: Store,
+  spokenFor: readonly StoredForm[],
+  { counts, newest }: Workspace,
+  difference: Difference,
+): Promise<Set<string>> {
+  const formIds = spokenFor.map(({ state }) => state.formId);
+  const items = new Map(newest.items.map((item) => [item.key, item]));
+  const named = Map.groupBy(items.keys(), (key) => items.get(key)?.submission?.formId ?? '');
+  // Where items do not name their forms, each form is asked whether it has them.
+  const nameless = new Set(named.get('') ?? []);
+  const found = new Set<string>();
+  for (const formId of formIds) {
+    const ids = [...(named.get(formId) ?? []), ...nameless];
+    if (ids.length === 0) continue;
+    const form = await store.open({ id: formId }, 'read');
+    if (form === null) continue;
+    await using closing = form;
+    const stored = new Map<string, string>();
+    for await (const rows of closing.rows({ ids }))
+      for (const { id, status } of rows) stored.set(id, status);
+    const { forgotten } = closing.state.tally;
+    const kept = forgotten > 0 ? await closing.forgotten(ids) : new Map<string, string>();
+    for (const id of ids) {
+      const before = stored.get(id);
+      const isNameless = nameless.has(id);
+      if (before !== undefined || kept.has(id)) nameless.delete(id);
+      const status = items.get(id)?.submission?.status;
+      if (kept.has(id) || status === undefined || before === status) continue;
+      if (before === undefined && isNameless) continue;
+      found.add(formId);
+      if (before !== undefined) difference.takeOff([[before, -1]]);
+      const now = before === undefined ? countedAs(items.get(id), counts) : status;
+      difference.takeOff([[now, 1]]);
+    }
+  }
+  return nameless.size > 0 ? new Set(formIds) : found;
+}
+
+/** The status in whose count a newcomer is; '' for one that came after the counts, and is only in the total. */
+function countedAs(item: Page['items'][number] | undefined, { endedMs }: Counts): string {
+  const ms = item === undefined ? null : createdMsOf(item);
+  return ms !== null && endedMs !== null && ms >= endedMs ? '' : (item?.submission?.status ?? '');
+}
+
+/**
+ * What these forms of the workspace amount to; null where nothing is known of it. `topMs`: when the newest submission of them was
+ * created that is shown now: one that came since makes the record old. Nothing is beyond all of them.
+ */
+export async function readRest(
+  store: Store,
+  formIds: readonly string[],
+  topMs: number | null,
+): Promise<Rest | null> {
+  const rest = await REST.read(store);
+  if (rest !== null && new Set(rest.formIds).symmetricDifference(new Set(formIds)).size === 0)
+    return (topMs ?? -Infinity) > (rest.topMs ?? -Infinity) ? null : rest;
+  return formIds.length === 0 ? { formIds, total: 0, topMs: null, statuses: {} } : null;
+}
 
 /** Asks the forms that a poll does not speak for, each by itself. */
 export async function askRest(
@@ -20,13 +129,12 @@ export async function askRest(
   let total = 0;
   for (const formId of formIds) {
     total += (await source.count({ formId }))?.total ?? 0;
-    if (!byStatus) continue;
-    for (const status of counts.statuses?.keys() ?? []) {
+    for (const status of byStatus ? Object.keys(counts.statuses ?? {}) : []) {
       const answer = await source.count({ formId, status });
       statuses[status] = (statuses[status] ?? 0) + (answer?.total ?? 0);
     }
   }
-  return { formIds: [...formIds], total, topMs: topOf(newest, formIds), statuses };
+  return { formIds, total, topMs: topOf(newest, formIds), statuses };
 }
 
 /** When the newest submission of these forms was created that a page shows; null where it shows none. */
@@ -44,7 +152,7 @@ export async function askEach(
   difference: Difference,
 ): Promise<Set<string>> {
   const found = new Set<string>();
-  const statuses = difference.statuses;
+  const { statuses } = difference;
   for (const { state } of spokenFor) {
     const { formId } = state;
     const stored = accounted(state.tally);
@@ -69,87 +177,49 @@ export async function searchWorkspace(
   spokenFor: readonly StoredForm[],
   profile: Profile,
   difference: Difference,
-  counts: Counts,
+  { statuses }: Counts,
 ): Promise<Set<string> | null> {
-  const statuses = difference.statuses;
-  const most = spokenFor.length * Math.max(1, statuses.length);
-  if (stepOf(profile) === null || statuses.length === 0 || most <= 2) return null;
+  const most = spokenFor.length * Math.max(1, difference.statuses.length);
+  if (stepOf(profile) === null || difference.statuses.length === 0 || most <= 2) return null;
+  const mostRequests = source.requests + most;
+  const isTooLong = (): boolean => source.requests > mostRequests;
+  const found = new Set<string>();
   await using stack = new AsyncDisposableStack();
   const forms: OpenForm[] = [];
   for (const { state } of spokenFor) {
     const form = await store.open({ id: state.formId }, 'read');
     if (form !== null) forms.push(stack.use(form));
   }
-  const search = new Search(source, forms, profile, source.requests + most);
-  for (const status of statuses) {
-    const count = counts.statuses?.get(status) ?? 0;
-    await search.narrow({ status, fromMs: null, toMs: null }, count, 0);
-    if (search.isTooLong) return null;
-  }
-  return search.found;
-}
-
-class Search {
-  readonly found = new Set<string>();
-  readonly #source: Source;
-  readonly #forms: readonly OpenForm[];
-  readonly #profile: Profile;
-  readonly #mostRequests: number;
-
-  constructor(source: Source, forms: readonly OpenForm[], profile: Profile, mostRequests: number) {
-    [this.#source, this.#forms, this.#profile] = [source, forms, profile];
-    this.#mostRequests = mostRequests;
-  }
-
-  get isTooLong(): boolean {
-    return this.#source.requests > this.#mostRequests;
-  }
-
-  /** `count`: how many the workspace has within the span. */
-  async narrow(span: Span, count: number, halved: number): Promise<void> {
-    const stored = await this.#counts(span, 'all');
-    const known = sumOf(stored.map((each) => each.count));
-    if (known === count || this.isTooLong) return;
-    const cutMs =
-      Math.max(count, known) <= PAGE || halved >= MOST_HALVINGS
-        ? null
-        : await cutOf((within, grain) => this.#counts(within, grain), this.#profile, span);
-    if (cutMs === null) return this.#readSpan(span);
-    const left = await this.#source.count({
-      ...(span.status !== undefined && { status: span.status }),
-      ...dated(this.#profile, span.fromMs, cutMs),
-    });
-    if (left === null) return;
-    await this.narrow({ ...span, toMs: cutMs }, left.total, halved + 1);
-    await this.narrow({ ...span, fromMs: cutMs }, Math.max(0, count - left.total), halved + 1);
-  }
-
-  async #counts(span: Span, grain: Grain): Promise<Count[]> {
-    const counts: Count[] = [];
-    for (const form of this.#forms) counts.push(...(await form.counts(span, grain)));
-    return counts;
-  }
-
   /** Reads all that the workspace shows of a span, and names the forms that have something else stored. */
-  async #readSpan(span: Span): Promise<void> {
+  const read = async (span: Span): Promise<void> => {
     const shown = new Map<string, Set<string>>();
-    const query = {
-      ...(span.status !== undefined && { status: span.status }),
-      ...dated(this.#profile, span.fromMs, span.toMs),
-    };
-    for await (const { items } of this.#source.pages(query, undefined, 1)) {
-      if (this.isTooLong) return;
+    if (isTooLong()) return;
+    for await (const { items } of source.pages(queryOf(profile, span), undefined, 1)) {
+      if (isTooLong()) return;
       for (const { key, submission } of items) {
         const formId = submission?.formId ?? '';
         shown.set(formId, (shown.get(formId) ?? new Set()).add(key));
       }
     }
-    for (const form of this.#forms) {
+    for (const form of forms) {
       const { formId } = form.state;
-      const here = shown.get(formId) ?? new Set<string>();
       const stored = new Set<string>();
       for await (const rows of form.rows(span)) for (const { id } of rows) stored.add(id);
-      if (stored.symmetricDifference(here).size > 0) this.found.add(formId);
+      if (stored.symmetricDifference(shown.get(formId) ?? new Set()).size > 0) found.add(formId);
     }
-  }
+  };
+  const place = {
+    profile,
+    async counts(...query: Parameters<OpenForm['counts']>) {
+      const counts: Count[] = [];
+      for (const form of forms) counts.push(...(await form.counts(...query)));
+      return counts;
+    },
+    ask: async (span: Span) =>
+      isTooLong() ? null : ((await source.count(queryOf(profile, span)))?.total ?? null),
+    read,
+  };
+  for (const status of difference.statuses)
+    await narrow(place, { ...WHOLE, status }, statuses?.[status] ?? 0);
+  return isTooLong() ? null : found;
 }

@@ -1,47 +1,47 @@
-import { isSameUnder, type StoredUnder } from '../mirror/picks.ts';
 import type { Clock } from '../base/clock.ts';
+import { isAbort, toMirrorError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
 import { labelMap } from '../mirror/fields.ts';
-import { type Pause, pauseOf } from '../mirror/pauses.ts';
-import type { Form } from '../mirror/types.ts';
-import { accounted, type FormState, isDue, OUTCOMES, isOld } from '../mirror/form-state.ts';
+import { accounted, type FormState, isDue, isOld, OUTCOMES, sumOf } from '../mirror/form-state.ts';
+import { pauseOf } from '../mirror/pauses.ts';
+import { isSameUnder, type StoredUnder } from '../mirror/picks.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';
+import type { Form } from '../mirror/types.ts';
 import { areIgnored, askCounts, type Counts } from './counts.ts';
-import { readPauses } from './pauses.ts';
-import { ProfileRecord } from './profile.ts';
-import { Difference, explainNewest, type Workspace } from './poll-difference.ts';
 import {
-  type Agreement,
-  readAgreement,
+  askEach,
+  askRest,
+  Difference,
+  explainNewest,
   readRest,
-  writeAgreement,
-  writeRest,
-} from './poll-records.ts';
-import { askEach, askRest, searchWorkspace, topOf } from './poll-search.ts';
+  searchWorkspace,
+  topOf,
+  type Workspace,
+} from './poll-search.ts';
+import { ProfileRecord } from './profile.ts';
+import { type Agreement, AGREEMENT, claimWith, PAUSES, REST } from './records.ts';
+import { blankRun, DONE, type RunReport } from './run-form.ts';
 import type { Source } from './source.ts';
 import { mayWait, type WriteBackRule } from './write-back.ts';
 
 /** A target as a poll sees it. */
 export interface PolledTarget {
   readonly name: string;
-  readonly store: Store;
-  readonly sourceName: string;
-  /** Whether the settings choose the form for this target. */
-  readonly isChosen: (form: Pick<Form, 'id' | 'slug'>) => boolean;
+  readonly open: () => Promise<Store>;
+  /** IDs of the forms that the settings have it mirror. */
+  readonly chosen: ReadonlySet<string>;
   /** What the settings say of a form now; null where that is not known. */
   readonly storedUnder: (form: Pick<Form, 'id' | 'slug'>) => StoredUnder | null;
-  /** How often each range is compared; null: none because of its age. */
-  readonly compareEveryMs: number | null;
-  readonly nowMs: number;
 }
 
-/** A form in a target that needs no run. */
-export interface SettledForm {
-  readonly target: string;
-  readonly stored: StoredForm;
-  /** When the source was asked (milliseconds). */
-  readonly atMs: number;
-  /** Statuses were counted. */
-  readonly onStatuses: boolean;
+/** What all polls of a process share. */
+export interface PollParts {
+  readonly sourceName: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly rule: WriteBackRule | null;
+  /** How often each range is compared. */
+  readonly compareEveryMs: number;
 }
 
 /** A form in a target that needs a run. */
@@ -49,68 +49,76 @@ export interface SyncJob {
   readonly formId: string;
   readonly target: string;
   /** The form's own counts, where the poll has them. */
-  readonly counts: Counts | null;
+  readonly counts?: Counts;
   /** Only a range that is due by its age needs it: newcomers go first. */
   readonly isComparison: boolean;
 }
 
-export interface PollResult {
+/** What a poll found. */
+export interface PollReport {
   readonly syncs: readonly SyncJob[];
-  /** Forms that the target accounts for as the source has them. */
-  readonly settled: readonly SettledForm[];
-  /** Forms that have, or get, submissions to write back. */
+  /** Forms that need no run, each reported as a run that found nothing new, without a request. */
+  readonly settled: readonly RunReport[];
+  /** IDs of forms with submissions that wait for write-back, or may get some. */
   readonly writeBacks: readonly string[];
+  readonly requests: number;
+  readonly ms: number;
 }
+
+/** The forms that need a run, with their counts where the poll has them. */
+type Jobs = ReadonlyMap<string, Counts | null>;
 
 /**
  * The scheduled check of the whole workspace: its six counts by status, then its newest page, held against what each target
- * accounts for. `forms`: as the source lists them. Rejects as the client does; a target that fails is `failed`.
+ * accounts for. `forms`: as the source lists them. In a target that fails, or of which the source does not let it judge, each form is
+ * to be visited, so that its run says why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
  */
 export async function poll(
+  parts: PollParts,
   source: Source,
   targets: readonly PolledTarget[],
   forms: readonly Form[],
-  rule: WriteBackRule | null,
-  clock: Clock,
-  onFailure: (target: string, error: unknown) => void,
-): Promise<PollResult> {
+): Promise<PollReport> {
+  const { clock, logger, rule } = parts;
+  const startedMs = clock.now();
   const syncs: SyncJob[] = [];
-  const settled: SettledForm[] = [];
+  const settled: RunReport[] = [];
   const writeBacks = new Set<string>();
   const asking: { workspace?: Promise<Workspace> } = {};
   const ask = (): Promise<Workspace> => (asking.workspace ??= askWorkspace(source, clock));
   for (const target of targets) {
+    const add = (formId: string, counts: Counts | null, isComparison = false): void =>
+      void syncs.push({ formId, target: target.name, ...(counts && { counts }), isComparison });
     try {
-      const polled = new PolledForms(
-        target,
-        forms,
-        await target.store.forms(),
-        await readPauses(target.store),
-      );
-      const jobs = new Map<string, Counts | null>(polled.unsettled.map((id) => [id, null]));
-      if (polled.spokenFor.length > 0) {
-        const judged = await judge(source, target, polled, ask);
-        for (const [id, counts] of judged.jobs) jobs.set(id, counts);
-        if (judged.agreed !== null) {
-          const { atMs, onStatuses } = judged.agreed;
-          for (const stored of polled.spokenFor)
-            if (!jobs.has(stored.state.formId) && !polled.paused.has(stored.state.formId))
-              settled.push({ target: target.name, stored, atMs, onStatuses });
-        }
+      const store = await target.open();
+      const groups = await groupsOf(store, target, forms, parts.compareEveryMs, startedMs);
+      const { spokenFor, unsettled, old, paused } = groups;
+      const judged = spokenFor.length > 0 ? await judge(parts, source, store, groups, ask) : null;
+      const jobs = new Map([
+        ...unsettled.map((id) => [id, null] as const),
+        ...(judged?.jobs ?? []),
+      ]);
+      for (const [formId, counts] of jobs) add(formId, counts);
+      for (const formId of old) add(formId, null, true);
+      for (const stored of spokenFor) {
+        const { formId } = stored.state;
+        if (rule !== null && mayWait(stored.state, rule)) writeBacks.add(formId);
+        if (judged?.agreed && !jobs.has(formId) && !paused.has(formId))
+          settled.push(settledRun(target.name, stored, judged.agreed, clock.now()));
       }
-      for (const [formId, counts] of jobs)
-        syncs.push({ formId, target: target.name, counts, isComparison: false });
-      for (const formId of polled.old)
-        syncs.push({ formId, target: target.name, counts: null, isComparison: true });
-      for (const { state } of polled.spokenFor)
-        if (rule !== null && mayWait(state, rule)) writeBacks.add(state.formId);
     } catch (error) {
-      onFailure(target.name, error);
+      if (isAbort(error) || toMirrorError(error).code === 'FORMS_UNAUTHORIZED') throw error;
+      logger.debug(
+        { target: target.name, err: error },
+        'The poll failed; each form of the target is visited.',
+      );
+      for (const formId of target.chosen) add(formId, null);
     }
   }
   // What a run is about to store may wait for write-back as well.
   if (rule !== null) for (const { formId } of syncs) writeBacks.add(formId);
-  return { syncs, settled, writeBacks: [...writeBacks] };
+  const ms = clock.now() - startedMs;
+  return { syncs, settled, writeBacks: [...writeBacks], requests: source.requests, ms };
 }
 
 /** Counts first: a submission that arrives in between can only add to the stored ones. */
@@ -119,8 +127,25 @@ async function askWorkspace(source: Source, clock: Clock): Promise<Workspace> {
   return { counts, newest: await source.page({}) };
 }
 
+/** A form in which a poll found no change. */
+function settledRun(
+  target: string,
+  { state, notices }: StoredForm,
+  agreement: Agreement,
+  endedAtMs: number,
+): RunReport {
+  const { formId: id, slug, name, tally } = state;
+  return {
+    ...blankRun({ id, slug, name }, target, DONE, agreement.atMs, endedAtMs),
+    accounted: sumOf(accounted(tally).values()),
+    claim: claimWith(state, null, agreement),
+    held: tally.held,
+    notices,
+  };
+}
+
 /** The forms of the workspace as one target knows them. */
-export class PolledForms {
+interface Groups {
   /** Settled: their numbers are known, and the poll speaks for them. */
   readonly spokenFor: readonly StoredForm[];
   /** IDs of forms that need a run even if all counts agree. */
@@ -131,44 +156,46 @@ export class PolledForms {
   readonly paused: ReadonlySet<string>;
   /** IDs of forms with ranges that are due by their age. */
   readonly old: readonly string[];
+}
 
-  constructor(
-    target: PolledTarget,
-    forms: readonly Form[],
-    stored: readonly StoredForm[],
-    pauses: readonly Pause[],
-  ) {
-    const paused = new Set<string>();
-    const byId = new Map(stored.map((each) => [each.state.formId, each]));
-    const listed = new Map(forms.map((form) => [form.id, form]));
-    const spokenFor: StoredForm[] = [];
-    const unsettled: string[] = [];
-    const old: string[] = [];
-    for (const form of forms) {
-      const held = byId.get(form.id);
-      const isPaused = pauseOf(pauses, form.id) !== null;
-      if (isPaused) paused.add(form.id);
-      if (!target.isChosen(form)) continue;
-      const isAsNow =
-        held !== undefined && isSameUnder(held.state.storedUnder, target.storedUnder(form));
-      const isSettled = held !== undefined && isAsNow && isSpokenFor(held.state);
-      if (isSettled) spokenFor.push(held);
-      if (isPaused) continue;
-      if (!isSettled || needsRun(form, held)) unsettled.push(form.id);
-      if (held !== undefined && hasOldRange(target, held.state)) old.push(form.id);
-    }
-    for (const { state } of stored) {
-      const { formId, slug, goneAtMs } = state;
-      const isMissing = !listed.has(formId) && goneAtMs === null;
-      // A run finds out whether it is gone.
-      if (isMissing && target.isChosen({ id: formId, slug }) && pauseOf(pauses, formId) === null)
-        unsettled.push(formId);
-    }
-    const known = new Set(spokenFor.map(({ state }) => state.formId));
-    [this.spokenFor, this.unsettled, this.paused] = [spokenFor, unsettled, paused];
-    this.old = old;
-    this.rest = forms.flatMap(({ id }) => (known.has(id) ? [] : [id]));
+async function groupsOf(
+  store: Store,
+  { chosen, storedUnder }: PolledTarget,
+  forms: readonly Form[],
+  compareEveryMs: number,
+  nowMs: number,
+): Promise<Groups> {
+  const stored = await store.forms();
+  const pauses = await PAUSES.read(store);
+  const isPaused = (id: string): boolean => pauseOf(pauses, id) !== null;
+  const byId = new Map(stored.map((each) => [each.state.formId, each]));
+  const listed = new Set(forms.map(({ id }) => id));
+  const spokenFor: StoredForm[] = [];
+  const unsettled: string[] = [];
+  const old: string[] = [];
+  for (const form of forms) {
+    const held = byId.get(form.id);
+    if (!chosen.has(form.id)) continue;
+    const isSettled =
+      held !== undefined &&
+      isSameUnder(held.state.storedUnder, storedUnder(form)) &&
+      isSpokenFor(held.state);
+    if (isSettled) spokenFor.push(held);
+    if (isPaused(form.id)) continue;
+    if (!isSettled || needsRun(form, held)) unsettled.push(form.id);
+    if (
+      held?.state.ranges.some((range) => isOld(held.state, range, compareEveryMs, nowMs)) === true
+    )
+      old.push(form.id);
   }
+  for (const { formId, goneAtMs } of stored.map(({ state }) => state)) {
+    const isMissing = !listed.has(formId) && goneAtMs === null;
+    // A run finds out whether it is gone.
+    if (isMissing && chosen.has(formId) && !isPaused(formId)) unsettled.push(formId);
+  }
+  const known = new Set(spokenFor.map(({ state }) => state.formId));
+  const rest = [...listed].filter((id) => !known.has(id));
+  return { spokenFor, unsettled, rest, paused: new Set([...listed].filter(isPaused)), old };
 }
 
 const isSpokenFor = ({ outcome, ranges, goneAtMs, submissionsAsOfMs }: FormState): boolean =>
@@ -177,10 +204,6 @@ const isSpokenFor = ({ outcome, ranges, goneAtMs, submissionsAsOfMs }: FormState
   ranges.length > 0 &&
   goneAtMs === null &&
   submissionsAsOfMs !== null;
-
-const hasOldRange = ({ compareEveryMs, nowMs }: PolledTarget, state: FormState): boolean =>
-  compareEveryMs !== null &&
-  state.ranges.some((range) => isOld(state, range, compareEveryMs, nowMs));
 
 function needsRun(form: Form, { state, fields }: StoredForm): boolean {
   return (
@@ -204,25 +227,25 @@ function areRelabelled(form: Form, fields: StoredForm['fields']): boolean {
 /** What a poll found of the settled forms of a target. */
 interface Judged {
   /** Those that need a run. */
-  readonly jobs: ReadonlyMap<string, Counts | null>;
+  readonly jobs: Jobs;
   /** As of when the workspace has what the target accounts for of the others; null: that is not known. */
   readonly agreed: Agreement | null;
 }
 
 /** Which of the settled forms of a target need a run. */
 async function judge(
+  { sourceName }: PollParts,
   source: Source,
-  target: PolledTarget,
-  polled: PolledForms,
+  store: Store,
+  groups: Groups,
   ask: () => Promise<Workspace>,
 ): Promise<Judged> {
-  const { store } = target;
-  const { spokenFor, rest } = polled;
-  const open = (jobs: ReadonlyMap<string, Counts | null>): Judged => ({ jobs, agreed: null });
-  const all = new Map<string, Counts | null>(spokenFor.map(({ state }) => [state.formId, null]));
+  const { spokenFor, rest } = groups;
+  const open = (jobs: Jobs): Judged => ({ jobs, agreed: null });
+  const all = new Map(spokenFor.map(({ state }) => [state.formId, null]));
   const workspace = await ask();
   const { counts, newest } = workspace;
-  const profile = await ProfileRecord.load(store, target.sourceName, counts.askedAtMs);
+  const profile = await ProfileRecord.load(store, sourceName, counts.askedAtMs);
   if (newest.total > 0) {
     profile.learn({
       hasWorkspace: true,
@@ -235,19 +258,23 @@ async function judge(
   if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);
 
   const statuses = profile.now.hasWorkspaceStatuses === true ? counts.statuses : null;
+  const unknown = (): Difference => {
+    const difference = new Difference(newest.total, statuses);
+    for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
+    return difference;
+  };
   const topMs = topOf(newest, rest);
   const known = await readRest(store, rest, topMs);
-  const difference = new Difference(newest.total, statuses);
-  for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
+  const difference = unknown();
   // Even when the counts agree: a newcomer and a deletion together leave them unchanged.
   const explained = await explainNewest(store, spokenFor, workspace, difference);
   const found = new Map<string, Counts | null>([...explained].map((id) => [id, null]));
   if (known !== null) {
-    difference.takeOff(new Map(Object.entries(known.statuses)), known.total);
+    difference.takeOffRest(known);
     // The newest page explains everything that differs: runs need no counts of their own.
     const jobs = new Map([...explained].map((id) => [id, { ...counts, statuses: null }]));
     if (difference.isNone)
-      return { jobs, agreed: await agree(target, polled, jobs, workspace, statuses !== null) };
+      return { jobs, agreed: await agree(store, groups, jobs, counts, statuses !== null) };
   }
   const [only] = spokenFor;
   if (spokenFor.length === 1 && rest.length === 0 && only !== undefined)
@@ -255,23 +282,14 @@ async function judge(
 
   if (rest.length > 0 && (known === null || rest.length <= spokenFor.length)) {
     const asked = await askRest(source, rest, workspace, statuses !== null);
-    if (known !== null) difference.putBack(new Map(Object.entries(known.statuses)), known.total);
-    difference.takeOff(new Map(Object.entries(asked.statuses)), asked.total);
-    await writeRest(store, asked);
+    if (known !== null) difference.takeOffRest(known, -1);
+    difference.takeOffRest(asked);
+    await REST.change(store, () => asked);
     if (difference.isNone) return open(found);
   } else if (rest.length === 0) {
-    const searched = await searchWorkspace(
-      source,
-      store,
-      spokenFor,
-      profile.now,
-      difference,
-      counts,
-    );
-    if (searched !== null && searched.size > 0) {
-      for (const id of searched) found.set(id, null);
-      return open(found);
-    }
+    const named = await searchWorkspace(source, store, spokenFor, profile.now, difference, counts);
+    for (const id of named ?? []) found.set(id, null);
+    if (named !== null && named.size > 0) return open(found);
   }
   const differing = await askEach(source, spokenFor, difference);
   for (const id of differing) found.set(id, null);
@@ -281,12 +299,9 @@ async function judge(
   const total = (await source.count({}))?.total;
   const isStill =
     total === newest.total &&
-    (statuses === null || [...statuses].every(([key, n]) => again.statuses?.get(key) === n));
-  if (isStill) {
-    const beyond = new Difference(newest.total, statuses);
-    for (const { state } of spokenFor) beyond.takeOff(accounted(state.tally));
-    await writeRest(store, { formIds: [...rest], topMs, ...beyond.asRest() });
-  }
+    Object.entries(statuses ?? {}).every(([key, n]) => again.statuses?.[key] === n);
+  const beyond = { formIds: [...rest], topMs, ...unknown().asRest() };
+  if (isStill) await REST.change(store, () => beyond);
   return open(found);
 }
 
@@ -302,15 +317,16 @@ const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, held: Agreement | n
 
 /** The workspace has what the target accounts for of the forms that need no run. */
 async function agree(
-  { store }: PolledTarget,
-  { spokenFor }: PolledForms,
-  jobs: ReadonlyMap<string, unknown>,
-  { counts }: Workspace,
+  store: Store,
+  { spokenFor }: Groups,
+  jobs: Jobs,
+  { askedAtMs: atMs }: Counts,
   onStatuses: boolean,
 ): Promise<Agreement> {
   const formIds = spokenFor.map(({ state }) => state.formId).filter((id) => !jobs.has(id));
-  const agreement = { atMs: counts.askedAtMs, onStatuses, formIds };
-  if (store.isMetered !== true || !isYoungAs(agreement, await readAgreement(store)))
-    await writeAgreement(store, agreement);
+  const agreement = { atMs, onStatuses, formIds };
+  await AGREEMENT.change(store, (before) =>
+    store.isMetered === true && isYoungAs(agreement, before) ? before : agreement,
+  );
   return agreement;
 }

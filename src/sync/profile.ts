@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Store } from '../mirror/port.ts';
-import type { ListQuery, Page, Source } from './source.ts';
+import type { ListQuery, Page, Source, Span } from './source.ts';
 
 const boundsSchema = z.object({
   grain: z.enum(['day', 'millisecond']),
@@ -87,15 +87,13 @@ export function stepOf({ bounds }: Profile): number | null {
 export const atStep = (ms: number, stepMs: number | null): number =>
   stepMs === null ? ms : Math.floor(ms / stepMs) * stepMs;
 
-/** Requests the submissions created within [fromMs, toMs), both at a step of the source. */
-export function dated(
-  { bounds }: Profile,
-  fromMs: number | null,
-  toMs: number | null,
-): Pick<ListQuery, 'dateFrom' | 'dateTo'> {
-  if (bounds === null || bounds === 'none') return {};
+/** Requests the submissions of a span, whose ends are at a step of the source. */
+export function queryOf({ bounds }: Profile, { status, fromMs, toMs }: Span): ListQuery {
+  const ofStatus = status === undefined ? {} : { status };
+  if (bounds === null || bounds === 'none') return ofStatus;
   const iso = (ms: number): string => new Date(ms).toISOString();
   return {
+    ...ofStatus,
     ...(fromMs !== null && { dateFrom: iso(bounds.includesFrom ? fromMs : fromMs - 1) }),
     ...(toMs !== null && { dateTo: iso(bounds.includesTo ? toMs - 1 : toMs) }),
   };

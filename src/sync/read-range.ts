@@ -1,12 +1,12 @@
 import { isEmpty } from '../mirror/form-state.ts';
 import { GRAIN_MS, grainsTo, halve } from '../mirror/ledger.ts';
-import type { Count, Grain } from '../mirror/port.ts';
 import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
-import { accountedIn, settleAbsent } from './absent.ts';
-import { Incomplete } from './incomplete.ts';
-import { atStep, createdMsOf, dated, type Profile, stepOf } from './profile.ts';
-import type { Page, PageList } from './source.ts';
-import { listPages, pagesOf, type Span, WHOLE, type Work } from './work.ts';
+import { settleAbsent } from './absent.ts';
+import { Incomplete } from './work.ts';
+import type { Place } from './narrow.ts';
+import { atStep, createdMsOf, queryOf, stepOf } from './profile.ts';
+import { type Page, type PageList, type Span, WHOLE } from './source.ts';
+import { accountedIn, listPages, pagesOf, type Work } from './work.ts';
 
 /** So often a range that moves is divided. */
 const MOST_DIVISIONS = 12;
@@ -18,17 +18,15 @@ export type Stored = 'all' | 'some' | 'none';
 
 /**
  * Reads the submissions created within a span, stores them, and proves that none was missed; then settles those that the proven
- * list did not show.
- * Throws Incomplete where it cannot be proven. `list`: that of the span, where it was begun.
+ * list did not show. Throws Incomplete where it cannot be proven.
  */
 export async function readRange(
   work: Work,
   span: Span,
   stored: Stored,
-  list = listOf(work, span),
   divided = 0,
 ): Promise<void> {
-  const { verdict, seen } = await sweepOnce(work, span, stored, list);
+  const { verdict, seen } = await sweepOnce(work, span, stored);
   if (verdict === 'proven') return stored === 'none' ? undefined : settleAbsent(work, span, seen);
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
@@ -42,7 +40,7 @@ export async function readRange(
     { ...span, toMs: cutMs },
     { ...span, fromMs: cutMs },
   ])
-    await readRange(work, half, now, undefined, divided + 1);
+    await readRange(work, half, now, divided + 1);
 }
 
 /** The whole form as one list, for a source that cannot be asked by date. */
@@ -74,10 +72,10 @@ export async function sweepOnce(
     await sink.add(page.items);
     if (stored !== 'all' || before !== null || page.isLast) continue;
     await sink.flush();
-    before = await accountedIn(work, span);
+    before = await accountedIn(work.form, span);
   }
   await sink.flush();
-  if (before !== null && (await accountedIn(work, span)) !== before) sweep.noteNewcomer();
+  if (before !== null && (await accountedIn(work.form, span)) !== before) sweep.noteNewcomer();
   return { verdict: sweep.verdict, seen: sweep.seen };
 }
 
@@ -100,12 +98,8 @@ async function readFromBases(work: Work, span: Span): Promise<void> {
 }
 
 /** The list of a span, which is read from now on. */
-export const listOf = (work: Work, { status, fromMs, toMs }: Span, first?: Page): PageList =>
-  listPages(
-    work,
-    { ...(status !== undefined && { status }), ...dated(work.profile.now, fromMs, toMs) },
-    first,
-  );
+const listOf = (work: Work, span: Span, first?: Page): PageList =>
+  listPages(work, queryOf(work.profile.now, span), first);
 
 export function shownOf({ items, total, isLast }: Page, { fromMs, toMs }: Span): Shown {
   const isBounded = fromMs !== null || toMs !== null;
@@ -133,13 +127,12 @@ async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
 }
 
 /** As {@link cutOf}, by the rows of the form. */
-export const cutRows = ({ form, profile }: Work, span: Span): Promise<number | null> =>
-  cutOf((within, grain) => form.counts(within, grain), profile.now, span);
+const cutRows = ({ form, profile }: Work, span: Span): Promise<number | null> =>
+  cutOf({ profile: profile.now, counts: (within, grain) => form.counts(within, grain) }, span);
 
-/** The moment, at a step of the source, that divides a span into halves by these counts; null if none does. */
+/** The moment, at a step of the source, that divides a span into halves by what is accounted for; null if none does. */
 export async function cutOf(
-  counts: (span: Span, grain: Grain) => Promise<Count[]>,
-  profile: Profile,
+  { profile, counts }: Pick<Place, 'profile' | 'counts'>,
   span: Span,
 ): Promise<number | null> {
   const stepMs = stepOf(profile);

@@ -1,25 +1,155 @@
+import type { ProblemCode } from '../base/catalogue.ts';
+import { type Claim, claimOf, type FormState } from '../mirror/form-state.ts';
+import { newPause, type Pause } from '../mirror/pauses.ts';
+import type { StoredUnder } from '../mirror/picks.ts';
 import type { Store } from '../mirror/port.ts';
+
+/*
+ * What a target keeps that belongs to no form, for every process that writes there: pauses, the forms that slugs mean, problems of
+ * write-backs, what polls found.
+ */
 
 const MOST_TRIES = 5;
 
-/** Changes a record of a target that several processes may change: `apply` returns the same value where nothing is to change. */
-export async function changeRecord<T>(
-  store: Store,
-  key: string,
-  none: T,
-  apply: (before: T) => T,
-): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    const record = await store.record(key);
-    const before = (record?.value ?? none) as T;
-    const after = apply(before);
-    if (after === before || (await store.putRecord(key, after, record?.revision ?? null)))
-      return after;
-    if (tries === MOST_TRIES)
-      throw new Error(`other processes keep changing the record ${key} of the target`);
+/** One record of a target, which several processes may change. */
+class TargetRecord<T> {
+  readonly #key: string;
+  readonly #none: T;
+
+  /** `none`: its value where the target has no such record. */
+  constructor(key: string, none: T) {
+    [this.#key, this.#none] = [key, none];
+  }
+
+  /** Rejects as the target does. */
+  async read(store: Store): Promise<T> {
+    return ((await store.record(this.#key))?.value ?? this.#none) as T;
+  }
+
+  /** The same among records that were read. */
+  in(valueOf: (key: string) => unknown): T {
+    return (valueOf(this.#key) ?? this.#none) as T;
+  }
+
+  /** Changes it, and returns its new value; `apply` returns the same value where nothing is to change. */
+  async change(store: Store, apply: (before: T) => T): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const record = await store.record(this.#key);
+      const before = (record?.value ?? this.#none) as T;
+      const after = apply(before);
+      const revision = record?.revision ?? null;
+      if (after === before || (await store.putRecord(this.#key, after, revision))) return after;
+      if (tries === MOST_TRIES)
+        throw new Error(`other processes keep changing the record ${this.#key} of the target`);
+    }
   }
 }
 
-/** A record of a target, or `none`. */
-export const readRecord = async <T>(store: Store, key: string, none: T): Promise<T> =>
-  ((await store.record(key))?.value ?? none) as T;
+/** People's pauses of forms in the target, or of all of it. */
+export const PAUSES = new TargetRecord<readonly Pause[]>('pauses', []);
+
+/** Pauses a form or the target; an existing pause stays. Returns the pause in force. */
+export async function pause(store: Store, asked: Pause): Promise<Pause> {
+  const made = newPause(asked);
+  const pauses = await PAUSES.change(store, (before) =>
+    before.some(({ formId }) => formId === made.formId) ? before : [...before, made],
+  );
+  return pauses.find(({ formId }) => formId === made.formId) ?? made;
+}
+
+/** Ends a pause; those of single forms do not end with that of the target. Returns the ended pause; undefined for none. */
+export async function resume(store: Store, formId: string | null): Promise<Pause | undefined> {
+  let ended: Pause | undefined;
+  await PAUSES.change(store, (before) => {
+    ended = before.find((each) => each.formId === formId);
+    return ended === undefined ? before : before.filter((each) => each !== ended);
+  });
+  return ended;
+}
+
+/** IDs of forms by the slug that first named them in the settings: slugs move from form to form at the source (L11). */
+export const SLUGS = new TargetRecord<Readonly<Record<string, string>>>('slugs', {});
+
+/** Keeps that a slug names a form, unless it names one already. The ID of the form that it names. */
+export async function bindSlug(store: Store, slug: string, formId: string): Promise<string> {
+  const slugs = await SLUGS.change(store, (before) =>
+    Object.hasOwn(before, slug) ? before : { ...before, [slug]: formId },
+  );
+  return slugs[slug] ?? formId;
+}
+
+/** How the last write-back of a form ended, where it could not do all. */
+export interface WriteBackProblem {
+  /** Since when it has ended so (ISO). */
+  readonly since: string;
+  /** Why it failed, in full or in part; null where only single submissions were refused. */
+  readonly code: ProblemCode | null;
+  readonly error: string | null;
+  /** Submissions that are not written back for now, because the source refused the change of their status. */
+  readonly refused: number;
+}
+
+/** By form ID; of a form whose write-back did all there was to do, nothing. */
+export const WRITE_BACKS = new TargetRecord<Readonly<Record<string, WriteBackProblem>>>(
+  'write-backs',
+  {},
+);
+
+/** Keeps why a write-back is incomplete; null: it is complete. A problem that persists keeps the time of its first report. */
+export async function noteWriteBack(
+  store: Store,
+  formId: string,
+  problem: WriteBackProblem | null,
+): Promise<void> {
+  await WRITE_BACKS.change(store, (before) => {
+    const known = before[formId] ?? null;
+    // The messages may differ: they name a submission.
+    if (known?.code === problem?.code && known?.refused === problem?.refused) return before;
+    const { [formId]: _, ...others } = before;
+    if (problem === null) return others;
+    const since = known?.code === problem.code ? known.since : problem.since;
+    return { ...others, [formId]: { ...problem, since } };
+  });
+}
+
+/** The workspace, asked as a whole, had what the target accounts for, of these forms. */
+export interface Agreement {
+  readonly atMs: number;
+  /** Statuses were counted. */
+  readonly onStatuses: boolean;
+  readonly formIds: readonly string[];
+}
+
+/** The last agreement of a poll; null before the first. */
+export const AGREEMENT = new TargetRecord<Agreement | null>('poll agreement', null);
+
+/** How many submissions the workspace has beyond the forms that the poll speaks for. */
+export interface Rest {
+  readonly formIds: readonly string[];
+  readonly total: number;
+  /** When the newest submission was created that the workspace showed then. */
+  readonly topMs: number | null;
+  readonly statuses: Readonly<Record<string, number>>;
+}
+
+export const REST = new TargetRecord<Rest | null>('poll rest', null);
+
+/** The claim of a form, with what polls have seen since its last run. `under`: what the settings say of it now. */
+export function claimWith(
+  state: FormState,
+  under: StoredUnder | null,
+  agreement: Agreement | null,
+): Claim {
+  const claim = claimOf(state, under);
+  const { submissionsAsOfMs, statusesAsOfMs } = claim;
+  // What a poll agreed with before the form was last read says nothing more.
+  if (submissionsAsOfMs === null || agreement?.formIds.includes(state.formId) !== true)
+    return claim;
+  return {
+    ...claim,
+    submissionsAsOfMs: Math.max(submissionsAsOfMs, agreement.atMs),
+    statusesAsOfMs: agreement.onStatuses
+      ? Math.max(statusesAsOfMs ?? 0, agreement.atMs)
+      : statusesAsOfMs,
+  };
+}

@@ -12,13 +12,19 @@ import {
   OUTCOMES,
   sumOf,
 } from '../mirror/form-state.ts';
-import { Incomplete } from './incomplete.ts';
-import { type Mirroring, noteGone, type Opened, openForWriting, readForm } from './mirroring.ts';
+import type { Counts } from './counts.ts';
+import {
+  type Mirroring,
+  noteGone,
+  type Opened,
+  openForWriting,
+  readForm,
+  sourceOf,
+} from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
 import { NOTHING_APPLIED } from './sink.ts';
-import { Source } from './source.ts';
 import { sync } from './sync.ts';
-import type { SyncOptions, Work } from './work.ts';
+import { Incomplete, type SyncOptions, type Work } from './work.ts';
 
 /** How a run ended, for a person. */
 export interface RunReport extends Run {
@@ -40,27 +46,29 @@ export interface RunReport extends Run {
   readonly failure: MirrorError | null;
 }
 
-/** How a step of a run ended. */
-interface Ending {
+/** How a run ended. */
+export interface Ending {
   readonly outcome: OutcomeName;
   readonly code: string | null;
   readonly error: string | null;
   readonly failure: MirrorError | null;
 }
 
-/** What a report says in addition to how the run ended. */
-type Found = Pick<
-  RunReport,
-  | 'form'
-  | 'held'
-  | 'isWhole'
-  | 'wasEmpty'
-  | 'accounted'
-  | 'claim'
-  | 'reasons'
-  | 'notices'
-  | 'fields'
->;
+/** How a run is asked for. */
+export interface RunOptions {
+  /** Every range is read. */
+  readonly isFull?: boolean;
+  /** Ranges that are due by their age are read. */
+  readonly isComparison?: boolean;
+  readonly counts?: Counts | undefined;
+  /** How many deletions a person accepts; Infinity: all of them. */
+  readonly acceptDeletes?: number | undefined;
+  /** How long to wait for another process that writes the form. */
+  readonly waitMs?: number | undefined;
+}
+
+/** How often a run that another process is in the way of is tried again. */
+const BUSY_PAUSE_MS = 500;
 
 /**
  * One run: brings a form in a target up to date, and records how that went. Never rejects: failures are in the report, and
@@ -69,33 +77,41 @@ type Found = Pick<
 export async function runForm(
   mirroring: Mirroring,
   identity: FormIdentity,
-  options: Omit<SyncOptions, 'maxDeleteFraction'>,
+  options: RunOptions & Pick<SyncOptions, 'onProgress'>,
   signal: AbortSignal,
 ): Promise<RunReport> {
-  const { clock, target, client, concurrency } = mirroring;
-  const startedAtMs = clock.now();
-  const source = new Source(client, concurrency, signal);
-  const report = (ending: Ending, from: Partial<Found> & { applied?: Applied } = {}): RunReport => {
-    const { applied = NOTHING_APPLIED, ...rest } = from;
-    return {
-      form: identity,
-      target,
-      startedAtMs,
-      endedAtMs: clock.now(),
-      requests: source.requests,
-      held: 0,
-      isWhole: false,
-      wasEmpty: false,
-      accounted: null,
-      claim: null,
-      reasons: [],
-      notices: [],
-      fields: { before: [], after: [] },
-      ...applied,
-      ...ending,
-      ...rest,
-    };
+  const { clock, compareEveryMs, maxDeleteFraction } = mirroring;
+  const { isFull = false, isComparison = false, counts, acceptDeletes = 0, waitMs = 0 } = options;
+  const how: SyncOptions = {
+    isFull,
+    compareEveryMs: isComparison ? compareEveryMs : null,
+    acceptDeletes,
+    maxDeleteFraction,
+    counts: counts ?? null,
+    onProgress: options.onProgress,
   };
+  const untilMs = clock.now() + waitMs;
+  for (;;) {
+    const report = await runOnce(mirroring, identity, how, signal);
+    if (report.outcome !== 'busy' || clock.now() >= untilMs) return report;
+    await clock.sleep(BUSY_PAUSE_MS, signal).catch(() => {}); // The next try reports the stop.
+  }
+}
+
+async function runOnce(
+  mirroring: Mirroring,
+  identity: FormIdentity,
+  options: SyncOptions,
+  signal: AbortSignal,
+): Promise<RunReport> {
+  const { clock, target } = mirroring;
+  const startedAtMs = clock.now();
+  const source = sourceOf(mirroring, signal);
+  const report = (ending: Ending, found: Partial<RunReport> = {}): RunReport => ({
+    ...blankRun(identity, target, ending, startedAtMs, clock.now()),
+    requests: source.requests,
+    ...found,
+  });
 
   let opened: Opened;
   try {
@@ -118,18 +134,7 @@ export async function runForm(
   let isWhole = false;
   try {
     const profile = await ProfileRecord.load(mirroring.store, mirroring.sourceName, clock.now());
-    const { maxDeleteFraction } = mirroring;
-    const work: Work = {
-      source,
-      form,
-      sink,
-      profile,
-      clock,
-      options: { ...options, maxDeleteFraction },
-      shortBy: 0,
-      since: null,
-      seen: 0,
-    };
+    const work = { source, form, sink, profile, clock, options, shortBy: 0, since: null, seen: 0 };
     ending = await syncToEnd(work);
     isWhole =
       ending.outcome !== 'failed' &&
@@ -142,7 +147,7 @@ export async function runForm(
   const about = (): RunReport =>
     report(ending, {
       form: { id: identity.id, slug: closing.source.slug, name: closing.source.name },
-      applied: counted(sink.applied, form.state),
+      ...counted(sink.applied, form.state),
       held: form.state.tally.held,
       isWhole,
       wasEmpty,
@@ -183,7 +188,7 @@ async function syncToEnd(work: Work): Promise<Ending> {
     return endingOf(new MirrorError('RUN_INCOMPLETE', what));
   }
   const { state } = work.form;
-  if (state.tally.held === 0) return { outcome: 'ok', code: null, error: null, failure: null };
+  if (state.tally.held === 0) return DONE;
   const { held } = state.tally;
   const option = shellOption('--form', state.formId);
   return {
@@ -220,32 +225,33 @@ function endingOf(error: unknown): Ending {
   return { outcome, code, error: message, failure };
 }
 
-/** The report of a run that could not begin, or that wrote nothing. */
-export function unopenedRun(
+/** A run that succeeded. */
+export const DONE: Ending = { outcome: 'ok', code: null, error: null, failure: null };
+
+/** The report of a run that did not open the form, or wrote nothing. `ending`: the error where it is none. */
+export const blankRun = (
   form: FormIdentity,
   target: string,
-  error: unknown,
+  ending: Ending | Error,
   startedAtMs: number,
   endedAtMs: number,
-): RunReport {
-  return {
-    form,
-    target,
-    startedAtMs,
-    endedAtMs,
-    requests: 0,
-    held: 0,
-    isWhole: false,
-    wasEmpty: false,
-    accounted: null,
-    claim: null,
-    reasons: [],
-    notices: [],
-    fields: { before: [], after: [] },
-    ...NOTHING_APPLIED,
-    ...endingOf(error),
-  };
-}
+): RunReport => ({
+  form,
+  target,
+  startedAtMs,
+  endedAtMs,
+  requests: 0,
+  held: 0,
+  isWhole: false,
+  wasEmpty: false,
+  accounted: null,
+  claim: null,
+  reasons: [],
+  notices: [],
+  fields: { before: [], after: [] },
+  ...NOTHING_APPLIED,
+  ...(ending instanceof Error ? endingOf(ending) : ending),
+});
 
 /** How the columns of a form followed its fields in a run, by label; null where they did not have to. */
 export function columnsChanged({ fields: { before, after } }: Pick<RunReport, 'fields'>): {

@@ -6,7 +6,7 @@ import { joinRow } from '../mirror/row.ts';
 import type { Form, PickedField } from '../mirror/types.ts';
 import type { FormState } from '../mirror/form-state.ts';
 import type { Applied, Change, Entry, OpenForm, Row } from '../mirror/port.ts';
-import { Incomplete } from './incomplete.ts';
+import { Incomplete } from './work.ts';
 
 const BATCH_ROWS = 2_000;
 
@@ -167,10 +167,9 @@ export function joinItem(
   if (submission === null)
     return { row: null, entries: [listed(defects.join('; '), status ?? '', null)] };
   const missing = unlisted.defectsOf(submission.data);
-  const { row, rejections } = joinRow(submission, [...defects, ...missing], fields, hashKey);
-  if (rejections.length === 0) return { row, entries: [] };
-  const reason = rejections.map((each) => each.reason).join('; ');
-  return { row, entries: [listed(reason, row.status, row.createdAt)] };
+  const { row, reasons } = joinRow(submission, [...defects, ...missing], fields, hashKey);
+  if (reasons.length === 0) return { row, entries: [] };
+  return { row, entries: [listed(reasons.join('; '), row.status, row.createdAt)] };
 }
 
 const minus = (a: Applied, b: Applied): Applied => ({

@@ -11,6 +11,15 @@ export interface ListQuery {
   readonly dateTo?: string;
 }
 
+/** The submissions created within [fromMs, toMs), of one status or of all. */
+export interface Span {
+  readonly status?: string;
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+}
+
+export const WHOLE: Span = { fromMs: null, toMs: null };
+
 /** One page of a list. */
 export interface Page {
   readonly items: readonly SubmissionItem[];
@@ -180,8 +189,6 @@ export class PageList implements AsyncIterable<Page> {
   #next = 1;
   /** How many the first page showed; 0: it has not come. */
   #size = 0;
-  #isAskedFor = false;
-  #onAsked = (): void => {};
 
   /** `read`: asks for a page, with the size of the first one. */
   constructor(
@@ -194,12 +201,6 @@ export class PageList implements AsyncIterable<Page> {
     // A list of which one page is wanted mostly is not read ahead.
     if (ahead > 1)
       this.#coming[0]?.then((page) => page.isLast || this.#follow(page)).catch(() => {});
-  }
-
-  /** Calls once all pages have been asked for, as far as is known. */
-  onAsked(call: () => void): void {
-    this.#onAsked = call;
-    if (this.#isAskedFor) call();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Page, void, undefined> {
@@ -221,11 +222,7 @@ export class PageList implements AsyncIterable<Page> {
   /** Asks for more pages, as many as the list has by this one. */
   #follow({ items, total }: Page): void {
     this.#size ||= Math.max(1, items.length);
-    const isMore = (): boolean => (this.#next - 1) * this.#size < total;
-    while (this.#coming.length < this.#ahead && isMore()) this.#ask();
-    if (isMore() || this.#isAskedFor) return;
-    this.#isAskedFor = true;
-    this.#onAsked();
+    while (this.#coming.length < this.#ahead && (this.#next - 1) * this.#size < total) this.#ask();
   }
 
   #ask(given?: Page): void {

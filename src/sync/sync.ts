@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { accounted, agreed, isDue, sumOf } from '../mirror/form-state.ts';
-import { areIgnored, askCounts, type Counts, sameCounts, uncounted } from './counts.ts';
+import { areIgnored, askCounts, type Counts, uncounted } from './counts.ts';
 import { flagDue, readDue, takeSnapshot } from './due.ts';
-import { Incomplete } from './incomplete.ts';
+import { Incomplete } from './work.ts';
 import { isNewestFirst, learnBounds } from './profile.ts';
 import { narrowAll } from './narrow.ts';
 import { type Newest, readNewest } from './newest.ts';
@@ -45,7 +45,7 @@ export async function sync(work: Work): Promise<void> {
     learnStatuses(work, counts, newest);
     if (agrees(work, counts, newest))
       return agree(work, counts.askedAtMs, hasStatuses(work, counts, given));
-    const isStill = before !== null && (counts.statuses === null || sameCounts(counts, before));
+    const isStill = before !== null && isDeepStrictEqual(counts.statuses, before.statuses);
     if (!isStill || !hasFound) moves++;
     const { tally } = form.state;
     // Nothing moves at the source, and narrowing found nothing: its dates do not mean the time of creation.
@@ -79,7 +79,7 @@ function learnStatuses({ profile }: Work, counts: Counts, { total }: Newest): vo
   if (counts.statuses === null || total === 0) return;
   if (areIgnored(counts, total)) profile.learn({ hasStatuses: false });
   // Counts of another moment than the total, or beside a status that is not documented, tell nothing.
-  else if (sumOf(counts.statuses.values()) === total) profile.learn({ hasStatuses: true });
+  else if (sumOf(Object.values(counts.statuses)) === total) profile.learn({ hasStatuses: true });
 }
 
 /** How many submissions fewer the source has than the target accounts for. */
@@ -98,7 +98,7 @@ function agrees({ form, profile }: Work, { statuses }: Counts, { total, since }:
   if (sumOf(stored.values()) !== total) return false;
   if (statuses === null || profile.now.hasStatuses === false) return true;
   if (since.hasChanged) return false;
-  return [...statuses].every(
+  return Object.entries(statuses).every(
     ([status, count]) => (stored.get(status) ?? 0) - (since.late.get(status) ?? 0) === count,
   );
 }

@@ -1,17 +1,27 @@
-import type { Clock } from '../base/clock.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import { cellText, looksHashed } from '../mirror/cells.ts';
-import { isHashed } from '../mirror/picks.ts';
-import type { OpenForm, Row, Store, StoredRow, TargetNotice } from '../mirror/port.ts';
+import { isHashed, type Joining } from '../mirror/picks.ts';
+import type { OpenForm, Row, Run, Store, StoredRow, TargetNotice } from '../mirror/port.ts';
+import { compareRow } from '../mirror/row.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import type { Joining } from '../mirror/picks.ts';
+import { type Mirroring, sourceOf } from './mirroring.ts';
+import { ProfileRecord } from './profile.ts';
+import { AGREEMENT } from './records.ts';
 import type { Source } from './source.ts';
-import type { Profile } from './profile.ts';
-import { compareItems, type Difference, differencesOf, type Differing, verify } from './verify.ts';
+import { allRows } from './target.ts';
+import { compareItems, type Difference, extra, verify } from './verify.ts';
 
 /*
- * The comparison of the command `verify`: what differs is looked at again, as a run may be on its way.
+ * The comparison of the command `verify`: what differs is looked at again, as a run may be on its way. The API does not say when a
+ * submission changed. One that was unchanged at the source for longer than the next runs need to bring it, and still differs,
+ * counts as a difference; what is younger is lag.
  */
+
+/** Submissions that differ in one way: how many, and the IDs of the first of them. */
+export interface Differing {
+  readonly count: number;
+  readonly ids: readonly string[];
+}
 
 /** How a form compares with its copy in a target. */
 export interface VerifyReport {
@@ -46,135 +56,185 @@ export interface VerifyReport {
   readonly requests: number;
 }
 
-/** How long differences are looked at again. */
-export interface Patience {
-  readonly waitMs: number;
-  /** A change of this age is explained by the next runs. */
-  readonly explainedMs: number;
+/** How a comparison is asked for. `waitMs`: how long what differs is looked at again; left out: as long as the schedule explains. */
+export interface VerifyWishes {
+  readonly waitMs?: number | undefined;
   /** Called with how many differ, and until when they are looked at again. */
-  readonly onWait: (differing: number, untilMs: number) => void;
+  readonly onWait?: (differing: number, untilMs: number) => void;
 }
 
-export interface VerifyParts {
-  readonly source: Source;
-  readonly form: Form;
-  readonly store: Store;
-  readonly joining: Joining;
-  readonly profile: Profile;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+/** A comparison that has read all of the source. */
+export interface StartedVerification {
+  /** Looks again at what differs: at the target now and then, at the source once more at the end. To be called once. */
+  finish(wishes: VerifyWishes): Promise<VerifyReport>;
 }
-
-/** What a comparison found, without what its caller knows. */
-export type Verified = Omit<
-  VerifyReport,
-  'form' | 'target' | 'startedAt' | 'endedAt' | 'notices' | 'lastRunAt' | 'requests'
->;
 
 /** A table that is all wrong needs no second look, and is not kept in memory. */
 const MOST_LOOKED_AT = 1_000;
 const LOOK_EVERY_MS = 3_000;
 const LISTED = 20;
+/** A scheduled job has its own delays. */
+const SHORTEST_MS = 10_000;
+/** The longest wait that a person did not ask for. */
+const LONGEST_WAIT_MS = 5 * 60_000;
+/** A run over a long form may take minutes, and only its end is recorded. */
+const SURELY_IDLE_MS = 10 * 60_000;
+/** So many runs tell how long one takes. */
+const RECENT_RUNS = 400;
 
 /** A submission that differs. */
-interface Suspect {
+interface Suspect extends Pick<Difference, 'columns' | 'fieldIds'> {
   /** `denied`: the list showed it, and asked for by ID the source says that it is gone. */
-  readonly kind: 'missing' | 'extra' | 'changed' | 'denied';
-  readonly columns: readonly string[];
-  readonly fieldIds: readonly string[];
+  readonly kind: Difference['kind'] | 'denied';
   /** As the source showed it; null for `extra`, and beyond those that are looked at again. */
   readonly row: Row | null;
   /** The source showed another version at the end than at the beginning. */
   readonly hasChanged: boolean;
 }
+type Suspects = ReadonlyMap<string, Suspect>;
 
-/** A comparison that has read all of the source. */
-export interface StartedVerification {
-  /** Looks again at what differs. To be called once. */
-  finish(patience: Patience): Promise<Verified>;
-}
+const suspectOf = ({ kind, row, columns, fieldIds }: Difference): Suspect => {
+  return { kind, row, columns, fieldIds, hasChanged: false };
+};
 
 /**
- * Compares a form, and looks again at what differs until it agrees or the patience is over: at the target now and then, at the source
- * once more at the end. Rejects as source and target do.
+ * Compares a form with its copy. `pollMs`: the longest time between two polls; null: no run is to be expected, and every difference
+ * counts. Rejects as source and target do.
  */
-export async function startVerification(parts: VerifyParts): Promise<StartedVerification> {
-  const { source, form, store, joining, profile, clock } = parts;
-  await using held = await opened(store, form.id);
-  const found = new Map<string, Suspect>();
+export async function startVerification(
+  mirroring: Mirroring,
+  formId: string,
+  joining: Joining,
+  pollMs: number | null,
+  signal: AbortSignal,
+): Promise<StartedVerification> {
+  const { client, clock, store, target, sourceName } = mirroring;
+  const source = sourceOf(mirroring, signal);
   const startedAtMs = clock.now();
-  const result = await verify(source, form, held.form, joining, profile, clock, (difference) =>
-    found.set(difference.id, suspectOf(difference, found.size < MOST_LOOKED_AT)),
-  );
-  for (const id of found.keys()) if (!result.differing.has(id)) found.delete(id);
+  const form = await client.getForm(formId, { signal });
+  const profile = await ProfileRecord.load(store, sourceName, startedAtMs);
+  await using held = await opened(store, formId);
+  const parts = { source, form, held: held.form, joining, clock };
+  let many = 0;
+  const result = await verify(parts, profile.now, (difference): Suspect => {
+    const suspect = suspectOf(difference);
+    return ++many <= MOST_LOOKED_AT ? suspect : { ...suspect, row: null };
+  });
   const plain = held.form === null ? [] : await plainRows(held.form, form, joining);
-  const { rejected = 0, forgotten = 0 } = held.form?.state.tally ?? {};
+  const { fields = [], state = null } = held.form ?? {};
+  const runs = (await held.form?.runs(RECENT_RUNS)) ?? [];
+  const polledAtMs = (await AGREEMENT.read(store))?.atMs ?? 0;
+  const lastRunAtMs = Math.max(polledAtMs, runs[0]?.endedAtMs ?? 0);
   return {
-    async finish({ waitMs, explainedMs, onWait }) {
-      let suspects: ReadonlyMap<string, Suspect> = found;
-      if (found.size <= MOST_LOOKED_AT) {
-        const untilMs = clock.now() + waitMs;
+    async finish({ waitMs, onWait = () => {} }) {
+      const { explainedMs, worthMs } =
+        pollMs === null ? NO_PATIENCE : patienceOf(pollMs, runs, polledAtMs, clock.now());
+      const place = { source, form, store, joining, clock };
+      let suspects: Suspects = result.found;
+      if (suspects.size <= MOST_LOOKED_AT) {
+        const untilMs = clock.now() + (waitMs ?? worthMs);
         while (suspects.size > 0 && clock.now() < untilMs) {
           onWait(suspects.size, untilMs);
-          await clock.sleep(Math.min(LOOK_EVERY_MS, untilMs - clock.now()), parts.signal);
-          suspects = await unlikeStored(parts, suspects);
+          await clock.sleep(Math.min(LOOK_EVERY_MS, untilMs - clock.now()), signal);
+          suspects = await unlikeStored(place, suspects);
         }
-        suspects = await unlikeSource(parts, suspects);
+        suspects = await unlikeSource(place, suspects);
       }
       const isYoung = ({ kind, row, hasChanged }: Suspect): boolean =>
         explainedMs > 0 &&
         (hasChanged ||
           (kind === 'missing' && Date.parse(row?.createdAt ?? '') > startedAtMs - explainedMs));
-      const young = [...suspects].flatMap(([id, one]) => (isYoung(one) ? [id] : []));
-      const left = [...suspects].filter(([, one]) => one.kind !== 'denied' && !isYoung(one));
-      const denied = [...suspects].flatMap(([id, { kind }]) => (kind === 'denied' ? [id] : []));
-      const idsOf = (kind: Suspect['kind']): Differing =>
-        firstOf(left.flatMap(([id, one]) => (one.kind === kind ? [id] : [])));
-      const undecided = {
-        count: result.undecided.count + denied.length,
-        ids: [...result.undecided.ids, ...denied].slice(0, LISTED),
-      };
-      const isProven = result.isProven && undecided.count === 0;
-      const same = young.length > 0 ? 'lagging' : 'same';
+      const groups = Map.groupBy(suspects, ([, one]) => (isYoung(one) ? 'young' : one.kind));
+      const idsOf = (group: Suspect['kind'] | 'young'): string[] =>
+        (groups.get(group) ?? []).map(([id]) => id);
+      const undecided = [...result.undecided, ...idsOf('denied')];
+      const [missing, gone, changed] = [idsOf('missing'), idsOf('extra'), idsOf('changed')];
+      const isDifferent = missing.length + gone.length + changed.length + plain.length > 0;
+      const isProven = result.isProven && undecided.length === 0;
+      const lagging = firstOf(idsOf('young'));
+      const same = lagging.count > 0 ? 'lagging' : 'same';
+      const stored = (await store.forms()).find((one) => one.state.formId === formId);
       return {
-        outcome: left.length + plain.length > 0 ? 'different' : isProven ? same : 'unproven',
+        form: { id: form.id, slug: form.slug, name: form.name },
+        target,
+        outcome: isDifferent ? 'different' : isProven ? same : 'unproven',
+        startedAt: iso(startedAtMs),
+        endedAt: iso(clock.now()),
         compared: result.compared,
-        missing: idsOf('missing'),
-        extra: idsOf('extra'),
+        missing: firstOf(missing),
+        extra: firstOf(gone),
         differing: {
-          ...idsOf('changed'),
-          columns: columnsOf(
-            left.flatMap(([, one]) => (one.kind === 'changed' ? [one] : [])),
-            form,
-            held.form?.fields ?? [],
-          ),
+          ...firstOf(changed),
+          columns: columnsOf(groups.get('changed') ?? [], [...fields, ...form.fields]),
         },
         plain: firstOf(plain),
-        lagging: { ...firstOf(young), withinMs: explainedMs },
-        undecided,
-        listed: rejected,
-        forgotten,
+        lagging: { ...lagging, withinMs: explainedMs },
+        undecided: firstOf(undecided),
+        listed: state?.tally.rejected ?? 0,
+        forgotten: state?.tally.forgotten ?? 0,
+        notices: stored?.notices ?? [],
+        lastRunAt: lastRunAtMs === 0 ? null : iso(lastRunAtMs),
+        requests: source.requests,
       };
     },
   };
 }
 
-function suspectOf({ stored, row, columns, fieldIds }: Difference, isKept: boolean): Suspect {
-  const isMissing = stored === null || stored.deletedAt !== null;
-  const kind = row === null ? 'extra' : isMissing ? 'missing' : 'changed';
-  return { kind, columns, fieldIds, row: isKept ? row : null, hasChanged: false };
-}
+const iso = (ms: number): string => new Date(ms).toISOString();
 
 const firstOf = (ids: readonly string[]): Differing => ({
   count: ids.length,
   ids: ids.slice(0, LISTED),
 });
 
+/** How patient a comparison is. */
+interface Patience {
+  /** A change younger than this is lag: the next run that finds it has not ended yet. 0: no run is to be expected. */
+  readonly explainedMs: number;
+  /** How long what differs is worth a second look. */
+  readonly worthMs: number;
+}
+
+const NO_PATIENCE: Patience = { explainedMs: 0, worthMs: 0 };
+
+/**
+ * How patient to be, by the schedule, the form's runs (the newest first) and the newest poll. Where no run has ended for much longer
+ * than the schedule explains, no process syncs, and nothing is lag. It is worth waiting only where a poll came some time after the last
+ * run, or two runs came in time: a single run may have been a person's. A row that the target refuses is not lag, at
+ * any age: no run is known to bring it (L6).
+ */
+function patienceOf(
+  pollMs: number,
+  runs: readonly Run[],
+  polledAtMs: number,
+  nowMs: number,
+): Patience {
+  const [newest] = runs;
+  if (newest?.outcome === 'failed' && newest.code?.startsWith('TARGET_') === true)
+    return NO_PATIENCE;
+  const longestRunMs = Math.max(
+    0,
+    ...runs.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs),
+  );
+  const explainedMs = Math.max(SHORTEST_MS, 2 * (pollMs + longestRunMs));
+  const endedWithin = (ms: number): number =>
+    runs.filter(({ endedAtMs }) => nowMs - endedAtMs <= ms).length;
+  const isPolled =
+    nowMs - polledAtMs <= explainedMs && polledAtMs > (newest?.endedAtMs ?? 0) + SHORTEST_MS;
+  const isAtWork = isPolled || (endedWithin(explainedMs) > 0 && endedWithin(2 * explainedMs) > 1);
+  if (!isAtWork && endedWithin(Math.max(2 * explainedMs, SURELY_IDLE_MS)) === 0) return NO_PATIENCE;
+  return { explainedMs, worthMs: isAtWork ? Math.min(explainedMs, LONGEST_WAIT_MS) : 0 };
+}
+
+/** Where what differs is looked at again: the form is opened each time, as runs go on. */
+interface Place extends Pick<Mirroring, 'store' | 'clock'> {
+  readonly source: Source;
+  readonly form: Form;
+  readonly joining: Joining;
+}
+
 /** Those that the target does not hold yet as the source showed them. */
-async function unlikeStored(
-  { form, store }: VerifyParts,
-  suspects: ReadonlyMap<string, Suspect>,
-): Promise<ReadonlyMap<string, Suspect>> {
+async function unlikeStored({ form, store }: Place, suspects: Suspects): Promise<Suspects> {
   await using held = await opened(store, form.id);
   const live = new Map<string, StoredRow>();
   for await (const rows of held.form?.rows({ ids: [...suspects.keys()] }, true) ?? [])
@@ -183,41 +243,34 @@ async function unlikeStored(
     [...suspects].filter(([id, { row }]) => {
       const stored = live.get(id);
       if (row === null || stored === undefined) return (row === null) === (stored !== undefined);
-      const { system, others } = differencesOf(row, stored, row.cells.keys());
-      return system.length + others.length > 0;
+      const { columns, fieldIds } = compareRow(row, stored, row.cells.keys());
+      return columns.length + fieldIds.length > 0;
     }),
   );
 }
 
 /** Those that still differ from what the source says of each. One that the source leaves open stays. */
-async function unlikeSource(
-  { source, form, store, joining, clock }: VerifyParts,
-  suspects: ReadonlyMap<string, Suspect>,
-): Promise<ReadonlyMap<string, Suspect>> {
+async function unlikeSource(place: Place, suspects: Suspects): Promise<Suspects> {
   const there: SubmissionItem[] = [];
-  const gone = new Set<string>();
+  const gone: string[] = [];
   const open = new Set<string>();
-  await source.byIds([...suspects.keys()], (id, answer) => {
+  await place.source.byIds([...suspects.keys()], (id, answer) => {
     if (answer.kind === 'there') there.push(answer.item);
-    else if (answer.kind === 'gone') gone.add(id);
+    else if (answer.kind === 'gone') gone.push(id);
     else open.add(id);
   });
-  await using held = await opened(store, form.id);
-  const now = new Map<string, Suspect>();
-  await compareItems(form, held.form, joining, clock.now(), there, (difference) =>
-    now.set(difference.id, suspectOf(difference, true)),
-  );
-  for await (const rows of held.form?.rows({ ids: [...gone] }) ?? [])
-    for (const { id } of rows)
-      now.set(id, { kind: 'extra', columns: [], fieldIds: [], row: null, hasChanged: false });
+  await using held = await opened(place.store, place.form.id);
+  const now = new Map(await compareItems({ ...place, held: held.form }, there, suspectOf));
+  for await (const rows of held.form?.rows({ ids: gone }) ?? [])
+    for (const { id } of rows) now.set(id, suspectOf(extra(id)));
   return new Map(
     [...suspects].flatMap(([id, before]): [string, Suspect][] => {
       const found = now.get(id);
       if (open.has(id)) return [[id, before]];
-      if (found === undefined && before.kind === 'missing' && gone.has(id))
-        return [[id, { ...before, kind: 'denied' }]];
-      if (found === undefined) return [];
-      return [[id, { ...found, hasChanged: versionOf(found.row) !== versionOf(before.row) }]];
+      if (found !== undefined)
+        return [[id, { ...found, hasChanged: versionOf(found.row) !== versionOf(before.row) }]];
+      const isDenied = before.kind === 'missing' && gone.includes(id);
+      return isDenied ? [[id, { ...before, kind: 'denied' }]] : [];
     }),
   );
 }
@@ -234,30 +287,23 @@ const versionOf = (row: Row | null): string =>
 /** IDs of rows with a plain answer where a hash belongs. */
 async function plainRows(held: OpenForm, form: Form, { picks }: Joining): Promise<string[]> {
   const hashed = held.fields.filter(({ id }) => isHashed(picks, form, id)).map(({ id }) => id);
+  if (hashed.length === 0) return [];
+  const isPlain = ({ cells }: StoredRow): boolean =>
+    hashed.some((id) => (cells.get(id) ?? null) !== null && !looksHashed(cells.get(id) ?? null));
   const plain: string[] = [];
-  if (hashed.length === 0) return plain;
-  for (const isDeleted of [false, true])
-    for await (const rows of held.rows({ isDeleted }, true))
-      for (const { id, cells } of rows)
-        if (
-          hashed.some((field) => {
-            const cell = cells.get(field) ?? null;
-            return cell !== null && !looksHashed(cell);
-          })
-        )
-          plain.push(id);
+  for await (const rows of allRows(held, {}, true))
+    plain.push(...rows.filter(isPlain).map(({ id }) => id));
   return plain;
 }
 
 /** In how many of the rows each column differs. */
 function columnsOf(
-  changed: readonly Pick<Difference, 'columns' | 'fieldIds'>[],
-  form: Form,
-  stored: OpenForm['fields'],
+  changed: readonly (readonly [string, Suspect])[],
+  fields: readonly { readonly id: string; readonly label: string }[],
 ): Record<string, number> {
-  const labels = new Map([...stored, ...form.fields].map(({ id, label }) => [id, label]));
+  const labels = new Map(fields.map(({ id, label }) => [id, label]));
   const columns: Record<string, number> = {};
-  for (const difference of changed)
+  for (const [, difference] of changed)
     for (const name of [
       ...difference.columns,
       ...difference.fieldIds.map((id) => labels.get(id) ?? id),

@@ -1,12 +1,17 @@
 import type { Clock } from '../base/clock.ts';
-import { liveRows } from '../mirror/form-state.ts';
-import type { OpenForm, RowQuery } from '../mirror/port.ts';
-import { Incomplete } from './incomplete.ts';
+import { liveRows, sumOf } from '../mirror/form-state.ts';
+import type { OpenForm } from '../mirror/port.ts';
 import type { ProfileRecord } from './profile.ts';
-import type { SinceCounts } from './since-counts.ts';
 import type { Sink } from './sink.ts';
-import type { Counts } from './counts.ts';
-import { type ListQuery, type Page, PAGE, type PageList, type Source } from './source.ts';
+import type { Counts, SinceCounts } from './counts.ts';
+import {
+  type ListQuery,
+  type Page,
+  PAGE,
+  type PageList,
+  type Source,
+  type Span,
+} from './source.ts';
 
 /** What a run is asked to do. */
 export interface SyncOptions {
@@ -43,13 +48,9 @@ export interface Work {
   seen: number;
 }
 
-/** The part of a form that is read: the submissions created within [fromMs, toMs), of one status or of all. */
-export interface Span extends Pick<RowQuery, 'status'> {
-  readonly fromMs: number | null;
-  readonly toMs: number | null;
-}
-
-export const WHOLE: Span = { fromMs: null, toMs: null };
+/** How many submissions of a span are accounted for. */
+export const accountedIn = async (of: Pick<OpenForm, 'counts'>, span: Span): Promise<number> =>
+  sumOf((await of.counts(span, 'all')).map(({ count }) => count));
 
 /** A run may take so many requests, and so many for each page that its rows fill. */
 const [FEW_REQUESTS, REQUESTS_A_PAGE] = [300, 4];
@@ -78,4 +79,26 @@ export function spend({ source, form, sink }: Work, pageSize = PAGE): void {
   const rows = liveRows(form.state.tally) + sink.size;
   const pages = rows / Math.max(1, Math.min(PAGE, pageSize));
   if (source.requests > FEW_REQUESTS + REQUESTS_A_PAGE * pages) throw new Incomplete('REQUESTS');
+}
+
+/** Why a run has no proof that it saw everything (L3): each reason is a sentence for a person. */
+export const REASONS = {
+  MOVING: 'the form changes faster than it can be read',
+  CONTRADICTION: 'the list shows another number of submissions than it says',
+  UNPROVEN: 'the list changes each time it is read, and cannot be divided by date',
+  HIDES: 'the list hides submissions that the source has when they are asked for by ID',
+  FOREIGN: 'the list shows submissions of other forms: formId is ignored',
+  REQUESTS: 'it would take more requests than the form is worth; the next run goes on',
+} as const;
+export type Reason = keyof typeof REASONS;
+
+/** Ends a run: the submissions it saw are stored, and nothing is claimed. */
+export class Incomplete extends Error {
+  override readonly name = 'Incomplete';
+  readonly reason: Reason;
+
+  constructor(reason: Reason) {
+    super(REASONS[reason]);
+    this.reason = reason;
+  }
 }

@@ -2,12 +2,13 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
-import { isHopeless, readRefusal, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
-import type { FormIdentity } from '../mirror/types.ts';
 import { type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Entry, OpenForm, Store } from '../mirror/port.ts';
-import { type Mirroring, openForWriting, type Opened, readForm } from './mirroring.ts';
-import { Source } from './source.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import { type Mirroring, openForWriting, type Opened, readForm, sourceOf } from './mirroring.ts';
+import { noteWriteBack } from './records.ts';
+import type { Source } from './source.ts';
+import { entriesOf } from './target.ts';
 
 /** Which statuses are changed, and into which. */
 export interface WriteBackRule {
@@ -26,35 +27,26 @@ export interface WriteBackReport {
   readonly failed: number;
   /** Not tried, as the source refused the same change within the last day. */
   readonly remembered: number;
-  /** More wait: the job is to be queued again. */
-  readonly hasMore: boolean;
   /** Some of those whose status could not be changed, with why. */
   readonly unwritten: readonly { readonly submissionId: string; readonly reason: string }[];
-  /** Nothing succeeded, so that the others were not tried. */
-  readonly isHopeless: boolean;
-  readonly code: string | null;
-  readonly error: string | null;
   /** Why not every status was changed that could be; null when all were, or when the source refused single ones and took others. */
   readonly failure: MirrorError | null;
 }
 
-/** The report of a write-back that had nothing to do, without its form. */
-export const NOTHING_WRITTEN: Omit<WriteBackReport, 'form'> = {
-  outcome: 'done',
+/** The report of a write-back that could not begin. */
+export const nothingWritten = (form: FormIdentity, failure: MirrorError): WriteBackReport => ({
+  form,
+  outcome: OUTCOMES[failure.code] ?? 'failed',
   written: 0,
   adopted: 0,
   refused: 0,
   failed: 0,
   remembered: 0,
-  hasMore: false,
   unwritten: [],
-  isHopeless: false,
-  code: null,
-  error: null,
-  failure: null,
-};
+  failure,
+});
 
-/** So many submissions a job: a crash in between costs reading these again. */
+/** So many submissions at once: a crash in between costs reading these again. */
 const MOST_AT_ONCE = 50;
 /** A report names so many that could not be changed. */
 const MOST_NAMED = 10;
@@ -62,6 +54,12 @@ const MOST_NAMED = 10;
 const FRESH_MS = 10_000;
 /** Some sources show a change a moment after they made it. */
 const LOOK_AGAIN_MS = 2_000;
+/** How often a write-back that another process is in the way of is tried again. */
+const BUSY_PAUSE_MS = 500;
+/** For how long a submission whose change of status was refused is not tried again, unless it changes before: a day. */
+export const REFUSAL_LASTS_MS = 24 * 3_600_000;
+/** So many failures without any success, and so many in a row after one, are not about single submissions. */
+const [HOPELESS_FROM_THE_START, HOPELESS_IN_A_ROW] = [10, 100];
 
 /** Rows that may wait for write-back: not fewer than do. */
 export const mayWait = ({ tally }: FormState, { from }: WriteBackRule): boolean =>
@@ -77,52 +75,124 @@ interface Written {
   readonly isUnsure?: boolean;
 }
 
+const isUnwritten = ({ what }: Written): boolean => what === 'refused' || what === 'failed';
+
+/** All that mirror the form. */
+export type WrittenTargets = readonly [Mirroring, ...Mirroring[]];
+
+/** One write-back of a form. */
+interface Writing {
+  readonly targets: WrittenTargets;
+  readonly form: FormIdentity;
+  readonly rule: WriteBackRule;
+  readonly source: Source;
+  readonly signal: AbortSignal;
+  /** Each submission once. */
+  readonly results: Map<string, Written>;
+  readonly pace: { succeeded: number; failedInARow: number };
+}
+
+/** Whether going on would only repeat the same failure, for thousands of submissions and again at the next run. */
+const isHopeless = ({ pace: { succeeded, failedInARow } }: Writing): boolean =>
+  failedInARow >= (succeeded === 0 ? HOPELESS_FROM_THE_START : HOPELESS_IN_A_ROW);
+
 /**
- * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7): holds the
- * form's lease in each, reads each submission by its ID just before the PATCH and again after it, and stores the latest reading. A
- * submission that the source refuses delays no other. Never rejects.
+ * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7), some at a time:
+ * holds the form's lease in each target, reads each submission by its ID just before the PATCH and again after it, and stores the
+ * latest reading. A submission that the source refuses delays no other. What could not be done is kept in each target. Never rejects.
  */
 export async function writeBack(
-  targets: readonly Mirroring[],
-  identity: FormIdentity,
+  targets: WrittenTargets,
+  form: FormIdentity,
   rule: WriteBackRule,
+  waitMs: number,
   signal: AbortSignal,
 ): Promise<WriteBackReport> {
-  const report: WriteBackReport = { ...NOTHING_WRITTEN, form: identity };
   const [first] = targets;
-  if (first === undefined) return report;
-  try {
-    await using stack = new AsyncDisposableStack();
-    const form = await readForm(first, identity.id, signal);
-    if (form === null) return report;
-    const opened: Opened[] = [];
-    for (const mirroring of targets) {
-      const held = await mirroring.store.open({ id: identity.id }, 'read');
-      await held?.[Symbol.asyncDispose]();
-      // A target that has none of it yet: its first copy comes before.
-      if (held === null) return { ...report, outcome: 'waiting' };
-      opened.push(stack.use(await openForWriting(mirroring, form, signal)));
+  const { clock } = first;
+  const results = new Map<string, Written>();
+  const source = sourceOf(first, signal);
+  const pace = { succeeded: 0, failedInARow: 0 };
+  const writing: Writing = { targets, form, rule, source, signal, results, pace };
+  const untilMs = clock.now() + waitMs;
+  let outcome: WriteBackReport['outcome'] = 'done';
+  let failure: MirrorError | null = null;
+  for (let state: BatchState = 'more'; state === 'more';) {
+    try {
+      state = await writeBatch(writing);
+      if (state === 'waiting') outcome = state;
+    } catch (error) {
+      failure = toMirrorError(error);
+      const isBusy = failure.code === 'TARGET_BUSY' && clock.now() < untilMs;
+      if (isBusy) await clock.sleep(BUSY_PAUSE_MS, signal).catch(() => {}); // The next try reports the stop.
+      else [state, outcome] = ['done', OUTCOMES[failure.code] ?? 'failed'];
+      if (isBusy) failure = null;
     }
-    return await writeAll(
-      new Source(first.client, first.concurrency, signal),
-      first,
-      opened,
-      rule,
-      report,
-    );
-  } catch (error) {
-    const failure = toMirrorError(error);
-    const { code, message } = failure;
-    const outcome =
-      code === 'PAUSED'
-        ? 'paused'
-        : code === 'TARGET_BUSY'
-          ? 'waiting'
-          : code === 'CANCELLED'
-            ? 'stopped'
-            : 'failed';
-    return { ...report, outcome, code, error: message, failure };
   }
+  const count = (what: Written['what']): number =>
+    [...results.values()].filter((each) => each.what === what).length;
+  const [refused, failed] = [count('refused'), count('failed')];
+  failure ??= failureOf(writing, refused, failed);
+  if (failure !== null && outcome === 'done') outcome = 'failed';
+  const remembered = Math.max(0, (await refusedIn(targets, form)) - refused);
+  if (outcome === 'done' || outcome === 'failed') {
+    const since = new Date(clock.now()).toISOString();
+    const { code = null, message: error = null } = failure ?? {};
+    const isClean = failure === null && refused + remembered === 0;
+    const problem = isClean ? null : { since, code, error, refused: refused + remembered };
+    // If it cannot be stored, the report still has it.
+    for (const { store } of targets) await noteWriteBack(store, form.id, problem).catch(() => {});
+  }
+  return {
+    form,
+    outcome,
+    written: count('written'),
+    adopted: count('adopted'),
+    refused,
+    failed,
+    remembered,
+    unwritten: unwrittenOf(writing),
+    failure,
+  };
+}
+
+type BatchState = 'more' | 'done' | 'waiting';
+
+const OUTCOMES: Partial<Record<MirrorError['code'], WriteBackReport['outcome']>> = {
+  PAUSED: 'paused',
+  TARGET_BUSY: 'waiting',
+  CANCELLED: 'stopped',
+};
+
+const unwrittenOf = ({ results }: Writing): WriteBackReport['unwritten'] =>
+  [...results]
+    .filter(([, result]) => isUnwritten(result))
+    .slice(0, MOST_NAMED)
+    .map(([submissionId, { reason }]) => ({ submissionId, reason }));
+
+/** A write-back has failed if more than single submissions could not be changed. */
+function failureOf(writing: Writing, refused: number, failed: number): MirrorError | null {
+  const [first] = unwrittenOf(writing);
+  const isAnyWritten = [...writing.results.values()].some(({ what }) => what === 'written');
+  const isEnd = isHopeless(writing);
+  if (first === undefined || (failed === 0 && isAnyWritten && !isEnd)) return null;
+  const many = plural(refused + failed, 'submission');
+  const others = isEnd ? 'the others were not tried' : 'no other was held up';
+  const begin = isEnd ? 'Write-back stopped: ' : '';
+  const what = `${begin}${many} could not be set to ${writing.rule.to}; ${others}. The first: ${first.reason}`;
+  const code = failed > 0 ? 'FORMS_FAILED' : 'FORMS_REFUSED';
+  return new MirrorError(code, what, { retryable: false });
+}
+
+/** How many submissions are not tried for now in one of the targets, as the source refused them. */
+async function refusedIn(targets: readonly Mirroring[], { id }: FormIdentity): Promise<number> {
+  let most = 0;
+  for (const { store } of targets) {
+    const states = await store.states().catch(() => []);
+    const state = states.find((each) => each.state.formId === id)?.state;
+    most = Math.max(most, state?.tally.refused ?? 0);
+  }
+  return most;
 }
 
 /** The submissions whose status the next write-back would try to change, as the targets have them. Changes nothing. */
@@ -148,17 +218,23 @@ export async function wouldWriteBack(
   return found;
 }
 
-async function writeAll(
-  source: Source,
-  { clock }: Mirroring,
-  opened: readonly Opened[],
-  rule: WriteBackRule,
-  report: WriteBackReport,
-): Promise<WriteBackReport> {
-  const waiting = await candidates(opened, rule, clock.now());
+/** Writes back some submissions. */
+async function writeBatch(writing: Writing): Promise<BatchState> {
+  const { targets, form: identity, rule, source, signal, results, pace } = writing;
+  const { clock } = targets[0];
+  const form = await readForm(targets[0], identity.id, signal);
+  if (form === null) return 'done';
+  await using stack = new AsyncDisposableStack();
+  const opened: Opened[] = [];
+  for (const mirroring of targets) {
+    const held = await mirroring.store.open({ id: identity.id }, 'read');
+    await held?.[Symbol.asyncDispose]();
+    // A target that has none of it yet: its first copy comes before.
+    if (held === null) return 'waiting';
+    opened.push(stack.use(await openForWriting(mirroring, form, signal)));
+  }
+  const waiting = (await candidates(opened, rule, clock.now())).filter((id) => !results.has(id));
   const ids = waiting.slice(0, MOST_AT_ONCE);
-  const results = new Map<string, Written>();
-  const tally = { succeeded: 0, failedInARow: 0 };
   let fatal: unknown;
   // A person may pause while a batch is under way: that stops the next PATCH.
   const requireUnpaused = async (): Promise<void> => {
@@ -168,46 +244,25 @@ async function writeAll(
   await Promise.all(
     Array.from({ length: Math.min(source.concurrency, ids.length) }, async () => {
       for (const id of next) {
-        if (fatal !== undefined || isHopeless(tally)) return;
+        if (fatal !== undefined || isHopeless(writing)) return;
         try {
           const result = await writeOne(source, clock, id, rule, requireUnpaused);
           results.set(id, result);
-          const isFailure = result.what === 'refused' || result.what === 'failed';
-          if (isFailure) tally.failedInARow++;
-          else [tally.succeeded, tally.failedInARow] = [tally.succeeded + 1, 0];
+          if (isUnwritten(result)) pace.failedInARow++;
+          else [pace.succeeded, pace.failedInARow] = [pace.succeeded + 1, 0];
         } catch (error) {
           fatal ??= error;
         }
       }
     }),
   );
-  const isAnyWritten = [...results.values()].some(({ what }) => what === 'written');
-  if (!isAnyWritten)
+  if (![...results.values()].some(({ what }) => what === 'written'))
     for (const [id, result] of results)
       if (result.isUnsure === true) results.set(id, { ...result, what: 'failed' });
-  await storeAll(opened, results, rule, clock.now());
+  const done = new Map([...results].filter(([id]) => ids.includes(id)));
+  await storeAll(opened, done, rule, clock.now());
   if (fatal !== undefined) throw fatal;
-  const count = (what: Written['what']): number =>
-    [...results.values()].filter((each) => each.what === what).length;
-  const [refused, failed] = [count('refused'), count('failed')];
-  const worst = [...results.values()].find(({ what }) => what === 'refused' || what === 'failed');
-  const error = worst === undefined ? null : worst.reason;
-  return {
-    ...report,
-    outcome: worst === undefined ? 'done' : 'failed',
-    written: count('written'),
-    adopted: count('adopted'),
-    refused,
-    failed,
-    hasMore: waiting.length > ids.length && !isHopeless(tally),
-    unwritten: [...results]
-      .filter(([, { what }]) => what === 'refused' || what === 'failed')
-      .slice(0, MOST_NAMED)
-      .map(([submissionId, { reason }]) => ({ submissionId, reason })),
-    isHopeless: isHopeless(tally),
-    code: worst === undefined ? null : worst.what === 'refused' ? 'FORMS_REFUSED' : 'FORMS_FAILED',
-    error,
-  };
+  return waiting.length > ids.length && !isHopeless(writing) ? 'more' : 'done';
 }
 
 /** Submissions in one of the statuses that every target holds, and that none lists; a refused one rests for a day. */
@@ -231,13 +286,11 @@ async function candidates(
   return [...wanted];
 }
 
-async function listedIn(form: OpenForm, nowMs: number): Promise<Set<string>> {
-  const listed = new Set<string>();
-  for (const kind of ['rejected', 'held', 'undecided', 'refused'] as const)
-    for await (const entries of form.entries(kind))
-      for (const { id, atMs } of entries)
-        if (kind !== 'refused' || nowMs - atMs < REFUSAL_LASTS_MS) listed.add(id);
-  return listed;
+async function listedIn(form: OpenForm, nowMs: number): Promise<string[]> {
+  const entries = await entriesOf(form, ['rejected', 'held', 'undecided', 'refused']);
+  return entries
+    .filter(({ kind, atMs }) => kind !== 'refused' || nowMs - atMs < REFUSAL_LASTS_MS)
+    .map(({ id }) => id);
 }
 
 /** Writes back one submission. Throws an error that stops the batch: a refused key, a pause, a stop. */
@@ -265,12 +318,13 @@ async function writeOne(
   } catch (error) {
     const failure = toMirrorError(error);
     if (/^(CANCELLED|FORMS_UNAUTHORIZED|INTERNAL)$/.test(failure.code)) throw failure;
+    // 400 and 409: this submission may not go from the status it has to the wanted one; 422: the same, if others may. Anything else
+    // speaks of the key, the method, the server or the network, and may be mended at any time.
     const http = failure instanceof FormsApiError ? failure.status : null;
-    const speaksOf = readRefusal(http);
-    if (speaksOf === 'failure' && (http === null || http >= 300))
+    if (http === null || (http >= 300 && ![400, 409, 422].includes(http)))
       return { shown: before, what: 'failed', reason: failure.message };
     refusal = failure.message;
-    isUnsure = speaksOf === 'perhaps';
+    isUnsure = http === 422;
   }
   // Only the submission itself shows whether it was made.
   let after = await read(source, id);
@@ -337,19 +391,4 @@ async function storeAll(
     }
   }
   if (failures.length > 0) throw failures[0];
-}
-
-/** The report of a write-back that has come to its end: it failed only if more than single submissions could not be changed. */
-export function concluded(report: WriteBackReport, { to }: WriteBackRule): WriteBackReport {
-  const { outcome, refused, failed, unwritten, failure, isHopeless, written } = report;
-  if (outcome !== 'failed' || failure !== null) return report;
-  const [first] = unwritten;
-  if (first === undefined || (failed === 0 && written > 0 && !isHopeless))
-    return { ...report, outcome: 'done' };
-  const many = plural(refused + failed, 'submission');
-  const others = isHopeless ? 'the others were not tried' : 'no other was held up';
-  const begin = isHopeless ? 'Write-back stopped: ' : '';
-  const what = `${begin}${many} could not be set to ${to}; ${others}. The first: ${first.reason}`;
-  const code = failed > 0 ? 'FORMS_FAILED' : 'FORMS_REFUSED';
-  return { ...report, code, failure: new MirrorError(code, what, { retryable: false }) };
 }

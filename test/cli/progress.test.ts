@@ -5,7 +5,7 @@ import { showProgress } from '../../src/cli/progress.ts';
 import { endedLine } from '../../src/cli/run-report.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
-import { type RunReport, unopenedRun } from '../../src/sync/run-form.ts';
+import { blankRun, DONE, type RunReport } from '../../src/sync/run-form.ts';
 import { RecordedStream } from '../support/cli-host.ts';
 
 const SUBJECT = {
@@ -14,11 +14,7 @@ const SUBJECT = {
   isFull: true,
 } as const;
 const REPORT: RunReport = {
-  ...unopenedRun(SUBJECT.form, SUBJECT.target, null, 0, 1_000),
-  outcome: 'ok',
-  code: null,
-  error: null,
-  failure: null,
+  ...blankRun(SUBJECT.form, SUBJECT.target, DONE, 0, 1_000),
   requests: 14,
   inserted: 1_250,
   rejected: 2,

@@ -6,7 +6,7 @@ import { MirrorError } from '../../src/base/errors.ts';
 import { DataDir, type ProcessRecord } from '../../src/health/data-dir.ts';
 import { keepProcessRecord, readProcesses, startRunsHere } from '../../src/health/processes.ts';
 import type { OutcomeName } from '../../src/mirror/form-state.ts';
-import { type RunReport, unopenedRun } from '../../src/sync/run-form.ts';
+import { blankRun, type RunReport } from '../../src/sync/run-form.ts';
 import { loosePaths, pathsBelow } from '../support/other-user.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
@@ -24,7 +24,7 @@ afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
 /** How a run ended, `agoMs` before NOW. */
 function ended(outcome: OutcomeName, agoMs = 0, form = FORM_A, target = 'db'): RunReport {
   const failure = new MirrorError('TARGET_FULL', 'No room.', { cause: new Error('an answer') });
-  return { ...unopenedRun(form, target, failure, NOW - agoMs, NOW - agoMs), outcome };
+  return { ...blankRun(form, target, failure, NOW - agoMs, NOW - agoMs), outcome };
 }
 
 describe('DATA_DIR', () => {

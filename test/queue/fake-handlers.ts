@@ -30,7 +30,7 @@ export class FakeHandlers implements JobHandlers {
     writeBacks: [],
   });
   script: SyncScript = () => 'ok';
-  writeBackScript: (signal: AbortSignal) => 'done' | 'more' | Promise<'done'> = () => 'done';
+  writeBackScript: (signal: AbortSignal) => unknown = () => {};
   polls = 0;
   readonly syncs: SyncOrder[] = [];
   readonly writtenBack: string[] = [];
@@ -72,9 +72,9 @@ export class FakeHandlers implements JobHandlers {
     }
   }
 
-  async writeBack(formId: string, signal: AbortSignal): Promise<'done' | 'more'> {
+  async writeBack(formId: string, signal: AbortSignal): Promise<void> {
     this.writtenBack.push(formId);
-    return this.writeBackScript(signal);
+    await this.writeBackScript(signal);
   }
 
   /** Runs begun into a target. */

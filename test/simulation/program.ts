@@ -310,8 +310,8 @@ export class Worker {
         const outcome = await this.#handlers.sync(job.order, signal, () => {});
         return { outcome, again: outcome === 'busy' };
       }
-      const outcome = await this.#handlers.writeBack(job.formId, signal);
-      return { outcome, again: outcome === 'more' };
+      await this.#handlers.writeBack(job.formId, signal);
+      return { outcome: 'done', again: false };
     } catch (error) {
       return { outcome: `failed: ${(error as Error).message}`, again: false };
     }

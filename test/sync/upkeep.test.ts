@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { EMPTY_TALLY, newFormState, type OutcomeName } from '../../src/mirror/form-state.ts';
 import type { Erasure, OpenForm } from '../../src/mirror/port.ts';
 import { upkeep } from '../../src/sync/purge.ts';
-import { unopenedRun } from '../../src/sync/run-form.ts';
+import { blankRun, DONE } from '../../src/sync/run-form.ts';
 import type { Target } from '../../src/sync/target.ts';
 import { TestClock } from '../support/test-clock.ts';
 
@@ -34,7 +34,7 @@ async function removed(outcome: OutcomeName, fails = false): Promise<string[]> {
   const target = { name: 'db', kind: 'sqlite', address: '', store } as unknown as Target;
   await upkeep(
     target,
-    { ...unopenedRun(FORM, 'db', null, 0, 0), outcome },
+    { ...blankRun(FORM, 'db', DONE, 0, 0), outcome },
     {
       logger: silentLogger,
       clock,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING_WRITTEN } from '../../src/sync/write-back.ts';
+import { MirrorError } from '../../src/base/errors.ts';
+import { nothingWritten } from '../../src/sync/write-back.ts';
 import { type CountedRun, Metrics } from '../../src/web/metrics.ts';
 import { projectText } from '../support/readme.ts';
 import {
@@ -51,7 +52,10 @@ describe('the metrics of a process', () => {
     metrics.run(aRun());
     metrics.run(aRun({ outcome: 'incomplete', inserted: 0, requests: 3 }));
     const counts = { written: 4, refused: 1, failed: 3 };
-    metrics.writeBack({ ...NOTHING_WRITTEN, form: FORM_A, outcome: 'failed', ...counts });
+    metrics.writeBack({
+      ...nothingWritten(FORM_A, new MirrorError('FORMS_FAILED', '')),
+      ...counts,
+    });
     expect(await beginning(metrics, 'runs_total')).toEqual([
       'runs_total{form="frm_a",target="db",outcome="ok"} 1',
       'runs_total{form="frm_a",target="db",outcome="incomplete"} 1',

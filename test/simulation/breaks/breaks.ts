@@ -62,8 +62,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L8',
     name: 'a range that shows fewer than are accounted for has lost none',
     file: 'src/sync/absent.ts',
-    find: '(await accountedIn(work, query)) === keys.size) return;',
-    replace: '(await accountedIn(work, query)) >= keys.size) return;',
+    find: '(await accountedIn(form, query)) === keys.size) return;',
+    replace: '(await accountedIn(form, query)) >= keys.size) return;',
     with: ['delete'],
   },
   {
@@ -316,7 +316,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L16',
     name: 'a poll ignores what the newest page shows',
-    file: 'src/sync/poll-difference.ts',
+    file: 'src/sync/poll-search.ts',
     find: 'return nameless.size > 0 ? new Set(formIds) : found;',
     replace: 'return nameless.size > 0 ? new Set(formIds) : new Set();',
   },
@@ -390,8 +390,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L17',
     name: 'verify does not compare answers',
     file: 'src/sync/verify.ts',
-    find: 'const columns = [...system, ...others];',
-    replace: 'const columns = system;',
+    find: 'compareRow(row, before, fieldIds);',
+    replace: 'compareRow(row, before, []);',
   },
   {
     law: 'L17',

@@ -1,0 +1,109 @@
+import type { StoredField } from '../mirror/port.ts';
+import type { Cell, FormIdentity } from '../mirror/types.ts';
+import { deletionLimit } from './absent.ts';
+import { type Mirroring, sourceOf } from './mirroring.ts';
+import { ProfileRecord } from './profile.ts';
+import { blankRun, DONE, type Ending, type RunOptions, type RunReport } from './run-form.ts';
+import { type Difference, verify } from './verify.ts';
+
+/** A cell that a run would change: of a system column (`fieldId` is null), or of a field, by its label. */
+export interface ForeseenCell {
+  readonly column: string;
+  readonly fieldId: string | null;
+  readonly before: Cell;
+  readonly after: Cell;
+}
+
+/** What a run would do to a row: `restored` takes the mark of deletion away. */
+export const FORESEEN = ['inserted', 'updated', 'restored', 'deleted'] as const;
+
+/** What a dry run found. It may hold answers: it is for the person who asked, and for no log or event (L11). */
+export interface ForeseenChange {
+  readonly kind: (typeof FORESEEN)[number];
+  readonly submissionId: string;
+  /** Of a row that is there and would be changed or restored; in the order of the columns. */
+  readonly cells: readonly ForeseenCell[];
+}
+
+/** What a run would change: compares everything, and writes nothing. Rejects as source and target do. */
+export async function dryRun(
+  mirroring: Mirroring,
+  { id }: FormIdentity,
+  { acceptDeletes = 0 }: Pick<RunOptions, 'acceptDeletes'>,
+  onForeseen: (change: ForeseenChange) => void,
+  signal: AbortSignal,
+): Promise<RunReport> {
+  const { client, clock, store, target, maxDeleteFraction } = mirroring;
+  const startedAtMs = clock.now();
+  const source = sourceOf(mirroring, signal);
+  const form = await client.getForm(id, { signal });
+  const joining = await mirroring.joining(form, signal, false);
+  const profile = await ProfileRecord.load(store, mirroring.sourceName, startedAtMs);
+  const stored = (await store.forms()).find(({ state }) => state.formId === form.id);
+  await using opened = new AsyncDisposableStack();
+  const held = await store.open({ id: form.id }, 'read');
+  if (held !== null) opened.use(held);
+  const parts = { source, form, held, joining, clock };
+  const { found, compared, isProven, undecided } = await verify(parts, profile.now, (difference) =>
+    foreseenOf(difference, held?.fields ?? []),
+  );
+  const of = (...kinds: readonly ForeseenChange['kind'][]): ForeseenChange[] =>
+    [...found.values()].filter(({ kind }) => kinds.includes(kind));
+  const [changes, gone] = [of('inserted', 'updated', 'restored'), of('deleted')];
+  const limit = held && deletionLimit(held.state, { maxDeleteFraction, acceptDeletes });
+  const isHeld = gone.length > (limit ?? 0);
+  for (const change of isHeld ? changes : [...changes, ...gone]) onForeseen(change);
+  const ending: Ending = isHeld
+    ? {
+        outcome: 'held',
+        code: 'DELETIONS_HELD',
+        error: `${gone.length} deletions would wait for a person.`,
+        failure: null,
+      }
+    : (isProven && undecided.length === 0) || found.size > 0
+      ? DONE
+      : { outcome: 'incomplete', code: 'RUN_INCOMPLETE', error: UNPROVEN, failure: null };
+  const identity = { id: form.id, slug: form.slug, name: form.name };
+  return {
+    ...blankRun(identity, target, ending, startedAtMs, clock.now()),
+    isWhole: true,
+    accounted: compared,
+    requests: source.requests,
+    inserted: of('inserted').length,
+    updated: of('updated', 'restored').length,
+    unchanged: compared - changes.length,
+    deleted: isHeld ? 0 : gone.length,
+    held: isHeld ? gone.length : 0,
+    reasons: stored?.losses ?? [],
+  };
+}
+
+const UNPROVEN = 'The source gave no proof that it showed every submission.';
+
+/** A difference as what a run would do about it. `fields`: as the target knows them. */
+function foreseenOf(
+  { kind, id, stored, row, columns, fieldIds }: Difference,
+  fields: readonly StoredField[],
+): ForeseenChange {
+  if (row === null) return { kind: 'deleted', submissionId: id, cells: [] };
+  if (stored === null) return { kind: 'inserted', submissionId: id, cells: [] };
+  const labels = new Map(fields.map(({ id: fieldId, label }) => [fieldId, label]));
+  const values: Readonly<Record<string, readonly [Cell, Cell]>> = {
+    status: [stored.status, row.status],
+    created_at: [stored.createdAt, row.createdAt],
+    _deleted_at: [stored.deletedAt, null],
+  };
+  const cells = [
+    ...columns.map((column) => {
+      const [before = null, after = null] = values[column] ?? [];
+      return { column, fieldId: null, before, after };
+    }),
+    ...fieldIds.map((fieldId) => ({
+      column: labels.get(fieldId) ?? fieldId,
+      fieldId,
+      before: stored.cells.get(fieldId) ?? null,
+      after: row.cells.get(fieldId) ?? null,
+    })),
+  ];
+  return { kind: kind === 'missing' ? 'restored' : 'updated', submissionId: id, cells };
+}
