@@ -91,36 +91,45 @@ export class Source {
     }
   }
 
-  /** Whether the list of this form shows any submission; null if the source refuses the list or does not know the form. */
-  async shows(formId: string): Promise<boolean | null> {
+  /**
+   * Whether the list of a form is known to hold its own submissions only. A source that ignores `formId` shows all of them in each
+   * list, so that two forms have more than the workspace. Null while nothing can be mixed up: there is one form, or no submission.
+   */
+  async areFormsApart(formId: string): Promise<boolean | null> {
+    const workspace = await this.#workspace();
+    // One that cannot be asked without a form looks at it.
+    if (workspace === null) return true;
+    const named = workspace.items.flatMap(({ submission }) => submission?.formId ?? []);
+    // Of submissions that name their form, each is checked when it is stored.
+    if (named.length > 0 && !named.includes('')) return true;
+    const forms = await this.#client.listForms(this.#call);
+    const others = forms.filter(({ id }) => id !== formId).slice(0, MOST_OTHERS);
+    if (others.length === 0) return null;
+    let other: number | null = null;
+    for (const { id } of others) other ??= await this.#totalOf(id);
+    const own = await this.count({ formId });
+    const after = await this.count({});
+    // Other forms that do not answer have at least one if this form does not have all.
+    const sum = (own?.total ?? 0) + (other ?? 1);
+    return sum === 0 ? null : sum <= Math.min(workspace.total, after?.total ?? 0);
+  }
+
+  /** The first page of all submissions; null if the source refuses to list them, or shows none. */
+  async #workspace(): Promise<Page | null> {
     try {
-      const answer = await this.count({ formId });
-      return answer && answer.total > 0;
+      const page = await this.page({});
+      return page.items.length === 0 ? null : page;
     } catch (error) {
-      if (isGone(error)) return null;
+      if (error instanceof FormsApiError && error.code === 'FORMS_REFUSED') return null;
       throw error;
     }
   }
 
-  /** Whether the list of another form begins with a submission that this form's list begins with. `first`: as it did just now. */
-  async showsElsewhere(formId: string, first: Page): Promise<boolean> {
-    const others = (await this.#client.listForms(this.#call)).filter(({ id }) => id !== formId);
-    for (const { id } of others.slice(0, MOST_OTHERS)) {
-      const page = await this.#firstOf(id);
-      if (page === null || page.items.length === 0) continue;
-      // Newcomers may have filled the first page since; hardly twice.
-      const own = [...first.items, ...(await this.page({ formId })).items];
-      const keys = new Set(own.map(({ key }) => key));
-      return page.items.some(({ key }) => keys.has(key));
-    }
-    return false;
-  }
-
-  /** The first page of another form, asked for once; null if that fails: it holds up no form but that one (L12). */
-  async #firstOf(formId: string): Promise<Pick<Page, 'items'> | null> {
+  /** How many another form has, asked for once; null if that fails: it holds up no form but that one (L12). */
+  async #totalOf(formId: string): Promise<number | null> {
     try {
-      const query = { formId, page: 1, limit: PAGE };
-      return await this.#client.listSubmissions(query, { ...this.#call, once: true });
+      const query = { formId, page: 1, limit: 1 };
+      return (await this.#client.listSubmissions(query, { ...this.#call, once: true })).total;
     } catch (error) {
       if (!(error instanceof FormsApiError) || error.code === 'FORMS_UNAUTHORIZED') throw error;
       return null;

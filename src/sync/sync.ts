@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { accounted, agreed, isDue, sumOf } from '../mirror/form-state.ts';
+import { accounted, agreed, isDue, isEmpty, sumOf } from '../mirror/form-state.ts';
 import { areIgnored, askCounts, type Counts, uncounted } from './counts.ts';
 import { flagDue, readDue, takeSnapshot } from './due.ts';
 import { Incomplete } from './work.ts';
@@ -26,7 +26,7 @@ export async function sync(work: Work): Promise<void> {
   const first = await source.page({ formId });
   // Of a form that is more than one page, all that is not known is asked at once.
   await Promise.all([
-    requireForms(work, first, isReading),
+    first.items.length === 0 ? null : requireForms(work),
     first.isLast ? null : learnLists(work, first, isReading),
   ]);
   work.shortBy = shortBy(work, first.total);
@@ -103,24 +103,19 @@ function agrees({ form, profile }: Work, { statuses }: Counts, { total, since }:
   );
 }
 
-async function agree({ sink, form }: Work, atMs: number, onStatuses: boolean): Promise<void> {
+async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<void> {
+  const { sink, form } = work;
+  // Another form may have come while this one was read.
+  if (!isEmpty(form.state.tally)) await requireForms(work);
   await sink.setState((state) => agreed(state, atMs, onStatuses));
   if (form.state.isListDoubted) throw new Incomplete('HIDES');
 }
 
-/** A source that ignores `formId` shows the submissions of all forms in each: then nothing is proven of any. */
-async function requireForms(
-  { source, profile, form }: Work,
-  first: Page,
-  isReading: boolean,
-): Promise<void> {
-  // Where nothing is shown, nothing can be stored, and nothing is learned. Whenever ranges are read, it is asked again.
-  if (first.total > 0 && (isReading || profile.now.hasForms !== true)) {
-    // A source that knows its forms refuses that one, and may show the same list in each of the others.
-    const isIgnored =
-      (await source.shows('no-such-form')) ??
-      (await source.showsElsewhere(form.state.formId, first));
-    profile.learn({ hasForms: !isIgnored });
-  }
-  if (profile.now.hasForms === false) throw new Incomplete('FOREIGN');
+/** Throws Incomplete unless the list of the form is known to hold its own submissions only, or there is no other form. */
+async function requireForms({ source, profile, form }: Work): Promise<void> {
+  if (profile.now.hasForms === true) return;
+  const isApart = await source.areFormsApart(form.state.formId);
+  if (isApart === null) return;
+  profile.learn({ hasForms: isApart });
+  if (!isApart) throw new Incomplete('MIXED');
 }

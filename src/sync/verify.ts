@@ -73,6 +73,8 @@ export async function verify<T>(
   // Submissions without a date are in no range: the form's total shows whether there are any.
   if (ranges.length > 1 && (await source.count({ formId: form.id }))?.total !== counted)
     await read(WHOLE);
+  if (profile.hasForms !== true && (await source.areFormsApart(form.id)) === false)
+    isProven = false;
   const { compared, found, undecided } = comparison;
   return { isProven, compared: compared.size, found, undecided: [...undecided] };
 }

@@ -88,6 +88,8 @@ export const REASONS = {
   UNPROVEN: 'the list changes each time it is read, and cannot be divided by date',
   HIDES: 'the list hides submissions that the source has when they are asked for by ID',
   FOREIGN: 'the list shows submissions of other forms: formId is ignored',
+  MIXED:
+    'its submissions do not name their form, and nothing proves that each form has a list of its own: formId may be ignored',
   REQUESTS: 'it would take more requests than the form is worth; the next run goes on',
 } as const;
 export type Reason = keyof typeof REASONS;

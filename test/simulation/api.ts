@@ -182,7 +182,9 @@ export class Api {
     const behaviour = this.#behaviour;
     const formId = query.get('formId');
     const status = query.get('status');
-    if (formId === null && behaviour.workspaceList === 'refused')
+    // A source that ignores `formId` cannot miss it.
+    const isWorkspace = formId === null && behaviour.formFilter === 'honoured';
+    if (isWorkspace && behaviour.workspaceList === 'refused')
       return this.#error(400, 'formId is required');
     const isSilent =
       (behaviour.okWithError === 'sometimes' && this.random.chance(0.15)) ||
@@ -201,7 +203,7 @@ export class Api {
     const ignoresStatus =
       behaviour.statusFilter === 'ignored' ||
       (behaviour.statusFilter === 'ignored-without-form' && formId === null);
-    let found = formId === null && behaviour.workspaceList === 'empty' ? [] : this.#there();
+    let found = isWorkspace && behaviour.workspaceList === 'empty' ? [] : this.#there();
     if (formId !== null && behaviour.formFilter === 'honoured')
       found = found.filter((each) => each.formId === formId);
     if (status !== null && !ignoresStatus)

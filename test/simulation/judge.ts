@@ -87,6 +87,12 @@ export function judgeClaim(
       law: 'L11',
       text: `${claim.by} claims ${claim.formId} in ${claim.target}, and ${plain}`,
     });
+  const alien = held === undefined ? null : alienRow(source, held, since);
+  if (alien !== null)
+    breaches.push({
+      law: 'L3',
+      text: `${claim.by} claims ${claim.formId} in ${claim.target} (${timesOf(claim)}), but ${alien}`,
+    });
   let isExcused = false;
   const report = (law: string, submission: Submission, aspect: Unseen, text: string): void => {
     const excuse = excuseFor(source, copy, submission, aspect, claim, groups);
@@ -208,6 +214,16 @@ const describe = (
   return `${show(answers?.get(fieldId ?? ''))} at the source, ${show(cell(field?.column))} and ${show(cell(field?.textColumn))} in ${field?.column ?? 'no column'}`;
 };
 
+/** A live row of a submission of another form, if that form neither came nor went since then. */
+function alienRow(source: Source, { formId, rows }: CopiedForm, since: number): string | null {
+  for (const { id, isDeleted } of rows.values()) {
+    const owner = source.formOf(source.submissions.get(id)?.formId ?? formId);
+    if (isDeleted || owner === undefined || owner.id === formId) continue;
+    if (owner.lives.every(({ at }) => at <= since)) return `${id} of ${owner.id} is live there`;
+  }
+  return null;
+}
+
 /** A cell that is to be a hash, and shows its answer. */
 function plainAnswer({ fields, rows }: CopiedForm, special: Special): string | null {
   for (const { fieldId, column } of fields) {
@@ -311,7 +327,9 @@ export function difference(
   const nameless = source.existing(formId).filter(({ defect }) => defect === 'id').length;
   if (listed < nameless) return `${nameless} items have no ID, and ${listed} are listed`;
   for (const [id, row] of held?.rows ?? []) {
-    if (!row.isDeleted && !source.submissions.has(id)) return `${id} is live and never existed`;
+    const owner = source.submissions.get(id)?.formId;
+    if (!row.isDeleted && owner !== formId)
+      return `${id} is live and ${owner === undefined ? 'never existed' : `belongs to ${owner}`}`;
   }
   return null;
 }

@@ -6,24 +6,44 @@ import { runHistory, type Verdict } from './run-history.ts';
 import { STORES, stopServers } from './stores.ts';
 import { shrink, tell } from './story.ts';
 
+const USAGE = `npm run simulate -- [options]
+Draws histories, runs the program in each, and checks every claim when it is made. Ends at the first law that is broken.
+
+  --seconds N    of one core, for histories that were never drawn before (default 60)
+  --from SEED    begins with this seed
+  --seed SEED    runs this history, and prints what happened if it breaks a law
+  --plan JSON    runs this history, as a shortened one is printed
+  --whole        does not make the story of a broken history shorter
+  --kind KINDS   of the source, with commas: ${SOURCE_KINDS.join(', ')} (default all)
+  --store STORE  ${STORES.join(', ')} (default sqlite)
+  --people N     how often people rearrange a spreadsheet, compared with the usual (default 1)
+  --with WHAT    a behaviour (point=value), a change or a deed that each history gets; may be repeated
+  --keep         goes on after a broken history
+  --brief        prints no story
+  --trace        prints each seed before its history
+  --help         prints this`;
+
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     plan: { type: 'string' },
     whole: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '60' },
-    /** The first seed; without it, histories that were never drawn before. */
     from: { type: 'string' },
     kind: { type: 'string' },
     store: { type: 'string', default: 'sqlite' },
-    /** How often people rearrange a spreadsheet, compared with the usual. */
     people: { type: 'string', default: '1' },
     with: { type: 'string', multiple: true, default: [] },
     keep: { type: 'boolean', default: false },
     brief: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  console.log(USAGE);
+  process.exit();
+}
 
 const kinds = values.kind === undefined ? SOURCE_KINDS : (values.kind.split(',') as SourceKind[]);
 const store = STORES.find((each) => each === values.store);

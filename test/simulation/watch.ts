@@ -1,3 +1,4 @@
+import { namesForms } from './behaviours.ts';
 import type { Breach } from './breach.ts';
 import type { CopiedForm, CopiedRow, Copy } from './copy.ts';
 import { clockTime, type Special } from './judge.ts';
@@ -126,7 +127,8 @@ function formBreaches(
 ): Breach[] {
   const breaches: Breach[] = [];
   if (form.twice.length > 0) breaches.push({ law: 'L5', text: `${form.twice[0]} has two rows` });
-  for (const id of form.rows.keys()) {
+  // Where nothing names the form, such rows may be stored by a run that ends incomplete: only a claim is broken by them.
+  for (const id of namesForms(source.behaviour) ? form.rows.keys() : []) {
     const owner = source.submissions.get(id)?.formId ?? form.formId;
     if (owner !== form.formId)
       breaches.push({ law: 'L3', text: `${id} of ${owner} is in ${form.table}` });

@@ -93,8 +93,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L3',
     name: 'a source that ignores formId is believed',
     file: 'src/sync/sync.ts',
-    find: "if (profile.now.hasForms === false) throw new Incomplete('FOREIGN');",
-    replace: '',
+    find: 'profile.learn({ hasForms: isApart });',
+    replace: 'if (!isApart) return; profile.learn({ hasForms: isApart });',
     with: ['formFilter=ignored', 'itemForm=missing'],
   },
   {

@@ -5,15 +5,25 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { type Break, BREAKS, broken } from './breaks.ts';
 
-/*
- * Makes each deliberate fault in a copy of the program, and runs only the simulation against it until a history is broken, or a minute
- * of one core has passed. The seed that caught a fault is kept in `seeds.json`, and is tried first the next time.
- * `node run.ts [--only regular-expression] [--seconds 60]`, where the expression is for the law and the name.
- */
+const USAGE = `npm run breaks -- [options]
+Makes each deliberate fault in a copy of the program, and runs the simulation against it until a history is broken, or its time is over. The
+seed that caught a fault is kept in seeds.json, and is tried first the next time.
+
+  --only EXPRESSION  faults whose law and name this regular expression matches (default all)
+  --seconds N        of one core, for each fault (default 60)
+  --help             prints this`;
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, seconds: { type: 'string', default: '60' } },
+  options: {
+    only: { type: 'string' },
+    seconds: { type: 'string', default: '60' },
+    help: { type: 'boolean', default: false },
+  },
 });
+if (values.help) {
+  console.log(USAGE);
+  process.exit();
+}
 const ROOT = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
