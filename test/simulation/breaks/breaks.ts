@@ -350,12 +350,6 @@ export const BREAKS: readonly Break[] = [
     find: 'await sink.setState((state) => agreed(state, atMs, onStatuses));',
     replace:
       'await sink.setState((state) => agreed(state, Math.max(atMs, work.clock.now()), onStatuses));',
-    and: {
-      file: 'src/sync/sync.ts',
-      find: 'async function agree({ sink, form }: Work, atMs: number, onStatuses: boolean): Promise<void> {',
-      replace: `async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<void> {
-  const { sink, form } = work;`,
-    },
   },
   {
     law: 'L17',
