@@ -45,9 +45,9 @@ describe.each(['sqlite', 'sheets'] as const)('over %s', (store) => {
   });
 });
 
-it.each(ONCE_BROKEN)(
-  'over %s, every law is kept again in the history of seed %i',
-  async (store, seed, ...more) => {
+it.each(ONCE_BROKEN.map(([store, seed, ...more]) => ({ store, seed, more })))(
+  'over $store, every law is kept again in the history of seed $seed $more',
+  async ({ store, seed, more }) => {
     expect(await broken(store, seed, more)).toBe('');
   },
 );
