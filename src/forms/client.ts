@@ -1,6 +1,6 @@
 import { count } from '../base/format.ts';
 import { FieldOrder } from '../mirror/field-map.ts';
-import { ExactNumber, type Form, type Json } from '../mirror/types.ts';
+import type { Form, Json } from '../mirror/types.ts';
 import { failedListError, tooMuchError } from './errors.ts';
 import { type CallOptions, type FormsClientOptions, FormsHttp } from './http.ts';
 import {
@@ -9,7 +9,6 @@ import {
   type HttpResponse,
   patchRequest,
   pathSegment,
-  postRequest,
 } from './request.ts';
 import {
   type NamelessKey,
@@ -35,7 +34,6 @@ export interface SubmissionQuery {
   /** ISO 8601. What they are compared with, and how, the API does not say. */
   readonly dateFrom?: string | undefined;
   readonly dateTo?: string | undefined;
-  readonly search?: string | undefined;
   readonly sortBy?: string | undefined;
   readonly sortOrder?: string | undefined;
 }
@@ -63,11 +61,10 @@ const MAX_ITEMS = 100_000;
 const LIST_ROUNDS = 2;
 
 /**
- * The six endpoints of the Forms API, typed. All calls of one client share its connections and its bound on requests in
+ * The endpoints of the Forms API that a mirror needs, typed. All calls of one client share its connections and its bound on requests in
  * flight. Safe to use from many places at once.
  *
- * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says;
- * {@link submit} only when nothing can have come of it. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a
+ * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a
  * 401 every call, running or new, rejects with that one error and nothing more is sent for 45 seconds;
  * then the key is tried again.
  */
@@ -125,7 +122,6 @@ export class FormsClient implements AsyncDisposable {
       ['status', query.status],
       ['dateFrom', query.dateFrom],
       ['dateTo', query.dateTo],
-      ['search', query.search],
       ['sortBy', query.sortBy],
       ['sortOrder', query.sortOrder],
     ]);
@@ -159,26 +155,6 @@ export class FormsClient implements AsyncDisposable {
   async setStatus(id: string, status: string, call: CallOptions = {}): Promise<void> {
     const path = `/submissions/${pathSegment(id)}/status`;
     await this.#http.done(patchRequest(path, 'status', status), call);
-  }
-
-  /**
-   * Submits answers, by field ID. Any 2xx is a success. Repeated only when nothing can have come of it: no connection,
-   * 429, 503, or 500, which the API calls safe to retry. After another failure (its message says so) the submission may
-   * be there. FORMS_REFUSED with `fields` when answers are missing or wrong; with status 409 on a known contract ID.
-   */
-  async submit(
-    slug: string,
-    data: ReadonlyMap<string, Json>,
-    call: CallOptions = {},
-  ): Promise<void> {
-    // By hand, as an object would lose a field called __proto__.
-    const answers = [...data].map(
-      ([id, answer]) => `${JSON.stringify(id)}:${JSON.stringify(answer)}`,
-    );
-    const path = `/forms/${pathSegment(slug)}/submit`;
-    const secrets = [...data.values()].flatMap(textsOf);
-    const request = postRequest(path, `{"data":{${answers.join(',')}}}`, secrets);
-    await this.#http.done(request, call);
   }
 
   /** Stops every running call with CANCELLED and closes the connections. */
@@ -255,15 +231,6 @@ function formList(wire: WireList, page: number): FormsPage | undefined {
   // Without a number of pages: go on while pages bring something new.
   const totalPages = wire.totalPages ?? (list.length < total ? Infinity : page);
   return { list, total, totalPages };
-}
-
-/** Every text and number in an answer, so that no error repeats one. */
-function textsOf(answer: Json): string[] {
-  if (typeof answer === 'string') return [answer];
-  if (typeof answer === 'number') return [String(answer)];
-  if (answer instanceof ExactNumber) return [answer.digits];
-  if (typeof answer !== 'object' || answer === null) return [];
-  return Object.values(answer).flatMap(textsOf);
 }
 
 /**

@@ -1,14 +1,14 @@
 import { errorCode } from '../base/error-code.ts';
 import { type ProblemCode } from '../base/catalogue.ts';
-import { MirrorError } from '../base/errors.ts';
+import { MirrorError, safeText } from '../base/errors.ts';
 import { duration } from '../base/format.ts';
 import { proxyFailureIn, proxyHost, type ProxySettings } from '../base/proxy.ts';
+import { isJsonObject } from './exact-json.ts';
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
-import { refusalFields } from './refusal-fields.ts';
 
 /** The other facts of a failed call. */
 export interface FormsApiFailure {
-  /** Which request, without the key and without search text: `GET /submissions?formId=…&page=3`. */
+  /** Which request: `GET /submissions?formId=…&page=3`. */
   readonly request: string;
   /** What happened, in a few words for a log line: `answered 503`. */
   readonly reason: string;
@@ -16,8 +16,6 @@ export interface FormsApiFailure {
   readonly remedy?: string | undefined;
   /** The HTTP status; null without an answer. */
   readonly status?: number | null;
-  /** What the API says about single fields of what we sent. */
-  readonly fields?: ReadonlyMap<string, string> | undefined;
   /** The wait that the server asked for. */
   readonly retryAfterMs?: number | undefined;
   /** Overrides the code's own answer. */
@@ -27,15 +25,13 @@ export interface FormsApiFailure {
 }
 
 /**
- * A call to the Forms API that failed. Its message holds no key, search text or answer, and it has no cause: foreign errors carry
+ * A call to the Forms API that failed. Its message holds no key and no answer, and it has no cause: foreign errors carry
  * headers and bodies. Wrong settings and calls after dispose are plain MirrorErrors, as nothing was sent.
  */
 export class FormsApiError extends MirrorError {
   override readonly name = 'FormsApiError';
   /** The HTTP status; null without an answer. */
   readonly status: number | null;
-  /** Messages of a 400 (or another refusal) by field, as far as they do not repeat what we sent. Empty for most errors. */
-  readonly fields: ReadonlyMap<string, string>;
   /** Which request: `GET /submissions?formId=…&page=3`. */
   readonly request: string;
   /** What happened, in a few words: `answered 503`. */
@@ -51,7 +47,6 @@ export class FormsApiError extends MirrorError {
     const message = `Forms API, ${failure.request}: ${failure.reason}.${remedy}`;
     super(code, message, retryable === undefined ? {} : { retryable });
     this.status = failure.status ?? null;
-    this.fields = failure.fields ?? new Map();
     this.request = failure.request;
     this.reason = failure.reason;
     this.retryAfterMs = failure.retryAfterMs;
@@ -69,8 +64,6 @@ export async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
-const MAY_HAVE_ARRIVED = 'It may have arrived all the same: look for it before sending it again.';
-
 /** Where and when a request failed. */
 export interface FailureContext {
   readonly base: BaseUrl;
@@ -86,23 +79,15 @@ export function transportError(
   error: unknown,
   context: FailureContext,
 ): FormsApiError {
-  const failure = transportFailure(error, context);
-  const isUnsure = request.isSubmit && failure.neverSent !== true;
-  const { transient = true } = failure;
-  return new FormsApiError(context.inBody ? 'FORMS_FAILED' : 'FORMS_UNREACHABLE', {
-    request: request.name,
-    reason: failure.what,
-    remedy: isUnsure ? MAY_HAVE_ARRIVED : failure.remedy,
-    retryable: transient && !isUnsure,
-    isSlow: failure.isSlow === true,
-  });
+  const { what, remedy, transient = true, isSlow = false } = transportFailure(error, context);
+  const code = context.inBody ? 'FORMS_FAILED' : 'FORMS_UNREACHABLE';
+  const failure = { request: request.name, reason: what, remedy, retryable: transient, isSlow };
+  return new FormsApiError(code, failure);
 }
 
 interface TransportFailure {
   readonly what: string;
   readonly remedy?: string;
-  /** The server certainly saw nothing of the request. */
-  readonly neverSent?: boolean;
   /** False when the same thing will happen again until someone changes something. */
   readonly transient?: boolean;
   readonly isSlow?: boolean;
@@ -112,45 +97,47 @@ function transportFailure(error: unknown, context: FailureContext): TransportFai
   const refused = proxyFailureIn(error);
   if (refused !== undefined) {
     const { message: what, remedy, transient } = refused;
-    return { what, remedy, transient, neverSent: true };
+    return { what, remedy, transient };
   }
   const code = errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
-  return (
-    unsent(code, context) ?? (context.inBody ? cutShort(code, context) : unanswered(code, context))
-  );
+  return unsent(code, context) ?? (context.inBody ? cutShort : unanswered)(code, context);
 }
 
-/** No connection was made, or TLS failed before a byte of the request was sent. */
+/** Codes of a connection that was not made, and what they say. `host`: who may have failed; `to`: the host of the API. */
+const NOT_CONNECTED: readonly (readonly [RegExp, (host: string, to: string) => string])[] = [
+  [/^ECONNREFUSED$/, (host) => `nothing listens at ${host} (connection refused)`],
+  [/^ENOTFOUND$/, (host) => `the host of ${host} is unknown (DNS)`],
+  [/^EAI_AGAIN$/, (host) => `the host of ${host} could not be looked up just now (DNS)`],
+  [/^E(?:HOST|NET)(?:UNREACH|DOWN)$/, (host) => `there is no network route to ${host}`],
+  [/^UND_ERR_CONNECT_TIMEOUT$/, (host) => `${host} took no connection in time`],
+  [/^UND_ERR_PRX_CONN$/, (_host, to) => `the proxy closed the connection to ${to}`],
+];
+/** The same of TLS, which failed before a byte of the request was sent. */
+const NOT_SECURED: typeof NOT_CONNECTED = [
+  [/^CERT_HAS_EXPIRED$/, (host) => `the TLS certificate of ${host} has expired`],
+  [
+    /^(?:ERR_TLS_CERT_ALTNAME_INVALID|UND_ERR_PRX_TLS)$/,
+    (host) => `the TLS certificate that ${host} shows is for another host`,
+  ],
+  [
+    /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^CERT_|_CERT_|_IN_CRL/,
+    (host) => `the TLS certificate of ${host} is not one that this machine trusts`,
+  ],
+  [/^ERR_SSL_|^EPROTO$|^ERR_TLS_/, (host) => `${host} does not speak https`],
+];
+
+/** Nothing of the request was sent. */
 function unsent(code: string, { base, proxy }: FailureContext): TransportFailure | undefined {
   const host = whereTo(base, proxy);
-  const also = proxy === undefined ? '' : ', HTTPS_PROXY and NO_PROXY';
-  const connecting = (what: string): TransportFailure => ({
-    what,
-    remedy: `Check FORMS_API_URL${also}, and that this machine reaches the host.`,
-    neverSent: true,
-  });
-  const securing = (what: string): TransportFailure => ({
-    what,
-    remedy: `Check FORMS_API_URL${also}; a private authority is trusted by setting NODE_EXTRA_CA_CERTS to its certificate file.`,
-    neverSent: true,
-    transient: false,
-  });
-  if (code === 'ECONNREFUSED') return connecting(`nothing listens at ${host} (connection refused)`);
-  if (code === 'ENOTFOUND') return connecting(`the host of ${host} is unknown (DNS)`);
-  if (code === 'EAI_AGAIN')
-    return connecting(`the host of ${host} could not be looked up just now (DNS)`);
-  if (/^E(?:HOST|NET)(?:UNREACH|DOWN)$/.test(code))
-    return connecting(`there is no network route to ${host}`);
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return connecting(`${host} took no connection in time`);
-  if (code === 'UND_ERR_PRX_CONN')
-    return connecting(`the proxy closed the connection to ${base.host}`);
-  if (code === 'CERT_HAS_EXPIRED') return securing(`the TLS certificate of ${host} has expired`);
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'UND_ERR_PRX_TLS')
-    return securing(`the TLS certificate that ${host} shows is for another host`);
-  if (/SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^CERT_|_CERT_|_IN_CRL/.test(code))
-    return securing(`the TLS certificate of ${host} is not one that this machine trusts`);
-  if (/^ERR_SSL_|^EPROTO$|^ERR_TLS_/.test(code)) return securing(`${host} does not speak https`);
-  return undefined;
+  const check = `Check FORMS_API_URL${proxy === undefined ? '' : ', HTTPS_PROXY and NO_PROXY'}`;
+  const textIn = (table: typeof NOT_CONNECTED): string | undefined =>
+    table.find(([pattern]) => pattern.test(code))?.[1](host, base.host);
+  const unconnected = textIn(NOT_CONNECTED);
+  if (unconnected !== undefined)
+    return { what: unconnected, remedy: `${check}, and that this machine reaches the host.` };
+  const what = textIn(NOT_SECURED);
+  const remedy = `${check}; a private authority is trusted by setting NODE_EXTRA_CA_CERTS to its certificate file.`;
+  return what === undefined ? undefined : { what, remedy, transient: false };
 }
 
 /** Who may have failed, for messages. */
@@ -253,13 +240,8 @@ export function refusalError(
   const { status } = response;
   const failure = { request: request.name, status, retryAfterMs };
   if (status >= 500 || status === 429) {
-    // The API calls 500 safe to retry; 429 and 503 say that nothing was begun. Of 502 and 504 only the gateway knows.
-    const isUnsure = request.isSubmit && ![429, 500, 503].includes(status);
-    return new FormsApiError('FORMS_FAILED', {
-      ...failure,
-      reason: `answered ${status}${status === 429 ? ' (too many requests)' : ''}`,
-      ...(isUnsure ? { remedy: MAY_HAVE_ARRIVED, retryable: false } : {}),
-    });
+    const reason = `answered ${status}${status === 429 ? ' (too many requests)' : ''}`;
+    return new FormsApiError('FORMS_FAILED', { ...failure, reason });
   }
   if (status === 401) {
     return new FormsApiError('FORMS_UNAUTHORIZED', {
@@ -285,14 +267,12 @@ export function refusalError(
       ...(location === '' ? nowhere(status) : elsewhere(status, location, apiKey, base)),
     });
   }
-  const fields = refusalFields(response.text, {
-    secrets: [...request.secrets, apiKey],
-    subjects: request.subjects,
-  });
+  const said = refusalText(response.text, request.subjects);
+  // A message may repeat the key that it was sent (L15).
+  const shown = said === '' || said.includes(apiKey) ? '' : ` (${said})`;
   return new FormsApiError('FORMS_REFUSED', {
     ...failure,
-    reason: `refused with ${status}${listFields(fields)}`,
-    fields,
+    reason: `refused with ${status}${shown}`,
     ...(status === 403 ? { remedy: 'The key of FORMS_API_KEY may not do this.' } : {}),
   });
 }
@@ -316,11 +296,41 @@ function elsewhere(status: number, header: string, apiKey: string, base: BaseUrl
   };
 }
 
-const MAX_LISTED = 5;
+const MAX_FIELDS = 5;
+const MAX_MESSAGE = 200;
 
-function listFields(fields: ReadonlyMap<string, string>): string {
-  if (fields.size === 0) return '';
-  const listed = [...fields].slice(0, MAX_LISTED).map(([name, message]) => `${name}: ${message}`);
-  const more = fields.size > MAX_LISTED ? `; and ${fields.size - MAX_LISTED} more` : '';
-  return ` (${listed.join('; ')}${more})`;
+/**
+ * What a refusal says of our own parameters and properties, from `fields` of its body; the entries' shape is not documented, so every
+ * usual one is read. Anything else may tell what the API holds, and is not shown (L11). Empty where it says nothing of them.
+ */
+export function refusalText(body: string, subjects: readonly string[]): string {
+  let fields: unknown;
+  try {
+    const parsed: unknown = JSON.parse(body);
+    fields = isJsonObject(parsed) && Object.hasOwn(parsed, 'fields') ? parsed['fields'] : undefined;
+  } catch {
+    return '';
+  }
+  const entries: [string, unknown][] = Array.isArray(fields)
+    ? fields.map((entry: unknown) => [firstText(entry, ['field', 'name', 'path', 'id']), entry])
+    : Object.entries(isJsonObject(fields) ? fields : {});
+  return entries
+    .filter(([name]) => subjects.includes(name))
+    .slice(0, MAX_FIELDS)
+    .map(([name, entry]) => `${name}: ${safeText(messageOf(entry), MAX_MESSAGE)}`)
+    .join('; ');
 }
+
+function messageOf(entry: unknown): string {
+  if (typeof entry === 'string') return entry;
+  const text = Array.isArray(entry)
+    ? entry.map(messageOf).join('; ')
+    : firstText(entry, ['message', 'error', 'reason', 'detail', 'code']);
+  return text === '' ? 'refused' : text;
+}
+
+/** The first of these members that is a text; empty for none. */
+const firstText = (entry: unknown, keys: readonly string[]): string =>
+  keys
+    .map((key) => (isJsonObject(entry) && Object.hasOwn(entry, key) ? entry[key] : undefined))
+    .find((value): value is string => typeof value === 'string') ?? '';

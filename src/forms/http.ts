@@ -39,7 +39,7 @@ export interface FormsClientOptions {
   readonly onSettled?: (request: { readonly request: string }) => void;
   /** Called when a request that was sent has ended, whichever way: for figures. */
   readonly onSent?: (sent: SentRequest) => void;
-  /** Called when requests wait long for their turn, and when the source asks for fewer. */
+  /** Called when the source asks for fewer requests. */
   readonly onRate?: (notice: RateNotice) => void;
 }
 

@@ -1,13 +1,9 @@
 import { type Clock, throwIfAborted } from '../base/clock.ts';
 
-/** News for people. Never holds an answer or a key. */
+/** The source answered 429. Never holds an answer or a key. */
 export interface RateNotice {
-  /** `turn`: a request waits long for its turn. `refused`: the source answered 429. */
-  readonly what: 'turn' | 'refused';
-  /** Requests that may be sent in a minute; null: as many as there are. */
-  readonly perMinute: number | null;
-  /** How long the request will have waited. */
-  readonly waitMs: number;
+  /** Requests that are sent in a minute from now on. */
+  readonly perMinute: number;
 }
 
 /** How a process paces its requests. */
@@ -17,6 +13,7 @@ export interface PacingOptions {
   /** FORMS_API_RATE; null: no limit, until the source answers 429. */
   readonly perMinute: number | null;
   readonly clock: Clock;
+  /** Called at most once a minute. */
   readonly onNotice?: ((notice: RateNotice) => void) | undefined;
 }
 
@@ -38,9 +35,6 @@ const RISES_BY = 8;
 /** Sent requests are counted over about so long. */
 const COUNTED_MS = 10_000;
 
-/** A wait from here on is worth a line; the same is not reported more often than once a minute. */
-const LONG_WAIT_MS = 10_000;
-
 /**
  * When this process may send a request: a bounded number at a time, first come first served; evenly spaced where there is a rate; and
  * none before the time that the source named in `Retry-After`, as it would only get the same response.
@@ -57,7 +51,7 @@ export class Pacing {
   /** Requests sent lately: each counts less the longer ago it was. */
   #sent = 0;
   #sentMs = 0;
-  readonly #toldMs = new Map<RateNotice['what'], number>();
+  #toldMs = Number.NEGATIVE_INFINITY;
   /** The clock, when it was last read. */
   #seenMs = Number.NEGATIVE_INFINITY;
 
@@ -104,7 +98,9 @@ export class Pacing {
       this.#lowered = { perMinute, atMs: nowMs };
     }
     this.pauseFor(forMs);
-    this.#tell('refused', forMs);
+    if (nowMs - this.#toldMs < MINUTE_MS) return;
+    this.#toldMs = nowMs;
+    this.#options.onNotice?.({ perMinute: this.perMinute ?? Infinity });
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
@@ -112,7 +108,6 @@ export class Pacing {
       throwIfAborted(signal);
       const waitMs = Math.ceil(this.#nextMs - this.#now());
       if (waitMs <= 0) break;
-      if (waitMs >= LONG_WAIT_MS) this.#tell('turn', waitMs);
       await this.#clock.sleep(waitMs, signal);
     }
     const nowMs = this.#now();
@@ -134,13 +129,6 @@ export class Pacing {
     const nowMs = this.#clock.now();
     if (nowMs < this.#seenMs) this.#nextMs -= this.#seenMs - nowMs;
     return (this.#seenMs = nowMs);
-  }
-
-  #tell(what: RateNotice['what'], waitMs: number): void {
-    const nowMs = this.#clock.now();
-    if (nowMs - (this.#toldMs.get(what) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return;
-    this.#toldMs.set(what, nowMs);
-    this.#options.onNotice?.({ what, perMinute: this.perMinute, waitMs });
   }
 
   async #acquire(signal: AbortSignal): Promise<void> {

@@ -12,19 +12,15 @@ export interface BaseUrl {
 
 /** A request to one of the endpoints, with what retries and error messages have to know about it. */
 export interface FormsRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'PATCH';
   /** Path and query, encoded, below the base address. */
   readonly path: string;
-  /** For messages: method, path and query, without search text. */
+  /** For messages: method, path and query. */
   readonly name: string;
   /** JSON text. */
   readonly body?: string;
-  /** The one request whose repetition may do harm: it is sent again only when nothing can have come of it. */
-  readonly isSubmit: boolean;
-  /** Texts of this request that no error may repeat: answers, search text. */
-  readonly secrets: readonly string[];
-  /** Names of the parameters and properties sent; null for answers, about whose fields the API may say anything. */
-  readonly subjects: readonly string[] | null;
+  /** Names of the parameters and properties sent: a refusal is shown as far as it is about them. */
+  readonly subjects: readonly string[];
 }
 
 /** A response. */
@@ -39,26 +35,13 @@ export interface HttpResponse {
 /** A query in order; undefined values are left out. */
 export type Query = readonly (readonly [name: string, value: string | number | undefined])[];
 
-/** The query parameter whose value may be someone's answer (L11). */
-const HIDDEN = 'search';
-
 /** A GET of `path`, which is encoded already. */
 export function getRequest(path: string, query: Query = []): FormsRequest {
-  const given = query.flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)] as const],
-  );
-  const withQuery = (show: (name: string, value: string) => string): string => {
-    const parts = given.map(([name, value]) => `${name}=${show(name, value)}`);
-    return parts.length === 0 ? path : `${path}?${parts.join('&')}`;
-  };
-  return {
-    method: 'GET',
-    path: withQuery((_name, value) => encode(value)),
-    name: `GET ${withQuery((name, value) => (name === HIDDEN ? '…' : encode(value)))}`,
-    isSubmit: false,
-    secrets: given.flatMap(([name, value]) => (name === HIDDEN ? [value] : [])),
-    subjects: given.map(([name]) => name),
-  };
+  const given = query.filter(([, value]) => value !== undefined);
+  const parts = given.map(([name, value]) => `${name}=${encode(String(value))}`);
+  const withQuery = parts.length === 0 ? path : `${path}?${parts.join('&')}`;
+  const subjects = given.map(([name]) => name);
+  return { method: 'GET', path: withQuery, name: `GET ${withQuery}`, subjects };
 }
 
 /** A PATCH of one property, whose repetition changes nothing more. */
@@ -67,24 +50,7 @@ export const patchRequest = (path: string, property: string, value: string): For
   path,
   name: `PATCH ${path}`,
   body: JSON.stringify({ [property]: value }),
-  isSubmit: false,
-  secrets: [],
   subjects: [property],
-});
-
-/** A POST that creates something. */
-export const postRequest = (
-  path: string,
-  body: string,
-  secrets: readonly string[],
-): FormsRequest => ({
-  method: 'POST',
-  path,
-  name: `POST ${path}`,
-  body,
-  isSubmit: true,
-  secrets,
-  subjects: null,
 });
 
 /**

@@ -91,50 +91,29 @@ export const envelopeSchema = z.object({
 /** A page of a list as it came. */
 export type WireList = z.infer<typeof envelopeSchema>;
 
-/*
- * What a list with the status of a success says against itself. Its members are not documented; these are the ones that APIs
- * use for it. Only names are repeated in messages, never their values: they may quote anything.
- */
-
-/** Members that say whether the whole answer succeeded, and the words for a failure. */
-const VERDICTS: readonly (readonly [member: string, failed: RegExp])[] = [
-  ['success', /^(?:false|0)$/],
-  ['ok', /^(?:false|0)$/],
-  ...['status', 'statusCode', 'status_code'].map(
-    (name) => [name, /^(?:[45]\d\d|error|err|fail(?:ed|ure)?)$/] as const,
-  ),
-];
-/** Members that name an error, which may be no more than a warning where the list holds something. */
+/** Members that name an error. They are not documented; these are the ones that APIs use for it. */
 const ERRORS = ['error', 'errors', 'errorCode', 'error_code', 'errorMessage', 'error_message'];
-/** A `code` that speaks of success, or of nothing. */
-const GOOD_CODE = /^(?:[0-3]?\d{0,2}|ok|success|none)$/;
+/** Members that may name one, and the words for it. */
+const STATES = ['status', 'statusCode', 'status_code', 'code'];
+const FAILED = /^(?:[45]\d\d|err|error|fail(?:ed|ure)?)$/i;
 
 /**
- * How a list that came with the status of a success says that it is none, in words for a message; undefined when it does not.
- * A list that holds something may carry a warning, but no verdict that it failed. An empty one proves that there is nothing:
- * so anything that names an error makes it a failure.
+ * How a list that came with the status of a success says that it is none, in words for a message; undefined when it does not. Only names
+ * are repeated, never values: they may quote anything. A list that holds something may carry a warning; an empty one proves that
+ * there is nothing, so anything that names an error makes it a failure.
  */
 export function listFailure(body: unknown): string | undefined {
   if (!isJsonObject(body)) return undefined;
   const own = (member: string): unknown => (Object.hasOwn(body, member) ? body[member] : undefined);
-  const verdict = VERDICTS.find(([member, failed]) => failed.test(word(own(member))))?.[0];
+  const verdict = ['success', 'ok'].find((member) => own(member) === false);
   if (verdict !== undefined) return `a list that says it failed ("${verdict}")`;
   const items = own('items');
   if (!Array.isArray(items) || items.length > 0) return undefined;
-  const code = own('code');
-  const isBadCode = typeof code === 'string' ? !GOOD_CODE.test(word(code)) : isErrorStatus(code);
-  const member = ERRORS.find((name) => isSomething(own(name))) ?? (isBadCode ? 'code' : undefined);
-  if (member === undefined) return undefined;
-  const named = member === 'error' || member === 'errors' ? '' : ` ("${member}")`;
-  return `an error beside an empty list${named}`;
+  const isError =
+    ERRORS.some((name) => isSomething(own(name))) ||
+    STATES.some((name) => FAILED.test(String(own(name))));
+  return isError ? 'an error beside an empty list' : undefined;
 }
-
-const isErrorStatus = (value: unknown): boolean => /^[45]\d\d$/.test(word(value));
-
-const word = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? String(value).trim().toLowerCase()
-    : '';
 
 /** Neither empty nor a way to say "none". */
 const isSomething = (value: unknown): boolean =>

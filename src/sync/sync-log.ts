@@ -25,7 +25,7 @@ export function logSync(events: Events<SyncEvents>, logger: Logger): void {
     logger[isLongWait(notice) ? 'info' : 'debug'](notice, waitSentence(notice));
   });
   events.on('forms.rate', (notice) => {
-    logger[notice.what === 'refused' ? 'warn' : 'info'](notice, rateSentence(notice));
+    logger.warn(notice, rateSentence(notice));
   });
   events.on('write-back.ended', (report) => logWriteBack(report, logger));
 }
@@ -108,13 +108,6 @@ export function waitSentence({ reason, delayMs }: SyncEvents['forms.retry']): st
   return `Waiting for the source (${reason}); tried again ${when}.`;
 }
 
-/** `The source answers 429 (too many requests): at most 120 requests a minute are sent from now on, …` */
-export function rateSentence({ what, perMinute, waitMs }: RateNotice): string {
-  const allowed = perMinute === null ? '' : `${plural(Math.floor(perMinute), 'request')} a minute`;
-  switch (what) {
-    case 'turn':
-      return `A request waits ${span(waitMs)} for its turn: ${allowed} may be sent.`;
-    case 'refused':
-      return `The source answers 429 (too many requests): this process sends at most ${allowed} from now on, and more, step by step, while it takes them.`;
-  }
-}
+/** `The source answers 429 (too many requests): this process sends at most 120 requests a minute from now on, …` */
+export const rateSentence = ({ perMinute }: RateNotice): string =>
+  `The source answers 429 (too many requests): this process sends at most ${plural(Math.floor(perMinute), 'request')} a minute from now on, and more, step by step, while it takes them.`;

@@ -2,12 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import type { FormsRetryNotice, SentRequest } from '../../src/forms/client.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
-import { freePort } from '../support/servers.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { errorOf, makeClient } from './make-client.ts';
 
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
-const ANSWERS = new Map([['a', 'x']]);
 
 describe('what is tried again', () => {
   it.each([500, 501, 502, 503, 504, 599, 429])('%i is, until it goes well', async (status) => {
@@ -293,51 +291,5 @@ describe('physical faults', () => {
     });
     expect(await errorOf(makeClient(server.url).getForm('f1'))).toMatchObject({ status: 400 });
     expect(bytes).toBeLessThan(50_000_000);
-  });
-});
-
-describe('submit is repeated only when nothing can have come of it', () => {
-  it.each([500, 503, 429])('%i: repeated', async (status) => {
-    await using server = await OddServer.start(({ number }, response) =>
-      sendJson(response, {}, number === 0 ? status : 201),
-    );
-    await makeClient(server.url).submit('f', ANSWERS);
-    expect(server.requests.map(({ body }) => body)).toEqual([
-      '{"data":{"a":"x"}}',
-      '{"data":{"a":"x"}}',
-    ]);
-  });
-
-  it.each([502, 504])('%i: not, as the gateway cannot know', async (status) => {
-    await using server = await OddServer.start((_request, response) =>
-      sendJson(response, {}, status),
-    );
-    const error = await errorOf(makeClient(server.url).submit('f', ANSWERS));
-    expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: false });
-    expect(error.message).toContain('It may have arrived all the same');
-    expect(server.requests).toHaveLength(1);
-  });
-
-  it.each<[string, (response: ServerResponse) => void]>([
-    ['a broken connection', (response) => response.destroy()],
-    ['silence', () => {}],
-  ])('%s: not', async (_name, misbehave) => {
-    await using server = await OddServer.start((_request, response) => misbehave(response));
-    const error = await errorOf(
-      makeClient(server.url, { requestTimeoutMs: 1_000 }).submit('f', ANSWERS),
-    );
-    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: false });
-    expect(error.message).toContain('look for it before sending it again');
-    expect(server.requests).toHaveLength(1);
-  });
-
-  it('a refused connection: repeated', async () => {
-    const port = await freePort();
-    let attempts = 0;
-    const call = makeClient(`http://127.0.0.1:${port}/v1`).submit('f', ANSWERS, {
-      onAttempt: () => attempts++,
-    });
-    expect(await errorOf(call)).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: true });
-    expect(attempts).toBe(6);
   });
 });

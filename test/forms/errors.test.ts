@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { transportError } from '../../src/forms/errors.ts';
+import { refusalText, transportError } from '../../src/forms/errors.ts';
 import { getRequest } from '../../src/forms/request.ts';
 
 const request = getRequest('/forms');
@@ -73,5 +73,34 @@ describe('a request without a whole response', () => {
   ])('L15: takes nothing over but a constant', (error) => {
     const shown = inspect(transportError(request, error, context), { showHidden: true, depth: 9 });
     expect(shown).not.toContain('s3cret');
+  });
+});
+
+describe('what a refusal says', () => {
+  const read = (fields: unknown): string =>
+    refusalText(JSON.stringify({ message: 'Anna Nová', fields }), ['status', 'page']);
+
+  it.each<[string, unknown, string]>([
+    [
+      'an object of texts',
+      { status: 'is wrong', page: 'is high' },
+      'status: is wrong; page: is high',
+    ],
+    ['an object of lists', { status: ['is wrong', 'is long'] }, 'status: is wrong; is long'],
+    ['an object of objects', { status: { message: 'is wrong' } }, 'status: is wrong'],
+    ['a list of objects', [{ field: 'status', error: 'is wrong' }], 'status: is wrong'],
+    ['no message', [{ field: 'status' }, 7, null], 'status: refused'],
+    ['nothing usable', 'all', ''],
+  ])('is read from %s', (_name, fields, expected) => {
+    expect(read(fields)).toBe(expected);
+  });
+
+  it('L11: is shown only about what was sent, bounded and well-formed', () => {
+    expect(read({ status: 'cannot follow PAID', field_1: '"Anna Nová" is too short' })).toBe(
+      'status: cannot follow PAID',
+    );
+    expect(read({ status: `\ud800${'x'.repeat(5_000)}` })).toHaveLength(208);
+    for (const body of ['', '<html>', '[]', 'null', '{"fields":'])
+      expect(refusalText(body, ['status'])).toBe('');
   });
 });
