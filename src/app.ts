@@ -94,6 +94,11 @@ export class App implements AsyncDisposable {
     return this.config.targets.map(({ name }) => name);
   }
 
+  /** The targets that a person means: one, or all. Throws USAGE for a name that the settings do not know. */
+  namesOf(only: string | null | undefined): readonly string[] {
+    return only === null || only === undefined ? this.targetNames : [this.settingsOf(only).name];
+  }
+
   /** An open target. Throws TARGET_… errors; the next call tries again. */
   target(name: string): Promise<Target> {
     const open = this.#targets.get(name);

@@ -24,58 +24,13 @@ import { filesOf, openApp } from './open-app.ts';
 import { runName } from './run-report.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `check`: tries everything that the mirror depends on. */
-export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
-  const { terminal } = host;
-  const results: SubjectResult[] = [];
-  const report = (result: SubjectResult): void => {
-    results.push(result);
-    if (flag('json')) return;
-    const sign = signOf(terminal, result);
-    terminal.print(`${sign} ${result.subject}: ${result.message}`);
-    if (result.remedy !== undefined) terminal.print(`    → ${result.remedy}`);
-  };
-  await using app = await openApp(host, { source: true, statusPage: true });
-  report({ subject: 'settings', ok: true, message: 'are all understood' });
-  for (const warning of app.config.warnings) {
-    // The checks below fail for anything that is wrong with it.
-    if (warning.startsWith('ALERT_WEBHOOK_URL ')) continue;
-    report({ subject: 'settings', ok: true, message: warning });
-  }
-  for (const result of describeProxy(app)) report(result);
-  for (const result of await checkDataDir(app)) report(result);
-  for (const result of await checkSource(app, host.stop.signal)) report(result);
-  for (const { name } of app.config.targets) {
-    for (const result of await checkTarget(app, name, host)) report(result);
-  }
-  report(describeWriteBack(app));
-  report(await checkQueue(app));
-  report(await checkPort(app));
-  for (const result of describeReceivers(app)) report(result);
-  if (flag('alert')) for (const result of await tryReceivers(app)) report(result);
-  const ok = results.every((result) => result.ok);
-  if (flag('json')) terminal.printJson({ ok, findings: results });
-  const ending = results.some(({ mistaken }) => mistaken) ? EXIT_CODES.USAGE : EXIT_CODES.FAILED;
-  return host.stop.exitCode() ?? (ok ? EXIT_CODES.DONE : ending).code;
-}
-
-/** `!` for a warning: nothing failed, but there is something to do. */
-function signOf(terminal: Terminal, { ok, remedy }: Result): string {
-  if (!ok) return terminal.style('red', '✗');
-  return remedy === undefined ? terminal.style('green', '✓') : terminal.style('yellow', '!');
-}
-
-/** The finding, and a remedy. A remedy where nothing failed is shown as a warning. */
-interface Result {
+/** One line of the output. A remedy where nothing failed is shown as a warning. */
+interface Finding {
+  /** What was tried: `settings`, `source`, `target sheet`. */
+  readonly subject: string;
   readonly ok: boolean;
   readonly message: string;
-  readonly remedy?: string;
-}
-
-/** One line of the output. */
-interface SubjectResult extends Result {
-  /** The subject of the check: `settings`, `source`, `target sheet`. */
-  readonly subject: string;
+  readonly remedy?: string | undefined;
   /** The form and the target, where it is about one form in one target. */
   readonly form?: string;
   readonly slug?: string;
@@ -84,191 +39,160 @@ interface SubjectResult extends Result {
   readonly mistaken?: boolean;
 }
 
-/** Which proxy is used; nothing where none is set. */
-function describeProxy({ config: { proxy } }: App): SubjectResult[] {
-  if (proxy === undefined) return [];
-  const except = ['this machine', ...proxy.except].join(', ');
-  const message = `https goes through ${proxyHost(proxy)}, except to ${except}`;
-  return [{ subject: 'proxy', ok: true, message }];
-}
+/** A finding of a check without its subject. A check that throws has failed with that error. */
+type Result = Omit<Finding, 'subject'> & { readonly subject?: string };
+type Check = (app: App, host: Host) => Promise<readonly Result[]> | readonly Result[];
 
-/** Which statuses the mirror changes at the source; nothing is tried, as only a change would show whether the key may. */
-function describeWriteBack({ config: { marking } }: App): SubjectResult {
-  const subject = 'statuses';
-  if (marking === undefined) {
-    const message = 'are never changed at the source: MARK_STATUS is not set';
-    return { subject, ok: true, message };
-  }
-  const { status, from } = marking;
-  const message = `are changed at the source from ${from.join(' or ')} to ${status} once every target has stored the submission; whether the key may do that is not known before the first change`;
-  return { subject, ok: true, message };
-}
+const fine = (message: string): Result => ({ ok: true, message });
 
-/** Whether `start` could open its page. Does not throw. */
-async function checkPort(app: App): Promise<SubjectResult> {
-  const subject = 'status page';
-  const place = statusPlace(app.config.status);
-  try {
-    await requireFreePort(place);
-    const port = place.port === 0 ? 'any free port' : `port ${place.port}`;
-    return { subject, ok: true, message: `can open ${port} of ${place.host}` };
-  } catch (error) {
-    if (await startRunsHere(app.dataDir, app.clock.now())) {
-      return { subject, ok: true, message: `a start that runs here has port ${place.port}` };
+/** `check`: tries everything that the mirror depends on. */
+export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
+  const { terminal, stop } = host;
+  await using app = await openApp(host, { source: true, statusPage: true });
+  const checks: readonly (readonly [subject: string, check: Check])[] = [
+    ['settings', checkSettings],
+    ['proxy', checkProxy],
+    ['data directory', checkDataDir],
+    ['source', checkSource],
+    ...app.targetNames.map((name) => [`target ${name}`, checkTarget(name)] as const),
+    ['statuses', checkWriteBack],
+    ['queue', checkQueue],
+    ['status page', checkPort],
+    ['notifications', checkReceivers],
+    ...(flag('alert') ? [['test message', tryReceivers] as const] : []),
+  ];
+  const findings: Finding[] = [];
+  for (const [subject, check] of checks) {
+    for (const result of await attempt(check, app, host)) {
+      const finding = { subject, ...result };
+      findings.push(finding);
+      if (flag('json')) continue;
+      const { message, remedy } = finding;
+      const sign = signOf(terminal, finding);
+      terminal.print(`${sign} ${finding.subject}: ${message}`);
+      if (remedy !== undefined) terminal.print(`    → ${remedy}`);
     }
-    return { subject, ok: false, mistaken: true, message: toMirrorError(error).message };
   }
+  const ok = findings.every((finding) => finding.ok);
+  if (flag('json')) terminal.printJson({ ok, findings });
+  const ending = findings.some(({ mistaken }) => mistaken) ? EXIT_CODES.USAGE : EXIT_CODES.FAILED;
+  return stop.exitCode() ?? (ok ? EXIT_CODES.DONE : ending).code;
 }
 
-const channelsOf = ({ config: { notify, proxy }, clock }: App): ChannelSettings => ({
-  ...notify,
-  ...(proxy && { fetch: fetchWithProxy(proxy) }),
-  clock,
-});
-
-/** Sends a test message to each receiver. The heartbeat is not called: a call would say that nothing has failed. Does not throw. */
-async function tryReceivers(app: App): Promise<SubjectResult[]> {
-  const subject = 'test message';
-  const channels = channelsOf(app);
-  if (channelNames(channels).length === 0) {
-    const message = 'No test message was sent: set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO';
-    return [{ subject, ok: false, mistaken: true, message }];
-  }
-  const results = await testChannels(channels);
-  return results.map(({ channel, ok, message }) => {
-    return { subject, ok, message: `${channel}: ${message}` };
-  });
+function signOf(terminal: Terminal, { ok, remedy }: Result): string {
+  if (!ok) return terminal.style('red', '✗');
+  return remedy === undefined ? terminal.style('green', '✓') : terminal.style('yellow', '!');
 }
 
-/** Where notifications go, and whether that may be meant; nothing is sent. */
-function describeReceivers(app: App): SubjectResult[] {
-  const subject = 'notifications';
-  const { heartbeatUrl } = app.config.notify;
-  const names = channelNames(channelsOf(app));
-  const results: SubjectResult[] = names.map((name) => {
-    return { subject, ok: true, message: `go to ${name}` };
-  });
-  if (names.length === 0) {
-    const message = 'are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set';
-    results.push({ subject, ok: true, message });
-  }
-  if (heartbeatUrl !== undefined) {
-    const message = `goes to ${new URL(heartbeatUrl).host} while nothing has failed`;
-    results.push({ subject: 'heartbeat', ok: true, message });
-  }
-  return results;
-}
-
-/** Whether anything can be kept in DATA_DIR; nothing to say where it can, or is yet to be made. */
-async function checkDataDir({ config, dataDir }: App): Promise<SubjectResult[]> {
-  const subject = 'data directory';
-  const problem = await dataDir.problem();
-  if (problem !== null)
-    return [{ subject, ok: false, message: problem, remedy: PROBLEMS.DATA_DIR.remedy }];
-  const { loose } = keepPrivate(config.dataDir, filesOf(config));
-  if (loose.length === 0) {
-    return [{ subject, ok: true, message: `${config.dataDir} can be read only by its owner` }];
-  }
-  return loose.map(({ message, remedy }) => ({ subject, ok: true, message, remedy }));
-}
-
-/** Whether the source answers, and whether the settings name only forms and fields that it has. Does not throw. */
-async function checkSource(app: App, signal: AbortSignal): Promise<SubjectResult[]> {
+async function attempt(check: Check, app: App, host: Host): Promise<readonly Result[]> {
   try {
-    const forms = await app.forms(signal);
-    const found = `answers, the key is right, ${plural(forms.length, 'form')} found`;
-    const answered = { subject: 'source', ok: true, message: found };
-    // A target that does not answer gets its own line below.
-    for (const { name } of app.config.targets) await app.readSlugs(name).catch(() => undefined);
-    const { unmatched } = await app.plan(signal, { namesOnly: true });
-    return [
-      answered,
-      ...app.config.targets.flatMap((target) => checkNames(app, target, forms, unmatched)),
-    ];
+    return await check(app, host);
   } catch (error) {
-    return [{ subject: 'source', ok: false, message: toMirrorError(error).message }];
+    const { code, message } = toMirrorError(error);
+    return [{ ok: false, message, ...(code === 'SETTINGS' && { mistaken: true }) }];
   }
 }
+
+const checkSettings: Check = ({ config }) => [
+  fine('are all understood'),
+  ...config.warnings.map((warning) => fine(warning)),
+];
+
+/** Nothing where none is set. */
+const checkProxy: Check = ({ config: { proxy } }) =>
+  proxy === undefined
+    ? []
+    : [
+        fine(
+          `https goes through ${proxyHost(proxy)}, except to ${['this machine', ...proxy.except].join(', ')}`,
+        ),
+      ];
+
+/** Whether anything can be kept in DATA_DIR, and others are kept out of it. */
+const checkDataDir: Check = async ({ config, dataDir }) => {
+  const problem = await dataDir.problem();
+  if (problem !== null) return [{ ok: false, message: problem, remedy: PROBLEMS.DATA_DIR.remedy }];
+  const { loose } = keepPrivate(config.dataDir, filesOf(config));
+  return loose === null
+    ? [fine(`${config.dataDir} can be read only by its owner`)]
+    : [{ ok: true, ...loose }];
+};
+
+/** Whether the source answers, and whether the settings name only forms and fields that it has. */
+const checkSource: Check = async (app, { stop: { signal } }) => {
+  const forms = await app.forms(signal);
+  // A target that does not answer gets its own line below.
+  for (const name of app.targetNames) await app.readSlugs(name).catch(() => undefined);
+  const { unmatched } = await app.plan(signal, { namesOnly: true });
+  return [
+    fine(`answers, the key is right, ${plural(forms.length, 'form')} found`),
+    ...app.config.targets.flatMap((target) =>
+      checkNames(app, target, forms, unmatched).map((result) =>
+        Object.assign(result, { subject: `fields of ${target.name}` }),
+      ),
+    ),
+  ];
+};
 
 function checkNames(
   app: App,
-  { name, variables, ...settings }: TargetSettings,
+  { name, variables, picks: picked }: TargetSettings,
   forms: readonly Form[],
   unmatched: readonly UnmatchedName[],
-): SubjectResult[] {
-  const subject = `fields of ${name}`;
-  const mistakes = unmatched.filter(({ targets }) => targets.includes(name));
-  const results: SubjectResult[] = mistakes.map((each) => ({
-    subject,
-    ok: false,
-    mistaken: true,
-    message: `${each.variable} ${unmatchedMessage(each)}`,
-    remedy: `forms-mirror forms${each.kind === 'form' ? ' lists them' : ' <form> lists the fields of a form'}`,
-  }));
+): Result[] {
   const chosen = forms.filter((form) => app.isChosen(name, form));
-  for (const form of chosen) {
-    const problem = app.slugProblem(name, form);
-    if (problem === null) continue;
-    const message = `${problem.code}: ${problem.message}`;
-    results.push({ subject, ok: false, mistaken: true, message });
-  }
-  if (settings.picks === undefined) {
-    const message = `${variables.fields} is missing, so nothing may leave the source`;
-    const remedy = 'forms-mirror forms <form> lists the fields to choose from';
-    return [...results, { subject, ok: false, mistaken: true, message, remedy }];
-  }
-  if (results.length > 0) return results;
+  const mistakes = [
+    ...unmatched
+      .filter(({ targets }) => targets.includes(name))
+      .map((each) => ({
+        message: `${each.variable} ${unmatchedMessage(each)}`,
+        remedy: `forms-mirror forms${each.kind === 'form' ? ' lists them' : ' <form> lists the fields of a form'}`,
+      })),
+    ...chosen
+      .map((form) => app.slugProblem(name, form))
+      .filter((problem) => problem !== null)
+      .map(({ code, message }) => ({ message: `${code}: ${message}` })),
+    ...(picked === undefined
+      ? [
+          {
+            message: `${variables.fields} is missing, so nothing may leave the source`,
+            remedy: 'forms-mirror forms <form> lists the fields to choose from',
+          },
+        ]
+      : []),
+  ];
+  if (mistakes.length > 0)
+    return mistakes.map((each) => Object.assign({ ok: false, mistaken: true }, each));
   const picks = app.picksOf(name);
   const bare = chosen.filter(
     (form) => !picksWholeForm(picks, form) && !form.fields.some(({ id }) => picks.fields.has(id)),
   );
   const without =
     bare.length === 0 ? '' : `, ${count(bare.length)} of them with ID, status and time only`;
-  const message = `picked; ${plural(chosen.length, 'form')} to mirror${without}`;
-  return [{ subject, ok: true, message }];
+  return [fine(`picked; ${plural(chosen.length, 'form')} to mirror${without}`)];
 }
 
-/** Whether the queue can be reached and is safe to use; the embedded one is not opened, as a worker may hold it. Does not throw. */
-async function checkQueue(app: App): Promise<SubjectResult> {
-  const subject = 'queue';
-  const { queueUrl, dataDir } = app.config;
-  if (queueUrl === undefined) {
-    return { subject, ok: true, message: `embedded, in ${dataDir}: one process, no server needed` };
-  }
-  try {
-    const { clock, logger } = app;
-    const onError = (): void => {};
-    const options = {
-      url: queueUrl,
-      dataDir,
-      workers: 1,
-      upkeepMs: 3_600_000,
-      clock,
-      logger,
-      onError,
-    };
-    const backend = await openBackend('worker', options);
-    await backend.close(false);
-    return { subject, ok: true, message: `${backend.address} answers and is safe to use` };
-  } catch (error) {
-    return { subject, ok: false, message: toMirrorError(error).message };
-  }
-}
-
-/** A target's reach and rights, and the forms in it that need attention. Does not throw. */
-async function checkTarget(app: App, name: string, host: Host): Promise<SubjectResult[]> {
-  const subject = `target ${name}`;
-  const results: SubjectResult[] = [];
-  try {
+/** A target's reach and rights, and what the report says of it and its forms. */
+const checkTarget =
+  (name: string): Check =>
+  async (app, host) => {
     const { store } = await app.target(name);
-    for (const { what: message, isOk: ok, remedy } of await store.check(host.stop.signal))
-      results.push({ subject, ok, message, ...(remedy !== null && { remedy }) });
-    if (results.some(({ ok }) => !ok)) return results;
-    return [...results, ...(await checkForms(app, name, host))];
-  } catch (error) {
-    return [...results, { subject, ok: false, message: toMirrorError(error).message }];
-  }
-}
+    const tried = (await store.check(host.stop.signal)).map(
+      ({ what: message, isOk: ok, remedy }): Result => {
+        return { ok, message, remedy: remedy ?? undefined };
+      },
+    );
+    if (tried.some(({ ok }) => !ok)) return tried;
+    const { targets, forms } = await reportNow(app, host, [name]);
+    return [
+      ...tried,
+      ...targets
+        .flatMap(({ problem }) => problem ?? [])
+        .map(({ message }) => ({ ok: false, message })),
+      ...targets.flatMap(({ pause }) => pause ?? []).map(paused),
+      ...forms.flatMap(checkForm),
+    ];
+  };
 
 /** What `check` reports in addition to problems: answers that are stored where they should not be. */
 const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
@@ -276,40 +200,6 @@ const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
   'PLAIN_ANSWERS',
   'SCRUB_PENDING',
 ]);
-
-/** The forms with a problem, a pause, or rejections, as the report has them. */
-async function checkForms(app: App, name: string, host: Host): Promise<SubjectResult[]> {
-  const report = await reportNow(app, host, [name]);
-  const [target] = report.targets;
-  const results: SubjectResult[] = [];
-  const { problem = null, pause = null } = target ?? {};
-  if (problem !== null)
-    results.push({ subject: `target ${name}`, ok: false, message: problem.message });
-  if (pause !== null) results.push(pausedResult(`target ${name}`, pause));
-  return results.concat(report.forms.flatMap(checkForm));
-}
-
-function checkForm(report: FormReport): SubjectResult[] {
-  const { form, target, problems, pause, notices, rejected } = report;
-  const about = { subject: runName(report), form: form.id, slug: form.slug, target };
-  const results: SubjectResult[] = [];
-  if (pause?.ofTarget === false) results.push({ ...about, ...pausedResult(about.subject, pause) });
-  for (const problem of problems) {
-    // The line about its fields reports it.
-    if (problem.code === 'SLUG_REUSED') continue;
-    const remedy = remedyText(problem);
-    const message = `${problem.title} (${problem.code}): ${problem.message}`;
-    const ok = IS_NEWS.has(problem.code);
-    results.push({ ...about, ok, message, ...(remedy !== null && { remedy }) });
-  }
-  for (const { code, message, remedy } of notices)
-    if (IN_CHECK.has(code)) results.push({ ...about, ok: true, message, remedy });
-  if ((rejected ?? 0) > 0) {
-    const message = `${count(rejected ?? 0)} listed as rejected, with their reasons`;
-    results.push({ ...about, ok: true, message });
-  }
-  return results;
-}
 
 /** Nothing is wrong with the mirror. */
 const IS_NEWS: ReadonlySet<ProblemCode> = new Set([
@@ -319,12 +209,91 @@ const IS_NEWS: ReadonlySet<ProblemCode> = new Set([
   'WRITE_BACK_REFUSED',
 ]);
 
-const pausedResult = (
-  subject: string,
-  { command, ...pause }: ShownPause,
-): Omit<SubjectResult, 'form'> => ({
-  subject,
-  ok: true,
-  message: pauseText(pause),
-  remedy: `To resume: ${command}`,
+/** A form's problems, pause, and rejections, as the report has them. */
+function checkForm(report: FormReport): Result[] {
+  const { form, target, problems, pause, notices, rejected } = report;
+  const about = { subject: runName(report), form: form.id, slug: form.slug, target };
+  return [
+    ...(pause?.ofTarget === false ? [paused(pause)] : []),
+    ...problems
+      // The line about its fields reports it.
+      .filter(({ code }) => code !== 'SLUG_REUSED')
+      .map((problem) => {
+        const { code, title, message } = problem;
+        const remedy = remedyText(problem);
+        const text = `${title} (${code}): ${message}`;
+        return { ok: IS_NEWS.has(code), message: text, remedy: remedy ?? undefined };
+      }),
+    ...notices
+      .filter(({ code }) => IN_CHECK.has(code))
+      .map(({ message, remedy }) => ({ ok: true, message, remedy })),
+    ...((rejected ?? 0) > 0
+      ? [fine(`${count(rejected ?? 0)} listed as rejected, with their reasons`)]
+      : []),
+  ].map((result) => Object.assign(result, about));
+}
+
+const paused = ({ command, ...pause }: ShownPause): Result => {
+  return { ok: true, message: pauseText(pause), remedy: `To resume: ${command}` };
+};
+
+/** Which statuses the mirror changes at the source; only a change would show whether the key may. */
+const checkWriteBack: Check = ({ config: { marking } }) => [
+  fine(
+    marking === undefined
+      ? 'are never changed at the source: MARK_STATUS is not set'
+      : `are changed at the source from ${marking.from.join(' or ')} to ${marking.status} once every target has stored the submission; whether the key may do that is not known before the first change`,
+  ),
+];
+
+/** Whether the queue can be reached and is safe to use; the embedded one is not opened, as a worker may hold it. */
+const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, logger }) => {
+  if (url === undefined) return [fine(`embedded, in ${dataDir}: one process, no server needed`)];
+  const onError = (): void => {};
+  const upkeepMs = 3_600_000;
+  const options = { url, dataDir, workers: 1, upkeepMs, clock, logger, onError };
+  const backend = await openBackend('worker', options);
+  await backend.close(false);
+  return [fine(`${backend.address} answers and is safe to use`)];
+};
+
+/** Whether `start` could open its page. */
+const checkPort: Check = async ({ config, dataDir, clock }) => {
+  const place = statusPlace(config.status);
+  try {
+    await requireFreePort(place);
+  } catch (error) {
+    if (await startRunsHere(dataDir, clock.now()))
+      return [fine(`a start that runs here has port ${place.port}`)];
+    throw error;
+  }
+  const port = place.port === 0 ? 'any free port' : `port ${place.port}`;
+  return [fine(`can open ${port} of ${place.host}`)];
+};
+
+const channelsOf = ({ config: { notify, proxy }, clock }: App): ChannelSettings => ({
+  ...notify,
+  ...(proxy && { fetch: fetchWithProxy(proxy) }),
+  clock,
 });
+
+/** Where notifications go; nothing is sent. */
+const checkReceivers: Check = (app) => {
+  const { heartbeatUrl } = app.config.notify;
+  const names = channelNames(channelsOf(app));
+  const off = fine('are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set');
+  const beats = heartbeatUrl && `goes to ${new URL(heartbeatUrl).host} while nothing has failed`;
+  return [
+    ...(names.length === 0 ? [off] : names.map((name) => fine(`go to ${name}`))),
+    ...(beats === undefined ? [] : [{ ...fine(beats), subject: 'heartbeat' }]),
+  ];
+};
+
+/** Sends a test message to each receiver. The heartbeat is not called: a call would say that nothing has failed. */
+const tryReceivers: Check = async (app) => {
+  const results = await testChannels(channelsOf(app));
+  if (results.length > 0)
+    return results.map(({ channel, ok, message }) => ({ ok, message: `${channel}: ${message}` }));
+  const message = 'No test message was sent: set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO';
+  return [{ ok: false, mistaken: true, message }];
+};

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { MirrorError } from '../base/errors.ts';
+import { duration } from '../settings/value-schemas.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import type { Host } from './host.ts';
 
@@ -46,7 +47,22 @@ export function wholeNumberOption(
   if (text === undefined) return preset;
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
-  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const bounds = max === 999_999_999 ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new MirrorError('USAGE', `${flag} takes a whole number ${bounds}.`);
+  throw new MirrorError('USAGE', `${flagOf(name)} takes a whole number ${bounds}.`);
 }
+
+/** An option that must be a time such as 30s or 12h, in milliseconds; undefined when not given. Throws USAGE. */
+export function durationOption(call: CommandCall, name: string): number | undefined {
+  const text = call.text(name);
+  if (text === undefined) return undefined;
+  const { data } = duration.safeParse(text);
+  if (data !== undefined) return data;
+  throw new MirrorError(
+    'USAGE',
+    `${flagOf(name)} takes a time such as 30s, 5m, 12h or 30d, a year at most.`,
+  );
+}
+
+/** `deletedBefore` is `--deleted-before`. */
+const flagOf = (name: string): string =>
+  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

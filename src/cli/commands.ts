@@ -10,11 +10,8 @@ const AS_JSON = new Option('--json', 'print one JSON document');
 
 /** How `--fault` is written. */
 export const FAULT_SYNTAX =
-  '[METHOD] [/path[?name=value]|~pattern] [STATUS] [after=N] [times=N|always] [delay=MS|2s] ' +
+  '[METHOD] [/path[?name=value]] [STATUS] [after=N] [times=N|always] [delay=20ms|2s] ' +
   '[retry-after=SECONDS] [cut=BYTES] [hang] [drop] [applied] [body=TEXT to the end]';
-
-/** How `--reading` is written. */
-export const READING_SYNTAX = 'POINT=VALUE, such as sort=ignored or wrapper=data';
 
 /**
  * Every command with its options, in the order of the help. A command's module is loaded when it is called, so that
@@ -40,7 +37,6 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror sync',
       'forms-mirror sync --full --form contact',
       'forms-mirror sync --full --dry-run',
-      'forms-mirror sync --full --dry-run --values --limit 100',
     ],
     configure: (command) =>
       command
@@ -48,8 +44,6 @@ export const COMMANDS: readonly CommandSpec[] = [
         .addOption(ONE_FORM)
         .addOption(ONE_TARGET)
         .option('--dry-run', 'read and compare, change nothing, list what would change')
-        .option('--values', 'with --dry-run: show old and new values')
-        .option('--limit <number>', 'with --dry-run: rows of each kind to list; default: 20')
         .option('--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run')
         .addOption(AS_JSON),
     load: () => import('./sync.ts'),
@@ -138,8 +132,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'export',
     summary: 'Writes the rows of one form as CSV or JSON lines, or the tables as sources for dbt.',
     examples: [
-      'forms-mirror export contact > contact.csv',
-      'forms-mirror export contact --labels --bom --output contact.csv',
+      'forms-mirror export contact --labels --bom > contact.csv',
       'forms-mirror export contact --format jsonl | head',
       'forms-mirror export --dbt > models/forms/sources.yml',
     ],
@@ -151,7 +144,6 @@ export const COMMANDS: readonly CommandSpec[] = [
         .option('--deleted', 'also rows that are marked deleted, after the others')
         .option('--bom', 'begin CSV with a byte order mark: Excel then reads it as UTF-8')
         .option('--raw', 'put no apostrophe before text that a spreadsheet would run as a formula')
-        .option('--output <file>', 'write to this file when the export is complete')
         .option('--dbt', 'print a sources.yml for dbt with the tables of a SQL target')
         .option('--name <name>', 'with --dbt: name of the source in dbt', 'forms')
         .addOption(ONE_TARGET),
@@ -224,7 +216,7 @@ export const COMMANDS: readonly CommandSpec[] = [
         .option('--fault <rule>', `break requests: ${FAULT_SYNTAX}`, collect)
         .option(
           '--reading <point=value>',
-          `behave differently where the specification is silent: ${READING_SYNTAX}`,
+          'behave differently where the specification is silent: sort=ignored, wrapper=data, …',
           collect,
         )
         .option(

@@ -1,12 +1,11 @@
 import { Document } from 'yaml';
-import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { printable } from '../base/printable.ts';
 import type { Relation, RelationColumn, TargetRelations } from '../mirror/port.ts';
 import type { Target } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
-import { emptyTarget } from './export.ts';
+import { emptyTarget, onlyOne } from './export.ts';
 import { openApp } from './open-app.ts';
 
 /** The other contents of a {@link dbtSources} file. */
@@ -77,10 +76,22 @@ function periodOf(ms: number): { readonly count: number; readonly period: string
 }
 
 /** `export --dbt`: a `sources.yml` with the tables of a SQL target. Asks the source nothing. */
-export async function printDbtSources(call: CommandCall): Promise<ExitCode> {
-  const { host, text } = call;
+export async function printDbtSources({ host, text }: CommandCall): Promise<ExitCode> {
   await using app = await openApp(host);
-  const { target, found } = await findRelations(call, app);
+  const sql: { readonly target: Target; readonly found: TargetRelations }[] = [];
+  for (const name of app.namesOf(text('target'))) {
+    const target = await app.target(name);
+    const found = await target.store.relations();
+    if (found !== null) sql.push({ target, found });
+  }
+  if (sql.length === 0) {
+    throw new MirrorError(
+      'USAGE',
+      'dbt reads tables of a database. No target here is one; set TARGET_URL or --target.',
+    );
+  }
+  const { target, found } = onlyOne(sql);
+  if (found.relations.length === 0) throw emptyTarget(target);
   const options = {
     name: text('name') ?? 'forms',
     address: target.address,
@@ -88,37 +99,4 @@ export async function printDbtSources(call: CommandCall): Promise<ExitCode> {
   };
   host.terminal.printText(dbtSources(found, options).trimEnd());
   return EXIT_CODES.DONE.code;
-}
-
-interface Found {
-  readonly target: Target;
-  readonly found: TargetRelations;
-}
-
-/** The one SQL target that is meant. Throws USAGE where there is none, or several and none was named. */
-async function findRelations({ text }: CommandCall, app: App): Promise<Found> {
-  const only = text('target');
-  const sql: Found[] = [];
-  for (const name of only === undefined ? app.targetNames : [app.settingsOf(only).name]) {
-    const target = await app.target(name);
-    const found = await target.store.relations();
-    if (found !== null) sql.push({ target, found });
-  }
-  const [first, ...others] = sql;
-  if (first === undefined) {
-    throw new MirrorError(
-      'USAGE',
-      'dbt reads tables of a database. No target here is one; set TARGET_URL or --target.',
-    );
-  }
-  if (others.length > 0) {
-    const which = sql.map(({ target }) => target.name).join(', ');
-    throw new MirrorError(
-      'USAGE',
-      `Several targets have tables. Name one with --target (${which}).`,
-    );
-  }
-  const { target, found } = first;
-  if (found.relations.length > 0) return first;
-  throw emptyTarget(target);
 }

@@ -9,7 +9,6 @@ import type { FormIdentity } from '../mirror/types.ts';
 import { heldForms, type Target } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import { columnNames, csvFormat, type ExportFormat, jsonLinesFormat } from './export-format.ts';
-import { type ExportOutput, fileOutput, standardOutput } from './export-output.ts';
 import { formIn, reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
@@ -20,7 +19,7 @@ const NOT_AT_ONCE =
 /** `export`: the rows of one form as a target holds them. Asks the source nothing. */
 export async function run(call: CommandCall): Promise<ExitCode> {
   if (call.flag('dbt')) return (await import('./export-dbt.ts')).printDbtSources(call);
-  const { host, flag, text } = call;
+  const { host, flag } = call;
   const formatOf = formatFor(call);
   await using app = await openApp(host);
   const { target, form } = await findForm(call, app);
@@ -29,12 +28,9 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   await using snapshot = await target.store.snapshot(form.id);
   if (snapshot === null) throw emptyTarget(target);
   const format = formatOf(columnNames(snapshot.columns, flag('labels')));
-  const path = text('output');
-  await using output = path === undefined ? standardOutput(host.terminal) : await fileOutput(path);
-  const rows = await writeRows(call, { snapshot, format, output });
+  const rows = await writeRows(call, snapshot, format);
   // The reader is gone.
   if (rows === undefined) return EXIT_CODES.DONE.code;
-  await output.finish();
   const [first = '', ...warnings] = summary(rows, copy);
   if (!snapshot.isOneInstant) warnings.push(NOT_AT_ONCE);
   host.terminal.say(`${form.name}, ${target.name}: ${first}.`);
@@ -66,29 +62,26 @@ async function findForm(
   { args: [wanted = ''], text }: CommandCall,
   app: App,
 ): Promise<{ target: Target; form: FormIdentity }> {
-  const only = text('target');
-  const names = only === undefined ? app.targetNames : [only];
-  const held: { target: Target; forms: FormIdentity[] }[] = [];
-  for (const name of names) {
-    const target = await app.target(app.settingsOf(name).name);
-    held.push({ target, forms: await heldForms(target) });
+  const held: { readonly target: Target; readonly form: FormIdentity }[] = [];
+  for (const name of app.namesOf(text('target'))) {
+    const target = await app.target(name);
+    const forms = await heldForms(target);
+    held.push(...forms.map((form) => ({ target, form })));
+    if (forms.length === 0 && text('target') !== undefined) throw emptyTarget(target);
   }
-  const all = held.flatMap(({ forms }) => forms);
-  const [first] = held;
-  if (all.length === 0 && first !== undefined) throw emptyTarget(first.target);
-  const { id } = requireForm([...new Map(all.map((form) => [form.id, form])).values()], wanted);
-  const holders = held.flatMap(({ target, forms }) => {
-    const form = forms.find((one) => one.id === id);
-    return form === undefined ? [] : [{ target, form }];
-  });
-  const [holder, ...others] = holders;
-  if (holder === undefined) throw new TypeError('No target holds this form.');
-  if (others.length === 0) return holder;
-  const which = holders.map(({ target }) => target.name).join(', ');
-  throw new MirrorError(
-    'USAGE',
-    `Several targets hold this form: say with --target which (${which}).`,
-  );
+  const [first = ''] = app.targetNames;
+  if (held.length === 0) throw emptyTarget(await app.target(first));
+  const forms = held.map(({ form }) => form);
+  const { id } = requireForm(forms, wanted);
+  return onlyOne(held.filter(({ form }) => form.id === id));
+}
+
+/** Throws USAGE where a person has to name the target. */
+export function onlyOne<T extends { readonly target: Target }>(found: readonly T[]): T {
+  const [first, ...others] = found;
+  if (first !== undefined && others.length === 0) return first;
+  const which = found.map(({ target }) => target.name).join(', ');
+  throw new MirrorError('USAGE', `Several targets have it. Name one with --target (${which}).`);
 }
 
 /** Nothing has been mirrored into the target. */
@@ -100,20 +93,16 @@ export const emptyTarget = ({ name, address }: Target): MirrorError =>
 
 /** How many rows were written; undefined when their reader went away. */
 async function writeRows(
-  { host, flag }: CommandCall,
-  {
-    snapshot,
-    format,
-    output,
-  }: { snapshot: FormSnapshot; format: ExportFormat; output: ExportOutput },
+  { host: { terminal, stop }, flag }: CommandCall,
+  snapshot: FormSnapshot,
+  format: ExportFormat,
 ): Promise<number | undefined> {
-  const { signal } = host.stop;
   let rows = 0;
-  if (!(await output.write(format.head))) return undefined;
+  if (!(await terminal.pipe(format.head))) return undefined;
   for await (const piece of snapshot.rows({ withDeleted: flag('deleted') })) {
-    if (signal.aborted) throw stopReason(signal);
+    if (stop.signal.aborted) throw stopReason(stop.signal);
     rows += piece.length;
-    if (!(await output.write(format.rows(piece)))) return undefined;
+    if (!(await terminal.pipe(format.rows(piece)))) return undefined;
   }
   return rows;
 }

@@ -7,8 +7,6 @@ import {
   findForms,
   forget,
   type FoundForms,
-  logErasures,
-  person,
   previewForget,
   previewRemember,
   remember,
@@ -16,46 +14,84 @@ import {
 import { heldForms } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import {
+  carryOut,
+  type Erasure,
   erasureDocument,
   erasureExitCode,
-  isConfirmed,
   openTargets,
-  printErasure,
   removedText,
   waitingFor,
-} from './erasure-report.ts';
+} from './erasure.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 
 /** `forget`: removes submissions from every target, and keeps them away; `--undo` lets them come back. */
 export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, args, flag } = call;
-  const [undo, dryRun] = [flag('undo'), flag('dryRun')];
+  const { terminal } = host;
   await using app = await openApp(host);
   const { targets: opened, failed } = await openTargets(call, app);
   const targets = opened.map((target): EraseTarget => {
     return { target, mirrors: (form) => app.isChosen(target.name, form) };
   });
-  const found = await formsOf(call, app, targets, [...new Set(args)]);
-  const { forms } = found;
-  let reports: readonly ErasureReport[] = failed;
-  let ended: readonly ErasureReport[] = [];
-  if (forms.length > 0) {
-    const preview = await (undo ? previewRemember : previewForget)(targets, forms);
-    reports = [...preview, ...failed];
-    if (!flag('json')) printReports(call, reports, undo ? 'forgotten' : 'held');
-    if (!dryRun && (await isConfirmed(call, question(found, undo)))) {
-      const done = await (undo ? remember : forget)(targets, forms, waitingFor(call));
-      reports = [...done, ...failed];
-      ended = done;
-      const command = undo ? 'forget --undo' : 'forget';
-      logErasures(app.logger, { command, by: person() }, reports);
-    } else if (!dryRun) return EXIT_CODES.FAILED.code;
+  const { forms, unknown } = await formsOf(call, app, targets, [...new Set(args)]);
+  const erasure = (flag('undo') ? undoing : forgetting)(call, targets, forms);
+  const reports = forms.length === 0 ? failed : await carryOut(call, app, erasure, failed);
+  if (reports === null) return EXIT_CODES.FAILED.code;
+  if (flag('json')) {
+    const submissions = forms.flatMap(({ form, ids }) =>
+      ids.map((id) => ({ submissionId: id, form: form.id, slug: form.slug })),
+    );
+    const documents = reports.map(erasureDocument);
+    const how = { undo: flag('undo'), dryRun: flag('dryRun') };
+    terminal.printJson({ ...how, submissions, unknown, targets: documents });
+  } else {
+    for (const id of unknown)
+      terminal.print(
+        `${terminal.style('red', '✗')} ${id}: neither the source nor a target knows it. To keep it away all the same, name its form: --form`,
+      );
   }
-  if (flag('json')) host.terminal.printJson(document(found, reports, { undo, dryRun }));
-  else printEnd(call, found, ended);
-  const unknown = found.unknown.length > 0;
-  return unknown ? EXIT_CODES.FAILED.code : erasureExitCode(reports);
+  return unknown.length > 0 ? EXIT_CODES.FAILED.code : erasureExitCode(reports);
+}
+
+function forgetting(
+  call: CommandCall,
+  targets: readonly EraseTarget[],
+  forms: FoundForms['forms'],
+): Erasure {
+  const number = new Set(forms.flatMap(({ ids }) => ids)).size;
+  const they = number === 1 ? 'it' : 'them';
+  const what = (report: ErasureReport, isDone: boolean): string =>
+    isDone
+      ? `${removedText(report)} removed; ${plural(report.asked, 'submission')} forgotten`
+      : `${removedText(report)} held`;
+  return {
+    command: 'forget',
+    preview: () => previewForget(targets, forms),
+    erase: () => forget(targets, forms, waitingFor(call)),
+    what,
+    question: () =>
+      `Remove ${plural(number, 'submission')} from every target, and keep ${they} away?`,
+  };
+}
+
+function undoing(
+  call: CommandCall,
+  targets: readonly EraseTarget[],
+  forms: FoundForms['forms'],
+): Erasure {
+  const number = new Set(forms.flatMap(({ ids }) => ids)).size;
+  const what = ({ rows }: ErasureReport, isDone: boolean): string =>
+    isDone
+      ? `${plural(rows, 'submission')} may come back: the next run reads everything`
+      : `${plural(rows, 'submission')} forgotten`;
+  return {
+    command: 'forget --undo',
+    preview: () => previewRemember(targets, forms),
+    erase: () => remember(targets, forms, waitingFor(call)),
+    what,
+    question: () => `Let ${plural(number, 'submission')} come back with the next run?`,
+  };
 }
 
 /** The forms of the submissions; the one that `--form` names is believed. Throws USAGE for an unknown one. */
@@ -73,52 +109,5 @@ async function formsOf(
   }
   const held = (await Promise.all(targets.map(({ target }) => heldForms(target)))).flat();
   const listed = app.config.source === undefined ? [] : await app.forms(signal).catch(() => []);
-  const forms = new Map([...listed, ...held].map((form) => [form.id, form]));
-  return { forms: [{ form: requireForm([...forms.values()], wanted), ids }], unknown: [] };
+  return { forms: [{ form: requireForm([...held, ...listed], wanted), ids }], unknown: [] };
 }
-
-function question({ forms }: FoundForms, undo: boolean): string {
-  const ids = forms.flatMap((form) => form.ids);
-  const submissions = plural(new Set(ids).size, 'submission');
-  return undo
-    ? `Let ${submissions} come back with the next run?`
-    : `Remove ${submissions} from every target, and keep ${new Set(ids).size === 1 ? 'it' : 'them'} away?`;
-}
-
-function printReports({ host }: CommandCall, reports: readonly ErasureReport[], is: string): void {
-  for (const report of reports) {
-    const what = is === 'forgotten' ? plural(report.rows, 'submission') : removedText(report);
-    printErasure(host.terminal, report, `${what} ${is}`);
-  }
-}
-
-function printEnd(
-  { host: { terminal }, flag }: CommandCall,
-  { unknown }: FoundForms,
-  reports: readonly ErasureReport[],
-): void {
-  for (const report of reports) {
-    const what = flag('undo')
-      ? `${plural(report.rows, 'submission')} may come back: the next run reads everything`
-      : `${removedText(report)} removed; ${plural(report.asked, 'submission')} forgotten`;
-    printErasure(terminal, report, what);
-  }
-  for (const id of unknown) {
-    terminal.print(
-      `${terminal.style('red', '✗')} ${id}: neither the source nor a target knows it. To keep it away all the same, name its form: --form`,
-    );
-  }
-}
-
-const document = (
-  { forms, unknown }: FoundForms,
-  reports: readonly ErasureReport[],
-  how: { readonly undo: boolean; readonly dryRun: boolean },
-): Record<string, unknown> => ({
-  ...how,
-  submissions: forms.flatMap(({ form, ids }) =>
-    ids.map((id) => ({ submissionId: id, form: form.id, slug: form.slug })),
-  ),
-  unknown,
-  targets: reports.map(erasureDocument),
-});

@@ -1,5 +1,5 @@
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
-import { count, plural } from '../base/format.ts';
+import { plural } from '../base/format.ts';
 import { canBeListed, settingLine } from '../base/printable.ts';
 import type { Form } from '../mirror/types.ts';
 import type { CommandCall } from './command-spec.ts';
@@ -33,12 +33,9 @@ function printForms(terminal: Terminal, forms: readonly Form[], json: boolean): 
     terminal.say('The workspace has no forms yet.');
     return;
   }
-  const lines = textTable(
-    [{ title: 'slug' }, { title: 'name' }, { title: 'fields', align: 'right' }, { title: 'id' }],
-    forms.map(({ id, slug, name, fields }) => [slug, name, count(fields.length), id]),
-    { maxCell: 50, head: (line) => terminal.style('bold', line) },
-  );
-  for (const line of lines) terminal.print(line);
+  const rows = forms.map(({ id, slug, name, fields }) => [slug, name, fields.length, id]);
+  const head = (line: string): string => terminal.style('bold', line);
+  terminal.print(...textTable(['slug', 'name', 'fields', 'id'], rows, head));
   const names = forms.map(listedName).filter((name) => name !== undefined);
   terminal.print('');
   if (names.length > 0) terminal.print(settingLine('TARGET_FORMS', names.join(',')));

@@ -2,7 +2,6 @@ import { App } from '../app.ts';
 import { toMirrorError } from '../base/errors.ts';
 import { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
-import { plural } from '../base/format.ts';
 import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
 import { keepPrivate } from '../base/private-files.ts';
 import type { Config, ConfigNeeds } from '../config.ts';
@@ -25,24 +24,17 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
   const config = await host.loadConfig(options);
   const logger = await openLogger(host, config.logLevel ?? options.logLevel ?? 'warn');
   for (const warning of config.warnings) logger.warn(warning);
-  sayRights(config, logger);
+  const { isMended, loose } = keepPrivate(config.dataDir, filesOf(config));
+  if (isMended)
+    logger.warn(
+      'DATA_DIR was open to other users of this machine, and no longer is. To share a SQLite copy, keep it elsewhere and give it to a group: docs/operating.md says how.',
+    );
+  if (loose !== null) logger.warn(`${loose.message}. ${loose.remedy}.`);
   const app = new App(config, { clock: host.clock, logger });
   await refuseOtherSchema(app);
   if (!options.reportsRuns || config.logLevel !== undefined) logSync(app.events, logger);
   if (!logger.isLevelEnabled('info')) sayWaits(app, host);
   return app;
-}
-
-/** Closes DATA_DIR to other users of the machine, and prints a note where it was open or has to stay open. */
-function sayRights(config: Config, logger: Logger): void {
-  const { mended, loose } = keepPrivate(config.dataDir, filesOf(config));
-  if (mended > 0) {
-    logger.warn(
-      { mended },
-      `DATA_DIR was open to other users of this machine, ${plural(mended, 'file or folder', 'files and folders')} in it, and no longer is. To share a SQLite copy, keep it elsewhere and give it to a group: docs/operating.md says how.`,
-    );
-  }
-  for (const { message, remedy } of loose) logger.warn(`${message}. ${remedy}.`);
 }
 
 /** Throws OTHER_SCHEMA if another build wrote DATA_DIR. What else is wrong there is reported where it is read. */

@@ -1,47 +1,30 @@
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { person } from '../sync/erase.ts';
-import type { DoneLine } from '../web/actions.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
-import {
-  findPausePlaces,
-  type PauseOutcome,
-  pausedLines,
-  PAUSE_MEANS,
-  pausePlaces,
-  resumedLines,
-  resumePlaces,
-} from './pausing.ts';
+import { changePauses, PAUSE_MEANS, type PauseOutcome } from './pausing.ts';
 
 /** `pause`: stops every process from writing a form, a target, or everything. */
-export const pause = (call: CommandCall): Promise<ExitCode> => act(call, 'pause');
+export const pause = (call: CommandCall): Promise<ExitCode> => act(call, true);
 
 /** `resume`: ends what `pause` of the same form, target or everything began. */
-export const resume = (call: CommandCall): Promise<ExitCode> => act(call, 'resume');
+export const resume = (call: CommandCall): Promise<ExitCode> => act(call, false);
 
-async function act(
-  { host, text, flag }: CommandCall,
-  action: 'pause' | 'resume',
-): Promise<ExitCode> {
+async function act({ host, text, flag }: CommandCall, isPause: boolean): Promise<ExitCode> {
   const { terminal, clock, stop } = host;
   await using app = await openApp(host);
-  const wanted = { form: text('form'), target: text('target') };
-  const places = await findPausePlaces(app, wanted, stop.signal);
-  const since = new Date(clock.now()).toISOString();
+  const place = { form: text('form') ?? null, target: text('target') ?? null };
   const by = `command line, ${person()}`;
-  const isPause = action === 'pause';
-  const outcomes = isPause
-    ? await pausePlaces(app, places, { since, by, reason: text('reason') ?? null })
-    : await resumePlaces(app, places);
-  app.logger.info({ action, ...wanted, by }, 'A person asked for this.');
+  const since = new Date(clock.now()).toISOString();
+  const how = isPause ? { since, by, reason: text('reason') ?? null } : null;
+  const outcomes = await changePauses(app, { ...place, pause: how }, stop.signal);
+  const action = isPause ? 'pause' : 'resume';
+  app.logger.info({ action, ...place, by }, 'A person asked for this.');
   if (flag('json'))
     terminal.printJson({ [isPause ? 'pauses' : 'resumed']: outcomes.map(pauseDocument) });
   else {
-    const lines: DoneLine[] = isPause ? pausedLines(outcomes) : resumedLines(outcomes);
-    for (const line of lines)
-      terminal.print(
-        `${line.ok ? terminal.style('green', '✓') : terminal.style('red', '✗')} ${line.text}`,
-      );
+    for (const { ok, text: line } of outcomes.flatMap(({ lines }) => lines))
+      terminal.print(`${ok ? terminal.style('green', '✓') : terminal.style('red', '✗')} ${line}`);
     if (isPause && outcomes.some(({ failure }) => failure === null))
       terminal.print('', PAUSE_MEANS);
   }
@@ -50,13 +33,8 @@ async function act(
 }
 
 /** As `pause --json` and `resume --json` print it. */
-function pauseDocument({
-  form,
-  target,
-  pause: made,
-  isNew,
-  failure,
-}: PauseOutcome): Record<string, unknown> {
+function pauseDocument(outcome: PauseOutcome): Record<string, unknown> {
+  const { form, target, pause: made, isNew, failure } = outcome;
   const { since = null, by = null, reason = null } = made ?? {};
   const of = { form: form?.id ?? null, slug: form?.slug ?? null, target };
   const error = failure?.message ?? null;

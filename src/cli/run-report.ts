@@ -1,7 +1,9 @@
+import type { Clock } from '../base/clock.ts';
+import type { Events } from '../base/events.ts';
 import { count, duration, plural } from '../base/format.ts';
 import { claimText, OUTCOME_TEXTS, oldestClaim, type ShownClaim } from '../health/report.ts';
 import type { TargetNotice } from '../mirror/port.ts';
-import type { RunSubject } from '../sync/events.ts';
+import type { RunSubject, SyncEvents } from '../sync/events.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,9 +18,37 @@ export function runName({ form, target }: Pick<RunSubject, 'form' | 'target'>): 
   return `${form.slug === '' ? form.id : form.slug} → ${target}`;
 }
 
-/** What a run is about to do. */
-export const startedLine = (subject: RunSubject): string =>
-  `${runName(subject)}: ${subject.isFull ? 'reading everything' : 'reading changes'}`;
+/** How often a long run reports how far it is. */
+const LINE_EVERY_MS = 5_000;
+
+/** Reports runs on stderr: when they start and end, and every few seconds. Disposing it ends that. */
+export function showProgress(
+  terminal: Terminal,
+  events: Events<SyncEvents>,
+  clock: Clock,
+): Disposable {
+  const printedAtMs = new Map<string, number>();
+  const print = (subject: Pick<RunSubject, 'form' | 'target'>, line: string): void => {
+    printedAtMs.set(runName(subject), clock.now());
+    terminal.say(line);
+  };
+  const listeners = new DisposableStack();
+  listeners.defer(
+    events.on('run.started', (subject) => {
+      const what = subject.isFull ? 'reading everything' : 'reading changes';
+      print(subject, `${runName(subject)}: ${what}`);
+    }),
+  );
+  listeners.defer(
+    events.on('run.progress', (progress) => {
+      const { seen, total } = progress;
+      if (clock.now() - (printedAtMs.get(runName(progress)) ?? 0) < LINE_EVERY_MS) return;
+      print(progress, `${runName(progress)}: ${count(seen)} of ${count(total)}`);
+    }),
+  );
+  listeners.defer(events.on('run.ended', (report) => print(report, endedLine(report))));
+  return listeners;
+}
 
 /** The outcome of a run, its changes, and its cost. */
 export function endedLine(report: RunReport): string {
@@ -96,22 +126,21 @@ export function writeBackDocument(report: WriteBackReport): Record<string, unkno
 
 /** Runs as lines of a table. */
 export function runTable(terminal: Terminal, runs: readonly RunReport[]): string[] {
-  const numbers = ['rows', 'new', 'changed', 'same', 'deleted', 'rejected', 'requests', 'time'];
-  const columns = [
-    ...['form', 'target', 'result'].map((title) => ({ title })),
-    ...numbers.map((title) => ({ title, align: 'right' as const })),
-  ];
+  const titles = 'form target result rows new changed same deleted rejected requests time';
   const rows = runs.map((run) => [
     run.form.slug,
     run.target,
     OUTCOME_TEXTS[run.outcome].text,
-    run.accounted === null ? '?' : count(run.accounted),
-    ...[run.inserted, run.updated, run.unchanged, run.deleted, run.rejected].map(count),
-    count(run.requests),
+    run.accounted,
+    run.inserted,
+    run.updated,
+    run.unchanged,
+    run.deleted,
+    run.rejected,
+    run.requests,
     duration(lengthOf(run)),
   ]);
-  const head = (line: string): string => terminal.style('bold', line);
-  return textTable(columns, rows, { maxCell: 40, head });
+  return textTable(titles.split(' '), rows, (line) => terminal.style('bold', line));
 }
 
 /** Each error once, as a target that cannot be reached fails every form with the same message. */

@@ -21,8 +21,7 @@ import { textTable } from './text-table.ts';
 
 /** The forms and targets selected by `--form` and `--target`. Throws SETTINGS or USAGE for one that does not exist. */
 export async function selectPlan({ host, text }: CommandCall, app: App): Promise<FormPlan[]> {
-  const only = text('target');
-  const selected = only === undefined ? app.targetNames : [app.settingsOf(only).name];
+  const selected = app.namesOf(text('target'));
   await requirePicks(host, app, selected);
   const { forms } = await requirePlan(host, app);
   const wanted = text('form');
@@ -42,7 +41,7 @@ export async function selectPlan({ host, text }: CommandCall, app: App): Promise
 export async function requirePicks(
   host: Host,
   app: App,
-  targets: readonly string[] = app.config.targets.map(({ name }) => name),
+  targets: readonly string[] = app.targetNames,
 ): Promise<void> {
   const unpicked = targets.map((name) => app.settingsOf(name)).filter(({ picks }) => !picks);
   if (unpicked.length === 0) return;
@@ -138,7 +137,7 @@ export async function sayUnmatched(host: Host, app: App, forms: readonly Form[])
   return true;
 }
 
-/** The form that `--form` or an argument means. Throws USAGE, naming the forms that exist. */
+/** The form that `--form` or an argument means. Several targets may list it. Throws USAGE, naming the forms that exist. */
 export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted: string): T {
   const form = findForm(forms, wanted);
   if (form !== undefined) return form;
@@ -152,7 +151,7 @@ export function fieldLines(forms: readonly Form[]): string[] {
   return forms.flatMap((form) => {
     const title = `${form.name} (${form.slug}): ${plural(form.fields.length, 'field')}`;
     const rows = form.fields.map(({ id, label }) => [`  ${id}`, label]);
-    const [, ...lines] = textTable([{ title: '' }, { title: '' }], rows, { maxCell: 70 });
+    const [, ...lines] = textTable(['', ''], rows);
     return [title, ...lines, ''];
   });
 }
@@ -160,6 +159,6 @@ export function fieldLines(forms: readonly Form[]): string[] {
 function namesOf(forms: readonly Pick<FormIdentity, 'slug'>[]): string {
   // True wherever they were looked for: in the workspace, in targets, or in both.
   if (forms.length === 0) return 'no forms were found';
-  const slugs = forms.map(({ slug }) => slug);
+  const slugs = [...new Set(forms.map(({ slug }) => slug))];
   return `there is ${slugs.slice(0, 12).join(', ')}${slugs.length > 12 ? ' and more' : ''}`;
 }

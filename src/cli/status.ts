@@ -1,7 +1,6 @@
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { ago, plural, soon, span } from '../base/format.ts';
 import {
-  countText,
   exceptText,
   type FormReport,
   type HealthState,
@@ -99,23 +98,20 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     'answers as of',
     'next',
   ];
-  const columns = titles.map((title, at) => ({
-    title,
-    align: at > 2 && at < 6 ? ('right' as const) : ('left' as const),
-  }));
   const rows = forms.map((form) => [
     form.form.slug,
     form.target,
     stateText(form, nowMs),
-    ...[form.rows, form.deletedRows, form.rejected].map(countText),
+    form.rows,
+    form.deletedRows,
+    form.rejected,
     lastRunText(form, nowMs),
     `${ago(form.claim.submissionsAsOf, nowMs, missingTime(form))}${exceptText(form.claim)}`,
     ago(form.claim.statusesAsOf, nowMs, missingTime(form)),
     ago(form.claim.answersAsOf, nowMs, missingTime(form)),
     nextRunText(form, nowMs),
   ]);
-  const head = (line: string): string => terminal.style('bold', line);
-  terminal.print(...textTable(columns, rows, { maxCell: 44, head }));
+  terminal.print(...textTable(titles, rows, (line) => terminal.style('bold', line)));
 }
 
 /** `✗ contact → default: The last run failed (TARGET_FULL) for 3 h: …`, and below it what to do. */

@@ -1,20 +1,13 @@
 import type { App } from '../app.ts';
-import { MirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
 import type { RunOptions, RunReport } from '../sync/run-form.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
-import { type CommandCall, wholeNumberOption } from './command-spec.ts';
-import {
-  ForeseenCollector,
-  foreseenDocument,
-  foreseenLines,
-  type ForeseenRows,
-} from './foreseen-report.ts';
+import type { CommandCall } from './command-spec.ts';
+import { ForeseenRows } from './foreseen-report.ts';
 import { openApp } from './open-app.ts';
-import { showProgress } from './progress.ts';
 import {
   errorLines,
   noticeLines,
@@ -22,6 +15,7 @@ import {
   runDocument,
   runName,
   runTable,
+  showProgress,
   summaryLine,
   writeBackDocument,
   writeBackLines,
@@ -31,14 +25,11 @@ import type { Terminal } from './terminal.ts';
 
 /** How long a run waits for another process that writes the same form. */
 const WAIT_MS = 60_000;
-/** How many rows of each kind a dry run names unless asked for more. */
-const FORESEEN_ROWS = 20;
 
 /** `sync`: what the scheduled jobs do, now, in this process: a poll, the runs that it finds needed, and write-back. */
 export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, flag, text } = call;
   const { terminal, clock, stop } = host;
-  const limit = foreseenLimit(call);
   await using app = await openApp(host, { source: true, reportsRuns: !flag('json') });
   const plan = await selectPlan(call, app);
   const options: SyncOptions = {
@@ -46,25 +37,15 @@ export async function run(call: CommandCall): Promise<ExitCode> {
     isOneForm: text('form') !== undefined,
     acceptDeletes: flag('acceptDeletes') ? Number.POSITIVE_INFINITY : 0,
     dryRun: flag('dryRun'),
-    foreseenLimit: limit,
   };
   const isQuiet = flag('json') && !terminal.interactive;
   const progress = isQuiet ? undefined : showProgress(terminal, app.events, clock);
   const result = await runSync(app, plan, options, stop.signal).finally(() =>
     progress?.[Symbol.dispose](),
   );
-  if (flag('json')) terminal.printJson(syncDocument(result, flag('values')));
-  else printResult(terminal, result, { values: flag('values'), nowMs: clock.now() });
+  if (flag('json')) terminal.printJson(syncDocument(result));
+  else printResult(terminal, result, clock.now());
   return stop.exitCode() ?? syncExitCode(result);
-}
-
-/** How many rows of each kind a dry run names; undefined where it is none. Throws USAGE for options of a dry run only. */
-function foreseenLimit(call: CommandCall): number | undefined {
-  const isGiven = call.text('limit') !== undefined;
-  if (call.flag('dryRun')) return wholeNumberOption(call, 'limit', FORESEEN_ROWS);
-  if (!isGiven && !call.flag('values')) return undefined;
-  const option = isGiven ? '--limit' : '--values';
-  throw new MirrorError('USAGE', `${option} is about what --dry-run names: give both.`);
 }
 
 interface SyncOptions {
@@ -73,8 +54,6 @@ interface SyncOptions {
   readonly isOneForm: boolean;
   readonly acceptDeletes: number;
   readonly dryRun: boolean;
-  /** Of a dry run: how many rows of each kind are named. */
-  readonly foreseenLimit: number | undefined;
 }
 
 interface SyncResult {
@@ -84,7 +63,9 @@ interface SyncResult {
   /** What polls cost, in addition to the runs; null where each form was visited. */
   readonly poll: { readonly requests: number; readonly ms: number } | null;
   /** Of a dry run: what would change. */
-  readonly foreseen: readonly ForeseenRows[] | undefined;
+  readonly foreseen:
+    | readonly { readonly run: RunReport; readonly rows: ForeseenRows }[]
+    | undefined;
   readonly wouldWriteBack: readonly WouldWriteBack[];
 }
 
@@ -164,7 +145,7 @@ class Runs {
   /** By place, in the order of the plan, target by target; null: still open. */
   readonly #reports = new Map<string, { readonly visit: Visit; report: RunReport | null }>();
   readonly #ran = new Set<string>();
-  readonly foreseen: ForeseenRows[] = [];
+  readonly foreseen: { run: RunReport; rows: ForeseenRows }[] = [];
 
   constructor(app: App, plan: readonly FormPlan[], options: SyncOptions, signal: AbortSignal) {
     [this.#app, this.#options, this.#signal] = [app, options, signal];
@@ -213,8 +194,8 @@ class Runs {
   }
 
   async #run({ formId, target, counts, isComparison = false }: Visit): Promise<RunReport> {
-    const { isFull, acceptDeletes, dryRun, foreseenLimit } = this.#options;
-    const rows = new ForeseenCollector(foreseenLimit ?? 0);
+    const { isFull, acceptDeletes, dryRun } = this.#options;
+    const rows = new ForeseenRows();
     const options: RunOptions = {
       isFull,
       isComparison,
@@ -229,7 +210,7 @@ class Runs {
       dryRun ? (change) => rows.add(change) : undefined,
     );
     this.#ran.add(formId);
-    this.foreseen.push(rows.of(report));
+    this.foreseen.push({ run: report, rows });
     return report;
   }
 }
@@ -237,16 +218,19 @@ class Runs {
 const keyOf = ({ formId, target }: Pick<Visit, 'formId' | 'target'>): string =>
   JSON.stringify([target, formId]);
 
-function syncDocument(
-  { runs, writeBacks, wouldWriteBack, poll, foreseen }: SyncResult,
-  values: boolean,
-): Record<string, unknown> {
+function syncDocument({
+  runs,
+  writeBacks,
+  wouldWriteBack,
+  poll,
+  foreseen,
+}: SyncResult): Record<string, unknown> {
   return {
     runs: runs.map(runDocument),
     writeBacks: writeBacks.map(writeBackDocument),
     poll,
     ...(foreseen && {
-      changes: foreseen.map((rows) => foreseenDocument(rows, values)),
+      changes: foreseen.map(({ run, rows }) => rows.document(run)),
       wouldWriteBack,
     }),
   };
@@ -267,7 +251,7 @@ function syncExitCode({ runs, writeBacks }: SyncResult): ExitCode {
 function printResult(
   terminal: Terminal,
   { runs, writeBacks, wouldWriteBack, foreseen }: SyncResult,
-  { values, nowMs }: { readonly values: boolean; readonly nowMs: number },
+  nowMs: number,
 ): void {
   terminal.print(...runTable(terminal, runs));
   terminal.print(...errorLines(terminal, runs));
@@ -275,7 +259,7 @@ function printResult(
   terminal.print(...writeBackLines(writeBacks));
   for (const report of runs)
     terminal.print(...noticeLines(terminal, runName(report), report.notices));
-  for (const rows of foreseen ?? []) terminal.print(...foreseenLines(rows, values));
+  for (const { run, rows } of foreseen ?? []) terminal.print(...rows.lines(run));
   terminal.print(...wouldWriteBackLines(wouldWriteBack));
   const isDry = foreseen !== undefined;
   terminal.print('', summaryLine(terminal, runs, { dryRun: isDry, nowMs }));

@@ -10,9 +10,6 @@ export interface OutputStream extends NodeJS.WritableStream {
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan';
 
-/** Takes output for stderr while progress bars are shown there. */
-export type LineSink = (text: string) => void;
-
 const ESCAPE = '\u001B';
 
 /**
@@ -28,7 +25,6 @@ export class Terminal {
   /** Follows ESC in our own styles: no text from elsewhere can hold it. */
   readonly #own = randomUUID();
   #closed = new Set<OutputStream>();
-  #sink: LineSink | undefined;
 
   constructor(stdout: OutputStream, stderr: OutputStream) {
     this.#stdout = stdout;
@@ -38,7 +34,7 @@ export class Terminal {
     }
   }
 
-  /** True when stderr, where bars and messages go, is a terminal. */
+  /** True when stderr, where messages go, is a terminal. */
   get interactive(): boolean {
     return this.#stderr.isTTY === true;
   }
@@ -81,32 +77,19 @@ export class Terminal {
     return !this.#closed.has(stream);
   }
 
-  /** Writes lines to stderr, above the progress bars when there are some. A line break within one becomes a space. */
+  /** Writes lines to stderr. A line break within one becomes a space. */
   say(...lines: readonly string[]): void {
-    for (const line of lines) this.#tell(`${this.#shown(line, printable)}\n`);
+    for (const line of lines) this.#write(this.#stderr, `${this.#shown(line, printable)}\n`);
   }
 
   /** As {@link say}, for text of our own that has its line breaks, such as help or a line of a logger. */
   write(text: string): void {
-    this.#tell(this.#shown(text, printableLines));
+    this.#write(this.#stderr, this.#shown(text, printableLines));
   }
 
   /** Writes to stderr what a library styled, which was given printable text only. */
   writeStyled(text: string): void {
-    this.#tell(text);
-  }
-
-  /** stderr itself, for progress bars, which move the cursor. Callers make their texts printable first. */
-  get barStream(): OutputStream {
-    return this.#stderr;
-  }
-
-  /** Sends everything for stderr to `sink`, already printable. Returns a function that restores stderr. */
-  redirect(sink: LineSink): () => void {
-    this.#sink = sink;
-    return () => {
-      if (this.#sink === sink) this.#sink = undefined;
-    };
+    this.#write(this.#stderr, text);
   }
 
   /** `text` styled for stdout; plain when that is not a terminal, or NO_COLOR is set. */
@@ -130,11 +113,6 @@ export class Terminal {
       .split(ESCAPE + this.#own)
       .map(show)
       .join(ESCAPE);
-  }
-
-  #tell(text: string): void {
-    if (this.#sink === undefined) this.#write(this.#stderr, text);
-    else this.#sink(text);
   }
 
   #write(stream: OutputStream, text: string): void {

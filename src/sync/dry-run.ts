@@ -1,28 +1,23 @@
 import type { StoredField } from '../mirror/port.ts';
-import type { Cell, FormIdentity } from '../mirror/types.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import { deletionLimit } from './absent.ts';
 import { type Mirroring, sourceOf } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
 import { blankRun, DONE, type Ending, type RunOptions, type RunReport } from './run-form.ts';
 import { type Difference, verify } from './verify.ts';
 
-/** A cell that a run would change: of a system column (`fieldId` is null), or of a field, by its label. */
-export interface ForeseenCell {
-  readonly column: string;
-  readonly fieldId: string | null;
-  readonly before: Cell;
-  readonly after: Cell;
-}
-
 /** What a run would do to a row: `restored` takes the mark of deletion away. */
 export const FORESEEN = ['inserted', 'updated', 'restored', 'deleted'] as const;
 
-/** What a dry run found. It may hold answers: it is for the person who asked, and for no log or event (L11). */
+/** What a dry run found. Holds names and no answer (L11). */
 export interface ForeseenChange {
   readonly kind: (typeof FORESEEN)[number];
   readonly submissionId: string;
-  /** Of a row that is there and would be changed or restored; in the order of the columns. */
-  readonly cells: readonly ForeseenCell[];
+  /**
+   * Of a row that is there and would be changed or restored, in the order of the columns: a system column (`field` is
+   * null), or a field's label and ID.
+   */
+  readonly columns: readonly { readonly column: string; readonly field: string | null }[];
 }
 
 /** What a run would change: compares everything, and writes nothing. Rejects as source and target do. */
@@ -85,25 +80,15 @@ function foreseenOf(
   { kind, id, stored, row, columns, fieldIds }: Difference,
   fields: readonly StoredField[],
 ): ForeseenChange {
-  if (row === null) return { kind: 'deleted', submissionId: id, cells: [] };
-  if (stored === null) return { kind: 'inserted', submissionId: id, cells: [] };
+  if (row === null) return { kind: 'deleted', submissionId: id, columns: [] };
+  if (stored === null) return { kind: 'inserted', submissionId: id, columns: [] };
   const labels = new Map(fields.map(({ id: fieldId, label }) => [fieldId, label]));
-  const values: Readonly<Record<string, readonly [Cell, Cell]>> = {
-    status: [stored.status, row.status],
-    created_at: [stored.createdAt, row.createdAt],
-    _deleted_at: [stored.deletedAt, null],
+  return {
+    kind: kind === 'missing' ? 'restored' : 'updated',
+    submissionId: id,
+    columns: [
+      ...columns.map((column) => ({ column, field: null })),
+      ...fieldIds.map((field) => ({ column: labels.get(field) ?? field, field })),
+    ],
   };
-  const cells = [
-    ...columns.map((column) => {
-      const [before = null, after = null] = values[column] ?? [];
-      return { column, fieldId: null, before, after };
-    }),
-    ...fieldIds.map((fieldId) => ({
-      column: labels.get(fieldId) ?? fieldId,
-      fieldId,
-      before: stored.cells.get(fieldId) ?? null,
-      after: row.cells.get(fieldId) ?? null,
-    })),
-  ];
-  return { kind: kind === 'missing' ? 'restored' : 'updated', submissionId: id, cells };
 }

@@ -14,9 +14,10 @@ export function choosesForm(choice: FormChoice, form: Pick<FormIdentity, 'id' | 
  * people.
  */
 export function findForm<T extends FormIdentity>(
-  forms: readonly T[],
+  listed: readonly T[],
   wanted: string,
 ): T | undefined {
+  const forms = [...new Map(listed.map((form) => [form.id, form])).values()];
   const exact = forms.find((form) => choosesForm([wanted], form));
   if (exact !== undefined) return exact;
   const named = forms.filter((form) => form.name.toLowerCase() === wanted.toLowerCase());

@@ -147,7 +147,9 @@ describe.concurrent('what an admin does with a running mirror', () => {
     // Not before the first run of the form has ended.
     await vi.waitFor(async () => {
       const done = await press(url, { do: 'sync', form: FORM }, { headers: { authorization } });
-      expect(done).toContain('customer-feedback in a is brought up to date now');
+      expect(done).toContain(
+        'customer-feedback in a, customer-feedback in b: brought up to date now',
+      );
     }, SOON);
     await vi.waitFor(() => {
       expect(mirror.count('a', TABLE)).toBe(mirror.source(FORM));
@@ -177,7 +179,7 @@ describe.concurrent('what an admin does with a running mirror', () => {
       const how = { compare: true, headers: { authorization } };
       const full = await press(url, { do: 'sync', form: FORM }, how);
       expect(full).toContain('Target b is paused since');
-      expect(full).toContain('customer-feedback in a is compared row by row now');
+      expect(full).toContain('customer-feedback in a: compared row by row now');
     }, SOON);
     await vi.waitFor(() => expect(mirror.count('a', TABLE)).toBe(mirror.source(FORM)), SOON);
     expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM) - 1);

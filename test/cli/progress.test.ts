@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
-import { showProgress } from '../../src/cli/progress.ts';
-import { endedLine } from '../../src/cli/run-report.ts';
+import { endedLine, showProgress } from '../../src/cli/run-report.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
 import { blankRun, DONE, type RunReport } from '../../src/sync/run-form.ts';
@@ -20,19 +19,19 @@ const REPORT: RunReport = {
   rejected: 2,
 };
 
-function setUp(isTTY: boolean) {
-  const stderr = new RecordedStream(isTTY);
+function setUp() {
+  const stderr = new RecordedStream();
   const terminal = new Terminal(new RecordedStream(), stderr);
   const events = new Events<SyncEvents>();
   let now = 0;
   const clock: Clock = { now: () => now, sleep: async () => {} };
   const pass = (ms: number): void => void (now += ms);
-  return { stderr, terminal, events, pass, progress: showProgress(terminal, events, clock) };
+  return { stderr, events, pass, progress: showProgress(terminal, events, clock) };
 }
 
-describe('progress without a terminal', () => {
+describe('progress', () => {
   it('is a line at the start, one every few seconds, and one at the end', () => {
-    const { stderr, events, pass, progress } = setUp(false);
+    const { stderr, events, pass, progress } = setUp();
     events.emit('run.started', SUBJECT);
     for (let seen = 100; seen <= 1_200; seen += 100) {
       pass(1_000);
@@ -48,23 +47,6 @@ describe('progress without a terminal', () => {
       'contact → default: complete; 1,250 new, 2 rejected (14 requests, 1.0 s)',
       '',
     ]);
-  });
-});
-
-describe('progress on a terminal', () => {
-  it('is a bar for each run, below the log lines; the terminal is restored afterwards', () => {
-    const { stderr, terminal, events, progress } = setUp(true);
-    events.emit('run.started', SUBJECT);
-    events.emit('run.started', { ...SUBJECT, target: 'sheet' });
-    events.emit('run.progress', { ...SUBJECT, seen: 500, total: 1_250 });
-    terminal.say('a line of the log');
-    events.emit('run.ended', { ...REPORT, target: 'sheet' });
-    progress[Symbol.dispose]();
-    terminal.say('after');
-    expect(stderr.text).toMatch(/contact → default +█+░+ +40%  500 of 1,250/);
-    expect(stderr.text).toContain('a line of the log\u001B[K\n');
-    expect(stderr.text.indexOf('\u001B[?25h')).toBeGreaterThan(stderr.text.indexOf('\u001B[?25l'));
-    expect(stderr.text.endsWith('after\n')).toBe(true);
   });
 });
 

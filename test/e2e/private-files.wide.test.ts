@@ -61,11 +61,9 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     const { place, dataDir, control } = await openPlace(onTestFinished);
     expect(await place.run(['sync'])).toMatchObject({ code: 0 });
     expectPrivate(dataDir, control);
-    for (const path of pathsBelow(dataDir)) chmodSync(path, 0o777);
+    chmodSync(dataDir, 0o777);
     const status = await place.run(['status']);
-    expect(status.stderr).toMatch(
-      /DATA_DIR was open to other users of this machine, \d+ files and folders/,
-    );
+    expect(status.stderr).toContain('DATA_DIR was open to other users of this machine');
     expectPrivate(dataDir, control);
     const check = await place.run(['check']);
     expect(check.stderr).not.toContain('other users');

@@ -84,11 +84,10 @@ describe('a fault rule in words', () => {
       '/submissions?page=2&limit=100 cut=100',
       { path: '/submissions', query: { page: '2', limit: '100' }, cutBodyAt: 100 },
     ],
-    ['~^/forms/[^/]+$ drop', { path: /^\/forms\/[^/]+$/, dropConnection: true }],
+    ['/forms drop', { path: '/forms', dropConnection: true }],
     ['GET hang times=always', { method: 'GET', hang: true, times: Number.POSITIVE_INFINITY }],
     ['429 retry-after=2', { status: 429, retryAfter: 2 }],
-    ['delay=1.5s', { delayMs: 1500 }],
-    ['delay=20', { delayMs: 20 }],
+    ['delay=2s', { delayMs: 2_000 }],
     ['delay=20ms cut=0', { delayMs: 20, cutBodyAt: 0 }],
     [
       '502 body=<h1>Bad  gateway after=3</h1>',
@@ -99,36 +98,23 @@ describe('a fault rule in words', () => {
     expect(parseFault(text)).toEqual(rule);
   });
 
-  it.each([
-    ['', 'nothing to do'],
-    ['GET /forms', 'nothing to do'],
-    ['GET /forms applied', 'nothing to do'],
-    ['GET /forms 500 afer=3', 'did you mean after='],
-    ['GET /forms 500 after', 'did you mean after='],
-    ['hangs', 'did you mean hang'],
-    ['hang=5', 'did you mean'],
-    ['constructor=1', 'not understood'],
-    ['GETT 500', '“GETT” is not understood'],
-    ['600', '600 is not a status'],
-    ['100', '100 is not a status'],
-    ['500 times=two', 'times=two is not a whole number'],
-    ['500 after=-1', 'after=-1 is not a whole number'],
-    ['delay=5h', 'delay=5h is not a time'],
-    ['~( 500', '~( is not a regular expression'],
-    ['/forms? 500', 'has a ? but no parameter'],
-    ['drop body=x', 'need a status'],
-    ['hang retry-after=1', 'need a status'],
-  ])('%j is refused: %s', (text, reason) => {
-    expect(() => parseFault(text)).toThrow(reason);
-    expect(() => parseFault(text)).toThrow(`A rule reads: ${FAULT_SYNTAX}`);
-  });
+  it.each(['hnag', 'constructor=1', 'GETT 500', '600', '500 times=two', 'delay=5h', '/forms? 500'])(
+    '%j is refused',
+    (text) => {
+      expect(() => parseFault(text)).toThrow(`It takes ${FAULT_SYNTAX}`);
+    },
+  );
+});
 
-  it('suggests near names as one sentence, and nothing where none is near', () => {
-    expect(() => parseFault('hnag')).toThrow('“hnag” is not understood; did you mean hang? A rule');
-    expect(() => parseFault('500 xylophone')).toThrow('“xylophone” is not understood. A rule');
-    expect(() => parseReadings(['sorted=ignored'])).toThrow('did you mean sort? It takes');
-    expect(() => parseReadings(['xylophone=1'])).toThrow(
-      'there is no point xylophone: there is sort,',
-    );
-  });
+it('a reading in words is one that there is', () => {
+  expect(parseReadings(['sort=ignored', 'maxLimit=9', 'wrapper=null', 'extraFields=true'])).toEqual(
+    {
+      sort: 'ignored',
+      maxLimit: 9,
+      wrapper: null,
+      extraFields: true,
+    },
+  );
+  expect(() => parseReadings(['sort=up'])).toThrow('sort is honoured, ignored, strict');
+  expect(() => parseReadings(['sorted=ignored'])).toThrow('the points are sort,');
 });

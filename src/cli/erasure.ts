@@ -1,0 +1,123 @@
+import type { App } from '../app.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
+import { plural } from '../base/format.ts';
+import { type ErasureReport, logErasures, NO_TRACES, person } from '../sync/erase.ts';
+import type { Target, Waiting } from '../sync/target.ts';
+import type { CommandCall } from './command-spec.ts';
+
+/*
+ * What `forget` and `purge` have in common: they count, ask, erase and report.
+ */
+
+/** An erasure that a person asks for. */
+export interface Erasure {
+  /** As the log names it. */
+  readonly command: string;
+  /** Counts what would be erased. */
+  readonly preview: () => Promise<readonly ErasureReport[]>;
+  readonly erase: () => Promise<readonly ErasureReport[]>;
+  /** What a report is about, before and after: `1 row held`, `1 row removed`. */
+  readonly what: (report: ErasureReport, isDone: boolean) => string;
+  readonly question: (preview: readonly ErasureReport[]) => string;
+}
+
+/** The targets that `--target` selects, and a report of each that can't be opened: it holds up no other (L12). */
+export async function openTargets(
+  { text }: CommandCall,
+  app: App,
+): Promise<{ targets: readonly Target[]; failed: readonly ErasureReport[] }> {
+  const targets: Target[] = [];
+  const failed: ErasureReport[] = [];
+  for (const name of app.namesOf(text('target'))) {
+    try {
+      const target = await app.target(name);
+      await app.readSlugs(name);
+      targets.push(target);
+    } catch (error) {
+      const form = { id: '', slug: '', name: '' };
+      failed.push({ target: name, form, asked: 0, ...NO_TRACES, failure: toMirrorError(error) });
+    }
+  }
+  return { targets, failed };
+}
+
+/** How an erasure waits for a run over the same form to end. */
+export const waitingFor = ({ host }: CommandCall): Waiting => ({
+  waitMs: 10 * 60_000,
+  signal: host.stop.signal,
+  clock: host.clock,
+});
+
+/**
+ * Counts, asks a person, erases, and prints each step. Returns the reports, those of `failed` targets included; null when the
+ * person said no. Throws USAGE where there is no one to ask.
+ */
+export async function carryOut(
+  call: CommandCall,
+  app: App,
+  { command, preview, erase, what, question }: Erasure,
+  failed: readonly ErasureReport[],
+): Promise<readonly ErasureReport[] | null> {
+  const { flag } = call;
+  const print = (reports: readonly ErasureReport[], isDone: boolean): void => {
+    if (!flag('json')) for (const each of reports) printErasure(call, each, what(each, isDone));
+  };
+  const counted = await preview();
+  const reports = [...counted, ...failed];
+  print(reports, false);
+  if (flag('dryRun') || counted.every(({ failure }) => failure !== null)) return reports;
+  if (!(await isConfirmed(call, question(reports)))) return null;
+  const done = await erase();
+  print(done, true);
+  logErasures(app.logger, { command, by: person() }, [...done, ...failed]);
+  return [...done, ...failed];
+}
+
+/** `--yes` answers in advance. */
+async function isConfirmed({ host, flag }: CommandCall, question: string): Promise<boolean> {
+  if (flag('yes')) return true;
+  if (host.ask === undefined) {
+    throw new MirrorError(
+      'USAGE',
+      `${question} There is no terminal to ask on: add --yes, or --dry-run to see what would happen.`,
+    );
+  }
+  if (/^y(?:es)?$/i.test((await host.ask(`${question} [y/N] `)).trim())) return true;
+  host.terminal.say('Nothing was changed.');
+  return false;
+}
+
+/** `contact → default: 1 row, 2 listings`, or why nothing was done. */
+function printErasure({ host: { terminal } }: CommandCall, report: ErasureReport, what: string) {
+  const { target, form, failure } = report;
+  const name = form.id === '' ? target : `${form.slug} → ${target}`;
+  const text = failure === null ? what : `${failure.message} (${failure.code})`;
+  const sign = failure === null ? terminal.style('green', '✓') : terminal.style('red', '✗');
+  terminal.print(`${sign} ${name}: ${text}`);
+}
+
+/** One form of one target, as `--json` prints it. */
+export const erasureDocument = (report: ErasureReport): Record<string, unknown> => ({
+  target: report.target,
+  form: report.form.id,
+  slug: report.form.slug,
+  rows: report.rows,
+  listings: report.listings,
+  refusals: report.refusals,
+  code: report.failure?.code ?? null,
+  error: report.failure?.message ?? null,
+});
+
+/** `1 row, 2 listings of rejected, 1 refused status change`. */
+export function removedText({ rows, listings, refusals }: ErasureReport): string {
+  return [
+    plural(rows, 'row'),
+    ...(listings > 0 ? [plural(listings, 'listing of rejected', 'listings of rejected')] : []),
+    ...(refusals > 0 ? [plural(refusals, 'refused status change')] : []),
+  ].join(', ');
+}
+
+/** 1 when something could not be erased. */
+export const erasureExitCode = (reports: readonly ErasureReport[]): ExitCode =>
+  (reports.some(({ failure }) => failure !== null) ? EXIT_CODES.FAILED : EXIT_CODES.DONE).code;
