@@ -238,11 +238,11 @@ const paused = ({ command, ...pause }: ShownPause): Result => {
 };
 
 /** Which statuses the mirror changes at the source; only a change would show whether the key may. */
-const checkWriteBack: Check = ({ config: { marking } }) => [
+const checkWriteBack: Check = ({ rule }) => [
   fine(
-    marking === undefined
+    rule === null
       ? 'are never changed at the source: MARK_STATUS is not set'
-      : `are changed at the source from ${marking.from.join(' or ')} to ${marking.status} once every target has stored the submission; whether the key may do that is not known before the first change`,
+      : `are changed at the source from ${rule.from.join(' or ')} to ${rule.to} once every target has stored the submission; whether the key may do that is not known before the first change`,
   ),
 ];
 
