@@ -1,12 +1,16 @@
 import { type Clock, systemClock } from '../base/clock.ts';
-import { LOCAL, type Transport } from '../base/transport.ts';
+import type { Transport } from '../base/transport.ts';
 import type { Store } from '../mirror/port.ts';
 import type { HistoryKind } from '../mirror/port.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
 import type { SheetStoreOptions } from './google-sheets/store.ts';
-import { parseMysqlUrl } from './sql/mysql/mysql-address.ts';
-import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
-import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
+import {
+  openSqlStore,
+  parseMysqlUrl,
+  parsePostgresUrl,
+  parseSqliteUrl,
+  type SqlAddress,
+} from './sql/address.ts';
 import { TargetUrlError } from './target-url-error.ts';
 
 /** The other things that a target is opened with. */
@@ -58,17 +62,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     form: 'sqlite:<file>',
     overviewRestMs: 0,
     keepsHistory: true,
-    parse(url) {
-      const path = parseSqliteUrl(url);
-      const shown = `sqlite:${path}`;
-      return {
-        shown,
-        place: shown,
-        transport: LOCAL,
-        ...(path !== ':memory:' && { file: path }),
-        open: opener(url),
-      };
-    },
+    parse: (url) => databaseAt(parseSqliteUrl(url)),
   },
   postgres: {
     product: 'PostgreSQL',
@@ -76,15 +70,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     form: 'postgres://user:password@host:5432/database?schema=forms',
     overviewRestMs: 0,
     keepsHistory: true,
-    parse(url) {
-      const address = parsePostgresUrl(url);
-      return {
-        shown: address.shown,
-        place: address.place,
-        transport: address.transport,
-        open: opener(url),
-      };
-    },
+    parse: (url) => databaseAt(parsePostgresUrl(url)),
   },
   mysql: {
     product: 'MySQL or MariaDB',
@@ -92,15 +78,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     form: 'mysql://user:password@host:3306/database',
     overviewRestMs: 0,
     keepsHistory: true,
-    parse(url) {
-      const address = parseMysqlUrl(url);
-      return {
-        shown: address.shown,
-        place: address.place,
-        transport: address.transport,
-        open: opener(url),
-      };
-    },
+    parse: (url) => databaseAt(parseMysqlUrl(url)),
   },
   'google-sheets': {
     product: 'Google Sheets',
@@ -125,13 +103,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** How a database is opened. */
-const opener =
-  (url: string): TargetAddress['open'] =>
-  async (name, { clock = systemClock, history = 'status' } = {}) => {
-    const { openSqlStore } = await import('./sql/open-sql-store.ts');
-    return openSqlStore(url, { name, clock, history });
-  };
+const databaseAt = (address: SqlAddress): Omit<TargetAddress, 'kind'> => ({
+  shown: address.shown,
+  place: address.place,
+  transport: address.transport,
+  ...(address.file === undefined ? {} : { file: address.file }),
+  open: (name, { clock = systemClock, history = 'status' } = {}) =>
+    openSqlStore(address, { name, clock, history }),
+});
 
 /** Parses a target URL of any kind, the only place that does. Throws {@link TargetUrlError}. */
 export function parseTargetUrl(url: string): TargetAddress {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { OpenForm } from '../../src/mirror/port.ts';
-import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentPostgres } from '../support/lent-server.ts';
@@ -30,7 +30,7 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     work: (form: OpenForm) => Promise<T>,
     fields: readonly PickedField[] = [NAME, AGE],
   ): Promise<{ result: T; notes: string[] }> {
-    await using store = await openSqlStore(url, { name: 'default', clock, history: 'full' });
+    await using store = await parseTargetUrl(url).open('default', { clock, history: 'full' });
     const form = formOf(slug, fields);
     await using open = await store.open(form, 'write');
     await open.prepare(form, fields);
@@ -84,7 +84,7 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
   it('gives forms that are made at once a table each, and knows all of their views as its own', async () => {
     const ids = ['one', 'two', 'three', 'four'];
     const notes = async (id: string, slug: string): Promise<string[]> => {
-      await using store = await openSqlStore(url, { name: 'default', clock, history: 'status' });
+      await using store = await parseTargetUrl(url).open('default', { clock, history: 'status' });
       const form = { ...formOf(slug, [NAME]), id };
       await using open = await store.open(form, 'write');
       await open.prepare(form, [NAME]);
@@ -232,8 +232,8 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
   });
 
   it('L13: lets one writer in, and a writer that was asleep commits nothing', async () => {
-    await using one = await openSqlStore(url, { name: 'default', clock, history: 'status' });
-    await using two = await openSqlStore(url, { name: 'default', clock, history: 'status' });
+    await using one = await parseTargetUrl(url).open('default', { clock, history: 'status' });
+    await using two = await parseTargetUrl(url).open('default', { clock, history: 'status' });
     const form = formOf('writers', [NAME]);
     const first = await one.open(form, 'write');
     await expect(two.open(form, 'write')).rejects.toMatchObject({ code: 'TARGET_BUSY' });

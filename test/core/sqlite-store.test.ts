@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { OpenForm, Store } from '../../src/mirror/port.ts';
-import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
@@ -17,7 +17,7 @@ import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
 let dir: string;
 let path: string;
 const open = (history: 'status' | 'full' = 'status'): Promise<Store> =>
-  openSqlStore(`sqlite:${path}`, { name: 'default', clock, history });
+  parseTargetUrl(`sqlite:${path}`).open('default', { clock, history });
 
 /** Opens the form, does something with it, and ends as a run does. */
 async function write<T>(

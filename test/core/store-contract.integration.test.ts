@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { lentMariadb, lentPostgres } from '../support/lent-server.ts';
 import {
   createDatabase,
@@ -11,7 +11,7 @@ import { type ContractPlace, describeStore } from './store-contract.ts';
 import { clock } from './store-fixtures.ts';
 
 const placeAt = (url: string): ContractPlace => ({
-  open: () => openSqlStore(url, { name: 'default', clock, history: 'status' }),
+  open: () => parseTargetUrl(url).open('default', { clock, history: 'status' }),
   [Symbol.asyncDispose]: async () => {},
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startTestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
-import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { describeStore } from './store-contract.ts';
 import { clock } from './store-fixtures.ts';
 
@@ -12,7 +12,7 @@ describeStore('SQLite', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-contract-'));
   const url = `sqlite:${join(dir, 'mirror.sqlite')}`;
   return {
-    open: () => openSqlStore(url, { name: 'default', clock, history: 'status' }),
+    open: () => parseTargetUrl(url).open('default', { clock, history: 'status' }),
     [Symbol.asyncDispose]: async () => rmSync(dir, { recursive: true }),
   };
 });

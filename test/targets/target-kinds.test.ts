@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
-import { parsePostgresUrl } from '../../src/targets/sql/postgres/postgres-address.ts';
+import { verifyCertificates } from '../../src/base/transport.ts';
 import {
   describePostgresError,
   refusalOf,
@@ -91,10 +91,11 @@ describe('target URLs', () => {
   });
 
   it('check certificates unless they say otherwise', () => {
-    const modeOf = (options: string): string | null =>
-      new URL(parsePostgresUrl(`postgres://h/d?${options}`).connectionString).searchParams.get(
-        'sslmode',
-      );
+    const modeOf = (text: string): string | null => {
+      const options = new URLSearchParams(text);
+      verifyCertificates(options);
+      return options.get('sslmode');
+    };
     expect(modeOf('sslmode=require')).toBe('verify-full');
     expect(modeOf('sslmode=no-verify')).toBe('no-verify');
     expect(modeOf('sslmode=require&uselibpqcompat=true')).toBe('require');

@@ -6,16 +6,18 @@ import {
   type Batch,
   type ByStatus,
   type Dialect,
+  inSavepoint,
   numberOf,
   quoted,
   type Session,
   type SqlField,
   textOf,
+  timeAt,
   type VersionPlan,
   type Written,
-} from './database.ts';
+} from './dialect.ts';
 import { encoderOf, ownColumns } from './fields.ts';
-import { inSavepoint } from './savepoint.ts';
+import { Swallowed } from './errors.ts';
 import { countEntries } from './tally.ts';
 
 /** What a change is applied to. */
@@ -69,7 +71,7 @@ export async function applyChange(
 ): Promise<Committed> {
   const { state } = from;
   const { formId } = state;
-  const at = dialect.nameOf(state.commitUs);
+  const at = timeAt(state.commitUs, dialect);
   await followForgotten(tx, dialect, formId, forgotten, change, at);
 
   const stored = await storeRows(tx, dialect, rows, from);
@@ -195,7 +197,7 @@ async function storeRows(
     formId: state.formId,
     table: state.place,
     columns: encoder.columns,
-    at: dialect.nameOf(state.commitUs),
+    at: timeAt(state.commitUs, dialect),
     rows: some.map((row) => encoder.valuesOf(row)),
   });
   const versions = versionPlan(from, dialect);
@@ -204,6 +206,7 @@ async function storeRows(
     try {
       return await inSavepoint(tx, () => dialect.upsert(tx, batchOf(some), versions));
     } catch (error) {
+      if (error instanceof Swallowed) throw asFailure(error.message);
       const refusal = dialect.refusal(error);
       if (refusal === undefined) throw error;
       if (some.length > 1) {
@@ -255,7 +258,7 @@ function versionPlan(
   dialect: Dialect,
 ): VersionPlan {
   const { formId, place, statusesAsOfMs } = state;
-  const notBefore = statusesAsOfMs === null ? null : dialect.nameOf(statusesAsOfMs * 1_000);
+  const notBefore = statusesAsOfMs === null ? null : timeAt(statusesAsOfMs * 1_000, dialect);
   const answers = keepsAnswers ? fields.flatMap((field) => ownColumns(field, columns)) : null;
   return { formId, table: place, notBefore, answers };
 }
@@ -312,7 +315,7 @@ async function putEntries(
   );
   for (const { kind, id, status, createdAt, reason, atMs } of entries) {
     const isStored = kind === 'held' || kind === 'undecided' || live.has(id);
-    const seen = kind === 'refused' ? dialect.nameOf(atMs * 1_000) : at;
+    const seen = kind === 'refused' ? timeAt(atMs * 1_000, dialect) : at;
     await tx.run(
       `INSERT INTO _mirror_entries (form_id, kind, id, status, created_at, reason, is_stored, first_seen_at, last_seen_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ${there}`,
@@ -345,7 +348,11 @@ async function deleteRows(
     [ids],
   );
   const before = new Map(live.map((row) => [textOf(row['status']), numberOf(row['n'])] as const));
-  const rows = await dialect.markDeleted(tx, { table, at, ids }, versionPlan(from, dialect));
+  await dialect.keepDeleted(tx, { at, ids }, versionPlan(from, dialect));
+  const rows = await tx.run(
+    `UPDATE ${quoted(table)} SET _deleted_at = $1, _changed_at = $1 WHERE _deleted_at IS NULL AND ${dialect.among('id', '$2')}`,
+    [at, ids],
+  );
   return { rows, before, isTouched: true };
 }
 
@@ -361,8 +368,8 @@ async function addRun(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ${dialect.onConflict(['form_id', 'started_at'])}`,
     [
       formId,
-      dialect.nameOf(startedAtMs * 1_000),
-      dialect.nameOf(endedAtMs * 1_000),
+      timeAt(startedAtMs * 1_000, dialect),
+      timeAt(endedAtMs * 1_000, dialect),
       outcome,
       code,
       error,

@@ -1,17 +1,18 @@
 import { cellText, looksHashed, toCell } from '../../mirror/cells.ts';
 import { parseJson } from '../../mirror/json.ts';
-import { type Cell, type Json, JsonText } from '../../mirror/types.ts';
+import type { Cell, Json } from '../../mirror/types.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import type { Erasure } from '../../mirror/port.ts';
 import {
   type Dialect,
-  type Param,
+  pagesOf,
   quoted,
   type Session,
   type SqlField,
   textOf,
-} from './database.ts';
-import { decodeMore, decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
+  timeAt,
+} from './dialect.ts';
+import { decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
 import { countTally } from './tally.ts';
 
 /** The target of an erasure. */
@@ -38,7 +39,7 @@ export async function eraseFrom(
 ): Promise<Erased> {
   const rows =
     what.kind === 'columns' || what.kind === 'rehash'
-      ? await rewrite(tx, dialect, what, from)
+      ? await rewrite(tx, what, from)
       : await eraseRows(tx, dialect, what, from);
   const tally = await countTally(tx, from.state);
   return { rows, state: { ...from.state, tally } };
@@ -119,7 +120,7 @@ async function purge(
 ): Promise<number> {
   let erased = 0;
   if (deletedBeforeMs !== null) {
-    const before = dialect.nameOf(deletedBeforeMs * 1_000);
+    const before = timeAt(deletedBeforeMs * 1_000, dialect);
     await tx.run(
       `DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id IN (SELECT id FROM ${quoted(place)} WHERE _deleted_at < $2)`,
       [formId, before],
@@ -129,7 +130,7 @@ async function purge(
   if (versionsBeforeMs !== null)
     erased += await tx.run('DELETE FROM _mirror_versions WHERE form_id = $1 AND until < $2', [
       formId,
-      dialect.nameOf(versionsBeforeMs * 1_000),
+      timeAt(versionsBeforeMs * 1_000, dialect),
     ]);
   return erased;
 }
@@ -137,13 +138,17 @@ async function purge(
 /** How many rows are rewritten at once. */
 const ROWS_AT_ONCE = 2_000;
 
-/**
- * Replaces each stored answer of some fields, in rows and in versions, deleted rows included. An answer that is hashed stays. The
- * text that replaces an answer goes where a text answer of the field goes: a column of numbers or JSON cannot hold it.
- */
+interface Rewriting {
+  readonly fields: readonly SqlField[];
+  /** Those whose answers are replaced. */
+  readonly wanted: readonly SqlField[];
+  readonly columns: ReadonlySet<string>;
+  readonly change: (cell: Cell) => string | null;
+}
+
+/** Replaces each stored answer of some fields, in rows and in versions, deleted rows included. An answer that is hashed stays. */
 async function rewrite(
   tx: Session,
-  dialect: Dialect,
   what: Extract<Erasure, { kind: 'columns' | 'rehash' }>,
   { state, fields, columns }: Erasing,
 ): Promise<number> {
@@ -152,107 +157,91 @@ async function rewrite(
   const ids = new Set(what.fieldIds);
   const wanted = fields.filter((field) => ids.has(field.id) && isThere(field));
   if (wanted.length === 0) return 0;
-
-  const change = (cell: Cell): string | null => {
-    const next = what.kind === 'rehash' && !looksHashed(cell) ? what.hash(cell) : cell;
-    return what.kind === 'rehash' ? cellText(next) : null;
-  };
-  const rows = await rewriteRows(tx, dialect, state.place, fields, wanted, columns, change);
-  await rewriteVersions(tx, state.formId, fields, wanted, change);
+  const change = (cell: Cell): string | null =>
+    what.kind === 'columns' ? null : cellText(looksHashed(cell) ? cell : what.hash(cell));
+  const rewriting = { fields, wanted, columns, change };
+  const rows = await rewriteRows(tx, state.place, rewriting);
+  await rewriteVersions(tx, state.formId, rewriting);
   return rows;
 }
 
 /** How many rows had an answer that was replaced. */
 async function rewriteRows(
   tx: Session,
-  dialect: Dialect,
   place: string,
-  fields: readonly SqlField[],
-  wanted: readonly SqlField[],
-  columns: ReadonlySet<string>,
-  change: (cell: Cell) => string | null,
+  { fields, wanted, columns, change }: Rewriting,
 ): Promise<number> {
-  const own = wanted.filter(({ isInMore }) => !isInMore);
-  const more = wanted.length > own.length ? fields.filter(({ isInMore }) => isInMore) : [];
-  const names = own.flatMap((field) => ownColumns(field, columns));
+  const more = wanted.some(({ isInMore }) => isInMore)
+    ? fields.filter(({ isInMore }) => isInMore)
+    : [];
+  const names = wanted.flatMap((field) => ownColumns(field, columns));
   if (more.length > 0) names.push(MORE);
-  const read = [...own, ...more];
-  const table = quoted(place);
-  const update = `UPDATE ${table} SET ${names.map((name, at) => `${quoted(name)} = $${at + 1}`).join(', ')} WHERE id = $${names.length + 1}`;
+  const update = `UPDATE ${quoted(place)} SET ${names.map((name, at) => `${quoted(name)} = $${at + 1}`).join(', ')} WHERE id = $${names.length + 1}`;
   let rows = 0;
-  for (let last = ''; ;) {
-    const found = await tx.query(
-      `SELECT id, ${names.map(quoted).join(', ')} FROM ${table} WHERE id > $1 ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
-      [last],
-    );
-    for (const row of found) {
-      last = textOf(row['id']);
-      const cells = decodeRow(read, row, dialect);
-      const values = new Map<string, Param>();
-      let isChanged = false;
-      for (const { id, column, textColumn, type, isInMore } of wanted) {
-        const cell = cells.get(id) ?? null;
-        const next = cell === null ? null : change(cell);
-        if (next !== cell) isChanged = true;
-        cells.set(id, next);
-        if (isInMore) continue;
-        values.set(column ?? '', type === 'text' ? next : null);
-        if (textColumn !== null) values.set(textColumn, type === 'text' ? null : next);
-      }
-      if (!isChanged) continue;
-      if (more.length > 0) values.set(MORE, encodeMore(more, cells));
-      await tx.run(update, [...names.map((name) => values.get(name) ?? null), last]);
+  for await (const page of pagesOf(tx, {
+    select: ['id', ...names.map(quoted)].join(', '),
+    from: quoted(place),
+    where: [],
+    params: [],
+    size: ROWS_AT_ONCE,
+  }))
+    for (const row of page) {
+      const values = rewritten(row, { more, wanted, change });
+      if (values === null) continue;
+      await tx.run(update, [...names.map((name) => values[name] ?? null), textOf(row['id'])]);
       rows++;
     }
-    if (found.length < ROWS_AT_ONCE) return rows;
-  }
+  return rows;
 }
 
+/** Versions keep their answers by column name, as JSON. A text that cannot be read as JSON keeps none of them. */
 async function rewriteVersions(
   tx: Session,
   formId: string,
-  fields: readonly SqlField[],
-  wanted: readonly SqlField[],
-  change: (cell: Cell) => string | null,
+  { fields, wanted, change }: Rewriting,
 ): Promise<void> {
+  const more = fields.filter(({ isInMore }) => isInMore);
   const versions = await tx.query(
     'SELECT submission_id, until, answers FROM _mirror_versions WHERE form_id = $1 AND answers IS NOT NULL',
     [formId],
   );
-  const more = fields.filter(({ isInMore }) => isInMore);
-  for (const { submission_id: id, until, answers } of versions)
+  for (const { submission_id: id, until, answers } of versions) {
+    const parsed = parseJson(textOf(answers));
+    const kept = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
+    // SQLite keeps JSON as text, PostgreSQL as a value.
+    const row = Object.fromEntries(
+      kept.map(([name, value]) => [name, cellText(toCell(value as Json))] as const),
+    );
+    const values = rewritten(row, { more, wanted, change }) ?? {};
+    const next = new Map([...kept, ...Object.entries(values)]);
     await tx.run(
       'UPDATE _mirror_versions SET answers = $1 WHERE form_id = $2 AND submission_id = $3 AND until = $4',
-      [rewritten(textOf(answers), more, wanted, change), formId, textOf(id), textOf(until)],
+      [JSON.stringify(Object.fromEntries(next)), formId, textOf(id), textOf(until)],
     );
+  }
 }
 
-/** The answers of a version by column name, as JSON. A text that cannot be read as JSON keeps none of them. */
+/**
+ * The columns of these fields with their answers replaced; null where nothing changes. The text that replaces an answer goes where a
+ * text answer of the field goes: a column of numbers or JSON cannot hold it.
+ */
 function rewritten(
-  text: string,
-  more: readonly SqlField[],
-  wanted: readonly SqlField[],
-  change: (cell: Cell) => string | null,
-): string {
-  const parsed = parseJson(text);
-  const isObject = typeof parsed === 'object' && parsed !== null;
-  const values = new Map<string, Json>(isObject ? Object.entries(parsed) : []);
-  const inMore = decodeMore(values.get(MORE), more);
+  row: Readonly<Record<string, unknown>>,
+  { more, wanted, change }: Pick<Rewriting, 'wanted' | 'change'> & { more: readonly SqlField[] },
+): Readonly<Record<string, string | null>> | null {
+  const own = wanted.filter(({ isInMore }) => !isInMore);
+  const cells = decodeRow([...own, ...more], row);
+  const values: Record<string, string | null> = {};
+  let isChanged = false;
   for (const { id, column, textColumn, type, isInMore } of wanted) {
-    const name = column ?? '';
-    const beside = textColumn === null ? null : (values.get(textColumn) ?? null);
-    const own = values.get(name) ?? null;
-    // SQLite keeps JSON as text, PostgreSQL as a value.
-    const shown =
-      type === 'json' && typeof own === 'string' ? new JsonText(own) : toCell(beside ?? own);
-    const cell = isInMore ? (inMore.get(id) ?? null) : shown;
+    const cell = cells.get(id) ?? null;
     const next = cell === null ? null : change(cell);
-    if (isInMore) inMore.set(id, next);
-    else {
-      values.set(name, type === 'text' ? next : null);
-      if (textColumn !== null) values.set(textColumn, type === 'text' ? null : next);
-    }
+    if (next !== cell) isChanged = true;
+    cells.set(id, next);
+    if (isInMore) continue;
+    values[column ?? ''] = type === 'text' ? next : null;
+    if (textColumn !== null) values[textColumn] = type === 'text' ? null : next;
   }
-  if (values.has(MORE)) values.set(MORE, encodeMore(more, inMore));
-  return JSON.stringify(Object.fromEntries(values));
+  if (more.length > 0) values[MORE] = encodeMore(more, cells);
+  return isChanged ? values : null;
 }

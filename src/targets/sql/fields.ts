@@ -12,7 +12,14 @@ import {
   type PickedField,
   type Row,
 } from '../../mirror/types.ts';
-import type { BatchColumn, ColumnType, Dialect, Param, SqlField } from './database.ts';
+import {
+  type BatchColumn,
+  type ColumnType,
+  decoded,
+  type Dialect,
+  type Param,
+  type SqlField,
+} from './dialect.ts';
 
 /*
  * Where answers go. A field's column is made with its first answer, which gives it its type. An answer of another type, or one that a
@@ -88,14 +95,13 @@ export function withColumns(
   let isChanged = false;
   const next = fields.map((field) => {
     if (!selected.has(field.id)) return field;
-    const type = field.type ?? field.announced?.type ?? null;
     const isHashed = selected.get(field.id)?.hashed === true;
-    const need = needOf({ ...field, type }, isHashed, rows, dialect);
+    const need = needOf(field, isHashed, rows, dialect);
     if (need === null) return field;
     isChanged = true;
     let made: SqlField = field;
     if (made.column === null) {
-      const column = field.announced?.column ?? fieldColumnName(field, taken);
+      const column = fieldColumnName(field, taken);
       taken.add(column);
       const isInMore = many >= dialect.maxColumns;
       if (!isInMore) many++;
@@ -105,22 +111,16 @@ export function withColumns(
       made = withTextColumn(made, taken);
       many++;
     }
-    return confirmed(made);
+    return made;
   });
   return isChanged ? next : fields;
-}
-
-/** A column that is to be made. */
-export interface NewColumn {
-  readonly name: string;
-  readonly type: ColumnType;
 }
 
 /** The columns of these fields that the table does not have. */
 export function missingColumns(
   fields: readonly SqlField[],
   columns: ReadonlySet<string>,
-): readonly NewColumn[] {
+): readonly BatchColumn[] {
   const missing = new Map<string, ColumnType>();
   const need = (name: string, type: ColumnType): void => {
     if (!columns.has(name)) missing.set(name, type);
@@ -134,29 +134,6 @@ export function missingColumns(
   return [...missing].map(([name, type]) => ({ name, type }));
 }
 
-/** The present fields, with notes of the columns that are about to be made so that they become `next`. */
-export function announced(
-  before: readonly SqlField[],
-  next: readonly SqlField[],
-  missing: readonly NewColumn[],
-): readonly SqlField[] {
-  const after = new Map(next.map((field) => [field.id, field]));
-  const names = new Set(missing.map(({ name }) => name));
-  return before.map((field) => {
-    const { column = null, textColumn = null, type = null } = after.get(field.id) ?? {};
-    const isNew = (name: string | null): boolean => name !== null && names.has(name);
-    return isNew(column) || isNew(textColumn)
-      ? { ...field, announced: { column, textColumn, type } }
-      : field;
-  });
-}
-
-/** The field without columns that are only announced. */
-function confirmed(field: SqlField): SqlField {
-  const { announced: _, ...own } = field;
-  return own;
-}
-
 /** The columns of its own that a field has; of `columns`, where those are given. */
 export const ownColumns = (
   { column, textColumn, isInMore }: SqlField,
@@ -168,15 +145,13 @@ export const ownColumns = (
 
 /** Names that a new column may not have, in lower case. A column that a person added stays theirs (L9). */
 function takenNames(fields: readonly SqlField[], columns: Iterable<string>): Set<string> {
-  const known = fields.flatMap((field) =>
-    [field, field.announced].flatMap((of) => [of?.column ?? '', of?.textColumn ?? '']),
-  );
+  const known = fields.flatMap(({ column, textColumn }) => [column ?? '', textColumn ?? '']);
   const names = [...SYSTEM_COLUMNS, MORE, ...known, ...columns];
   return new Set(names.map((name) => name.toLowerCase()));
 }
 
 function withTextColumn(field: SqlField, taken: Set<string>): SqlField {
-  const textColumn = field.announced?.textColumn ?? uniqueName(`${field.column}_text`, taken);
+  const textColumn = uniqueName(`${field.column}_text`, taken);
   taken.add(textColumn);
   return { ...field, textColumn };
 }
@@ -190,7 +165,7 @@ export function withTextColumns(
   const taken = takenNames(fields, columns);
   return fields.map((field) =>
     ids.has(field.id) && ownColumns(field).length === 1 && field.type !== 'text'
-      ? confirmed(withTextColumn(field, taken))
+      ? withTextColumn(field, taken)
       : field,
   );
 }
@@ -285,7 +260,6 @@ export function encodeMore(fields: readonly SqlField[], cells: Row['cells']): st
 export function decodeRow(
   fields: readonly SqlField[],
   row: Readonly<Record<string, unknown>>,
-  dialect: Dialect,
 ): Map<string, Cell> {
   const cells = new Map<string, Cell>();
   const more = decodeMore(
@@ -294,8 +268,8 @@ export function decodeRow(
   );
   for (const { id, column, type, textColumn, isInMore } of fields) {
     if (column === null) continue;
-    const own = isInMore ? (more.get(id) ?? null) : dialect.decode(row[column], type ?? 'text');
-    const beside = textColumn === null ? null : dialect.decode(row[textColumn], 'text');
+    const own = isInMore ? (more.get(id) ?? null) : decoded(row[column], type ?? 'text');
+    const beside = textColumn === null ? null : decoded(row[textColumn], 'text');
     const isExact = own !== null && typeof beside === 'string' && type === 'number';
     cells.set(id, isExact ? (parseNumber(beside) ?? beside) : (own ?? beside));
   }

@@ -1,13 +1,14 @@
 import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import {
+  columnsOf,
   type Dialect,
   quoted,
   type Session,
   type SqlField,
   textOf,
   type ViewedForm,
-} from './database.ts';
+} from './dialect.ts';
 import { MORE, ownColumns } from './fields.ts';
 
 /*
@@ -177,15 +178,12 @@ function submissionSelect(
 }
 
 /** The forms whose tables are there. */
-export async function viewedForms(
-  tx: Session,
-  dialect: Pick<Dialect, 'columnsOf'>,
-): Promise<ViewedForm[]> {
+export async function viewedForms(tx: Session, dialect: Dialect): Promise<ViewedForm[]> {
   const forms: ViewedForm[] = [];
   for (const row of await tx.query('SELECT state, fields FROM _mirror_state ORDER BY form_id')) {
     const { formId, slug, name, place } = JSON.parse(textOf(row['state'])) as FormState;
     const fields = JSON.parse(textOf(row['fields'])) as SqlField[];
-    const columns = await dialect.columnsOf(tx, place);
+    const columns = await columnsOf(tx, dialect, place);
     if (columns.has('id')) forms.push({ formId, slug, name, table: place, columns, fields });
   }
   return forms;

@@ -21,19 +21,20 @@ import { forgottenHash } from '../../mirror/ledger.ts';
 import type { Form, PickedField } from '../../mirror/types.ts';
 import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { applyChange, storableRows } from './commit.ts';
+import type { Database } from './database.ts';
 import {
-  type Database,
+  boundAt,
   numberOf,
+  pagesOf,
   type Param,
   quoted,
   type Session,
   type SqlField,
   textOf,
   textOrNull,
-} from './database.ts';
+} from './dialect.ts';
 import { eraseFrom } from './erase.ts';
 import {
-  announced,
   decodeRow,
   followFields,
   missingColumns,
@@ -68,6 +69,15 @@ const ROWS_AT_ONCE = 2_000;
 const BARE_ROWS_AT_ONCE = 20_000;
 /** A form that was not cut has one range up to its newest submission, and one after it. */
 const RANGES_OF_ONE = 2;
+/** Characters of an ISO time that say its day, hour and so on. */
+const GRAIN_LENGTHS: Readonly<Record<Grain, number | null>> = {
+  all: null,
+  day: 10,
+  hour: 13,
+  minute: 16,
+  second: 19,
+  millisecond: 23,
+};
 
 /** One form of a SQL target. */
 export class SqlForm implements OpenForm {
@@ -115,32 +125,27 @@ export class SqlForm implements OpenForm {
     ];
     const columns = [...system, ...names.map(quoted)].join(', ');
     await this.#indexFor(query);
-    const most = cells ? ROWS_AT_ONCE : BARE_ROWS_AT_ONCE;
-    let last: string | null = null;
-    for (;;) {
-      const { where, params } = this.#where(query);
-      if (last !== null) where.push(`id > $${params.push(last)}`);
-      const found = await this.#query(
-        `SELECT ${columns} FROM ${quoted(this.#state.place)} WHERE ${where.join(' AND ')} ORDER BY id LIMIT ${most}`,
-        params,
-      );
-      if (found.length > 0)
-        yield found.map((row) => ({
-          id: textOf(row['id']),
-          status: textOf(row['status']),
-          createdAt: dialect.timeOf(row['created_at']),
-          deletedAt: query.isDeleted === true ? dialect.timeOf(row['_deleted_at']) : null,
-          cells: cells ? decodeRow(shown, row, dialect) : new Map(),
-        }));
-      if (found.length < most) return;
-      last = textOf(found.at(-1)?.['id']);
-    }
+    const pages = pagesOf(this.#parts.database, {
+      select: columns,
+      from: quoted(this.#state.place),
+      ...this.#where(query),
+      size: cells ? ROWS_AT_ONCE : BARE_ROWS_AT_ONCE,
+    });
+    for await (const found of pages)
+      yield found.map((row) => ({
+        id: textOf(row['id']),
+        status: textOf(row['status']),
+        createdAt: dialect.timeOf(row['created_at']),
+        deletedAt: query.isDeleted === true ? dialect.timeOf(row['_deleted_at']) : null,
+        cells: cells ? decodeRow(shown, row) : new Map(),
+      }));
   }
 
   async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
     const { dialect } = this.#parts.database;
     const { formId, place } = this.#state;
-    const span = dialect.grainOf('created_at', grain);
+    const length = GRAIN_LENGTHS[grain];
+    const span = length === null ? null : `substr(${dialect.isoOf('created_at')}, 1, ${length})`;
     const group = span === null ? 'status' : `status, ${span}`;
     const shown = `status${span === null ? '' : `, ${span} AS span`}, count(*) AS n`;
     const counts = new Map<string, Count>();
@@ -154,7 +159,7 @@ export class SqlForm implements OpenForm {
     await this.#indexFor(query);
     if (this.#columns.has('id')) {
       const { where, params } = this.#where(query);
-      for (const row of await this.#query(
+      for (const row of await this.#parts.database.query(
         `SELECT ${shown} FROM ${quoted(place)} WHERE ${where.join(' AND ')} GROUP BY ${group}`,
         params,
       ))
@@ -164,7 +169,7 @@ export class SqlForm implements OpenForm {
     if (tally.held + tally.undecided + tally.rejected + tally.forgotten > 0) {
       const { where, params } = this.#conditions(query);
       where.unshift(`form_id = $${params.push(formId)}`, 'status IS NOT NULL');
-      for (const row of await this.#query(
+      for (const row of await this.#parts.database.query(
         `SELECT kind, is_stored, ${shown} FROM _mirror_entries WHERE ${where.join(' AND ')} GROUP BY kind, is_stored, ${group}`,
         params,
       ))
@@ -175,32 +180,29 @@ export class SqlForm implements OpenForm {
 
   async *entries(kind: EntryKind): AsyncIterable<readonly Entry[]> {
     const { dialect } = this.#parts.database;
-    let last = '';
-    for (;;) {
-      const rows = await this.#query(
-        `SELECT id, status, created_at, reason, last_seen_at FROM _mirror_entries
-         WHERE form_id = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
-        [this.#state.formId, kind, last],
-      );
-      if (rows.length > 0)
-        yield rows.map((row) => ({
-          kind,
-          id: textOf(row['id']),
-          status: textOrNull(row['status']),
-          createdAt: dialect.timeOf(row['created_at']),
-          reason: textOf(row['reason']),
-          atMs: Date.parse(dialect.timeOf(row['last_seen_at']) ?? ''),
-        }));
-      if (rows.length < ROWS_AT_ONCE) return;
-      last = textOf(rows.at(-1)?.['id']);
-    }
+    const pages = pagesOf(this.#parts.database, {
+      select: 'id, status, created_at, reason, last_seen_at',
+      from: '_mirror_entries',
+      where: ['form_id = $1', 'kind = $2'],
+      params: [this.#state.formId, kind],
+      size: ROWS_AT_ONCE,
+    });
+    for await (const rows of pages)
+      yield rows.map((row) => ({
+        kind,
+        id: textOf(row['id']),
+        status: textOrNull(row['status']),
+        createdAt: dialect.timeOf(row['created_at']),
+        reason: textOf(row['reason']),
+        atMs: Date.parse(dialect.timeOf(row['last_seen_at']) ?? ''),
+      }));
   }
 
   async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (this.#state.tally.forgotten === 0 || ids.length === 0) return new Map();
     const digests = new Map(ids.map((id) => [this.#digest(id), id]));
     const { dialect } = this.#parts.database;
-    const rows = await this.#query(
+    const rows = await this.#parts.database.query(
       `SELECT id FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${dialect.among('id', '$2')}`,
       [this.#state.formId, [...digests.keys()]],
     );
@@ -212,7 +214,7 @@ export class SqlForm implements OpenForm {
   async runs(limit: number): Promise<Run[]> {
     const { dialect } = this.#parts.database;
     const ms = (value: unknown): number => Date.parse(dialect.timeOf(value) ?? '');
-    const rows = await this.#query(
+    const rows = await this.#parts.database.query(
       `SELECT * FROM _mirror_runs WHERE form_id = $1 ORDER BY started_at DESC LIMIT ${Math.trunc(limit)}`,
       [this.#state.formId],
     );
@@ -336,33 +338,23 @@ export class SqlForm implements OpenForm {
 
   async #scrub(): Promise<void> {
     const { database } = this.#parts;
-    try {
-      await database.scrub();
-      await endScrub(database);
-    } catch (error) {
-      throw database.dialect.describe(error);
-    }
+    await database.scrub();
+    await endScrub(database);
   }
 
   /**
-   * Makes the columns that these fields lack. They are announced first, for a database that commits with each of them: a process
-   * that is killed leaves no column of which the state does not know the type. The next commit confirms them.
+   * Makes the columns that these fields lack. The state names them in the same transaction, or just before for a database that commits
+   * with each of them: a process that is killed leaves no column of which the state does not know the type.
    */
   async #makeColumns(fields: readonly SqlField[]): Promise<void> {
-    const { database } = this.#parts;
+    const { dialect } = this.#parts.database;
     const missing = missingColumns(fields, this.#columns);
-    if (missing.length > 0) {
-      const next = announced(this.#fields, fields, missing);
+    if (missing.length > 0)
       await this.#write(async (tx) => {
-        await this.#save(tx, this.#state, next);
-        return { fields: next };
+        await this.#save(tx, this.#state, fields);
+        await addColumns(tx, dialect, this.#state.place, missing);
+        return {};
       });
-      await database
-        .transaction((tx) => addColumns(tx, database.dialect, this.#state.place, missing))
-        .catch((error: unknown) => {
-          throw database.dialect.describe(error);
-        });
-    }
     for (const { name } of missing) this.#columns.add(name);
     this.#fields = fields;
   }
@@ -378,26 +370,22 @@ export class SqlForm implements OpenForm {
     const { database, target, lease } = this.#parts;
     const { formId, slug } = this.#state;
     if (lease === null) throw new TypeError('the form is open for reading');
-    try {
-      const done = await database.transaction(async (tx) => {
-        const mine = await tx.run(
-          'UPDATE _mirror_state SET revision = revision + 1 WHERE form_id = $1 AND revision = $2',
-          [formId, this.#revision],
+    const done = await database.transaction(async (tx) => {
+      const mine = await tx.run(
+        'UPDATE _mirror_state SET revision = revision + 1 WHERE form_id = $1 AND revision = $2',
+        [formId, this.#revision],
+      );
+      if (mine !== 1)
+        throw new MirrorError(
+          'TARGET_BUSY',
+          `Another process has written form ${slug} in target ${target}.`,
         );
-        if (mine !== 1)
-          throw new MirrorError(
-            'TARGET_BUSY',
-            `Another process has written form ${slug} in target ${target}.`,
-          );
-        return work(tx);
-      });
-      this.#revision++;
-      if (done.state !== undefined) this.#state = done.state;
-      if (done.fields !== undefined) this.#fields = done.fields;
-      return done.result as T;
-    } catch (error) {
-      throw database.dialect.describe(error);
-    }
+      return work(tx);
+    });
+    this.#revision++;
+    if (done.state !== undefined) this.#state = done.state;
+    if (done.fields !== undefined) this.#fields = done.fields;
+    return done.result as T;
   }
 
   async #save(tx: Session, state: FormState, fields: readonly SqlField[]): Promise<void> {
@@ -410,13 +398,6 @@ export class SqlForm implements OpenForm {
 
   #digest(id: string): string {
     return forgottenHash(this.#parts.salt, this.#state.formId, id);
-  }
-
-  #query(sql: string, params: readonly Param[]): ReturnType<Session['query']> {
-    const { database } = this.#parts;
-    return database.query(sql, params).catch((error: unknown) => {
-      throw database.dialect.describe(error);
-    });
   }
 
   #where(query: RowQuery): { where: string[]; params: Param[] } {
@@ -435,8 +416,8 @@ export class SqlForm implements OpenForm {
     const where: string[] = [];
     const params: Param[] = [];
     if (status !== undefined) where.push(`status = $${params.push(status)}`);
-    if (fromMs !== null) where.push(`created_at >= $${params.push(dialect.boundOf(fromMs))}`);
-    if (toMs !== null) where.push(`created_at < $${params.push(dialect.boundOf(toMs))}`);
+    if (fromMs !== null) where.push(`created_at >= $${params.push(boundAt(fromMs, dialect))}`);
+    if (toMs !== null) where.push(`created_at < $${params.push(boundAt(toMs, dialect))}`);
     return { where, params };
   }
 }

@@ -1,6 +1,7 @@
 import type { Relation, RelationColumn, TargetRelations } from '../../mirror/port.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
-import { type Database, quoted, type ViewedForm } from './database.ts';
+import type { Database } from './database.ts';
+import { quoted, relationsOf, type ViewedForm } from './dialect.ts';
 import { answerColumns, viewedForms } from './form-views.ts';
 import { MORE } from './fields.ts';
 
@@ -52,11 +53,11 @@ export async function readRelations(
 ): Promise<readonly Relation[]> {
   const { dialect } = database;
   const forms = await viewedForms(database, dialect);
-  return relationsOf(forms, await dialect.relations(database), history, schema);
+  return describedRelations(forms, await relationsOf(database, dialect), history, schema);
 }
 
 /** Those that are there: of each form, then over all forms. `schema`: where they are, for queries of other tools. */
-export function relationsOf(
+export function describedRelations(
   forms: readonly ViewedForm[],
   there: ReadonlyMap<string, unknown>,
   history: boolean,

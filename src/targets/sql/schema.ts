@@ -1,7 +1,17 @@
 import { MirrorError } from '../../base/errors.ts';
 import { newSalt } from '../../mirror/ledger.ts';
-import { type Database, type Dialect, quoted, type Session, textOf } from './database.ts';
-import type { NewColumn } from './fields.ts';
+import { EMPTY_TALLY, type FormState } from '../../mirror/form-state.ts';
+import type { Database } from './database.ts';
+import {
+  type BatchColumn,
+  type Dialect,
+  quoted,
+  relationsOf,
+  type Session,
+  type SqlField,
+  type SqlRow,
+  textOf,
+} from './dialect.ts';
 
 /*
  * Tables of our own, which begin with `_mirror_` and are for the mirror only, and the tables of forms.
@@ -18,7 +28,7 @@ export async function ensureSchema(database: Database): Promise<string> {
   const { dialect } = database;
   return database.transaction(async (tx) => {
     await dialect.alone(tx);
-    const relations = await dialect.relations(tx);
+    const relations = await relationsOf(tx, dialect);
     if (relations.has('mirror_meta')) throw otherSchema(dialect.product);
     const { time, integer, key, id, word, text } = dialect.types;
     for (const table of [
@@ -46,7 +56,7 @@ export async function ensureSchema(database: Database): Promise<string> {
 /** Whether all our tables are there. Throws OTHER_SCHEMA for a target that another build wrote. */
 export async function hasSchema(database: Database): Promise<boolean> {
   const { dialect } = database;
-  const relations = await dialect.relations(database);
+  const relations = await relationsOf(database, dialect);
   if (relations.has('mirror_meta')) throw otherSchema(dialect.product);
   if (!TABLES.every((name) => relations.has(name))) return false;
   const schema = await readText(database, VERSION);
@@ -93,7 +103,7 @@ export async function addColumns(
   tx: Session,
   dialect: Dialect,
   table: string,
-  columns: readonly NewColumn[],
+  columns: readonly BatchColumn[],
 ): Promise<void> {
   for (const { name, type } of columns)
     await tx.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${dialect.types[type]}`);
@@ -111,3 +121,20 @@ export const isScrubDue = async (session: Session): Promise<boolean> =>
 export async function endScrub(session: Session): Promise<void> {
   await session.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
 }
+
+/** The stored record of a form: its revision, state and fields. */
+export const readState = async (session: Session, formId: string): Promise<SqlRow | undefined> =>
+  (
+    await session.query('SELECT revision, state, fields FROM _mirror_state WHERE form_id = $1', [
+      formId,
+    ])
+  )[0];
+
+/** The stored state. A property that a later build added has its default. */
+export const stateOf = (row: SqlRow): FormState => {
+  const kept = JSON.parse(textOf(row['state'])) as FormState;
+  return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
+};
+
+export const fieldsOf = (row: SqlRow): readonly SqlField[] =>
+  JSON.parse(textOf(row['fields'])) as readonly SqlField[];

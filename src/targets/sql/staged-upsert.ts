@@ -1,5 +1,6 @@
 import {
   type Batch,
+  isTrue,
   numberOf,
   type Param,
   quoted,
@@ -7,8 +8,8 @@ import {
   textOf,
   type VersionPlan,
   type Written,
-} from './database.ts';
-import { SWALLOWED } from './savepoint.ts';
+} from './dialect.ts';
+import { Swallowed } from './errors.ts';
 
 /** The temporary table that takes the rows of a batch. In statements it is `s`, and the form's table is `t`. */
 export const STAGE = '_mirror_stage';
@@ -82,35 +83,21 @@ export async function stagedUpsert(
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,
   );
-  if (numberOf(left?.['n']) > 0)
-    throw Object.assign(new Error(`a trigger of the table ${table} swallows or changes rows`), {
-      code: SWALLOWED,
-    });
+  if (numberOf(left?.['n']) > 0) throw new Swallowed(table);
   return written;
 }
 
-/** See `Dialect.markDeleted`. `among`: a condition that the ID is in the list that is the parameter. */
-export async function stagedDelete(
+/** See {@link Dialect.keepDeleted}. `among`: a condition that the ID is in the list that is the parameter. */
+export async function keepDeleted(
   tx: Session,
   staging: Staging,
-  { table, at, ids }: { table: string; at: string; ids: readonly string[] },
+  { at, ids }: { readonly at: string; readonly ids: readonly string[] },
   versions: VersionPlan,
   among: (expression: string, param: string) => string,
-): Promise<number> {
-  const to = quoted(table);
-  if (versions.answers !== null)
-    await keepVersions(
-      tx,
-      staging,
-      versions,
-      at,
-      `${to} AS t WHERE t._deleted_at IS NULL AND ${among('t.id', '$4')}`,
-      [ids],
-    );
-  return tx.run(
-    `UPDATE ${to} SET _deleted_at = $1, _changed_at = $1 WHERE _deleted_at IS NULL AND ${among('id', '$2')}`,
-    [at, ids],
-  );
+): Promise<void> {
+  if (versions.answers === null) return;
+  const ended = `${quoted(versions.table)} AS t WHERE t._deleted_at IS NULL AND ${among('t.id', '$4')}`;
+  await keepVersions(tx, staging, versions, at, ended, [ids]);
 }
 
 /** Keeps versions that end: those of the rows of `t` in `from`. */
@@ -146,9 +133,6 @@ function writtenOf(rows: readonly Readonly<Record<string, unknown>>[]): Written 
   }
   return { inserted, updated, now, before };
 }
-
-/** PostgreSQL writes `t`, MySQL `1`. */
-const isTrue = (value: unknown): boolean => value === 't' || value === '1';
 
 const addTo = (counts: Map<string, number>, status: string, n: number): void =>
   void counts.set(status, (counts.get(status) ?? 0) + n);

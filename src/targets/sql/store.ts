@@ -13,12 +13,27 @@ import type {
 } from '../../mirror/port.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { distrust, type FormState, liveRows, newFormState } from '../../mirror/form-state.ts';
-import { type Database, numberOf, type Session, type SqlField, textOf } from './database.ts';
+import type { Database } from './database.ts';
+import {
+  columnsOf,
+  numberOf,
+  relationsOf,
+  type Session,
+  type SqlField,
+  textOf,
+} from './dialect.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
 import { readRelations } from './relations.ts';
-import { createTable, ensureSchema, hasSchema, SALT } from './schema.ts';
-import { fieldsOf, readState, stateOf } from './states.ts';
+import {
+  createTable,
+  ensureSchema,
+  fieldsOf,
+  hasSchema,
+  readState,
+  SALT,
+  stateOf,
+} from './schema.ts';
 import { countTally, stateWithRows } from './tally.ts';
 import { makeViews, rebuildViews } from './views.ts';
 
@@ -59,24 +74,20 @@ export class SqlStore implements Store {
 
   async check(): Promise<CheckResult[]> {
     const database = this.#database;
+    if (!(await database.isThere()))
+      return [{ what: await database.canBeMade(), isOk: true, remedy: null }];
     const { dialect } = database;
-    try {
-      if (!(await database.isThere()))
-        return [{ what: await database.checkPlace(), isOk: true, remedy: null }];
-      const [row] = await database.query(`SELECT ${dialect.version} AS version`);
-      const isOurs = await this.#isMade();
-      const table = `_mirror_check_${process.pid}`;
-      await database.transaction(async (tx) => {
-        await dialect.alone(tx);
-        await tx.run(`CREATE TABLE ${table} (id ${dialect.types.key} PRIMARY KEY)`);
-        await tx.run(`DROP TABLE ${table}`);
-      });
-      const answers = `${dialect.product} ${textOf(row?.['version'])} answers, and tables can be made there`;
-      const what = isOurs ? answers : `${answers}; it holds no form yet`;
-      return [{ what, isOk: true, remedy: null }];
-    } catch (error) {
-      throw dialect.describe(error);
-    }
+    const [row] = await database.query(`SELECT ${dialect.version} AS version`);
+    const isOurs = await this.#isMade();
+    const table = `_mirror_check_${process.pid}`;
+    await database.transaction(async (tx) => {
+      await dialect.alone(tx);
+      await tx.run(`CREATE TABLE ${table} (id ${dialect.types.key} PRIMARY KEY)`);
+      await tx.run(`DROP TABLE ${table}`);
+    });
+    const answers = `${dialect.product} ${textOf(row?.['version'])} answers, and tables can be made there`;
+    const what = isOurs ? answers : `${answers}; it holds no form yet`;
+    return [{ what, isOk: true, remedy: null }];
   }
 
   forms(): Promise<StoredForm[]> {
@@ -86,7 +97,7 @@ export class SqlStore implements Store {
       const found = await database.query(
         'SELECT state, fields FROM _mirror_state ORDER BY form_id',
       );
-      const relations = await dialect.relations(database);
+      const relations = await relationsOf(database, dialect);
       // A run makes them again.
       const areViewsLost = relations.get('mirror_forms') !== 'view';
       const forms: StoredForm[] = [];
@@ -95,7 +106,7 @@ export class SqlStore implements Store {
         const isThere = relations.get(kept.place) === 'table';
         const now = isThere ? await stateWithRows(database, kept) : { state: row, rows: {} };
         const before = now.state === undefined ? kept : stateOf(now.state);
-        const columns = await dialect.columnsOf(database, kept.place);
+        const columns = await columnsOf(database, dialect, kept.place);
         const fields = fieldsOf(row);
         const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(now) });
         if (losses.length === 0 && !isDeepStrictEqual(now.rows, before.tally.rows))
@@ -163,21 +174,17 @@ export class SqlStore implements Store {
     await this.#make();
     const text = JSON.stringify(value);
     const database = this.#database;
-    try {
-      const changed =
-        revision === null
-          ? await database.run(
-              `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${database.dialect.onConflict(['name'])}`,
-              [key, text],
-            )
-          : await database.run(
-              'UPDATE _mirror_records SET revision = revision + 1, value = $1 WHERE name = $2 AND revision = $3',
-              [text, key, revision],
-            );
-      return changed === 1;
-    } catch (error) {
-      throw database.dialect.describe(error);
-    }
+    const changed =
+      revision === null
+        ? await database.run(
+            `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${database.dialect.onConflict(['name'])}`,
+            [key, text],
+          )
+        : await database.run(
+            'UPDATE _mirror_records SET revision = revision + 1, value = $1 WHERE name = $2 AND revision = $3',
+            [text, key, revision],
+          );
+    return changed === 1;
   }
 
   /**
@@ -187,15 +194,11 @@ export class SqlStore implements Store {
   async #make(): Promise<string> {
     const database = this.#database;
     if (this.#isPrepared && (await this.#isMade())) return this.#salt();
-    try {
-      await database.make();
-      const salt = await ensureSchema(database);
-      await rebuildViews(database, this.#options.history === 'full');
-      this.#isPrepared = true;
-      return salt;
-    } catch (error) {
-      throw database.dialect.describe(error);
-    }
+    await database.make();
+    const salt = await ensureSchema(database);
+    await rebuildViews(database, this.#options.history === 'full');
+    this.#isPrepared = true;
+    return salt;
   }
 
   async #salt(): Promise<string> {
@@ -204,12 +207,7 @@ export class SqlStore implements Store {
 
   /** Whether our tables are there; rejects with OTHER_SCHEMA where they are those of another build. */
   async #isMade(): Promise<boolean> {
-    const database = this.#database;
-    try {
-      return (await database.isThere()) && (await hasSchema(database));
-    } catch (error) {
-      throw database.dialect.describe(error);
-    }
+    return (await this.#database.isThere()) && (await hasSchema(this.#database));
   }
 
   /** The result of `read`, or `none` if our tables are missing. */
@@ -222,7 +220,7 @@ export class SqlStore implements Store {
       // A person may have dropped them while this process has the target open.
       this.#isKnown = await this.#isMade();
       if (!this.#isKnown) return none;
-      throw this.#database.dialect.describe(error);
+      throw error;
     }
   }
 
@@ -235,7 +233,7 @@ export class SqlStore implements Store {
     const row = await readState(database, formId);
     if (row === undefined) return null;
     const state = stateOf(row);
-    const columns = await database.dialect.columnsOf(database, state.place);
+    const columns = await columnsOf(database, database.dialect, state.place);
     return new SqlForm({
       ...this.#parts(await this.#salt()),
       state,
@@ -260,7 +258,7 @@ export class SqlStore implements Store {
       return await database.transaction((tx) => this.#openIn(tx, identity, lease, salt));
     } catch (error) {
       await lease[Symbol.asyncDispose]();
-      throw database.dialect.describe(error);
+      throw error;
     }
   }
 
@@ -275,7 +273,7 @@ export class SqlStore implements Store {
     const row = await readState(tx, id);
     // No other process takes the name for its table before it is chosen.
     if (row === undefined) await dialect.alone(tx);
-    const relations = await dialect.relations(tx);
+    const relations = await relationsOf(tx, dialect);
     const before: FormState =
       row === undefined
         ? newFormState({
@@ -294,7 +292,7 @@ export class SqlStore implements Store {
         [id, JSON.stringify(before), '[]'],
       );
     if (!isThere) await createTable(tx, dialect, before.place);
-    const columns = await dialect.columnsOf(tx, before.place);
+    const columns = await columnsOf(tx, dialect, before.place);
     const tally = await countTally(tx, before);
     if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
     const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(tally) });
@@ -328,7 +326,7 @@ export class SqlStore implements Store {
       places.add(stateOf(row).place);
     for (const place of places) taken.add(place);
     const wanted = formTableName(form, new Set(OURS));
-    const columns = await this.#database.dialect.columnsOf(tx, wanted);
+    const columns = await columnsOf(tx, this.#database.dialect, wanted);
     const isForm = ['id', 'status', '_changed_at', '_deleted_at'].every((each) =>
       columns.has(each),
     );
@@ -365,7 +363,7 @@ function lossesOf(
     ),
   );
   return [
-    ...lost.map((name) => `The column ${name} of ${before.place} was dropped; it is filled again.`),
+    ...lost.map((name) => `The column ${name} of ${before.place} is missing; it is filled again.`),
     ...(now.rows < rows
       ? [`${rows - now.rows} rows of ${before.place} were removed; they are read again.`]
       : []),

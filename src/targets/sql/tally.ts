@@ -1,5 +1,5 @@
 import { type FormState, liveRows, type Tally } from '../../mirror/form-state.ts';
-import { numberOf, quoted, type Session, type SqlRow, textOf, textOrNull } from './database.ts';
+import { numberOf, quoted, type Session, type SqlRow, textOf, textOrNull } from './dialect.ts';
 
 /** The accounts, counted from rows and entries. Notes of each rejected submission whether it has a row. */
 export async function countTally(

@@ -1,6 +1,7 @@
-import { type Database, type Dialect, quoted, type Session, textOf } from './database.ts';
+import type { Database } from './database.ts';
+import { type Dialect, quoted, relationsOf, type Session, textOf } from './dialect.ts';
 import { publicViews, viewedForms } from './form-views.ts';
-import { relationsOf } from './relations.ts';
+import { describedRelations } from './relations.ts';
 
 const KEPT = 'views';
 
@@ -23,7 +24,7 @@ export async function makeViews(
   const wanted = publicViews(dialect.views, forms, history);
   const kept = await readKept(tx);
   const made = new Map(Object.entries(kept ?? {}));
-  const relations = await dialect.relations(tx);
+  const relations = await relationsOf(tx, dialect);
   const isMade = (name: string): boolean =>
     relations.get(name) === 'view' && made.get(name) === wanted.get(name);
   const gone = [...made.keys()].filter((name) => !wanted.has(name)).toReversed();
@@ -54,7 +55,7 @@ export async function makeViews(
     }
   }
   await keep(tx, dialect, next);
-  await dialect.comment?.(tx, relationsOf(forms, await dialect.relations(tx), history));
+  await dialect.comment?.(tx, describedRelations(forms, await relationsOf(tx, dialect), history));
   return notes;
 }
 

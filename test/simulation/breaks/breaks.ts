@@ -301,7 +301,7 @@ export const BREAKS: readonly Break[] = [
     find: 'if (mine !== 1)',
     replace: 'if (mine > 1)',
     and: {
-      file: 'src/targets/sql/sqlite/sqlite-database.ts',
+      file: 'src/targets/sql/sqlite/sqlite-connection.ts',
       find: 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
       replace: 'PRAGMA locking_mode = NORMAL',
     },

@@ -1,8 +1,5 @@
-import { asDescribed } from '../sql-errors.ts';
 import { cellText } from '../../../mirror/cells.ts';
-import { parseNumber } from '../../../mirror/json.ts';
-import { type Cell, JsonText } from '../../../mirror/types.ts';
-import type { Grain } from '../../../mirror/port.ts';
+import type { Cell } from '../../../mirror/types.ts';
 import {
   canonicalOf,
   type ColumnType,
@@ -11,22 +8,12 @@ import {
   quoted,
   type Session,
   textOf,
-} from '../database.ts';
-import { stagedDelete, stagedUpsert } from '../staged-upsert.ts';
+} from '../dialect.ts';
+import { keepDeleted, stagedUpsert } from '../staged-upsert.ts';
 import { describeMysqlError, refusalOf } from './mysql-errors.ts';
-import type { MysqlSession } from './mysql-session.ts';
+import type { MysqlSession } from './mysql-connection.ts';
 import { mysqlStaging } from './mysql-upsert.ts';
 import { MysqlViews } from './mysql-views.ts';
-
-/** How the first characters of an ISO time are written. */
-const GRAINS: Readonly<Record<Grain, string | null>> = {
-  all: null,
-  day: '%Y-%m-%d',
-  hour: '%Y-%m-%dT%H',
-  minute: '%Y-%m-%dT%H:%i',
-  second: '%Y-%m-%dT%H:%i:%s',
-  millisecond: '%Y-%m-%dT%H:%i:%s.%f',
-};
 
 /** What someone reads in an open transaction is not waited for: a view is made at the end of the next run as well. */
 const [HURRY_S, PATIENCE_S] = [2, 30];
@@ -58,20 +45,8 @@ export function mysqlDialect(collation: string): Dialect {
     takesNul: true,
 
     timeOf: canonicalOf,
-    timeParam: (time) => time && inDatabase(time),
-    boundOf: (ms) => inDatabase(new Date(ms).toISOString()),
-    nameOf(us) {
-      const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
-      return inDatabase(
-        `${new Date(ms).toISOString().slice(0, -1)}${String(rest).padStart(3, '0')}Z`,
-      );
-    },
-    grainOf(expression, grain) {
-      const format = GRAINS[grain];
-      if (format === null) return null;
-      const text = `DATE_FORMAT(${expression}, '${format}')`;
-      return grain === 'millisecond' ? `left(${text}, 23)` : text;
-    },
+    timeParam: (time) => time && (time.replace('T', ' ').replace('Z', '') as typeof time),
+    isoOf: (expression) => `DATE_FORMAT(${expression}, '%Y-%m-%dT%H:%i:%s.%f')`,
     among,
     onConflict(key, taken = []) {
       // Not INSERT IGNORE, which cuts what does not fit and calls it a success.
@@ -80,28 +55,14 @@ export function mysqlDialect(collation: string): Dialect {
     },
     alone: (tx) => (tx as MysqlSession).alone(),
 
-    async columnsOf(session, table) {
-      const rows = await session.query(
-        'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = database() AND table_name = $1',
-        [table],
-      );
-      return new Set(rows.map((row) => textOf(row['name'])));
-    },
-    async relations(session) {
-      const rows = await session.query(
-        'SELECT table_name AS name, table_type AS type FROM information_schema.tables WHERE table_schema = database()',
-      );
-      return new Map(
-        rows.map(
-          (row) => [textOf(row['name']), row['type'] === 'VIEW' ? 'view' : 'table'] as const,
-        ),
-      );
-    },
+    columnsQuery:
+      'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = database() AND table_name = $1',
+    relationsQuery: `SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' END AS kind
+      FROM information_schema.tables WHERE table_schema = database()`,
 
     encode,
-    decode,
     upsert: (tx, batch, versions) => stagedUpsert(tx, staging, batch, versions),
-    markDeleted: (tx, target, versions) => stagedDelete(tx, staging, target, versions, among),
+    keepDeleted: (tx, batch, versions) => keepDeleted(tx, staging, batch, versions, among),
     refusal: refusalOf,
     views: new MysqlViews(collation),
     async indexLive(session, table) {
@@ -122,12 +83,9 @@ export function mysqlDialect(collation: string): Dialect {
         await tx.run(`SET SESSION lock_wait_timeout = ${PATIENCE_S}`);
       }
     },
-    describe: (error) => asDescribed(error, describeMysqlError(error)),
+    describe: describeMysqlError,
   };
 }
-
-/** A canonical time as a DATETIME takes it. */
-const inDatabase = (time: string): string => time.replace('T', ' ').replace('Z', '');
 
 /** Keeps rights on the view. If a person's view needs a column that it would lose, it stays unchanged. */
 async function replaceView(tx: Session, name: string, select: string): Promise<void> {
@@ -170,13 +128,4 @@ const canBeRead = (tx: Session, view: string): Promise<boolean> =>
 function encode(cell: Cell, type: ColumnType): Param | undefined {
   if (type === 'number') return typeof cell === 'number' ? cell : undefined;
   return cellText(cell);
-}
-
-function decode(value: unknown, type: ColumnType): Cell {
-  if (value === null || value === undefined) return null;
-  const text = textOf(value);
-  if (type === 'json') return new JsonText(text);
-  if (type !== 'number') return text;
-  const number = Number(text);
-  return Number.isFinite(number) && text !== '' ? number : (parseNumber(text) ?? text);
 }

@@ -1,4 +1,4 @@
-import type { Param } from '../database.ts';
+import type { Param } from '../dialect.ts';
 
 /**
  * A text as a literal that means the same under any `sql_mode`: anyone who fills in a form can write it, and a

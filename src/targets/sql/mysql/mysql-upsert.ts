@@ -1,8 +1,8 @@
-import { type Batch, type ColumnType, type Dialect, quoted } from '../database.ts';
+import { type Batch, type ColumnType, type Dialect, quoted } from '../dialect.ts';
 import { STAGE, type Staging } from '../staged-upsert.ts';
 import { RowTooLarge } from './mysql-errors.ts';
 import { textLiteral, valueLiteral } from './mysql-literal.ts';
-import type { MysqlSession } from './mysql-session.ts';
+import type { MysqlSession } from './mysql-connection.ts';
 
 /**
  * The rows go into a temporary table, which is joined to the form's table: rows that differ are updated, missing rows inserted.

@@ -1,5 +1,5 @@
 import { SYSTEM_COLUMNS } from '../../../mirror/column-names.ts';
-import { quoted, type ViewedForm } from '../database.ts';
+import { quoted, type ViewedForm } from '../dialect.ts';
 import { MORE } from '../fields.ts';
 import { answerColumns, type FormViewStyle, unionOf, type ViewSelects } from '../form-views.ts';
 import { textLiteral } from './mysql-literal.ts';

@@ -1,7 +1,6 @@
 import { printable } from '../../../base/printable.ts';
 import type { Relation } from '../../../mirror/port.ts';
-import { literal, onConflict, quoted, type Session, textOf } from '../database.ts';
-import { inSavepoint } from '../savepoint.ts';
+import { inSavepoint, literal, onConflict, quoted, type Session, textOf } from '../dialect.ts';
 
 /** The record of our comments, by the object that they describe. */
 const KEPT = 'comments';

@@ -1,34 +1,21 @@
-import { asDescribed } from '../sql-errors.ts';
 import { cellText } from '../../../mirror/cells.ts';
-import { parseNumber } from '../../../mirror/json.ts';
-import { type Cell, JsonText } from '../../../mirror/types.ts';
-import type { Grain } from '../../../mirror/port.ts';
+import type { Cell } from '../../../mirror/types.ts';
 import {
   canonicalOf,
   type ColumnType,
   type Dialect,
+  inSavepoint,
   liveIndex,
   onConflict,
   type Param,
   quoted,
   textOf,
-} from '../database.ts';
-import { inSavepoint } from '../savepoint.ts';
-import { stagedDelete, stagedUpsert } from '../staged-upsert.ts';
+} from '../dialect.ts';
+import { keepDeleted, stagedUpsert } from '../staged-upsert.ts';
 import { describePostgresError, refusalOf } from './postgres-errors.ts';
 import { comment } from './postgres-comments.ts';
 import { postgresStaging } from './postgres-upsert.ts';
 import { postgresViews } from './postgres-views.ts';
-
-/** How the first characters of an ISO time are written. */
-const GRAINS: Readonly<Record<Grain, string | null>> = {
-  all: null,
-  day: 'YYYY-MM-DD',
-  hour: 'YYYY-MM-DD"T"HH24',
-  minute: 'YYYY-MM-DD"T"HH24:MI',
-  second: 'YYYY-MM-DD"T"HH24:MI:SS',
-  millisecond: 'YYYY-MM-DD"T"HH24:MI:SS.MS',
-};
 
 /** What jsonb refuses: U+0000 and half a character, as JSON writes them. */
 const REFUSED_IN_JSON = /\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/;
@@ -53,15 +40,7 @@ export const postgresDialect: Dialect = {
 
   timeOf: canonicalOf,
   timeParam: (time) => time,
-  boundOf: (ms) => new Date(ms).toISOString(),
-  nameOf(us) {
-    const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
-    return `${new Date(ms).toISOString().slice(0, -1)}${String(rest).padStart(3, '0')}Z`;
-  },
-  grainOf(expression, grain) {
-    const format = GRAINS[grain];
-    return format === null ? null : `to_char(${expression} AT TIME ZONE 'UTC', '${format}')`;
-  },
+  isoOf: (expression) => `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')`,
   among,
   onConflict,
   /** Each statement sees what others have committed by then, so two transactions could know different views as ours. */
@@ -71,28 +50,14 @@ export const postgresDialect: Dialect = {
     );
   },
 
-  async columnsOf(session, table) {
-    const rows = await session.query(
-      'SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped',
-      [quoted(table)],
-    );
-    return new Set(rows.map((row) => textOf(row['attname'])));
-  },
-  async relations(session) {
-    const rows = await session.query(
-      `SELECT relname, relkind FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
-    );
-    return new Map(
-      rows.map(
-        (row) => [textOf(row['relname']), row['relkind'] === 'v' ? 'view' : 'table'] as const,
-      ),
-    );
-  },
+  columnsQuery:
+    'SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped',
+  relationsQuery: `SELECT relname AS name, CASE relkind WHEN 'v' THEN 'view' END AS kind FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
 
   encode,
-  decode,
   upsert: (tx, batch, versions) => stagedUpsert(tx, postgresStaging, batch, versions),
-  markDeleted: (tx, target, versions) => stagedDelete(tx, postgresStaging, target, versions, among),
+  keepDeleted: (tx, batch, versions) => keepDeleted(tx, postgresStaging, batch, versions, among),
   refusal: refusalOf,
   views: postgresViews,
   async indexLive(session, table) {
@@ -115,7 +80,7 @@ export const postgresDialect: Dialect = {
     }
   },
   comment,
-  describe: (error) => asDescribed(error, describePostgresError(error)),
+  describe: describePostgresError,
 };
 
 function among(expression: string, param: string): string {
@@ -138,11 +103,4 @@ function encode(cell: Cell, type: ColumnType): Param | undefined {
   if (cell === null || typeof cell === 'string') return cell;
   const text = cellText(cell) ?? '';
   return type === 'json' && REFUSED_IN_JSON.test(text) ? undefined : text;
-}
-
-function decode(value: unknown, type: ColumnType): Cell {
-  if (value === null || value === undefined) return null;
-  const text = textOf(value);
-  if (type === 'json') return new JsonText(text);
-  return type === 'number' ? (parseNumber(text) ?? text) : text;
 }

@@ -1,10 +1,6 @@
-import { type Batch, quoted, type Session, textOf } from '../database.ts';
+import { type Batch, quoted, textOf } from '../dialect.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
 import { STAGE, type Staging } from '../staged-upsert.ts';
-
-/** A transaction that can take rows by COPY. */
-export interface CopyingSession extends Session {
-  copy(sql: string, parts: Iterable<string>): Promise<void>;
-}
 
 const TYPES = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
 const PART_CHARACTERS = 65_536;
@@ -33,7 +29,7 @@ export const postgresStaging: Staging = {
     ];
     await tx.run(`DROP TABLE IF EXISTS ${STAGE}`);
     await tx.run(`CREATE TEMP TABLE ${STAGE} (${staged.join(', ')}) ON COMMIT DROP`);
-    await (tx as CopyingSession).copy(`COPY ${STAGE} FROM STDIN`, copyText(rows));
+    await (tx as PostgresConnection).copy(`COPY ${STAGE} FROM STDIN`, copyText(rows));
   },
   joined: (to) => `${STAGE} AS s LEFT JOIN ${held(to)} ON true`,
   matched: (to) => `${STAGE} AS s, ${held(to)}`,

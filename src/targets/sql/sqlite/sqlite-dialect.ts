@@ -1,12 +1,11 @@
-import { asDescribed } from '../sql-errors.ts';
 import { cellText } from '../../../mirror/cells.ts';
-import { jsonDepth, parseNumber } from '../../../mirror/json.ts';
-import { type Cell, JsonText } from '../../../mirror/types.ts';
-import type { Grain } from '../../../mirror/port.ts';
+import { jsonDepth } from '../../../mirror/json.ts';
+import type { Cell } from '../../../mirror/types.ts';
 import {
   type Batch,
   type ColumnType,
   type Dialect,
+  inSavepoint,
   literal,
   liveIndex,
   numberOf,
@@ -17,21 +16,11 @@ import {
   textOf,
   type VersionPlan,
   type Written,
-} from '../database.ts';
-import { inSavepoint, SWALLOWED } from '../savepoint.ts';
+} from '../dialect.ts';
+import { Swallowed } from '../errors.ts';
 import { describeSqliteError, refusalOf } from './sqlite-errors.ts';
-import type { SqliteSession } from './sqlite-session.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
 import { sqliteViews } from './sqlite-views.ts';
-
-/** Characters of an ISO time that say its day, hour and so on. */
-const GRAIN_LENGTHS: Readonly<Record<Grain, number | null>> = {
-  all: null,
-  day: 10,
-  hour: 13,
-  minute: 16,
-  second: 19,
-  millisecond: 23,
-};
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
@@ -61,44 +50,17 @@ export const sqliteDialect: Dialect = {
 
   timeParam: (time) => time,
   timeOf: (value) => (value === null || value === undefined ? null : textOf(value)),
-  // Without its Z a time comes before all that begin with it, those with more digits included.
-  boundOf: (ms) => new Date(ms).toISOString().slice(0, -1),
-  nameOf(us) {
-    const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
-    const iso = new Date(ms).toISOString();
-    return rest === 0 ? iso : `${iso.slice(0, -1)}${String(rest).padStart(3, '0')}Z`;
-  },
-  grainOf(expression, grain) {
-    const length = GRAIN_LENGTHS[grain];
-    return length === null ? null : `substr(${expression}, 1, ${length})`;
-  },
+  isoOf: (expression) => expression,
   among: (expression, param) => `${expression} IN (SELECT value FROM json_each(${param}))`,
   onConflict,
   async alone() {},
 
-  async columnsOf(session, table) {
-    const rows = await session.query('SELECT name FROM pragma_table_info($1)', [table]);
-    return new Set(rows.map((row) => textOf(row['name'])));
-  },
-  async relations(session) {
-    const rows = await session.query(
-      "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view')",
-    );
-    return new Map(
-      rows.map((row) => [textOf(row['name']), row['type'] === 'view' ? 'view' : 'table'] as const),
-    );
-  },
+  columnsQuery: 'SELECT name FROM pragma_table_info($1)',
+  relationsQuery: "SELECT name, type AS kind FROM sqlite_schema WHERE type IN ('table', 'view')",
 
   encode,
-  decode,
   upsert,
-  async markDeleted(tx, { table, at, ids }, versions) {
-    await keepVersions(tx, versions);
-    return tx.run(
-      `UPDATE ${quoted(table)} SET _deleted_at = $1, _changed_at = $2 WHERE _deleted_at IS NULL AND id IN (SELECT value FROM json_each($3))`,
-      [at, at, ids],
-    );
-  },
+  keepDeleted: (tx, _batch, versions) => keepVersions(tx, versions),
   refusal: refusalOf,
   views: sqliteViews,
   async indexLive(session, table) {
@@ -110,7 +72,7 @@ export const sqliteDialect: Dialect = {
       await tx.run(`CREATE VIEW ${quoted(name)} AS ${select}`);
     });
   },
-  describe: (error) => asDescribed(error, describeSqliteError(error)),
+  describe: describeSqliteError,
 };
 
 function encode(cell: Cell, type: ColumnType): Param | undefined {
@@ -125,15 +87,6 @@ function int64(digits: string): bigint | undefined {
   if (!/^-?\d{1,19}$/.test(digits)) return undefined;
   const integer = BigInt(digits);
   return integer <= MAX_INT64 && integer >= MIN_INT64 ? integer : undefined;
-}
-
-function decode(value: unknown, type: ColumnType): Cell {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'bigint') return parseNumber(value.toString());
-  if (typeof value === 'number') return value;
-  const text = typeof value === 'string' ? value : '[BLOB]';
-  if (type === 'json') return new JsonText(text);
-  return type === 'number' ? (parseNumber(text) ?? text) : text;
 }
 
 /** Row by row, by one statement: equal rows are not written, and nothing is looked up before. */
@@ -152,7 +105,7 @@ async function upsert(tx: Session, batch: Batch, versions: VersionPlan): Promise
   const top = await topRow(tx, to);
   const now = new Map<string, number>();
   let changed = 0;
-  for (const row of await (tx as SqliteSession).changedBy(sql, rows)) {
+  for (const row of await (tx as SqliteConnection).changedBy(sql, rows)) {
     const status = textOf(row[1]);
     now.set(status, (now.get(status) ?? 0) + 1);
     changed++;
@@ -193,10 +146,7 @@ async function requireStored(tx: Session, { table, columns, rows }: Batch): Prom
   const sql = `SELECT 1 FROM ${quoted(table)} WHERE id = $1 AND _deleted_at IS NULL AND NOT (${differs})`;
   for (const row of rows) {
     const found = await tx.query(sql, row);
-    if (found.length === 0)
-      throw Object.assign(new Error(`a trigger of the table ${table} swallows or changes rows`), {
-        code: SWALLOWED,
-      });
+    if (found.length === 0) throw new Swallowed(table);
   }
 }
 

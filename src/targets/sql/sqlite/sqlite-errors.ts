@@ -1,112 +1,92 @@
 import { errorCode } from '../../../base/error-code.ts';
 import {
+  byCode,
   diskFull,
   type ErrorDescription,
+  type Refusal,
   refusedStatement,
   SCHEMA_CHANGED,
-} from '../sql-errors.ts';
+} from '../errors.ts';
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */
 const [ERROR, BUSY, LOCKED, TOO_BIG, CONSTRAINT, MISMATCH] = [1, 5, 6, 18, 19, 20];
 
-/** The primary result code of an error of SQLite's; undefined for another error. */
-export function resultOf(error: unknown): number | undefined {
-  const errcode = error instanceof Error ? (error as { errcode?: unknown }).errcode : undefined;
-  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+/** The result code of an error of SQLite's; undefined for another error. */
+function resultOf(error: unknown): number | undefined {
+  const { errcode } = error as { errcode?: unknown };
+  return error instanceof Error && typeof errcode === 'number' ? errcode : undefined;
 }
 
+/** Its least byte says the kind of an error. */
+const primaryOf = (error: unknown): number => (resultOf(error) ?? 0) & 0xff;
+
 /** Another connection has the file for the moment. */
-export const isBusy = (error: unknown): boolean => {
-  const result = resultOf(error);
-  return result === BUSY || result === LOCKED;
-};
+export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryOf(error));
+
+const denied = (what: string, remedy: string): ErrorDescription => ({
+  code: 'TARGET_DENIED',
+  what,
+  remedy,
+});
 
 const LOCKED_FILE: ErrorDescription = {
   code: 'TARGET_FAILED',
   what: 'another program has kept the file locked for a minute',
   remedy: 'A database browser with unsaved changes does that: save or close it there.',
 };
-const UNWRITABLE: ErrorDescription = {
-  code: 'TARGET_DENIED',
-  what: 'the file cannot be written',
-  remedy: 'Give this user the right to write it and its folder, or choose another file.',
-};
+const UNWRITABLE = denied(
+  'the file cannot be written',
+  'Give this user the right to write it and its folder, or choose another file.',
+);
 const BROKEN_DISK: ErrorDescription = {
   code: 'TARGET_FAILED',
   what: 'reading or writing the file failed',
   remedy: 'Check the disk and the memory of this machine.',
 };
-
-const CANNOT_OPEN: ErrorDescription = {
-  code: 'TARGET_DENIED',
-  what: 'the file cannot be opened',
-  remedy:
-    'Check that the path is right and not a folder, and that this user may read and write it.',
+const CANNOT_OPEN = denied(
+  'the file cannot be opened',
+  'Check that the path is right and not a folder, and that this user may read and write it.',
+);
+const DAMAGED: ErrorDescription = {
+  code: 'TARGET_FAILED',
+  what: 'the database is damaged',
+  remedy: 'Move the file away or restore a backup; the next run adds the missing rows.',
+  retryable: false,
 };
-
-const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
-  3: UNWRITABLE,
-  [BUSY]: LOCKED_FILE,
-  [LOCKED]: LOCKED_FILE,
-  7: BROKEN_DISK,
-  8: UNWRITABLE,
-  10: BROKEN_DISK,
-  11: {
-    code: 'TARGET_FAILED',
-    what: 'the database is damaged',
-    remedy: 'Move the file away or restore a backup; the next run adds the missing rows.',
-    retryable: false,
-  },
-  13: diskFull('the disk'),
-  14: CANNOT_OPEN,
-  23: UNWRITABLE,
-  26: {
-    code: 'TARGET_DENIED',
-    what: 'the file is not a SQLite database, so it was not changed',
-    remedy: 'Choose another file.',
-  },
-};
+const UNWRITABLE_FOLDER = denied(
+  'the folder cannot be written',
+  'Give this user the right to write there, or choose another place.',
+);
 
 /**
- * SQLITE_IOERR_SHMSIZE: the few pages beside a file that it is opened with cannot be made. On a full disk this is the
- * first symptom, as a file that no process has open has no such pages yet.
+ * Codes of SQLite and of the system. On a full disk the first symptom is SQLITE_IOERR_SHMSIZE (4874): a file that no process has open
+ * lacks the few pages beside it that it is opened with. Some folders take no subfolders, such as /proc (ENOENT).
  */
-const NO_ROOM_TO_OPEN = 4874;
-
-const UNWRITABLE_FOLDER: ErrorDescription = {
-  code: 'TARGET_DENIED',
-  what: 'the folder cannot be written',
-  remedy: 'Give this user the right to write there, or choose another place.',
-};
-const NO_FOLDER: ErrorDescription = {
-  code: 'TARGET_DENIED',
-  what: 'a part of the path is a file, not a folder',
-  remedy: 'Choose another place.',
-};
-
-const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
-  EISDIR: CANNOT_OPEN,
-  EACCES: UNWRITABLE_FOLDER,
-  // Some folders take no subfolders, such as /proc.
-  ENOENT: UNWRITABLE_FOLDER,
-  ENAMETOOLONG: UNWRITABLE_FOLDER,
-  ELOOP: UNWRITABLE_FOLDER,
-  EPERM: UNWRITABLE_FOLDER,
-  EROFS: UNWRITABLE_FOLDER,
-  ENOTDIR: NO_FOLDER,
-  EEXIST: NO_FOLDER,
-  ENOSPC: diskFull('the disk'),
-};
+const BY_CODE = byCode(
+  [LOCKED_FILE, BUSY, LOCKED],
+  [UNWRITABLE, 3, 8, 23],
+  [BROKEN_DISK, 7, 10],
+  [DAMAGED, 11],
+  [diskFull('the disk'), 13, 4874, 'ENOSPC'],
+  [CANNOT_OPEN, 14, 'EISDIR'],
+  [denied('the file is not a SQLite database, so it was not changed', 'Choose another file.'), 26],
+  [UNWRITABLE_FOLDER, 'EACCES', 'ENOENT', 'ENAMETOOLONG', 'ELOOP', 'EPERM', 'EROFS'],
+  [
+    denied('a part of the path is a file, not a folder', 'Choose another place.'),
+    'ENOTDIR',
+    'EEXIST',
+  ],
+);
 
 /** Errors of node:sqlite and of the file system. */
 export function describeSqliteError(error: unknown): ErrorDescription | undefined {
   const code = resultOf(error);
-  if (code === undefined) return BY_SYSTEM_CODE[errorCode(error) ?? ''];
-  if ((error as { errcode?: unknown }).errcode === NO_ROOM_TO_OPEN) return diskFull('the disk');
+  if (code === undefined) return BY_CODE.get(errorCode(error) ?? '');
+  const primary = primaryOf(error);
   // SQLite has no code of its own for it.
-  if (code === ERROR && /^no such (?:table|column)/.test((error as Error).message))
+  if (primary === ERROR && /^no such (?:table|column)/.test((error as Error).message))
     return SCHEMA_CHANGED;
-  return BY_SQLITE_CODE[code] ?? refusedStatement('SQLite', `code ${code}`);
+  return BY_CODE.get(code) ?? BY_CODE.get(primary) ?? refusedStatement('SQLite', `code ${primary}`);
 }
 
 /** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
@@ -114,17 +94,14 @@ const OWN_WORDING =
   /^(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: [\w ".,-]{1,200})?$/;
 
 /** Why a row was refused; undefined for an error that is not about a row. */
-export function refusalOf(error: unknown): { reason: string; isOfRow: boolean } | undefined {
-  if (errorCode(error) === 'MIRROR_SWALLOWED')
-    return { reason: (error as Error).message, isOfRow: false };
-  const result = resultOf(error);
-  if (result === TOO_BIG)
+export function refusalOf(error: unknown): Refusal | undefined {
+  const primary = primaryOf(error);
+  if (primary === TOO_BIG)
     return { reason: 'the answers are too large for a row of SQLite', isOfRow: true };
-  if (result !== CONSTRAINT && result !== MISMATCH) return undefined;
-  const text =
-    error instanceof Error && OWN_WORDING.test(error.message) ? `: ${error.message}` : '';
+  if (primary !== CONSTRAINT && primary !== MISMATCH) return undefined;
+  const { message } = error as Error;
   return {
-    reason: `a constraint or trigger that was added to the table refuses the row${text}`,
+    reason: `a constraint or trigger that was added to the table refuses the row${OWN_WORDING.test(message) ? `: ${message}` : ''}`,
     isOfRow: false,
   };
 }

@@ -1,5 +1,5 @@
 import { SYSTEM_COLUMNS } from '../../../mirror/column-names.ts';
-import { literal, quoted, type ViewedForm } from '../database.ts';
+import { literal, quoted, type ViewedForm } from '../dialect.ts';
 import { MORE } from '../fields.ts';
 import {
   answerColumns,

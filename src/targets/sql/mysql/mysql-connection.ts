@@ -1,6 +1,13 @@
-import { type Connection, type ConnectionOptions, createConnection } from 'mysql2';
+import {
+  type ConnectionOptions,
+  createConnection,
+  type Connection as MysqlConnection,
+  type TypeCast,
+} from 'mysql2';
 import { MirrorError } from '../../../base/errors.ts';
-import type { Param, Session, SqlRow } from '../database.ts';
+import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
+import { type Dialect, isTrue, type Param, type SqlRow } from '../dialect.ts';
+import { mysqlDialect } from './mysql-dialect.ts';
 import { MysqlError, safeError } from './mysql-errors.ts';
 import { withValues } from './mysql-literal.ts';
 
@@ -43,18 +50,25 @@ const settings = (collation: string): string[] => [
     : []),
 ];
 
+/** A database of MySQL or MariaDB, which an administrator makes. */
+export const mysqlDriver = (options: ConnectionOptions): Driver => ({
+  // Only the server knows which collation distinguishes all texts.
+  dialect: mysqlDialect('utf8mb4_bin'),
+  connect: () => MysqlSession.open(options),
+});
+
 /**
  * A session of a server. Values are read as the texts that it writes: numbers keep all their digits. Rejects with
  * `MysqlError`s, which quote no answer.
  */
-export class MysqlSession implements Session {
-  readonly #connection: Connection;
-  readonly collation: string;
+export class MysqlSession implements Connection {
+  readonly #connection: MysqlConnection;
+  readonly dialect: Dialect;
   /** Most bytes of a statement of several rows, and of one. */
   readonly room: number;
   readonly maxPacket: number;
-  /** The lock that {@link alone} takes. */
-  readonly #aloneLock: string;
+  readonly #database: string;
+  readonly #locks = new Set<string>();
   #isAlone = false;
   #isLost = false;
   /** The statement that the server has not answered yet; there is one at a time. */
@@ -62,12 +76,13 @@ export class MysqlSession implements Session {
   readonly #lose: () => void;
 
   private constructor(
-    connection: Connection,
-    { collation, maxPacket, lock }: { collation: string; maxPacket: number; lock: string },
+    connection: MysqlConnection,
+    server: { collation: string; maxPacket: number; database: string },
   ) {
     this.#connection = connection;
-    [this.collation, this.maxPacket, this.#aloneLock] = [collation, maxPacket, lock];
-    this.room = Math.min(maxPacket, MOST_BYTES);
+    [this.#database, this.maxPacket] = [server.database, server.maxPacket];
+    this.dialect = mysqlDialect(server.collation);
+    this.room = Math.min(server.maxPacket, MOST_BYTES);
     const sign = setInterval(() => this.#showLife(), (SILENCE_LIMIT_S * 1_000) / 4).unref();
     this.#lose = () => {
       this.#isLost = true;
@@ -77,13 +92,11 @@ export class MysqlSession implements Session {
     connection.on('end', this.#lose);
   }
 
-  /** The connection was lost or closed, and with it transaction and locks. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Connects. `lock`: the name of the lock for making tables. */
-  static async open(options: ConnectionOptions, lock: string): Promise<MysqlSession> {
+  static async open(options: ConnectionOptions): Promise<MysqlSession> {
     const connection = createConnection({
       ...options,
       charset: 'utf8mb4',
@@ -107,7 +120,8 @@ export class MysqlSession implements Session {
       requireVersion(isMariaDb, String(v));
       const collation = isMariaDb ? EXACT.mariaDb : EXACT.mysql;
       for (const each of settings(collation)) await ask(connection, each);
-      return new MysqlSession(connection, { collation, maxPacket: Number(p) - 1_024, lock });
+      const database = options.database ?? '';
+      return new MysqlSession(connection, { collation, maxPacket: Number(p) - 1_024, database });
     } catch (error) {
       connection.destroy();
       throw error;
@@ -140,14 +154,30 @@ export class MysqlSession implements Session {
     for (const each of rest) await this.run(each).catch(() => {});
   }
 
+  async freeze(): Promise<void> {
+    await this.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await this.run('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  }
+
+  lock(name: string): Promise<(() => Promise<void>) | null> {
+    return lockSession(this, this.#locks, lockName(this.#database, `form ${name}`), {
+      take: 'GET_LOCK($1, 0)',
+      give: 'RELEASE_LOCK($1)',
+    });
+  }
+
   /** See `Dialect.alone`. */
   async alone(): Promise<void> {
     if (this.#isAlone) return;
-    const [row] = await this.query(`SELECT GET_LOCK($1, ${LOCK_LIMIT_S}) AS mine`, [
-      this.#aloneLock,
-    ]);
-    if (row?.['mine'] !== '1') throw new MysqlError({ errno: LOCK_WAIT_TIMEOUT });
+    const [row] = await this.query(
+      `SELECT GET_LOCK('${this.#aloneLock}', ${LOCK_LIMIT_S}) AS mine`,
+    );
+    if (!isTrue(row?.['mine'])) throw new MysqlError({ errno: LOCK_WAIT_TIMEOUT });
     this.#isAlone = true;
+  }
+
+  get #aloneLock(): string {
+    return lockName(this.#database, 'tables');
   }
 
   /** Says goodbye. */
@@ -206,16 +236,22 @@ function requireVersion(isMariaDb: boolean, version: string): void {
   );
 }
 
-const ask = (connection: Connection, sql: string): Promise<unknown> =>
+const ask = (connection: MysqlConnection, sql: string): Promise<unknown> =>
   new Promise((done, fail) => send(connection, sql, done, fail));
 
 function send(
-  connection: Connection,
+  connection: MysqlConnection,
   sql: string,
   done: (result: unknown) => void,
   fail: (error: Error) => void,
 ): void {
-  connection.query({ sql, typeCast: (field) => field.string() }, (error, result) =>
+  connection.query({ sql, typeCast }, (error, result) =>
     error === null ? done(result) : fail(safeError(error)),
   );
 }
+
+/** The text that the server writes, or the double that it is of. */
+const typeCast: TypeCast = (field) => {
+  const text = field.string();
+  return field.type === 'DOUBLE' && text !== null ? Number(text) : text;
+};

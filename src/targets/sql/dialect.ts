@@ -1,0 +1,275 @@
+import { createHash } from 'node:crypto';
+import { parseNumber } from '../../mirror/json.ts';
+import type { Relation } from '../../mirror/port.ts';
+import { type Cell, JsonText } from '../../mirror/types.ts';
+import type { ErrorDescription, Refusal } from './errors.ts';
+import type { ViewSelects } from './form-views.ts';
+
+/*
+ * What the SQL store asks of a database. Statements write parameters as `$1`, `$2`, … in the order of their first use.
+ */
+
+/** A list is for {@link Dialect.among}. */
+export type Param = string | number | bigint | null | readonly string[];
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** A connection, or the transaction that it is in. */
+export interface Session {
+  query(sql: string, params?: readonly Param[]): Promise<SqlRow[]>;
+  /** How many rows the statement changed. */
+  run(sql: string, params?: readonly Param[]): Promise<number>;
+}
+
+/** An index over live rows, for a database whose names of indexes are those of the schema. */
+export const liveIndex = (table: string): string => {
+  const name = `_mirror_live_${createHash('sha256').update(table).digest('hex').slice(0, 16)}`;
+  return `CREATE INDEX IF NOT EXISTS ${name} ON ${quoted(table)} (created_at, status) WHERE _deleted_at IS NULL`;
+};
+
+/** The type of a field's column, by its first answer. */
+export type ColumnType = 'number' | 'text' | 'json';
+
+/** A column of answers. */
+export interface BatchColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** Rows on their way into a form's table. */
+export interface Batch {
+  readonly formId: string;
+  readonly table: string;
+  readonly columns: readonly BatchColumn[];
+  /** ID, status, creation, then a value for each column. */
+  readonly rows: readonly (readonly Param[])[];
+  /** The commit's name, as the database writes times. */
+  readonly at: string;
+}
+
+/** Numbers of rows by status. */
+export type ByStatus = ReadonlyMap<string, number>;
+
+/** The outcome of a batch; equal rows are in none of it. */
+export interface Written {
+  readonly inserted: number;
+  /** Changed, or live again. */
+  readonly updated: number;
+  /** Inserted and updated rows by the status that they have now. */
+  readonly now: ByStatus;
+  /** Live rows that were updated, by the status that they had. */
+  readonly before: ByStatus;
+}
+
+/** The differences between databases. */
+export interface Dialect {
+  readonly product: string;
+  /** An expression for the version of the database. */
+  readonly version: string;
+  /** `key`: IDs of forms, and names; `id`: IDs of submissions; `word`: one of a few short words of ours. */
+  readonly types: Readonly<Record<ColumnType | 'time' | 'integer' | 'key' | 'id' | 'word', string>>;
+  /** Columns of answers that a table can have; answers beyond go into one JSON column. */
+  readonly maxColumns: number;
+  /** A time of the database as canonical text. */
+  timeOf(value: unknown): string | null;
+  /** A canonical time as the database takes it. */
+  readonly timeParam: <Time extends string | null>(time: Time) => Time;
+  /** A time as text, which begins as its canonical form does up to the millisecond. */
+  isoOf(expression: string): string;
+  /** A condition: the expression is among the texts of a list, which is the parameter. */
+  among(expression: string, param: string): string;
+  /** The end of an INSERT: a row whose key is there stays, or takes these columns of the new one. */
+  onConflict(key: readonly string[], taken?: readonly string[]): string;
+  /**
+   * Until the transaction ends, no other process makes tables or views. In SQLite, every writing transaction already has the file
+   * to itself.
+   */
+  alone(tx: Session): Promise<void>;
+  /** Lists the columns (`name`) of the table whose name is the parameter; none without such a table. */
+  readonly columnsQuery: string;
+  /** Lists tables and views: `name`, and as `kind` `view` for a view. */
+  readonly relationsQuery: string;
+  /** What a column of numbers or JSON holds of a value, exactly; undefined where it cannot hold it. */
+  encode(cell: Cell, type: ColumnType): Param | undefined;
+  /** Writes the rows that are new or differ. Versions that end are kept. */
+  upsert(tx: Session, batch: Batch, versions: VersionPlan): Promise<Written>;
+  /** Keeps the versions that end when these rows are marked deleted, as the next statement does. */
+  keepDeleted(
+    tx: Session,
+    batch: { at: string; ids: readonly string[] },
+    versions: VersionPlan,
+  ): Promise<void>;
+  /** Where a row is refused for a fault of its own (`isOfRow`) or by something that people added; undefined for another error. */
+  refusal(error: unknown): Refusal | undefined;
+  /** Whether texts may hold U+0000. */
+  readonly takesNul: boolean;
+  /** Makes the index over live rows by creation and status that finds what differs from the source's counts; it may be there. */
+  indexLive(session: Session, table: string): Promise<void>;
+  /**
+   * Makes a view, or one of ours again. Rejects where that is impossible: then the transaction, and views that people built on it,
+   * are unchanged.
+   */
+  putView(tx: Session, name: string, select: string): Promise<void>;
+  /** How it writes the public views. */
+  readonly views: ViewSelects;
+  /** Describes tables, columns and views for the tools that read them; absent where the database cannot. Never rejects. */
+  comment?(tx: Session, relations: readonly Relation[]): Promise<void>;
+  /** An error of the database, its driver or the network before it, in words for people; undefined for any other error. */
+  describe(error: unknown): ErrorDescription | undefined;
+}
+
+/** How versions that end are kept. */
+export interface VersionPlan {
+  readonly formId: string;
+  readonly table: string;
+  /** Statuses were last known before the commit as of then; null: they were not. */
+  readonly notBefore: string | null;
+  /** Columns whose answers are kept with each version; null: only statuses are. */
+  readonly answers: readonly string[] | null;
+}
+
+/** A form as views show it. */
+export interface ViewedForm {
+  readonly formId: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly table: string;
+  readonly columns: ReadonlySet<string>;
+  readonly fields: readonly SqlField[];
+}
+
+/** A field as its target keeps it. */
+export interface SqlField {
+  readonly id: string;
+  readonly label: string;
+  readonly position: number;
+  readonly isInForm: boolean;
+  /** Its column's name, which never changes; null before its first answer. */
+  readonly column: string | null;
+  readonly type: ColumnType | null;
+  /** The column for answers that the own column cannot hold unchanged; null without one. */
+  readonly textColumn: string | null;
+  /** It has no columns of its own: its answers are in `_more`. */
+  readonly isInMore: boolean;
+  /** A person had its answers removed, and it was not selected since. */
+  readonly isEmptied?: boolean;
+  /** Labels that it had, and since when (ISO); the last one is the current. */
+  readonly labels: readonly { readonly label: string; readonly from: string }[];
+}
+
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** A text as SQL writes it. It must not hold U+0000. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** The end of an INSERT in PostgreSQL and SQLite, see {@link Dialect.onConflict}. */
+export function onConflict(key: readonly string[], taken: readonly string[] = []): string {
+  const set = taken.map((name) => `${name} = excluded.${name}`).join(', ');
+  return `ON CONFLICT (${key.join(', ')}) DO ${set === '' ? 'NOTHING' : `UPDATE SET ${set}`}`;
+}
+
+/** A moment in microseconds, as the database takes times. */
+export function timeAt(us: number, { timeParam }: Dialect): string {
+  const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
+  const iso = new Date(ms).toISOString();
+  return timeParam(rest === 0 ? iso : `${iso.slice(0, -1)}${String(rest).padStart(3, '0')}Z`);
+}
+
+/** A moment as a bound. Without its Z, a time that is compared as text comes before all that begin with it. */
+export const boundAt = (ms: number, { timeParam }: Dialect): string =>
+  timeParam(new Date(ms).toISOString().slice(0, -1));
+
+/** A time as servers write it, `2026-01-01 00:00:00.5+00`, in canonical form: `2026-01-01T00:00:00.500Z`. */
+export function canonicalOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  const [, date = '', clock = '', fraction = ''] =
+    /^(\S+)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(textOf(value)) ?? [];
+  return `${date}T${clock}.${fraction.replace(/0+$/, '').padEnd(3, '0')}Z`;
+}
+
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : String(value);
+export const textOrNull = (value: unknown): string | null =>
+  value === null ? null : textOf(value);
+export const numberOf = (value: unknown): number => Number(value);
+
+/** What {@link pagesOf} reads. */
+export interface Paging {
+  readonly select: string;
+  readonly from: string;
+  readonly where: readonly string[];
+  readonly params: readonly Param[];
+  /** Columns that are selected; together they are unique. */
+  readonly keys?: readonly string[];
+  readonly size: number;
+}
+
+/** Rows in pieces, in the order of their keys, each piece by a statement of its own. */
+export async function* pagesOf(
+  session: Session,
+  { select, from, where, params, keys = ['id'], size }: Paging,
+): AsyncGenerator<SqlRow[]> {
+  let last: SqlRow | undefined;
+  do {
+    const values = [...params];
+    const place = (key: string): string => `$${values.push(textOf(last?.[key]))}`;
+    const isAfter = (): string => `(${keys.join(', ')}) > (${keys.map(place).join(', ')})`;
+    const all = last === undefined ? where : [...where, isAfter()];
+    const found = await session.query(
+      `SELECT ${select} FROM ${from}${all.length === 0 ? '' : ` WHERE ${all.join(' AND ')}`} ORDER BY ${keys.join(', ')} LIMIT ${size}`,
+      values,
+    );
+    if (found.length > 0) yield found;
+    last = found.length < size ? undefined : found.at(-1);
+  } while (last !== undefined);
+}
+
+/** The columns of a table; none without such a table. */
+export async function columnsOf(
+  session: Session,
+  { columnsQuery }: Dialect,
+  table: string,
+): Promise<Set<string>> {
+  const rows = await session.query(columnsQuery, [table]);
+  return new Set(rows.map(({ name }) => textOf(name)));
+}
+
+/** Tables and views by name. */
+export async function relationsOf(
+  session: Session,
+  { relationsQuery }: Dialect,
+): Promise<Map<string, 'table' | 'view'>> {
+  const rows = await session.query(relationsQuery);
+  return new Map(
+    rows.map(({ name, kind }) => [textOf(name), kind === 'view' ? 'view' : 'table'] as const),
+  );
+}
+
+/** An answer in a column of this type, as a session reads it. */
+export function decoded(value: unknown, type: ColumnType): Cell {
+  if (value === null || value === undefined || typeof value === 'number') return value ?? null;
+  const text = value instanceof Uint8Array ? '[BLOB]' : textOf(value);
+  if (type === 'json') return new JsonText(text);
+  // SQLite reads whole numbers as bigint, in a column of any type.
+  return type === 'number' || typeof value === 'bigint' ? (parseNumber(text) ?? text) : text;
+}
+
+let savepoints = 0;
+
+/** A failure in it leaves the transaction unchanged. */
+export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promise<T> {
+  const name = `mirror_${++savepoints}`;
+  await tx.run(`SAVEPOINT ${name}`);
+  try {
+    const result = await work();
+    await tx.run(`RELEASE SAVEPOINT ${name}`);
+    return result;
+  } catch (error) {
+    // Something that people added may have rolled back everything.
+    await tx.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {});
+    await tx.run(`RELEASE SAVEPOINT ${name}`).catch(() => {});
+    throw error;
+  }
+}
+
+/** PostgreSQL writes `t`, MySQL `1`. */
+export const isTrue = (value: unknown): boolean => value === 't' || value === '1';

@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
+import { type Param, quoted, type SqlRow } from '../dialect.ts';
+import { postgresDialect } from './postgres-dialect.ts';
+
+/** Values stay the text that the server sends: numbers keep all their digits. */
+const AS_TEXT = { getTypeParser: () => (value: string) => value };
+/** Nothing else notices a network that drops packets silently. */
+const ANSWER_LIMIT_MS = 600_000;
+
+/**
+ * Settings of the connection. The server notices within a minute that this process is gone, and gives its locks back; waiting for
+ * a person's lock ends; a commit is durable also where the server's default is otherwise.
+ */
+const SETTINGS = `SET lock_timeout = '30s'; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
+  SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = 'ISO';
+  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+  SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
+
+/** A schema of a PostgreSQL database. `url`: for the driver, with the password. */
+export const postgresDriver = (url: string, schema: string): Driver => ({
+  dialect: postgresDialect,
+  connect: () => PostgresConnection.open(url, schema),
+  place: {
+    async isThere(session) {
+      const found = await session.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+      return found.length > 0;
+    },
+    async canBeMade(session) {
+      const may = "SELECT 1 WHERE has_database_privilege(current_database(), 'CREATE')";
+      if ((await session.query(may)).length > 0)
+        return `The schema ${schema} does not exist yet; it can be made`;
+      throw Object.assign(new Error('no right'), { code: '42501' });
+    },
+    async make(session) {
+      await session.run(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
+    },
+  },
+});
+
+/** A session of a server. */
+export class PostgresConnection implements Connection {
+  readonly dialect = postgresDialect;
+  readonly #client: pg.Client;
+  readonly #schema: string;
+  readonly #locks = new Set<string>();
+  #isLost = false;
+
+  private constructor(url: string, schema: string) {
+    this.#client = new pg.Client({ connectionString: url, query_timeout: ANSWER_LIMIT_MS });
+    this.#schema = schema;
+    const lose = (): void => void (this.#isLost = true);
+    // The next statement reports it.
+    this.#client.on('error', lose);
+    this.#client.on('end', lose);
+  }
+
+  static async open(url: string, schema: string): Promise<PostgresConnection> {
+    const connection = new PostgresConnection(url, schema);
+    try {
+      await connection.#client.connect();
+      await connection.#client.query(`${SETTINGS}; SET search_path = ${quoted(schema)}`);
+      return connection;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
+    const values = params.map(bound);
+    const result = await this.#client.query({ text: sql, values, types: AS_TEXT });
+    return result.rows as SqlRow[];
+  }
+
+  async run(sql: string, params: readonly Param[] = []): Promise<number> {
+    const { rowCount } = await this.#client.query(sql, params.map(bound));
+    return rowCount ?? 0;
+  }
+
+  /** Runs a COPY … FROM STDIN. */
+  async copy(sql: string, parts: Iterable<string>): Promise<void> {
+    const stream = this.#client.query(copyFrom(sql));
+    const done = once(stream, 'finish');
+    // It is waited for below.
+    done.catch(() => {});
+    for (const part of parts)
+      if (!stream.write(part)) await Promise.race([once(stream, 'drain'), done]);
+    stream.end();
+    await done;
+  }
+
+  async begin(): Promise<void> {
+    await this.run('BEGIN');
+  }
+
+  async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    await this.run(how);
+  }
+
+  async freeze(): Promise<void> {
+    await this.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  }
+
+  lock(name: string): Promise<(() => Promise<void>) | null> {
+    return lockSession(this, this.#locks, lockName(this.#schema, name), {
+      take: 'pg_try_advisory_lock(hashtextextended($1, 0))',
+      give: 'pg_advisory_unlock(hashtextextended($1, 0))',
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end().catch(() => {});
+  }
+}
+
+/** A list is bound as JSON. */
+function bound(param: Param): string | number | null {
+  if (typeof param === 'bigint') return param.toString();
+  return typeof param === 'object' && param !== null ? JSON.stringify(param) : param;
+}

@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../../base/clock.ts';
+import { PRIVATE_FILE } from '../../../base/private-files.ts';
+import type { Connection, Driver } from '../database.ts';
+import type { Param, SqlRow } from '../dialect.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+import { isBusy } from './sqlite-errors.ts';
+
+/**
+ * WAL lets people read while we write; FULL makes a commit outlast a power failure. Deleted data is overwritten with zeros
+ * (L18). Of pages of 4 kB, rows of 1 kB waste a quarter.
+ */
+const SETTINGS = `PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+  PRAGMA cache_size = -8192; PRAGMA wal_autocheckpoint = 2000; PRAGMA busy_timeout = 0`;
+
+/** How long a statement waits for another process that holds the file, and between two tries. */
+const [BUSY_LIMIT_MS, BUSY_PAUSE_MS] = [60_000, 10];
+const MOST_STATEMENTS = 200;
+const ROWS_A_TURN = 200;
+
+/** A SQLite file. */
+export const sqliteDriver = (path: string, clock: Clock): Driver => ({
+  dialect: sqliteDialect,
+  connect: () => patiently(clock, () => new SqliteConnection(path, clock)),
+  place: {
+    async isThere() {
+      return existsSync(path);
+    },
+    async canBeMade() {
+      let folder = dirname(path);
+      while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+      accessSync(folder, constants.W_OK | constants.X_OK);
+      return `The file does not exist yet; it can be made in ${folder}`;
+    },
+    /** A new file is for this user only; its owner may give it to others. */
+    async make() {
+      mkdirSync(dirname(path), { recursive: true });
+      closeSync(openSync(path, 'a', PRIVATE_FILE));
+    },
+  },
+});
+
+/** A statement, and which parameter each of its `?` is; null: they are in their order. */
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly order: readonly number[] | null;
+}
+
+/**
+ * A connection to the file that has the path now. SQLite itself never waits, which would block the whole process: a locked file is
+ * tried again after a pause. Statements are prepared once.
+ */
+export class SqliteConnection implements Connection {
+  readonly dialect = sqliteDialect;
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #db: DatabaseSync;
+  /** Identifies the file, independent of its path. */
+  readonly #inode: string;
+  readonly #prepared = new Map<string, Prepared>();
+
+  constructor(path: string, clock: Clock) {
+    [this.#path, this.#clock] = [path, clock];
+    const inode = inodeOf(path);
+    if (inode === null) throw Object.assign(new Error('there is no such file'), { code: 'ENOENT' });
+    [this.#inode, this.#db] = [inode, new DatabaseSync(path)];
+    try {
+      this.#db.exec(SETTINGS);
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  /** Another file has the path: writes to a deleted one would be lost. */
+  get isLost(): boolean {
+    return !this.#db.isTransaction && inodeOf(this.#path) !== this.#inode;
+  }
+
+  async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
+    return this.#patiently(() => {
+      const { statement, order } = this.#prepare(sql, params.length);
+      return statement.all(...inOrder(params, order));
+    });
+  }
+
+  async run(sql: string, params: readonly Param[] = []): Promise<number> {
+    return this.#patiently(() => {
+      const { statement, order } = this.#prepare(sql, params.length);
+      return Number(statement.run(...inOrder(params, order)).changes);
+    });
+  }
+
+  /**
+   * Runs a statement for each row, whose values are its parameters in their order and hold no list. Returns the rows for which it
+   * changed something. In between it lets others have a turn: the source's answers, for example, must not wait for all of it.
+   */
+  async changedBy<Row extends readonly Param[]>(
+    sql: string,
+    rows: readonly Row[],
+  ): Promise<readonly Row[]> {
+    const { statement } = this.#prepare(sql, rows[0]?.length ?? 0);
+    const changed: Row[] = [];
+    for (const [at, row] of rows.entries()) {
+      if (at % ROWS_A_TURN === ROWS_A_TURN - 1) await nextTurn();
+      const { changes } = statement.run(...(row as readonly SQLInputValue[]));
+      if (Number(changes) > 0) changed.push(row);
+    }
+    return changed;
+  }
+
+  begin(): Promise<void> {
+    return this.#execute('BEGIN IMMEDIATE');
+  }
+
+  async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    if (this.#db.isTransaction) await this.#execute(how);
+  }
+
+  /** The first reading takes the snapshot. */
+  freeze(): Promise<void> {
+    return this.#execute('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1');
+  }
+
+  /** A file beside ours that is locked as long as this process has it open. */
+  async lock(name: string): Promise<(() => Promise<void>) | null> {
+    const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
+    const path = `${this.#path}-lock-${hash}`;
+    const lock = new DatabaseSync(path);
+    try {
+      followRights(this.#path, path);
+      lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    } catch (error) {
+      lock.close();
+      if (isBusy(error)) return null;
+      throw error;
+    }
+    return async () => lock.close();
+  }
+
+  /** SQLite leaves deleted answers in the WAL and in the pages of rewritten rows. */
+  scrub(): Promise<void> {
+    return this.#execute('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
+  /** A reader's snapshot delays nothing: the WAL reaches the file after the reader ends. */
+  async settle(): Promise<void> {
+    try {
+      this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#db.isOpen) this.#db.close();
+  }
+
+  #execute(sql: string): Promise<void> {
+    return this.#patiently(() => this.#db.exec(sql));
+  }
+
+  #patiently<T>(work: () => T): Promise<T> {
+    return patiently(this.#clock, work);
+  }
+
+  #prepare(sql: string, many: number): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
+    const order: number[] = [];
+    // `node:sqlite` binds values in their order to `?` only.
+    const plain =
+      many === 0
+        ? sql
+        : sql.replaceAll(/\$(\d+)/g, (_text, number: string) => {
+            order.push(Number(number) - 1);
+            return '?';
+          });
+    const statement = this.#db.prepare(plain);
+    // Whole numbers keep all their digits.
+    statement.setReadBigInts(true);
+    if (this.#prepared.size >= MOST_STATEMENTS) this.#prepared.clear();
+    const isInOrder = order.length === many && order.every((param, at) => param === at);
+    const prepared = { statement, order: isInOrder ? null : order };
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+async function patiently<T>(clock: Clock, work: () => T): Promise<T> {
+  const startMs = clock.now();
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || clock.now() - startMs > BUSY_LIMIT_MS) throw error;
+      await clock.sleep(BUSY_PAUSE_MS);
+    }
+  }
+}
+
+/** A list is bound as JSON. */
+const bound = (param: Param | undefined): SQLInputValue =>
+  typeof param === 'object' && param !== null ? JSON.stringify(param) : (param ?? null);
+
+const inOrder = (params: readonly Param[], order: Prepared['order']): SQLInputValue[] =>
+  order === null ? params.map(bound) : order.map((at) => bound(params[at]));
+
+function inodeOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.dev} ${stat.ino}`;
+}
+
+/** Gives a file beside the database to those who may use the database: others get an error when they try. */
+function followRights(database: string, beside: string): void {
+  try {
+    const [{ mode, gid }, own] = [statSync(database), statSync(beside)];
+    if (own.gid !== gid) chownSync(beside, own.uid, gid);
+    if ((own.mode & 0o777) !== (mode & 0o666)) chmodSync(beside, mode & 0o666);
+  } catch {
+    // It belongs to another user.
+  }
+}
