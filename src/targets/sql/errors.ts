@@ -1,8 +1,7 @@
 import type { ProblemCode } from '../../base/catalogue.ts';
-import { errorCode } from '../../base/error-code.ts';
 
 /*
- * Errors of databases in words for people. Each dialect lists its codes; what they mean is here as far as several servers have it.
+ * Errors of databases in words for people. Each dialect says which codes mean what, and what to do about it there.
  */
 
 /** An error in words for people. Never a value from a row, a password, or the driver's own text. */
@@ -29,148 +28,145 @@ export class Swallowed extends Error {
   }
 }
 
+/** What happens at servers: its code, what happened, and what to do where no dialect knows better. */
+const MEANINGS = {
+  login: ['TARGET_DENIED', 'the server refuses the user or the password', ''],
+  noPassword: [
+    'TARGET_DENIED',
+    'the server wants a password, and the target URL has none',
+    'Write it into the target URL; special characters must be percent-encoded (@ is %40, / is %2F).',
+  ],
+  unknownLogin: [
+    'TARGET_DENIED',
+    'the server wants a way of logging in that this program does not know',
+    '',
+  ],
+  right: ['TARGET_DENIED', 'the user may not do this there', ''],
+  noDatabase: ['TARGET_DENIED', 'there is no database of that name on the server', ''],
+  certificate: ['TARGET_DENIED', "the server's TLS certificate cannot be trusted", ''],
+  noTls: ['TARGET_DENIED', 'the server does not speak TLS, which the target URL asks for', ''],
+  readOnly: [
+    'TARGET_DENIED',
+    'the server takes no writes: it is a replica or was set to read only',
+    'Put the address of the primary into the target URL.',
+  ],
+  full: [
+    'TARGET_FULL',
+    "the server's disk, or a table, is full",
+    'Make room; the next run goes on where this one ended.',
+  ],
+  schema: [
+    'TARGET_FAILED',
+    'a mirrored table or column was dropped or renamed while it was used',
+    'The next run makes it again, or says what to do.',
+  ],
+  type: [
+    'TARGET_FAILED',
+    'a value does not fit a column of the mirror: the type of a column was changed',
+    'Change it back, as mirror_fields says, or drop the column: the next run makes it again.',
+  ],
+  locked: [
+    'TARGET_FAILED',
+    'another session has kept a mirrored table or row locked for 30 seconds',
+    '',
+  ],
+  tooLong: ['TARGET_FAILED', 'a statement took longer than the server allows', ''],
+  inTheWay: [
+    'TARGET_FAILED',
+    'the transaction got in the way of another one',
+    'The next run tries again.',
+  ],
+  damaged: [
+    'TARGET_FAILED',
+    'the database is damaged',
+    'An administrator has to look at the database.',
+    false,
+  ],
+  noConnection: [
+    'TARGET_UNREACHABLE',
+    'the server has no connection left',
+    'Raise max_connections or run fewer workers.',
+  ],
+  lost: [
+    'TARGET_UNREACHABLE',
+    'the connection to the server was lost',
+    'Nothing of the last batch was stored unless it was complete; the next run goes on.',
+  ],
+  starting: [
+    'TARGET_UNREACHABLE',
+    'the server is starting up or shutting down',
+    'Check that the server runs.',
+  ],
+  silent: [
+    'TARGET_UNREACHABLE',
+    'the server does not answer',
+    'Check host and port, that the server runs, and that a firewall lets us through.',
+  ],
+  unknownHost: [
+    'TARGET_UNREACHABLE',
+    'the host name is not known',
+    'Check the spelling of the host in the target URL, and the DNS of this machine.',
+  ],
+} as const satisfies Readonly<Record<string, Words>>;
+
+/** The code of the problem, what happened, what to do, and whether to try again where the code's own answer is wrong. */
+type Words = readonly [ProblemCode, what: string, remedy: string, retryable?: boolean | undefined];
+type Meaning = keyof typeof MEANINGS;
 type Code = string | number;
 
-/** Descriptions by the codes that they are for. */
-export const byCode = (
-  ...known: readonly (readonly [ErrorDescription, ...Code[]])[]
-): ReadonlyMap<Code, ErrorDescription> =>
-  new Map(known.flatMap(([description, ...codes]) => codes.map((code) => [code, description])));
-
-const denied = (what: string, remedy: string): ErrorDescription => ({
-  code: 'TARGET_DENIED',
-  what,
-  remedy,
-});
-const failed = (what: string, remedy: string): ErrorDescription => ({
-  code: 'TARGET_FAILED',
-  what,
-  remedy,
-});
-const unreachable = (what: string, remedy: string): ErrorDescription => ({
-  code: 'TARGET_UNREACHABLE',
-  what,
-  remedy,
-});
-
-/** For a full disk; `what` says whose. */
-export const diskFull = (what: string): ErrorDescription => ({
-  code: 'TARGET_FULL',
-  what: `${what} is full`,
-  remedy: 'Make room; the next run goes on where this one ended.',
-});
-
-/** For a statement that failed with a code that has no description of its own. */
-export const refusedStatement = (product: string, code: string): ErrorDescription =>
-  failed(
-    `${product} refused a statement (${code})`,
-    'If someone changed a mirrored table or its columns, undo that. Otherwise, please report it.',
-  );
-
-/** `also`: a sentence on what else the server may ask of a login. */
-export const wrongLogin = (also: string): ErrorDescription =>
-  denied(
-    'the server refuses the user or the password',
-    `Check both in the target URL; special characters must be percent-encoded (@ is %40, / is %2F). If they are right, ${also}.`,
-  );
-
-/** `grants`: the statement that an administrator runs. */
-export const noRight = (grants: string): ErrorDescription =>
-  denied('the user may not do this there', `Let an administrator run: ${grants}.`);
-
-/** `checked`, `unchecked`: options of the target URL. */
-export const badCertificate = (checked: string, unchecked: string): ErrorDescription =>
-  denied(
-    "the server's TLS certificate cannot be trusted",
-    `Name the certificate of its authority with ?${checked}; ?${unchecked} goes on without a check, in a network of your own whose host ALLOW_PLAINTEXT names.`,
-  );
-
-/** `off`: the option of the target URL that turns TLS off. */
-export const noTls = (off: string): ErrorDescription =>
-  denied(
-    'the server does not speak TLS, which the target URL asks for',
-    `Turn TLS on at the server, or write ?${off} in a network of your own whose host ALLOW_PLAINTEXT names.`,
-  );
-
-export const unknownDatabase = (create: string): ErrorDescription =>
-  denied(
-    'there is no database of that name on the server',
-    `Check its name in the target URL, or let an administrator run ${create}.`,
-  );
-
-/** A column of the mirror that people changed; `types`: those that it should have. */
-export const typeChanged = (types: string): ErrorDescription =>
-  failed(
-    'a value does not fit a column of the mirror: the type of a column was changed',
-    `Change it back (${types}, as mirror_fields says), or drop the column: the next run makes it again.`,
-  );
-
-/** `list`: where the server lists its transactions. */
-export const lockedByOthers = (list: string): ErrorDescription =>
-  failed(
-    'another session has kept a mirrored table or row locked for 30 seconds',
-    `Look for long or forgotten transactions in ${list}; the next run tries again.`,
-  );
-
-/** `raise`: how its limit is raised. */
-export const tookTooLong = (raise: string): ErrorDescription =>
-  failed('a statement took longer than the server allows, or was ended there', `Raise ${raise}.`);
-
-/** A table or column that was there a moment ago. */
-export const SCHEMA_CHANGED = failed(
-  'a mirrored table or column was dropped or renamed while it was used',
-  'The next run makes it again, or says what to do.',
-);
-export const NO_CONNECTION_LEFT = unreachable(
-  'the server has no connection left',
-  'Raise max_connections or run fewer workers.',
-);
-export const READ_ONLY = denied(
-  'the server takes no writes: it is a replica or was set to read only',
-  'Put the address of the primary into the target URL.',
-);
-export const DAMAGED: ErrorDescription = {
-  ...failed('the server reports damaged data', 'An administrator has to look at the database.'),
-  retryable: false,
-};
-/** A deadlock, or two transactions that cannot both have been first. */
-export const IN_THE_WAY = failed(
-  'the transaction got in the way of another one',
-  'The next run tries again.',
-);
-export const UNREACHABLE = unreachable(
-  'the connection to the server was lost',
-  'Nothing of the last batch was stored unless it was complete; the next run goes on.',
-);
-export const NOT_ANSWERING = unreachable(
-  'the server does not answer',
-  'Check host and port, that the server runs, and that a firewall lets us through.',
-);
-const UNKNOWN_HOST = unreachable(
-  'the host name is not known',
-  'Check the spelling of the host in the target URL, and the DNS of this machine.',
-);
-
 /** Codes of the system for what happens to connections. */
-const BY_SYSTEM_CODE = byCode(
-  [NOT_ANSWERING, 'ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT'],
-  [UNKNOWN_HOST, 'ENOTFOUND', 'EAI_AGAIN'],
-  [UNREACHABLE, 'ECONNRESET', 'EPIPE'],
-);
+const SYSTEM_CODES: Partial<Record<Meaning, readonly Code[]>> = {
+  silent: ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT'],
+  unknownHost: ['ENOTFOUND', 'EAI_AGAIN'],
+  lost: ['ECONNRESET', 'EPIPE'],
+};
 
-/** An error of the network or of TLS before a server; undefined for another one. */
-export function describeNetworkError(
-  error: unknown,
-  certificate: ErrorDescription,
-): ErrorDescription | undefined {
-  const code = errorCode(error) ?? '';
-  return (
-    BY_SYSTEM_CODE.get(code) ?? (/CERT|TLS|SSL|SIGNATURE/.test(code) ? certificate : undefined)
-  );
+/** The codes of a kind of database. */
+export interface KnownErrors {
+  readonly codes: Partial<Record<Meaning, readonly Code[]>>;
+  /** What to do about some of them there. */
+  readonly remedies: Partial<Record<Meaning, string>>;
+  /** What happens there only, by its codes. */
+  readonly own?: readonly (readonly [readonly Code[], ...Words])[];
 }
 
-/** Quotes the constraint, key or column that an error names, and nothing else of it. */
-export const withNames = (code: Code, ...names: readonly unknown[]): string =>
-  [code, ...names.filter((name) => typeof name === 'string' && NAME.test(name))].join(', ');
+/** Describes errors of a kind of database, and of the network and TLS before it, by the first of the codes that is known. */
+export function describerOf({
+  codes,
+  remedies,
+  own = [],
+}: KnownErrors): (...found: readonly (Code | undefined)[]) => ErrorDescription | undefined {
+  const known = new Map<Code, ErrorDescription>();
+  const add = (of: readonly Code[], [code, what, remedy, retryable]: Words): void => {
+    for (const each of of)
+      known.set(each, { code, what, remedy, ...(retryable !== undefined && { retryable }) });
+  };
+  const meanings = Object.entries({ ...SYSTEM_CODES, certificate: [''] });
+  for (const [name, of] of [...meanings, ...Object.entries(codes)]) {
+    const [code, what, remedy, retryable] = MEANINGS[name as Meaning] as Words;
+    add(of, [code, what, remedies[name as Meaning] ?? remedy, retryable]);
+  }
+  for (const [of, ...words] of own) add(of, words);
+  return (...found) => {
+    for (const code of found) {
+      const isTls = /CERT|TLS|SSL|SIGNATURE/.test(String(code));
+      const described = known.get(code ?? 'none') ?? (isTls ? known.get('') : undefined);
+      if (described !== undefined) return described;
+    }
+    return undefined;
+  };
+}
+
+/** For a statement that failed with a code that has no description of its own. */
+export const refusedStatement = (product: string, code: string): ErrorDescription => ({
+  code: 'TARGET_FAILED',
+  what: `${product} refused a statement (${code})`,
+  remedy:
+    'If someone changed a mirrored table or its columns, undo that. Otherwise, please report it.',
+});
 
 const NAME = /^[\w $.-]{1,80}$/;
+
+/** A code with the constraints, keys or columns that an error names, and nothing else of it. */
+export const withNames = (code: Code, ...names: readonly (string | undefined)[]): string =>
+  [code, ...names.filter((name) => name !== undefined && NAME.test(name))].join(', ');

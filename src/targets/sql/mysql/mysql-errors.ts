@@ -1,26 +1,10 @@
 import { errorCode } from '../../../base/error-code.ts';
 import {
-  badCertificate,
-  byCode,
-  DAMAGED,
-  describeNetworkError,
-  diskFull,
+  describerOf,
   type ErrorDescription,
-  IN_THE_WAY,
-  lockedByOthers,
-  NO_CONNECTION_LEFT,
-  noRight,
-  noTls,
-  READ_ONLY,
   type Refusal,
   refusedStatement,
-  SCHEMA_CHANGED,
-  tookTooLong,
-  typeChanged,
-  unknownDatabase,
-  UNREACHABLE,
   withNames,
-  wrongLogin,
 } from '../errors.ts';
 
 /**
@@ -71,65 +55,58 @@ export function safeError(error: unknown): MysqlError {
   return new MysqlError({ code: code ?? errorCode(error) });
 }
 
-const WRONG_LOGIN = wrongLogin(
-  "the account must be one for this host (CREATE USER '<user>'@'%'), neither locked nor with an expired password",
-);
-const NO_TLS = noTls('ssl-mode=DISABLED');
-const BAD_CERTIFICATE = badCertificate(
-  'ssl-mode=VERIFY_IDENTITY&ssl-ca=/path/ca.pem',
-  'ssl-mode=REQUIRED',
-);
+/** https://mariadb.com/kb/en/mariadb-error-codes/, https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html */
+const described = describerOf({
+  codes: {
+    login: [1045, 1129, 1130, 1698, 1820, 1862, 3118],
+    unknownLogin: ['UNKNOWN_AUTH_PLUGIN'],
+    noDatabase: [1049],
+    right: [1044, 1142, 1143, 1227, 1370, 1418],
+    readOnly: [1290, 1792, 1836],
+    schema: [1054, 1146, 1356, 1412],
+    // Also of an ID of a form or field that has more than 500 characters.
+    type: [1267, 1292, 1366, 1406],
+    full: [1021, 1114],
+    noConnection: [1040, 1203, 1226],
+    locked: [1205],
+    tooLong: [1317, 1969, 3024],
+    lost: [1053, 1927, 4031, 'PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT'],
+    inTheWay: [1213],
+    damaged: [1034, 1194, 1195],
+    noTls: [3159, 'HANDSHAKE_NO_SSL_SUPPORT'],
+  },
+  remedies: {
+    login:
+      "Check both in the target URL; special characters must be percent-encoded (@ is %40, / is %2F). If they are right, the account must be one for this host (CREATE USER '<user>'@'%'), neither locked nor with an expired password.",
+    unknownLogin:
+      'Give the user one of mysql_native_password, caching_sha2_password or sha256_password (ALTER USER … IDENTIFIED VIA or WITH …).',
+    noDatabase:
+      'Check its name in the target URL, or let an administrator run CREATE DATABASE <name> CHARACTER SET utf8mb4.',
+    right:
+      'Let an administrator run: GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE TEMPORARY TABLES, CREATE VIEW, SHOW VIEW ON <database>.* TO <user>.',
+    certificate:
+      'Name the certificate of its authority with ?ssl-mode=VERIFY_IDENTITY&ssl-ca=/path/ca.pem; ?ssl-mode=REQUIRED goes on without a check, in a network of your own whose host ALLOW_PLAINTEXT names.',
+    noTls:
+      'Turn TLS on at the server, or write ?ssl-mode=DISABLED in a network of your own whose host ALLOW_PLAINTEXT names.',
+    locked:
+      'Look for long or forgotten transactions in SHOW PROCESSLIST; the next run tries again.',
+    tooLong: 'Raise max_statement_time (MariaDB) or max_execution_time (MySQL) for this user.',
+  },
+});
+
 const PACKET_TOO_LARGE: ErrorDescription = {
   code: 'TARGET_FAILED',
   what: 'a statement was larger than the server takes (max_allowed_packet)',
   remedy: 'Raise max_allowed_packet at the server.',
 };
-const UNKNOWN_PLUGIN: ErrorDescription = {
-  ...WRONG_LOGIN,
-  what: 'the server wants a way of logging in that this program does not know',
-  remedy:
-    'Give the user one of mysql_native_password, caching_sha2_password or sha256_password (ALTER USER … IDENTIFIED VIA or WITH …).',
-};
-
-/** https://mariadb.com/kb/en/mariadb-error-codes/, https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html */
-const BY_NUMBER = byCode(
-  [WRONG_LOGIN, 1045, 1129, 1130, 1698, 1820, 1862, 3118],
-  [unknownDatabase('CREATE DATABASE <name> CHARACTER SET utf8mb4'), 1049],
-  [
-    noRight(
-      'GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE TEMPORARY TABLES, CREATE VIEW, SHOW VIEW ON <database>.* TO <user>',
-    ),
-    ...[1044, 1142, 1143, 1227, 1370, 1418],
-  ],
-  [READ_ONLY, 1290, 1792, 1836],
-  [SCHEMA_CHANGED, 1054, 1146, 1356, 1412],
-  // Of an ID of a form or field that has more than 500 characters, too.
-  [typeChanged('longtext or double'), 1267, 1292, 1366, 1406],
-  [diskFull("the server's disk, or a table,"), 1021, 1114],
-  [NO_CONNECTION_LEFT, 1040, 1203, 1226],
-  [lockedByOthers('SHOW PROCESSLIST'), 1205],
-  [
-    tookTooLong('max_statement_time (MariaDB) or max_execution_time (MySQL) for this user'),
-    ...[1317, 1969, 3024],
-  ],
-  [UNREACHABLE, 1053, 1927, 4031, 'PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT'],
-  [IN_THE_WAY, 1213],
-  [DAMAGED, 1034, 1194, 1195],
-  [PACKET_TOO_LARGE, 1153],
-  [NO_TLS, 3159, 'HANDSHAKE_NO_SSL_SUPPORT'],
-  [BAD_CERTIFICATE, 'HANDSHAKE_SSL_ERROR'],
-  [UNKNOWN_PLUGIN, 'UNKNOWN_AUTH_PLUGIN'],
-);
+const PACKET_TOO_LARGE_NUMBER = 1153;
 
 /** Errors of mysql2, of the server, of the network and of TLS. */
 export function describeMysqlError(error: unknown): ErrorDescription | undefined {
   if (error instanceof RowTooLarge) return PACKET_TOO_LARGE;
-  if (!(error instanceof MysqlError)) return describeNetworkError(error, BAD_CERTIFICATE);
-  return (
-    BY_NUMBER.get(error.errno ?? error.code ?? '') ??
-    (error.errno === undefined ? describeNetworkError(error, BAD_CERTIFICATE) : undefined) ??
-    refusedStatement('The server', nameOf(error))
-  );
+  if (!(error instanceof MysqlError)) return described(errorCode(error));
+  if (error.errno === PACKET_TOO_LARGE_NUMBER) return PACKET_TOO_LARGE;
+  return described(error.errno ?? error.code) ?? refusedStatement('The server', nameOf(error));
 }
 
 /** Data, keys, constraints, limits, and what triggers raise: errors that one row can cause. */

@@ -1,92 +1,71 @@
 import { errorCode } from '../../../base/error-code.ts';
 import {
-  badCertificate,
-  byCode,
-  DAMAGED,
-  describeNetworkError,
-  diskFull,
+  describerOf,
   type ErrorDescription,
-  IN_THE_WAY,
-  lockedByOthers,
-  NO_CONNECTION_LEFT,
-  noRight,
-  NOT_ANSWERING,
-  noTls,
-  READ_ONLY,
   type Refusal,
   refusedStatement,
-  SCHEMA_CHANGED,
-  tookTooLong,
-  typeChanged,
-  unknownDatabase,
-  UNREACHABLE,
   withNames,
-  wrongLogin,
 } from '../errors.ts';
 
-const WRONG_LOGIN = wrongLogin(
-  'pg_hba.conf has to let this host in, perhaps only with TLS (sslmode=require)',
-);
-
 /** SQLSTATEs, and classes of them: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const BY_SQLSTATE = byCode(
-  [WRONG_LOGIN, '28P01', '28000'],
-  [unknownDatabase('CREATE DATABASE'), '3D000'],
-  [
-    noRight(
-      'GRANT USAGE, CREATE ON SCHEMA <schema> TO <user>; or name a schema of its own with ?schema=… and GRANT CREATE ON DATABASE. Tables that exist must belong to this user',
-    ),
-    '3F000',
-    '42501',
-  ],
-  [READ_ONLY, '25006'],
-  [SCHEMA_CHANGED, '42P01', '42703'],
-  [typeChanged('text or numeric'), '42804', '42883'],
-  [diskFull("the server's disk"), '53100'],
-  [NO_CONNECTION_LEFT, '53300'],
-  [lockedByOthers('pg_stat_activity'), '55P03'],
-  [
-    tookTooLong('statement_timeout for this user: ALTER ROLE <user> SET statement_timeout = 0'),
-    '57014',
-  ],
-  [UNREACHABLE, '08', '57', '25P03'],
-  [{ ...NOT_ANSWERING, what: 'the server is starting up or shutting down' }, '57P03'],
-  [IN_THE_WAY, '40'],
-  [DAMAGED, 'XX001'],
-);
+const described = describerOf({
+  codes: {
+    login: ['28P01', '28000'],
+    noDatabase: ['3D000'],
+    right: ['3F000', '42501'],
+    readOnly: ['25006'],
+    schema: ['42P01', '42703'],
+    type: ['42804', '42883'],
+    full: ['53100'],
+    noConnection: ['53300'],
+    locked: ['55P03'],
+    tooLong: ['57014'],
+    lost: ['08', '57', '25P03'],
+    starting: ['57P03'],
+    inTheWay: ['40'],
+    damaged: ['XX001'],
+    // For words of the driver.
+    noTls: ['no TLS'],
+    noPassword: ['no password'],
+  },
+  remedies: {
+    login:
+      'Check both in the target URL; special characters must be percent-encoded (@ is %40, / is %2F). If they are right, pg_hba.conf has to let this host in, perhaps only with TLS (sslmode=require).',
+    noDatabase: 'Check its name in the target URL, or let an administrator run CREATE DATABASE.',
+    right:
+      'Let an administrator run: GRANT USAGE, CREATE ON SCHEMA <schema> TO <user>; or name a schema of its own with ?schema=… and GRANT CREATE ON DATABASE. Tables that exist must belong to this user.',
+    certificate:
+      'Name the certificate of its authority with ?sslmode=verify-full&sslrootcert=/path/ca.pem; ?sslmode=no-verify goes on without a check, in a network of your own whose host ALLOW_PLAINTEXT names.',
+    noTls:
+      'Turn TLS on at the server, or write ?sslmode=disable in a network of your own whose host ALLOW_PLAINTEXT names.',
+    locked:
+      'Look for long or forgotten transactions in pg_stat_activity; the next run tries again.',
+    tooLong: 'Raise statement_timeout for this user: ALTER ROLE <user> SET statement_timeout = 0.',
+  },
+});
 
-/** Errors of the driver that have no code, by their wording, which is matched and never quoted. */
-const BY_MESSAGE: readonly (readonly [RegExp, ErrorDescription])[] = [
-  [/timeout expired|connect timeout|timeout exceeded|due to connection timeout/i, NOT_ANSWERING],
+/** Words of errors of the driver that have no code, and codes for them. They are matched and never quoted. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/timeout expired|connect timeout|timeout exceeded|due to connection timeout/i, 'ETIMEDOUT'],
   [
     /connection terminated|connection error|client was closed|not queryable|read timeout|rolled back instead/i,
-    UNREACHABLE,
+    'ECONNRESET',
   ],
-  [/does not support SSL/i, noTls('sslmode=disable')],
-  [
-    /password must be a string|no password/i,
-    { ...WRONG_LOGIN, what: 'the server wants a password, and the target URL has none' },
-  ],
+  [/does not support SSL/i, 'no TLS'],
+  [/password must be a string|no password/i, 'no password'],
 ];
-
-const BAD_CERTIFICATE = badCertificate(
-  'sslmode=verify-full&sslrootcert=/path/ca.pem',
-  'sslmode=no-verify',
-);
 
 const isSqlstate = (code: string): boolean => /^[A-Z0-9]{5}$/.test(code);
 
 /** Errors of pg, of PostgreSQL, of the network and of TLS. */
 export function describePostgresError(error: unknown): ErrorDescription | undefined {
   if (!(error instanceof Error)) return undefined;
-  const code = errorCode(error) ?? '';
+  const code = errorCode(error);
+  if (code === undefined) return described(WORDS.find(([words]) => words.test(error.message))?.[1]);
+  if (!isSqlstate(code)) return described(code);
   return (
-    BY_SQLSTATE.get(code) ??
-    describeNetworkError(error, BAD_CERTIFICATE) ??
-    (isSqlstate(code)
-      ? (BY_SQLSTATE.get(code.slice(0, 2)) ??
-        refusedStatement('PostgreSQL', `SQLSTATE ${named(error, code)}`))
-      : BY_MESSAGE.find(([pattern]) => pattern.test(error.message))?.[1])
+    described(code, code.slice(0, 2)) ??
+    refusedStatement('PostgreSQL', `SQLSTATE ${named(error, code)}`)
   );
 }
 

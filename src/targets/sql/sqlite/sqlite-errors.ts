@@ -1,15 +1,10 @@
 import { errorCode } from '../../../base/error-code.ts';
-import {
-  byCode,
-  diskFull,
-  type ErrorDescription,
-  type Refusal,
-  refusedStatement,
-  SCHEMA_CHANGED,
-} from '../errors.ts';
+import { describerOf, type ErrorDescription, type Refusal, refusedStatement } from '../errors.ts';
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */
 const [ERROR, BUSY, LOCKED, TOO_BIG, CONSTRAINT, MISMATCH] = [1, 5, 6, 18, 19, 20];
+/** SQLite has no code of its own for a missing table or column. */
+const GONE = 'no such';
 
 /** The result code of an error of SQLite's; undefined for another error. */
 function resultOf(error: unknown): number | undefined {
@@ -23,70 +18,72 @@ const primaryOf = (error: unknown): number => (resultOf(error) ?? 0) & 0xff;
 /** Another connection has the file for the moment. */
 export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryOf(error));
 
-const denied = (what: string, remedy: string): ErrorDescription => ({
-  code: 'TARGET_DENIED',
-  what,
-  remedy,
-});
-
-const LOCKED_FILE: ErrorDescription = {
-  code: 'TARGET_FAILED',
-  what: 'another program has kept the file locked for a minute',
-  remedy: 'A database browser with unsaved changes does that: save or close it there.',
-};
-const UNWRITABLE = denied(
-  'the file cannot be written',
-  'Give this user the right to write it and its folder, or choose another file.',
-);
-const BROKEN_DISK: ErrorDescription = {
-  code: 'TARGET_FAILED',
-  what: 'reading or writing the file failed',
-  remedy: 'Check the disk and the memory of this machine.',
-};
-const CANNOT_OPEN = denied(
-  'the file cannot be opened',
-  'Check that the path is right and not a folder, and that this user may read and write it.',
-);
-const DAMAGED: ErrorDescription = {
-  code: 'TARGET_FAILED',
-  what: 'the database is damaged',
-  remedy: 'Move the file away or restore a backup; the next run adds the missing rows.',
-  retryable: false,
-};
-const UNWRITABLE_FOLDER = denied(
-  'the folder cannot be written',
-  'Give this user the right to write there, or choose another place.',
-);
-
-/**
- * Codes of SQLite and of the system. On a full disk the first symptom is SQLITE_IOERR_SHMSIZE (4874): a file that no process has open
- * lacks the few pages beside it that it is opened with. Some folders take no subfolders, such as /proc (ENOENT).
- */
-const BY_CODE = byCode(
-  [LOCKED_FILE, BUSY, LOCKED],
-  [UNWRITABLE, 3, 8, 23],
-  [BROKEN_DISK, 7, 10],
-  [DAMAGED, 11],
-  [diskFull('the disk'), 13, 4874, 'ENOSPC'],
-  [CANNOT_OPEN, 14, 'EISDIR'],
-  [denied('the file is not a SQLite database, so it was not changed', 'Choose another file.'), 26],
-  [UNWRITABLE_FOLDER, 'EACCES', 'ENOENT', 'ENAMETOOLONG', 'ELOOP', 'EPERM', 'EROFS'],
-  [
-    denied('a part of the path is a file, not a folder', 'Choose another place.'),
-    'ENOTDIR',
-    'EEXIST',
+const described = describerOf({
+  codes: { damaged: [11], schema: [GONE] },
+  remedies: {
+    damaged: 'Move the file away or restore a backup; the next run adds the missing rows.',
+  },
+  own: [
+    [
+      // On a full disk, a file that no process has open lacks room for the pages beside it that it is opened with: SQLITE_IOERR_SHMSIZE.
+      [13, 4874, 'ENOSPC'],
+      'TARGET_FULL',
+      'the disk is full',
+      'Make room; the next run goes on where this one ended.',
+    ],
+    [
+      [BUSY, LOCKED],
+      'TARGET_FAILED',
+      'another program has kept the file locked for a minute',
+      'A database browser with unsaved changes does that: save or close it there.',
+    ],
+    [
+      [3, 8, 23],
+      'TARGET_DENIED',
+      'the file cannot be written',
+      'Give this user the right to write it and its folder, or choose another file.',
+    ],
+    [
+      [7, 10],
+      'TARGET_FAILED',
+      'reading or writing the file failed',
+      'Check the disk and the memory of this machine.',
+    ],
+    [
+      [14, 'EISDIR'],
+      'TARGET_DENIED',
+      'the file cannot be opened',
+      'Check that the path is right and not a folder, and that this user may read and write it.',
+    ],
+    [
+      [26],
+      'TARGET_DENIED',
+      'the file is not a SQLite database, so it was not changed',
+      'Choose another file.',
+    ],
+    [
+      // Some folders take no subfolders, such as /proc: ENOENT.
+      ['EACCES', 'ENOENT', 'ENAMETOOLONG', 'ELOOP', 'EPERM', 'EROFS'],
+      'TARGET_DENIED',
+      'the folder cannot be written',
+      'Give this user the right to write there, or choose another place.',
+    ],
+    [
+      ['ENOTDIR', 'EEXIST'],
+      'TARGET_DENIED',
+      'a part of the path is a file, not a folder',
+      'Choose another place.',
+    ],
   ],
-);
+});
 
 /** Errors of node:sqlite and of the file system. */
 export function describeSqliteError(error: unknown): ErrorDescription | undefined {
   const code = resultOf(error);
-  if (code === undefined) return BY_CODE.get(errorCode(error) ?? '');
+  if (code === undefined) return described(errorCode(error));
   const primary = primaryOf(error);
-  // SQLite has no code of its own for it.
-  if (primary === ERROR && /^no such (?:table|column)/.test((error as Error).message))
-    return SCHEMA_CHANGED;
-  return BY_CODE.get(code) ?? BY_CODE.get(primary) ?? refusedStatement('SQLite', `code ${primary}`);
+  const isGone = primary === ERROR && /^no such (?:table|column)/.test((error as Error).message);
+  return described(code, isGone ? GONE : primary) ?? refusedStatement('SQLite', `code ${primary}`);
 }
 
 /** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
