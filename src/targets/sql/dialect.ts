@@ -3,7 +3,7 @@ import { parseNumber } from '../../mirror/json.ts';
 import type { Relation } from '../../mirror/port.ts';
 import { type Cell, JsonText } from '../../mirror/types.ts';
 import type { ErrorDescription, Refusal } from './errors.ts';
-import type { ViewSelects } from './form-views.ts';
+import type { ViewFragments } from './form-views.ts';
 
 /*
  * What the SQL store asks of a database. Statements write parameters as `$1`, `$2`, … in the order of their first use.
@@ -110,7 +110,7 @@ export interface Dialect {
    */
   putView(tx: Session, name: string, select: string): Promise<void>;
   /** How it writes the public views. */
-  readonly views: ViewSelects;
+  readonly views: ViewFragments;
   /** Describes tables, columns and views for the tools that read them; absent where the database cannot. Never rejects. */
   comment?(tx: Session, relations: readonly Relation[]): Promise<void>;
   /** An error of the database, its driver or the network before it, in words for people; undefined for any other error. */

@@ -13,7 +13,7 @@ import { keepDeleted, stagedUpsert } from '../staged-upsert.ts';
 import { describeMysqlError, refusalOf } from './mysql-errors.ts';
 import type { MysqlSession } from './mysql-connection.ts';
 import { mysqlStaging } from './mysql-upsert.ts';
-import { MysqlViews } from './mysql-views.ts';
+import { mysqlViews } from './mysql-views.ts';
 
 /** What someone reads in an open transaction is not waited for: a view is made at the end of the next run as well. */
 const [HURRY_S, PATIENCE_S] = [2, 30];
@@ -64,7 +64,7 @@ export function mysqlDialect(collation: string): Dialect {
     upsert: (tx, batch, versions) => stagedUpsert(tx, staging, batch, versions),
     keepDeleted: (tx, batch, versions) => keepDeleted(tx, staging, batch, versions, among),
     refusal: refusalOf,
-    views: new MysqlViews(collation),
+    views: mysqlViews(collation),
     async indexLive(session, table) {
       const name = '_mirror_live';
       const there = await session.query(
