@@ -24,16 +24,16 @@ export interface ViewFragments {
   readonly maxLabelBytes: number;
   /** A label as a column's name can be; absent where it can be any. */
   readonly labelOf?: (label: string) => string;
-  literal(text: string): string;
+  readonly literal: (text: string) => string;
   readonly noTime: string;
   readonly noNumber: string;
   /** The number 1, of the type of {@link Elements.index}. */
   readonly one: string;
   readonly unionOf?: (selects: readonly string[]) => string;
   /** A text of the state, by its path. */
-  state(path: string): string;
+  readonly state: (path: string) => string;
   /** A time of the state, which has it in milliseconds, or null. */
-  moment(path: string): string;
+  readonly moment: (path: string) => string;
   /** How many live rows the state says that there are. */
   readonly rows: string;
   /** When the oldest range was read; NULL if one was not. */
@@ -46,14 +46,14 @@ export interface ViewFragments {
   /** Selects `form_id`, `field_id`, `nth`, `label` and `valid_from` of each label that a field had. */
   readonly labels: string;
   /** An answer in {@link MORE}, by the name that its column would have. */
-  inMore(more: string, name: string): string;
+  readonly inMore: (more: string, name: string) => string;
   /** The text of an answer in a column of numbers. */
-  numberText(column: string): string;
-  elementsOf(list: string): Elements;
+  readonly numberText: (column: string) => string;
+  readonly elementsOf: (list: string) => Elements;
   /** The date or time of a text that is one by ISO 8601, in UTC; NULL for any other text. */
-  dateOf(text: string): string;
+  readonly dateOf: (text: string) => string;
   /** An answer of a version `v`, which keeps them as JSON by the names of their columns. */
-  version(name: string, type: ColumnType): string;
+  readonly version: (name: string, type: ColumnType) => string;
   /** What those expressions need beside `v`. */
   readonly versionTable?: (columns: readonly BatchColumn[]) => string;
 }
