@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { asLogged, type JobHandlers } from '../queue/handlers.ts';
+import type { JobHandlers } from '../queue/handlers.ts';
 import { planWarnings } from '../sync/planner.ts';
 
 /** What the queue's jobs do with the app, which logs how runs and write-backs end. */
@@ -24,13 +24,13 @@ export function jobHandlers(app: App): JobHandlers {
       });
       const report = await app.run({ formId, target }, options, signal).finally(stopListening);
       if (options.isComparison || options.isFull === true) await app.upkeep(report, signal);
-      if (report.outcome === 'failed' && report.failure !== null) throw asLogged(report.failure);
+      if (report.outcome === 'failed' && report.failure !== null) throw report.failure;
       return report.outcome;
     },
 
     async writeBack(formId, signal) {
       const report = await app.writeBack(formId, 0, signal);
-      if (report?.outcome === 'failed' && report.failure !== null) throw asLogged(report.failure);
+      if (report?.outcome === 'failed' && report.failure !== null) throw report.failure;
     },
   };
 }

@@ -4,10 +4,10 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kept } from './data-dir.ts';
-import type { Facts, HeldTarget, PlanFacts, QueueFacts, TargetFacts } from './facts.ts';
+import type { Facts, HeldTarget, PlanFacts, TargetFacts } from './facts.ts';
 import { judge } from './judge.ts';
 import type { ProcessFacts } from './processes.ts';
-import type { Report } from './report.ts';
+import type { QueueState, Report } from './report.ts';
 import type { SourceWait } from './source-waits.ts';
 
 /** Where facts come from; the composition provides it. Calls may be slow, hang or fail: none holds up another (L12). */
@@ -20,7 +20,7 @@ export interface HealthSources {
   /** Least time between two readings, where each has a cost. */
   restMs(name: string): number;
   /** The queue; null for a command, which looks at none. */
-  readonly queue: (() => Promise<QueueFacts>) | null;
+  readonly queue: (() => Promise<QueueState>) | null;
   plan(): PlanFacts;
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */
@@ -60,7 +60,7 @@ const CHANGE_REST_MS = 1_000;
 export class Watch {
   readonly #options: WatchOptions;
   readonly #targets: ReadonlyMap<string, Reading<HeldTarget>>;
-  readonly #queue: Reading<QueueFacts> | null;
+  readonly #queue: Reading<QueueState> | null;
   readonly #files: Reading<{ kept: Kept; dataDir: string | null; processes: ProcessFacts }>;
   readonly #stopping = new AbortController();
   /** By target and form; see {@link Facts.expectedSinceMs}. Null for a command. */

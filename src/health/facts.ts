@@ -15,6 +15,7 @@ import { reading, type Target } from '../sync/target.ts';
 import type { UnmatchedName } from '../sync/unmatched-names.ts';
 import type { Kept } from './data-dir.ts';
 import type { ProcessFacts } from './processes.ts';
+import type { QueueState } from './report.ts';
 import type { SourceWait } from './source-waits.ts';
 
 /*
@@ -60,32 +61,6 @@ export interface TargetFacts {
   } | null;
 }
 
-/** A job that a worker runs now, on any machine. */
-export interface RunningJob {
-  readonly step: 'sync' | 'write-back';
-  readonly formId: string;
-  readonly target: string | null;
-  readonly startedAtMs: number;
-  readonly seen: number;
-  readonly total: number;
-  readonly worker: string | null;
-}
-
-/** The queue, as it answered last. */
-export interface QueueFacts {
-  readonly backend: string;
-  readonly address: string;
-  readonly isReachable: boolean;
-  /** ISO; null: not known. */
-  readonly nextPollAt: string | null;
-  /** Polls should have begun long ago. */
-  readonly isOverdue: boolean;
-  readonly waiting: number;
-  readonly active: number;
-  readonly running: readonly RunningJob[];
-  readonly workers: readonly string[] | null;
-}
-
 /** Which forms go where, as last planned; nothing where this process has not planned. */
 export interface PlanFacts {
   readonly atMs: number | null;
@@ -100,7 +75,7 @@ export interface Facts {
   readonly version: string;
   readonly targets: readonly TargetFacts[];
   /** Null: a command, which looks at no queue, or one that was never read. */
-  readonly queue: QueueFacts | null;
+  readonly queue: QueueState | null;
   /** Since when the queue does not answer; null: it does. */
   readonly queueAwaySinceMs: number | null;
   readonly plan: PlanFacts;

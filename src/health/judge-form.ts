@@ -7,12 +7,13 @@ import { type Pause, pauseTitle, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { claimWith, type Agreement } from '../sync/records.ts';
 import type { KeptRun } from './data-dir.ts';
-import type { HeldForm, RunningJob } from './facts.ts';
+import type { HeldForm } from './facts.ts';
 import {
   type FormReport,
   type HealthState,
   NO_CLAIM,
   type Problem,
+  type RunningJob,
   type ShownClaim,
   type ShownPause,
   type ShownRun,

@@ -4,7 +4,7 @@ import { ago, exact, plural, span } from '../base/format.ts';
 import { pauseOf, wholePause } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { unmatchedSentence } from '../sync/unmatched-names.ts';
-import type { Facts, QueueFacts, RunningJob, TargetFacts } from './facts.ts';
+import type { Facts, TargetFacts } from './facts.ts';
 import {
   type FormFacts,
   heardMsOf,
@@ -22,7 +22,9 @@ import {
   oldestClaim,
   type Problem,
   type QueueReport,
+  type QueueState,
   type Report,
+  type RunningJob,
   type ShownWork,
   type SourceReport,
   type TargetReport,
@@ -378,7 +380,7 @@ function sourceReport(
   };
 }
 
-function queueReport(queue: QueueFacts | null): QueueReport | null {
+function queueReport(queue: QueueState | null): QueueReport | null {
   if (queue === null) return null;
   const { backend, address, isReachable, nextPollAt, waiting, active, workers } = queue;
   return { backend, address, isReachable, nextPollAt, waiting, active, workers };

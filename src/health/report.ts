@@ -176,10 +176,33 @@ export interface QueueReport {
   readonly isReachable: boolean;
   /** When the next poll begins; null: not known. */
   readonly nextPollAt: string | null;
+  /** Jobs that wait for a worker, and those that run. */
   readonly waiting: number;
   readonly active: number;
   /** The processes that take jobs, idle ones included; null where the store does not tell. */
   readonly workers: readonly string[] | null;
+}
+
+/** The queue, as it answered last. */
+export interface QueueState extends QueueReport {
+  /** The next poll should have begun long ago. */
+  readonly isOverdue: boolean;
+  /** The running jobs, of every process. */
+  readonly running: readonly RunningJob[];
+}
+
+/** A run or a write-back that some worker is at, on any machine. */
+export interface RunningJob {
+  readonly step: 'sync' | 'write-back';
+  readonly formId: string;
+  /** Null for a write-back. */
+  readonly target: string | null;
+  readonly startedAtMs: number;
+  /** Submissions; 0 until a run has said how far it is. */
+  readonly seen: number;
+  readonly total: number;
+  /** The process; null where the store does not say. */
+  readonly worker: string | null;
 }
 
 /** What some worker does now. Names and numbers only (L11). */

@@ -1,9 +1,8 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { PGlite } from '@electric-sql/pglite';
-import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { createPostgresBackend, runMigrations } from 'bullmq';
 import { type Clock, withinTime } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
@@ -91,12 +90,17 @@ async function openOrRebuild({ dataDir, clock, logger }: BackendOptions): Promis
 }
 
 async function open(directory: string, clock: Clock): Promise<PGlite> {
-  const isNew = !existsSync(join(directory, 'PG_VERSION'));
+  // For its owner only: PGlite lets everyone read and write the files in it, whatever the umask says.
   makeFolder(directory);
   leaveUnoptimised();
-  // Making a directory takes 200 MB that PGlite keeps until it is closed: so it is closed, and opened as at any later start.
-  if (isNew) await (await openFiles(directory, clock)).close();
-  const db = await openFiles(directory, clock);
+  const startParams = [...PGlite.defaultStartParams, ...SMALL.flatMap((value) => ['-c', value])];
+  const opening = PGlite.create({ dataDir: directory, startParams });
+  // Opening a damaged directory may hang.
+  const db = await withinTime(opening, OPEN_WITHIN_MS, clock);
+  if (db === undefined) {
+    opening.then((late) => late.close()).catch(() => undefined);
+    throw new Error('the directory did not open in time');
+  }
   try {
     await runMigrations(await new PGlitePool(db).connect(), SCHEMA);
     await db.exec(`SET search_path TO ${SCHEMA}, public`);
@@ -106,16 +110,6 @@ async function open(directory: string, clock: Clock): Promise<PGlite> {
     await db.close().catch(() => undefined);
     throw error;
   }
-}
-
-async function openFiles(directory: string, clock: Clock): Promise<PGlite> {
-  const startParams = [...PGlite.defaultStartParams, ...SMALL.flatMap((value) => ['-c', value])];
-  const opening = PGlite.create({ fs: new PrivateFiles(directory), startParams });
-  // Opening a damaged directory may hang.
-  const db = await withinTime(opening, OPEN_WITHIN_MS, clock);
-  if (db !== undefined) return db;
-  opening.then((late) => late.close()).catch(() => undefined);
-  throw new Error('the directory did not open in time');
 }
 
 /**
@@ -197,35 +191,4 @@ function lockStore(dataDir: string): DatabaseSync {
 function isLocked(error: unknown): boolean {
   const code = error instanceof Error ? (error as { errcode?: unknown }).errcode : undefined;
   return typeof code === 'number' && (code & 0xff) === 5;
-}
-
-/** What Emscripten's file system for Node does with a mode. */
-interface NodeOps {
-  mknod: (parent: unknown, name: string, mode: number, device: number) => unknown;
-  setattr: (node: unknown, attributes: { readonly mode?: number }) => unknown;
-}
-
-/** Without the rights of group and others; the kind of file stays. */
-const forOwner = (mode: number): number => mode & ~0o077;
-
-/**
- * PGlite's files on disk, for their owner only. It sets the rights of some thousand files to 0666, ignoring the
- * umask, pg_hba.conf among them.
- */
-class PrivateFiles extends NodeFS {
-  override async init(...[pg, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
-    const made = await super.init(pg, options);
-    const { preRun = [] } = made.emscriptenOpts;
-    return { ...made, emscriptenOpts: { ...made.emscriptenOpts, preRun: [narrow, ...preRun] } };
-  }
-}
-
-function narrow(module: object): void {
-  const { node_ops: ops } = (module as { NODEFS: { node_ops: NodeOps } }).NODEFS;
-  const { mknod, setattr } = ops;
-  ops.mknod = (parent, name, mode, device) => mknod(parent, name, forOwner(mode), device);
-  ops.setattr = (node, attributes) => {
-    const { mode } = attributes;
-    return setattr(node, mode === undefined ? attributes : { ...attributes, mode: forOwner(mode) });
-  };
 }

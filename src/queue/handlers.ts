@@ -22,20 +22,9 @@ export interface PollFound {
   readonly writeBacks: readonly string[];
 }
 
-const logged = new WeakSet<Error>();
-
-/** Notes that an error is in the log already, so that the queue does not repeat it. Returns it. */
-export function asLogged<E extends Error>(error: E): E {
-  logged.add(error);
-  return error;
-}
-
-/** Whether {@link asLogged} noted it. */
-export const wasLogged = (error: Error): boolean => logged.has(error);
-
 /**
  * What the jobs do. The queue knows when and how often, not what. Every handler may run twice, even at the same time, and
- * must stop soon after its signal aborts (after the current batch).
+ * must stop soon after its signal aborts (after the current batch). Runs and write-backs log how they end.
  */
 export interface JobHandlers {
   /** Checks the workspace for changes. Throws MirrorError. */

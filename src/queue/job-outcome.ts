@@ -4,7 +4,6 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
 import { retryDelayMs } from '../base/retry.ts';
 import type { JobSubject } from './events.ts';
-import { wasLogged } from './handlers.ts';
 import type { QueueContext } from './queues.ts';
 import { intervalOf } from './scheduler.ts';
 
@@ -87,7 +86,7 @@ async function run(
   const attempt = job.attemptsMade + 1;
   const willRetry = end.retryable && attempt < (job.opts.attempts ?? 1);
   report(willRetry, end.code);
-  logger[wasLogged(end) ? 'debug' : willRetry ? 'warn' : 'error'](
+  logger[subject.step !== 'poll' ? 'debug' : willRetry ? 'warn' : 'error'](
     { ...subject, err: end, attempt },
     willRetry
       ? 'A job failed; it will be tried again.'

@@ -34,8 +34,8 @@ export const isLong = (order: { readonly isComparison: boolean; readonly isFull?
 const formId = z.string().min(1).max(1_000).refine(isStorable);
 const target = z.string().min(1).max(100);
 
-/** Payload of a poll: the targets known when it was scheduled. The next start removes the queues of those that are gone. */
-export const pollData = z.strictObject({ targets: z.array(target).max(1_000) });
+/** Payload of a poll. */
+export const pollData = z.object({});
 
 /** Payload of a run: a `SyncOrder`. */
 export const syncData = z.strictObject({

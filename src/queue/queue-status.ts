@@ -1,49 +1,18 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
 import { withinTime } from '../base/clock.ts';
+import type { QueueState, RunningJob } from '../health/report.ts';
 import type { BackendKind } from './backends.ts';
 import { type QueueKind, syncData, writeBackData } from './jobs.ts';
 import type { AnyQueue, OneQueue, QueueContext } from './queues.ts';
 import { readSchedule } from './scheduler.ts';
 
-/** State of the queue, for the status page, `status` and metrics. */
-export interface QueueStatus {
+/** State of the queue, for the status page, `status` and metrics. Where the store did not answer in time, it is empty. */
+export interface QueueStatus extends QueueState {
   readonly backend: BackendKind;
-  /** Where it is; no password. */
-  readonly address: string;
-  /** False when the store did not answer in time; then the rest is empty. */
-  readonly isReachable: boolean;
-  /** ISO 8601 in UTC; null when the store has no schedule. */
-  readonly nextPollAt: string | null;
-  /** The next poll should have begun long ago. */
-  readonly isOverdue: boolean;
-  /** Jobs of all queues that wait for a worker. */
-  readonly waiting: number;
-  /** Jobs of all queues that run. */
-  readonly active: number;
   /** When the one was added that has waited for a worker the longest (ISO); null where none waits. */
   readonly oldestWaitingAt: string | null;
-  /** The running jobs, of every process. */
-  readonly running: readonly RunningNow[];
   readonly depths: readonly QueueDepth[];
-  /** The processes that take jobs; null where the store does not say. */
-  readonly workers: readonly string[] | null;
-}
-
-/** A run or a write-back that some worker is at. */
-export interface RunningNow {
-  readonly step: 'sync' | 'write-back';
-  readonly formId: string;
-  /** Null for a write-back. */
-  readonly target: string | null;
-  /** True of a full run, too. */
-  readonly isComparison: boolean;
-  readonly startedAtMs: number;
-  /** Submissions; 0 until a run has said how far it is. */
-  readonly seen: number;
-  readonly total: number;
-  /** The process; null where the store does not say. */
-  readonly worker: string | null;
 }
 
 /** The jobs of one queue. */
@@ -112,7 +81,7 @@ const MOST_READ = 100;
 
 const progress = z.object({ seen: z.number(), total: z.number() }).catch({ seen: 0, total: 0 });
 
-async function readRunning({ kind, target, queue }: OneQueue): Promise<RunningNow[]> {
+async function readRunning({ kind, target, queue }: OneQueue): Promise<RunningJob[]> {
   if (kind === 'poll') return [];
   const step = kind === 'write-back' ? kind : 'sync';
   const payload = kind === 'write-back' ? writeBackData : syncData;
@@ -122,10 +91,9 @@ async function readRunning({ kind, target, queue }: OneQueue): Promise<RunningNo
     const formId = payload.safeParse(job?.data).data?.formId;
     if (job === undefined || formId === undefined) return [];
     const startedAtMs = job.processedOn ?? job.timestamp;
-    const isComparison = kind === 'comparison';
     const worker = job.processedBy ?? null;
     const { seen, total } = progress.parse(job.progress);
-    return [{ step, formId, target, isComparison, startedAtMs, seen, total, worker }];
+    return [{ step, formId, target, startedAtMs, seen, total, worker }];
   });
 }
 

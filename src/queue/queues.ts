@@ -85,36 +85,14 @@ export function openQueues(
 /** Nothing of ours reads BullMQ's event streams; a few are kept for dashboards. */
 const STREAMS = { events: { maxLen: 200 } } as const;
 
-function openQueue(
-  backend: QueueBackend,
-  name: string,
-  onError: ErrorListener,
-  more: { readonly skipMetasUpdate?: boolean } = {},
-): AnyQueue {
+function openQueue(backend: QueueBackend, name: string, onError: ErrorListener): AnyQueue {
   const queue: AnyQueue = new Queue(
     backend.queueName(name),
-    { connection: {}, streams: STREAMS, ...telemetryOption(), ...more },
+    { connection: {}, streams: STREAMS, ...telemetryOption() },
     backend.factory,
   );
   queue.on('error', onError);
   return queue;
-}
-
-/** Removes the queues of a target that is no longer configured, with their jobs. */
-export async function removeTargetQueues(
-  backend: QueueBackend,
-  target: string,
-  onError: ErrorListener,
-): Promise<void> {
-  for (const kind of OF_TARGET) {
-    // The constructor would write the queue's settings again while we remove them.
-    const queue = openQueue(backend, queueName(kind, target), onError, { skipMetasUpdate: true });
-    try {
-      await queue.obliterate({ force: true });
-    } finally {
-      await queue.close();
-    }
-  }
 }
 
 /** Adds runs of forms, each in its queue, except where the form's job is there already. */

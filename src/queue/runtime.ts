@@ -21,7 +21,7 @@ export interface QueueOptions {
   readonly role: 'all' | 'worker';
   readonly handlers: JobHandlers;
   readonly schedule: Schedule;
-  /** The names of all targets. The queues of others are removed. */
+  /** The names of all targets. */
   readonly targets: readonly string[];
   /** Whether statuses are written back at the source. */
   readonly writesBack: boolean;

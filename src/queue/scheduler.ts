@@ -1,16 +1,13 @@
 import type { JobSchedulerJson } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
 import { MirrorError } from '../base/errors.ts';
-import { jobOptions, pollData } from './jobs.ts';
-import { type QueueContext, removeTargetQueues } from './queues.ts';
+import { jobOptions } from './jobs.ts';
+import type { QueueContext } from './queues.ts';
 
 /*
  * One job scheduler of BullMQ adds the polls. At the start it is made to agree with the settings. From then on a heartbeat
  * checks it: it is created again when the store has lost it (a flushed Redis), and when a poll is long overdue and no job for
  * it exists. And it keeps its rhythm, which PostgreSQL's scheduler loses after a poll that was late by more than its interval.
- *
- * Which targets have queues is written in the scheduler's own payload, so that the next start knows which are gone, on every
- * store alike. Two processes with different settings do not fight: the heartbeat restores, it does not correct.
  */
 
 /** When polls happen. */
@@ -27,28 +24,20 @@ const POLL = 'poll';
  * zone.
  */
 export async function applySchedule(context: QueueContext): Promise<void> {
-  const { schedule, targets, backend, onError } = context;
+  const { schedule } = context;
   if ('cron' in schedule) assertCron(schedule);
-  const stored = await context.queues.poll.getJobScheduler(POLL);
-  const known = pollData.safeParse(stored?.template?.data).data?.targets ?? [];
-  for (const target of known) {
-    if (targets.includes(target)) continue;
-    context.logger.info({ target }, 'A target has left the settings; its queues are removed.');
-    await removeTargetQueues(backend, target, onError);
-  }
-  const hasSameTargets = known.toSorted().join() === targets.toSorted().join();
-  if (!hasSameTargets || !agrees(schedule, stored)) await upsert(context);
+  if (!agrees(schedule, await context.queues.poll.getJobScheduler(POLL))) await upsert(context);
   // A new schedule with an interval begins with a poll anyway.
   else if ('everyMs' in schedule) await pollNow(context);
 }
 
 /** Adds a poll to the scheduled ones. A second call before it began adds nothing; one that waits for another try begins. */
-export async function pollNow({ queues, timings, targets }: QueueContext): Promise<void> {
+export async function pollNow({ queues, timings }: QueueContext): Promise<void> {
   const jobId = 'poll-now';
   const before = await queues.poll.getJob(jobId);
   // A worker may take it at this moment: then it begins anyway.
   if ((await before?.isDelayed()) === true) await before?.promote().catch(() => undefined);
-  await queues.poll.add(POLL, { targets }, { ...jobOptions('poll', timings), jobId });
+  await queues.poll.add(POLL, {}, { ...jobOptions('poll', timings), jobId });
 }
 
 /** One heartbeat: creates the schedule again if the store has lost it, keeps its rhythm, and repairs and reports a poll that is overdue. */
@@ -118,13 +107,13 @@ function periodAt(schedule: Schedule, nextMs: number): number {
 
 /** Writes the schedule; its first poll begins now, or at `startMs`. */
 async function upsert(context: QueueContext, startMs?: number): Promise<void> {
-  const { schedule, targets, timings } = context;
+  const { schedule, timings } = context;
   await context.queues.poll.upsertJobScheduler(
     POLL,
     'cron' in schedule
       ? { pattern: schedule.cron, tz: schedule.timeZone }
       : { every: intervalOf(schedule), ...(startMs !== undefined && { startDate: startMs }) },
-    { name: POLL, data: { targets }, opts: jobOptions('poll', timings) },
+    { name: POLL, data: {}, opts: jobOptions('poll', timings) },
   );
 }
 

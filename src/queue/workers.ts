@@ -195,21 +195,9 @@ async function requirePlanned(
   refuse(context, job, 'the settings of this process do not mirror that form there', about);
 }
 
-/** So many refusals are named in the log of a process; what a flood of jobs brings after them is not. */
-const MOST_NAMED = 100;
-/** Refusals that a process has logged already: each once, however often a job comes back. */
-const named = new WeakMap<QueueContext, Set<string>>();
-
 function refuse(context: QueueContext, job: Job, why: string, about?: object): never {
-  const known = named.get(context) ?? new Set<string>();
-  named.set(context, known);
   const where = { queue: job.queueName, job: short(job.id ?? '') };
-  const key = JSON.stringify([job.queueName, why, about ?? where]);
-  if (!known.has(key) && known.size < MOST_NAMED) {
-    known.add(key);
-    const last = known.size === MOST_NAMED ? ' Further ones are not named.' : '';
-    context.logger.warn({ ...where, ...about }, `A job is refused: ${why}.${last}`);
-  }
+  context.logger.warn({ ...where, ...about }, `A job is refused: ${why}.`);
   throw new UnrecoverableError(`Refused: ${why}.`);
 }
 

@@ -147,8 +147,8 @@ export function describePeople(it: QueueIt): void {
     await soon(async () => {
       const { running, workers } = await answered(other);
       expect(running).toEqual([
-        { ...common, step: 'write-back', target: null, isComparison: false, seen: 0, total: 0 },
-        { ...common, step: 'sync', target: 'a', isComparison: true, seen: 12_000, total: 40_000 },
+        { ...common, step: 'write-back', target: null, seen: 0, total: 0 },
+        { ...common, step: 'sync', target: 'a', seen: 12_000, total: 40_000 },
       ]);
       expect(workers).toEqual([worker]);
     });

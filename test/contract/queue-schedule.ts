@@ -190,22 +190,6 @@ export function describeSchedule(it: QueueIt): void {
     await soon(() => expect(handlers.polls).toBeGreaterThan(before + 1));
   });
 
-  it('no queue of a removed target is left', async ({ place, use, server }) => {
-    const handlers = new FakeHandlers(['f1', 'f2', 'f3'], ['a', 'gone']);
-    const gate = new Gate();
-    handlers.script = (order, signal) => (order.target === 'gone' ? gate.wait(signal) : 'ok');
-    const before = use(await startAt(place, handlers, { targets: ['a', 'gone'] }));
-    await before.pollNow();
-    await before.runNow([comparison('f1', 'gone'), comparison('f2', 'gone')]);
-    await soon(() => expect(handlers.count('gone')).toBe(3));
-    await before.stop();
-    const after = use(await startAt(place, handlers, { targets: ['a'] }));
-    await after.stop();
-    const stored = await server.stored(place);
-    expect(stored.length).toBeGreaterThan(0);
-    expect(stored.filter((name) => name.includes('gone'))).toEqual([]);
-  });
-
   it('L12: a slow target delays no other, a comparison delays no newcomer, and nothing piles up behind either', async ({
     place,
     use,

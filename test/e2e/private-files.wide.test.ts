@@ -25,7 +25,8 @@ async function openPlace(onFinished: Finally) {
 /** Only the owner may read below a folder; open files elsewhere would be found. */
 function expectPrivate(folder: string, control: string): void {
   const paths = pathsBelow(folder);
-  expect(loosePaths(paths)).toEqual([]);
+  // PGlite lets everyone read its files, in a folder that nobody else can enter.
+  expect(loosePaths(paths.filter((path) => !path.includes('/queue/')))).toEqual([]);
   const reached = reachedByOthers([control, ...paths]);
   expect(reached ?? [control]).toEqual([control]);
 }

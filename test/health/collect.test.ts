@@ -3,8 +3,8 @@ import { MirrorError } from '../../src/base/errors.ts';
 import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type HealthSources, Watch } from '../../src/health/collect.ts';
-import { type HeldTarget, type QueueFacts, readTarget } from '../../src/health/facts.ts';
-import type { Report } from '../../src/health/report.ts';
+import { type HeldTarget, readTarget } from '../../src/health/facts.ts';
+import type { QueueState, Report } from '../../src/health/report.ts';
 import { SourceWaits } from '../../src/health/source-waits.ts';
 import { parsePicks, storedUnder } from '../../src/mirror/picks.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
@@ -23,7 +23,7 @@ function watching() {
   const read = {
     db: async (): Promise<HeldTarget> => targetOf().held!,
     sheet: async (): Promise<HeldTarget> => ({ ...targetOf().held!, forms: [] }),
-    queue: async (): Promise<QueueFacts> => QUEUE,
+    queue: async (): Promise<QueueState> => QUEUE,
   };
   const counted = <T>(name: keyof typeof read, answer: Promise<T>): Promise<T> => {
     reads[name]++;

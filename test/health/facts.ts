@@ -1,12 +1,5 @@
 import type { ProblemCode } from '../../src/base/catalogue.ts';
-import type {
-  Facts,
-  HeldForm,
-  HeldTarget,
-  QueueFacts,
-  RunningJob,
-  TargetFacts,
-} from '../../src/health/facts.ts';
+import type { Facts, HeldForm, HeldTarget, TargetFacts } from '../../src/health/facts.ts';
 import type { Kept, KeptRun } from '../../src/health/data-dir.ts';
 import {
   EMPTY_TALLY,
@@ -14,6 +7,7 @@ import {
   newFormState,
   type Tally,
 } from '../../src/mirror/form-state.ts';
+import type { QueueState, RunningJob } from '../../src/health/report.ts';
 import type { Pause } from '../../src/mirror/pauses.ts';
 import type { Run, StoredForm } from '../../src/mirror/port.ts';
 import type { FormIdentity } from '../../src/mirror/types.ts';
@@ -111,7 +105,7 @@ export const NEW_STATE: Partial<FormState> = {
   tally: EMPTY_TALLY,
 };
 
-export const QUEUE: QueueFacts = {
+export const QUEUE: QueueState = {
   backend: 'redis',
   address: 'redis://queue.internal:6379',
   isReachable: true,
@@ -135,7 +129,7 @@ export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({
 });
 
 /** The queue while these jobs run. */
-export const busy = (...running: RunningJob[]): QueueFacts => ({ ...QUEUE, running });
+export const busy = (...running: RunningJob[]): QueueState => ({ ...QUEUE, running });
 
 /** A target that was read just now. */
 export const targetOf = (
