@@ -1,37 +1,28 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
-import { LOG_LEVELS, type LogLevel } from './base/logger.ts';
+import type { LogLevel } from './base/logger.ts';
 import type { ProxySettings } from './base/proxy.ts';
 import type { NotifySettings } from './notify/notifier.ts';
-import { readNotify } from './settings/alert-settings.ts';
-import { uncheckedCertificates } from './settings/plaintext.ts';
-import { type SettingProblem, SettingsError, misspeltVariables } from './settings/problems.ts';
+import { misspeltVariables } from './settings/misspelt.ts';
 import {
   type GoogleSettings,
-  type SourceSettings,
-  type StatusSettings,
+  idleSettings,
+  type MarkSettings,
   readGoogle,
+  readMarking,
+  readNotify,
   readProxy,
   readQueueUrl,
   readSource,
   readStatusPage,
+  type SourceSettings,
+  type StatusSettings,
+  uncheckedCertificates,
 } from './settings/service-settings.ts';
-import { SettingsReader } from './settings/settings-reader.ts';
-import {
-  type MarkSettings,
-  type ScheduleSettings,
-  readMarking,
-  readSchedule,
-} from './settings/sync-settings.ts';
-import {
-  idleHistories,
-  readHashKey,
-  readTargetNames,
-  readTargets,
-  type TargetSettings,
-} from './settings/target-settings.ts';
-import { duration, fraction, oneOf, wholeNumber } from './settings/value-schemas.ts';
-import { type Environment, type ReadFile, readVariables } from './settings/variables.ts';
+import { SettingsError } from './settings/settings-error.ts';
+import { type Environment, type ReadFile, SettingsReader } from './settings/settings-reader.ts';
+import { readSchedule, type ScheduleSettings } from './settings/sync-settings.ts';
+import { readHashKey, readTargets, type TargetSettings } from './settings/target-settings.ts';
+import { keepsHistory } from './targets/target-kinds.ts';
 
 /** All settings, checked and frozen. Nothing else of the program looks at the environment. */
 export interface Config {
@@ -79,40 +70,47 @@ export interface ConfigNeeds {
  * the files that `X_FILE` names. Throws {@link SettingsError} with every mistake at once.
  */
 export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNeeds = {}): Config {
-  const problems: SettingProblem[] = [];
-  const warnings: string[] = [];
-  const variables = readVariables(env, readFile, problems);
-  const reader = new SettingsReader(variables, readFile, problems);
-  const names = readTargetNames(reader);
-  problems.push(...misspeltVariables(variables, names ?? []));
-  problems.push(...[uncheckedCertificates(variables)].filter((problem) => problem !== undefined));
-  const dataDir = reader.readWithDefault('DATA_DIR', z.string());
+  const reader = new SettingsReader(env, readFile);
+  const names = reader.read('TARGETS');
+  reader.problems.push(...misspeltVariables(reader.variables, names ?? []));
+  reader.problems.push(...uncheckedCertificates(reader));
+  // Also where nothing leaves this machine, and so nobody asks for it.
+  reader.read('ALLOW_PLAINTEXT');
+  const dataDir = reader.read('DATA_DIR');
   const targets = readTargets(reader, names, dataDir);
-  warnings.push(...idleHistories(targets));
   const source = readSource(reader, needs.source ?? false);
-  const workerPort = reader.read('WORKER_PORT', wholeNumber(0, 65_535));
+  const workerPort = reader.read('WORKER_PORT');
   const config: Config = {
     source,
     targets,
     hashKey: readHashKey(reader, names),
-    schedule: readSchedule(reader, warnings, source?.url),
-    marking: readMarking(reader, warnings),
-    maxDeleteFraction: reader.readWithDefault('MAX_DELETE_FRACTION', fraction),
-    purgeDeletedAfterMs: reader.read('PURGE_DELETED_AFTER', duration),
-    purgeHistoryAfterMs: reader.read('PURGE_HISTORY_AFTER', duration),
+    schedule: readSchedule(reader, source?.url),
+    marking: readMarking(reader),
+    maxDeleteFraction: reader.read('MAX_DELETE_FRACTION'),
+    purgeDeletedAfterMs: reader.read('PURGE_DELETED_AFTER'),
+    purgeHistoryAfterMs: reader.read('PURGE_HISTORY_AFTER'),
     google: readGoogle(reader),
     proxy: readProxy(reader),
     queueUrl: readQueueUrl(reader),
     dataDir,
     status: readStatusPage(reader, shownBy(needs, workerPort)),
     workerPort,
-    notify: readNotify(reader, warnings),
-    logLevel: reader.read('LOG_LEVEL', oneOf(LOG_LEVELS)),
-    warnings,
+    notify: readNotify(reader),
+    logLevel: reader.read('LOG_LEVEL'),
+    warnings: [...idleSettings(reader), ...idleHistories(targets)],
   };
-  if (problems.length > 0) throw new SettingsError(problems);
+  if (reader.problems.length > 0) throw new SettingsError(reader.problems);
   return deepFreeze(config);
 }
+
+/** Of targets that are to keep every version of every row and can't. */
+const idleHistories = (targets: readonly TargetSettings[]): string[] =>
+  targets
+    .filter(({ address, history }) => history === 'full' && !keepsHistory(address.kind))
+    .map(
+      ({ name }) =>
+        `TARGET_HISTORY=full does nothing for target ${name}: only a database keeps the versions of rows. In a spreadsheet there is Google's own version history.`,
+    );
 
 /** What of the command others may reach, if HOST lets them. */
 function shownBy(

@@ -4,7 +4,7 @@ import { jobHandlers } from '../src/cli/job-handlers.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/logger.ts';
 import { planWarnings } from '../src/sync/planner.ts';
-import type { Environment } from '../src/settings/variables.ts';
+import type { Environment } from '../src/settings/settings-reader.ts';
 import { openPlace } from './support/cli-sandbox.ts';
 import { load } from './support/settings.ts';
 

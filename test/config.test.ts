@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../src/config.ts';
-import { SettingsError } from '../src/settings/problems.ts';
+import { SettingsError } from '../src/settings/settings-error.ts';
 import { SETTING_NAMES, type SettingName, settingOf } from '../src/settings/settings-table.ts';
 import { KEY, SOURCE, disk, load, onlyProblem, problemsOf } from './support/settings.ts';
 
@@ -164,16 +164,16 @@ describe('values', () => {
   });
 
   it.each([
-    ['SYNC_EVERY', '90', 'is "90" without a unit: write 90s, 90m, 90h or 90d'],
-    ['SYNC_EVERY', '0s', 'is "0s": write a duration'],
-    ['SYNC_EVERY', '1 minute', 'is "1 minute": write a duration'],
-    ['RECONCILE_EVERY', '999d', 'is "999d": write a duration'],
-    ['SYNC_CRON', '61 * * * *', 'is "61 * * * *", which is not a cron expression'],
-    ['SYNC_CRON', 'hourly', 'is "hourly", which is not a cron expression'],
-    ['SYNC_CRON', '0 0 31 2 *', 'is "0 0 31 2 *", which is not a cron expression'],
-    ['FORMS_API_AUTH', 'basic', 'is "basic": write bearer or x-api-key'],
-    ['FORMS_API_CONCURRENCY', '0', 'is "0": write a whole number from 1 to 32'],
-    ['FORMS_API_CONCURRENCY', '2.5', 'is "2.5": write a whole number'],
+    ['SYNC_EVERY', '90', 'takes a number with a unit'],
+    ['SYNC_EVERY', '0s', 'takes a number with a unit, from one second to a year'],
+    ['SYNC_EVERY', '1 minute', 'takes a number with a unit'],
+    ['RECONCILE_EVERY', '999d', 'takes a number with a unit'],
+    ['SYNC_CRON', '61 * * * *', 'is not a cron expression'],
+    ['SYNC_CRON', 'hourly', 'is not a cron expression'],
+    ['SYNC_CRON', '0 0 31 2 *', 'is not a cron expression'],
+    ['FORMS_API_AUTH', 'basic', 'takes bearer or x-api-key'],
+    ['FORMS_API_CONCURRENCY', '0', 'takes a whole number from 1 to 32'],
+    ['FORMS_API_CONCURRENCY', '2.5', 'takes a whole number'],
     ['FORMS_API_URL', 'forms.example.com', 'is not a web address'],
     ['FORMS_API_URL', 'http://forms.example.com/v1', 'is plain http'],
     ['FORMS_API_URL', 'https://u:p@forms.example.com/v1', 'holds a user name or password'],
@@ -189,26 +189,22 @@ describe('values', () => {
       'https://docs.google.com/document/d/1234567890abc/edit',
       'names no spreadsheet. Open the spreadsheet in the browser',
     ],
-    ['TARGET_FIELDS', ':field_1', 'holds ":field_1": write field IDs'],
-    ['TARGETS', '1st', 'names "1st"'],
-    ['TARGETS', 'a-hash', 'no name may end in "hash"'],
-    [
-      'MARK_STATUS',
-      'FINISHED',
-      'is "FINISHED": write NEW, IN_PROGRESS, DONE, PAID, REJECTED or ARCHIVED',
-    ],
-    ['MARK_FROM', 'NEW, OLD', 'holds "OLD": it takes NEW,'],
-    ['MAX_DELETE_FRACTION', '20%', 'is "20%": write a number from 0 to 1'],
-    ['MAX_DELETE_FRACTION', '2', 'is "2": write a number from 0 to 1'],
+    ['TARGET_FIELDS', ':field_1', 'takes field IDs'],
+    ['TARGETS', '1st', 'takes names of letters'],
+    ['TARGETS', 'a-hash', 'without "hash" at its end'],
+    ['MARK_STATUS', 'FINISHED', 'takes NEW, IN_PROGRESS, DONE, PAID, REJECTED or ARCHIVED'],
+    ['MARK_FROM', 'NEW, OLD', 'takes NEW,'],
+    ['MAX_DELETE_FRACTION', '20%', 'takes a number from 0 to 1'],
+    ['MAX_DELETE_FRACTION', '2', 'takes a number from 0 to 1'],
     ['SHEETS_EMULATOR_URL', 'https://sheets.example.com', 'is not on this machine'],
-    ['SHEETS_SUMMARY', 'yes', 'is "yes": write true or false'],
+    ['SHEETS_SUMMARY', 'yes', 'takes true or false'],
     ['GOOGLE_CREDENTIALS_JSON', 'the-key', 'does not hold JSON'],
     ['QUEUE_URL', 'localhost:6379', 'is of an unknown kind'],
     ['QUEUE_URL', 'redis://:p#ss@[host', 'is not an address'],
-    ['PORT', '80800', 'is "80800": write a whole number from 0 to 65535'],
+    ['PORT', '80800', 'takes a whole number from 0 to 65535'],
     ['HOST', 'http://0.0.0.0', 'is not a host name or address'],
     ['ALERT_WEBHOOK_URL', 'http://hooks.example.com/x', 'is not an https address'],
-    ['LOG_LEVEL', 'verbose', 'is "verbose": write trace,'],
+    ['LOG_LEVEL', 'verbose', 'takes trace,'],
   ])('%s=%s is refused', (name, value, message) => {
     expect(onlyProblem({ [name]: value })).toContain(
       `${name} ${message}`.slice(0, name.length + 1),
@@ -387,11 +383,11 @@ describe('several targets', () => {
 
   it('report an unnamed mistake once', () => {
     expect(onlyProblem({ TARGETS: 'a,b', TARGET_FIELDS: ':y', TARGET_A_URL: 'sqlite:a' })).toMatch(
-      /^TARGET_FIELDS holds/,
+      /^TARGET_FIELDS takes/,
     );
   });
 
   it('have names that make different variables', () => {
-    expect(onlyProblem({ TARGETS: 'a-b,a_b' })).toMatch(/^TARGETS names "a-b" twice/);
+    expect(onlyProblem({ TARGETS: 'a-b,a_b' })).toMatch(/^TARGETS names a target twice/);
   });
 });

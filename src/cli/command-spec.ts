@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { MirrorError } from '../base/errors.ts';
-import { duration } from '../settings/value-schemas.ts';
+import { duration } from '../settings/values.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import type { Host } from './host.ts';
 

@@ -5,7 +5,7 @@ import { nearestName } from '../base/nearest-name.ts';
 import { canBeListed, settingLine } from '../base/printable.ts';
 import { splitName } from '../mirror/picks.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import { SettingsError } from '../settings/problems.ts';
+import { SettingsError } from '../settings/settings-error.ts';
 import { choosesForm, findForm } from '../sync/form-choice.ts';
 import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
 import {

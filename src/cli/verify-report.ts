@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../base/catalogue.ts';
-import { count, duration, exact, plural, span } from '../base/format.ts';
+import { count, exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Differing, VerifyReport } from '../sync/verify-form.ts';
@@ -21,44 +21,32 @@ export const isWell = ({ report }: Comparison): boolean =>
   report?.outcome === 'same' || report?.outcome === 'lagging';
 
 /**
- * Comparisons as `verify --json` prints them. `others`: forms that are not compared and hold plain answers; `paused`: no run
- * will settle what differs there.
+ * Comparisons as `verify --json` prints them. `others`: what forms hold that they should not; `paused`: no run will settle what
+ * differs there.
  */
 export function verifyDocument(
   comparisons: readonly Comparison[],
   others: readonly FormReport[],
   paused: readonly FormReport[],
 ): Record<string, unknown> {
-  const placeOf = ({ form, target }: FormReport) => ({ form: form.id, slug: form.slug, target });
+  const placeOf = ({ form, target }: Pick<FormReport, 'form' | 'target'>) => {
+    return { form: form.id, slug: form.slug, target };
+  };
   const compared = comparisons.length > 0;
   return {
     // Of nothing compared nothing is known.
     same: compared && comparisons.every(({ report }) => report?.outcome === 'same'),
     ok: comparisons.every(isWell),
-    forms: comparisons.map(({ form, target, report, code, error }) => ({
-      ...report,
-      form: form.id,
-      slug: form.slug,
-      target,
-      outcome: report?.outcome ?? 'failed',
-      code,
-      error,
+    forms: comparisons.map((each) => ({
+      ...each.report,
+      ...placeOf(each),
+      outcome: each.report?.outcome ?? 'failed',
+      code: each.code,
+      error: each.error,
     })),
     others: others.map((copy) => ({ ...placeOf(copy), notices: copy.notices })),
     paused: paused.map((copy) => ({ ...placeOf(copy), pause: copy.pause })),
   };
-}
-
-/** `contact → default: 3 differ; looking again for 2 min at most …`. */
-export function waitLine(name: string, differing: number, leftMs: number): string {
-  const differ = `${count(differing)} ${differing === 1 ? 'differs' : 'differ'}`;
-  return `${name}: ${differ}; looking again for ${duration(leftMs)} at most, as a run may be on its way (--wait 0 does not wait)`;
-}
-
-/** `contact → default: 2 still differ, 45 s left`. */
-export function stillWaitingLine(name: string, differing: number, leftMs: number): string {
-  const differ = `${count(differing)} still ${differing === 1 ? 'differs' : 'differ'}`;
-  return `${name}: ${differ}, ${duration(leftMs)} left`;
 }
 
 /** One line when all is the same, otherwise what differs and where; never an answer. */

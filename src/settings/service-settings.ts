@@ -1,60 +1,70 @@
-import { z } from 'zod';
 import { looksLikeKey } from '../base/key-like.ts';
-import { isLoopback } from '../base/transport.ts';
+import { isLoopback, plainHost, type Transport } from '../base/transport.ts';
 import type { ProxySettings } from '../base/proxy.ts';
-import { parseQueueUrl, queueTransport, QueueUrlError } from '../queue/backends.ts';
-import { requireSafeTransport } from './plaintext.ts';
-import type { SettingsReader } from './settings-reader.ts';
-import { apiAddress, oneOf, secretOf, wholeNumber } from './value-schemas.ts';
-
-/** The two ways of sending the key. */
-export type FormsAuth = 'bearer' | 'x-api-key';
+import type { EmailSettings } from '../notify/mail.ts';
+import type { NotifySettings } from '../notify/notifier.ts';
+import { queueTransport } from '../queue/backends.ts';
+import type { SettingProblem } from './settings-error.ts';
+import type { SettingsReader, ValueOf } from './settings-reader.ts';
+import type { SettingName } from './settings-table.ts';
+import { mailbox } from './values.ts';
 
 /** How to reach the Forms API. */
 export interface SourceSettings {
   /** With its version prefix, without a slash at its end. */
   readonly url: string;
   readonly key: string;
-  readonly auth: FormsAuth;
+  /** How the key is sent. */
+  readonly auth: ValueOf<'FORMS_API_AUTH'>;
   /** Requests in flight at once. */
   readonly concurrency: number;
   /** Most requests of this process in any minute; null: no limit. */
   readonly perMinute: number | null;
 }
 
-/** What an HTTP header can hold (RFC 9110, 5.5), white space aside. */
-const headerToken = z
-  .string()
-  .regex(
-    /^[\u0021-\u007e]+$/,
-    'holds spaces or characters no key has: copy it again, only the key and all of it',
-  );
-
-/** The source; undefined when it is not set up or wrong. Complains about missing settings when `required`. */
-export function readSource(reader: SettingsReader, required: boolean): SourceSettings | undefined {
-  const read = <T>(
-    name: 'FORMS_API_URL' | 'FORMS_API_KEY',
-    schema: z.ZodType<T, string>,
-    why: string,
-  ) => {
-    if (required && !reader.isGiven(name)) reader.complain(name, `is missing: ${why}`);
-    return reader.read(name, schema);
-  };
-  const url = read(
-    'FORMS_API_URL',
-    apiAddress,
-    'the base address of the Forms API, with its version prefix',
-  );
-  const key = read(
-    'FORMS_API_KEY',
-    headerToken,
-    'the dashboard makes one under Settings, API keys',
-  );
-  const auth = reader.readWithDefault('FORMS_API_AUTH', oneOf(['bearer', 'x-api-key']));
-  const concurrency = reader.readWithDefault('FORMS_API_CONCURRENCY', wholeNumber(1, 32));
-  const perMinute = reader.read('FORMS_API_RATE', wholeNumber(1, 1_000_000)) ?? null;
+/** The source; undefined when it is not set up or wrong. Complains about missing settings when `isRequired`. */
+export function readSource(
+  reader: SettingsReader,
+  isRequired: boolean,
+): SourceSettings | undefined {
+  if (isRequired) {
+    requireGiven(
+      reader,
+      'FORMS_API_URL',
+      'the base address of the Forms API, with its version prefix',
+    );
+    requireGiven(reader, 'FORMS_API_KEY', 'the dashboard makes one under Settings, API keys');
+  }
+  const [url, key] = [reader.read('FORMS_API_URL'), reader.read('FORMS_API_KEY')];
+  const auth = reader.read('FORMS_API_AUTH');
+  const concurrency = reader.read('FORMS_API_CONCURRENCY');
+  const perMinute = reader.read('FORMS_API_RATE') ?? null;
   if (url === undefined || key === undefined) return undefined;
   return { url, key, auth, concurrency, perMinute };
+}
+
+function requireGiven(reader: SettingsReader, name: SettingName, why: string): void {
+  if (!reader.isGiven(name)) reader.complain(name, `is missing: ${why}`);
+}
+
+/** What write-back changes at the source. */
+export interface MarkSettings {
+  readonly status: string;
+  /** Only submissions in one of these are marked; never holds `status`. */
+  readonly from: readonly string[];
+}
+
+/** Write-back; undefined when it is off. */
+export function readMarking(reader: SettingsReader): MarkSettings | undefined {
+  const [status, from] = [reader.read('MARK_STATUS'), reader.read('MARK_FROM')];
+  if (status === undefined) return undefined;
+  if (from.includes(status)) {
+    reader.complain(
+      'MARK_FROM',
+      `holds ${status}, which is MARK_STATUS itself: name the statuses to mark from`,
+    );
+  }
+  return { status, from };
 }
 
 /** The status page. */
@@ -63,6 +73,26 @@ export interface StatusSettings {
   /** 0: any free one. */
   readonly port: number;
   readonly password: string | undefined;
+}
+
+/**
+ * The status page. Complains when HOST lets other machines reach `shown`, what the command shows there, without a password;
+ * undefined: the command shows nothing.
+ */
+export function readStatusPage(reader: SettingsReader, shown: string | undefined): StatusSettings {
+  const host = reader.read('HOST');
+  if (shown !== undefined && !isLoopback(host)) {
+    const why = `it is required because HOST lets other machines reach ${shown}`;
+    requireGiven(reader, 'ADMIN_PASSWORD', why);
+  }
+  return { host, port: reader.read('PORT'), password: reader.read('ADMIN_PASSWORD') };
+}
+
+/** The queue's address; undefined: embedded. */
+export function readQueueUrl(reader: SettingsReader): URL | undefined {
+  const url = reader.read('QUEUE_URL');
+  if (url !== undefined) requireSafeTransport(reader, queueTransport(url), 'QUEUE_URL');
+  return url;
 }
 
 /** How to reach Google Sheets. All undefined: the machine's own Google account. */
@@ -75,97 +105,121 @@ export interface GoogleSettings {
   readonly summary: boolean | undefined;
 }
 
-const text = z.string();
-
-/** Fewer characters can be found by trial and error, or were meant for trying things out. */
-const LEAST_PASSWORD = 12;
-
-/**
- * The status page. Complains when HOST lets other machines reach `shown`, what the command shows there, without a password;
- * undefined: the command shows nothing.
- */
-export function readStatusPage(reader: SettingsReader, shown: string | undefined): StatusSettings {
-  const host = reader.readWithDefault(
-    'HOST',
-    text.regex(/^[^\s/]+$/, 'is not a host name or address'),
-  );
-  if (shown !== undefined && !isLoopback(host) && !reader.isGiven('ADMIN_PASSWORD')) {
-    reader.complain(
-      'ADMIN_PASSWORD',
-      `is missing: it is required because HOST lets other machines reach ${shown}`,
-    );
-  }
-  return {
-    host,
-    port: reader.readWithDefault('PORT', wholeNumber(0, 65_535)),
-    password: reader.read('ADMIN_PASSWORD', secretOf(LEAST_PASSWORD, 'openssl rand -hex 16')),
-  };
-}
-
-/** The queue's address; undefined: embedded. */
-export function readQueueUrl(reader: SettingsReader): URL | undefined {
-  const url = reader.read('QUEUE_URL', queueAddress);
-  if (url !== undefined) requireSafeTransport(reader, queueTransport(url), 'QUEUE_URL');
-  return url;
-}
-
-/** What QUEUE_URL takes. Messages do not quote the value: it may hold a password (L15). */
-const queueAddress = text.transform((value, context): URL => {
-  try {
-    return parseQueueUrl(value);
-  } catch (error) {
-    if (!(error instanceof QueueUrlError)) throw error;
-    context.addIssue({ code: 'custom', message: error.problem });
-    return z.NEVER;
-  }
-});
-
 /** Access to Google Sheets. GOOGLE_CREDENTIALS_JSON, which only this program reads, wins over a file that the machine may set for all. */
 export function readGoogle(reader: SettingsReader): GoogleSettings {
-  const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON', googleKey);
-  const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS', text);
-  const summary = reader.read('SHEETS_SUMMARY', oneOf(['true', 'false']));
+  const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON');
+  const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS');
+  const summary = reader.read('SHEETS_SUMMARY');
   return {
     credentialsJson,
     credentialsFile: credentialsJson === undefined ? credentialsFile : undefined,
-    emulatorUrl: reader.read('SHEETS_EMULATOR_URL', emulatorAddress),
+    emulatorUrl: reader.read('SHEETS_EMULATOR_URL'),
     summary: summary === undefined ? undefined : summary === 'true',
   };
 }
 
-/** Messages do not quote the value: it may hold a password (L15). */
-const proxyAddress = text.transform((value, context): URL => {
-  // As curl and others take it: only host and port.
-  const url = URL.parse(value.includes('://') ? value : `http://${value}`);
-  // The host is shown.
-  const isHttp = url !== null && /^https?:$/.test(url.protocol) && url.hostname !== '';
-  if (isHttp && !looksLikeKey(url.hostname)) return url;
-  context.addIssue({
-    code: 'custom',
-    message: 'is not the address of an http proxy: write http://host:port',
-  });
-  return z.NEVER;
-});
-
 /** The proxy of this machine's network; undefined: none. */
 export function readProxy(reader: SettingsReader): ProxySettings | undefined {
-  const forHttp = reader.read('HTTP_PROXY', proxyAddress);
-  const url = reader.read('HTTPS_PROXY', proxyAddress) ?? forHttp;
-  const except = reader.read('NO_PROXY', text)?.split(/[,\s]+/) ?? [];
-  return url && { url, except: except.filter((entry) => entry !== '') };
+  const forHttp = reader.read('HTTP_PROXY');
+  const url = reader.read('HTTPS_PROXY') ?? forHttp;
+  const except = reader.read('NO_PROXY') ?? [];
+  return url && { url, except };
 }
 
-const emulatorAddress = apiAddress.refine(
-  (address) => isLoopback(new URL(address).hostname),
-  'is not on this machine: the stand-in listens on a loopback address only',
-);
+/** Where notifications go. Complains about missing settings. */
+export function readNotify(reader: SettingsReader): NotifySettings {
+  const [alertTo, newTo] = [reader.read('ALERT_EMAIL_TO'), reader.read('NOTIFY_NEW_EMAIL_TO')];
+  const mail = readMail(reader);
+  const to = (addresses: readonly string[] | undefined): EmailSettings | undefined =>
+    addresses && mail && { ...mail, to: addresses };
+  return {
+    alertUrl: readCalledUrl(reader, 'ALERT_WEBHOOK_URL'),
+    alertEmail: to(alertTo),
+    newUrl: readCalledUrl(reader, 'NOTIFY_NEW_URL'),
+    newEmail: to(newTo),
+    heartbeatUrl: readCalledUrl(reader, 'HEARTBEAT_URL'),
+    statusUrl: reader.read('STATUS_URL'),
+  };
+}
 
-/** JSON, plain or in base64. Messages quote nothing of it: it is a private key. Its content is checked when it is used. */
-const googleKey = text.refine((value) => {
-  const json = value.startsWith('{') ? value : Buffer.from(value, 'base64').toString('utf8');
-  try {
-    return typeof JSON.parse(json) === 'object';
-  } catch {
-    return false;
+/** Server and sender; undefined where they are not set up. */
+function readMail(reader: SettingsReader): Omit<EmailSettings, 'to'> | undefined {
+  const server = reader.read('ALERT_SMTP_URL');
+  const from = reader.read('ALERT_EMAIL_FROM') ?? mailbox(server?.login?.user ?? '');
+  const needing = (['ALERT_EMAIL_TO', 'NOTIFY_NEW_EMAIL_TO'] as const).find((name) =>
+    reader.isGiven(name),
+  );
+  if (needing !== undefined)
+    requireGiven(reader, 'ALERT_SMTP_URL', `the mail server for ${needing}`);
+  if (server === undefined) return undefined;
+  if (from === undefined) {
+    if (needing !== undefined) {
+      const why =
+        'the user name in ALERT_SMTP_URL is not an e-mail address that could be used for it';
+      requireGiven(reader, 'ALERT_EMAIL_FROM', why);
+    }
+    return undefined;
   }
-}, 'does not hold JSON: paste the whole file that Google gave you with the key, plain or in base64');
+  const isTrusted = isLoopback(server.host) || plaintextHosts(reader).has(server.host);
+  return { server: { ...server, isTrusted }, from };
+}
+
+/** An address with a secret in it. */
+function readCalledUrl(
+  reader: SettingsReader,
+  name: 'ALERT_WEBHOOK_URL' | 'NOTIFY_NEW_URL' | 'HEARTBEAT_URL',
+): string | undefined {
+  const address = reader.read(name);
+  if (address === undefined) return undefined;
+  const { protocol, hostname } = new URL(address);
+  const host = plainHost(hostname);
+  if (protocol !== 'https:' && !isLoopback(host))
+    requireSafeTransport(reader, { host, weaknesses: ['is not an https address'] }, name);
+  return address;
+}
+
+const plaintextHosts = (reader: SettingsReader): ReadonlySet<string> =>
+  new Set(reader.read('ALLOW_PLAINTEXT') ?? []);
+
+/** Complains about each weakness of a way that leaves this machine, unless ALLOW_PLAINTEXT names its host. */
+export function requireSafeTransport(
+  reader: SettingsReader,
+  { host: first, others = [], weaknesses }: Transport,
+  name: SettingName,
+  target?: string,
+): void {
+  if (first === undefined) return;
+  const allowed = plaintextHosts(reader);
+  const host = [first, ...others].find((one) => !allowed.has(one));
+  if (host === undefined) return;
+  const permission =
+    host === '' || looksLikeKey(host)
+      ? ''
+      : `, or name ${host} in ALLOW_PLAINTEXT, if no one else can reach or read that network`;
+  for (const weakness of weaknesses) reader.complain(name, `${weakness}${permission}`, target);
+}
+
+/** Node's own switch that has it take any certificate, of any server, for the process as a whole. */
+const NO_CHECKS = 'NODE_TLS_REJECT_UNAUTHORIZED';
+
+/** The mistake of switching off all checks of certificates; none where they are on. */
+export function uncheckedCertificates({ variables }: SettingsReader): SettingProblem[] {
+  if (variables.get(NO_CHECKS)?.value !== '0') return [];
+  const message =
+    'is 0, so that no certificate is checked and another server could take the place of any: take it away, and name the file of an authority of your own';
+  const example = 'NODE_EXTRA_CA_CERTS=/etc/ssl/authority.pem';
+  return [{ variable: NO_CHECKS, message, example }];
+}
+
+/** The settings that have an effect only with another one. */
+const IDLE_WITHOUT: readonly (readonly [name: SettingName, needs: readonly SettingName[]])[] = [
+  ['SYNC_TZ', ['SYNC_CRON']],
+  ['MARK_FROM', ['MARK_STATUS']],
+  ['ALERT_SMTP_URL', ['ALERT_EMAIL_TO', 'NOTIFY_NEW_EMAIL_TO']],
+];
+
+/** Settings that are valid but surely not meant, as sentences. */
+export const idleSettings = (reader: SettingsReader): string[] =>
+  IDLE_WITHOUT.filter(
+    ([name, needs]) => reader.isGiven(name) && !needs.some((other) => reader.isGiven(other)),
+  ).map(([name, needs]) => `${name} does nothing without ${needs.join(' or ')}.`);

@@ -1,121 +1,196 @@
+import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { errorCode } from '../base/error-code.ts';
-import { type SettingProblem, exampleLine, problemWith } from './problems.ts';
-import { type SettingName, settingOf, variableOf } from './settings-table.ts';
-import { Secrets } from './secrets.ts';
-import type { ReadFile, Variable } from './variables.ts';
+import { looksLikeKey } from '../base/key-like.ts';
+import type { SettingProblem } from './settings-error.ts';
+import {
+  exampleLine,
+  SETTING_NAMES,
+  type SettingName,
+  settingOf,
+  type Settings,
+  variableOf,
+} from './settings-table.ts';
+
+/** Names and values, as in process.env. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Returns a file's text; throws like `readFileSync` (`code: 'ENOENT'` when there is none). */
+export type ReadFile = (path: string) => string;
+
+/** A variable that is set. Blank ones count as not set: compose files and CI pass those on. */
+export interface Variable {
+  readonly value: string;
+  /** True when it is in `.env`, where every line is meant for us. */
+  readonly ours: boolean;
+}
+
+/** The file beside the program that settings are read from when it is there. */
+const DOT_ENV = '.env';
+
+/** The value of a setting: undefined where it is not set and the table has no default. */
+export type ValueOf<N extends SettingName> =
+  | z.output<Settings[N]['schema']>
+  | (Settings[N] extends { readonly default: string } ? never : undefined);
 
 /**
- * Reads settings one by one and collects every mistake, so that all are reported at once. A value that is wrong reads as
- * its default (undefined when it has none), and reading goes on.
+ * Reads settings one by one from the environment, and those that it lacks from `.env`, and collects every mistake, so that all
+ * are reported at once. A value that is wrong reads as its default (undefined when it has none), and reading goes on.
  */
 export class SettingsReader {
-  readonly problems: SettingProblem[];
-  readonly #variables: ReadonlyMap<string, Variable>;
+  readonly problems: SettingProblem[] = [];
+  readonly variables = new Map<string, Variable>();
   readonly #readFile: ReadFile;
-  readonly #secrets: Secrets;
   /** Each `_FILE` is read, and complained about, once, however many targets share it. */
   readonly #files = new Map<string, string | undefined>();
+  readonly #secrets: readonly Secret[];
 
-  constructor(
-    variables: ReadonlyMap<string, Variable>,
-    readFile: ReadFile,
-    problems: SettingProblem[],
-  ) {
-    this.#variables = variables;
+  constructor(env: Environment, readFile: ReadFile) {
     this.#readFile = readFile;
-    this.#secrets = new Secrets(variables, readFile);
-    this.problems = problems;
+    this.#add(this.#dotEnv(), true);
+    this.#add(env, false);
+    this.#secrets = [...this.variables.keys()].flatMap((name): Secret[] => {
+      const variable = name.replace(/_FILE$/, '');
+      const isTarget = /^TARGET_.+_URL$/.test(variable);
+      const setting = SETTING_NAMES.find((one) => one === (isTarget ? 'TARGET_URL' : variable));
+      if (setting === undefined || !settingOf(setting).secret) return [];
+      const secret = this.#text(setting, variable);
+      return secret === undefined ? [] : [{ setting, variable, text: secret }];
+    });
+  }
+
+  /** Settings of one target that are not set have the value of the unnamed setting. */
+  read<N extends SettingName>(name: N, target?: string): ValueOf<N> {
+    const { schema, default: preset } = settingOf(name);
+    const variable = variableOf(name, this.sourceOf(name, target));
+    const given = this.#text(name, variable);
+    const result = given === undefined ? undefined : schema.safeParse(given);
+    const problem =
+      given === undefined
+        ? undefined
+        : (this.#misplacedIn(name, variable, given) ??
+          result?.error?.issues[0]?.message ??
+          complaintAboutKey(name, given));
+    if (problem !== undefined) this.#record(name, variable, problem);
+    const isRight = result?.success === true && problem === undefined;
+    const value = isRight ? result.data : preset === undefined ? undefined : schema.parse(preset);
+    return value as ValueOf<N>;
   }
 
   /** True when the setting was given, right or wrong; the unnamed one does not count for a named target. */
   isGiven(name: SettingName, target?: string): boolean {
     const variable = variableOf(name, target);
-    return this.#value(variable) !== undefined || this.#path(name, variable) !== undefined;
-  }
-
-  /** Records a mistake; the same one only once. */
-  complain(name: SettingName, message: string, target?: string): void {
-    this.#record(problemWith(name, message, target));
+    const isInFile = settingOf(name).secret === true && this.variables.has(`${variable}_FILE`);
+    return isInFile || this.variables.has(variable);
   }
 
   /**
-   * The variable that a setting of a target is taken from: its own, or the unnamed one that is the default for all; its
+   * The target whose variable a setting is taken from: its own, or the unnamed one (undefined) that is the default for all; its
    * own when neither was given.
    */
   sourceOf(name: SettingName, target: string | undefined): string | undefined {
     return this.isGiven(name, target) || !this.isGiven(name) ? target : undefined;
   }
 
-  /** The setting by its schema; its default when unset or wrong. Without a default: undefined. */
-  read<T>(name: SettingName, schema: z.ZodType<T, string>, target?: string): T | undefined {
-    const from = this.sourceOf(name, target);
-    const byDefault = settingOf(name).default;
-    const fallback = (): T | undefined =>
-      byDefault === undefined ? undefined : schema.parse(byDefault);
-    if (!this.isGiven(name, from)) return fallback();
-    const variable = variableOf(name, from);
-    const text = this.#text(name, variable);
-    if (text === undefined) return fallback();
-    const result = schema.safeParse(text);
-    const said = result.success ? undefined : (result.error.issues[0]?.message ?? 'is wrong');
-    const wrong = this.#secrets.complaintAbout(name, variable, text, said);
-    if (result.success && wrong === undefined) return result.data;
-    this.complain(name, wrong ?? 'is wrong', from);
-    return fallback();
+  /** Records a mistake; the same one only once. */
+  complain(name: SettingName, message: string, target?: string): void {
+    this.#record(name, variableOf(name, target), message);
   }
 
-  /** As {@link read}, for a setting whose default is in the table. */
-  readWithDefault<T>(name: SettingName, schema: z.ZodType<T, string>, target?: string): T {
-    const value = this.read(name, schema, target);
-    if (value === undefined) throw new TypeError(`${name} has no default in the table`);
-    return value;
-  }
-
-  /** The unnamed setting is read once for each target that takes it as its default: it is complained about once. */
-  #record(problem: SettingProblem): void {
-    const known = this.problems.some(
-      ({ variable, message }) => variable === problem.variable && message === problem.message,
+  #record(name: SettingName, variable: string, message: string): void {
+    const isKnown = this.problems.some(
+      (problem) => problem.variable === variable && problem.message === message,
     );
-    if (!known) this.problems.push(problem);
+    if (!isKnown) this.problems.push({ variable, message, example: exampleLine(name, variable) });
   }
 
-  #value(variable: string): string | undefined {
-    return this.#variables.get(variable)?.value;
-  }
-
-  #path(name: SettingName, variable: string): string | undefined {
-    return settingOf(name).secret === true ? this.#value(`${variable}_FILE`) : undefined;
+  /** The mistake of a value that holds the secret of another setting: it would come into a message or a page (L15). */
+  #misplacedIn(name: SettingName, variable: string, value: string): string | undefined {
+    const other = this.#secrets.find((secret) => {
+      const isIn = secret.text.length >= 8 && holds(value, secret.text);
+      if (secret.variable === variable) return false;
+      if (secret.setting === 'FORMS_API_KEY') return isIn;
+      // Two passwords may be the same, and a short one may be a word in a path.
+      const isSame = value === secret.text && value.length >= 6;
+      return settingOf(name).secret !== true && (isSame || (isIn && looksLikeKey(secret.text)));
+    });
+    return other && `holds the value of ${other.variable}, which belongs nowhere else`;
   }
 
   #text(name: SettingName, variable: string): string | undefined {
-    const [plain, path] = [this.#value(variable), this.#path(name, variable)];
+    const plain = this.variables.get(variable)?.value;
+    const isSecret = settingOf(name).secret === true;
+    const path = isSecret ? this.variables.get(`${variable}_FILE`)?.value : undefined;
     if (path === undefined) return plain;
     if (plain === undefined) return this.#fileText(name, `${variable}_FILE`, path);
-    const message = `and ${variable}_FILE are both set: keep one of them`;
-    this.#record({ variable, message, example: exampleLine(name, `${variable}_FILE`) });
+    this.#record(name, variable, `and ${variable}_FILE are both set: keep one of them`);
     return plain;
   }
 
   #fileText(name: SettingName, variable: string, path: string): string | undefined {
-    if (!this.#files.has(variable)) this.#files.set(variable, this.#readText(name, variable, path));
-    return this.#files.get(variable);
-  }
-
-  #readText(name: SettingName, variable: string, path: string): string | undefined {
-    const complain = (message: string): undefined => {
-      this.#record({ variable, message, example: exampleLine(name, variable) });
-    };
+    if (this.#files.has(variable)) return this.#files.get(variable);
+    let content: string | undefined;
     try {
-      const text = this.#readFile(path)
-        .replace(/^\uFEFF/, '')
-        .trim();
-      return text === '' ? complain('names an empty file: put the value into it') : text;
+      content =
+        this.#readFile(path)
+          .replace(/^\uFEFF/, '')
+          .trim() || undefined;
+      if (content === undefined)
+        this.#record(name, variable, 'names an empty file: put the value into it');
     } catch (error) {
       const code = errorCode(error) ?? 'unknown error';
-      return complain(
+      this.#record(
+        name,
+        variable,
         `names a file that cannot be read (${code}): check the path and this user's rights`,
       );
     }
+    this.#files.set(variable, content);
+    return content;
+  }
+
+  /** A blank in the environment takes back what .env says. */
+  #add(env: Environment, ours: boolean): void {
+    for (const [name, given = ''] of Object.entries(env)) {
+      const value = given.trim();
+      // Names of every machine that have two spellings; as everywhere the one in lower case wins.
+      const isLower = /^(?:https?|no)_proxy$/.test(name);
+      const upper = isLower ? name.toUpperCase() : name;
+      const isLost = /^(?:HTTPS?|NO)_PROXY$/.test(name) && env[name.toLowerCase()] !== undefined;
+      if (isLost) continue;
+      if (value !== '') this.variables.set(upper, { value, ours });
+      else if (env[name] !== undefined) this.variables.delete(upper);
+    }
+  }
+
+  #dotEnv(): Environment {
+    try {
+      return parseEnv(this.#readFile(DOT_ENV).replace(/^\uFEFF/, ''));
+    } catch (error) {
+      const code = errorCode(error) ?? 'unknown error';
+      if (code !== 'ENOENT')
+        this.problems.push({
+          variable: DOT_ENV,
+          message: `is there but cannot be read (${code}): give this user the right to read it`,
+          example: `chmod u+r ${DOT_ENV}`,
+        });
+      return {};
+    }
   }
 }
+
+/** A secret, by the variable that it is in. */
+interface Secret {
+  readonly setting: SettingName;
+  readonly variable: string;
+  readonly text: string;
+}
+
+/** The mistake of a value that may be a secret where none is meant to be. A name that matches no form or field is hidden in messages. */
+const complaintAboutKey = (name: SettingName, value: string): string | undefined =>
+  settingOf(name).secret || settingOf(name).holdsIds || !looksLikeKey(value)
+    ? undefined
+    : 'holds what looks like a key or a password, and so is not shown';
+
+const holds = (value: string, part: string): boolean =>
+  value.toLowerCase().includes(part.toLowerCase());

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { looksHashed } from '../../src/mirror/cells.ts';
 import type { Cell } from '../../src/mirror/types.ts';
-import type { Environment } from '../../src/settings/variables.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
 import { runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { load } from '../support/settings.ts';

@@ -13,7 +13,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { printable } from '../../src/base/printable.ts';
 import { FormsStore } from '../../src/sandbox/store.ts';
-import type { Environment } from '../../src/settings/variables.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
 import { runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { propertyRuns } from '../support/property.ts';

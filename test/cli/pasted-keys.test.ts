@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { looksLikeKey } from '../../src/base/key-like.ts';
 import { SETTING_NAMES, settingOf } from '../../src/settings/settings-table.ts';
-import type { Environment } from '../../src/settings/variables.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { problemsOf, SOURCE } from '../support/settings.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FormsStore } from '../../src/sandbox/store.ts';
-import type { Environment } from '../../src/settings/variables.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { DataDir } from '../../src/health/data-dir.ts';
 import type { Report } from '../../src/health/report.ts';
-import type { Environment } from '../../src/settings/variables.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { startWebhook } from '../notify/webhook-receiver.ts';
 import type { Finally } from '../support/child.ts';

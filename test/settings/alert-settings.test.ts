@@ -69,7 +69,7 @@ describe('where notifications go', () => {
     [{ ...MAIL, ALERT_SMTP_URL: 'smtps://a:S3CRET/x@b' }, 'ALERT_SMTP_URL '],
     [
       { ...MAIL, ALERT_SMTP_URL: 'smtps://S3CRET@b' },
-      'ALERT_SMTP_URL holds a user name or a password',
+      'ALERT_SMTP_URL is not the address of a mail',
     ],
     [{ HEARTBEAT_URL: 'http://ping.example.com/S3CRET' }, 'HEARTBEAT_URL is not an https address'],
     [{ STATUS_URL: 'mirror.example.com' }, 'STATUS_URL is not the address of a page'],

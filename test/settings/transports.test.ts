@@ -121,15 +121,10 @@ describe('an address beyond this machine', () => {
     expect(complaints(api)).toEqual([expect.stringContaining('is plain http')]);
   });
 
-  it('has a name that was nearly right pointed out', () => {
-    const env = { QUEUE_URL: 'redis://:pw@redis-master', ALLOW_PLAINTEXT: 'redis-mastre' };
-    expect(onlyProblem(env)).toContain('it names redis-mastre: did you mean redis-master?');
-  });
-
   it.each([
-    ['queue:6379', 'holds "queue:6379": write only host names'],
-    ['*', 'holds "*"'],
-    ['10.0.0.0/8', 'write only host names'],
+    ['queue:6379', 'takes only names of hosts'],
+    ['*', 'takes only names of hosts'],
+    ['10.0.0.0/8', 'takes only names of hosts'],
   ])('ALLOW_PLAINTEXT=%s is refused', (value, message) => {
     expect(onlyProblem({ ALLOW_PLAINTEXT: value })).toContain(message);
   });

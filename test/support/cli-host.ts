@@ -7,7 +7,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { listenForStop } from '../../src/cli/host.ts';
 import { Terminal, type OutputStream } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { Environment } from '../../src/settings/variables.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
 
 /** A stream that remembers its text. */
 export class RecordedStream extends Writable implements OutputStream {

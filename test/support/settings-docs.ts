@@ -1,10 +1,10 @@
 import {
+  exampleLine,
   SETTINGS,
   type SettingName,
   settingOf,
   variableOf,
 } from '../../src/settings/settings-table.ts';
-import { exampleLine } from '../../src/settings/problems.ts';
 
 const GROUPS = Object.entries(SETTINGS).map(([group, settings]) => {
   return { group, names: Object.keys(settings) as SettingName[] };

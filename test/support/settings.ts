@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type Config, type ConfigNeeds, loadConfig } from '../../src/config.ts';
-import { type SettingProblem, SettingsError } from '../../src/settings/problems.ts';
-import type { Environment } from '../../src/settings/variables.ts';
+import { type SettingProblem, SettingsError } from '../../src/settings/settings-error.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
 
 /** A key that must never be seen again. */
 export const KEY = 'fk_live_abcdefghijklmnop';

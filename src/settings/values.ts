@@ -1,0 +1,211 @@
+import { CronExpressionParser } from 'cron-parser';
+import { z } from 'zod';
+import { MirrorError } from '../base/errors.ts';
+import { looksLikeKey } from '../base/key-like.ts';
+import { decoded, isLoopback, plainHost } from '../base/transport.ts';
+
+/*
+ * What settings take. A message says what is wrong and goes on after the setting's name. None quotes the value: people paste
+ * keys and passwords into the wrong line (L15).
+ */
+
+/** A schema from a parser, which returns undefined or throws for a text that is wrong; its own `problem` is the better message. */
+export function parsed<T>(parse: (text: string) => T | undefined, message: string) {
+  return z.string().transform((text, context): T => {
+    let problem: unknown = message;
+    try {
+      const value = parse(text);
+      if (value !== undefined) return value;
+    } catch (error) {
+      if (error instanceof MirrorError && 'problem' in error) problem = error.problem;
+    }
+    context.addIssue({ code: 'custom', message: String(problem) });
+    return z.NEVER;
+  });
+}
+
+/** Any text. */
+export const text = z.string();
+
+/** A text of some shape. */
+export const textLike = (pattern: RegExp, message: string) => text.regex(pattern, message);
+
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `30s`, `1m`, `6h`, `1d` (`1.5h` too) as whole milliseconds, from one second to a year. */
+export const duration = parsed((value) => {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/i.exec(value) ?? [];
+  const ms = Math.round(Number(number) * UNITS_MS[unit.toLowerCase() as keyof typeof UNITS_MS]);
+  return ms >= 1_000 && ms <= 366 * UNITS_MS.d ? ms : undefined;
+}, 'takes a number with a unit, from one second to a year: 30s, 1m, 6h or 1d');
+
+/** A whole number within bounds. */
+export const wholeNumber = (min: number, max: number) =>
+  parsed((value) => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  }, `takes a whole number from ${min} to ${max}`);
+
+/** A part of one: 0 to 1. */
+export const fraction = parsed((value) => {
+  const number = /^(\d+(\.\d*)?|\.\d+)$/.test(value) ? Number(value) : Number.NaN;
+  return number <= 1 ? number : undefined;
+}, 'takes a number from 0 to 1, such as 0.2 for a fifth');
+
+/** `a, b or c`. */
+const wordList = (words: readonly string[]): string =>
+  `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
+
+/** One of a few words, in any case. */
+export const oneOf = <const T extends string>(words: readonly T[]) =>
+  parsed(
+    (value) => words.find((word) => word.toLowerCase() === value.toLowerCase()),
+    `takes ${wordList(words)}`,
+  );
+
+/** Entries between commas, white space or line breaks, each once. */
+export const list = parsed((value) => {
+  const entries = value.split(/[\s,]+/).filter((entry) => entry !== '');
+  return entries.length > 0 ? [...new Set(entries)] : undefined;
+}, 'is an empty list');
+
+/** A list whose entries have a shape, each as `read` has it. */
+export const listOf = <T>(read: (entry: string) => T | undefined, message: string) =>
+  list.pipe(
+    z.array(z.string()).transform((entries, context): T[] => {
+      const found = entries.map(read).filter((entry) => entry !== undefined);
+      if (found.length < entries.length) context.addIssue({ code: 'custom', message });
+      return found;
+    }),
+  );
+
+/** A list of some of these words, in any case. */
+export const wordsOf = <const T extends string>(words: readonly T[]) =>
+  listOf(
+    (entry) => words.find((word) => word.toLowerCase() === entry.toLowerCase()),
+    `takes ${wordList(words)}, with commas between them`,
+  );
+
+/** A secret of at least so many characters: fewer can be found by trial and error. `command` makes a good one. */
+export const secretOf = (least: number, command: string) =>
+  text.min(
+    least,
+    `is shorter than ${least} characters, so it can be guessed. Make one with: ${command}`,
+  );
+
+/** A key as an HTTP header can hold it (RFC 9110, 5.5), white space aside. */
+export const headerToken = textLike(
+  /^[\u0021-\u007e]+$/,
+  'holds spaces or characters no key has: copy it again, only the key and all of it',
+);
+
+/** A cron expression of five or six fields, or `@hourly` and its like, as BullMQ reads it. */
+export const cronPattern = parsed((value) => {
+  if (!value.startsWith('@') && ![5, 6].includes(value.split(/\s+/).length)) return undefined;
+  CronExpressionParser.parse(value).next();
+  return value;
+}, 'is not a cron expression: write minute hour day month weekday');
+
+/** A name of the IANA time zone database, in its own spelling. */
+export const timeZone = parsed(
+  (value) =>
+    /^[+-]/.test(value)
+      ? undefined
+      : new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone,
+  'is not a known time zone: write a name such as Europe/Prague',
+);
+
+/** The address of an API, without a slash at its end: https, or http for a loopback host. */
+export const apiAddress = z.string().transform((value, context): string => {
+  const url = URL.parse(value);
+  const problem =
+    url === null || !/^https?:$/.test(url.protocol)
+      ? 'is not a web address: write it whole, beginning with https://'
+      : url.username !== '' || url.password !== ''
+        ? 'holds a user name or password: the address takes none'
+        : /[?#]/.test(value)
+          ? 'must end before any ? or #'
+          : url.protocol === 'http:' && !isLoopback(url.hostname)
+            ? 'is plain http: others could read the traffic; write https:// (http is for a loopback host only)'
+            : undefined;
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  return value.replace(/\/+$/, '');
+});
+
+/** An API on this machine. */
+export const localAddress = apiAddress.refine(
+  (address) => isLoopback(URL.parse(address)?.hostname ?? ''),
+  'is not on this machine: write a loopback address',
+);
+
+/** An address that is called, with whatever secret it holds. Whether it may be http is decided by ALLOW_PLAINTEXT. */
+export const calledAddress = parsed((value) => {
+  const url = URL.parse(value);
+  return url !== null && /^https?:$/.test(url.protocol) ? value : undefined;
+}, 'is not an https address');
+
+/** A link, in a form that no markup of a chat can break, without a slash at its end. */
+export const pageAddress = parsed((value) => {
+  const url = URL.parse(value);
+  const isPage = url !== null && /^https?:$/.test(url.protocol) && value.length <= 500;
+  if (!isPage || url.username !== '' || url.password !== '') return undefined;
+  const escaped = url.href.replaceAll(/[()|<>]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);
+  return escaped.replace(/\/$/, '');
+}, 'is not the address of a page: write it whole, beginning with https://');
+
+/** As curl and others take it: also only host and port. The host is shown. */
+export const proxyAddress = parsed((value) => {
+  const url = URL.parse(value.includes('://') ? value : `http://${value}`);
+  const isHttp = url !== null && /^https?:$/.test(url.protocol) && url.hostname !== '';
+  return isHttp && !looksLikeKey(url.hostname) ? url : undefined;
+}, 'is not the address of an http proxy: write http://host:port');
+
+/** A name or address of a host; a URL pasted in is another thing, and would allow nothing. */
+const HOST = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$|^[0-9a-f:]*:[0-9a-f:.]*$/;
+
+/** Hosts, in lower case. */
+export const hostList = listOf((entry) => {
+  const host = plainHost(entry);
+  return HOST.test(host) && !/^[^:]+:\d+$/.test(host) ? host : undefined;
+}, 'takes only names of hosts, without scheme, user and port');
+
+/** Google's key: JSON, plain or in base64. Its content is checked when it is used. */
+export const googleKey = parsed((value) => {
+  const json = value.startsWith('{') ? value : Buffer.from(value, 'base64').toString('utf8');
+  return typeof JSON.parse(json) === 'object' ? value : undefined;
+}, 'does not hold JSON: paste the whole file that Google gave you with the key, plain or in base64');
+
+const MAILBOX = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
+
+/** An e-mail address, or undefined for anything else. */
+export const mailbox = (value: string): string | undefined =>
+  MAILBOX.test(value) ? value : undefined;
+
+/** E-mail addresses. */
+export const mailboxes = listOf(
+  mailbox,
+  'holds something that is not an e-mail address: write only addresses, with commas between them',
+);
+
+/** An e-mail address, also with a name. */
+export const sender = parsed((value) => {
+  const [, named = value] = /^[^<>@"\p{Cc}]*<([^<>]*)>$/u.exec(value) ?? [];
+  return MAILBOX.test(named) ? value : undefined;
+}, 'is not an e-mail address: write mirror@example.com, or Forms mirror <mirror@example.com>');
+
+/** A mail server: `smtps://user:password@host`, or `smtp://` for one with STARTTLS. */
+export const mailServer = parsed((value) => {
+  const url = URL.parse(value);
+  const isServer = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
+  if (!isServer || !/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '')
+    return undefined;
+  const [user, password] = [decoded(url.username), decoded(url.password)];
+  if ((user === '') !== (password === '')) return undefined;
+  const secure = url.protocol === 'smtps:';
+  return {
+    host: plainHost(decoded(url.hostname)),
+    port: Number(url.port) || (secure ? 465 : 587),
+    secure,
+    login: user === '' ? undefined : { user, password },
+  };
+}, 'is not the address of a mail server: write smtps://user:password@host, or smtp:// for one with STARTTLS; special characters in a password are written as %40 and the like');
