@@ -108,6 +108,18 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     expect([...named, ...inPages(NAME).filter(([, word]) => !isKnown(word))]).toEqual([]);
   });
 
+  it('name only npm scripts and files of tests that exist', () => {
+    const { scripts } = JSON.parse(projectText('package.json')) as { scripts: object };
+    const unknown = inPages(/npm run (?:--silent |-s )?([a-z:]+)/g).filter(
+      ([, name]) => !Object.hasOwn(scripts, name),
+    );
+    const tests = readdirSync(join(PROJECT, 'test'), { recursive: true, encoding: 'utf8' });
+    const missing = inPages(/`test\/([a-z/.-]+)`/g).filter(
+      ([, name]) => !tests.some((file) => file === name || file.startsWith(`${name}.`)),
+    );
+    expect([...unknown, ...missing]).toEqual([]);
+  });
+
   it('link only to files and headings that exist', () => {
     expect(inPages(LINK).filter(([page, link]) => !leads(page, link))).toEqual([]);
   });
