@@ -4,6 +4,7 @@ import type { Form, Json } from '../mirror/types.ts';
 import { failedListError, tooMuchError } from './errors.ts';
 import { type CallOptions, type FormsClientOptions, FormsHttp } from './http.ts';
 import {
+  answersRequest,
   type FormsRequest,
   getRequest,
   type HttpResponse,
@@ -61,11 +62,11 @@ const MAX_ITEMS = 100_000;
 const LIST_ROUNDS = 2;
 
 /**
- * The endpoints of the Forms API that a mirror needs, typed. All calls of one client share its connections and its bound on requests in
+ * The six endpoints of the Forms API, typed. All calls of one client share its connections and its bound on requests in
  * flight. Safe to use from many places at once.
  *
- * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a
- * 401 every call, running or new, rejects with that one error and nothing more is sent for 45 seconds;
+ * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says; {@link submit}
+ * only when nothing can have come of it. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a 401 every call, running or new, rejects with that one error and nothing more is sent for 45 seconds;
  * then the key is tried again.
  */
 export class FormsClient implements AsyncDisposable {
@@ -155,6 +156,18 @@ export class FormsClient implements AsyncDisposable {
   async setStatus(id: string, status: string, call: CallOptions = {}): Promise<void> {
     const path = `/submissions/${pathSegment(id)}/status`;
     await this.#http.done(patchRequest(path, 'status', status), call);
+  }
+
+  /**
+   * Submits answers, by field ID. Any 2xx is a success. Repeated only without a connection and after 429, 503, or 500, which the API
+   * calls safe to retry. After another failure the submission may exist; the message says so.
+   */
+  async submit(
+    slug: string,
+    data: ReadonlyMap<string, Json>,
+    call: CallOptions = {},
+  ): Promise<void> {
+    await this.#http.done(answersRequest(`/forms/${pathSegment(slug)}/submit`, data), call);
   }
 
   /** Stops every running call with CANCELLED and closes the connections. */

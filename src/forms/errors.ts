@@ -64,6 +64,8 @@ export async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
+const MAY_HAVE_ARRIVED = 'It may have arrived: look for it before you send it again.';
+
 /** Where and when a request failed. */
 export interface FailureContext {
   readonly base: BaseUrl;
@@ -79,10 +81,15 @@ export function transportError(
   error: unknown,
   context: FailureContext,
 ): FormsApiError {
-  const { what, remedy, transient = true, isSlow = false } = transportFailure(error, context);
-  const code = context.inBody ? 'FORMS_FAILED' : 'FORMS_UNREACHABLE';
-  const failure = { request: request.name, reason: what, remedy, retryable: transient, isSlow };
-  return new FormsApiError(code, failure);
+  const { what, remedy, transient = true, isSlow, isUnsent } = transportFailure(error, context);
+  const isUnsure = request.method === 'POST' && isUnsent !== true;
+  return new FormsApiError(context.inBody ? 'FORMS_FAILED' : 'FORMS_UNREACHABLE', {
+    request: request.name,
+    reason: what,
+    remedy: isUnsure ? MAY_HAVE_ARRIVED : remedy,
+    retryable: transient && !isUnsure,
+    isSlow: isSlow === true,
+  });
 }
 
 interface TransportFailure {
@@ -91,13 +98,15 @@ interface TransportFailure {
   /** False when the same thing will happen again until someone changes something. */
   readonly transient?: boolean;
   readonly isSlow?: boolean;
+  /** The server certainly saw nothing of the request. */
+  readonly isUnsent?: boolean;
 }
 
 function transportFailure(error: unknown, context: FailureContext): TransportFailure {
   const refused = proxyFailureIn(error);
   if (refused !== undefined) {
     const { message: what, remedy, transient } = refused;
-    return { what, remedy, transient };
+    return { what, remedy, transient, isUnsent: true };
   }
   const code = errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
   return unsent(code, context) ?? (context.inBody ? cutShort : unanswered)(code, context);
@@ -133,11 +142,13 @@ function unsent(code: string, { base, proxy }: FailureContext): TransportFailure
   const textIn = (table: typeof NOT_CONNECTED): string | undefined =>
     table.find(([pattern]) => pattern.test(code))?.[1](host, base.host);
   const unconnected = textIn(NOT_CONNECTED);
-  if (unconnected !== undefined)
-    return { what: unconnected, remedy: `${check}, and that this machine reaches the host.` };
+  if (unconnected !== undefined) {
+    const remedy = `${check}, and that this machine reaches the host.`;
+    return { what: unconnected, remedy, isUnsent: true };
+  }
   const what = textIn(NOT_SECURED);
   const remedy = `${check}; a private authority is trusted by setting NODE_EXTRA_CA_CERTS to its certificate file.`;
-  return what === undefined ? undefined : { what, remedy, transient: false };
+  return what === undefined ? undefined : { what, remedy, transient: false, isUnsent: true };
 }
 
 /** Who may have failed, for messages. */
@@ -241,7 +252,10 @@ export function refusalError(
   const failure = { request: request.name, status, retryAfterMs };
   if (status >= 500 || status === 429) {
     const reason = `answered ${status}${status === 429 ? ' (too many requests)' : ''}`;
-    return new FormsApiError('FORMS_FAILED', { ...failure, reason });
+    // The API calls 500 safe to retry; 429 and 503 say that nothing was begun. Of 502 and 504 only the gateway knows.
+    const isUnsure = request.method === 'POST' && ![429, 500, 503].includes(status);
+    const unsure = isUnsure ? { remedy: MAY_HAVE_ARRIVED, retryable: false } : {};
+    return new FormsApiError('FORMS_FAILED', { ...failure, reason, ...unsure });
   }
   if (status === 401) {
     return new FormsApiError('FORMS_UNAUTHORIZED', {

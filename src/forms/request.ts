@@ -1,4 +1,5 @@
 import { MirrorError } from '../base/errors.ts';
+import type { Json } from '../mirror/types.ts';
 
 /** The parts of FORMS_API_URL, which the settings have checked. */
 export interface BaseUrl {
@@ -12,7 +13,8 @@ export interface BaseUrl {
 
 /** A request to one of the endpoints, with what retries and error messages have to know about it. */
 export interface FormsRequest {
-  readonly method: 'GET' | 'PATCH';
+  /** A POST is the one request whose repetition may do harm: it is sent again only when nothing can have come of it. */
+  readonly method: 'GET' | 'PATCH' | 'POST';
   /** Path and query, encoded, below the base address. */
   readonly path: string;
   /** For messages: method, path and query. */
@@ -52,6 +54,16 @@ export const patchRequest = (path: string, property: string, value: string): For
   body: JSON.stringify({ [property]: value }),
   subjects: [property],
 });
+
+/** A POST of answers, by field ID. Nothing of a refusal is shown: it may repeat an answer (L11). */
+export function answersRequest(path: string, data: ReadonlyMap<string, Json>): FormsRequest {
+  // By hand, as an object would lose a field called __proto__.
+  const answers = [...data].map(
+    ([id, answer]) => `${JSON.stringify(id)}:${JSON.stringify(answer)}`,
+  );
+  const body = `{"data":{${answers.join(',')}}}`;
+  return { method: 'POST', path, name: `POST ${path}`, body, subjects: [] };
+}
 
 /**
  * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can carry (empty, a dot step, or

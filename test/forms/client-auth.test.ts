@@ -181,6 +181,7 @@ describe('L11, L15: no error holds the key or an answer', () => {
       (client) => client.listSubmissions({ formId: 'f1', page: 3 }),
       (client) => client.getSubmission('s1'),
       (client) => client.setStatus('s1', 'DONE'),
+      (client) => client.submit('f', new Map([['a', { deep: [ANSWER] }]])),
     ];
     const errors: Error[] = [];
     for (const call of calls) {

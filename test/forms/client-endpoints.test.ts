@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FormsClient, SubmissionPage } from '../../src/forms/client.ts';
+import { ExactNumber, type Json } from '../../src/mirror/types.ts';
 import { DEFAULT_BEHAVIOUR } from '../../src/sandbox/behaviour.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { errorOf, makeClient } from './make-client.ts';
@@ -282,5 +283,33 @@ describe('PATCH /submissions/:id/status', () => {
 
   it('reports a submission that is gone', async () => {
     expect(await errorOf(client.setStatus('nowhere', 'DONE'))).toMatchObject({ status: 404 });
+  });
+});
+
+describe('POST /forms/:slug/submit', () => {
+  const answers = new Map<string, Json>([
+    ['field_1', '=1+1 ěščř 🎉\n00123'],
+    ['__proto__', 'kept'],
+    ['long', new ExactNumber('12345678901234567890')],
+    ['list', [1, { a: null }, true]],
+  ]);
+
+  it.each([
+    { status: 200, body: 'submission' },
+    { status: 201, body: 'text' },
+    { status: 204, body: 'none' },
+  ] as const)('L10: brings every answer over unchanged ($status)', async (submitReply) => {
+    sandbox.behave({ submitReply });
+    const before = sandbox.store.count('form_a');
+    await client.submit('prihlaska', answers);
+    expect(sandbox.store.count('form_a')).toBe(before + 1);
+    const page = await client.listSubmissions({ formId: 'form_a', page: 1, limit: 1 });
+    expect(new Map(page.items[0]?.submission?.data)).toEqual(answers);
+  });
+
+  it('is refused without an answer that is required, and for a form that is unknown', async () => {
+    const refused = await errorOf(client.submit('prihlaska', new Map([['field_1', ' ']])));
+    expect(refused).toMatchObject({ code: 'FORMS_REFUSED', status: 400 });
+    expect(await errorOf(client.submit('nowhere', answers))).toMatchObject({ status: 404 });
   });
 });

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import type { FormsRetryNotice, SentRequest } from '../../src/forms/client.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
+import { freePort } from '../support/servers.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { errorOf, makeClient } from './make-client.ts';
 
@@ -291,5 +292,39 @@ describe('physical faults', () => {
     });
     expect(await errorOf(makeClient(server.url).getForm('f1'))).toMatchObject({ status: 400 });
     expect(bytes).toBeLessThan(50_000_000);
+  });
+});
+
+describe('submit is repeated only when nothing can have come of it', () => {
+  const ANSWERS = new Map([['a', 'x']]);
+
+  it.each([500, 503, 429])('%i: repeated', async (status) => {
+    await using server = await OddServer.start(({ number }, response) =>
+      sendJson(response, {}, number === 0 ? status : 201),
+    );
+    await makeClient(server.url).submit('f', ANSWERS);
+    const body = '{"data":{"a":"x"}}';
+    expect(server.requests.map((request) => request.body)).toEqual([body, body]);
+  });
+
+  it.each<[string, string, (response: ServerResponse) => void]>([
+    ['502', 'FORMS_FAILED', (response) => sendJson(response, {}, 502)],
+    ['504', 'FORMS_FAILED', (response) => sendJson(response, {}, 504)],
+    ['a broken connection', 'FORMS_UNREACHABLE', (response) => void response.destroy()],
+  ])('%s: not', async (_name, code, misbehave) => {
+    await using server = await OddServer.start((_request, response) => misbehave(response));
+    const error = await errorOf(makeClient(server.url).submit('f', ANSWERS));
+    expect(error).toMatchObject({ code, retryable: false });
+    expect(error.message).toContain('It may have arrived');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('a refused connection: repeated', async () => {
+    let attempts = 0;
+    const call = makeClient(`http://127.0.0.1:${await freePort()}/v1`).submit('f', ANSWERS, {
+      onAttempt: () => attempts++,
+    });
+    expect(await errorOf(call)).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: true });
+    expect(attempts).toBe(6);
   });
 });
