@@ -18,7 +18,7 @@ import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import { fieldsInAnswers } from './sync/answer-search.ts';
 import type { SyncEvents } from './sync/events.ts';
-import { choosesForm } from './sync/form-choice.ts';
+import { choosesForm } from './sync/unmatched-names.ts';
 import {
   type FormPlan,
   type MirrorPlan,
@@ -128,7 +128,7 @@ export class App implements AsyncDisposable {
 
   /** The same, with each form by its ID where it is known which one its slug means (L11). */
   #settingsById(name: string): TargetSettings {
-    return this.#planner.slugs.settingsById(this.settingsOf(name));
+    return this.#planner.settingsById(this.settingsOf(name));
   }
 
   /** The fields that may leave the source for a target (L11). Throws SETTINGS when none are selected. */
@@ -146,13 +146,13 @@ export class App implements AsyncDisposable {
   }
 
   /** Asks a target which forms the slugs in its settings mean, before {@link isChosen} and {@link picksOf}. Rejects as the target does. */
-  readSlugs(name: string): Promise<void> {
-    return this.#planner.slugs.load(name);
+  async readSlugs(name: string): Promise<void> {
+    await this.#planner.read(name);
   }
 
   /** SLUG_REUSED where the slug of a form means another one in the settings of a target, as far as is known; null otherwise. */
   slugProblem(target: string, form: FormIdentity): MirrorError | null {
-    return this.#planner.slugs.problemOf(target, form);
+    return this.#planner.problemOf(target, form);
   }
 
   /** What a target holds, as the judge reads it under these settings. Rejects as the target does. */
@@ -177,7 +177,7 @@ export class App implements AsyncDisposable {
   }
 
   #isReused(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
-    return this.#planner.slugs.reusedFrom(target, form) !== null;
+    return this.#planner.reusedFrom(target, form) !== null;
   }
 
   /** Every form of the workspace, or, `inTurn`, as {@link ListedForms} has it. That it could not be listed is kept until it can. */
@@ -282,7 +282,7 @@ export class App implements AsyncDisposable {
     return withLogFields({ runId: randomUUID() }, async () => {
       const report = await this.#run(place, options, signal, onForeseen);
       this.events.emit('run.ended', report);
-      if (report.outcome === 'gone') this.#planner.dropGone(place.target, place.formId);
+      if (report.outcome === 'gone' || report.wasEmpty) this.#planner.expire(place.target);
       if (onForeseen !== undefined) return report;
       await this.#keep(this.dataDir.noteRun(report));
       await this.#keep(this.#noteCopy(report));

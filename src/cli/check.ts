@@ -123,7 +123,7 @@ const checkSource: Check = async (app, { stop: { signal } }) => {
   const forms = await app.forms(signal);
   // A target that does not answer gets its own line below.
   for (const name of app.targetNames) await app.readSlugs(name).catch(() => undefined);
-  const { unmatched } = await app.plan(signal, { namesOnly: true });
+  const { unmatched } = await app.plan(signal, { waitForTargets: true });
   return [
     fine(`answers, the key is right, ${plural(forms.length, 'form')} found`),
     ...app.config.targets.flatMap((target) =>

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { type Pause, pauseText, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { findForm } from '../sync/form-choice.ts';
+import { findForm } from '../sync/unmatched-names.ts';
 import { pause, PAUSES, resume } from '../sync/records.ts';
 import { heldForms, type Target } from '../sync/target.ts';
 import type { DoneLine } from '../web/actions.ts';

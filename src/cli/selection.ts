@@ -6,9 +6,10 @@ import { canBeListed, settingLine } from '../base/printable.ts';
 import { splitName } from '../mirror/picks.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { SettingsError } from '../settings/settings-error.ts';
-import { choosesForm, findForm } from '../sync/form-choice.ts';
 import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
 import {
+  choosesForm,
+  findForm,
   formAsNamed,
   shownName,
   unmatchedMessage,

@@ -1,17 +1,18 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { namesWholeForm, picksById } from '../mirror/picks.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import { namesWholeForm } from '../mirror/picks.ts';
-import { BoundSlugs } from './bound-slugs.ts';
-import { choosesForm } from './form-choice.ts';
-import { Holdings } from './holdings.ts';
-import type { Target } from './target.ts';
+import { bindSlug, SLUGS } from './records.ts';
+import { heldForms, type Target } from './target.ts';
 import {
+  choosesForm,
+  formNames,
   type KnownNames,
   mayConcern,
   type NamingSettings,
   searchedName,
+  slugReused,
   type UnmatchedName,
   unmatchedNames,
   unmatchedSentence,
@@ -46,10 +47,8 @@ export interface PlanStatus {
 
 /** How to plan. */
 export interface PlanningOptions {
-  /** Every target is first asked for its forms. */
+  /** Every target is waited for; otherwise a moment at most, so that no target delays the others (L12). */
   readonly waitForTargets?: boolean;
-  /** For names that match nothing, and no runs: no target is asked while the source knows all names, nor waited for long. */
-  readonly namesOnly?: boolean;
   /** Of a list of forms on several pages one is read, in turn, where that shows no form come or gone. */
   readonly inTurn?: boolean;
 }
@@ -59,7 +58,7 @@ export interface PlannerOptions {
   /** `inTurn`: may read only one page of the list; the others come from the last listing. */
   readonly listForms: (
     signal: AbortSignal,
-    options?: Pick<PlanningOptions, 'inTurn'>,
+    options: Pick<PlanningOptions, 'inTurn'>,
   ) => Promise<readonly Form[]>;
   /** Which of these fields old answers still carry: see `answer-search.ts`. */
   readonly searchAnswers: (
@@ -72,33 +71,45 @@ export interface PlannerOptions {
   readonly logger: Logger;
 }
 
+/** The names that a target knows. */
+interface KnownTarget {
+  /** Forms that it holds, gone ones included. */
+  readonly forms: Awaited<ReturnType<typeof heldForms>>;
+  /** Fields of its catalogue, each as its ID and as `<form ID>:<field ID>`. */
+  readonly fields: ReadonlySet<string>;
+  /** IDs of forms by the slug that first named them in the settings. */
+  readonly slugs: Map<string, string>;
+  readonly atMs: number;
+}
+
 /** How long a list of forms serves to look up names in it. */
 const LIST_TTL_MS = 30_000;
+/** How long what a target knows is valid: runs, which are other jobs, add forms and fields to it. */
+const TARGET_TTL_MS = 5 * 60_000;
+/** How long a plan waits for targets that do not answer. */
+const TARGET_WAIT_MS = 2_000;
 
-/** How long a plan waits for targets that could know a name which the source does not. */
-const NAMES_WAIT_MS = 2_000;
-/** The same where a person asks for names. */
-const LONG_NAMES_WAIT_MS = 20_000;
-
-/** Decides which forms go into which targets. */
+/**
+ * Decides which forms go into which targets, by names: of the forms that are listed, of those that targets hold, and of those that slugs
+ * in the settings are bound to (L11). A form goes on under any slug that it gets; another one that gets its slug is not the
+ * one in the settings.
+ */
 export class Planner {
   readonly #options: PlannerOptions;
-  /** Forms that a target holds or held: when one is no longer listed, a run has to find out why. */
-  readonly #holdings: Holdings;
-  /** Which forms the settings mean by their names. */
-  readonly slugs: BoundSlugs;
+  /** As each target said last. */
+  readonly #known = new Map<string, KnownTarget>();
   /** Field IDs that were looked for in old answers, and those of them that were found. */
   readonly #searched = new Set<string>();
   readonly #inAnswers = new Set<string>();
   /** The forms as last listed, and every name that each form had since this process began. */
   #listed: { readonly forms: readonly Form[]; readonly atMs: number } | undefined;
   readonly #named = new Map<string, FormIdentity>();
+  /** IDs of forms by the names in the settings, as they were first listed. */
+  readonly #meant = new Map<string, string>();
   #status: PlanStatus = { plan: null, at: null, problem: null };
 
   constructor(options: PlannerOptions) {
     this.#options = options;
-    this.slugs = new BoundSlugs(options);
-    this.#holdings = new Holdings(options);
   }
 
   get status(): PlanStatus {
@@ -107,8 +118,7 @@ export class Planner {
 
   /**
    * A new plan. A form that was mirrored and is no longer listed stays in the plan until a run has found it gone (L8), so
-   * that people learn of it. With `waitForTargets` every target is first asked for its forms; otherwise that happens
-   * at the same time, for the next plan, and no target can delay this one (L12). Rejects as `listForms` does.
+   * that people learn of it. Rejects as `listForms` does.
    */
   async plan(signal: AbortSignal, options: PlanningOptions = {}): Promise<MirrorPlan> {
     const at = (): string => new Date(this.#options.clock.now()).toISOString();
@@ -124,15 +134,63 @@ export class Planner {
     }
   }
 
-  /** Drops a form from the next plans: a run into `target` has found it gone and recorded that. */
-  dropGone(target: string, formId: string): void {
-    this.#holdings.mirrored(target).delete(formId);
+  /** Asks a target for the names that it knows, unless it answered a moment ago. Rejects as the target does. */
+  async read(target: string, maxAgeMs = TARGET_TTL_MS): Promise<KnownTarget> {
+    const { openTarget, clock } = this.#options;
+    const before = this.#known.get(target);
+    if (before !== undefined && clock.now() - before.atMs < maxAgeMs) return before;
+    const { store } = await openTarget(target);
+    const fields = new Set<string>();
+    const states = await store.states();
+    for (const { state, fields: some } of states)
+      for (const { id } of some) fields.add(id).add(`${state.formId}:${id}`);
+    const slugs = new Map(Object.entries(await SLUGS.read(store)));
+    const known = { forms: await heldForms({ store }), fields, slugs, atMs: clock.now() };
+    this.#known.set(target, known);
+    return known;
+  }
+
+  /** A run has changed which forms a target holds: it is asked again. */
+  expire(target: string): void {
+    const known = this.#known.get(target);
+    if (known !== undefined) this.#known.set(target, { ...known, atMs: -Infinity });
+  }
+
+  /** The settings of a target, with each form by its ID where it is known which one is meant. */
+  settingsById<T extends NamingSettings>(settings: T): T {
+    const ids = this.#idsFor(settings);
+    const { forms, picks } = settings;
+    return {
+      ...settings,
+      forms: forms === '*' ? forms : forms.map((name) => ids.get(name) ?? name),
+      picks: picks && picksById(picks, ids),
+    };
   }
 
   /**
-   * Throws where nothing of `form` may be stored in `target`: SLUG_REUSED as {@link BoundSlugs.require} does, and SETTINGS while
+   * The ID of the form that the slug of `form` means in the settings of a target, where that is another one and nothing in these
+   * settings means `form` itself; null where all is well.
+   */
+  reusedFrom(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): string | null {
+    const settings = this.#settings(target);
+    if (settings === undefined || !formNames(settings).has(form.slug)) return null;
+    const ids = this.#idsFor(settings);
+    const meant = ids.get(form.slug) ?? form.id;
+    const isMeant = [...formNames(settings)].some((name) => (ids.get(name) ?? name) === form.id);
+    return meant === form.id || isMeant ? null : meant;
+  }
+
+  /** SLUG_REUSED where {@link reusedFrom} returns a form, as far as is known now; null otherwise. */
+  problemOf(target: string, form: FormIdentity): MirrorError | null {
+    const settings = this.#settings(target);
+    const first = this.reusedFrom(target, form);
+    return first === null || settings === undefined ? null : slugReused(settings, form, first);
+  }
+
+  /**
+   * Throws where nothing of `form` may be stored in `target`: SLUG_REUSED where its slug means another form, and SETTINGS while
    * a name in TARGET_HASH_FIELDS matches nothing and may mean answers of it. `form`: as the run that is about to store it
-   * sees it; `keep`: it is about to. Rejects as `listForms` and the target do.
+   * sees it; `keep`: it is about to, so the target keeps which form its slug means. Rejects as `listForms` and the target do.
    */
   async requireNames(
     target: string,
@@ -140,35 +198,37 @@ export class Planner {
     signal: AbortSignal,
     keep: boolean,
   ): Promise<void> {
-    await this.slugs.require(target, form, keep);
-    const settings = this.#options.targets.find(({ name }) => name === target);
-    const hashed = settings && this.slugs.settingsById(settings).picks?.hashed;
-    if (settings === undefined || hashed === undefined || namesWholeForm(hashed, form)) return;
-    // No name, no mistake in one.
-    if (hashed.forms.size + hashed.fields.size + hashed.fieldsOfForms.size === 0) return;
-    const held = await this.#holdings.requireForms(target);
-    const listed = await this.listedForms(signal);
-    const known = (forms: readonly Form[], more: ReadonlySet<string>): KnownNames => ({
-      forms: [...forms.filter(({ id }) => id !== form.id), form],
-      held: [...held, ...this.#named.values()],
-      fields: more,
-      ids: this.slugs.ids,
-    });
-    const open = (names: KnownNames): UnmatchedName[] =>
-      unmatchedNames([settings], names).filter(
+    const settings = this.#settings(target);
+    if (settings === undefined) return;
+    const { slugs } = await this.read(target);
+    const refuseReused = (): void => {
+      const problem = this.problemOf(target, form);
+      if (problem !== null) throw problem;
+    };
+    this.#note([form]);
+    refuseReused();
+    const isMeant = this.#idsFor(settings).get(form.slug) === form.id && form.slug !== form.id;
+    if (keep && isMeant && !slugs.has(form.slug)) {
+      const { store } = await this.#options.openTarget(target);
+      slugs.set(form.slug, await bindSlug(store, form.slug, form.id));
+      // Another process may have kept another form.
+      refuseReused();
+    }
+    const hashed = this.settingsById(settings).picks?.hashed;
+    if (hashed === undefined || namesWholeForm(hashed, form)) return;
+    const unmatched = (forms: readonly Form[]): UnmatchedName[] => {
+      const names = this.#names([...forms.filter(({ id }) => id !== form.id), form]);
+      return unmatchedNames([settings], names).filter(
         (each) => each.variable === settings.variables.hashFields && mayConcern(each, form, names),
       );
-    const first = known(listed, this.#inAnswers);
-    if (open(first).length > 0) {
-      const isOld = this.#options.clock.now() - (this.#listed?.atMs ?? 0) > LIST_TTL_MS;
-      const forms = isOld ? await this.#list(signal) : listed;
-      await this.#holdings.lookUpFields(target);
-      const fields = this.#holdings.fields([target]) ?? new Set<string>();
-      await this.#search(forms, open(known(forms, fields)), signal);
-      const [mistake] = open(known(forms, fields.union(this.#inAnswers)));
-      if (mistake !== undefined) throw heldBack(mistake, form, target);
-    }
-    this.#noteNames([form]);
+    };
+    if (unmatched(await this.listedForms(signal)).length === 0) return;
+    const isOld = this.#options.clock.now() - (this.#listed?.atMs ?? 0) > LIST_TTL_MS;
+    const forms = isOld ? await this.#list(signal) : await this.listedForms(signal);
+    await this.read(target, LIST_TTL_MS);
+    await this.#search(forms, unmatched(forms), signal);
+    const [mistake] = unmatched(forms);
+    if (mistake !== undefined) throw heldBack(mistake, form, target);
   }
 
   /** The forms as last listed. Rejects as `listForms` does. */
@@ -176,92 +236,96 @@ export class Planner {
     return this.#listed?.forms ?? (await this.#list(signal));
   }
 
-  async #list(
-    signal: AbortSignal,
-    options: Pick<PlanningOptions, 'inTurn'> = {},
-  ): Promise<readonly Form[]> {
-    const forms = await this.#options.listForms(signal, options);
+  async #list(signal: AbortSignal, inTurn = false): Promise<readonly Form[]> {
+    const forms = await this.#options.listForms(signal, { inTurn });
     const now = this.#options.clock.now();
     // The forms of other pages come from an earlier listing, so its age stays.
-    this.#listed = { forms, atMs: options.inTurn === true ? (this.#listed?.atMs ?? now) : now };
-    this.#noteNames(forms);
+    this.#listed = { forms, atMs: inTurn ? (this.#listed?.atMs ?? now) : now };
+    this.#note(forms);
     return forms;
   }
 
-  #noteNames(forms: readonly FormIdentity[]): void {
-    this.slugs.noteForms(forms);
+  /** Notes the names of forms, and what names in the settings mean that meant nothing before. An ID goes before a slug. */
+  #note(forms: readonly FormIdentity[]): void {
     for (const { id, slug, name } of forms) this.#named.set(`${id}\n${slug}`, { id, slug, name });
+    for (const name of this.#options.targets.flatMap((settings) => [...formNames(settings)])) {
+      const form = forms.find(({ id }) => id === name) ?? forms.find(({ slug }) => slug === name);
+      if (form !== undefined && !this.#meant.has(name)) this.#meant.set(name, form.id);
+    }
   }
 
   async #plan(
     signal: AbortSignal,
-    { waitForTargets = false, namesOnly = false, inTurn = false }: PlanningOptions,
+    { waitForTargets = false, inTurn = false }: PlanningOptions,
   ): Promise<MirrorPlan> {
-    const { targets } = this.#options;
-    const listed = await this.#list(signal, { inTurn });
-    const asked = namesOnly ? [] : targets;
-    const lookups = asked.map(({ name }) => this.#lookUp(name));
-    if (waitForTargets) await Promise.all(lookups);
+    const { targets, clock, logger } = this.#options;
+    const listed = await this.#list(signal, inTurn);
+    const answers = Promise.all(
+      targets.map(({ name }) =>
+        this.read(name).catch((error: unknown) =>
+          logger.debug({ target: name, err: error }, 'The target did not list its forms.'),
+        ),
+      ),
+    );
+    await (waitForTargets ? answers : withinTime(answers, TARGET_WAIT_MS, clock));
     const shown = new Map(listed.map((form) => [form.id, form]));
     const plans = new Map<string, FormPlan & { targets: string[] }>();
     for (const settings of targets) {
       const { name: target } = settings;
-      const { forms } = this.slugs.settingsById(settings);
-      const mirrored = this.#holdings.mirrored(target);
-      const known = new Map([...mirrored, ...listed.map((form) => [form.id, form] as const)]);
+      const { forms } = this.settingsById(settings);
+      const held = (this.#known.get(target)?.forms ?? []).filter(
+        ({ goneAtMs }) => goneAtMs === null,
+      );
+      const known = new Map([...held, ...listed].map((form) => [form.id, form]));
       for (const { id, slug, name } of known.values()) {
         // Its runs report why it is not copied.
-        const isReused = this.slugs.reusedFrom(target, { id, slug }) !== null;
+        const isReused = this.reusedFrom(target, { id, slug }) !== null;
         if (!choosesForm(forms, { id, slug }) && !isReused) continue;
         const form = { id, slug, name };
         const plan = plans.get(id) ?? { form, targets: [], listed: shown.get(id) ?? null };
         plan.targets.push(target);
         plans.set(id, plan);
-        mirrored.set(id, plan.form);
       }
     }
-    const shortMs = namesOnly ? LONG_NAMES_WAIT_MS : NAMES_WAIT_MS;
-    const waitMs = waitForTargets ? null : shortMs;
-    const unmatched = await this.#unmatched(listed, waitMs, signal);
-    return { forms: [...plans.values()], unmatched };
+    return { forms: [...plans.values()], unmatched: await this.#unmatched(listed, signal) };
   }
 
-  /** Asks a target once which forms it holds, and which of them slugs mean. Never rejects. */
-  async #lookUp(target: string): Promise<void> {
-    await this.#holdings.lookUpForms(target);
-    await this.slugs.load(target).catch((error: unknown) => {
-      const about = { target, err: error };
-      this.#options.logger.debug(about, 'The target did not say which forms slugs mean.');
-    });
+  /** Reads no answer while the forms of the workspace and the targets have every name. */
+  async #unmatched(forms: readonly Form[], signal: AbortSignal): Promise<UnmatchedName[]> {
+    const { targets } = this.#options;
+    const unmatched = unmatchedNames(targets, this.#names(forms));
+    const isCertain = targets.every(({ name }) => this.#known.has(name));
+    if (unmatched.length === 0 || !isCertain) return [];
+    return (await this.#search(forms, unmatched, signal))
+      ? unmatchedNames(targets, this.#names(forms))
+      : [];
   }
 
-  /** Asks no target and reads no answer while the forms of the workspace have every name. `waitMs`: null for as long as it takes. */
-  async #unmatched(
-    forms: readonly Form[],
-    waitMs: number | null,
-    signal: AbortSignal,
-  ): Promise<UnmatchedName[]> {
-    const { targets, clock } = this.#options;
-    const names = targets.map(({ name }) => name);
-    const before = [...this.#named.values(), ...(this.#holdings.forms(names) ?? [])];
-    const known = { forms, held: before, fields: this.#inAnswers, ids: this.slugs.ids };
-    if (unmatchedNames(targets, known).length === 0) return [];
-    const lookups = Promise.all(
-      names.flatMap((name) => [this.#lookUp(name), this.#holdings.lookUpFields(name)]),
-    );
-    await (waitMs === null ? lookups : withinTime(lookups, waitMs, clock));
-    const [held, fields] = [this.#holdings.forms(names), this.#holdings.fields(names)];
-    if (held === null || fields === null || !names.every((name) => this.slugs.isLoaded(name))) {
-      return [];
-    }
-    const namesKnown = (): KnownNames => ({
+  /** All names that are known. */
+  #names(forms: readonly Form[]): KnownNames {
+    const known = [...this.#known.values()];
+    return {
       forms,
-      held: [...before, ...held],
-      fields: fields.union(this.#inAnswers),
-      ids: this.slugs.ids,
-    });
-    if (!(await this.#search(forms, unmatchedNames(targets, namesKnown()), signal))) return [];
-    return unmatchedNames(targets, namesKnown());
+      held: [...this.#named.values(), ...known.flatMap((target) => target.forms)],
+      fields: known.reduce((all, { fields }) => all.union(fields), this.#inAnswers),
+      ids: new Map(this.#options.targets.flatMap((settings) => [...this.#idsFor(settings)])),
+    };
+  }
+
+  /** IDs of forms by the names in the settings of a target: as it keeps them, or another target, or as they were first listed. */
+  #idsFor(settings: NamingSettings): Map<string, string> {
+    const own = this.#known.get(settings.name);
+    const kept = [own, ...this.#known.values()].map((known) => known?.slugs ?? new Map());
+    return new Map(
+      [...formNames(settings)].flatMap((name): [string, string][] => {
+        const id = [...kept, this.#meant].find((ids) => ids.has(name))?.get(name);
+        return id === undefined ? [] : [[name, id]];
+      }),
+    );
+  }
+
+  #settings(target: string): NamingSettings | undefined {
+    return this.#options.targets.find(({ name }) => name === target);
   }
 
   /** Looks for fields in old answers, once for each field; false when the answers could not be read. */
@@ -272,7 +336,7 @@ export class Planner {
   ): Promise<boolean> {
     const names = unmatched
       .filter(({ kind }) => kind === 'field')
-      .map(({ name }) => searchedName(name, { forms, ids: this.slugs.ids }));
+      .map(({ name }) => searchedName(name, this.#names(forms)));
     const wanted = new Set(names).difference(this.#searched);
     if (wanted.size === 0) return true;
     try {

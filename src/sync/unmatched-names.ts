@@ -1,15 +1,42 @@
+import { MirrorError } from '../base/errors.ts';
 import { looksLikeKey } from '../base/key-like.ts';
 import { type NamedThing, nearestName } from '../base/nearest-name.ts';
+import { printable } from '../base/printable.ts';
 import {
   type FieldNames,
   type FieldPicks,
+  formNamesIn,
   isPicked,
   namesWholeForm,
   picksById,
   splitName,
 } from '../mirror/picks.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import { choosesForm, type FormChoice } from './form-choice.ts';
+
+/** Which forms a target mirrors, as TARGET_FORMS says: all, or form IDs and slugs. */
+export type FormChoice = '*' | readonly string[];
+
+/** True when `choice` names the form, by ID or slug. */
+export function choosesForm(choice: FormChoice, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
+  return choice === '*' || choice.includes(form.id) || choice.includes(form.slug);
+}
+
+/**
+ * The form that a person means by an ID, a slug, or, where only one has it, its name, or an ID or slug as shown to
+ * people.
+ */
+export function findForm<T extends FormIdentity>(
+  listed: readonly T[],
+  wanted: string,
+): T | undefined {
+  const forms = [...new Map(listed.map((form) => [form.id, form])).values()];
+  const exact = forms.find((form) => choosesForm([wanted], form));
+  if (exact !== undefined) return exact;
+  const named = forms.filter((form) => form.name.toLowerCase() === wanted.toLowerCase());
+  if (named.length === 1) return named[0];
+  const shown = forms.filter(({ id, slug }) => [id, slug].map(printable).includes(wanted));
+  return shown.length === 1 ? shown[0] : undefined;
+}
 
 /** A name in TARGET_FORMS, TARGET_FIELDS or TARGET_HASH_FIELDS that no form and no field has: a mistake in the settings. */
 export interface UnmatchedName {
@@ -43,6 +70,38 @@ export interface NamingSettings {
   };
 }
 
+/** The names of forms in the settings of a target, IDs and slugs, by the variable that they are in. */
+const namesByVariable = ({
+  forms,
+  picks,
+  variables,
+}: NamingSettings): [variable: string, names: ReadonlySet<string>][] => [
+  [variables.forms, new Set(forms === '*' ? [] : forms)],
+  [variables.fields, new Set(picks && formNamesIn(picks))],
+  [variables.hashFields, new Set(picks && formNamesIn(picks.hashed))],
+];
+
+/** All names of forms in the settings of a target, IDs and slugs. */
+export const formNames = (settings: NamingSettings): Set<string> =>
+  namesByVariable(settings).reduce((all, [, names]) => all.union(names), new Set<string>());
+
+/** Why nothing of `form` is copied (L11). `first`: the ID of the form that its slug named first. */
+export function slugReused(
+  settings: NamingSettings,
+  form: FormIdentity,
+  first: string,
+): MirrorError {
+  const { id, slug, name } = form;
+  const named = namesByVariable(settings).filter(([, names]) => names.has(slug));
+  const variables = named.map(([variable]) => variable).join(' and ');
+  return new MirrorError(
+    'SLUG_REUSED',
+    `${variables} ${named.length === 1 ? 'names' : 'name'} ${slug}, which first meant form ${first}. At the source, form ` +
+      `"${name}" (${id}) has that slug now, so nothing of it is copied into target ${settings.name}. Write an ID in place of ` +
+      `${slug}: ${first} for the form that was meant first, or ${id} for this one.`,
+  );
+}
+
 /** The names that settings can use. */
 export interface KnownNames {
   /** The forms of the workspace. */
@@ -54,7 +113,7 @@ export interface KnownNames {
    * ID, and as `<form ID>:<field ID>`.
    */
   readonly fields: ReadonlySet<string>;
-  /** IDs of forms by the names that mean them: see {@link BoundSlugs}. Any other name is an ID or a slug. */
+  /** IDs of forms by the names that mean them: see `Planner`. Any other name is an ID or a slug. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
@@ -80,38 +139,23 @@ export function unmatchedNames(
       const nearest = nearestForm(name, known) ?? null;
       add(target, { variable: variables.forms, name, kind: 'form', nearest });
     }
-    if (picks === undefined) continue;
-    const { fields: variable, hashFields } = variables;
-    for (const entry of entriesOf(picks)) {
-      const mistake = names.mistakeIn(entry);
-      if (mistake !== null) add(target, { variable, name: entry, ...mistake });
-    }
-    for (const entry of entriesOf(picks.hashed)) {
-      const mistake = names.mistakeIn(entry);
-      if (mistake !== null) add(target, { variable: hashFields, name: entry, ...mistake });
-    }
-  }
-  for (const { name: target, picks, variables } of targets) {
-    // One list may serve several targets, each of which mirrors a part of it.
-    const sharing = targets.filter((one) => one.variables.fields === variables.fields);
-    for (const name of picks === undefined ? [] : entriesOf(picks)) {
-      const variable = variables.fields;
-      const isKnown = found.get(`${variable}\n${name}`)?.kind ?? 'unchosen';
-      if (isKnown !== 'unchosen' || sharing.some((one) => names.isAnyChosen(name, one.forms))) {
-        continue;
+    const lists = [
+      [variables.fields, picks, 'unchosen'],
+      [variables.hashFields, picks?.hashed, 'unpicked'],
+    ] as const;
+    for (const [variable, fields, unused] of lists) {
+      // One list may serve several targets, each of which takes a part of it.
+      const sharing = targets.filter((one) => Object.values(one.variables).includes(variable));
+      const isUsed = (one: NamingSettings, entry: string): boolean =>
+        unused === 'unchosen'
+          ? names.isAnyChosen(entry, one.forms)
+          : one.picks !== undefined && names.isAnyPicked(entry, one.picks);
+      for (const name of fields === undefined ? [] : entriesOf(fields)) {
+        const mistake = names.mistakeIn(name);
+        if (mistake !== null) add(target, { variable, name, ...mistake });
+        else if (!sharing.some((one) => isUsed(one, name)))
+          add(target, { variable, name, kind: unused, nearest: null });
       }
-      add(target, { variable, name, kind: 'unchosen', nearest: null });
-    }
-  }
-  for (const { name: target, picks, variables } of targets) {
-    const sharing = targets.filter((one) => one.variables.hashFields === variables.hashFields);
-    for (const name of picks === undefined ? [] : entriesOf(picks.hashed)) {
-      const variable = variables.hashFields;
-      const isKnown = found.get(`${variable}\n${name}`)?.kind ?? 'unpicked';
-      // One list may serve several targets, each of which selects a part of it.
-      const isPickedHere = sharing.some((one) => one.picks && names.isAnyPicked(name, one.picks));
-      if (isKnown !== 'unpicked' || isPickedHere) continue;
-      add(target, { variable, name, kind: 'unpicked', nearest: null });
     }
   }
   return [...found.values()];
