@@ -120,7 +120,7 @@ async function countNewAnswers(app: App, name: string, formId: string, afterMs: 
 }
 
 /** So many runs and rejected submissions the page of a form shows. */
-const [SHOWN_RUNS, SHOWN_REJECTED] = [20, 50];
+const [SHOWN_RUNS, SHOWN_REJECTED] = [10, 50];
 
 async function readDetails(app: App, name: string, formId: string): Promise<FormDetails> {
   const target = await app.target(name);
@@ -129,11 +129,9 @@ async function readDetails(app: App, name: string, formId: string): Promise<Form
     return {
       runs: await form.runs(SHOWN_RUNS),
       rejected: { total: rejected.length, entries: rejected.slice(0, SHOWN_REJECTED) },
-      fields: form.fields,
-      ranges: form.state.ranges,
     };
   });
-  return found ?? { runs: [], rejected: { total: 0, entries: [] }, fields: [], ranges: [] };
+  return found ?? { runs: [], rejected: { total: 0, entries: [] } };
 }
 
 /** Throws what a person has to put right before anything runs; a source that is down for the moment is waited for. */

@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Clock } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { isLoopback } from '../base/transport.ts';
@@ -11,7 +10,6 @@ import { isLoopback } from '../base/transport.ts';
 export interface AccessOptions {
   /** ADMIN_PASSWORD; undefined: open to everyone who types a loopback address. */
   readonly adminPassword: string | undefined;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -28,9 +26,6 @@ const ADMIN_USER = 'admin';
 const WRONG_PASSWORDS = { max: 10, timeWindow: 60_000 };
 /** Addresses remembered; beyond that the least recently used one is forgotten. */
 const MAX_ADDRESSES = 10_000;
-/** The answer to a wrong password takes so long; beyond so many that wait at one time it comes at once. */
-const WRONG_DELAY_MS = 400;
-const MAX_DELAYED = 100;
 
 /**
  * A server that admits only those who may read: see {@link guardAccess}. Throws SETTINGS where other machines could reach it
@@ -62,7 +57,7 @@ export async function openGuarded({
 
 /**
  * Sets security headers on every answer, and admits only those who may read: with a password HTTP Basic as `admin`, or
- * `Authorization: Bearer <password>`, compared in constant time; without one only local names. Wrong passwords are slowed by
+ * `Authorization: Bearer <password>`, compared in constant time; without one only local names. Wrong passwords are limited by
  * address, the right one never: behind a proxy everyone may share an address, and a guesser must not lock out the others. What
  * withstands guessing is the length of the password, which the settings demand where others reach the page.
  */
@@ -120,12 +115,11 @@ export function isLocalHostHeader(header: string | undefined): boolean {
 async function guardByPassword(
   app: FastifyInstance,
   adminPassword: string,
-  { clock, logger }: AccessOptions,
+  { logger }: AccessOptions,
 ): Promise<void> {
   const expected = digest(`${ADMIN_USER}:${adminPassword}`);
   await app.register(rateLimit, { global: false, cache: MAX_ADDRESSES, ...WRONG_PASSWORDS });
   const limit = app.createRateLimit();
-  let delayed = 0;
   app.addHook('onRequest', async (request, reply) => {
     if (isOpen(request)) return undefined;
     const { authorization } = request.headers;
@@ -136,10 +130,6 @@ async function guardByPassword(
     const isLimited = !wrong.isAllowed && wrong.isExceeded;
     if (!isLimited)
       logger.warn({ from: request.ip }, 'A wrong password was sent to the status page.');
-    if (delayed < MAX_DELAYED) {
-      delayed++;
-      await clock.sleep(WRONG_DELAY_MS).finally(() => delayed--);
-    }
     return isLimited ? refuseForNow(reply, wrong.ttlInSeconds) : refuse(reply);
   });
 }

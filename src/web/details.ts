@@ -1,8 +1,7 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FormReport, TargetReport } from '../health/report.ts';
-import type { Range } from '../mirror/form-state.ts';
-import type { Entry, Run, StoredField } from '../mirror/port.ts';
+import type { Entry, Run } from '../mirror/port.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
 
 /** What a target keeps of one form, for the form's own page: names, counts and times, no answer. */
@@ -11,8 +10,6 @@ export interface FormDetails {
   readonly runs: readonly Run[];
   /** Submissions that could not be stored unchanged: how many, and some of them. */
   readonly rejected: { readonly total: number; readonly entries: readonly Entry[] };
-  readonly fields: readonly StoredField[];
-  readonly ranges: readonly Range[];
 }
 
 /** See {@link DetailsReader}. */
@@ -25,8 +22,6 @@ export interface DetailsOptions {
 
 /** A target that is slower leaves its part of the page empty. */
 const LIMIT_MS = 3_000;
-/** Forms that are remembered. */
-const MOST_KNOWN = 100;
 
 interface Known {
   readonly details: Promise<FormDetails>;
@@ -57,7 +52,7 @@ export class DetailsReader {
     let known = this.#known.get(key);
     if (known === undefined || atMs - known.atMs >= restMs || known.lastRun !== lastRun) {
       known = { details: read(form.target, form.form.id), atMs, lastRun };
-      if (restMs > 0) this.#keep(key, known);
+      if (restMs > 0) this.#known.set(key, known);
     }
     try {
       return (await withinTime(known.details, LIMIT_MS, clock)) ?? null;
@@ -66,12 +61,5 @@ export class DetailsReader {
       logger.debug({ err: error }, 'The details of a form cannot be read.');
       return null;
     }
-  }
-
-  #keep(key: string, known: Known): void {
-    this.#known.delete(key);
-    this.#known.set(key, known);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
 }

@@ -13,7 +13,6 @@ import type { FormDetails } from './details.ts';
 import { COMPARE_CHOICE, formActions, remedyButton } from './actions.ts';
 import { type Html, type HtmlPart, html } from './html.ts';
 import {
-  folded,
   listTable,
   pauseText,
   problemBox,
@@ -33,7 +32,7 @@ export interface DetailedForm {
   readonly details: FormDetails | null;
 }
 
-/** The page of one form: its health in each target, its recent runs, its rejected submissions, fields and ranges. Pure. */
+/** The page of one form: its health in each target, its recent runs, its rejected submissions. Pure. */
 export function formMain(report: Report, forms: readonly DetailedForm[], mayAct: boolean): Html {
   const reports = forms.map((form) => form.report);
   const form = reports[0]?.form;
@@ -82,7 +81,7 @@ function targetCard(
         </div>`,
     )}
     ${facts(report, nowMs)}
-    ${details === null ? html`<p class="problem waiting">${report.target} did not answer in time: its runs, rejected submissions, fields and ranges are not shown.</p>` : detailParts(report.target, details, nowMs)}
+    ${details === null ? html`<p class="problem waiting">${report.target} did not answer in time: its runs and rejected submissions are not shown.</p>` : detailParts(report.target, details, nowMs)}
   </section>`;
 }
 
@@ -113,31 +112,20 @@ function facts(form: FormReport, nowMs: number): Html {
   </dl>`;
 }
 
-/** So many runs are shown unfolded. */
-const SHOWN_RUNS = 10;
-/** A form may be cut into thousands. */
-const MOST_RANGES = 200;
-
-function detailParts(target: string, details: FormDetails, nowMs: number): Html {
-  const { runs, rejected, fields, ranges } = details;
-  const earlier = runs.slice(SHOWN_RUNS);
-  const due = ranges.filter(({ isDue }) => isDue).length;
+function detailParts(target: string, { runs, rejected }: FormDetails, nowMs: number): Html {
   return html`${
     runs.length > 0 &&
     html`<h3>Recent runs</h3>
-      ${runsTable('Newest first', runs.slice(0, SHOWN_RUNS), nowMs)}`
+      ${runsTable(runs, nowMs)}`
   }
-  ${earlier.length > 0 && folded(`runs-${target}`, plural(earlier.length, 'earlier run'), runsTable('Newest first', earlier, nowMs))}
   ${
     rejected.total > 0 &&
     html`<h3 id="${rejectedAnchor(target)}">${plural(rejected.total, 'rejected submission')}</h3>
       ${rejectedTable(rejected, nowMs)}`
-  }
-  ${fields.length > 0 && folded(`fields-${target}`, plural(fields.length, 'field'), fieldsTable(fields))}
-  ${ranges.length > 1 && folded(`ranges-${target}`, `${plural(ranges.length, 'range')}${due > 0 ? `, ${count(due)} due` : ''}`, rangesTable(ranges, nowMs))}`;
+  }`;
 }
 
-function runsTable(caption: string, runs: FormDetails['runs'], nowMs: number): Html {
+function runsTable(runs: FormDetails['runs'], nowMs: number): Html {
   const columns = [
     'Ended',
     'Outcome',
@@ -165,7 +153,7 @@ function runsTable(caption: string, runs: FormDetails['runs'], nowMs: number): H
     ];
     return { cells, note: run.error };
   });
-  return listTable(caption, columns, rows);
+  return listTable('Newest first', columns, rows);
 }
 
 function rejectedTable({ total, entries }: FormDetails['rejected'], nowMs: number): Html {
@@ -175,43 +163,4 @@ function rejectedTable({ total, entries }: FormDetails['rejected'], nowMs: numbe
   const part = entries.length < total ? ` (${count(entries.length)} of ${count(total)})` : '';
   const caption = `Submissions and answers that could not be stored unchanged${part}`;
   return listTable(caption, ['Submission', 'Reason', 'Status', 'Last seen'], rows);
-}
-
-function fieldsTable(fields: FormDetails['fields']): Html {
-  const rows = fields.map(({ id, label, column, isInForm }) => ({
-    cells: [
-      html`<bdi>${label}</bdi>`,
-      html`<span class="id">${id}</span>`,
-      column === null ? 'none before the first answer' : html`<code>${column}</code>`,
-      isInForm ? 'yes' : 'no longer',
-    ],
-  }));
-  return listTable(
-    'A field keeps its column',
-    ['Label', 'Field ID', 'Column', 'In the form'],
-    rows,
-  );
-}
-
-function rangesTable(ranges: FormDetails['ranges'], nowMs: number): Html {
-  const rows = ranges
-    .toReversed()
-    .slice(0, MOST_RANGES)
-    .map(({ fromMs, toMs, readAtMs, isDue }) => ({
-      cells: [
-        rangeText(fromMs, toMs),
-        timeAgo(readAtMs, nowMs),
-        isDue ? stateMark('working', 'due') : stateMark('ok', 'compared'),
-      ],
-    }));
-  const more = ranges.length - rows.length;
-  const caption = `The form is read in ranges of submission time, newest first${more > 0 ? `; ${count(more)} older ones are not shown` : ''}`;
-  return listTable(caption, ['Submitted', 'Answers as of', 'State'], rows);
-}
-
-/** Ranges begin and end at midnight UTC. */
-function rangeText(fromMs: number | null, toMs: number | null): string {
-  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-  if (fromMs === null) return toMs === null ? 'all' : `before ${day(toMs)}`;
-  return toMs === null ? `since ${day(fromMs)}` : `${day(fromMs)} to ${day(toMs)}`;
 }

@@ -9,7 +9,6 @@ import {
   type QueueReport,
   type Report,
   type SourceReport,
-  STATE_TITLES,
   stateOfAll,
   type TargetReport,
 } from '../health/report.ts';
@@ -31,38 +30,29 @@ import {
   timeUntil,
 } from './parts.ts';
 
-/** The part of the matrix that an address asks for: `/?q=…&state=…&page=…`. */
+/** The part of the matrix that an address asks for: `/?q=…&page=…`. */
 export interface ListQuery {
   /** Part of a form's name, slug or ID; empty: all. */
   readonly q: string;
-  /** Only forms that are in this state in some target; null: all. */
-  readonly state: HealthState | null;
   /** From 1; one that is too high is the last. */
   readonly page: number;
 }
-
-/** All forms, from the first. */
-export const WHOLE_LIST: ListQuery = { q: '', state: null, page: 1 };
 
 const LONGEST_SEARCH = 200;
 
 /** Reads a query; what makes no sense asks for everything. Pure. */
 export function readListQuery(query: unknown): ListQuery {
-  const given = (query ?? {}) as Readonly<Record<string, unknown>>;
-  const textOf = (name: string): string => {
-    const value: unknown = [given[name]].flat()[0];
-    return typeof value === 'string' ? value : '';
+  const { q, page } = (query ?? {}) as Readonly<Record<string, unknown>>;
+  return {
+    q: typeof q === 'string' ? q.trim().slice(0, LONGEST_SEARCH) : '',
+    page: typeof page === 'string' && /^[1-9]\d{0,6}$/.test(page) ? Number(page) : 1,
   };
-  const page = /^[1-9]\d{0,6}$/.test(textOf('page')) ? Number(textOf('page')) : 1;
-  const state = HEALTH_STATES.find((one) => one === textOf('state')) ?? null;
-  return { q: textOf('q').trim().slice(0, LONGEST_SEARCH), state, page };
 }
 
 /** The address of a list. */
-export function listPath({ q, state, page }: ListQuery): string {
+export function listPath({ q, page }: ListQuery): string {
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
-  if (state !== null) params.set('state', state);
   if (page > 1) params.set('page', String(page));
   return params.size === 0 ? '/' : `/?${params.toString()}`;
 }
@@ -85,14 +75,10 @@ const LEAST_FORMS = 8;
 function listForms(report: Report, query: ListQuery) {
   const all = withCells(report);
   const wanted = plain(query.q);
-  const found = all.filter(({ form: { id, slug, name } }) =>
-    [id, slug, name].some((text) => plain(text).includes(wanted)),
-  );
-  const isIn = ({ cells }: ListedForm, state: HealthState): boolean =>
-    cells.some((cell) => cell?.state === state);
-  const { state } = query;
-  const matching = found
-    .filter((form) => state === null || isIn(form, state))
+  const matching = all
+    .filter(({ form: { id, slug, name } }) =>
+      [id, slug, name].some((text) => plain(text).includes(wanted)),
+    )
     .toSorted((a, b) => rank(a.state) - rank(b.state) || compareNames(a.form, b.form));
   const targets = Math.max(1, report.targets.length);
   const size = Math.max(LEAST_FORMS, Math.floor(CELLS_PER_PAGE / targets));
@@ -106,10 +92,6 @@ function listForms(report: Report, query: ListQuery) {
     first: from + 1,
     page,
     pages,
-    /** How many of those that match the search are in a state in some target. */
-    inState: new Map(
-      HEALTH_STATES.map((one) => [one, found.filter((form) => isIn(form, one)).length]),
-    ),
   };
 }
 
@@ -205,50 +187,32 @@ const FEW_FORMS = 5;
 function formsCard(report: Report, options: OverviewOptions): Html {
   const { query } = options;
   const list = listForms(report, query);
-  const hasTools = list.all > FEW_FORMS || query.q !== '' || query.state !== null;
   return html`<section class="card" aria-label="Forms">
     <header><h2>Forms</h2></header>
-    ${hasTools && tools(list, query)}
+    ${(list.all > FEW_FORMS || query.q !== '') && search(query)}
     ${list.shown.length === 0 ? nothingFound(query) : matrix(report, list, options.mayAct)}
     ${list.pages > 1 && pager(list, query)}
   </section>`;
 }
 
-function tools(list: FormList, { q, state }: ListQuery): Html {
-  const chip = (one: HealthState | null, words: Html | string): Html =>
-    html`<a
-      class="${one}"
-      href="${listPath({ q, state: one, page: 1 })}"
-      ${one === state && html` aria-current="true"`}
-      >${words}</a
-    >`;
-  const states = HEALTH_STATES.filter((one) => one === state || (list.inState.get(one) ?? 0) > 0);
-  return html`<div class="tools">
-    <form role="search" action="/" method="get">
-      <label
-        >Name, slug or ID<br /><input
-          type="search"
-          id="q"
-          name="q"
-          value="${q}"
-          maxlength="200"
-          autocomplete="off"
-      /></label>
-      ${state !== null && html`<input type="hidden" name="state" value="${state}" />`}
-      <button>Search</button>
-    </form>
-    <nav class="chips" aria-label="Only forms in a state">
-      ${chip(null, 'All')}
-      ${states.map((one) => chip(one, html`${stateIcon(one)} ${STATE_TITLES[one]} ${count(list.inState.get(one) ?? 0)}`))}
-    </nav>
-  </div>`;
-}
+const search = ({ q }: ListQuery): Html =>
+  html`<form class="tools" role="search" action="/" method="get">
+    <label
+      >Name, slug or ID<br /><input
+        type="search"
+        id="q"
+        name="q"
+        value="${q}"
+        maxlength="200"
+        autocomplete="off"
+    /></label>
+    <button>Search</button>
+  </form>`;
 
-const nothingFound = ({ q, state }: ListQuery): Html => {
-  const named = q !== '' && html` with <b>${q}</b> in its name, slug or ID`;
-  const where = state !== null && ` in the state “${STATE_TITLES[state]}”`;
-  return html`<p class="empty">No form${named}${where}. <a href="/">All forms</a></p>`;
-};
+const nothingFound = ({ q }: ListQuery): Html =>
+  html`<p class="empty">
+    No form with <b>${q}</b> in its name, slug or ID. <a href="/">All forms</a>
+  </p>`;
 
 /** From so many targets on the table scrolls within its card. */
 const WIDEST = 6;

@@ -29,8 +29,7 @@ export interface Page {
 const REFRESH_SECONDS = 10;
 
 /**
- * Updates the page in place while it is visible and nothing is selected, chosen or typed; keeps unfolded parts open and the focus where
- * it is; shows when the mirror does not answer. Without JavaScript the page reloads itself.
+ * Updates the page in place while it is visible and nothing is selected, chosen or typed; keeps the focus where it is; shows when the mirror does not answer. Without JavaScript the page reloads itself.
  */
 const REFRESH_SCRIPT = `
 const busy = () => document.hidden || String(getSelection()) || document.querySelector('input:checked') || (document.activeElement?.matches('input') && document.activeElement.value !== document.activeElement.defaultValue);
@@ -42,14 +41,12 @@ const refresh = async () => {
     if (!answer.ok) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     if (busy()) return;
-    const unfolded = [...document.querySelectorAll('details[open]')].map((one) => one.id);
     const focused = named(document.activeElement);
     document.title = page.title;
     for (const part of ['main', '#fresh', 'link[rel=icon]', 'footer']) {
       const [old, fresh] = [document.querySelector(part), page.querySelector(part)];
       if (old && fresh && old.outerHTML !== fresh.outerHTML) old.replaceWith(fresh);
     }
-    for (const id of unfolded) document.getElementById(id)?.setAttribute('open', '');
     if (focused && document.activeElement === document.body) document.querySelector(focused)?.focus({ preventScroll: true });
     document.body.classList.remove('lost');
   } catch {
@@ -251,10 +248,3 @@ export function listTable(
 
 const numberClass = (cell: HtmlPart): Html | null =>
   typeof cell === 'number' ? html` class="number"` : null;
-
-/** Folded away; `id` keeps it open when the page brings itself up to date. */
-export const folded = (id: string, words: string, content: Html): Html =>
-  html`<details id="${id}">
-    <summary>${words}</summary>
-    ${content}
-  </details>`;

@@ -54,7 +54,7 @@ a.fact { color: var(--link); }
 .skip { position: absolute; left: 8px; top: -60px; padding: 8px 14px; background: var(--card); }
 .skip:focus { top: 8px; }
 
-.top, .hero, .plant, .tools, .chips, .pager, footer, .card > header { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; }
+.top, .hero, .plant, .tools, .pager, footer, .card > header { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; }
 .top, .pager, footer { justify-content: space-between; }
 .top { padding: 18px 0; }
 .brand { color: var(--ink); font-weight: 650; text-decoration: none; }
@@ -103,10 +103,6 @@ input[type='search'] { width: 260px; max-width: 100%; }
 
 .tools { padding: 0 20px 12px; justify-content: space-between; align-items: end; }
 .tools label { font-size: 12px; color: var(--quiet); }
-.chips { gap: 6px; }
-.chips a { padding: 2px 10px; border-radius: 99px; background: var(--soft); color: var(--ink); font-size: 13px; text-decoration: none; }
-.chips a[aria-current] { background: var(--wash, var(--link-wash)); color: var(--tone, var(--link)); box-shadow: inset 0 0 0 1px; }
-.chips i { width: 16px; height: 16px; font-size: 10px; background: none; }
 .pager { padding: 12px 20px; border-top: 1px solid var(--line); font-size: 14px; }
 
 .scroll { overflow-x: auto; }
@@ -127,7 +123,6 @@ tr > :last-child { padding-right: 20px; }
 .name { font-weight: 600; color: var(--ink); text-decoration: none; }
 .name:hover { color: var(--link); text-decoration: underline; }
 progress { display: block; width: 180px; max-width: 100%; height: 6px; accent-color: var(--link); }
-details > summary { padding: 8px 20px 12px; cursor: pointer; color: var(--link); font-size: 14px; }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)); gap: 12px 20px; padding: 4px 20px 16px; }
 .facts dt { font-size: 12px; color: var(--quiet); }
 .facts dd { font-weight: 550; }

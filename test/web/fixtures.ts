@@ -165,8 +165,6 @@ export const run = (endedMsAgo: number, changes: Partial<Run> = {}): Run => ({
 export const NO_DETAILS: FormDetails = {
   runs: [],
   rejected: { total: 0, entries: [] },
-  fields: [],
-  ranges: [],
 };
 
 const SHEET =
@@ -299,14 +297,14 @@ export function failingReport(): Report {
 
 /** What the warehouse keeps of {@link FEEDBACK}. */
 export function feedbackDetails(): FormDetails {
-  const runs = Array.from({ length: 58 }, (_, at) => {
-    const outcome = at === 0 || at === 17 ? 'incomplete' : at === 31 ? 'failed' : 'ok';
+  const runs = Array.from({ length: 10 }, (_, at) => {
+    const outcome = at === 0 || at === 7 ? 'incomplete' : at === 4 ? 'failed' : 'ok';
     const error = {
       ok: null,
       incomplete: 'The source reports 412 submissions, and 409 were seen, without proof.',
       failed: 'Forms API, GET /submissions?formId=frm_1aa0z8&page=2: answered 502.',
     }[outcome];
-    const changes = { inserted: at % 5 === 0 ? 2 : 0, isWhole: at % 24 === 9 };
+    const changes = { inserted: at % 5 === 0 ? 2 : 0, isWhole: at === 9 };
     return run(35_000 + at * MINUTE, { outcome, error, ...changes });
   });
   const entry = (id: string, reason: string) => ({
@@ -317,12 +315,6 @@ export function feedbackDetails(): FormDetails {
     reason,
     atMs: NOW - 2 * HOUR,
   });
-  const field = (id: string, label: string, position: number, isInForm = true) => {
-    const column = label.toLowerCase().replaceAll(/\W+/g, '_');
-    return { id, label, position, column, isFilled: true, isInForm };
-  };
-  const day = (at: number): number => Date.parse(`${before(at * DAY).slice(0, 10)}T00:00:00.000Z`);
-  const bounds = [null, ...Array.from({ length: 14 }, (_, at) => day(15 - at)), null];
   return {
     runs,
     rejected: {
@@ -332,16 +324,6 @@ export function feedbackDetails(): FormDetails {
         entry('no-id:5f1d0c9ab2', 'The item has no ID.'),
       ],
     },
-    fields: [
-      field('field_1a', 'Your name', 0),
-      field('field_3c', 'How satisfied are you?', 1),
-      field('field_4d', 'Fax', 2, false),
-    ],
-    ranges: bounds.slice(1).map((toMs, at) => {
-      const isDue = at > 12;
-      const readAtMs = isDue ? null : NOW - (at + 1) * HOUR;
-      return { fromMs: bounds[at] ?? null, toMs, readAtMs, isDue };
-    }),
   };
 }
 
