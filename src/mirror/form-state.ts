@@ -32,6 +32,8 @@ export interface FormState {
   readonly isListDoubted: boolean;
   /** The settings that the rows were stored under; null before the first. */
   readonly storedUnder: StoredUnder | null;
+  /** What the views over its rows were made from, as a digest; null: they are to be made. */
+  readonly viewsDigest: string | null;
   /** The name of the newest commit: its time in microseconds, which never goes back. 0: there was none. */
   readonly commitUs: number;
   readonly tally: Tally;
@@ -98,6 +100,7 @@ export function newFormState(identity: Identity): FormState {
     recentlyDeleted: 0,
     isListDoubted: false,
     storedUnder: null,
+    viewsDigest: null,
     commitUs: 0,
     tally: EMPTY_TALLY,
   };

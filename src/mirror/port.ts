@@ -6,6 +6,9 @@ import type { Cell, Form, FormIdentity, PickedField, Row } from './types.ts';
  * the rows it speaks of. Operations reject with a MirrorError whose code begins with TARGET_.
  */
 
+/** The record in which polls keep when the workspace last agreed with a target, and on which forms. */
+export const AGREEMENT_RECORD = 'poll agreement';
+
 /** One target, open. */
 export interface Store extends AsyncDisposable {
   /** Calls are limited: what a poll agreed on is written only now and then. */

@@ -2,7 +2,7 @@ import type { ProblemCode } from '../base/catalogue.ts';
 import { type Claim, claimOf, type FormState } from '../mirror/form-state.ts';
 import { newPause, type Pause } from '../mirror/pauses.ts';
 import type { StoredUnder } from '../mirror/picks.ts';
-import type { Store } from '../mirror/port.ts';
+import { AGREEMENT_RECORD, type Store } from '../mirror/port.ts';
 
 /*
  * What a target keeps that belongs to no form, for every process that writes there: pauses, the forms that slugs mean, problems of
@@ -121,7 +121,7 @@ export interface Agreement {
 }
 
 /** The last agreement of a poll; null before the first. */
-export const AGREEMENT = new TargetRecord<Agreement | null>('poll agreement', null);
+export const AGREEMENT = new TargetRecord<Agreement | null>(AGREEMENT_RECORD, null);
 
 /** How many submissions the workspace has beyond the forms that the poll speaks for. */
 export interface Rest {

@@ -6,7 +6,16 @@ import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentMariadb } from '../support/lent-server.ts';
 import { createMysqlDatabase, mariadbMissing } from '../support/servers.ts';
-import { AGE, clock, formOf, messagesOf, NAME, row } from './store-fixtures.ts';
+import {
+  AGE,
+  claimed,
+  clock,
+  formOf,
+  freshnessAfterPolls,
+  messagesOf,
+  NAME,
+  row,
+} from './store-fixtures.ts';
 
 /*
  * What MySQL and MariaDB do otherwise than SQLite, which the simulation does not draw.
@@ -215,6 +224,18 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
       ).toEqual([{ n: '1', s: '2023-11-14 22:13:20.123000', a: null }]);
       expect(await query('SELECT `Näme \uFFFD` AS n FROM listed_labelled')).toEqual([{ n: 'x' }]);
     }
+  });
+
+  it('L17: moves the times of freshness by polls that agree', async () => {
+    await write('polled', (form) => form.commit({ rows: [row('a', {})], state: claimed }));
+    const open = () => parseTargetUrl(url).open('default', { clock, history: 'full' });
+    const { shown, expected } = await freshnessAfterPolls(open, 'form_polled', async () => {
+      const [found] = await query(
+        "SELECT CAST(submissions_as_of AS char) AS a, CAST(statuses_as_of AS char) AS b FROM freshness WHERE form = 'polled'",
+      );
+      return [Date.parse(`${String(found?.['a'])}Z`), Date.parse(`${String(found?.['b'])}Z`)];
+    });
+    expect(shown).toEqual(expected);
   });
 
   it('L14: of 1,200 fields are all there, most of them in one column', async () => {

@@ -7,7 +7,16 @@ import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { createDatabase, postgresMissing } from '../support/servers.ts';
-import { AGE, clock, formOf, messagesOf, NAME, row } from './store-fixtures.ts';
+import {
+  AGE,
+  claimed,
+  clock,
+  formOf,
+  freshnessAfterPolls,
+  messagesOf,
+  NAME,
+  row,
+} from './store-fixtures.ts';
 
 /*
  * What PostgreSQL does otherwise than SQLite, which the simulation does not draw.
@@ -143,6 +152,18 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     ).toEqual([{ submission_id: 'a', stored: true }]);
     const { result } = await write('nul', (form) => form.commit({ rows }));
     expect(result).toMatchObject({ unchanged: 2 });
+  });
+
+  it('L17: moves the times of freshness by polls that agree', async () => {
+    await write('polled', (form) => form.commit({ rows: [row('a', {})], state: claimed }));
+    const open = () => parseTargetUrl(url).open('default', { clock, history: 'full' });
+    const { shown, expected } = await freshnessAfterPolls(open, 'form_polled', async () => {
+      const [found] = await query(
+        "SELECT submissions_as_of AS a, statuses_as_of AS b FROM freshness WHERE form = 'polled'",
+      );
+      return [Number(found?.['a']), Number(found?.['b'])];
+    });
+    expect(shown).toEqual(expected);
   });
 
   it('L6: has failed where a constraint or a trigger of a person takes rows away', async () => {

@@ -8,7 +8,7 @@ import type { OpenForm, Store } from '../../src/mirror/port.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
-import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
+import { AGE, claimed, clock, formOf, freshnessAfterPolls, NAME, row } from './store-fixtures.ts';
 
 /*
  * Cases that the simulation does not draw: the limits of a database, its views, and traces of erased answers.
@@ -272,6 +272,15 @@ describe('a SQLite file', () => {
       form.commit({ state: (state) => wholeRead(state, Date.UTC(2026, 0, 1)) }),
     );
     expect(indexes()).toHaveLength(1);
+  });
+
+  it('L17: moves the times of freshness by polls that agree', async () => {
+    await write((form) => form.commit({ rows: [row('a', {})], state: claimed }));
+    const { shown, expected } = await freshnessAfterPolls(open, 'form_contact', async () => {
+      const [found] = query('SELECT submissions_as_of AS a, statuses_as_of AS b FROM freshness');
+      return [Date.parse(String(found?.['a'])), Date.parse(String(found?.['b']))];
+    });
+    expect(shown).toEqual(expected);
   });
 
   it('says in SQL as of when its forms are', async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/base/clock.ts';
-import type { TargetNotice } from '../../src/mirror/port.ts';
+import type { FormState } from '../../src/mirror/form-state.ts';
+import { AGREEMENT_RECORD, type Store, type TargetNotice } from '../../src/mirror/port.ts';
 import type { Cell, PickedField, Row } from '../../src/mirror/types.ts';
 
 /* Fields, rows and a clock for the tests of the SQL store. */
@@ -33,3 +34,44 @@ export const clock: Clock = { now: () => (nowMs += 1_000), sleep: async () => {}
 
 export const messagesOf = (notices: readonly TargetNotice[]): string[] =>
   notices.map(({ message }) => message);
+
+const [AT_MS, LATER_MS, BEFORE_MS] = [0, 60_000, -60_000].map(
+  (ms) => Date.UTC(2026, 0, 1) + ms,
+) as [number, number, number];
+
+/** A state that claims submissions and statuses as of 2026. */
+export const claimed = (state: FormState): FormState => ({
+  ...state,
+  submissionsAsOfMs: AT_MS,
+  statusesAsOfMs: AT_MS,
+});
+
+/**
+ * What the view \`freshness\` shows of a form that was {@link claimed} after each of several polls, as milliseconds: by its last run, or by
+ * a poll since then that speaks for the form.
+ */
+export async function freshnessAfterPolls(
+  open: () => Promise<Store>,
+  formId: string,
+  ask: () => Promise<readonly [submissionsMs: number, statusesMs: number]>,
+): Promise<{ shown: (readonly number[])[]; expected: number[][] }> {
+  const polls = [
+    { atMs: LATER_MS, onStatuses: true, formIds: ['another'], expected: [AT_MS, AT_MS] },
+    {
+      atMs: LATER_MS,
+      onStatuses: false,
+      formIds: ['another', formId],
+      expected: [LATER_MS, AT_MS],
+    },
+    { atMs: LATER_MS, onStatuses: true, formIds: [formId], expected: [LATER_MS, LATER_MS] },
+    { atMs: BEFORE_MS, onStatuses: true, formIds: [formId], expected: [AT_MS, AT_MS] },
+  ];
+  const shown: (readonly number[])[] = [];
+  for (const { expected: _, ...agreement } of polls) {
+    await using store = await open();
+    const kept = await store.record(AGREEMENT_RECORD);
+    await store.putRecord(AGREEMENT_RECORD, agreement, kept?.revision ?? null);
+    shown.push(await ask());
+  }
+  return { shown, expected: polls.map(({ expected }) => expected) };
+}

@@ -1,5 +1,6 @@
 import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
 import type { FormState } from '../../mirror/form-state.ts';
+import { AGREEMENT_RECORD } from '../../mirror/port.ts';
 import {
   type BatchColumn,
   columnsOf,
@@ -32,8 +33,8 @@ export interface ViewFragments {
   readonly unionOf?: (selects: readonly string[]) => string;
   /** A text of the state, by its path. */
   readonly state: (path: string) => string;
-  /** A time of the state, which has it in milliseconds, or null. */
-  readonly moment: (path: string) => string;
+  /** A time in a JSON document, which has it in milliseconds, or null. Default: of the state. */
+  readonly moment: (path: string, document?: string) => string;
   /** How many live rows the state says that there are. */
   readonly rows: string;
   /** When the oldest range was read; NULL if one was not. */
@@ -106,11 +107,7 @@ export function publicViews(
     ],
     ['mirror_runs', 'SELECT * FROM _mirror_runs'],
     ['mirror_rejected', REJECTED],
-    [
-      'freshness',
-      `SELECT ${state('slug')} AS form, ${views.rows} AS "rows", ${moment('submissionsAsOfMs')} AS submissions_as_of,
- ${moment('statusesAsOfMs')} AS statuses_as_of, ${views.answersAsOf} AS answers_as_of FROM _mirror_state AS s`,
-    ],
+    ['freshness', freshness(views)],
   ]);
   for (const form of forms) {
     selects.set(`${form.table}_live`, liveSelect(form, views));
@@ -123,6 +120,19 @@ export function publicViews(
   const answers = forms.flatMap((form) => answerSelects(form, views));
   if (answers.length > 0) selects.set('answers', answersSelect(unionOf(answers), views));
   return selects;
+}
+
+/** What each form is known to be as of: by its last run, or by a poll since then that agreed with it. */
+function freshness({ state, moment, rows, answersAsOf }: ViewFragments): string {
+  const [submissions, statuses] = [moment('submissionsAsOfMs'), moment('statusesAsOfMs')];
+  const polled = moment('atMs', 'p.value');
+  // The record lists the IDs of forms as JSON.stringify writes them.
+  return `SELECT ${state('slug')} AS form, ${rows} AS "rows",
+ CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR ${submissions} >= ${polled} THEN ${submissions} ELSE ${polled} END AS submissions_as_of,
+ CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR p.value NOT LIKE '%"onStatuses":true%' OR ${statuses} >= ${polled} THEN ${statuses}
+ ELSE ${polled} END AS statuses_as_of,
+ ${answersAsOf} AS answers_as_of FROM _mirror_state AS s LEFT JOIN _mirror_records AS p
+ ON p.name = '${AGREEMENT_RECORD}' AND replace(p.value, '"' || s.form_id || '"', '') <> p.value`;
 }
 
 const plainUnion = (selects: readonly string[]): string => selects.join('\n UNION ALL ');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type {
   Applied,
@@ -309,14 +310,38 @@ export class SqlForm implements OpenForm {
   }
 
   async finish(): Promise<TargetNotice[]> {
-    const { database, history } = this.#parts;
+    const { database } = this.#parts;
     const { ranges, name } = this.#state;
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
-    const behind = await rebuildViews(database, history === 'full');
+    const behind = await this.#followViews();
     // An erasure that was killed left the erased answers in the files.
     if (await isScrubDue(database)) await this.#scrub();
     else await database.settle();
     return behind.map((message) => viewBehind(name, message));
+  }
+
+  /** Makes the views again where what they show has changed: reading all forms for that at the end of each run would take long. */
+  async #followViews(): Promise<string[]> {
+    const { database, history } = this.#parts;
+    const { slug, name, place } = this.#state;
+    const shown = JSON.stringify([
+      slug,
+      name,
+      place,
+      this.#fields,
+      [...this.#columns].toSorted(),
+      history,
+    ]);
+    const viewsDigest = createHash('sha256').update(shown).digest('base64url');
+    if (viewsDigest === this.#state.viewsDigest) return [];
+    const behind = await rebuildViews(database, history === 'full');
+    if (behind.length > 0) return behind;
+    const state = { ...this.#state, viewsDigest };
+    await this.#write(async (tx) => {
+      await this.#save(tx, state, this.#fields);
+      return { state };
+    });
+    return [];
   }
 
   /** Of a form of one range, a look at all rows is as good. */

@@ -15,7 +15,8 @@ export function mysqlViews(collation: string): ViewFragments {
   /** The type of texts in a table of JSON, which are otherwise encoded as the database is. */
   const longtext = `longtext CHARACTER SET utf8mb4 COLLATE ${collation}`;
   const text = (of: string): string => `CONVERT(${of} USING utf8mb4) COLLATE ${collation}`;
-  const state = (path: string): string => text(`json_unquote(json_extract(s.state, '$.${path}'))`);
+  const state = (path: string, document = 's.state'): string =>
+    text(`json_unquote(json_extract(${document}, '$.${path}'))`);
   const fieldRows = (more = ''): string => `FROM _mirror_state AS s CROSS JOIN
  JSON_TABLE(s.fields, '$[*]' COLUMNS (place FOR ORDINALITY, field_id ${longtext} PATH '$.id', column_name ${longtext} PATH '$.column',
  text_column ${longtext} PATH '$.textColumn', label ${longtext} PATH '$.label', position int PATH '$.position',
@@ -30,7 +31,7 @@ export function mysqlViews(collation: string): ViewFragments {
     noNumber: 'CAST(NULL AS double)',
     one: '1',
     state,
-    moment: (path) => timestamp(`nullif(${state(path)}, 'null')`),
+    moment: (path, document) => timestamp(`nullif(${state(path, document)}, 'null')`),
     rows: `(SELECT sum(r.n) FROM JSON_TABLE(json_extract(s.state, '$.tally.rows.*'), '$[*]' COLUMNS (n bigint PATH '$')) AS r)`,
     answersAsOf: `(SELECT CASE WHEN count(r.ms) = count(*) THEN ${timestamp('min(r.ms)')} END
   FROM JSON_TABLE(s.state, '$.ranges[*]' COLUMNS (ms bigint PATH '$.readAtMs')) AS r)`,

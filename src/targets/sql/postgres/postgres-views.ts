@@ -4,7 +4,7 @@ import { DAY, MAX_DATE_LENGTH, NEAR, OFFSET, TIME, type ViewFragments } from '..
 const TYPES = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
 
 const timestamp = (ms: string): string => `to_timestamp((${ms})::numeric / 1000)`;
-const state = (path: string): string => `(s.state::jsonb ->> '${path}')`;
+const state = (path: string, document = 's.state'): string => `(${document}::jsonb ->> '${path}')`;
 
 /** How PostgreSQL writes the public views. */
 export const postgresViews: ViewFragments = {
@@ -15,7 +15,7 @@ export const postgresViews: ViewFragments = {
   noNumber: 'NULL::numeric',
   one: '1::bigint',
   state,
-  moment: (path) => timestamp(state(path)),
+  moment: (path, document) => timestamp(state(path, document)),
   rows: `(SELECT sum(value::bigint) FROM jsonb_each_text(s.state::jsonb #> '{tally,rows}'))`,
   answersAsOf: `(SELECT CASE WHEN count(r.value ->> 'readAtMs') = count(*) THEN ${timestamp("min((r.value ->> 'readAtMs')::numeric)")} END
   FROM jsonb_array_elements(s.state::jsonb -> 'ranges') AS r(value))`,

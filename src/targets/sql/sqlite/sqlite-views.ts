@@ -13,7 +13,8 @@ const DAY = '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]';
 const TIME = '[T ][0-2][0-9]:[0-5][0-9]';
 
 const iso = (ms: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${ms} / 1000.0, 'unixepoch')`;
-const state = (path: string): string => `json_extract(s.state, '$.${path}')`;
+const state = (path: string, document = 's.state'): string =>
+  `json_extract(${document}, '$.${path}')`;
 const field = (path: string): string => `json_extract(f.value, '$.${path}')`;
 
 /** The text of a value; of a double the fewest of 15, 16 or 17 digits that tell it. */
@@ -46,7 +47,7 @@ export const sqliteViews: ViewFragments = {
   one: '1',
   unionOf,
   state,
-  moment: (path) => iso(state(path)),
+  moment: (path, document) => iso(state(path, document)),
   rows: `(SELECT sum(value) FROM json_each(s.state, '$.tally.rows'))`,
   answersAsOf: `(SELECT CASE WHEN count(json_extract(r.value, '$.readAtMs')) = count(*) THEN ${iso("min(json_extract(r.value, '$.readAtMs'))")} END
   FROM json_each(s.state, '$.ranges') AS r)`,
