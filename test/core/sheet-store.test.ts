@@ -13,7 +13,7 @@ import {
   sheetPlace,
   STATUS,
 } from './sheet-fixtures.ts';
-import { AGE, messagesOf, NAME, row } from './store-fixtures.ts';
+import { AGE, formOf, messagesOf, NAME, row } from './store-fixtures.ts';
 
 /*
  * Changes of people to the tab of a form, and their results.
@@ -321,6 +321,29 @@ describe('rows of a sheet', () => {
     await place.write((form) => form.commit({ rows: people(8) }));
     expect(place.placeOf('s7')).toBe(8);
     expect(place.grid()[9]?.[FULL_NAME]).toBe('in total');
+  });
+});
+
+describe('a write that may have met other cells', () => {
+  it('L7: makes its rows unsure until they are compared again', async () => {
+    await place.write(store(people(3)));
+    const form = formOf('contact', [NAME, AGE]);
+    const killed = await (await place.open()).open(form, 'write');
+    await killed.prepare(form, [NAME, AGE]);
+    await killed.commit({ rows: people(2, 'DONE') });
+    // As a write leaves it before whose columns people inserted one.
+    place.person().type(1, STATUS, 's0');
+    await using other = await place.open();
+    await using next = await other.open(form, 'write');
+    const sure = async (): Promise<string[]> => {
+      const ids: string[] = [];
+      for await (const rows of next.rows({ isSure: true })) ids.push(...rows.map(({ id }) => id));
+      return ids;
+    };
+    expect(await sure()).toEqual(['s2']);
+    await next.prepare(form, [NAME, AGE]);
+    await next.commit({ rows: people(2, 'DONE') });
+    expect(await sure()).toEqual(['s0', 's1', 's2']);
   });
 });
 

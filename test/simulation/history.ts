@@ -25,6 +25,7 @@ import {
   command,
   comparisonsOf,
   errorOf,
+  hasFailed,
   hasFailedMark,
   leavesNamesOpen,
   type Job,
@@ -87,8 +88,8 @@ export class History {
   readonly #workers: Workers;
   #isBusy = false;
   #changeNumber = 0;
-  /** When people last moved things about in a spreadsheet that the program was working on. */
-  #rearrangedAt = 0;
+  /** When people last moved things about in the tab of a form that the program was working on, by target and form. */
+  readonly #rearranged = new Map<string, number>();
   #step: Step | undefined;
 
   constructor(plan: Plan, dir: string, places: ReadonlyMap<string, Place>, lines: string[] | null) {
@@ -200,11 +201,11 @@ export class History {
     const key = `${this.#step?.seed ?? 0}:${this.#changeNumber++}`;
     if (this.#plan.without.includes(key)) return;
     for (const [target, place] of this.#places) {
-      const what = place.rearrange?.(this.world.random) ?? null;
-      if (what === null) continue;
-      this.#rearrangedAt = this.#source.now;
+      const act = place.rearrange?.(this.world.random) ?? null;
+      if (act === null) continue;
+      this.#rearranged.set(`${target} ${act.formId}`, this.#source.now);
       this.tally.acts++;
-      this.world.say(`    [${key}] somebody ${what} in ${target}`);
+      this.world.say(`    [${key}] somebody ${act.text} in ${target}`);
     }
   }
 
@@ -302,13 +303,12 @@ export class History {
       'result' in ending ? [this.#printed(ending.result)] : [],
     );
     const copies = await this.#look();
-    // What one claims may be undone before the other ends: it fails then, because it wrote beside the rows that people moved.
-    const isWell = printed.every((each) => runsOf(each).every(({ outcome }) => outcome === 'ok'));
-    const isUndone =
-      this.#rearrangedAt >= from &&
-      actors.length > 1 &&
-      (printed.length < actors.length || !isWell);
-    if (!isUndone) for (const each of printed) this.#judgeSync(each, from, copies);
+    // What one claims may be undone before the other ends: it fails then, because it wrote beside the rows that people moved. So may
+    // the write-back of the same command.
+    const isUndone = (formId: string, target: string): boolean =>
+      (this.#rearranged.get(`${target} ${formId}`) ?? 0) >= from &&
+      (printed.length < actors.length || printed.some((each) => hasFailed(each, formId, target)));
+    for (const each of printed) this.#judgeSync(each, from, copies, isUndone);
     await this.#judgeStatus();
     if (this.breaches.length > 0) throw new Broken();
     return printed;
@@ -541,7 +541,7 @@ export class History {
         goneAt: (id: string) => this.#goneAt(id),
         mostDeleted: (live: number) => this.#mostDeleted(live),
         isPurged: this.#isPurging,
-        rearrangedAt: this.#rearrangedAt,
+        rearrangedAt: (formId: string) => this.#rearranged.get(`${target} ${formId}`) ?? 0,
       };
       for (const breach of watch.look(this.#source, copy, target, this.#people.special(), since))
         this.#break(breach.law, breach.text);
@@ -560,7 +560,13 @@ export class History {
     return Math.max(0, ...[...this.world.logs.values()].map((log) => log.gone.get(id) ?? 0));
   }
 
-  #judgeSync(printed: Printed, from: number, copies: Map<string, Copy>): void {
+  /** `isUndone`: whether a claim may not hold any more. */
+  #judgeSync(
+    printed: Printed,
+    from: number,
+    copies: Map<string, Copy>,
+    isUndone: (formId: string, target: string) => boolean = () => false,
+  ): void {
     const runs = runsOf(printed);
     for (const line of runLines(runs, printed)) this.world.say(line);
     const isWell = runs.every(({ outcome }) => outcome === 'ok');
@@ -571,14 +577,13 @@ export class History {
       );
     if (printed.code === 1 && isWell && runs.length > 0 && !hasFailedMark(printed))
       this.#break('L17', 'sync exits with 1, and everything in it went well');
-    // A write-back of the same command that says that it failed may have written beside the rows that people moved in between.
-    if (hasFailedMark(printed) && this.#rearrangedAt >= from) return;
     for (const run of runs) {
       this.tally.runs++;
       if (run.outcome === 'incomplete') this.tally.incomplete++;
       if (run.outcome !== 'ok') continue;
       const { formId, target, isWhole, except, rejected } = run;
       this.#refills.noteMade(target, formId);
+      if (isUndone(formId, target)) continue;
       this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       const asOf = isWhole ? from : null;

@@ -195,7 +195,7 @@ interface ComparedDocument extends Pick<RunDocument, 'form' | 'target' | 'outcom
 }
 
 interface Document {
-  readonly writeBacks?: readonly { readonly code: string | null }[];
+  readonly writeBacks?: readonly { readonly form: string; readonly code: string | null }[];
   readonly runs?: readonly RunDocument[];
   readonly forms?: readonly (FormDocument | ComparedDocument)[];
   readonly error?: { readonly code: string };
@@ -209,6 +209,15 @@ export const errorOf = (printed: Printed): string | null => documentOf(printed).
 /** Whether `sync --json` reports a write-back that failed. */
 export const hasFailedMark = (printed: Printed): boolean =>
   (documentOf(printed).writeBacks ?? []).some(({ code }) => code !== null);
+
+/** Whether it reports that of a form, or a run over it in a target that failed. */
+export const hasFailed = (printed: Printed, formId: string, target: string): boolean =>
+  (documentOf(printed).writeBacks ?? []).some(
+    (each) => each.form === formId && each.code !== null,
+  ) ||
+  runsOf(printed).some(
+    (run) => run.formId === formId && run.target === target && run.outcome !== 'ok',
+  );
 
 /**
  * Whether `sync --json` says that the source failed, or that a run was stopped for a name in the settings. Where all forms are paused,

@@ -116,8 +116,12 @@ function unprotect(emulator: TestEmulator, spreadsheetId: string): void {
   }
 }
 
-/** Things that people move about. None of it loses a submission or an answer. */
-function rearrange(emulator: TestEmulator, spreadsheetId: string, random: Random): string | null {
+/** Things that people move about. None of it loses a submission or an answer. Null: it came to nothing. */
+function rearrange(
+  emulator: TestEmulator,
+  spreadsheetId: string,
+  random: Random,
+): { formId: string; text: string } | null {
   const forms = [...readSheet(emulator, spreadsheetId).keys()];
   const formId = forms.length === 0 ? '' : random.pick(forms);
   const tab = tabOf(emulator, spreadsheetId, formId);
@@ -125,28 +129,27 @@ function rearrange(emulator: TestEmulator, spreadsheetId: string, random: Random
   const person = emulator.people.at(spreadsheetId, tab.sheetId);
   const row = 1 + random.below(tab.lines - 1);
   const column = random.pick([...tab.columns.values()]);
-  switch (random.below(7)) {
-    case 0:
-      person.sortSheet(column, random.chance(0.5) ? 'ASCENDING' : 'DESCENDING');
-      return `sorts ${formId}`;
-    case 1:
-      person.moveColumns(column, 1, 0);
-      return `moves a column of ${formId}`;
-    case 2:
-      person.insertRows(row, 1 + random.below(2));
-      return `inserts rows into ${formId}`;
-    case 3:
-      person.insertColumns(column);
-      return `inserts a column into ${formId}`;
-    case 4:
-      person.moveRows(row, 1, 1);
-      return `moves a row of ${formId}`;
-    case 5:
-      person.note(row, column, 'a note');
-      return `adds a note to ${formId}`;
-    default:
-      person.renameTab(`Renamed ${random.below(1_000)}`);
-      return `renames the tab of ${formId}`;
+  // Few names, so that one tab takes the former name of another.
+  const title = `Renamed ${random.below(3)}`;
+  const acts: [text: string, act: () => void][] = [
+    [
+      `sorts ${formId}`,
+      () => person.sortSheet(column, random.chance(0.5) ? 'ASCENDING' : 'DESCENDING'),
+    ],
+    [`moves a column of ${formId}`, () => person.moveColumns(column, 1, 0)],
+    [`inserts rows into ${formId}`, () => person.insertRows(row, 1 + random.below(2))],
+    [`inserts a column into ${formId}`, () => person.insertColumns(column)],
+    [`moves a row of ${formId}`, () => person.moveRows(row, 1, 1)],
+    [`adds a note to ${formId}`, () => person.note(row, column, 'a note')],
+    [`renames the tab of ${formId} to "${title}"`, () => person.renameTab(title)],
+  ];
+  const [text, act] = random.pick(acts);
+  try {
+    act();
+    return { formId, text };
+  } catch {
+    // Google refused it, as it does a title that another tab has.
+    return null;
   }
 }
 
@@ -216,8 +219,15 @@ function formIn(
     });
   }
   const ids = columns.get('s:id');
+  // An ID beside its column, or an answer (which begins with its submission's ID) beside its row or the columns of fields.
+  const own = new Set(fields.map(({ column }) => columns.get(column ?? '')));
   const astray = lines.flatMap((line) =>
-    line.flatMap((value, at) => (at !== ids && rows.has(String(value)) ? [String(value)] : [])),
+    line.flatMap((value, at) => {
+      const text = String(value);
+      if (at !== ids && rows.has(text)) return [text];
+      const [, of] = /^(s\w+n\d+)\.\d/.exec(text) ?? [];
+      return of === undefined || (own.has(at) && cell(line, 's:id') === of) ? [] : [text];
+    }),
   );
   return { formId, table: formId, rows, twice, astray, fields, statuses: null, rejected };
 }

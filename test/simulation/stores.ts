@@ -21,8 +21,8 @@ export interface Place {
   damage?(deed: string, formId: string, random: Random): string | null;
   /** Ends what keeps the program from writing. */
   mend?(): void;
-  /** A person moves things about in a tab, and loses nothing; its name. */
-  rearrange?(random: Random): string | null;
+  /** A person moves things about in the tab of a form, and loses nothing. */
+  rearrange?(random: Random): { formId: string; text: string } | null;
   /** Takes it away. */
   dispose(): Promise<void>;
 }

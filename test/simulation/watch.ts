@@ -12,8 +12,8 @@ export interface Since {
   readonly mostDeleted: (live: number) => number;
   /** Rows that were marked deleted before may have been purged. */
   readonly isPurged: boolean;
-  /** When people last moved cells of a sheet while it was written: what went beside them then, the next run puts right. */
-  readonly rearrangedAt: number;
+  /** When people last moved cells of a form while it was written: what went beside them then, the next run puts right. */
+  readonly rearrangedAt: (formId: string) => number;
 }
 
 /** What may be seen of the copy by itself, or beside the copy as it was read before. */
@@ -32,11 +32,12 @@ export class CopyWatch {
         ...this.#columnsOf(form, target),
       );
       const before = this.#before.get(formId);
-      const isAstray = since.rearrangedAt > 0 && since.rearrangedAt >= this.#beforeAt;
+      const rearrangedAt = since.rearrangedAt(formId);
+      const isAstray = rearrangedAt > 0 && rearrangedAt >= this.#beforeAt;
       if (before !== undefined && !isAstray)
         breaches.push(...lostLabels(source, before, form, touched > 0));
       if (before !== undefined && touched < this.#beforeAt)
-        breaches.push(...this.#changes(source, before, form, special, since));
+        breaches.push(...this.#changes(source, before, form, special, since, isAstray));
     }
     this.#before = copy;
     this.#beforeAt = source.now;
@@ -48,10 +49,10 @@ export class CopyWatch {
     before: CopiedForm,
     form: CopiedForm,
     special: Special,
-    { goneAt, isPurged, mostDeleted, rearrangedAt }: Since,
+    { goneAt, isPurged, mostDeleted }: Since,
+    isAstray: boolean,
   ): Breach[] {
     const breaches: Breach[] = [];
-    const isAstray = rearrangedAt >= this.#beforeAt && rearrangedAt > 0;
     let [live, deleted] = [0, 0];
     for (const [id, was] of before.rows) {
       if (!was.isDeleted) live++;

@@ -207,8 +207,13 @@ export class SheetForm implements OpenForm {
     await this.#readRows();
     const ids = query.ids === undefined ? null : new Set(query.ids);
     const isDeleted = query.isDeleted === true;
+    const { doubted } = this.#known;
     const wanted = [...this.#known.rows.values()].filter(
-      (row) => row.isDeleted === isDeleted && (ids === null || ids.has(row.id)) && isIn(row, query),
+      (row) =>
+        row.isDeleted === isDeleted &&
+        (ids === null || ids.has(row.id)) &&
+        !(query.isSure === true && doubted.has(row.id)) &&
+        isIn(row, query),
     );
     const table = cells && wanted.length > 0 ? await this.#cells() : null;
     const places = table === null ? null : survey(table).places;
