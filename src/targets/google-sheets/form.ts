@@ -33,7 +33,7 @@ import { planErasure, planRemoval } from './erase.ts';
 import { followFields } from './fields.ts';
 import { noticesOf } from './notices.ts';
 import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
-import { RowEncoder } from './row-values.ts';
+import { RowEncoder, type SheetRow } from './row-values.ts';
 import { EMPTY_SURVEY, type KnownRow, knownRow, storedRow, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
 import {
@@ -178,6 +178,8 @@ export class SheetForm implements OpenForm {
   #kept: FormDocument | null;
   /** The cells, as read, until something is written. */
   #table: Table | null;
+  /** The last rows that were written. */
+  #written: readonly SheetRow[] = [];
   /** A write met other cells than it was meant for, and its remains are not removed yet. */
   #isAstray = false;
 
@@ -263,6 +265,8 @@ export class SheetForm implements OpenForm {
     const atMs = Math.floor(commitUs / 1_000);
     const rows = change.rows?.filter(({ id }) => !this.#isForgotten(id)) ?? [];
     const compared = compareRows({ ...change, rows }, this.#known, this.#prepared, this.#time);
+    const { inserted, updated } = compared;
+    if (inserted.length + updated.length > 0) this.#written = [...inserted, ...updated];
     const { structure } = await this.#file.view(Infinity);
     const tab = structure.forms.get(this.state.formId);
     const isHidden = isSettled(compared, this.#known.survey, tab);
@@ -413,6 +417,7 @@ export class SheetForm implements OpenForm {
           this.state.formId,
           before,
           rows,
+          this.#written,
         );
         const isWrong = isCertain || tries > 1 || aim !== null;
         const doubted = isWrong ? all : this.#known.doubted;

@@ -85,7 +85,7 @@ export function aimAt(
     columns: new Map([...marks].map(([key, id]) => [id, columns.get(key) ?? -1] as const)),
     idColumn,
     rows,
-    written: { appended, updated, idColumns: [idColumn], isOnHeaders },
+    written: { appended, updated, columns: [...columns.values()], isOnHeaders },
   };
 }
 

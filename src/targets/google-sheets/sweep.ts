@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { cellData, type ReadValue } from './api/cell-value.ts';
 import { deleteRows } from './erase.ts';
-import { microsOf } from './row-values.ts';
+import { microsOf, type SheetRow } from './row-values.ts';
 import type { KnownRow } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
 import { type Aim, aimAt, type SheetFile, type View } from './sheet-file.ts';
@@ -21,8 +21,8 @@ export interface Unverified {
   readonly appended: readonly string[];
   /** IDs of the rows that were written by their place. */
   readonly updated: readonly string[];
-  /** Where the column of IDs was; the last write first. */
-  readonly idColumns: readonly number[];
+  /** Where our columns were. */
+  readonly columns: readonly number[];
   /** Columns were made, or headers written. */
   readonly isOnHeaders: boolean;
 }
@@ -31,7 +31,7 @@ export interface Unverified {
 export const together = (now: Unverified, before: Unverified): Unverified => ({
   appended: [...new Set([...now.appended, ...before.appended])],
   updated: [...new Set([...now.updated, ...before.updated])],
-  idColumns: [...new Set([...now.idColumns, ...before.idColumns])],
+  columns: [...new Set([...now.columns, ...before.columns])],
   isOnHeaders: now.isOnHeaders || before.isOnHeaders,
 });
 
@@ -41,7 +41,8 @@ export const idsOf = ({ appended, updated }: Unverified): Set<string> =>
 
 /**
  * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear cells that show an
- * ID beside its column. `known`: the rows of submissions that there were, by ID. Cells of people's that were written over are lost.
+ * ID or an answer beside its column or row. `known`: the rows of submissions that there were, by ID. `values`: what was written last, as far as
+ * this process wrote it. Cells of people's that were written over are lost.
  */
 export async function planSweep(
   file: SheetFile,
@@ -49,6 +50,7 @@ export async function planSweep(
   formId: string,
   left: Unverified,
   known: ReadonlyMap<string, KnownRow>,
+  values: readonly SheetRow[],
 ): Promise<{ readonly requests: readonly Request[]; readonly aim: Aim | null }> {
   const read = await readSettled(file, structure.forms.get(formId), formId);
   if (read === null) return { requests: [], aim: null };
@@ -78,14 +80,23 @@ export async function planSweep(
     then[row] = id ?? '';
   }
   const ours = new Set(columns.values());
+  const strays = straysOf(values);
   for (const [row, line] of lines.entries()) {
     if (astray.includes(row)) continue;
+    const id = then[row] ?? '';
+    const stray = strays(line, id);
     for (const [column, cell] of line.entries()) {
-      const isSuspect =
+      // Its ID was put back.
+      if (column === at && id !== ids[row]) continue;
+      const text = String(cell ?? '');
+      const wasOurs = !ours.has(column) && left.columns.includes(column);
+      const isId =
         // People may show the ID of its row in a column of their own.
-        ours.has(column) || (left.idColumns.includes(column) && String(cell ?? '') !== ids[row]);
-      if (isSuspect && column !== at && written.has(String(cell ?? '')))
-        write(row, column, null, then[row] ?? '');
+        column !== at && written.has(text) && (ours.has(column) || (wasOurs && text !== ids[row]));
+      // What is wrong in our columns of a row that has its ID is written again by the comparison.
+      const isOurs = ours.has(column) && id !== '' && known.has(id);
+      if (isId || (!isOurs && stray(cell, wasOurs)))
+        write(row, column, null, column === at ? '' : id);
     }
   }
   requests.push(...deleteRows(sheetId, astray));
@@ -93,6 +104,37 @@ export async function planSweep(
   const aim = aimAt(tab, columns, marks, mended, left);
   return { requests, aim: requests.length === 0 ? null : aim };
 }
+
+/**
+ * Finds what a write left in a row: another one than its own, which shows the time of the submission and one more of its values,
+ * or beside our columns in its own.
+ */
+function straysOf(
+  written: readonly SheetRow[],
+): (line: readonly ReadValue[], id: string) => (cell: ReadValue, wasOurs: boolean) => boolean {
+  const byId = new Map<string, ReadonlySet<ReadValue>>();
+  const byTime = new Map<ReadValue, string[]>();
+  for (const { id, values } of written) {
+    const filled = [...values].filter(([key, value]) => key !== 's:id' && value !== null);
+    byId.set(id, new Set(filled.map(([, value]) => shown(value))));
+    const at = shown(values.get('s:at'));
+    if ((at ?? null) !== null) byTime.set(at, [...(byTime.get(at) ?? []), id]);
+  }
+  return (line, id) => {
+    const there = new Set(line.map(shown));
+    const others = [...there]
+      .flatMap((cell) => byTime.get(cell) ?? [])
+      .filter((each) => each !== id)
+      .flatMap((each) => byId.get(each) ?? [])
+      .filter((cells) => there.intersection(cells).size > 1);
+    return (cell, wasOurs) =>
+      others.some((cells) => cells.has(shown(cell))) ||
+      (wasOurs && byId.get(id)?.has(shown(cell)) === true);
+  };
+}
+
+/** Times are equal by the microsecond. */
+const shown = (cell: ReadValue): ReadValue => (typeof cell === 'number' ? microsOf(cell) : cell);
 
 /**
  * Rows whose ID was written over, each with the ID that it is to have; null where that is not certain, so that people are asked. A row of
@@ -104,14 +146,17 @@ function ownersOf(
   known: ReadonlyMap<string, KnownRow>,
   time: SerialTime,
 ): [row: number, id: string | null][] {
-  const shown = (cell: ReadValue): ReadValue => (typeof cell === 'number' ? microsOf(cell) : cell);
   const timeOf = (createdAt: string): ReadValue => shown(time.toSerial(createdAt) ?? createdAt);
   const times = lines.map((line) => new Set(line.map(shown)));
   const claimed = new Set<string>();
+  const all = new Set<ReadValue>();
+  for (const { createdAt } of known.values()) if (createdAt !== null) all.add(timeOf(createdAt));
   const isRight = (row: number): boolean => {
     const found = known.get(ids[row] ?? '');
     if (found === undefined) return false;
-    return found.createdAt === null || times[row]?.has(timeOf(found.createdAt)) === true;
+    if (found.createdAt === null || times[row]?.has(timeOf(found.createdAt)) === true) return true;
+    // A time that was written over, and cleared, says nothing against it.
+    return times[row]?.isDisjointFrom(all) === true;
   };
   for (const [row, id] of ids.entries()) if (isRight(row)) claimed.add(id);
   const lost = new Map<ReadValue, string[]>();
