@@ -56,6 +56,11 @@ const PURGED_AFTER_MS = 120_000;
 /** In one step: a form that grows faster than it can be read is never read. */
 const MOST_CHANGES = 25;
 
+function crashText({ crashAt = 0 }: Step): string {
+  if (crashAt === 0) return '';
+  return crashAt > 0 ? `, crash at act ${crashAt}` : `, crash after write ${-crashAt}`;
+}
+
 /** Ends a history at its first breach. */
 export class Broken extends Error {}
 
@@ -99,7 +104,7 @@ export class History {
     const clock = { now: START_MS };
     const random = new Random(plan.seed ^ 0x5eed);
     this.world = new World(clock, random, lines);
-    this.#source = new Source(plan.behaviour, plan.spacingMs, clock, random.fork());
+    this.#source = new Source(plan, clock, random.fork());
     this.#api = new Api(this.#source, plan.pageSize, random.fork());
     this.world.api = this.#api;
     this.#targets = [...places.keys()];
@@ -140,7 +145,7 @@ export class History {
       this.world.random = new Random(step.seed);
       this.#api.random = new Random(step.seed + 1);
       this.world.say(
-        `— step ${index + 1}: ${step.what}${step.full === true ? ' everything' : ''}${step.deed === undefined ? '' : ` ${step.deed}`}${(step.processes ?? 1) > 1 ? ', two processes' : ''}${(step.crashAt ?? 0) > 0 ? `, crash at act ${step.crashAt}` : ''}`,
+        `— step ${index + 1}: ${step.what}${step.full === true ? ' everything' : ''}${step.deed === undefined ? '' : ` ${step.deed}`}${(step.processes ?? 1) > 1 ? ', two processes' : ''}${crashText(step)}`,
       );
       await this.#do(step);
       this.#judgeTraces(false);

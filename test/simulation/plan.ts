@@ -1,7 +1,7 @@
 import { type Behaviour, behaveAs, drawBehaviour, KNOWN, PLAIN } from './behaviours.ts';
 import { Random } from './random.ts';
 import type { StoreKind } from './stores.ts';
-import { CHANGE_KINDS, type ChangeKind } from './source.ts';
+import { CHANGE_KINDS, type ChangeKind, type SourcePlan } from './source.ts';
 
 /** Actions of people between runs, on the target or the settings. In a sheet, `refusing-trigger` is a range that they protect. */
 export const DEEDS = [
@@ -30,7 +30,7 @@ export interface Step {
   readonly accept?: boolean;
   /** How many processes do it at the same time. */
   readonly processes?: number;
-  /** At which act the first of them dies; 0 for never. */
+  /** After how many acts the first of them dies; below 0: after how many writes. 0 for never. */
   readonly crashAt?: number;
   /** At which of its requests one of them is suspended; 0 for never. */
   readonly sleepsAt?: number;
@@ -41,14 +41,12 @@ export interface Step {
 }
 
 /** A whole history, all of it drawn from a seed. */
-export interface Plan {
+export interface Plan extends SourcePlan {
   readonly seed: number;
   readonly kind: SourceKind;
   readonly store: StoreKind;
-  readonly behaviour: Behaviour;
   /** How many submissions each form has at first. */
   readonly initial: readonly number[];
-  readonly spacingMs: number;
   readonly pageSize: number;
   readonly concurrency: number;
   readonly targets: 1 | 2;
@@ -109,7 +107,11 @@ export function drawPlan(
   kinds: readonly SourceKind[] = SOURCE_KINDS,
   known: ReadonlySet<string> = KNOWN,
 ): Plan {
-  const plan = withNight(withPause(withRefusals(drawWhole(seed, kinds, known))));
+  const drawn = drawWhole(seed, kinds, known);
+  const plan = [withRefusals, withPause, withNight, withCrashes, withRetractions].reduce(
+    (before, more) => more(before),
+    drawn,
+  );
   return seed % 4 === 3 && kinds.includes('busy') ? asFirstCopy(plan) : plan;
 }
 
@@ -130,6 +132,29 @@ function withNight(plan: Plan): Plan {
   );
   return { ...plan, steps };
 }
+
+/** Half of the crashes come just after something was written. */
+function withCrashes(plan: Plan): Plan {
+  const random = new Random(plan.seed ^ 0xc5c1);
+  const steps = plan.steps.map((step) =>
+    (step.crashAt ?? 0) > 0 && random.chance(0.5)
+      ? { ...step, crashAt: crashAfterWrite(random) }
+      : step,
+  );
+  return { ...plan, steps };
+}
+
+/** All submissions come with the same status, and people retract what has just come: their counts cancel easily. */
+function withRetractions(plan: Plan): Plan {
+  const random = new Random(plan.seed ^ 0xc4a7);
+  return plan.changes.includes('delete') && random.chance(0.3) ? retracting(plan) : plan;
+}
+
+const retracting = (plan: Plan): Plan => ({
+  ...plan,
+  newStatuses: 1,
+  changes: [...plan.changes, 'retract', 'retract'],
+});
 
 /** A person pauses a form during its first copy, when all submissions wait to be written back. */
 function withPause(plan: Plan): Plan {
@@ -225,20 +250,36 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
 }
 
 /**
- * The plan with a behaviour (`point=value`), a change or a deed in it that it may not have drawn, or a `night` before each of its runs,
- * in which people submit; throws where `what` is none of them.
+ * The plan with a behaviour (`point=value`), a change or a deed in it that it may not have drawn; with a `night` before each of its runs,
+ * in which people submit and change things; or with a `crash` of most of its runs, just after something was written. Throws where `what` is none
+ * of them.
  */
 export function withMore(plan: Plan, what: string): Plan {
+  const isRun = ({ what: does }: Step): boolean => does === 'sync' || does === 'tick';
   if (what === 'night') {
     const night = { what: 'wait', ms: NIGHT_MS, changes: 8 } as const;
     const steps = plan.steps.flatMap((step, at) =>
-      at > 0 && (step.what === 'sync' || step.what === 'tick')
-        ? [{ ...night, seed: step.seed + 13 }, step]
+      at > 0 && isRun(step)
+        ? [
+            { ...night, seed: step.seed + 13 },
+            { what: 'changes', changes: 2, seed: step.seed + 17 } as const,
+            step,
+          ]
         : [step],
     );
     return { ...plan, steps };
   }
+  if (what === 'crash') {
+    const random = new Random(plan.seed ^ 0xdead);
+    const steps = plan.steps.map((step, at) =>
+      at > 0 && isRun(step) && random.chance(0.7)
+        ? { ...step, full: random.chance(0.7), crashAt: crashAfterWrite(random) }
+        : step,
+    );
+    return { ...plan, steps };
+  }
   const change = CHANGE_KINDS.find((each) => each === what);
+  if (change === 'retract') return retracting(plan);
   if (change !== undefined) return { ...plan, changes: [...plan.changes, change, change] };
   const deed = DEEDS.find((each) => each === what);
   if (deed !== undefined) {
@@ -253,6 +294,9 @@ export function withMore(plan: Plan, what: string): Plan {
 }
 const NIGHT_MS = 40 * 60_000;
 const DOUBLE: readonly ChangeKind[] = ['double'];
+
+/** A run of one form writes some twelve times. */
+const crashAfterWrite = (random: Random): number => -1 - random.below(12);
 
 /** Half of all crashes are among the first thirty acts. */
 const drawCrash = (random: Random): number => 1 + Math.floor(2 ** (random.next() * 9));

@@ -20,9 +20,8 @@ export class SimProcess {
   readonly name: string;
   readonly handles = new Set<Handle>();
   readonly random: () => number;
-  /** Where it dies: at so many acts; 0 for never. */
+  /** It dies after so many more acts; below 0: after so many that have changed what outlives it. 0 for never. */
   crashAt = 0;
-  acts = 0;
   /** At which request it is suspended; 0 for never. */
   sleepsAt = 0;
   requests = 0;
@@ -42,8 +41,9 @@ export class SimProcess {
   /** One act, or one side of it. Throws {@link Killed} where the process dies here, or has died. */
   act(what: string): void {
     if (this.isDead) throw new Killed();
-    this.acts++;
-    if (this.acts !== this.crashAt) return;
+    if (this.crashAt === 0 || (this.crashAt < 0 && !isWritten(what))) return;
+    this.crashAt -= Math.sign(this.crashAt);
+    if (this.crashAt !== 0) return;
     this.lastAct = what;
     this.kill();
     throw new Killed();
@@ -58,6 +58,9 @@ export class SimProcess {
     this.#onDeath(this);
   }
 }
+
+/** A commit, a file or a call that changes something has been made. */
+const isWritten = (what: string): boolean => /^(?:after|when (?:POST|PUT|PATCH)) /.test(what);
 
 const current = new AsyncLocalStorage<SimProcess>();
 

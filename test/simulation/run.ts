@@ -17,7 +17,7 @@ Draws histories, runs the program in each, and checks every claim when it is mad
   --kind KINDS   of the source, with commas: ${SOURCE_KINDS.join(', ')} (default all)
   --store STORE  ${STORES.join(', ')} (default sqlite)
   --people N     how often people rearrange a spreadsheet, compared with the usual (default 1)
-  --with WHAT    a behaviour (point=value), a change or a deed that each history gets; may be repeated
+  --with WHAT    a behaviour (point=value), a change, a deed, a night or a crash that each history gets; may be repeated
   --keep         goes on after a broken history
   --brief        prints no story
   --trace        prints each seed before its history

@@ -85,6 +85,7 @@ export const CHANGE_KINDS = [
   'edit',
   'delete',
   'delete-many',
+  'retract',
   'swap',
   'restore',
   'import',
@@ -113,21 +114,35 @@ const WORDS = [
   ' ',
 ];
 
+/** What a source is made from. */
+export interface SourcePlan {
+  readonly behaviour: Behaviour;
+  /** How far apart submissions are dated. */
+  readonly spacingMs: number;
+  /** Among so many statuses is that of a submission that comes; 3 where it is left out. */
+  readonly newStatuses?: number;
+}
+
+/** How many of the newest submissions of a form a person may retract. */
+const RETRACTED = 4;
+
 /** The present workspace, and each submission at every instant. */
 export class Source {
   readonly behaviour: Behaviour;
   readonly forms: SourceForm[] = [];
   readonly submissions = new Map<string, Submission>();
   readonly events: SourceEvent[] = [];
-  /** How far apart submissions are dated. */
   readonly spacingMs: number;
   random: Random;
   readonly #clock: { now: number };
   #made = 0;
 
-  constructor(behaviour: Behaviour, spacingMs: number, clock: { now: number }, random: Random) {
-    this.behaviour = behaviour;
-    this.spacingMs = spacingMs;
+  readonly #newStatuses: number;
+
+  constructor(plan: SourcePlan, clock: { now: number }, random: Random) {
+    this.behaviour = plan.behaviour;
+    this.spacingMs = plan.spacingMs;
+    this.#newStatuses = plan.newStatuses ?? 3;
     this.#clock = clock;
     this.random = random;
   }
@@ -199,7 +214,7 @@ export class Source {
       formId: form.id,
       number,
       createdMs,
-      status: this.#status(3),
+      status: this.#status(this.#newStatuses),
       answers: this.#answers(form, id, 0),
       exists: true,
       changedMs: this.now,
@@ -311,6 +326,13 @@ export class Source {
         return one !== undefined && this.#edit(one);
       case 'delete':
         return one !== undefined && this.#exist(one, false, kind);
+      case 'retract': {
+        const newest = there
+          .filter(({ formId }) => formId === form.id)
+          .toSorted((a, b) => b.createdMs - a.createdMs)
+          .slice(0, RETRACTED);
+        return newest.length > 0 && this.#exist(random.pick(newest), false, 'delete');
+      }
       case 'swap':
         // As many as before, however one counts by form.
         if (one === undefined) return false;

@@ -89,7 +89,7 @@ function simplerPlans(): Smaller[] {
 
 function simplerSteps(step: Step): Step[] {
   return [
-    ...((step.crashAt ?? 0) > 0 ? [{ ...step, crashAt: 0 }] : []),
+    ...((step.crashAt ?? 0) !== 0 ? [{ ...step, crashAt: 0 }] : []),
     ...((step.processes ?? 1) > 1 ? [{ ...step, processes: 1 }] : []),
     ...(step.what === 'sync' && step.accept === true ? [{ ...step, accept: false }] : []),
     ...(step.what === 'changes' && (step.changes ?? 0) > 1 ? [{ ...step, changes: 1 }] : []),

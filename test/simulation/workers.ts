@@ -34,7 +34,7 @@ export class Workers {
     return this.#held;
   }
 
-  /** So many workers, old ones first; the first of them polls, and may die at act `crashAt`. All work until the queue is empty. */
+  /** So many workers, old ones first; the first of them polls, and may die as `crashAt` says. All work until the queue is empty. */
   begin(wanted: number, settings: Settings, crashAt: number): Actor<void>[] {
     const key = JSON.stringify(settings);
     const taken = new Set<SimProcess>();
@@ -47,7 +47,7 @@ export class Workers {
       taken.add(process);
       const isFirst = index === 0;
       if (isFirst) poll.by = process;
-      process.crashAt = isFirst && crashAt > 0 ? process.acts + crashAt : 0;
+      process.crashAt = isFirst ? crashAt : 0;
       const worker = (): Worker => {
         if (held !== undefined) return held.worker;
         const made = new Worker(this.#world, process, settings);

@@ -68,11 +68,11 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L2',
-    name: 'the watermark moves although the newest range has a gap',
+    name: 'the watermark moves past what only later pages of the newest range show',
     file: 'src/sync/newest.ts',
-    find: 'if (!isGapless) return null;',
-    replace: '',
-    with: ['night', 'delete'],
+    find: 'isWhole = page.isLast || (isSorted && fromMs !== null && oldestMs < fromMs);',
+    replace: 'isWhole = true;',
+    with: ['delete', 'night'],
   },
   {
     law: 'L2',
@@ -114,7 +114,7 @@ export const BREAKS: readonly Break[] = [
     replace: `await noteWhole(work, atMs);
   await work.sink.add(page.items);
   await settleAbsent(work, WHOLE, sweep.seen);`,
-    with: ['edit'],
+    with: ['edit', 'crash'],
   },
   {
     law: 'L5',
