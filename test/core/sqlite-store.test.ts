@@ -304,3 +304,11 @@ describe('a SQLite file', () => {
     ]);
   });
 });
+
+it('a store that was closed connects to nothing again', async () => {
+  await write(async (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+  const store = await open();
+  await store.forms();
+  await store[Symbol.asyncDispose]();
+  await expect(store.forms()).rejects.toThrow('closed');
+});

@@ -122,6 +122,10 @@ export class History {
       (target) => this.#path(target),
       places,
     );
+    this.world.isBlocked = async () => {
+      for (const place of places.values()) if ((await place.isBlocked?.()) === true) return true;
+      return false;
+    };
     this.world.onCall = () => this.#peopleRearrange();
     this.world.onRequest = (path) => this.#somethingHappens(path);
     this.world.onPatch = async (process, path) => this.#judgePatch(process, path);

@@ -23,6 +23,8 @@ export interface Place {
   mend?(): void;
   /** A person moves things about in the tab of a form, and loses nothing. */
   rearrange?(random: Random): { formId: string; text: string } | null;
+  /** Whether a statement waits for the lock of another one; absent where there is no server. */
+  isBlocked?(): Promise<boolean>;
   /** Takes it away. */
   dispose(): Promise<void>;
 }
@@ -74,6 +76,12 @@ async function postgresPlace(): Promise<Place> {
       await client.query(`SET search_path = ${schema}`);
       return readCopy(async (sql) => (await client.query<Record<string, unknown>>(sql)).rows);
     },
+    async isBlocked() {
+      const waiting = await client.query(
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      return waiting.rows.length > 0;
+    },
     async dispose() {
       await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
     },
@@ -104,6 +112,12 @@ async function mysqlPlace(): Promise<Place> {
         const [rows] = await client.query(sql);
         return rows as Record<string, unknown>[];
       }, '`'),
+    async isBlocked() {
+      const [waiting] = await client.query(
+        "SELECT 1 FROM information_schema.processlist WHERE db = database() AND (state LIKE '%lock%' OR id IN (SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'))",
+      );
+      return (waiting as unknown[]).length > 0;
+    },
     async dispose() {
       await client.query(`DROP DATABASE ${new URL(url).pathname.slice(1)}`);
       await client.end();

@@ -27,7 +27,7 @@ export type Ending<T> =
 
 /** Microtasks, dynamic imports and `setImmediate` of the program have run after so many turns. */
 const SETTLED_TURNS = 3;
-/** A statement that takes longer than this waits for another process (milliseconds, real time). */
+/** A statement that takes longer than this may wait for another process: the server is asked (milliseconds, real time). */
 const SERVER_MS = 100;
 /** A process that waits for nothing of ours for so long hangs (milliseconds, real time). */
 const HANGS_AFTER_MS = 20_000;
@@ -49,6 +49,8 @@ export class World {
   onRequest: (path: string) => void = () => {};
   /** Called before a call reaches a real server: people may act there. */
   onCall: () => void = () => {};
+  /** Whether a statement waits for the lock of another process. */
+  isBlocked: () => Promise<boolean> = async () => false;
   /** Called before a PATCH reaches the source. */
   onPatch: (process: SimProcess, path: string) => Promise<void> = async () => {};
   /** What happened, a line each; kept only where the story is wanted. */
@@ -143,13 +145,13 @@ export class World {
     }
   }
 
-  /** All that processes do without waiting for this world is done; what a server does for long waits for a lock. */
+  /** All that processes do without waiting for this world is done, except for statements that wait for a lock. */
   async #settle(): Promise<void> {
     for (let turn = 0; turn < SETTLED_TURNS; turn++) {
       await nextTurn();
       const before = performance.now();
       if (!(await serversAreIdle(SERVER_MS))) continue;
-      if (performance.now() - before >= SERVER_MS) return;
+      if (performance.now() - before >= SERVER_MS && (await this.isBlocked())) return;
       turn = 0;
     }
   }

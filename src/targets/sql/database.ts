@@ -44,6 +44,7 @@ export class Database implements Session, AsyncDisposable {
   #connection: Connection | undefined;
   #dialect: Dialect;
   #turn: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
 
   /** `place`: the target and its address, for messages; no password. */
   constructor(driver: Driver, place: string) {
@@ -56,6 +57,7 @@ export class Database implements Session, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#turn;
+    this.#isClosed = true;
     const connection = this.#connection;
     this.#connection = undefined;
     await connection?.close().catch(() => {});
@@ -148,6 +150,8 @@ export class Database implements Session, AsyncDisposable {
 
   async #connected(): Promise<Connection> {
     if (this.#connection?.isLost === false) return this.#connection;
+    // Who did not wait for an answer closes before the work is done: a connection for what is left of it would stay open.
+    if (this.#isClosed) throw new Error('The database was closed.');
     await this.#connection?.close().catch(() => {});
     this.#connection = await this.#driver.connect();
     this.#dialect = this.#connection.dialect;

@@ -48,7 +48,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/mirror/proof.ts',
     find: 'if ((this.#met.get(key) ?? Infinity) < base.metBefore) base.since.add(key);',
     replace: 'base.since.add(key);',
-    with: ['bounds=refused', 'order=shuffled', 'new', 'delete'],
+    with: ['bounds=refused', 'order=shuffled', 'new', 'retract'],
   },
   {
     law: 'L2',
