@@ -17,7 +17,7 @@ import { databaseOf, plannedSettings } from './environment.ts';
 import { breakDatabase, isolationBreach } from './outage.ts';
 import { PatchJudge } from './patch-judge.ts';
 import { People } from './people.ts';
-import type { Plan, Step } from './plan.ts';
+import { type Plan, type Step, stepText } from './plan.ts';
 import type { SimProcess } from './process.ts';
 import {
   type Claim,
@@ -55,11 +55,6 @@ const START_MS = Date.UTC(2026, 0, 10, 12);
 const PURGED_AFTER_MS = 120_000;
 /** In one step: a form that grows faster than it can be read is never read. */
 const MOST_CHANGES = 25;
-
-function crashText({ crashAt = 0 }: Step): string {
-  if (crashAt === 0) return '';
-  return crashAt > 0 ? `, crash at act ${crashAt}` : `, crash after write ${-crashAt}`;
-}
 
 /** Ends a history at its first breach. */
 export class Broken extends Error {}
@@ -148,9 +143,7 @@ export class History {
       this.#changeNumber = 0;
       this.world.random = new Random(step.seed);
       this.#api.random = new Random(step.seed + 1);
-      this.world.say(
-        `— step ${index + 1}: ${step.what}${step.full === true ? ' everything' : ''}${step.deed === undefined ? '' : ` ${step.deed}`}${(step.processes ?? 1) > 1 ? ', two processes' : ''}${crashText(step)}`,
-      );
+      this.world.say(`— step ${index + 1}: ${stepText(step)}`);
       await this.#do(step);
       this.#judgeTraces(false);
     }

@@ -40,6 +40,18 @@ export interface Step {
   readonly deed?: Deed;
 }
 
+/** A step, for a story. */
+export function stepText({ what, full, deed, processes = 1, crashAt = 0 }: Step): string {
+  const more = [
+    full === true ? ' everything' : '',
+    deed === undefined ? '' : ` ${deed}`,
+    processes > 1 ? ', two processes' : '',
+    crashAt > 0 ? `, crash at act ${crashAt}` : '',
+    crashAt < 0 ? `, crash after write ${-crashAt}` : '',
+  ];
+  return `${what}${more.join('')}`;
+}
+
 /** A whole history, all of it drawn from a seed. */
 export interface Plan extends SourcePlan {
   readonly seed: number;
