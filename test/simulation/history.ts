@@ -11,7 +11,7 @@ import {
   type Assertion,
   difference,
   judgeClaim,
-  type Tally,
+  newTally,
 } from './judge.ts';
 import { databaseOf, plannedSettings } from './environment.ts';
 import { breakDatabase, isolationBreach } from './outage.ts';
@@ -42,15 +42,6 @@ import { CopyWatch, labelBreach, purgeBreach } from './watch.ts';
 import { Workers } from './workers.ts';
 import { type Actor, type Ending, World } from './world.ts';
 
-export interface HistoryTally extends Tally {
-  runs: number;
-  incomplete: number;
-  crashes: number;
-  patches: number;
-  /** Changes by people to targets and settings, and by commands, such as sorting a sheet. */
-  acts: number;
-}
-
 const START_MS = Date.UTC(2026, 0, 10, 12);
 const PURGED_AFTER_MS = 120_000;
 /** In one step: a form that grows faster than it can be read is never read. */
@@ -63,16 +54,7 @@ export class Broken extends Error {}
 export class History {
   readonly breaches: Breach[] = [];
   readonly world: World;
-  readonly tally: HistoryTally = {
-    claims: 0,
-    excused: 0,
-    rules: new Map(),
-    runs: 0,
-    incomplete: 0,
-    crashes: 0,
-    patches: 0,
-    acts: 0,
-  };
+  readonly tally = newTally();
   readonly #plan: Plan;
   readonly #dir: string;
   readonly #source: Source;

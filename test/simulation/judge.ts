@@ -54,12 +54,27 @@ export interface Special {
   readonly isHashed: (fieldId: string) => boolean;
 }
 
+/** What happened in histories. */
 export interface Tally {
   claims: number;
   excused: number;
-  /** Claims that were excused, by rule. */
-  readonly rules: Map<string, number>;
+  runs: number;
+  incomplete: number;
+  crashes: number;
+  patches: number;
+  /** Changes by people to targets and settings, and by commands, such as sorting a sheet. */
+  acts: number;
 }
+
+export const newTally = (): Tally => ({
+  claims: 0,
+  excused: 0,
+  runs: 0,
+  incomplete: 0,
+  crashes: 0,
+  patches: 0,
+  acts: 0,
+});
 
 /** Checks one claim against what the source was, at the moment that it is made. */
 export function judgeClaim(
@@ -105,7 +120,6 @@ export function judgeClaim(
     }
     isExcused = true;
     onExcuse(excuse);
-    tally.rules.set(excuse.rule, (tally.rules.get(excuse.rule) ?? 0) + 1);
   };
   let [ghosts, blocked] = [0, 0];
   for (const submission of source.submissions.values()) {

@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Breach } from './breach.ts';
-import { Broken, History, type HistoryTally } from './history.ts';
+import { Broken, History } from './history.ts';
+import type { Tally } from './judge.ts';
 import { drawPlan, type Plan, type Step } from './plan.ts';
 import { newPlace, type Place, type StoreKind } from './stores.ts';
 
@@ -11,7 +12,7 @@ const BASE = '/dev/shm';
 /** How a history went. */
 export interface Verdict {
   readonly breaches: readonly Breach[];
-  readonly tally: HistoryTally;
+  readonly tally: Tally;
   readonly requests: number;
   readonly lines: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { drawPlan, type Plan, SOURCE_KINDS, type SourceKind, withMore } from './plan.ts';
-import type { HistoryTally } from './history.ts';
+import { newTally, type Tally } from './judge.ts';
 import { runHistory, type Verdict } from './run-history.ts';
 import { STORES, stopServers } from './stores.ts';
 import { shrink, tell } from './story.ts';
@@ -80,7 +80,7 @@ async function report(plan: Plan, verdict: Verdict, whole: boolean): Promise<voi
 
 /** Seconds of one core, so that a busy machine changes nothing. */
 const spent = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
-const byKind = new Map<SourceKind, HistoryTally & { histories: number }>();
+const byKind = new Map<SourceKind, Tally & { histories: number }>();
 const first = values.from === undefined ? randomInt(1_000_000_000) : Number(values.from);
 console.log(`Seeds from ${first}.`);
 let [requests, histories, broken] = [0, 0, 0];
@@ -94,28 +94,10 @@ for (let seed = first; histories === 0 || spent() < Number(values.seconds); seed
     console.log(`seed ${seed} took ${Math.round(took / 1_000)} s and ${verdict.requests} requests`);
   histories++;
   requests += verdict.requests;
-  const sum = byKind.get(plan.kind) ?? {
-    histories: 0,
-    claims: 0,
-    excused: 0,
-    rules: new Map(),
-    runs: 0,
-    incomplete: 0,
-    crashes: 0,
-    patches: 0,
-    acts: 0,
-  };
-  byKind.set(plan.kind, {
-    ...verdict.tally,
-    histories: sum.histories + 1,
-    claims: sum.claims + verdict.tally.claims,
-    excused: sum.excused + verdict.tally.excused,
-    runs: sum.runs + verdict.tally.runs,
-    incomplete: sum.incomplete + verdict.tally.incomplete,
-    crashes: sum.crashes + verdict.tally.crashes,
-    patches: sum.patches + verdict.tally.patches,
-    acts: sum.acts + verdict.tally.acts,
-  });
+  const sum = byKind.get(plan.kind) ?? { histories: 0, ...newTally() };
+  byKind.set(plan.kind, sum);
+  sum.histories++;
+  for (const key of Object.keys(verdict.tally) as (keyof Tally)[]) sum[key] += verdict.tally[key];
   if (verdict.breaches.length > 0) {
     broken++;
     const [breach] = verdict.breaches;
