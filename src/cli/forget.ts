@@ -7,8 +7,6 @@ import {
   findForms,
   forget,
   type FoundForms,
-  previewForget,
-  previewRemember,
   remember,
 } from '../sync/erase.ts';
 import { heldForms } from '../sync/target.ts';
@@ -67,8 +65,8 @@ function forgetting(
       : `${removedText(report)} held`;
   return {
     command: 'forget',
-    preview: () => previewForget(targets, forms),
-    erase: () => forget(targets, forms, waitingFor(call)),
+    preview: () => forget(targets, forms, { ...waitingFor(call), dryRun: true }),
+    erase: () => forget(targets, forms, { ...waitingFor(call), dryRun: false }),
     what,
     question: () =>
       `Remove ${plural(number, 'submission')} from every target, and keep ${they} away?`,
@@ -87,8 +85,8 @@ function undoing(
       : `${plural(rows, 'submission')} forgotten`;
   return {
     command: 'forget --undo',
-    preview: () => previewRemember(targets, forms),
-    erase: () => remember(targets, forms, waitingFor(call)),
+    preview: () => remember(targets, forms, { ...waitingFor(call), dryRun: true }),
+    erase: () => remember(targets, forms, { ...waitingFor(call), dryRun: false }),
     what,
     question: () => `Let ${plural(number, 'submission')} come back with the next run?`,
   };

@@ -120,15 +120,10 @@ async function tracesIn(form: OpenForm, ids: readonly string[]): Promise<Traces>
   };
 }
 
-/** What {@link forget} would remove. Changes nothing. */
-export const previewForget = (
-  targets: readonly EraseTarget[],
-  forms: readonly FormIds[],
-): Promise<ErasureReport[]> =>
-  inEach(targets, forms, async (target, { form, ids }) => {
-    const traces = await reading(target, form.id, (open) => tracesIn(open, ids));
-    return traces ?? NO_TRACES;
-  });
+/** How an erasure goes about it. `dryRun`: counts, and changes nothing. */
+export interface ErasureOptions extends Waiting {
+  readonly dryRun: boolean;
+}
 
 /**
  * Forgets submissions in every target that mirrors their form, or holds it: their data is removed, and they stay away
@@ -137,44 +132,31 @@ export const previewForget = (
 export const forget = (
   targets: readonly EraseTarget[],
   forms: readonly FormIds[],
-  waiting: Waiting,
+  options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(targets, forms, (target, { form, ids }) =>
-    writing(target, form, waiting, async (open) => {
-      const traces = await tracesIn(open, ids);
-      // What the last write-back said may name one of them; the next one says it again.
-      await noteWriteBack(target.store, form.id, null);
-      await open.erase({ kind: 'forget', ids });
-      return traces;
-    }),
-  );
-
-/** How many of the submissions are forgotten, as {@link remember} would report. */
-export const previewRemember = (
-  targets: readonly EraseTarget[],
-  forms: readonly FormIds[],
-): Promise<ErasureReport[]> =>
-  inEach(targets, forms, async (target, { form, ids }) => {
-    const forgotten = await reading(target, form.id, (open) => open.forgotten(ids));
-    return { ...NO_TRACES, rows: forgotten?.size ?? 0 };
+  inTheirs(targets, forms, options, async (open, { store }, { form, ids }) => {
+    const traces = await tracesIn(open, ids);
+    if (options.dryRun) return traces;
+    // What the last write-back said may name one of them; the next one says it again.
+    await noteWriteBack(store, form.id, null);
+    await open.erase({ kind: 'forget', ids });
+    return traces;
   });
 
 /** Lets forgotten submissions come back with the next run; `rows` of the reports: how many were forgotten. */
 export const remember = (
   targets: readonly EraseTarget[],
   forms: readonly FormIds[],
-  waiting: Waiting,
+  options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(targets, forms, (target, { form, ids }) =>
-    writing(target, form, waiting, async (open) => {
-      const forgotten = await open.forgotten(ids);
-      if (forgotten.size === 0) return NO_TRACES;
-      // What may come back is not in the copy until a run has looked for it.
-      await open.commit({ state: distrust });
-      await open.erase({ kind: 'remember', ids });
-      return { ...NO_TRACES, rows: forgotten.size };
-    }),
-  );
+  inTheirs(targets, forms, options, async (open, _target, { ids }) => {
+    const { size: rows } = await open.forgotten(ids);
+    if (options.dryRun || rows === 0) return { ...NO_TRACES, rows };
+    // What may come back is not in the copy until a run has looked for it.
+    await open.commit({ state: distrust });
+    await open.erase({ kind: 'remember', ids });
+    return { ...NO_TRACES, rows };
+  });
 
 /** Runs `work` with the form open for writing, also where it is paused: erasing must not wait. */
 export async function writing<T>(
@@ -189,22 +171,54 @@ export async function writing<T>(
   return done;
 }
 
-/** Runs `work` for each form in each target that has to do with it. */
-async function inEach(
+/** Runs `work` for each of these forms in each target that has to do with it. */
+const inTheirs = (
   targets: readonly EraseTarget[],
   forms: readonly FormIds[],
-  work: (target: Target, form: FormIds) => Promise<Traces>,
+  options: ErasureOptions,
+  work: (open: OpenForm, target: Target, form: FormIds) => Promise<Traces>,
+): Promise<ErasureReport[]> =>
+  inEach(
+    targets,
+    async ({ target, mirrors }) => {
+      const held = new Set((await heldForms(target)).map(({ id }) => id));
+      return forms.filter(({ form }) => held.has(form.id) || mirrors(form));
+    },
+    async ({ target }, each) => {
+      const run = (open: OpenForm): Promise<Traces> => work(open, target, each);
+      const traces = options.dryRun
+        ? await reading(target, each.form.id, run)
+        : await writing(target, each.form, options, run);
+      return { ...(traces ?? NO_TRACES), asked: each.ids.length };
+    },
+  );
+
+/**
+ * Runs `work` for each of the forms of each target, and reports what it did; null: nothing. A target or form that fails holds up no
+ * other (L12).
+ */
+export async function inEach<S extends { readonly target: Target }, F>(
+  scopes: readonly S[],
+  formsOf: (scope: S) => Promise<readonly (F & { readonly form: FormIdentity })[]>,
+  work: (
+    scope: S,
+    form: F & { readonly form: FormIdentity },
+  ) => Promise<(Partial<Traces> & { readonly asked: number }) | null>,
 ): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
-  for (const { target, mirrors } of targets) {
-    for (const each of forms) {
-      const about = { target: target.name, form: each.form, asked: each.ids.length };
+  for (const scope of scopes) {
+    const none = { target: scope.target.name, asked: 0, failure: null, ...NO_TRACES };
+    let form: FormIdentity = { id: '', slug: '', name: '' };
+    const fail = (error: unknown): unknown =>
+      reports.push({ ...none, form, failure: toMirrorError(error) });
+    const forms = await formsOf(scope).catch((error: unknown) => void fail(error));
+    for (const each of forms ?? []) {
+      ({ form } = each);
       try {
-        const isHeld = (await reading(target, each.form.id, async () => true)) ?? false;
-        if (!isHeld && !mirrors(each.form)) continue;
-        reports.push({ ...about, failure: null, ...(await work(target, each)) });
+        const done = await work(scope, each);
+        if (done !== null) reports.push({ ...none, form, ...done });
       } catch (error) {
-        reports.push({ ...about, ...NO_TRACES, failure: toMirrorError(error) });
+        fail(error);
       }
     }
   }

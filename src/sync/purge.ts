@@ -1,4 +1,4 @@
-import { isAbort, toMirrorError } from '../base/errors.ts';
+import { isAbort } from '../base/errors.ts';
 import { count } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
 import { shellOption } from '../base/printable.ts';
@@ -7,7 +7,14 @@ import { isHashed, isPicked, storedUnder } from '../mirror/picks.ts';
 import type { OpenForm, StoredField, StoredForm, TargetNotice } from '../mirror/port.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { type ErasureReport, logErasures, NO_TRACES, person, writing } from './erase.ts';
+import {
+  type ErasureOptions,
+  type ErasureReport,
+  inEach,
+  logErasures,
+  person,
+  writing,
+} from './erase.ts';
 import type { RunReport } from './run-form.ts';
 import type { Joining } from '../mirror/picks.ts';
 import { allRows, reading, type Target, type Waiting } from './target.ts';
@@ -27,16 +34,20 @@ export interface PurgeScope {
   readonly includes: (form: FormIdentity) => boolean;
 }
 
-/** `dryRun`: counts, and changes nothing. */
-export interface PurgeOptions extends Waiting {
-  readonly dryRun: boolean;
-}
-
 type Held = Pick<StoredForm, 'state' | 'fields'>;
 
 const identityOf = ({ state: { formId: id, slug, name } }: Held): FormIdentity => {
   return { id, slug, name };
 };
+
+/** The forms of a target that are to be purged. */
+async function formsOf({ target, includes }: PurgeScope) {
+  const held = (await target.store.states()).map((each) => ({
+    form: identityOf(each),
+    held: each,
+  }));
+  return held.filter(({ form }) => includes(form));
+}
 
 /** The fields of a form whose columns hold answers that may not leave the source any more (L11). */
 const unselectedFields = ({ picks }: Joining, held: Held): StoredField[] =>
@@ -115,9 +126,9 @@ export function leftoverNotices(
 export const purgeDeleted = (
   scopes: readonly PurgeScope[],
   beforeMs: number,
-  options: PurgeOptions,
+  options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEachForm(scopes, async ({ target }, held, form) => {
+  inEach(scopes, formsOf, async ({ target }, { form, held }) => {
     if (held.state.tally.deleted === 0) return null;
     const rows = (await reading(target, form.id, (open) => deletedBefore(open, beforeMs))) ?? 0;
     if (rows === 0) return null;
@@ -145,11 +156,12 @@ export interface LeftoverReport extends ErasureReport {
 /** Empties the columns that {@link leftoverNotices} names, as far as they hold something; the forms that have such columns. */
 export async function purgeLeftovers(
   scopes: readonly PurgeScope[],
-  options: PurgeOptions,
+  options: ErasureOptions,
 ): Promise<LeftoverReport[]> {
   const emptied = new Map<string, readonly StoredField[]>();
   const key = (target: string, formId: string): string => JSON.stringify([target, formId]);
-  const reports = await inEachForm(scopes, async ({ target, joining, isChosen }, held, form) => {
+  const reports = await inEach(scopes, formsOf, async (scope, { form, held }) => {
+    const { target, joining, isChosen } = scope;
     if (joining === undefined) return null;
     const unselected = unselectedFields(joining, held);
     const maybePlain = plainFields(joining, isChosen, held);
@@ -188,42 +200,6 @@ async function leftoversIn(
       if (plainHere.length > 0 || unselected.some(holds)) rows++;
     }
   return { fields: [...unselected, ...maybePlain.filter(({ id }) => plain.has(id))], rows };
-}
-
-/** Runs `work` for each form of each target; a target or form that fails holds up no other (L12). */
-async function inEachForm(
-  scopes: readonly PurgeScope[],
-  work: (
-    scope: PurgeScope,
-    held: Held,
-    form: FormIdentity,
-  ) => Promise<{ readonly asked: number; readonly rows: number } | null>,
-): Promise<ErasureReport[]> {
-  const reports: ErasureReport[] = [];
-  for (const scope of scopes) {
-    const about = { target: scope.target.name, asked: 0, ...NO_TRACES };
-    let held: readonly Held[] = [];
-    try {
-      held = await scope.target.store.states();
-    } catch (error) {
-      reports.push({
-        ...about,
-        form: { id: '', slug: '', name: '' },
-        failure: toMirrorError(error),
-      });
-    }
-    for (const each of held) {
-      const form = identityOf(each);
-      if (!scope.includes(form)) continue;
-      try {
-        const done = await work(scope, each, form);
-        if (done !== null) reports.push({ ...about, form, ...done, failure: null });
-      } catch (error) {
-        reports.push({ ...about, form, failure: toMirrorError(error) });
-      }
-    }
-  }
-  return reports;
 }
 
 /** Runs that came to their end, with or without a proof: history may be removed without one. */
