@@ -3,7 +3,6 @@ import type { Clock } from '../base/clock.ts';
 import { errorCode } from '../base/error-code.ts';
 import { exact } from '../base/format.ts';
 import type { DataDir, ProcessRecord } from './data-dir.ts';
-import { type SourceWait, together } from './source-waits.ts';
 
 /*
  * What the processes of a mirror record of themselves, for commands, which see neither the queue nor the events of another
@@ -16,8 +15,6 @@ const SILENT_MS = 45_000;
 
 /** What the records say together. */
 export interface ProcessFacts {
-  /** What running processes wait for the source with. */
-  readonly sourceWait: SourceWait | null;
   readonly isAnyRunning: boolean;
   /** The last process, where all have ended without removing their record. */
   readonly died: { readonly message: string; readonly sinceMs: number } | null;
@@ -41,7 +38,6 @@ export async function readProcesses(
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
   const hasDied = running.length === 0 && last !== undefined;
   return {
-    sourceWait: together(running.flatMap(({ sourceWait }) => sourceWait ?? [])),
     isAnyRunning: running.length > 0,
     died: hasDied
       ? {
@@ -63,19 +59,13 @@ export interface KeepRecordOptions {
   readonly dataDir: DataDir;
   readonly clock: Clock;
   readonly role: ProcessRecord['role'];
-  readonly sourceWait: () => SourceWait | null;
   readonly queueAnswers: () => Promise<boolean>;
   /** Called when a record cannot be written. */
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Keeps a record of this process until it is disposed, and removes those of processes that have died. `writeNow`: its contents have
- * changed.
- */
-export async function keepProcessRecord(
-  options: KeepRecordOptions,
-): Promise<AsyncDisposable & { writeNow(): void }> {
+/** Keeps a record of this process until it is disposed, and removes those of processes that have died. */
+export async function keepProcessRecord(options: KeepRecordOptions): Promise<AsyncDisposable> {
   const { dataDir, clock, role, onError } = options;
   const own = { host: hostname(), pid: process.pid };
   const stopping = new AbortController();
@@ -83,7 +73,7 @@ export async function keepProcessRecord(
   const write = async (): Promise<void> => {
     const atMs = clock.now();
     queueAwaySinceMs = (await options.queueAnswers()) ? null : (queueAwaySinceMs ?? atMs);
-    const record = { ...own, role, atMs, sourceWait: options.sourceWait(), queueAwaySinceMs };
+    const record = { ...own, role, atMs, queueAwaySinceMs };
     await dataDir.writeProcess(record).catch(onError);
   };
   // One that was killed on another machine counts as running until its record is old.
@@ -93,18 +83,18 @@ export async function keepProcessRecord(
   };
   await write();
   await removeDead();
-  let last = Promise.resolve();
   const heartbeat = (async () => {
     while (!stopping.signal.aborted) {
       await clock.sleep(RECORD_MS, stopping.signal).catch(() => undefined);
-      if (!stopping.signal.aborted) await (last = last.then(write).then(removeDead));
+      if (stopping.signal.aborted) return;
+      await write();
+      await removeDead();
     }
   })();
   return {
-    writeNow: () => void (last = last.then(write)),
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      await Promise.all([heartbeat, last]);
+      await heartbeat;
       await dataDir.removeProcess(own).catch(onError);
     },
   };

@@ -149,7 +149,6 @@ export function overviewMain(report: Report, options: OverviewOptions): Html {
 
 const CONDITION_STATES: Readonly<Record<SourceReport['condition'], HealthState>> = {
   answering: 'ok',
-  waiting: 'attention',
   failing: 'failed',
   unknown: 'waiting',
 };
