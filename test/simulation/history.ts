@@ -13,6 +13,7 @@ import {
   judgeClaim,
   newTally,
 } from './judge.ts';
+import { metricsBreach, type Samples, samplesIn } from './metrics-judge.ts';
 import { databaseOf, plannedSettings } from './environment.ts';
 import { breakDatabase, isolationBreach } from './outage.ts';
 import { PatchJudge } from './patch-judge.ts';
@@ -28,6 +29,7 @@ import {
   hasFailed,
   hasFailedMark,
   leavesNamesOpen,
+  metricsOf,
   type Job,
   type Printed,
   runLines,
@@ -603,11 +605,15 @@ export class History {
     const printed = await this.#command(['status', '--json'], 'status');
     this.#step = wasBusy;
     const claims = printed === undefined ? [] : claimsOf(printed);
+    if (printed !== undefined) this.#samples = samplesIn(await metricsOf(printed));
     const failed = claims.find(({ state, goneAt }) => state === 'failed' && goneAt === null);
     if (printed?.code === 0 && failed !== undefined)
       this.#break('L17', `status exits with 0, and ${failed.formId} has failed`);
     return claims;
   }
+
+  /** What metrics show where `status` has just printed its claims. */
+  #samples: Samples = new Map();
 
   /** When `status` first claimed this of a form in a target. */
   #firstMet({ formId, target, submissionsAsOf, statusesAsOf }: Claim): Asked {
@@ -629,10 +635,13 @@ export class History {
     const claims = await this.#claims();
     const copies = await this.#look();
     for (const claim of claims) {
+      const { formId, target, submissionsAsOf, answersAsOf } = claim;
+      const isTouched = this.#people.special().touched.has(`${target} ${formId}`);
+      const held = isTouched ? undefined : copies.get(target)?.get(formId);
+      this.#breakIf(metricsBreach(this.#samples, claim, held, this.#source.now));
       if (claim.goneAt !== null) continue;
       const refill = this.#refills.judge(claim);
       if (refill !== null) this.#break(refill.law, refill.text);
-      const { formId, target, submissionsAsOf, answersAsOf } = claim;
       this.#judge(copies, {
         ...claim,
         by: 'status',

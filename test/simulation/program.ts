@@ -9,7 +9,9 @@ import { jobHandlers } from '../../src/cli/job-handlers.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
+import type { Report } from '../../src/health/report.ts';
 import type { JobHandlers, SyncOrder } from '../../src/queue/handlers.ts';
+import { Metrics } from '../../src/web/metrics.ts';
 import type { SimProcess } from './process.ts';
 import type { World } from './world.ts';
 
@@ -50,7 +52,7 @@ export interface Claim {
   readonly rejected: number;
   readonly state: string;
   readonly goneAt: string | null;
-  /** Codes of the reported problems. */
+  /** Codes of the reported problems, without those that another one explains. */
   readonly problems: readonly string[];
 }
 
@@ -186,7 +188,7 @@ interface FormDocument {
   readonly state: string;
   readonly goneAt: string | null;
   readonly rejected: number | null;
-  readonly problems: readonly { readonly code: string }[];
+  readonly problems: readonly { readonly code: string; readonly isExplained: boolean }[];
   readonly claim: ClaimDocument;
 }
 
@@ -270,8 +272,16 @@ export function claimsOf(printed: Printed): Claim[] {
     rejected: rejected ?? 0,
     state,
     goneAt,
-    problems: problems.map(({ code }) => code),
+    problems: problems.flatMap(({ code, isExplained }) => (isExplained ? [] : code)),
   }));
+}
+
+let metrics: Metrics | undefined;
+
+/** What `/metrics` of `start` shows where `status --json` prints this. */
+export async function metricsOf({ json }: Printed): Promise<string> {
+  metrics ??= new Metrics({ version: VERSION, role: 'start' });
+  return metrics.text(true, json as Report);
 }
 
 /** What `verify --json` printed. */

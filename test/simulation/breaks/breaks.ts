@@ -361,6 +361,21 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
+    name: 'metrics show statuses as old as submissions',
+    file: 'src/web/metrics.ts',
+    find: '[gauges.statuses, claim.statusesAsOf],',
+    replace: '[gauges.statuses, claim.submissionsAsOf],',
+  },
+  {
+    law: 'L17',
+    name: 'metrics count rows that are marked deleted',
+    file: 'src/web/metrics.ts',
+    find: "gauges.rows.set({ ...labels, state: 'live' }, report.rows);",
+    replace:
+      "gauges.rows.set({ ...labels, state: 'live' }, report.rows + (report.deletedRows ?? 0));",
+  },
+  {
+    law: 'L17',
     name: 'rows that people removed are not noticed',
     file: 'src/targets/sql/store.ts',
     find: 'const state = losses.length === 0 ? before : distrust(before);',
