@@ -461,6 +461,8 @@ export class App implements AsyncDisposable {
       proxy,
       clock: this.clock,
       onRetry: (notice) => this.events.emit('forms.retry', notice),
+      onSilence: (notice) => this.events.emit('forms.silent', notice),
+      onSettled: (request) => this.events.emit('forms.settled', request),
       onSent: (sent) => this.events.emit('forms.sent', sent),
     });
   }

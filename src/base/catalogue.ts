@@ -122,6 +122,16 @@ export const PROBLEMS = {
     meaning: 'The API answered with a redirect. The key is never sent to another address.',
     remedy: "Set FORMS_API_URL to the API's new address and restart.",
   },
+  SOURCE_WAITING: {
+    scope: 'source',
+    severity: 'warning',
+    retryable: true,
+    graceMs: OUTAGE_MS,
+    title: 'Waiting for the Forms API',
+    meaning:
+      'The Forms API throttles (429) or does not answer as it should. Requests are retried; no run has failed yet.',
+    remedy: 'There is nothing to do: requests are retried. If this lasts, run forms-mirror check.',
+  },
   RUN_INCOMPLETE: {
     scope: 'form',
     severity: 'warning',

@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import { type HealthSources, Watch } from '../health/collect.ts';
 import { readProcesses } from '../health/processes.ts';
 import type { FormReport, Report } from '../health/report.ts';
+import type { SourceWaits } from '../health/source-waits.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import { stillSet } from '../sync/unmatched-names.ts';
@@ -11,6 +12,7 @@ import type { Host } from './host.ts';
 /** What a process knows that works on the queue. */
 interface Running {
   readonly queue: Pick<QueueRuntime, 'status'>;
+  readonly waits: SourceWaits;
 }
 
 /** What the mirror is judged from. `running`: null for a command, which looks at no queue. */
@@ -38,6 +40,7 @@ export function healthSources(
     },
     dataDir: () => dataDir.problem(),
     processes: () => readProcesses(dataDir, clock.now(), running !== null),
+    sourceWait: () => running?.waits.current ?? null,
     isChosen: (target, form) => app.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
     compareEveryMs: config.schedule.fullEveryMs,

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts';
 import { Events } from '../base/events.ts';
 import { keepProcessRecord } from '../health/processes.ts';
+import { SourceWaits } from '../health/source-waits.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { Metrics } from '../web/metrics.ts';
@@ -11,6 +12,8 @@ import { openQueue } from './open-app.ts';
 export interface Service extends AsyncDisposable {
   readonly queue: QueueRuntime;
   readonly metrics: Metrics;
+  /** What this process waits for the source with. */
+  readonly waits: SourceWaits;
 }
 
 /** Opens the queue and takes jobs until it is disposed. Rejects as the queue does. */
@@ -23,6 +26,8 @@ export async function openService(
   await using opened = new AsyncDisposableStack();
   const metrics = new Metrics({ version: host.version, role });
   const jobs = new Events<QueueEventMap>();
+  const waits = new SourceWaits(events, clock);
+  opened.defer(() => waits.stop());
   for (const unsubscribe of [
     events.on('run.ended', (report) => metrics.run(report)),
     events.on('write-back.ended', (report) => metrics.writeBack(report)),
@@ -39,10 +44,19 @@ export async function openService(
     dataDir,
     clock,
     role,
+    sourceWait: () => waits.current,
     queueAnswers: async () => (await queue.status()).isReachable,
     onError: (error) => logger.debug({ err: error }, 'DATA_DIR cannot be written.'),
   });
   opened.use(record);
+  let wasWaiting = false;
+  const noteWait = (): void => {
+    const isWaiting = waits.current !== null;
+    if (isWaiting !== wasWaiting) record.writeNow();
+    wasWaiting = isWaiting;
+  };
+  for (const event of ['forms.retry', 'forms.silent', 'forms.settled'] as const)
+    opened.defer(events.on(event, noteWait));
   const rest = opened.move();
-  return { queue, metrics, [Symbol.asyncDispose]: () => rest.disposeAsync() };
+  return { queue, metrics, waits, [Symbol.asyncDispose]: () => rest.disposeAsync() };
 }

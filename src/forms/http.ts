@@ -29,8 +29,14 @@ export interface FormsClientOptions {
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;
   readonly random?: () => number;
+  /** Called when a request has had no answer for {@link silenceMs}; once for each try. */
+  readonly onSilence?: (notice: { readonly request: string; readonly silentMs: number }) => void;
+  /** Default 10,000. */
+  readonly silenceMs?: number;
   /** Called before each wait for another try. */
   readonly onRetry?: (notice: FormsRetryNotice) => void;
+  /** Called when a request that was tried again has ended, whichever way. */
+  readonly onSettled?: (request: { readonly request: string }) => void;
   /** Called when a request that was sent has ended, whichever way: for figures. */
   readonly onSent?: (sent: SentRequest) => void;
   /** Called when the source asks for fewer requests. */
@@ -74,6 +80,8 @@ const TIMEOUT_MS = 30_000;
 const MAX_CONNECT_TIMEOUT_MS = 10_000;
 /** A body that trickles is never idle. After this many times the timeout it is given up, and not asked for again in the same run. */
 const MAX_TIMEOUTS = 4;
+/** A request without an answer for so long is worth a record: it may hang for the rest of its time, and again. */
+const SILENCE_MS = 10_000;
 /** For this long after a 401 every call fails at once, without a request. */
 const REFUSED_KEY_REST_MS = 45_000;
 /** Largest body we take, packed or not: a page of 100 submissions is far smaller, even with pictures among the answers. */
@@ -149,26 +157,37 @@ export class FormsHttp implements AsyncDisposable {
   ): Promise<T> {
     const stop = this.#open();
     using stopped = new LinkedSignal(call.signal, stop);
-    const { retry = DEFAULT_RETRY, random, onRetry } = this.#options;
+    const { retry = DEFAULT_RETRY, random, onSilence, onRetry, onSettled } = this.#options;
+    let wasAnnounced = false;
+    const announceSilence = (silentMs: number): void => {
+      wasAnnounced = true;
+      onSilence?.({ request: request.name, silentMs });
+    };
     try {
-      return await withRetry(async () => read(await this.#attempt(request, call, stopped.signal)), {
-        policy: call.once === true ? { ...retry, attempts: 1 } : retry,
-        clock: this.#clock,
-        ...(random === undefined ? {} : { random }),
-        signal: stopped.signal,
-        decide: (error) =>
-          error instanceof FormsApiError
-            ? { retry: error.isWorthRepeating, serverDelayMs: error.retryAfterMs }
-            : { retry: false },
-        onRetry: ({ attempt, delayMs, error }) => {
-          const reason = error instanceof FormsApiError ? error.reason : 'failed';
-          onRetry?.({ request: request.name, attempt, delayMs, reason });
+      return await withRetry(
+        async () => read(await this.#attempt(request, call, stopped.signal, announceSilence)),
+        {
+          policy: call.once === true ? { ...retry, attempts: 1 } : retry,
+          clock: this.#clock,
+          ...(random === undefined ? {} : { random }),
+          signal: stopped.signal,
+          decide: (error) =>
+            error instanceof FormsApiError
+              ? { retry: error.isWorthRepeating, serverDelayMs: error.retryAfterMs }
+              : { retry: false },
+          onRetry: ({ attempt, delayMs, error }) => {
+            wasAnnounced = true;
+            const reason = error instanceof FormsApiError ? error.reason : 'failed';
+            onRetry?.({ request: request.name, attempt, delayMs, reason });
+          },
         },
-      });
+      );
     } catch (error) {
       // The stop wins over what it caused: the first 401 speaks for every call.
       if (stop.aborted) throw stop.reason;
       throw error;
+    } finally {
+      if (wasAnnounced) onSettled?.({ request: request.name });
     }
   }
 
@@ -185,6 +204,7 @@ export class FormsHttp implements AsyncDisposable {
     request: FormsRequest,
     call: CallOptions,
     signal: AbortSignal,
+    onSilence: (silentMs: number) => void,
   ): Promise<HttpResponse> {
     const askedMs = this.#clock.now();
     const response = await this.#pacing.run(signal, async () => {
@@ -192,7 +212,7 @@ export class FormsHttp implements AsyncDisposable {
       const sentMs = this.#clock.now();
       let status: number | null = null;
       try {
-        const answer = await this.#send(request, signal);
+        const answer = await this.#send(request, signal, onSilence);
         ({ status } = answer);
         return answer;
       } finally {
@@ -211,9 +231,15 @@ export class FormsHttp implements AsyncDisposable {
     this.#options.onSent?.({ status, ms, waitedMs, perMinute: this.#pacing.perMinute });
   }
 
-  /** Sends once. */
-  async #send(request: FormsRequest, signal: AbortSignal): Promise<HttpResponse> {
+  /** Sends once. `onSilence` is called when the headers have not come after `silenceMs`. */
+  async #send(
+    request: FormsRequest,
+    signal: AbortSignal,
+    onSilence: (silentMs: number) => void,
+  ): Promise<HttpResponse> {
+    const { silenceMs = SILENCE_MS, proxy } = this.#options;
     using linked = new LinkedSignal(signal);
+    const silence = setTimeout(() => onSilence(silenceMs), silenceMs);
     const total = setTimeout(
       () => linked.abort(Object.assign(new Error('TOTAL_TIMEOUT'), { code: 'TOTAL_TIMEOUT' })),
       this.#timeoutMs * MAX_TIMEOUTS,
@@ -231,6 +257,7 @@ export class FormsHttp implements AsyncDisposable {
         }),
         signal: linked.signal,
       });
+      clearTimeout(silence);
       inBody = true;
       const isPacked = /^(?:x-)?gzip$/i.test(String(headers['content-encoding'] ?? '').trim());
       // An error counts by its status, and a change that succeeded is made, whatever becomes of the body.
@@ -245,10 +272,10 @@ export class FormsHttp implements AsyncDisposable {
       };
     } catch (error) {
       throwIfAborted(signal);
-      const { proxy } = this.#options;
       const context = { base: this.#base, proxy, timeoutMs: this.#timeoutMs, inBody };
       throw transportError(request, error, context);
     } finally {
+      clearTimeout(silence);
       clearTimeout(total);
     }
   }

@@ -8,6 +8,7 @@ import type { Facts, HeldTarget, PlanFacts, TargetFacts } from './facts.ts';
 import { judge } from './judge.ts';
 import type { ProcessFacts } from './processes.ts';
 import type { QueueState, Report } from './report.ts';
+import type { SourceWait } from './source-waits.ts';
 
 /** Where facts come from; the composition provides it. Calls may be slow, hang or fail: none holds up another (L12). */
 export interface HealthSources {
@@ -26,6 +27,8 @@ export interface HealthSources {
   dataDir(): Promise<string | null>;
   /** Of other processes, for the one that runs; of all, for a command. */
   processes(): Promise<ProcessFacts>;
+  /** What this process waits for the source with. */
+  sourceWait(): SourceWait | null;
   readonly isChosen: Facts['isChosen'];
   readonly nextPollMs: Facts['nextPollMs'];
   readonly compareEveryMs: number;
@@ -252,6 +255,7 @@ export class Watch {
       kept: files?.kept ?? { runs: [], source: null, unmatched: [] },
       dataDir: files?.dataDir ?? this.#files.failure?.message ?? null,
       processes: sources.queue === null ? fromFiles : null,
+      sourceWait: sources.sourceWait() ?? fromFiles?.sourceWait ?? null,
       isChosen: sources.isChosen,
       nextPollMs: sources.nextPollMs,
       compareEveryMs: sources.compareEveryMs,

@@ -51,6 +51,14 @@ const processRecord = z.object({
   pid: z.number().int(),
   role: z.enum(['start', 'worker']),
   atMs: z.number(),
+  sourceWait: z
+    .object({
+      sinceMs: z.number(),
+      untilMs: z.number(),
+      isThrottled: z.boolean(),
+      reason: z.string(),
+    })
+    .nullable(),
   /** Since when the queue has not answered it. */
   queueAwaySinceMs: z.number().nullable(),
 });

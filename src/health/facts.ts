@@ -16,6 +16,7 @@ import type { UnmatchedName } from '../sync/unmatched-names.ts';
 import type { Kept } from './data-dir.ts';
 import type { ProcessFacts } from './processes.ts';
 import type { QueueState } from './report.ts';
+import type { SourceWait } from './source-waits.ts';
 
 /*
  * What the judge judges from. Nothing here carries an answer or a secret (L11, L15). Times are milliseconds since the epoch.
@@ -83,6 +84,7 @@ export interface Facts {
   readonly dataDir: string | null;
   /** Null: this process is the one that runs. */
   readonly processes: ProcessFacts | null;
+  readonly sourceWait: SourceWait | null;
   /** Whether the settings choose a form for a target. */
   readonly isChosen: (target: string, form: Pick<FormIdentity, 'id' | 'slug'>) => boolean;
   /** When the schedule polls next after that moment. */

@@ -58,16 +58,18 @@ export function judge(facts: Facts): Report {
     source,
     queueProblem(facts),
     diedProblem(facts),
+    source === null ? waitProblem(facts) : null,
     settings,
     facts.dataDir === null ? null : problemOf('DATA_DIR', facts.dataDir, null),
     stale.problem,
   ].filter((problem) => problem !== null);
   const judged = known.map(({ target, forms }) => {
     const problem = targetProblem(target, forms.filter(isTried), nowMs);
-    const holdsUp = problem ?? ofAll.find(({ code }) => code !== 'DATA_DIR');
+    const holdsUp = problem ?? firstOf(ofAll.filter(({ code }) => code !== 'DATA_DIR'));
     const isExplained = (code: ProblemCode): boolean => {
       const { scope } = PROBLEMS[code];
-      if (code === 'STALE') return problem !== null || ofAll.length > 0;
+      if (code === 'STALE')
+        return stale.problem !== null || isError(problem) || ofAll.some(isError);
       if (scope === 'source') return source !== null;
       if (scope === 'target') return problem !== null;
       return code === 'SETTINGS' && settings !== null;
@@ -89,14 +91,15 @@ export function judge(facts: Facts): Report {
   });
   const targets = judged.map(({ target }) => target);
   const forms = judged.flatMap((one) => one.forms);
-  const [shared = null] = [...ofAll, ...targets.flatMap(({ problem }) => problem ?? [])];
-  const state = shared === null ? overall(forms) : 'failed';
+  const problems = ofAll.toSorted((a, b) => Number(isError(b)) - Number(isError(a)));
+  const shared = firstOf([...problems, ...targets.flatMap(({ problem }) => problem ?? [])]);
+  const state = stateWith(shared, overall(forms));
   const report = {
     at: iso(nowMs),
     version: facts.version,
     state,
     since: sinceWith(shared, state, forms),
-    problems: ofAll,
+    problems,
     source: sourceReport(source, heardMs, facts),
     work: workOf(forms, plan.forms, facts.queue?.running ?? []),
     queue: queueReport(facts.queue),
@@ -107,6 +110,10 @@ export function judge(facts: Facts): Report {
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
+const isError = (problem: Problem | null): boolean => problem?.level === 'error';
+/** The first that is an error, or else the first. */
+const firstOf = (problems: readonly Problem[]): Problem | null =>
+  problems.find(isError) ?? problems[0] ?? null;
 /** What failed before people paused it is tried no more: it says nothing of how source and targets are now. */
 const isTried = ({ isWanted, pause }: FormFacts): boolean => isWanted && pause === null;
 
@@ -236,6 +243,16 @@ function diedProblem({ processes }: Facts): Problem | null {
   return died === null ? null : problemOf('NOT_RUNNING', died.message, died.sinceMs);
 }
 
+function waitProblem({ sourceWait }: Facts): Problem | null {
+  if (sourceWait === null) return null;
+  const { sinceMs, untilMs, isThrottled, reason } = sourceWait;
+  const [since, until] = [exact(iso(sinceMs)), exact(iso(untilMs))];
+  const message = isThrottled
+    ? `The Forms API asks for fewer requests: the next is sent at ${until}.`
+    : `The Forms API has not answered as it should since ${since} (${reason}). The request is repeated at ${until}.`;
+  return problemOf('SOURCE_WAITING', message, sinceMs);
+}
+
 function settingsProblem({ plan, kept }: Facts): Problem | null {
   const unmatched = plan.atMs === null ? kept.unmatched : plan.unmatched;
   if (unmatched.length === 0) return null;
@@ -295,12 +312,18 @@ function overall(forms: readonly FormReport[]): HealthState {
   );
 }
 
+/** With a problem below an error, it is not known whether anything is current. */
+function stateWith(shared: Problem | null, ofForms: HealthState): HealthState {
+  if (shared === null) return ofForms;
+  return isError(shared) ? 'failed' : worstOf([ofForms, 'waiting']);
+}
+
 function sinceWith(
   shared: Problem | null,
   state: HealthState,
   forms: readonly FormReport[],
 ): string | null {
-  if (shared !== null) return shared.since;
+  if (shared !== null && (state === 'failed' || state === 'waiting')) return shared.since;
   const times = forms.filter((form) => form.state === state).flatMap(({ since }) => since ?? []);
   return times.toSorted()[0] ?? null;
 }
@@ -312,7 +335,7 @@ function targetReport(
 ): TargetReport {
   const pause = wholePause(held?.pauses ?? []);
   const ofForms = forms.length === 0 && pause !== null ? 'paused' : overall(forms);
-  const state = problem === null ? ofForms : 'failed';
+  const state = stateWith(problem, ofForms);
   return {
     name,
     state,
@@ -329,12 +352,20 @@ function targetReport(
 function sourceReport(
   problem: Problem | null,
   heardMs: number,
-  { nowMs, nextPollMs }: Facts,
+  { nowMs, sourceWait, nextPollMs }: Facts,
 ): SourceReport {
   const heardAt = heardMs === 0 ? null : iso(heardMs);
   if (problem !== null) {
     const { title, since } = problem;
     return { condition: 'failing', title, since, heardAt };
+  }
+  if (sourceWait !== null) {
+    const { sinceMs, isThrottled, reason } = sourceWait;
+    const lasting = span(nowMs - sinceMs);
+    const title = isThrottled
+      ? `The Forms API has asked for fewer requests for ${lasting}`
+      : `The Forms API has not answered as it should for ${lasting} (${reason})`;
+    return { condition: 'waiting', title, since: iso(sinceMs), heardAt };
   }
   const quiet = { condition: 'unknown', since: null, heardAt } as const;
   if (heardAt === null) return { ...quiet, title: 'The Forms API has not answered yet' };
@@ -379,7 +410,7 @@ const formsIn = (forms: readonly FormReport[]): number =>
 /** The state of everything in one line. */
 function titleOf(report: Judged, shared: Problem | null): string {
   const { state, forms, targets, at } = report;
-  if (shared !== null) return shared.title;
+  if (shared !== null && (isError(shared) || state === 'waiting')) return shared.title;
   const inState = (wanted: HealthState): FormReport[] =>
     forms.filter((form) => form.state === wanted);
   const all = mirrored(report);

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { errorCode } from '../base/error-code.ts';
 import { exact } from '../base/format.ts';
 import type { DataDir, ProcessRecord } from './data-dir.ts';
+import { type SourceWait, together } from './source-waits.ts';
 
 /*
  * What the processes of a mirror record of themselves, for commands, which see neither the queue nor the events of another
@@ -15,6 +16,8 @@ const SILENT_MS = 45_000;
 
 /** What the records say together. */
 export interface ProcessFacts {
+  /** What running processes wait for the source with. */
+  readonly sourceWait: SourceWait | null;
   readonly isAnyRunning: boolean;
   /** The last process, where all have ended without removing their record. */
   readonly died: { readonly message: string; readonly sinceMs: number } | null;
@@ -38,6 +41,7 @@ export async function readProcesses(
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
   const hasDied = running.length === 0 && last !== undefined;
   return {
+    sourceWait: together(running.flatMap(({ sourceWait }) => sourceWait ?? [])),
     isAnyRunning: running.length > 0,
     died: hasDied
       ? {
@@ -59,13 +63,19 @@ export interface KeepRecordOptions {
   readonly dataDir: DataDir;
   readonly clock: Clock;
   readonly role: ProcessRecord['role'];
+  readonly sourceWait: () => SourceWait | null;
   readonly queueAnswers: () => Promise<boolean>;
   /** Called when a record cannot be written. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps a record of this process until it is disposed, and removes those of processes that have died. */
-export async function keepProcessRecord(options: KeepRecordOptions): Promise<AsyncDisposable> {
+/**
+ * Keeps a record of this process until it is disposed, and removes those of processes that have died. `writeNow`: its contents have
+ * changed.
+ */
+export async function keepProcessRecord(
+  options: KeepRecordOptions,
+): Promise<AsyncDisposable & { writeNow(): void }> {
   const { dataDir, clock, role, onError } = options;
   const own = { host: hostname(), pid: process.pid };
   const stopping = new AbortController();
@@ -73,7 +83,7 @@ export async function keepProcessRecord(options: KeepRecordOptions): Promise<Asy
   const write = async (): Promise<void> => {
     const atMs = clock.now();
     queueAwaySinceMs = (await options.queueAnswers()) ? null : (queueAwaySinceMs ?? atMs);
-    const record = { ...own, role, atMs, queueAwaySinceMs };
+    const record = { ...own, role, atMs, sourceWait: options.sourceWait(), queueAwaySinceMs };
     await dataDir.writeProcess(record).catch(onError);
   };
   // One that was killed on another machine counts as running until its record is old.
@@ -83,18 +93,18 @@ export async function keepProcessRecord(options: KeepRecordOptions): Promise<Asy
   };
   await write();
   await removeDead();
+  let last = Promise.resolve();
   const heartbeat = (async () => {
     while (!stopping.signal.aborted) {
       await clock.sleep(RECORD_MS, stopping.signal).catch(() => undefined);
-      if (stopping.signal.aborted) return;
-      await write();
-      await removeDead();
+      if (!stopping.signal.aborted) await (last = last.then(write).then(removeDead));
     }
   })();
   return {
+    writeNow: () => void (last = last.then(write)),
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      await heartbeat;
+      await Promise.all([heartbeat, last]);
       await dataDir.removeProcess(own).catch(onError);
     },
   };

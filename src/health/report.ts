@@ -161,7 +161,7 @@ export interface TargetReport {
 /** How the source is doing, as far as runs and polls tell. */
 export interface SourceReport {
   /** `unknown`: it was not heard for longer than the schedule explains, or never. */
-  readonly condition: 'answering' | 'failing' | 'unknown';
+  readonly condition: 'answering' | 'waiting' | 'failing' | 'unknown';
   readonly title: string;
   readonly since: string | null;
   /** When it last answered as it should. */
@@ -223,7 +223,7 @@ export interface Report {
   readonly title: string;
   /** How much there is, in one line. */
   readonly summary: string;
-  /** What concerns all forms: source, queue, settings, the program. Each keeps the copies from being current. */
+  /** What concerns all forms: source, queue, settings, the program. The worst first. */
   readonly problems: readonly Problem[];
   readonly source: SourceReport;
   /** What workers do now, the longest first. */

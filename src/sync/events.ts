@@ -22,6 +22,10 @@ export interface SyncEvents {
   'write-back.ended': WriteBackReport;
   /** A request to the Forms API was sent and has ended, well or not. */
   'forms.sent': SentRequest;
+  /** A request that was tried again has ended, well or not. */
+  'forms.settled': { readonly request: string };
+  /** A request to the Forms API has had no answer for so long; it goes on waiting. */
+  'forms.silent': { readonly request: string; readonly silentMs: number };
   /** A request to the Forms API failed and will be tried again. */
   'forms.retry': {
     readonly request: string;

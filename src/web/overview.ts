@@ -149,6 +149,7 @@ export function overviewMain(report: Report, options: OverviewOptions): Html {
 
 const CONDITION_STATES: Readonly<Record<SourceReport['condition'], HealthState>> = {
   answering: 'ok',
+  waiting: 'attention',
   failing: 'failed',
   unknown: 'waiting',
 };

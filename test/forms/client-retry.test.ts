@@ -26,6 +26,24 @@ describe('what is tried again', () => {
     expect(notices[0]?.reason).toContain(`answered ${status}`);
   });
 
+  it('is told of while it hangs, before it fails, and when that is over', async () => {
+    const told: string[] = [];
+    const silent = Promise.withResolvers<void>();
+    await using server = await OddServer.start((_request, response) => {
+      void silent.promise.then(() => sendJson(response, FORM));
+    });
+    const client = makeClient(server.url, {
+      silenceMs: 20,
+      onSilence: ({ request, silentMs }) => {
+        told.push(`${request} silent for ${silentMs}`);
+        silent.resolve();
+      },
+      onSettled: ({ request }) => told.push(`${request} settled`),
+    });
+    await client.getForm('f1');
+    expect(told).toEqual(['GET /forms/f1 silent for 20', 'GET /forms/f1 settled']);
+  });
+
   it('is counted each time it is sent, with what was answered and how long it waited', async () => {
     await using server = await OddServer.start(({ number }, response) => {
       if (number === 0) response.destroy();

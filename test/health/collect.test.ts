@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
+import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type HealthSources, Watch } from '../../src/health/collect.ts';
 import { type HeldTarget, readTarget } from '../../src/health/facts.ts';
 import type { QueueState, Report } from '../../src/health/report.ts';
+import { SourceWaits } from '../../src/health/source-waits.ts';
 import { parsePicks, storedUnder } from '../../src/mirror/picks.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
+import type { SyncEvents } from '../../src/sync/events.ts';
 import type { Target } from '../../src/sync/target.ts';
 import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf } from './facts.ts';
 import { ManualClock, settle } from './manual-clock.ts';
 
 const { plan, kept, isChosen, nextPollMs, compareEveryMs } = factsOf();
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
-const NOTHING = { isAnyRunning: true, died: null, queueAwaySinceMs: null };
+const NOTHING = { sourceWait: null, isAnyRunning: true, died: null, queueAwaySinceMs: null };
 
 /** A watch of the targets `db` and `sheet`; what is read may be changed at any time, and is counted. */
 function watching() {
@@ -42,6 +45,7 @@ function watching() {
     kept: async () => kept,
     dataDir: async () => null,
     processes: async () => NOTHING,
+    sourceWait: () => null,
   };
   const watch = new Watch({ sources, clock, logger: silentLogger });
   const seen: Report[] = [];
@@ -245,10 +249,12 @@ describe('a watch', () => {
 
   it('a command looks at no queue, and at what other processes recorded', async () => {
     const { sources, clock } = watching();
-    const processes = async () => ({ ...NOTHING, queueAwaySinceMs: NOW - 1 });
+    const sourceWait = { sinceMs: NOW, untilMs: NOW, isThrottled: true, reason: '429' };
+    const processes = async () => ({ ...NOTHING, sourceWait, queueAwaySinceMs: NOW - 1 });
     const command = { ...sources, queue: null, processes } as HealthSources;
     const report = await new Watch({ sources: command, clock, logger: silentLogger }).once();
     expect(report.queue).toBeNull();
+    expect(report.source.condition).toBe('waiting');
     expect(report.problems[0]?.message).toBe('The queue does not answer, so no run can begin.');
     expect(clock.sleepers).toBe(0);
   });
@@ -281,5 +287,40 @@ describe('what a target holds', () => {
     const gone = await held({ goneAtMs: NOW })(['mail']);
     const notices = [{ code: 'PLAIN_ANSWERS' }];
     expect(gone.forms).toMatchObject([{ isOtherSettings: false, notices }]);
+  });
+});
+
+describe('waiting for the source', () => {
+  const request = 'GET /submissions?formId=frm_a';
+  const start = () => {
+    const [clock, events] = [new ManualClock(), new Events<SyncEvents>()];
+    return { clock, events, waits: new SourceWaits(events, clock) };
+  };
+
+  it('begins when an answer stays away, and ends with it', () => {
+    const { events, waits } = start();
+    events.emit('forms.silent', { request, silentMs: 10_000 });
+    const times = { sinceMs: NOW - 10_000, untilMs: NOW + 20_000 };
+    expect(waits.current).toEqual({ ...times, isThrottled: false, reason: 'no answer for 10 s' });
+    events.emit('forms.settled', { request });
+    expect(waits.current).toBeNull();
+  });
+
+  it('lasts since the first and until the last of several requests; one that was forgotten ends', async () => {
+    const { clock, events, waits } = start();
+    const retry = (of: string, delayMs: number, reason: string): void =>
+      events.emit('forms.retry', { request: of, attempt: 1, delayMs, reason });
+    retry(request, 1_000, 'answered 429 (too many requests)');
+    await clock.advance(2_000);
+    retry('GET /forms', 5_000, 'answered 503');
+    const both = { sinceMs: NOW, untilMs: NOW + 7_000, isThrottled: true, reason: 'answered 503' };
+    expect(waits.current).toEqual(both);
+    events.emit('forms.settled', { request });
+    expect(waits.current).toMatchObject({ sinceMs: NOW + 2_000, isThrottled: false });
+    await clock.advance(MINUTE);
+    expect(waits.current).toBeNull();
+    waits.stop();
+    retry(request, 1_000, 'answered 503');
+    expect(waits.current).toBeNull();
   });
 });

@@ -191,11 +191,13 @@ describe('the records of processes', () => {
   const elsewhere = { host: 'web-7', pid: 42 };
   /** Of a process ID that no process can have. */
   const dead = { host: hostname(), pid: 2 ** 30 };
+  const WAIT = { sinceMs: NOW, untilMs: NOW + MINUTE, isThrottled: true, reason: 'answered 429' };
   const record = (changes: Partial<ProcessRecord>): Promise<void> =>
     dataDir.writeProcess({
       ...own,
       role: 'start',
       atMs: NOW,
+      sourceWait: null,
       queueAwaySinceMs: null,
       ...changes,
     });
@@ -213,11 +215,12 @@ describe('the records of processes', () => {
     expect(await startRunsHere(dataDir, NOW)).toBe(isRunning);
   });
 
-  it('say together whether the queue answers, and which process died last', async () => {
+  it('say together what the mirror waits for, and which process died last', async () => {
     expect(await readProcesses(dataDir, NOW)).toMatchObject({ isAnyRunning: false, died: null });
     await record({ ...dead, atMs: NOW - DAY });
     await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, queueAwaySinceMs: NOW - DAY });
     expect(await readProcesses(dataDir, NOW)).toMatchObject({
+      sourceWait: null,
       queueAwaySinceMs: null,
       died: {
         message:
@@ -225,8 +228,8 @@ describe('the records of processes', () => {
         sinceMs: NOW - HOUR,
       },
     });
-    await record({ ...own, role: 'worker', queueAwaySinceMs: NOW - 5 });
-    const all = { queueAwaySinceMs: NOW - 5, died: null };
+    await record({ ...own, role: 'worker', sourceWait: WAIT, queueAwaySinceMs: NOW - 5 });
+    const all = { sourceWait: WAIT, queueAwaySinceMs: NOW - 5, died: null };
     expect(await readProcesses(dataDir, NOW)).toMatchObject(all);
     expect(await startRunsHere(dataDir, NOW)).toBe(false);
     expect(await readProcesses(dataDir, NOW, true)).toMatchObject({ isAnyRunning: false });
@@ -234,7 +237,7 @@ describe('the records of processes', () => {
 
   it('are kept up to date while a process runs, and end with it and with those that died', async () => {
     const clock = new ManualClock();
-    let isQueueThere = true;
+    let [isQueueThere, sourceWait] = [true, null as typeof WAIT | null];
     await record(dead);
     await record({ ...elsewhere, atMs: NOW });
     const errors: unknown[] = [];
@@ -242,14 +245,17 @@ describe('the records of processes', () => {
       dataDir,
       clock,
       role: 'start',
+      sourceWait: () => sourceWait,
       queueAnswers: async () => isQueueThere,
       onError: (error) => void errors.push(error),
     });
     expect(new Set((await dataDir.processes()).map(({ pid }) => pid))).toEqual(
       new Set([own.pid, elsewhere.pid]),
     );
-    isQueueThere = false;
+    [isQueueThere, sourceWait] = [false, WAIT];
     const shown = () => readProcesses(dataDir, clock.now());
+    keeping.writeNow();
+    await expect.poll(shown).toMatchObject({ sourceWait: WAIT, queueAwaySinceMs: NOW });
     for (let beat = 0; beat < 5; beat++) {
       await expect.poll(() => clock.sleepers).toBe(1);
       await clock.advance(10_000);
@@ -259,7 +265,7 @@ describe('the records of processes', () => {
         .poll(() => dataDir.processes())
         .toContainEqual(expect.objectContaining({ atMs }));
     }
-    expect(await shown()).toMatchObject({ queueAwaySinceMs: NOW + 10_000 });
+    expect(await shown()).toMatchObject({ queueAwaySinceMs: NOW });
     await keeping[Symbol.asyncDispose]();
     expect([await dataDir.processes(), errors, clock.sleepers]).toEqual([[], [], 0]);
   });

@@ -170,6 +170,7 @@ export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts
     kept: { runs: [], source: null, unmatched: [] },
     dataDir: null,
     processes: null,
+    sourceWait: null,
     isChosen: () => true,
     nextPollMs: (afterMs) => afterMs + MINUTE,
     compareEveryMs: 6 * HOUR,
@@ -205,6 +206,8 @@ export const AWAY = {
   message: 'no answer',
   sinceMs: NOW - MINUTE,
 } as const;
-export const RUNNING = { isAnyRunning: true, died: null, queueAwaySinceMs: null };
+const TIMES = { sinceMs: NOW - 42_000, untilMs: NOW + 5_000 };
+export const WAIT = { ...TIMES, isThrottled: false, reason: 'answered 503' };
+export const RUNNING = { sourceWait: null, isAnyRunning: true, died: null, queueAwaySinceMs: null };
 const WHERE = { variable: 'TARGET_HASH_FIELDS', targets: ['db'] };
 export const UNMATCHED = { ...WHERE, name: 'field_1_nope', kind: 'field', nearest: null } as const;

@@ -27,6 +27,7 @@ import {
   run,
   UNHEARD,
   UNMATCHED,
+  WAIT,
   WRITTEN,
 } from './facts.ts';
 
@@ -71,6 +72,7 @@ const someFacts = fc
       unmatched: fc.constantFrom([], [], [UNMATCHED]),
     }),
     dataDir: fc.constantFrom(null, null, 'DATA_DIR is full.'),
+    sourceWait: fc.constantFrom(null, null, WAIT),
     expectedSinceMs: agoMs.map((ms) => () => NOW - ms),
     isChosen: fc.constantFrom(
       () => true,

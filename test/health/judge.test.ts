@@ -41,6 +41,7 @@ import {
   targetOf,
   UNHEARD,
   UNMATCHED,
+  WAIT,
   WRITTEN,
 } from './facts.ts';
 
@@ -253,8 +254,18 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'ok',
   ],
   [
-    'the source refuses the key',
-    { a: fails('FORMS_UNAUTHORIZED') },
+    'requests wait for the source',
+    { sourceWait: WAIT },
+    'waiting: Waiting for the Forms API | all [SOURCE_WAITING warning] | source waiting | both waiting: Waiting for the source',
+  ],
+  [
+    'L17: requests wait for the source while forms are read',
+    { sourceWait: WAIT, queue: busy(job(), job({ formId: 'frm_b' })) },
+    'waiting: Waiting for the Forms API | all [SOURCE_WAITING warning] | source waiting | both working',
+  ],
+  [
+    'requests wait for a source that is known to fail: reported once',
+    { sourceWait: WAIT, a: fails('FORMS_UNAUTHORIZED') },
     'failed: The Forms API refuses the key | all [FORMS_UNAUTHORIZED error] | source failing | a failed [FORMS_UNAUTHORIZED error explained] | b waiting: Waiting for the source',
   ],
   [
@@ -529,6 +540,16 @@ describe('the judge', () => {
   const older = { runs: [failed(8_000, 'FORMS_FAILED', 'is 502'), failed(HOUR, 'FORMS_FAILED')] };
   it.each<[Situation, string, string | null]>([
     [
+      { sourceWait: { ...WAIT, isThrottled: true } },
+      'The Forms API asks for fewer requests: the next is sent at 2026-05-12 09:30:05 UTC.',
+      before(42_000),
+    ],
+    [
+      { sourceWait: WAIT },
+      'The Forms API has not answered as it should since 2026-05-12 09:29:18 UTC (answered 503). The request is repeated at 2026-05-12 09:30:05 UTC.',
+      before(42_000),
+    ],
+    [
       { queueAwaySinceMs: NOW - HOUR },
       'The queue (redis://queue.internal:6379) does not answer, so no run can begin.',
       before(HOUR),
@@ -550,7 +571,8 @@ describe('the judge', () => {
 
   it('puts errors before warnings', () => {
     const a = { ...fails('TARGET_FULL'), tally: { held: 9 }, writeBack: WRITTEN };
-    const report = judge(factsOf({ a }));
+    const report = judge(factsOf({ a, sourceWait: WAIT, dataDir: 'DATA_DIR is full.' }));
+    expect(report.problems.map(({ level }) => level)).toEqual(['error', 'warning']);
     expect(formOf(report).problems.map(({ level }) => level)).toEqual([
       'error',
       'warning',
@@ -658,6 +680,12 @@ describe('the judge', () => {
       { condition: 'unknown', title: 'The Forms API last answered 3 min ago' },
     ],
     ['was heard by a clock that is wrong', -HOUR, {}, { condition: 'unknown', heardAt: null }],
+    [
+      'throttles',
+      HOUR,
+      { sourceWait: { ...WAIT, isThrottled: true } },
+      { condition: 'waiting', title: 'The Forms API has asked for fewer requests for 42 s' },
+    ],
     [
       'fails',
       HOUR,

@@ -129,11 +129,11 @@ describe('an incident', () => {
   });
 
   it('is one, under any code, while it may end on its own; a refused key is another', () => {
-    const codes = ['FORMS_UNREACHABLE', 'FORMS_FAILED', 'FORMS_UNREACHABLE'] as const;
+    const codes = ['SOURCE_WAITING', 'FORMS_UNREACHABLE', 'FORMS_FAILED'] as const;
     const one = lived(1_200, (atS) => failing(codes[Math.floor(atS / 400)]!));
     expect(one).toEqual([
-      '60 error FORMS_UNREACHABLE the whole mirror: The Forms API does not answer',
-      '1260 ok FORMS_UNREACHABLE the whole mirror: resolved after 20 min (was: The Forms API does not answer)',
+      '60 warning SOURCE_WAITING the whole mirror: Waiting for the Forms API',
+      '1260 ok SOURCE_WAITING the whole mirror: resolved after 20 min (was: Waiting for the Forms API)',
     ]);
     const two = lived(1_200, (atS) => failing(atS < 600 ? 'FORMS_FAILED' : 'FORMS_UNAUTHORIZED'));
     expect(two.map((line) => line.split(' ').slice(1, 3).join(' '))).toEqual([
@@ -296,6 +296,7 @@ const CASES: readonly (readonly [
     'the source is down',
     (count) => ({ ...failing('FORMS_UNREACHABLE'), ...explained(count, 'FORMS_FAILED') }),
   ],
+  ['the source throttles: 429', () => failing('SOURCE_WAITING')],
   [
     'the key is revoked',
     (count) => ({ ...failing('FORMS_UNAUTHORIZED'), ...explained(count, 'FORMS_UNAUTHORIZED') }),
