@@ -63,17 +63,6 @@ describe('the plan', () => {
     const app = open({ ...env, TARGET_URL: 'postgres://nobody@192.0.2.1/x?sslmode=require' });
     expect((await jobHandlers(app).poll(signal)).syncs).toHaveLength(3);
   });
-
-  it('remembers why it failed', async () => {
-    const { env } = await openPlace();
-    const app = open({ ...env, FORMS_API_KEY: 'wrong' });
-    await expect(app.plan(signal)).rejects.toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
-    expect(app.planned).toMatchObject({
-      plan: null,
-      at: null,
-      problem: { error: { code: 'FORMS_UNAUTHORIZED' } },
-    });
-  });
 });
 
 describe('what a job may be about', () => {

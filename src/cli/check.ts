@@ -8,7 +8,7 @@ import { keepPrivate } from '../base/private-files.ts';
 import { startRunsHere } from '../health/processes.ts';
 import { type FormReport, remedyText, type ShownPause } from '../health/report.ts';
 import type { NoticeCode } from '../mirror/port.ts';
-import { picksWholeForm } from '../mirror/picks.ts';
+import { namesWholeForm } from '../mirror/picks.ts';
 import { pauseText } from '../mirror/pauses.ts';
 import { channelNames, type ChannelSettings, testChannels } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
@@ -165,7 +165,7 @@ function checkNames(
     return mistakes.map((each) => Object.assign({ ok: false, mistaken: true }, each));
   const picks = app.picksOf(name);
   const bare = chosen.filter(
-    (form) => !picksWholeForm(picks, form) && !form.fields.some(({ id }) => picks.fields.has(id)),
+    (form) => !namesWholeForm(picks, form) && !form.fields.some(({ id }) => picks.fields.has(id)),
   );
   const without =
     bare.length === 0 ? '' : `, ${count(bare.length)} of them with ID, status and time only`;

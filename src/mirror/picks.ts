@@ -52,10 +52,6 @@ function namesField(names: FieldNames, form: FormNames, fieldId: string): boolea
   );
 }
 
-/** True when every field of `form` is selected, including those that only old answers still carry. */
-export const picksWholeForm = (picks: FieldPicks, form: FormNames): boolean =>
-  namesWholeForm(picks, form);
-
 /** True when this field's answers may reach the target. */
 export const isPicked = (picks: FieldPicks, form: FormNames, fieldId: string): boolean =>
   namesField(picks, form, fieldId);

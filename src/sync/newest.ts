@@ -3,7 +3,7 @@ import { type Counts, SinceCounts } from './counts.ts';
 import { atStep, createdMsOf, isNewestFirst, queryOf, stepOf } from './profile.ts';
 import { readRange } from './read-range.ts';
 import type { Page, Span } from './source.ts';
-import { listPages, pagesOf, type Work } from './work.ts';
+import { pagesOf, type Work } from './work.ts';
 
 /** What the newest range showed. */
 export interface Newest {
@@ -59,7 +59,7 @@ async function readOnce(work: Work, span: Span, first: Page | undefined): Promis
   let topMs: number | null = null;
   let serverMs: number | null = null;
   const query = isSorted ? {} : queryOf(profile.now, span);
-  for await (const page of pagesOf(work, listPages(work, query, first, 1))) {
+  for await (const page of pagesOf(work, query, first, 1)) {
     total ??= page.total;
     serverMs ??= page.serverMs;
     if (page.total !== total) isSteady = false;

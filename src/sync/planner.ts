@@ -1,5 +1,5 @@
 import { type Clock, withinTime } from '../base/clock.ts';
-import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
+import { isAbort, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { namesWholeForm, picksById } from '../mirror/picks.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
@@ -41,8 +41,6 @@ export interface PlanStatus {
   /** The last plan that succeeded, and when (ISO); null: none yet. */
   readonly plan: MirrorPlan | null;
   readonly at: string | null;
-  /** Why the last attempt failed; null when it did not. */
-  readonly problem: { readonly error: MirrorError; readonly at: string } | null;
 }
 
 /** How to plan. */
@@ -106,7 +104,7 @@ export class Planner {
   readonly #named = new Map<string, FormIdentity>();
   /** IDs of forms by the names in the settings, as they were first listed. */
   readonly #meant = new Map<string, string>();
-  #status: PlanStatus = { plan: null, at: null, problem: null };
+  #status: PlanStatus = { plan: null, at: null };
 
   constructor(options: PlannerOptions) {
     this.#options = options;
@@ -121,17 +119,9 @@ export class Planner {
    * that people learn of it. Rejects as `listForms` does.
    */
   async plan(signal: AbortSignal, options: PlanningOptions = {}): Promise<MirrorPlan> {
-    const at = (): string => new Date(this.#options.clock.now()).toISOString();
-    try {
-      const plan = await this.#plan(signal, options);
-      this.#status = { plan, at: at(), problem: null };
-      return plan;
-    } catch (error) {
-      if (!isAbort(error)) {
-        this.#status = { ...this.#status, problem: { error: toMirrorError(error), at: at() } };
-      }
-      throw error;
-    }
+    const plan = await this.#plan(signal, options);
+    this.#status = { plan, at: new Date(this.#options.clock.now()).toISOString() };
+    return plan;
   }
 
   /** Asks a target for the names that it knows, unless it answered a moment ago. Rejects as the target does. */

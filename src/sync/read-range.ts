@@ -5,8 +5,8 @@ import { settleAbsent } from './absent.ts';
 import { Incomplete } from './work.ts';
 import type { Place } from './narrow.ts';
 import { atStep, createdMsOf, queryOf, stepOf } from './profile.ts';
-import { type Page, type PageList, type Span, WHOLE } from './source.ts';
-import { accountedIn, listPages, pagesOf, type Work } from './work.ts';
+import { type Page, type Span, WHOLE } from './source.ts';
+import { accountedIn, pagesOf, type Work } from './work.ts';
 
 /** So often a range that moves is divided. */
 const MOST_DIVISIONS = 12;
@@ -46,28 +46,23 @@ export async function readRange(
 /** The whole form as one list, for a source that cannot be asked by date. */
 export async function readWhole(work: Work, first?: Page): Promise<void> {
   const isNew = isEmpty(work.form.state.tally);
-  const { verdict, seen } = await sweepOnce(
-    work,
-    WHOLE,
-    isNew ? 'none' : 'all',
-    listOf(work, WHOLE, first),
-  );
+  const { verdict, seen } = await sweepOnce(work, WHOLE, isNew ? 'none' : 'all', first);
   if (verdict === 'proven' && !isNew) return settleAbsent(work, WHOLE, seen);
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
   await readFromBases(work, WHOLE);
 }
 
-/** Reads a list once, and stores its submissions. */
+/** Reads a list once, and stores its submissions. `first`: its first page, where it was just read. */
 export async function sweepOnce(
   work: Work,
   span: Span,
   stored: Stored,
-  list = listOf(work, span),
+  first?: Page,
 ): Promise<{ verdict: Verdict; seen: ReadonlySet<string> }> {
   const { sink } = work;
   const sweep = new Sweep();
   let before: number | null = null;
-  for await (const page of pagesOf(work, list)) {
+  for await (const page of pagesOf(work, queryOf(work.profile.now, span), first)) {
     sweep.add(shownOf(page, span));
     await sink.add(page.items);
     if (stored !== 'all' || before !== null || page.isLast) continue;
@@ -85,7 +80,7 @@ async function readFromBases(work: Work, span: Span): Promise<void> {
   const proof = new BaseProof(known);
   let [idle, progress] = [0, -1];
   for (let reading = 1; reading <= MOST_READINGS && idle <= MOST_IDLE; reading++) {
-    for await (const page of pagesOf(work, listOf(work, span))) {
+    for await (const page of pagesOf(work, queryOf(work.profile.now, span))) {
       proof.add(shownOf(page, span));
       await work.sink.add(page.items);
     }
@@ -96,10 +91,6 @@ async function readFromBases(work: Work, span: Span): Promise<void> {
   }
   throw new Incomplete('UNPROVEN');
 }
-
-/** The list of a span, which is read from now on. */
-const listOf = (work: Work, span: Span, first?: Page): PageList =>
-  listPages(work, queryOf(work.profile.now, span), first);
 
 export function shownOf({ items, total, isLast }: Page, { fromMs, toMs }: Span): Shown {
   const isBounded = fromMs !== null || toMs !== null;

@@ -1,4 +1,4 @@
-import type { Applied, OpenForm, Run, TargetNotice } from '../mirror/port.ts';
+import type { Applied, Run, TargetNotice } from '../mirror/port.ts';
 import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
 import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -40,8 +40,6 @@ export interface RunReport extends Run {
   readonly reasons: readonly string[];
   /** What a person should see to in the target. */
   readonly notices: readonly TargetNotice[];
-  /** How the fields of the form were when the run began, and when it ended. */
-  readonly fields: { readonly before: OpenForm['fields']; readonly after: OpenForm['fields'] };
   /** The error behind `error`; null if the run did not fail. */
   readonly failure: MirrorError | null;
 }
@@ -128,7 +126,6 @@ async function runOnce(
   await using closing = opened;
   const { form, sink, reasons } = closing;
   const wasEmpty = form.state.ranges.length === 0;
-  const { fields: before } = form;
   const notices: TargetNotice[] = [];
   let ending: Ending;
   let isWhole = false;
@@ -155,7 +152,6 @@ async function runOnce(
       claim: claimOf(form.state, null),
       reasons,
       notices,
-      fields: { before, after: form.fields },
     });
   try {
     const { outcome, code } = ending;
@@ -248,29 +244,6 @@ export const blankRun = (
   claim: null,
   reasons: [],
   notices: [],
-  fields: { before: [], after: [] },
   ...NOTHING_APPLIED,
   ...(ending instanceof Error ? endingOf(ending) : ending),
 });
-
-/** How the columns of a form followed its fields in a run, by label; null where they did not have to. */
-export function columnsChanged({ fields: { before, after } }: Pick<RunReport, 'fields'>): {
-  readonly added: readonly string[];
-  readonly relabelled: readonly { readonly from: string; readonly to: string }[];
-  readonly removed: readonly string[];
-} | null {
-  const known = new Map(before.map((field) => [field.id, field]));
-  const added: string[] = [];
-  const relabelled: { from: string; to: string }[] = [];
-  const removed: string[] = [];
-  for (const { id, label, column, isInForm } of after) {
-    const was = known.get(id);
-    if (column !== null && (was?.column ?? null) === null) added.push(label);
-    if (was === undefined) continue;
-    if (was.label !== label) relabelled.push({ from: was.label, to: label });
-    if (was.isInForm && !isInForm) removed.push(label);
-  }
-  return added.length + relabelled.length + removed.length === 0
-    ? null
-    : { added, relabelled, removed };
-}

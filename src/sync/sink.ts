@@ -18,7 +18,7 @@ export const NOTHING_APPLIED: Applied = {
   rejected: 0,
 };
 
-export const plus = (a: Applied, b: Applied): Applied => ({
+const plus = (a: Applied, b: Applied): Applied => ({
   inserted: a.inserted + b.inserted,
   updated: a.updated + b.updated,
   unchanged: a.unchanged + b.unchanged,
@@ -44,6 +44,7 @@ export class Sink {
   readonly #unlisted: UnlistedFields;
   readonly #reread: () => Promise<Form | null>;
   #source: Form;
+  /** The selected fields, those included that only answers carry. */
   #fields: PickedField[] = [];
   #batch = new Map<string, Joined>();
   #storing: Promise<void> = Promise.resolve();
@@ -64,11 +65,6 @@ export class Sink {
     this.#reread = reread;
     [this.#form, this.#source, this.#joining, this.#nowMs] = [form, source, joining, nowMs];
     this.#unlisted = new UnlistedFields((id) => isPicked(joining.picks, source, id));
-  }
-
-  /** The selected fields, those included that only answers carry. */
-  get fields(): readonly PickedField[] {
-    return this.#fields;
   }
 
   /** Rows that are stored, or on their way. */
@@ -109,12 +105,9 @@ export class Sink {
   }
 
   /** Everything that was taken is stored; with it, `change`. */
-  async flush(change: Omit<Change, 'rows'> = {}): Promise<Applied> {
+  async flush(change: Omit<Change, 'rows'> = {}): Promise<void> {
     await this.#storing;
-    if (this.#batch.size === 0 && Object.keys(change).length === 0) return NOTHING_APPLIED;
-    const before = this.applied;
-    await this.#store(change);
-    return minus(this.applied, before);
+    if (this.#batch.size > 0 || Object.keys(change).length > 0) await this.#store(change);
   }
 
   /** Stores a state, with everything that was taken. */
@@ -171,11 +164,3 @@ export function joinItem(
   if (reasons.length === 0) return { row, entries: [] };
   return { row, entries: [listed(reasons.join('; '), row.status, row.createdAt)] };
 }
-
-const minus = (a: Applied, b: Applied): Applied => ({
-  inserted: a.inserted - b.inserted,
-  updated: a.updated - b.updated,
-  unchanged: a.unchanged - b.unchanged,
-  deleted: a.deleted - b.deleted,
-  rejected: a.rejected - b.rejected,
-});

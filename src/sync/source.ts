@@ -72,9 +72,41 @@ export class Source {
     return { items, total, isLast, serverMs: serverTimeMs };
   }
 
-  /** The pages of a list: requested from now on, as they are taken. `ahead`: how many may be on their way, or here, before that. */
-  pages(query: ListQuery, first?: Page, ahead = 2 * this.concurrency): PageList {
-    return new PageList((page, size) => this.page(query, page, size), ahead, first);
+  /**
+   * The pages of a list in their order. What a response says ends a list early, never late. `first`: the first page, where it was just
+   * read. `ahead`: so many are asked for before they are taken; with 1, none.
+   */
+  async *pages(
+    query: ListQuery,
+    first?: Page,
+    ahead = 2 * this.concurrency,
+  ): AsyncGenerator<Page, void, undefined> {
+    const coming: Promise<Page>[] = [];
+    const shown = new Set<string>();
+    let [next, size, idle] = [1, 0, 0];
+    const ask = (given?: Page): void => {
+      const asked = given === undefined ? this.page(query, next, size) : Promise.resolve(given);
+      asked.catch(() => {}); // It is waited for in its turn, or of no interest any more.
+      next++;
+      coming.push(asked);
+    };
+    ask(first);
+    for (let asked = coming.shift(); asked !== undefined; asked = coming.shift()) {
+      const page = await asked;
+      const ends = [page.items.at(0), page.items.at(-1)].map((item) => item?.key).join('\n');
+      idle = shown.has(ends) ? idle + 1 : 0;
+      shown.add(ends);
+      const isLast = page.isLast || idle >= MOST_IDLE;
+      size ||= Math.max(1, page.items.length);
+      const follow = (): void => {
+        while (coming.length < ahead && (next - 1) * size < page.total) ask();
+      };
+      if (ahead > 1 && !isLast) follow();
+      yield { ...page, isLast };
+      if (isLast) return;
+      follow();
+      if (coming.length === 0) ask();
+    }
   }
 
   /** How many match, with the source's clock; null where the source refuses the question. */
@@ -187,58 +219,6 @@ export class Source {
       this.maySort = false;
       return this.#list(query, page);
     }
-  }
-}
-
-/** The pages of a list in their order, read ahead. What a response says ends a list early, never late. */
-export class PageList implements AsyncIterable<Page> {
-  readonly #read: (page: number, size: number) => Promise<Page>;
-  readonly #ahead: number;
-  readonly #coming: Promise<Page>[] = [];
-  #next = 1;
-  /** How many the first page showed; 0: it has not come. */
-  #size = 0;
-
-  /** `read`: asks for a page, with the size of the first one. */
-  constructor(
-    read: (page: number, size: number) => Promise<Page>,
-    ahead: number,
-    first: Page | undefined,
-  ) {
-    [this.#read, this.#ahead] = [read, ahead];
-    this.#ask(first);
-    // A list of which one page is wanted mostly is not read ahead.
-    if (ahead > 1)
-      this.#coming[0]?.then((page) => page.isLast || this.#follow(page)).catch(() => {});
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Page, void, undefined> {
-    const shown = new Set<string>();
-    let idle = 0;
-    for (;;) {
-      const page = await (this.#coming.shift() as Promise<Page>);
-      const ends = [page.items.at(0), page.items.at(-1)].map((item) => item?.key).join('\n');
-      idle = shown.has(ends) ? idle + 1 : 0;
-      shown.add(ends);
-      const isLast = page.isLast || idle >= MOST_IDLE;
-      yield { ...page, isLast };
-      if (isLast) return;
-      this.#follow(page);
-      if (this.#coming.length === 0) this.#ask();
-    }
-  }
-
-  /** Asks for more pages, as many as the list has by this one. */
-  #follow({ items, total }: Page): void {
-    this.#size ||= Math.max(1, items.length);
-    while (this.#coming.length < this.#ahead && (this.#next - 1) * this.#size < total) this.#ask();
-  }
-
-  #ask(given?: Page): void {
-    const asked = given === undefined ? this.#read(this.#next, this.#size) : Promise.resolve(given);
-    asked.catch(() => {}); // It is waited for in its turn, or of no interest any more.
-    this.#next++;
-    this.#coming.push(asked);
   }
 }
 

@@ -4,7 +4,7 @@ import { plural, span } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
 import type { RateNotice } from '../forms/pacing.ts';
 import type { SyncEvents } from './events.ts';
-import { columnsChanged, type RunReport } from './run-form.ts';
+import type { RunReport } from './run-form.ts';
 import type { WriteBackReport } from './write-back.ts';
 
 /**
@@ -40,8 +40,6 @@ function logRun(report: RunReport, held: Map<string, number>, logger: Logger): v
   const counts = { inserted, updated, deleted, rejected: report.rejected, held: report.held };
   const fields = { ...about, outcome, total, ...counts, requests, ms };
   for (const reason of report.reasons) logger.warn(about, reason);
-  const columns = columnsChanged(report);
-  if (columns !== null) logger.info({ ...about, ...columns }, 'Columns follow the form.');
   if (outcome === 'ok') {
     const isIdle = inserted + updated + deleted === 0;
     held.delete(keyOf(report));

@@ -4,14 +4,7 @@ import type { OpenForm } from '../mirror/port.ts';
 import type { ProfileRecord } from './profile.ts';
 import type { Sink } from './sink.ts';
 import type { Counts, SinceCounts } from './counts.ts';
-import {
-  type ListQuery,
-  type Page,
-  PAGE,
-  type PageList,
-  type Source,
-  type Span,
-} from './source.ts';
+import { type ListQuery, type Page, PAGE, type Source, type Span } from './source.ts';
 
 /** What a run is asked to do. */
 export interface SyncOptions {
@@ -55,17 +48,15 @@ export const accountedIn = async (of: Pick<OpenForm, 'counts'>, span: Span): Pro
 /** A run may take so many requests, and so many for each page that its rows fill. */
 const [FEW_REQUESTS, REQUESTS_A_PAGE] = [300, 4];
 
-/** A list of the form, which is read from now on. */
-export const listPages = (
-  { source, form }: Work,
+/** The pages of a list of the form, within the run's budget. `first`, `ahead`: as for {@link Source.pages}. */
+export async function* pagesOf(
+  work: Work,
   query: Omit<ListQuery, 'formId'>,
   first?: Page,
   ahead?: number,
-): PageList => source.pages({ ...query, formId: form.state.formId }, first, ahead);
-
-/** Takes the pages of a list, within the run's budget. */
-export async function* pagesOf(work: Work, list: PageList): AsyncGenerator<Page, void, undefined> {
-  for await (const page of list) {
+): AsyncGenerator<Page, void, undefined> {
+  const { source, form } = work;
+  for await (const page of source.pages({ ...query, formId: form.state.formId }, first, ahead)) {
     spend(work, page.items.length);
     work.seen += page.items.length;
     work.options.onProgress(work.seen, Math.max(page.total, work.seen));
@@ -82,7 +73,7 @@ export function spend({ source, form, sink }: Work, pageSize = PAGE): void {
 }
 
 /** Why a run has no proof that it saw everything (L3): each reason is a sentence for a person. */
-export const REASONS = {
+const REASONS = {
   MOVING: 'the form changes faster than it can be read',
   CONTRADICTION: 'the list shows another number of submissions than it says',
   UNPROVEN: 'the list changes each time it is read, and cannot be divided by date',
@@ -92,15 +83,12 @@ export const REASONS = {
     'its submissions do not name their form, and nothing proves that each form has a list of its own: formId may be ignored',
   REQUESTS: 'it would take more requests than the form is worth; the next run goes on',
 } as const;
-export type Reason = keyof typeof REASONS;
 
 /** Ends a run: the submissions it saw are stored, and nothing is claimed. */
 export class Incomplete extends Error {
   override readonly name = 'Incomplete';
-  readonly reason: Reason;
 
-  constructor(reason: Reason) {
+  constructor(reason: keyof typeof REASONS) {
     super(REASONS[reason]);
-    this.reason = reason;
   }
 }
