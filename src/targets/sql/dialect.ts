@@ -3,7 +3,8 @@ import { parseNumber } from '../../mirror/json.ts';
 import type { Relation } from '../../mirror/port.ts';
 import { type Cell, JsonText } from '../../mirror/types.ts';
 import type { ErrorDescription, Refusal } from './errors.ts';
-import type { ViewFragments } from './form-views.ts';
+import type { ViewFragments } from './views.ts';
+import type { Staging } from './staged-upsert.ts';
 
 /*
  * What the SQL store asks of a database. Statements write parameters as `$1`, `$2`, … in the order of their first use.
@@ -37,13 +38,21 @@ export interface BatchColumn {
 
 /** Rows on their way into a form's table. */
 export interface Batch {
-  readonly formId: string;
-  readonly table: string;
   readonly columns: readonly BatchColumn[];
   /** ID, status, creation, then a value for each column. */
   readonly rows: readonly (readonly Param[])[];
-  /** The commit's name, as the database writes times. */
+}
+
+/** The table of a form, and how one commit writes it. */
+export interface Writing {
+  readonly formId: string;
+  readonly table: string;
+  /** The commit's name, as the database takes times. */
   readonly at: string;
+  /** Statuses were last known before the commit as of then; null: they were not. */
+  readonly notBefore: string | null;
+  /** Columns whose answers are kept with each version that ends; null: only statuses are. */
+  readonly answers: readonly string[] | null;
 }
 
 /** Numbers of rows by status. */
@@ -76,7 +85,7 @@ export interface Dialect {
   /** A time as text, which begins as its canonical form does up to the millisecond. */
   isoOf(expression: string): string;
   /** A condition: the expression is among the texts of a list, which is the parameter. */
-  among(expression: string, param: string): string;
+  readonly among: (expression: string, param: string) => string;
   /** The end of an INSERT: a row whose key is there stays, or takes these columns of the new one. */
   onConflict(key: readonly string[], taken?: readonly string[]): string;
   /**
@@ -90,14 +99,8 @@ export interface Dialect {
   readonly relationsQuery: string;
   /** What a column of numbers or JSON holds of a value, exactly; undefined where it cannot hold it. */
   encode(cell: Cell, type: ColumnType): Param | undefined;
-  /** Writes the rows that are new or differ. Versions that end are kept. */
-  upsert(tx: Session, batch: Batch, versions: VersionPlan): Promise<Written>;
-  /** Keeps the versions that end when these rows are marked deleted, as the next statement does. */
-  keepDeleted(
-    tx: Session,
-    batch: { at: string; ids: readonly string[] },
-    versions: VersionPlan,
-  ): Promise<void>;
+  /** How it stores rows. */
+  readonly staging: Staging;
   /** Where a row is refused for a fault of its own (`isOfRow`) or by something that people added; undefined for another error. */
   refusal(error: unknown): Refusal | undefined;
   /** Whether texts may hold U+0000. */
@@ -115,16 +118,6 @@ export interface Dialect {
   comment?(tx: Session, relations: readonly Relation[]): Promise<void>;
   /** An error of the database, its driver or the network before it, in words for people; undefined for any other error. */
   describe(error: unknown): ErrorDescription | undefined;
-}
-
-/** How versions that end are kept. */
-export interface VersionPlan {
-  readonly formId: string;
-  readonly table: string;
-  /** Statuses were last known before the commit as of then; null: they were not. */
-  readonly notBefore: string | null;
-  /** Columns whose answers are kept with each version; null: only statuses are. */
-  readonly answers: readonly string[] | null;
 }
 
 /** A form as views show it. */
@@ -253,6 +246,21 @@ export function decoded(value: unknown, type: ColumnType): Cell {
   return type === 'number' || typeof value === 'bigint' ? (parseNumber(text) ?? text) : text;
 }
 
+/** Inserts a row. `end`: see {@link Dialect.onConflict}. How many rows were inserted or changed. */
+export function insert(
+  tx: Session,
+  table: string,
+  row: Readonly<Record<string, Param>>,
+  end = '',
+): Promise<number> {
+  const names = Object.keys(row);
+  const places = names.map((_, at) => `$${at + 1}`);
+  return tx.run(
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${end}`,
+    Object.values(row),
+  );
+}
+
 let savepoints = 0;
 
 /** A failure in it leaves the transaction unchanged. */
@@ -271,5 +279,5 @@ export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promi
   }
 }
 
-/** PostgreSQL writes `t`, MySQL `1`. */
-export const isTrue = (value: unknown): boolean => value === 't' || value === '1';
+/** PostgreSQL writes `t`, the others 1. */
+export const isTrue = (value: unknown): boolean => ['t', '1'].includes(textOf(value));

@@ -5,6 +5,7 @@ import type { FormState } from '../../mirror/form-state.ts';
 import type { Erasure } from '../../mirror/port.ts';
 import {
   type Dialect,
+  insert,
   pagesOf,
   quoted,
   type Session,
@@ -81,24 +82,26 @@ async function forget(
       `SELECT status, created_at FROM ${table} WHERE id = $1 AND _deleted_at IS NULL`,
       [id],
     );
-    const [entry] = await tx.query(
+    const [rejected] = await tx.query(
       `SELECT status, created_at FROM _mirror_entries WHERE form_id = $1 AND kind = 'rejected' AND id = $2`,
       [formId, id],
     );
-    const known = row ?? entry;
+    const known = row ?? rejected;
     // An unknown one is remembered too; the source's list later shows its status.
-    await tx.run(
-      `INSERT INTO _mirror_entries (form_id, kind, id, status, created_at, reason, is_stored, first_seen_at, last_seen_at)
-       VALUES ($1, 'forgotten', $2, $3, $4, '', 0, $5, $6) ${dialect.onConflict(['form_id', 'kind', 'id'])}`,
-      [
-        formId,
-        digest,
-        known === undefined ? null : textOf(known['status']),
+    const time = dialect.timeParam(at);
+    const entry = {
+      form_id: formId,
+      kind: 'forgotten',
+      id: digest,
+      status: known === undefined ? null : textOf(known['status']),
+      created_at:
         known === undefined ? null : dialect.timeParam(dialect.timeOf(known['created_at'])),
-        dialect.timeParam(at),
-        dialect.timeParam(at),
-      ],
-    );
+      reason: '',
+      is_stored: 0,
+      first_seen_at: time,
+      last_seen_at: time,
+    };
+    await insert(tx, '_mirror_entries', entry, dialect.onConflict(['form_id', 'kind', 'id']));
     await tx.run(
       `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind <> 'forgotten' AND id = $2`,
       [formId, id],

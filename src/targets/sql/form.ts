@@ -21,7 +21,8 @@ import { MirrorError } from '../../base/errors.ts';
 import { forgottenHash } from '../../mirror/ledger.ts';
 import type { Form, PickedField } from '../../mirror/types.ts';
 import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
-import { applyChange, storableRows } from './commit.ts';
+import { Commit, storableRows } from './commit.ts';
+import { runOf } from './runs.ts';
 import type { Database } from './database.ts';
 import {
   boundAt,
@@ -44,7 +45,7 @@ import {
   withColumns,
   withTextColumns,
 } from './fields.ts';
-import { addColumns, endScrub, isScrubDue, noteScrub } from './schema.ts';
+import { addColumns, readRecord, SCRUB, writeRecord } from './schema.ts';
 import type { KeptHistory } from './store.ts';
 import { signOf } from './tally.ts';
 import { rebuildViews } from './views.ts';
@@ -214,26 +215,11 @@ export class SqlForm implements OpenForm {
 
   async runs(limit: number): Promise<Run[]> {
     const { dialect } = this.#parts.database;
-    const ms = (value: unknown): number => Date.parse(dialect.timeOf(value) ?? '');
     const rows = await this.#parts.database.query(
       `SELECT * FROM _mirror_runs WHERE form_id = $1 ORDER BY started_at DESC LIMIT ${Math.trunc(limit)}`,
       [this.#state.formId],
     );
-    return rows.map((row) => ({
-      startedAtMs: ms(row['started_at']),
-      endedAtMs: ms(row['ended_at']),
-      outcome: textOf(row['outcome']) as Run['outcome'],
-      code: row['code'] === null ? null : textOf(row['code']),
-      error: row['error'] === null ? null : textOf(row['error']),
-      requests: numberOf(row['requests']),
-      inserted: numberOf(row['inserted']),
-      updated: numberOf(row['updated']),
-      unchanged: numberOf(row['unchanged']),
-      deleted: numberOf(row['deleted']),
-      rejected: numberOf(row['rejected']),
-      held: numberOf(row['held']),
-      isWhole: numberOf(row['is_whole']) === 1,
-    }));
+    return rows.map((row) => runOf(row, dialect));
   }
 
   async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
@@ -261,13 +247,15 @@ export class SqlForm implements OpenForm {
         withColumns(this.#fields, this.#prepared, storable.rows, this.#columns, dialect),
       );
     return this.#write(async (tx) => {
-      const done = await applyChange(tx, dialect, change, storable, {
+      const commit = new Commit(tx, change, {
+        dialect,
         state,
         fields: this.#fields,
         columns: this.#columns,
         prepared: this.#prepared,
         keepsAnswers: history === 'full',
       });
+      const done = await commit.apply(storable);
       const next = change.state?.(done.state) ?? done.state;
       // Most batches of a row comparison: no commit is made, which would have to reach the disk.
       if (!done.hasWritten && isSameState(next, this.#state)) throw new NothingNew(done.applied);
@@ -302,7 +290,7 @@ export class SqlForm implements OpenForm {
         emptied.has(field.id) ? { ...field, isEmptied: true } : field,
       );
       await this.#save(tx, done.state, fields);
-      await noteScrub(tx, database.dialect);
+      await writeRecord(tx, database.dialect, SCRUB, 'due');
       return { state: done.state, fields, result: done.rows };
     });
     await this.#scrub();
@@ -315,7 +303,7 @@ export class SqlForm implements OpenForm {
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
     const behind = await this.#followViews();
     // An erasure that was killed left the erased answers in the files.
-    if (await isScrubDue(database)) await this.#scrub();
+    if ((await readRecord(database, SCRUB)) !== null) await this.#scrub();
     else await database.settle();
     return behind.map((message) => viewBehind(name, message));
   }
@@ -364,7 +352,7 @@ export class SqlForm implements OpenForm {
   async #scrub(): Promise<void> {
     const { database } = this.#parts;
     await database.scrub();
-    await endScrub(database);
+    await database.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
   }
 
   /**

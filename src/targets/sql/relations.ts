@@ -2,7 +2,7 @@ import type { Relation, RelationColumn, TargetRelations } from '../../mirror/por
 import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
 import type { Database } from './database.ts';
 import { quoted, relationsOf, type ViewedForm } from './dialect.ts';
-import { answerColumns, viewedForms } from './form-views.ts';
+import { answerColumns, viewedForms } from './views.ts';
 import { MORE } from './fields.ts';
 
 /** Descriptions of the columns that every form's table has in addition to its fields. */

@@ -1,10 +1,13 @@
 import { MirrorError } from '../../base/errors.ts';
 import { newSalt } from '../../mirror/ledger.ts';
+import type { StoredRecord } from '../../mirror/port.ts';
 import { EMPTY_TALLY, type FormState } from '../../mirror/form-state.ts';
 import type { Database } from './database.ts';
 import {
   type BatchColumn,
   type Dialect,
+  insert,
+  numberOf,
   quoted,
   relationsOf,
   type Session,
@@ -44,12 +47,10 @@ export async function ensureSchema(database: Database): Promise<string> {
       `_mirror_records (name ${key} PRIMARY KEY, revision ${integer} NOT NULL, value ${text} NOT NULL)`,
     ])
       await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
-    const schema = await readText(tx, VERSION);
-    if (schema !== null && schema !== SCHEMA) throw otherSchema(dialect.product);
-    if (schema === null) await writeText(tx, dialect, VERSION, SCHEMA);
-    const salt = (await readText(tx, SALT)) ?? newSalt();
-    await writeText(tx, dialect, SALT, salt);
-    return salt;
+    await writeRecord(tx, dialect, VERSION, SCHEMA);
+    if ((await readRecord(tx, VERSION))?.value !== SCHEMA) throw otherSchema(dialect.product);
+    await writeRecord(tx, dialect, SALT, newSalt());
+    return String((await readRecord(tx, SALT))?.value);
   });
 }
 
@@ -59,8 +60,8 @@ export async function hasSchema(database: Database): Promise<boolean> {
   const relations = await relationsOf(database, dialect);
   if (relations.has('mirror_meta')) throw otherSchema(dialect.product);
   if (!TABLES.every((name) => relations.has(name))) return false;
-  const schema = await readText(database, VERSION);
-  if (schema !== null && schema !== SCHEMA) throw otherSchema(dialect.product);
+  const schema = await readRecord(database, VERSION);
+  if (schema !== null && schema.value !== SCHEMA) throw otherSchema(dialect.product);
   return schema !== null;
 }
 
@@ -72,21 +73,26 @@ const otherSchema = (product: string): MirrorError =>
     `The tables in ${product} were written by another build of forms-mirror. Delete them, or choose another place, and run again.`,
   );
 
-async function readText(tx: Session, name: string): Promise<string | null> {
-  const [row] = await tx.query('SELECT value FROM _mirror_records WHERE name = $1', [name]);
-  return row === undefined ? null : (JSON.parse(textOf(row['value'])) as string);
+/** A record that belongs to no form, and its revision; null: there is none. */
+export async function readRecord(session: Session, name: string): Promise<StoredRecord | null> {
+  const [row] = await session.query('SELECT revision, value FROM _mirror_records WHERE name = $1', [
+    name,
+  ]);
+  if (row === undefined) return null;
+  return { value: JSON.parse(textOf(row['value'])), revision: numberOf(row['revision']) };
 }
 
-async function writeText(
+/** Writes a record of ours. One that is there stays, unless it is replaced. */
+export async function writeRecord(
   tx: Session,
   dialect: Dialect,
   name: string,
-  value: string,
-): Promise<void> {
-  await tx.run(
-    `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${dialect.onConflict(['name'])}`,
-    [name, JSON.stringify(value)],
-  );
+  value: unknown,
+  isReplaced = false,
+): Promise<boolean> {
+  const end = dialect.onConflict(['name'], isReplaced ? ['value'] : []);
+  const record = { name, revision: 1, value: JSON.stringify(value) };
+  return (await insert(tx, '_mirror_records', record, end)) === 1;
 }
 
 /** Makes the table of a form, without columns for answers. */
@@ -109,18 +115,8 @@ export async function addColumns(
     await tx.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${dialect.types[type]}`);
 }
 
-const SCRUB = 'scrub';
-
-/** Notes, with an erasure, that its bytes may be in the files still. */
-export const noteScrub = (tx: Session, dialect: Dialect): Promise<void> =>
-  writeText(tx, dialect, SCRUB, 'due');
-
-export const isScrubDue = async (session: Session): Promise<boolean> =>
-  (await readText(session, SCRUB)) !== null;
-
-export async function endScrub(session: Session): Promise<void> {
-  await session.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
-}
+/** A record that an erasure makes: its bytes may be in the files still. */
+export const SCRUB = 'scrub';
 
 /** The stored record of a form: its revision, state and fields. */
 export const readState = async (session: Session, formId: string): Promise<SqlRow | undefined> =>

@@ -1,12 +1,14 @@
 import {
   type Batch,
+  type ByStatus,
+  type Dialect,
   isTrue,
   numberOf,
   type Param,
   quoted,
   type Session,
   textOf,
-  type VersionPlan,
+  type Writing,
   type Written,
 } from './dialect.ts';
 import { Swallowed } from './errors.ts';
@@ -16,16 +18,19 @@ export const STAGE = '_mirror_stage';
 
 /** How a database stores rows that it was given in {@link STAGE}. */
 export interface Staging {
-  /** Fills {@link STAGE}, which it makes. */
-  stage(tx: Session, batch: Batch): Promise<void>;
+  /** Drops {@link STAGE}, if it is there. */
+  readonly drop: string;
+  /** What becomes of it at the end of the transaction; absent where it stays until the next batch. */
+  readonly atCommit?: string;
+  fill(tx: Session, batch: Batch): Promise<void>;
   /** Every staged row, with the row of that ID or NULLs. */
-  joined(to: string): string;
+  readonly joined: (to: string) => string;
   /** Staged rows whose ID is there, with the row that has it. */
   matched(to: string): string;
   /** Whether one of these columns differs. */
   differs(names: readonly string[]): string;
-  /** Inserts the staged rows that are new, and updates those that differ. */
-  store(tx: Session, rows: StagedRows): Promise<void>;
+  /** Inserts the staged rows that are new, and updates those that differ; absent where `ON CONFLICT` does. */
+  readonly store?: (tx: Session, rows: StagedRows) => Promise<void>;
   /** Whether the table may store other values than it is given. */
   mayAlter(tx: Session, table: string): Promise<boolean>;
   /** The answers of `t` in these columns, as JSON. */
@@ -33,11 +38,11 @@ export interface Staging {
   /** The end of an INSERT that leaves a row whose key is there. */
   readonly unlessThere: string;
   /** A parameter that is a time. */
-  timeOf(param: string): string;
+  readonly timeOf: (param: string) => string;
 }
 
 /** What {@link Staging.store} stores. */
-export interface StagedRows {
+interface StagedRows {
   /** The form's table, quoted. */
   readonly to: string;
   /** Columns beside the ID, quoted. */
@@ -56,12 +61,18 @@ export interface StagedRows {
  */
 export async function stagedUpsert(
   tx: Session,
-  staging: Staging,
+  { staging, types }: Dialect,
   batch: Batch,
-  versions: VersionPlan,
+  writing: Writing,
 ): Promise<Written> {
-  const { table, columns, rows, at } = batch;
-  await staging.stage(tx, batch);
+  const { columns, rows } = batch;
+  const { table, at, answers } = writing;
+  const own = columns.map(({ name, type }) => `, ${quoted(name)} ${types[type]}`);
+  await tx.run(staging.drop);
+  await tx.run(
+    `CREATE TEMPORARY TABLE ${STAGE} (id ${types.id}, status ${types.text}, created_at ${types.time}${own.join('')}) ${staging.atCommit ?? ''}`,
+  );
+  await staging.fill(tx, batch);
   const to = quoted(table);
   const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
   const joined = staging.joined(to);
@@ -74,11 +85,11 @@ export async function stagedUpsert(
   );
   const { inserted, updated } = written;
   if (inserted + updated === 0) return written;
-  const ends = versions.answers === null ? 't.status <> s.status' : isOther;
-  if (updated > 0)
-    await keepVersions(tx, staging, versions, at, `${staging.matched(to)} WHERE ${ends}`);
+  const ends = answers === null ? 't.status <> s.status' : isOther;
+  if (updated > 0) await keepVersions(tx, staging, writing, `${staging.matched(to)} WHERE ${ends}`);
   const areNew = inserted === 0 ? 'none' : inserted < rows.length ? 'some' : 'all';
-  await staging.store(tx, { to, names, at, isOther, areNew });
+  const store = staging.store ?? storeByConflict(staging);
+  await store(tx, { to, names, at, isOther, areNew });
   if (!(await staging.mayAlter(tx, table))) return written;
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,
@@ -87,25 +98,51 @@ export async function stagedUpsert(
   return written;
 }
 
-/** See {@link Dialect.keepDeleted}. `among`: a condition that the ID is in the list that is the parameter. */
-export async function keepDeleted(
+const storeByConflict =
+  ({ joined, timeOf }: Staging): NonNullable<Staging['store']> =>
+  async (tx, { to, names, at, isOther, areNew }) => {
+    const from =
+      areNew === 'all'
+        ? `${STAGE} AS s WHERE true`
+        : `${joined(to)} WHERE t.id IS NULL OR ${isOther}`;
+    await tx.run(
+      `INSERT INTO ${to} (id, ${names.join(', ')}, _first_seen_at, _changed_at)
+       SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${timeOf('$1')}, ${timeOf('$1')} FROM ${from}
+       ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
+         _changed_at = excluded._changed_at, _deleted_at = NULL`,
+      [at],
+    );
+  };
+
+/** Marks rows deleted, and keeps the versions that end. How many rows were live, by status. */
+export async function markDeleted(
   tx: Session,
-  staging: Staging,
-  { at, ids }: { readonly at: string; readonly ids: readonly string[] },
-  versions: VersionPlan,
-  among: (expression: string, param: string) => string,
-): Promise<void> {
-  if (versions.answers === null) return;
-  const ended = `${quoted(versions.table)} AS t WHERE t._deleted_at IS NULL AND ${among('t.id', '$4')}`;
-  await keepVersions(tx, staging, versions, at, ended, [ids]);
+  { staging, among }: Dialect,
+  ids: readonly string[],
+  writing: Writing,
+): Promise<ByStatus> {
+  if (ids.length === 0) return new Map();
+  const to = quoted(writing.table);
+  const live = await tx.query(
+    `SELECT status, count(*) AS n FROM ${to} WHERE _deleted_at IS NULL AND ${among('id', '$1')} GROUP BY status`,
+    [ids],
+  );
+  if (writing.answers !== null) {
+    const ended = `${to} AS t WHERE t._deleted_at IS NULL AND ${among('t.id', '$4')}`;
+    await keepVersions(tx, staging, writing, ended, [ids]);
+  }
+  await tx.run(
+    `UPDATE ${to} SET _deleted_at = $1, _changed_at = $1 WHERE _deleted_at IS NULL AND ${among('id', '$2')}`,
+    [writing.at, ids],
+  );
+  return new Map(live.map((row) => [textOf(row['status']), numberOf(row['n'])] as const));
 }
 
 /** Keeps versions that end: those of the rows of `t` in `from`. */
 async function keepVersions(
   tx: Session,
   staging: Staging,
-  { formId, notBefore, answers }: VersionPlan,
-  at: string,
+  { formId, at, notBefore, answers }: Writing,
   from: string,
   more: readonly Param[] = [],
 ): Promise<void> {

@@ -16,6 +16,7 @@ import { distrust, type FormState, liveRows, newFormState } from '../../mirror/f
 import type { Database } from './database.ts';
 import {
   columnsOf,
+  insert,
   numberOf,
   relationsOf,
   type Session,
@@ -30,9 +31,11 @@ import {
   ensureSchema,
   fieldsOf,
   hasSchema,
+  readRecord,
   readState,
   SALT,
   stateOf,
+  writeRecord,
 } from './schema.ts';
 import { countTally, stateWithRows } from './tally.ts';
 import { makeViews, rebuildViews } from './views.ts';
@@ -160,30 +163,17 @@ export class SqlStore implements Store {
   }
 
   record(key: string): Promise<StoredRecord | null> {
-    return this.#reading(null, async () => {
-      const [row] = await this.#database.query(
-        'SELECT revision, value FROM _mirror_records WHERE name = $1',
-        [key],
-      );
-      if (row === undefined) return null;
-      return { value: JSON.parse(textOf(row['value'])), revision: numberOf(row['revision']) };
-    });
+    return this.#reading(null, () => readRecord(this.#database, key));
   }
 
   async putRecord(key: string, value: unknown, revision: number | null): Promise<boolean> {
     await this.#make();
-    const text = JSON.stringify(value);
     const database = this.#database;
-    const changed =
-      revision === null
-        ? await database.run(
-            `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${database.dialect.onConflict(['name'])}`,
-            [key, text],
-          )
-        : await database.run(
-            'UPDATE _mirror_records SET revision = revision + 1, value = $1 WHERE name = $2 AND revision = $3',
-            [text, key, revision],
-          );
+    if (revision === null) return writeRecord(database, database.dialect, key, value);
+    const changed = await database.run(
+      'UPDATE _mirror_records SET revision = revision + 1, value = $1 WHERE name = $2 AND revision = $3',
+      [JSON.stringify(value), key, revision],
+    );
     return changed === 1;
   }
 
@@ -287,10 +277,12 @@ export class SqlStore implements Store {
     const isThere = relations.get(before.place) === 'table';
     // Before the table, for a database that commits with it: a table of which nothing is known is a loss.
     if (row === undefined)
-      await tx.run(
-        'INSERT INTO _mirror_state (form_id, revision, state, fields) VALUES ($1, 0, $2, $3)',
-        [id, JSON.stringify(before), '[]'],
-      );
+      await insert(tx, '_mirror_state', {
+        form_id: id,
+        revision: 0,
+        state: JSON.stringify(before),
+        fields: '[]',
+      });
     if (!isThere) await createTable(tx, dialect, before.place);
     const columns = await columnsOf(tx, dialect, before.place);
     const tally = await countTally(tx, before);

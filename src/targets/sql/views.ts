@@ -1,7 +1,325 @@
+import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
+import { AGREEMENT_RECORD } from '../../mirror/port.ts';
+import {
+  type BatchColumn,
+  columnsOf,
+  type ColumnType,
+  type Dialect,
+  quoted,
+  relationsOf,
+  type Session,
+  type SqlField,
+  type ViewedForm,
+} from './dialect.ts';
 import type { Database } from './database.ts';
-import { type Dialect, quoted, relationsOf, type Session, textOf } from './dialect.ts';
-import { publicViews, viewedForms } from './form-views.ts';
+import { MORE, ownColumns } from './fields.ts';
 import { describedRelations } from './relations.ts';
+import { fieldsOf, readRecord, stateOf, writeRecord } from './schema.ts';
+
+/*
+ * The public views. They are written once, from fragments of each dialect. An answer that is missing is NULL, never ''.
+ */
+
+/** The fragments of which the views of a dialect are made. In them `s` is a row of `_mirror_state`, `t` one of a form's table. */
+export interface ViewFragments {
+  /** Columns of answers come last: a view can be replaced in place only so. Otherwise they come before the columns that begin with `_`. */
+  readonly areAnswersLast: boolean;
+  readonly maxLabelBytes: number;
+  /** A label as a column's name can be; absent where it can be any. */
+  readonly labelOf?: (label: string) => string;
+  readonly literal: (text: string) => string;
+  readonly noTime: string;
+  readonly noNumber: string;
+  /** The number 1, of the type of {@link Elements.index}. */
+  readonly one: string;
+  readonly unionOf?: (selects: readonly string[]) => string;
+  /** A text of the state, by its path. */
+  readonly state: (path: string) => string;
+  /** A time in a JSON document, which has it in milliseconds, or null. Default: of the state. */
+  readonly moment: (path: string, document?: string) => string;
+  /** How many live rows the state says that there are. */
+  readonly rows: string;
+  /** When the oldest range was read; NULL if one was not. */
+  readonly answersAsOf: string;
+  /**
+   * Selects `form_id`, `place` (from 1), `field_id`, `column_name`, `text_column`, `label`, `position`, `type` and `is_in_form` of each
+   * field; a condition on `s` can follow.
+   */
+  readonly fields: string;
+  /** Selects `form_id`, `field_id`, `nth`, `label` and `valid_from` of each label that a field had. */
+  readonly labels: string;
+  /** An answer in {@link MORE}, by the name that its column would have. */
+  readonly inMore: (more: string, name: string) => string;
+  /** The text of an answer in a column of numbers. */
+  readonly numberText: (column: string) => string;
+  readonly elementsOf: (list: string) => Elements;
+  /** The date or time of a text that is one by ISO 8601, in UTC; NULL for any other text. */
+  readonly dateOf: (text: string) => string;
+  /** An answer of a version `v`, which keeps them as JSON by the names of their columns. */
+  readonly version: (name: string, type: ColumnType) => string;
+  /** What those expressions need beside `v`. */
+  readonly versionTable?: (columns: readonly BatchColumn[]) => string;
+}
+
+/** The elements of a JSON list as rows, which `from` adds; of anything else the one that it is. */
+export interface Elements {
+  readonly from: string;
+  readonly index: string;
+  readonly text: string;
+  readonly number: string;
+}
+
+/** Patterns of ISO 8601. */
+const MONTH_AND_DAY =
+  '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
+const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
+export const DAY = `(?!0000)([0-9]{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)`;
+export const TIME = '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?';
+export const OFFSET = '[+-](0[0-9]|1[0-4]):[0-5][0-9]';
+/** With an offset, one of these may be in a year that has not four digits in UTC. */
+export const NEAR = '(?!0001-01-01|9999-12-31)';
+/** A longer text is not a date. */
+export const MAX_DATE_LENGTH = 40;
+
+const REJECTED = `SELECT form_id, id AS submission_id, reason, is_stored = 1 AS stored, first_seen_at, last_seen_at
+ FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
+
+/** The public views: the SELECT of each, by name. They are views so that nothing is stored twice. */
+export function publicViews(
+  views: ViewFragments,
+  forms: readonly ViewedForm[],
+  history: boolean,
+): ReadonlyMap<string, string> {
+  const { state, moment, unionOf = plainUnion } = views;
+  const place = state('place');
+  const selects = new Map<string, string>([
+    [
+      'mirror_forms',
+      `SELECT s.form_id, ${state('slug')} AS slug, ${state('name')} AS name, ${place} AS table_name,
+ ${place} || '_labelled' AS view_name, ${moment('goneAtMs')} AS gone_at FROM _mirror_state AS s`,
+    ],
+    [
+      'mirror_fields',
+      `SELECT form_id, field_id, column_name, text_column, label, position, type, is_in_form FROM (${views.fields}) AS f`,
+    ],
+    [
+      'mirror_label_history',
+      `SELECT form_id, field_id, label, valid_from,
+ lead(valid_from) OVER (PARTITION BY form_id, field_id ORDER BY nth) AS valid_to FROM (${views.labels}) AS l`,
+    ],
+    ['mirror_runs', 'SELECT * FROM _mirror_runs'],
+    ['mirror_rejected', REJECTED],
+    ['freshness', freshness(views)],
+  ]);
+  for (const form of forms) {
+    selects.set(`${form.table}_live`, liveSelect(form, views));
+    selects.set(`${form.table}_labelled`, labelledSelect(form, views));
+    if (history) selects.set(`${form.table}_history`, historySelect(form, views));
+  }
+  selects.set('mirror_status_history', statusHistory(forms, views));
+  const submissions = forms.map((form) => submissionSelect(form, views));
+  if (submissions.length > 0) selects.set('submissions', unionOf(submissions));
+  const answers = forms.flatMap((form) => answerSelects(form, views));
+  if (answers.length > 0) selects.set('answers', answersSelect(unionOf(answers), views));
+  return selects;
+}
+
+/** What each form is known to be as of: by its last run, or by a poll since then that agreed with it. */
+function freshness({ state, moment, rows, answersAsOf }: ViewFragments): string {
+  const [submissions, statuses] = [moment('submissionsAsOfMs'), moment('statusesAsOfMs')];
+  const polled = moment('atMs', 'p.value');
+  // The record lists the IDs of forms as JSON.stringify writes them.
+  return `SELECT ${state('slug')} AS form, ${rows} AS "rows",
+ CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR ${submissions} >= ${polled} THEN ${submissions} ELSE ${polled} END AS submissions_as_of,
+ CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR p.value NOT LIKE '%"onStatuses":true%' OR ${statuses} >= ${polled} THEN ${statuses}
+ ELSE ${polled} END AS statuses_as_of,
+ ${answersAsOf} AS answers_as_of FROM _mirror_state AS s LEFT JOIN _mirror_records AS p
+ ON p.name = '${AGREEMENT_RECORD}' AND replace(p.value, '"' || s.form_id || '"', '') <> p.value`;
+}
+
+const plainUnion = (selects: readonly string[]): string => selects.join('\n UNION ALL ');
+
+/** A column that shows answers. */
+interface ShownColumn {
+  readonly field: SqlField;
+  readonly name: string;
+  /** It is the text column beside the field's own column. */
+  readonly isBeside: boolean;
+}
+
+/** The columns of a form that hold answers, in the order of the form. */
+export const answerColumns = ({ fields, columns }: ViewedForm): ShownColumn[] =>
+  fields
+    .toSorted((a, b) => a.position - b.position)
+    .flatMap((field) =>
+      ownColumns(field, columns).map((name) => ({
+        field,
+        name,
+        isBeside: name === field.textColumn,
+      })),
+    );
+
+/** The columns of a view of one form, in order. */
+const arranged = (answers: readonly string[], { areAnswersLast }: ViewFragments): string =>
+  (areAnswersLast
+    ? [...SYSTEM_COLUMNS, ...answers]
+    : [...SYSTEM_COLUMNS.slice(0, 3), ...answers, ...SYSTEM_COLUMNS.slice(3)]
+  ).join(', ');
+
+/** The rows that are not marked deleted. */
+function liveSelect(form: ViewedForm, views: ViewFragments): string {
+  const answers = answerColumns(form).map(({ name }) => quoted(name));
+  if (form.columns.has(MORE)) answers.push(MORE);
+  return `SELECT ${arranged(answers, views)} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
+}
+
+/** All rows, each column named by its field's label. */
+function labelledSelect(form: ViewedForm, views: ViewFragments): string {
+  const { labelOf = (label) => label } = views;
+  const shown = answerColumns(form).map(({ field: { id, label }, name, isBeside }) => ({
+    id,
+    label: isBeside ? `${label} (text)` : label,
+    expression: quoted(name),
+  }));
+  if (form.columns.has(MORE))
+    for (const { id, label, column, isInMore } of form.fields)
+      if (isInMore && column !== null)
+        shown.push({ id, label, expression: views.inMore(MORE, column) });
+  const labels = viewLabels(
+    shown.map((each) => ({ ...each, label: labelOf(each.label) })),
+    SYSTEM_COLUMNS,
+    views.maxLabelBytes,
+  );
+  const items = shown.map(({ expression }, at) => `${expression} AS ${quoted(labels[at] ?? '')}`);
+  return `SELECT ${arranged(items, views)} FROM ${quoted(form.table)}`;
+}
+
+/** Ended versions, and the current one. */
+function historySelect(form: ViewedForm, views: ViewFragments): string {
+  const { table, formId } = form;
+  const columns = answerColumns(form).map(({ field, name, isBeside }): BatchColumn => ({
+    name,
+    type: isBeside ? 'text' : (field.type ?? 'text'),
+  }));
+  const list = (show: (column: BatchColumn) => string): string =>
+    columns.map((column) => `, ${show(column)}`).join('');
+  const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
+  const ofForm = `v.form_id = ${views.literal(formId)} AND v.answers IS NOT NULL`;
+  return `SELECT v.submission_id AS id, v.status, v.created_at${list(({ name, type }) => `${views.version(name, type)} AS ${quoted(name)}`)},
+ coalesce(lag(v.until) OVER (PARTITION BY v.submission_id ORDER BY v.until), ${first}) AS _valid_from, v.until AS _valid_to,
+ (v.deleted_at IS NOT NULL) AS _is_deleted FROM _mirror_versions AS v${views.versionTable?.(columns) ?? ''} WHERE ${ofForm}
+ UNION ALL SELECT t.id, t.status, t.created_at${list(({ name }) => `t.${quoted(name)}`)},
+ coalesce((SELECT max(v.until) FROM _mirror_versions AS v WHERE v.submission_id = t.id AND ${ofForm}), t._first_seen_at),
+ NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
+}
+
+/** A row for each status that a submission had. Of successive versions with one status, the first counts. */
+function statusHistory(
+  forms: readonly ViewedForm[],
+  { literal, noTime, unionOf = plainUnion }: ViewFragments,
+): string {
+  const versions = forms.map(({ formId, table }) => {
+    const id = literal(formId);
+    return `SELECT v.form_id, v.submission_id, v.status, v.until, v.not_before AS until_not_before,
+       (SELECT t._first_seen_at FROM ${quoted(table)} AS t WHERE t.id = v.submission_id) AS first_seen
+       FROM _mirror_versions AS v WHERE v.form_id = ${id}
+       UNION ALL SELECT ${id}, t.id, t.status, ${noTime}, ${noTime}, t._first_seen_at FROM ${quoted(table)} AS t`;
+  });
+  if (versions.length === 0)
+    return 'SELECT form_id, submission_id, status, not_before, until AS seen_at FROM _mirror_versions WHERE 1 = 0';
+  const window = 'OVER (PARTITION BY form_id, submission_id ORDER BY until IS NULL, until)';
+  return `SELECT form_id, submission_id, status, not_before, seen_at FROM (
+ SELECT form_id, submission_id, status, lag(status) ${window} AS former, lag(until_not_before) ${window} AS not_before,
+ coalesce(lag(until) ${window}, first_seen) AS seen_at FROM (${unionOf(versions)}) AS a) AS b WHERE former IS NULL OR former <> status`;
+}
+
+function submissionSelect(
+  { formId, slug, name, table }: ViewedForm,
+  { literal }: ViewFragments,
+): string {
+  return `SELECT ${literal(formId)} AS form_id, ${literal(slug)} AS slug, ${literal(name)} AS form_name, t.id AS submission_id,
+ t.status AS status, t.created_at AS created_at, t._first_seen_at AS first_seen_at, t._changed_at AS changed_at,
+ t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
+}
+
+/** An answer to one of the fields, by its place, in a row of the form's table. */
+interface Choice {
+  readonly place: number;
+  readonly expression: string;
+}
+
+const choose = (choices: readonly Choice[]): string =>
+  `CASE f.place ${choices.map(({ place, expression }) => `WHEN ${place} THEN ${expression}`).join(' ')} END`;
+
+/** The answers of a form: single ones, then those of lists. Fields come from the state, so that a label is always the current one. */
+function answerSelects(form: ViewedForm, views: ViewFragments): string[] {
+  const texts: Choice[] = [];
+  const numbers: Choice[] = [];
+  const lists: Choice[] = [];
+  const columnIn = (name: string | null): string | null =>
+    name !== null && form.columns.has(name) ? `t.${quoted(name)}` : null;
+  for (const [at, { column, textColumn, type, isInMore }] of form.fields.entries()) {
+    if (column === null) continue;
+    const add = (to: Choice[], expression: string | null): void => {
+      if (expression !== null) to.push({ place: at + 1, expression });
+    };
+    if (isInMore) {
+      if (form.columns.has(MORE)) add(texts, views.inMore(`t.${MORE}`, column));
+      continue;
+    }
+    const [own, beside] = [columnIn(column), columnIn(textColumn)];
+    if (type === 'json') add(lists, own);
+    if (type === 'number') add(numbers, own);
+    const single = own === null || type === 'json' ? null : own;
+    const text = single !== null && type === 'number' ? views.numberText(single) : single;
+    add(
+      texts,
+      text !== null && beside !== null ? `coalesce(${beside}, ${text})` : (text ?? beside),
+    );
+  }
+  const selects: string[] = [];
+  const select = (choices: readonly Choice[], of: Elements): void =>
+    void selects.push(answerSelect(form, choices, of, views));
+  if (texts.length > 0)
+    select(texts, {
+      from: '',
+      index: views.one,
+      text: choose(texts),
+      number: numbers.length === 0 ? views.noNumber : choose(numbers),
+    });
+  if (lists.length > 0) select(lists, views.elementsOf(choose(lists)));
+  return selects;
+}
+
+function answerSelect(
+  { formId, slug, table }: ViewedForm,
+  choices: readonly Choice[],
+  { from, index, text, number }: Elements,
+  { literal, fields }: ViewFragments,
+): string {
+  const id = literal(formId);
+  return `SELECT ${id} AS form_id, ${literal(slug)} AS slug, t.id AS submission_id, t.status AS status, t.created_at AS created_at,
+ (t._deleted_at IS NULL) AS is_live, f.field_id AS field_id, f.column_name AS column_name, f.label AS label,
+ ${index} AS value_index, ${text} AS value_text, ${number} AS value_number
+ FROM (${fields} WHERE s.form_id = ${id}) AS f CROSS JOIN ${quoted(table)} AS t${from}
+ WHERE f.place IN (${choices.map(({ place }) => place).join(', ')})`;
+}
+
+const answersSelect = (from: string, { dateOf }: ViewFragments): string =>
+  `SELECT a.form_id, a.slug, a.submission_id, a.status, a.created_at, a.is_live, a.field_id, a.column_name, a.label, a.value_index,
+ a.value_text, a.value_number, ${dateOf('a.value_text')} AS value_date FROM (${from}) AS a WHERE a.value_text <> ''`;
+
+/** The forms whose tables are there. */
+export async function viewedForms(tx: Session, dialect: Dialect): Promise<ViewedForm[]> {
+  const forms: ViewedForm[] = [];
+  for (const row of await tx.query('SELECT state, fields FROM _mirror_state ORDER BY form_id')) {
+    const { formId, slug, name, place } = stateOf(row);
+    const fields = fieldsOf(row);
+    const columns = await columnsOf(tx, dialect, place);
+    if (columns.has('id')) forms.push({ formId, slug, name, table: place, columns, fields });
+  }
+  return forms;
+}
 
 const KEPT = 'views';
 
@@ -22,8 +340,8 @@ export async function makeViews(
   const notes: string[] = [];
   const forms = await viewedForms(tx, dialect);
   const wanted = publicViews(dialect.views, forms, history);
-  const kept = await readKept(tx);
-  const made = new Map(Object.entries(kept ?? {}));
+  const kept = (await readRecord(tx, KEPT))?.value ?? null;
+  const made = new Map(Object.entries((kept ?? {}) as Record<string, string>));
   const relations = await relationsOf(tx, dialect);
   const isMade = (name: string): boolean =>
     relations.get(name) === 'view' && made.get(name) === wanted.get(name);
@@ -35,7 +353,7 @@ export async function makeViews(
   const next = new Map(made);
   for (const [name] of open) if (isOurs(name)) next.set(name, NOT_AS_WANTED);
   // Before they are made, for a database that commits with each of them: those that a killed process leaves are ours.
-  await keep(tx, dialect, next);
+  await writeRecord(tx, dialect, KEPT, Object.fromEntries(next), true);
   for (const name of gone) {
     if (relations.get(name) === 'view') await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
     next.delete(name);
@@ -54,27 +372,10 @@ export async function makeViews(
       if (!relations.has(name)) next.delete(name);
     }
   }
-  await keep(tx, dialect, next);
+  await writeRecord(tx, dialect, KEPT, Object.fromEntries(next), true);
   await dialect.comment?.(tx, describedRelations(forms, await relationsOf(tx, dialect), history));
   return notes;
 }
 
 /** The record of a view of ours that shows something else. */
 const NOT_AS_WANTED = '';
-
-/** The SELECTs of the views that were made, by name; null before the first. */
-async function readKept(tx: Session): Promise<Record<string, string> | null> {
-  const [row] = await tx.query('SELECT value FROM _mirror_records WHERE name = $1', [KEPT]);
-  return row === undefined ? null : (JSON.parse(textOf(row['value'])) as Record<string, string>);
-}
-
-async function keep(
-  tx: Session,
-  dialect: Dialect,
-  made: ReadonlyMap<string, string>,
-): Promise<void> {
-  await tx.run(
-    `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${dialect.onConflict(['name'], ['value'])}`,
-    [KEPT, JSON.stringify(Object.fromEntries(made))],
-  );
-}

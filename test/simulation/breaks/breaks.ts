@@ -77,9 +77,9 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L2',
     name: 'a submission that comes back stays marked deleted',
-    file: 'src/targets/sql/sqlite/sqlite-dialect.ts',
-    find: '_changed_at = excluded._changed_at, _deleted_at = NULL WHERE',
-    replace: '_changed_at = excluded._changed_at WHERE',
+    file: 'src/targets/sql/staged-upsert.ts',
+    find: '_changed_at = excluded._changed_at, _deleted_at = NULL`,',
+    replace: '_changed_at = excluded._changed_at`,',
   },
   {
     law: 'L3',
@@ -100,9 +100,9 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L4',
     name: 'a row is written although it is the same',
-    file: 'src/targets/sql/sqlite/sqlite-dialect.ts',
-    find: 'WHERE t._deleted_at IS NOT NULL OR ${differs}`;',
-    replace: 'WHERE t._deleted_at IS NOT NULL OR ${differs} OR ${rows.length} = 1`;',
+    file: 'src/targets/sql/staged-upsert.ts',
+    find: '`(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;',
+    replace: '`(t._deleted_at IS NOT NULL OR ${rows.length} = 1 OR ${staging.differs(names)})`;',
   },
   {
     law: 'L5',
@@ -405,16 +405,16 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L17',
     name: 'the history of statuses leaves changes out',
-    file: 'src/targets/sql/sqlite/sqlite-dialect.ts',
-    find: "answers === null ? 'OLD.status <> NEW.status' : 'OLD._changed_at <> NEW._changed_at';",
-    replace: "answers === null ? '0' : 'OLD._changed_at <> NEW._changed_at';",
+    file: 'src/targets/sql/staged-upsert.ts',
+    find: "answers === null ? 't.status <> s.status' : isOther;",
+    replace: "answers === null ? '1 = 0' : isOther;",
   },
   {
     law: 'L18',
     name: 'what was forgotten is not remembered',
     file: 'src/targets/sql/erase.ts',
-    find: "VALUES ($1, 'forgotten', $2, $3, $4, '', 0, $5, $6)",
-    replace: "VALUES ($1, 'refused', $2, $3, $4, '', 0, $5, $6)",
+    find: "kind: 'forgotten',",
+    replace: "kind: 'refused',",
   },
   {
     law: 'L18',

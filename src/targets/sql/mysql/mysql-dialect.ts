@@ -1,6 +1,7 @@
 import { cellText } from '../../../mirror/cells.ts';
 import type { Cell } from '../../../mirror/types.ts';
 import {
+  type Batch,
   canonicalOf,
   type ColumnType,
   type Dialect,
@@ -9,11 +10,66 @@ import {
   type Session,
   textOf,
 } from '../dialect.ts';
-import { keepDeleted, stagedUpsert } from '../staged-upsert.ts';
-import { describeMysqlError, refusalOf } from './mysql-errors.ts';
+import { STAGE, type Staging } from '../staged-upsert.ts';
+import { describeMysqlError, refusalOf, RowTooLarge } from './mysql-errors.ts';
+import { textLiteral, valueLiteral } from './mysql-literal.ts';
 import type { MysqlSession } from './mysql-connection.ts';
-import { mysqlStaging } from './mysql-upsert.ts';
 import { mysqlViews } from './mysql-views.ts';
+
+const joined = (to: string): string => `${STAGE} AS s LEFT JOIN ${to} AS t ON t.id = s.id`;
+// From the staged rows to the table by its key, although the server may estimate their sizes otherwise.
+const matched = (to: string): string => `${STAGE} AS s STRAIGHT_JOIN ${to} AS t ON t.id = s.id`;
+
+/**
+ * The rows go into a temporary table, which is joined to the form's table: rows that differ are updated, missing rows inserted.
+ * Not `ON DUPLICATE KEY UPDATE`, which would take a row of another submission for this one where people added a unique key.
+ */
+const STAGING: Staging = {
+  drop: `DROP TEMPORARY TABLE IF EXISTS ${STAGE}`,
+  fill: (tx, { rows }) => fill(tx as MysqlSession, rows),
+  joined,
+  matched,
+  differs: (names) => `NOT (${names.map((name) => `t.${name} <=> s.${name}`).join(' AND ')})`,
+  async store(tx, { to, names, at, isOther, areNew }) {
+    const time = textLiteral(at);
+    if (areNew !== 'all')
+      await tx.run(
+        `UPDATE ${matched(to)} SET ${names.map((name) => `t.${name} = s.${name}`).join(', ')}, t._changed_at = ${time}, t._deleted_at = NULL
+         WHERE ${isOther}`,
+      );
+    if (areNew === 'none') return;
+    const from = areNew === 'all' ? `${STAGE} AS s` : `${joined(to)} WHERE t.id IS NULL`;
+    await tx.run(
+      `INSERT INTO ${to} (id, ${names.join(', ')}, _first_seen_at, _changed_at)
+       SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time} FROM ${from}`,
+    );
+  },
+  // A trigger, or a column of which a person changed the type: the server rounds numbers to it.
+  mayAlter: async () => true,
+  answers: (names) =>
+    `json_object(${names.map((name) => `${textLiteral(name)}, t.${quoted(name)}`).join(', ')})`,
+  unlessThere: 'ON DUPLICATE KEY UPDATE _mirror_versions.form_id = _mirror_versions.form_id',
+  timeOf: (param) => param,
+};
+
+/** Fills the temporary table, by statements of as many rows as there is room for. */
+async function fill(session: MysqlSession, rows: Batch['rows']): Promise<void> {
+  const head = `INSERT INTO ${STAGE} VALUES `;
+  let [tuples, bytes]: [string[], number] = [[], head.length];
+  const write = async (): Promise<void> => {
+    if (tuples.length > 0) await session.run(head + tuples.join(','));
+    [tuples, bytes] = [[], head.length];
+  };
+  for (const row of rows) {
+    const tuple = `(${row.map(valueLiteral).join(',')})`;
+    const size = Buffer.byteLength(tuple) + 1;
+    if (head.length + size > session.maxPacket) throw new RowTooLarge();
+    if (bytes + size > session.room) await write();
+    tuples.push(tuple);
+    bytes += size;
+  }
+  await write();
+}
 
 /** What someone reads in an open transaction is not waited for: a view is made at the end of the next run as well. */
 const [HURRY_S, PATIENCE_S] = [2, 30];
@@ -34,8 +90,6 @@ export function mysqlDialect(collation: string): Dialect {
     id: `varchar(500) ${exact}`,
     word: `varchar(18) ${exact}`,
   } as const;
-  const staging = mysqlStaging(types);
-  const among = (expression: string, param: string): string => `${expression} IN (${param})`;
   return {
     product: 'MySQL',
     version: 'version()',
@@ -47,7 +101,7 @@ export function mysqlDialect(collation: string): Dialect {
     timeOf: canonicalOf,
     timeParam: (time) => time && (time.replace('T', ' ').replace('Z', '') as typeof time),
     isoOf: (expression) => `DATE_FORMAT(${expression}, '%Y-%m-%dT%H:%i:%s.%f')`,
-    among,
+    among: (expression, param) => `${expression} IN (${param})`,
     onConflict(key, taken = []) {
       // Not INSERT IGNORE, which cuts what does not fit and calls it a success.
       const set = taken.map((name) => `${name} = VALUES(${name})`).join(', ');
@@ -61,8 +115,7 @@ export function mysqlDialect(collation: string): Dialect {
       FROM information_schema.tables WHERE table_schema = database()`,
 
     encode,
-    upsert: (tx, batch, versions) => stagedUpsert(tx, staging, batch, versions),
-    keepDeleted: (tx, batch, versions) => keepDeleted(tx, staging, batch, versions, among),
+    staging: STAGING,
     refusal: refusalOf,
     views: mysqlViews(collation),
     async indexLive(session, table) {

@@ -1,5 +1,5 @@
 import { quoted } from '../dialect.ts';
-import { DAY, MAX_DATE_LENGTH, NEAR, OFFSET, TIME, type ViewFragments } from '../form-views.ts';
+import { DAY, MAX_DATE_LENGTH, NEAR, OFFSET, TIME, type ViewFragments } from '../views.ts';
 import { textLiteral } from './mysql-literal.ts';
 
 const NUMBERS = "('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')";

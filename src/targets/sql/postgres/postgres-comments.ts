@@ -1,6 +1,9 @@
 import { printable } from '../../../base/printable.ts';
 import type { Relation } from '../../../mirror/port.ts';
-import { inSavepoint, literal, onConflict, quoted, type Session, textOf } from '../dialect.ts';
+import { inSavepoint, literal, quoted, type Session, textOf } from '../dialect.ts';
+
+import { readRecord, writeRecord } from '../schema.ts';
+import { postgresDialect } from './postgres-dialect.ts';
 
 /** The record of our comments, by the object that they describe. */
 const KEPT = 'comments';
@@ -10,8 +13,8 @@ const KEPT = 'comments';
  * to write them there are none: they say nothing that is not in `docs/sql.md`.
  */
 export async function comment(tx: Session, relations: readonly Relation[]): Promise<void> {
-  const [row] = await tx.query('SELECT value FROM _mirror_records WHERE name = $1', [KEPT]);
-  const ours = new Map(Object.entries(row === undefined ? {} : parse(textOf(row['value']))));
+  const kept = (await readRecord(tx, KEPT))?.value as Record<string, string> | undefined;
+  const ours = new Map(Object.entries(kept ?? {}));
   const present = await readComments(tx);
   const next = new Map<string, string>();
   const statements: string[] = [];
@@ -25,17 +28,12 @@ export async function comment(tx: Session, relations: readonly Relation[]): Prom
   try {
     await inSavepoint(tx, async () => {
       for (const statement of statements) await tx.run(statement);
-      await tx.run(
-        `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${onConflict(['name'], ['value'])}`,
-        [KEPT, JSON.stringify(Object.fromEntries(next))],
-      );
+      await writeRecord(tx, postgresDialect, KEPT, Object.fromEntries(next), true);
     });
   } catch {
     // See above.
   }
 }
-
-const parse = (text: string): Record<string, string> => JSON.parse(text) as Record<string, string>;
 
 /** What each relation that is there, and each column that is wanted, is to say: by its name in `COMMENT ON`. */
 function* textsOf(

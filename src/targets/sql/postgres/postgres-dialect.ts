@@ -1,6 +1,7 @@
 import { cellText } from '../../../mirror/cells.ts';
 import type { Cell } from '../../../mirror/types.ts';
 import {
+  type Batch,
   canonicalOf,
   type ColumnType,
   type Dialect,
@@ -11,11 +12,49 @@ import {
   quoted,
   textOf,
 } from '../dialect.ts';
-import { keepDeleted, stagedUpsert } from '../staged-upsert.ts';
+import { STAGE, type Staging } from '../staged-upsert.ts';
 import { describePostgresError, refusalOf } from './postgres-errors.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
 import { comment } from './postgres-comments.ts';
-import { postgresStaging } from './postgres-upsert.ts';
 import { postgresViews } from './postgres-views.ts';
+
+const PART_CHARACTERS = 65_536;
+const SPECIAL = /[\\\n\r\t]/;
+const EACH_SPECIAL = /[\\\n\r\t]/g;
+/** What the text format of COPY gives a meaning to. */
+const ESCAPED: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+/** The row of an ID. Each is looked up by its key (`OFFSET 0`): of a table that was just filled the planner knows nothing. */
+const held = (to: string): string =>
+  `LATERAL (SELECT * FROM ${to} AS i WHERE i.id = s.id OFFSET 0) AS t`;
+
+/** COPY into a temporary table, then one upsert. Rows that are the same are not even locked. */
+const STAGING: Staging = {
+  drop: `DROP TABLE IF EXISTS ${STAGE}`,
+  atCommit: 'ON COMMIT DROP',
+  fill: (tx, { rows }) =>
+    (tx as PostgresConnection).copy(`COPY ${STAGE} FROM STDIN`, copyText(rows)),
+  joined: (to) => `${STAGE} AS s LEFT JOIN ${held(to)} ON true`,
+  matched: (to) => `${STAGE} AS s, ${held(to)}`,
+  differs: (names) =>
+    `(${names.map((name) => `t.${name}`).join(', ')}) IS DISTINCT FROM (${names.map((name) => `s.${name}`).join(', ')})`,
+  async mayAlter(tx, table) {
+    const triggers = await tx.query(
+      'SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass($1) AND NOT tgisinternal LIMIT 1',
+      [quoted(table)],
+    );
+    return triggers.length > 0;
+  },
+  answers: () =>
+    `(to_jsonb(t) - ARRAY['id', 'status', 'created_at', '_first_seen_at', '_changed_at', '_deleted_at'])::text`,
+  unlessThere: 'ON CONFLICT DO NOTHING',
+  timeOf: (param) => `${param}::timestamptz`,
+};
 
 /** What jsonb refuses: U+0000 and half a character, as JSON writes them. */
 const REFUSED_IN_JSON = /\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/;
@@ -56,8 +95,7 @@ export const postgresDialect: Dialect = {
     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
 
   encode,
-  upsert: (tx, batch, versions) => stagedUpsert(tx, postgresStaging, batch, versions),
-  keepDeleted: (tx, batch, versions) => keepDeleted(tx, postgresStaging, batch, versions, among),
+  staging: STAGING,
   refusal: refusalOf,
   views: postgresViews,
   async indexLive(session, table) {
@@ -103,4 +141,27 @@ function encode(cell: Cell, type: ColumnType): Param | undefined {
   if (cell === null || typeof cell === 'string') return cell;
   const text = cellText(cell) ?? '';
   return type === 'json' && REFUSED_IN_JSON.test(text) ? undefined : text;
+}
+
+/** The rows in the text format of COPY, in parts. */
+function* copyText(rows: Batch['rows']): Generator<string> {
+  let part = '';
+  for (const row of rows) {
+    for (let at = 0; at < row.length; at++) {
+      if (at > 0) part += '\t';
+      const value = row[at];
+      if (value === null || value === undefined) part += '\\N';
+      else {
+        const text = textOf(value);
+        part += SPECIAL.test(text)
+          ? text.replace(EACH_SPECIAL, (each) => ESCAPED[each] ?? each)
+          : text;
+      }
+    }
+    part += '\n';
+    if (part.length < PART_CHARACTERS) continue;
+    yield part;
+    part = '';
+  }
+  if (part !== '') yield part;
 }

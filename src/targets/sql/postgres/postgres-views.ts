@@ -1,5 +1,5 @@
 import { literal } from '../dialect.ts';
-import { DAY, MAX_DATE_LENGTH, NEAR, OFFSET, TIME, type ViewFragments } from '../form-views.ts';
+import { DAY, MAX_DATE_LENGTH, NEAR, OFFSET, TIME, type ViewFragments } from '../views.ts';
 
 const TYPES = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
 

@@ -1,5 +1,5 @@
 import { literal } from '../dialect.ts';
-import { MAX_DATE_LENGTH, type ViewFragments } from '../form-views.ts';
+import { MAX_DATE_LENGTH, type ViewFragments } from '../views.ts';
 
 /*
  * Views that any shell can read: no function of ours, none that a release before 3.38 lacks.

@@ -1,0 +1,57 @@
+import type { Run } from '../../mirror/port.ts';
+import {
+  type Dialect,
+  insert,
+  isTrue,
+  numberOf,
+  type Session,
+  type SqlRow,
+  textOf,
+  textOrNull,
+  timeAt,
+} from './dialect.ts';
+
+/** A run more than this many ago is not kept. */
+const MOST_RUNS = 1_000;
+
+/** A run, from its row. */
+export function runOf(row: SqlRow, dialect: Dialect): Run {
+  const ms = (value: unknown): number => Date.parse(dialect.timeOf(value) ?? '');
+  return {
+    startedAtMs: ms(row['started_at']),
+    endedAtMs: ms(row['ended_at']),
+    outcome: textOf(row['outcome']) as Run['outcome'],
+    code: textOrNull(row['code']),
+    error: textOrNull(row['error']),
+    requests: numberOf(row['requests']),
+    inserted: numberOf(row['inserted']),
+    updated: numberOf(row['updated']),
+    unchanged: numberOf(row['unchanged']),
+    deleted: numberOf(row['deleted']),
+    rejected: numberOf(row['rejected']),
+    held: numberOf(row['held']),
+    isWhole: isTrue(row['is_whole']),
+  };
+}
+
+/** Adds a run, unless it is there. */
+export async function addRun(
+  tx: Session,
+  dialect: Dialect,
+  formId: string,
+  { startedAtMs, endedAtMs, isWhole, ...columns }: Run,
+): Promise<void> {
+  const row = {
+    ...columns,
+    form_id: formId,
+    started_at: timeAt(startedAtMs * 1_000, dialect),
+    ended_at: timeAt(endedAtMs * 1_000, dialect),
+    is_whole: isWhole ? 1 : 0,
+  };
+  await insert(tx, '_mirror_runs', row, dialect.onConflict(['form_id', 'started_at']));
+  await tx.run(
+    `DELETE FROM _mirror_runs WHERE form_id = $1 AND started_at <= (SELECT started_at FROM
+     (SELECT started_at FROM _mirror_runs WHERE form_id = $1 ORDER BY started_at DESC LIMIT 1 OFFSET ${MOST_RUNS}) AS oldest)`,
+    [formId],
+  );
+}
