@@ -12,7 +12,7 @@ import {
 import type { Store, TargetRelations } from '../../mirror/port.ts';
 import { TargetUrlError } from '../target-url-error.ts';
 import type { Driver } from './database.ts';
-import type { KeptHistory } from './store.ts';
+import type { SqlStoreOptions } from './store.ts';
 
 /** The address of a target in a database. The password is only in what `connect` closes over (L15). */
 export interface SqlAddress {
@@ -29,23 +29,15 @@ export interface SqlAddress {
   readonly driver: (clock: Clock) => Promise<Driver>;
 }
 
-/** How a target in a database is opened. */
-export interface OpenSqlOptions {
-  /** As the settings name it, for messages. */
-  readonly name: string;
-  readonly clock: Clock;
-  readonly history: KeptHistory;
-}
-
 /** Opens a target in a database. It connects at first use. */
 export async function openSqlStore(
   { shown, tables, driver }: SqlAddress,
-  options: OpenSqlOptions,
+  options: SqlStoreOptions,
 ): Promise<Store> {
   const { Database } = await import('./database.ts');
   const { SqlStore } = await import('./store.ts');
   const database = new Database(await driver(options.clock), `Target ${options.name} (${shown})`);
-  return new SqlStore(database, { ...options, address: tables });
+  return new SqlStore(database, options, tables);
 }
 
 /** Reads `sqlite:<path>` or `sqlite://<path>`. Throws {@link TargetUrlError}. */

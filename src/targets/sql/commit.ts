@@ -75,7 +75,7 @@ export function storableRows(
       ...row.cells,
       ...wrong.map(([id, text]) => [id, without(text)] as const),
     ]);
-    return { ...row, status: without(row.status), cells };
+    return Object.assign({}, row, { status: without(row.status), cells });
   });
   return { rows: clean, replaced, forgotten };
 }
@@ -168,7 +168,10 @@ export class Commit {
     const { dialect, state, fields, prepared } = this.#from;
     const encoder = encoderOf(fields, prepared, dialect);
     const upsert = (some: readonly Row[]): Promise<Written> => {
-      const batch: Batch = { columns: encoder.columns, rows: some.map(encoder.valuesOf) };
+      const batch: Batch = {
+        columns: encoder.columns,
+        rows: some.map((row) => encoder.valuesOf(row)),
+      };
       return stagedUpsert(this.#tx, dialect, batch, this.#writing);
     };
     const store = async (some: readonly Row[]): Promise<Written> => {

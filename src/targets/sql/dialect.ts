@@ -79,7 +79,7 @@ export interface Dialect {
   /** Columns of answers that a table can have; answers beyond go into one JSON column. */
   readonly maxColumns: number;
   /** A time of the database as canonical text. */
-  timeOf(value: unknown): string | null;
+  readonly timeOf: (value: unknown) => string | null;
   /** A canonical time as the database takes it. */
   readonly timeParam: <Time extends string | null>(time: Time) => Time;
   /** A time as text, which begins as its canonical form does up to the millisecond. */
@@ -87,7 +87,7 @@ export interface Dialect {
   /** A condition: the expression is among the texts of a list, which is the parameter. */
   readonly among: (expression: string, param: string) => string;
   /** The end of an INSERT: a row whose key is there stays, or takes these columns of the new one. */
-  onConflict(key: readonly string[], taken?: readonly string[]): string;
+  readonly onConflict: (key: readonly string[], taken?: readonly string[]) => string;
   /**
    * Until the transaction ends, no other process makes tables or views. In SQLite, every writing transaction already has the file
    * to itself.

@@ -9,6 +9,7 @@ import type {
   EntryKind,
   Erasure,
   Grain,
+  HistoryKind,
   OpenForm,
   RowQuery,
   Run,
@@ -35,7 +36,7 @@ import {
   textOf,
   textOrNull,
 } from './dialect.ts';
-import { eraseFrom } from './erase.ts';
+import { Eraser } from './erase.ts';
 import {
   decodeRow,
   followFields,
@@ -46,16 +47,15 @@ import {
   withTextColumns,
 } from './fields.ts';
 import { addColumns, readRecord, SCRUB, writeRecord } from './schema.ts';
-import type { KeptHistory } from './store.ts';
 import { signOf } from './tally.ts';
-import { rebuildViews } from './views.ts';
+import { rebuildViews } from './relations.ts';
 
 /** What an open form is made of. */
 export interface SqlFormParts {
   readonly database: Database;
   readonly clock: Clock;
   readonly target: string;
-  readonly history: KeptHistory;
+  readonly history: HistoryKind;
   readonly salt: string;
   readonly state: FormState;
   readonly fields: readonly SqlField[];
@@ -278,13 +278,14 @@ export class SqlForm implements OpenForm {
     if (what.kind === 'rehash')
       await this.#makeColumns(withTextColumns(this.#fields, new Set(what.fieldIds), this.#columns));
     const erased = await this.#write(async (tx) => {
-      const done = await eraseFrom(tx, database.dialect, what, {
+      const eraser = new Eraser(tx, database.dialect, {
         state,
         fields: this.#fields,
         columns: this.#columns,
         digestOf: (id) => this.#digest(id),
         at: new Date(clock.now()).toISOString(),
       });
+      const done = await eraser.erase(what);
       const emptied = new Set(what.kind === 'columns' ? what.fieldIds : []);
       const fields = this.#fields.map((field): SqlField =>
         emptied.has(field.id) ? { ...field, isEmptied: true } : field,

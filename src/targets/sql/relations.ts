@@ -1,9 +1,73 @@
 import type { Relation, RelationColumn, TargetRelations } from '../../mirror/port.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
 import type { Database } from './database.ts';
-import { quoted, relationsOf, type ViewedForm } from './dialect.ts';
-import { answerColumns, viewedForms } from './views.ts';
+import { type Dialect, quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
+import { readRecord, writeRecord } from './schema.ts';
+import { answerColumns, publicViews, viewedForms } from './views.ts';
 import { MORE } from './fields.ts';
+
+/*
+ * The public tables and views: how they are kept up to date, and what other tools have to know of them.
+ */
+
+const KEPT = 'views';
+
+/** As {@link makeViews}, in a transaction of its own. */
+export const rebuildViews = (database: Database, history: boolean): Promise<string[]> =>
+  database.transaction((tx) => makeViews(tx, database.dialect, history));
+
+/**
+ * Makes the views that are missing or no longer as they should be. What could not be made, a sentence for each: it is tried
+ * again at the end of the next run.
+ */
+export async function makeViews(
+  tx: Session,
+  dialect: Dialect,
+  history: boolean,
+): Promise<string[]> {
+  await dialect.alone(tx);
+  const notes: string[] = [];
+  const forms = await viewedForms(tx, dialect);
+  const wanted = publicViews(dialect.views, forms, history);
+  const kept = (await readRecord(tx, KEPT))?.value ?? null;
+  const made = new Map(Object.entries((kept ?? {}) as Record<string, string>));
+  const relations = await relationsOf(tx, dialect);
+  const isMade = (name: string): boolean =>
+    relations.get(name) === 'view' && made.get(name) === wanted.get(name);
+  const gone = [...made.keys()].filter((name) => !wanted.has(name)).toReversed();
+  const open = [...wanted].filter(([name]) => !isMade(name));
+  if (kept !== null && gone.length + open.length === 0) return notes;
+  const isOurs = (name: string): boolean =>
+    !relations.has(name) || (made.has(name) && relations.get(name) === 'view');
+  const next = new Map(made);
+  for (const [name] of open) if (isOurs(name)) next.set(name, NOT_AS_WANTED);
+  // Before they are made, for a database that commits with each of them: those that a killed process leaves are ours.
+  await writeRecord(tx, dialect, KEPT, Object.fromEntries(next), true);
+  for (const name of gone) {
+    if (relations.get(name) === 'view') await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
+    next.delete(name);
+  }
+  for (const [name, sql] of open) {
+    if (!isOurs(name)) {
+      notes.push(`The view ${name} was not made: something else has that name.`);
+      next.delete(name);
+      continue;
+    }
+    try {
+      await dialect.putView(tx, name, sql);
+      next.set(name, sql);
+    } catch (error) {
+      notes.push(`The view ${name} could not be brought up to date: ${(error as Error).message}`);
+      if (!relations.has(name)) next.delete(name);
+    }
+  }
+  await writeRecord(tx, dialect, KEPT, Object.fromEntries(next), true);
+  await dialect.comment?.(tx, describedRelations(forms, await relationsOf(tx, dialect), history));
+  return notes;
+}
+
+/** The record of a view of ours that shows something else. */
+const NOT_AS_WANTED = '';
 
 /** Descriptions of the columns that every form's table has in addition to its fields. */
 const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {

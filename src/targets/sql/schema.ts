@@ -85,12 +85,12 @@ export async function readRecord(session: Session, name: string): Promise<Stored
 /** Writes a record of ours. One that is there stays, unless it is replaced. */
 export async function writeRecord(
   tx: Session,
-  dialect: Dialect,
+  { onConflict }: Pick<Dialect, 'onConflict'>,
   name: string,
   value: unknown,
   isReplaced = false,
 ): Promise<boolean> {
-  const end = dialect.onConflict(['name'], isReplaced ? ['value'] : []);
+  const end = onConflict(['name'], isReplaced ? ['value'] : []);
   const record = { name, revision: 1, value: JSON.stringify(value) };
   return (await insert(tx, '_mirror_records', record, end)) === 1;
 }

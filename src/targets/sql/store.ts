@@ -5,6 +5,7 @@ import { formTableName } from '../../mirror/column-names.ts';
 import type {
   CheckResult,
   FormSnapshot,
+  HistoryKind,
   OpenForm,
   Store,
   StoredForm,
@@ -25,7 +26,7 @@ import {
 } from './dialect.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
-import { readRelations } from './relations.ts';
+import { makeViews, readRelations, rebuildViews } from './relations.ts';
 import {
   createTable,
   ensureSchema,
@@ -38,18 +39,13 @@ import {
   writeRecord,
 } from './schema.ts';
 import { countTally, stateWithRows } from './tally.ts';
-import { makeViews, rebuildViews } from './views.ts';
 
-/** What a SQL store keeps of before: statuses, or every version of every row as well. */
-export type KeptHistory = 'status' | 'full';
-
+/** How a target in a database is opened. */
 export interface SqlStoreOptions {
   /** As the settings name it, for messages. */
   readonly name: string;
   readonly clock: Clock;
-  readonly history: KeptHistory;
-  /** Where its tables are, as tools that connect to the database call it. */
-  readonly address: Pick<TargetRelations, 'database' | 'schema'>;
+  readonly history: HistoryKind;
 }
 
 /** Names that our own relations have, or may get. */
@@ -59,15 +55,20 @@ const OURS = ['submissions', 'answers', 'freshness'];
 export class SqlStore implements Store {
   readonly #database: Database;
   readonly #options: SqlStoreOptions;
+  readonly #address: Pick<TargetRelations, 'database' | 'schema'>;
 
   /** Our tables were there when this process looked last. */
   #isKnown = false;
   /** This process has made the missing tables. */
   #isPrepared = false;
 
-  /** Reads only: our tables are made by the first write. */
-  constructor(database: Database, options: SqlStoreOptions) {
-    [this.#database, this.#options] = [database, options];
+  /** Reads only: our tables are made by the first write. `address`: where they are, as tools that connect to the database call it. */
+  constructor(
+    database: Database,
+    options: SqlStoreOptions,
+    address: Pick<TargetRelations, 'database' | 'schema'>,
+  ) {
+    [this.#database, this.#options, this.#address] = [database, options, address];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -145,9 +146,9 @@ export class SqlStore implements Store {
   }
 
   async relations(): Promise<TargetRelations> {
-    const { address, history } = this.#options;
+    const address = this.#address;
     const relations = await this.#reading([], () =>
-      readRelations(this.#database, history === 'full', address),
+      readRelations(this.#database, this.#options.history === 'full', address),
     );
     return { ...address, relations };
   }

@@ -427,7 +427,7 @@ export const BREAKS: readonly Break[] = [
     law: 'L18',
     name: 'the statuses of what was forgotten stay in the history',
     file: 'src/targets/sql/erase.ts',
-    find: "await tx.run('DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2', [ formId, id, ]);",
+    find: "await this.#tx.run('DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2', [ this.#formId, id, ]);",
     replace: '',
   },
   {

@@ -6,13 +6,13 @@ import {
 } from 'mysql2';
 import { MirrorError } from '../../../base/errors.ts';
 import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
-import { type Dialect, isTrue, type Param, type SqlRow } from '../dialect.ts';
+import { isTrue, type Param, type SqlRow } from '../dialect.ts';
 import { mysqlDialect } from './mysql-dialect.ts';
 import { MysqlError, safeError } from './mysql-errors.ts';
 import { withValues } from './mysql-literal.ts';
 
 const CONNECT_LIMIT_MS = 15_000;
-/** Nothing else notices a network that drops packets silently. Looked at with each sign of ours. */
+/** Nothing else notices a network that drops packets silently. */
 const ANSWER_LIMIT_MS = 600_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 /** The server ends a session of which it has heard nothing for so long, and gives its locks back. */
@@ -53,7 +53,7 @@ const settings = (collation: string): string[] => [
 /** A database of MySQL or MariaDB, which an administrator makes. */
 export const mysqlDriver = (options: ConnectionOptions): Driver => ({
   // Only the server knows which collation distinguishes all texts.
-  dialect: mysqlDialect('utf8mb4_bin'),
+  dialect: mysqlDialect(EXACT.mysql),
   connect: () => MysqlSession.open(options),
 });
 
@@ -62,42 +62,19 @@ export const mysqlDriver = (options: ConnectionOptions): Driver => ({
  * `MysqlError`s, which quote no answer.
  */
 export class MysqlSession implements Connection {
+  dialect = mysqlDialect(EXACT.mysql);
+  /** Most bytes of a statement. */
+  maxPacket = 0;
   readonly #connection: MysqlConnection;
-  readonly dialect: Dialect;
-  /** Most bytes of a statement of several rows, and of one. */
-  readonly room: number;
-  readonly maxPacket: number;
   readonly #database: string;
   readonly #locks = new Set<string>();
+  readonly #sign: NodeJS.Timeout;
   #isAlone = false;
   #isLost = false;
-  /** The statement that the server has not answered yet; there is one at a time. */
-  #pending: { readonly sinceMs: number; readonly fail: (error: Error) => void } | null = null;
-  readonly #lose: () => void;
 
-  private constructor(
-    connection: MysqlConnection,
-    server: { collation: string; maxPacket: number; database: string },
-  ) {
-    this.#connection = connection;
-    [this.#database, this.maxPacket] = [server.database, server.maxPacket];
-    this.dialect = mysqlDialect(server.collation);
-    this.room = Math.min(server.maxPacket, MOST_BYTES);
-    const sign = setInterval(() => this.#showLife(), (SILENCE_LIMIT_S * 1_000) / 4).unref();
-    this.#lose = () => {
-      this.#isLost = true;
-      clearInterval(sign);
-    };
-    connection.on('error', this.#lose);
-    connection.on('end', this.#lose);
-  }
-
-  get isLost(): boolean {
-    return this.#isLost;
-  }
-
-  static async open(options: ConnectionOptions): Promise<MysqlSession> {
-    const connection = createConnection({
+  private constructor(options: ConnectionOptions) {
+    this.#database = options.database ?? '';
+    this.#connection = createConnection({
       ...options,
       charset: 'utf8mb4',
       connectTimeout: CONNECT_LIMIT_MS,
@@ -108,24 +85,44 @@ export class MysqlSession implements Connection {
       // Affected rows are those that changed; and no server may ask for files of ours.
       flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
     });
-    // The statement reports a loss here.
-    connection.on('error', () => {});
+    // While the source is slow, the connection is silent: the server must not think that this process is gone.
+    const showLife = (): void => void this.run('DO 1').catch(() => {});
+    this.#sign = setInterval(showLife, (SILENCE_LIMIT_S * 1_000) / 4).unref();
+    this.#connection.on('error', () => this.#lose());
+    this.#connection.on('end', () => this.#lose());
+  }
+
+  static async open(options: ConnectionOptions): Promise<MysqlSession> {
+    const session = new MysqlSession(options);
     try {
       await new Promise<void>((done, failed) =>
-        connection.connect((error) => (error === null ? done() : failed(safeError(error)))),
+        session.#connection.connect((error) =>
+          error === null ? done() : failed(safeError(error)),
+        ),
       );
-      const server = await ask(connection, 'SELECT VERSION() AS v, @@max_allowed_packet AS p');
-      const { v, p } = (server as SqlRow[])[0] ?? {};
-      const isMariaDb = /mariadb/i.test(String(v));
-      requireVersion(isMariaDb, String(v));
+      const [row] = await session.query('SELECT VERSION() AS v, @@max_allowed_packet AS p');
+      const version = String(row?.['v']);
+      const isMariaDb = /mariadb/i.test(version);
+      requireVersion(isMariaDb ? 'MariaDB' : 'MySQL', version);
       const collation = isMariaDb ? EXACT.mariaDb : EXACT.mysql;
-      for (const each of settings(collation)) await ask(connection, each);
-      const database = options.database ?? '';
-      return new MysqlSession(connection, { collation, maxPacket: Number(p) - 1_024, database });
+      for (const each of settings(collation)) await session.run(each);
+      session.dialect = mysqlDialect(collation);
+      session.maxPacket = Number(row?.['p']) - 1_024;
+      return session;
     } catch (error) {
-      connection.destroy();
+      session.#lose();
+      session.#connection.destroy();
       throw error;
     }
+  }
+
+  /** Most bytes of a statement of several rows. */
+  get room(): number {
+    return Math.min(this.maxPacket, MOST_BYTES);
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
@@ -187,22 +184,19 @@ export class MysqlSession implements Connection {
     await new Promise<void>((done) => this.#connection.end(() => done()));
   }
 
-  /**
-   * While the source is slow, the connection is silent: the server must not think that this process is gone. Nor may this one wait for
-   * a server that is gone.
-   */
-  #showLife(): void {
-    if (this.#pending === null) return void this.run('DO 1').catch(() => {});
-    if (performance.now() - this.#pending.sinceMs > ANSWER_LIMIT_MS)
-      this.#pending.fail(new MysqlError({ code: 'ETIMEDOUT' }));
+  #lose(): void {
+    this.#isLost = true;
+    clearInterval(this.#sign);
   }
 
   async #ask(sql: string, params: readonly Param[]): Promise<unknown> {
+    const statement = { sql: withValues(sql, params), typeCast, timeout: ANSWER_LIMIT_MS };
     try {
-      return await new Promise((done, fail) => {
-        this.#pending = { sinceMs: performance.now(), fail };
-        send(this.#connection, withValues(sql, params), done, fail);
-      });
+      return await new Promise((done, fail) =>
+        this.#connection.query(statement, (error, result) =>
+          error === null ? done(result) : fail(safeError(error)),
+        ),
+      );
     } catch (error) {
       // After an error of the driver the connection cannot be used. The driver reports a loss to the statement or to the connection.
       if (error instanceof MysqlError && error.errno === undefined) {
@@ -210,8 +204,6 @@ export class MysqlSession implements Connection {
         this.#connection.destroy();
       }
       throw error;
-    } finally {
-      this.#pending = null;
     }
   }
 }
@@ -219,34 +211,16 @@ export class MysqlSession implements Connection {
 const LOCK_WAIT_TIMEOUT = 1205;
 
 /** The oldest with all that is used here: tables of JSON, collations, changes of tables that are whole or not made. */
-const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 19] } as const;
+const OLDEST = { MariaDB: '10.6.0', MySQL: '8.0.19' } as const;
 
-function requireVersion(isMariaDb: boolean, version: string): void {
-  const product = isMariaDb ? 'MariaDB' : 'MySQL';
-  const [wanted, is] = [
-    OLDEST[product],
-    (/^[\d.]+/.exec(version)?.[0] ?? '').split('.').map(Number),
-  ];
-  const at = wanted.findIndex((part, index) => part !== (is[index] ?? 0));
-  if (at < 0 || (is[at] ?? 0) > (wanted[at] ?? 0)) return;
+function requireVersion(product: keyof typeof OLDEST, version: string): void {
+  const rank = (of: string): number =>
+    of.split('.', 3).reduce((sum, part) => sum * 1_000 + Number.parseInt(part, 10), 0);
+  if (rank(version) >= rank(OLDEST[product])) return;
   throw new MirrorError(
     'TARGET_FAILED',
-    `${product} ${version} is too old: use ${wanted.join('.')} or later.`,
+    `${product} ${version} is too old: use ${OLDEST[product]} or later.`,
     { retryable: false },
-  );
-}
-
-const ask = (connection: MysqlConnection, sql: string): Promise<unknown> =>
-  new Promise((done, fail) => send(connection, sql, done, fail));
-
-function send(
-  connection: MysqlConnection,
-  sql: string,
-  done: (result: unknown) => void,
-  fail: (error: Error) => void,
-): void {
-  connection.query({ sql, typeCast }, (error, result) =>
-    error === null ? done(result) : fail(safeError(error)),
   );
 }
 

@@ -1,9 +1,8 @@
 import { printable } from '../../../base/printable.ts';
 import type { Relation } from '../../../mirror/port.ts';
-import { inSavepoint, literal, quoted, type Session, textOf } from '../dialect.ts';
+import { inSavepoint, literal, onConflict, quoted, type Session, textOf } from '../dialect.ts';
 
 import { readRecord, writeRecord } from '../schema.ts';
-import { postgresDialect } from './postgres-dialect.ts';
 
 /** The record of our comments, by the object that they describe. */
 const KEPT = 'comments';
@@ -28,7 +27,7 @@ export async function comment(tx: Session, relations: readonly Relation[]): Prom
   try {
     await inSavepoint(tx, async () => {
       for (const statement of statements) await tx.run(statement);
-      await writeRecord(tx, postgresDialect, KEPT, Object.fromEntries(next), true);
+      await writeRecord(tx, { onConflict }, KEPT, Object.fromEntries(next), true);
     });
   } catch {
     // See above.
