@@ -2,7 +2,6 @@ import { type Connection, createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenForm, StoredRow } from '../../src/mirror/port.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
-import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentMariadb } from '../support/lent-server.ts';
 import { createMysqlDatabase, mariadbMissing } from '../support/servers.ts';
@@ -289,50 +288,6 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
       await query(`SELECT submission_id, stored FROM mirror_rejected WHERE form_id = 'form_large'`),
     ).toEqual([{ submission_id: 'b', stored: 0 }]);
     expect(await query('SELECT id FROM large ORDER BY id')).toEqual([{ id: 'a' }, { id: 'c' }]);
-  });
-
-  it('L11: has no plain answer left of hashed numbers and lists, and takes no other digit', async () => {
-    const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
-    const list = { ...NAME, id: 'f_list', label: 'List', position: 2 };
-    const size = { ...NAME, id: 'f_size', label: 'Size', position: 3 };
-    const fields = [AGE, list, size];
-    const long = new ExactNumber('12345678901234567890123.5');
-    const answers = (n: number): Record<string, Cell> => ({
-      f_age: 42_424_242 + n,
-      f_list: new JsonText(`["secret ${n}"]`),
-      f_size: long,
-    });
-    for (const n of [1, 2])
-      await write('hashed', (form) => form.commit({ rows: [row('a', answers(n))] }), fields);
-    const plain = answers(2);
-    const hashed = (id: string): Cell => hash(plain[id] ?? null);
-    await write(
-      'hashed',
-      (form) => form.erase({ kind: 'rehash', fieldIds: ['f_age', 'f_list'], hash }),
-      fields,
-    );
-    const [found] = await query('SELECT age, age_text, list, list_text, size_text FROM hashed');
-    expect(found).toEqual({
-      age: null,
-      age_text: hashed('f_age'),
-      list: null,
-      list_text: hashed('f_list'),
-      size_text: long.digits,
-    });
-    const [version] = await query(
-      `SELECT answers AS t FROM _mirror_versions WHERE form_id = 'form_hashed' AND answers IS NOT NULL`,
-    );
-    expect(version?.['t']).not.toMatch(/4242424|secret/);
-    expect(version?.['t']).toContain(long.digits);
-    const { result } = await write(
-      'hashed',
-      (form) =>
-        form.commit({
-          rows: [row('a', { ...plain, f_age: hashed('f_age'), f_list: hashed('f_list') })],
-        }),
-      fields,
-    );
-    expect(result).toMatchObject({ unchanged: 1, updated: 0 });
   });
 
   it('does not change the views and rights of people', async () => {

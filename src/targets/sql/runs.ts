@@ -39,14 +39,25 @@ export async function addRun(
   tx: Session,
   dialect: Dialect,
   formId: string,
-  { startedAtMs, endedAtMs, isWhole, ...columns }: Run,
+  run: Run,
 ): Promise<void> {
+  const { outcome, code, error, requests, inserted, updated, unchanged, deleted, rejected, held } =
+    run;
   const row = {
-    ...columns,
     form_id: formId,
-    started_at: timeAt(startedAtMs * 1_000, dialect),
-    ended_at: timeAt(endedAtMs * 1_000, dialect),
-    is_whole: isWhole ? 1 : 0,
+    started_at: timeAt(run.startedAtMs * 1_000, dialect),
+    ended_at: timeAt(run.endedAtMs * 1_000, dialect),
+    is_whole: run.isWhole ? 1 : 0,
+    outcome,
+    code,
+    error,
+    requests,
+    inserted,
+    updated,
+    unchanged,
+    deleted,
+    rejected,
+    held,
   };
   await insert(tx, '_mirror_runs', row, dialect.onConflict(['form_id', 'started_at']));
   await tx.run(

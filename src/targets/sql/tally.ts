@@ -16,15 +16,13 @@ export async function countTally(
     `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind IN ('held', 'undecided') AND is_stored = 0`,
     [formId],
   );
-  const rows = await countRows(tx, place);
-  const [all] = await tx.query(`SELECT count(*) AS n FROM ${table}`);
-  const deleted = numberOf(all?.['n']) - liveRows({ rows });
-  return { rows, deleted, ...(await countEntries(tx, formId)) };
-}
-
-/** Live rows by status. */
-async function countRows(session: Session, place: string): Promise<Tally['rows']> {
-  return byStatus(await session.query(liveByStatus(place)));
+  const live = 'CASE WHEN _deleted_at IS NULL THEN status END';
+  const found = await tx.query(
+    `SELECT ${live} AS status, count(*) AS n FROM ${table} GROUP BY ${live}`,
+  );
+  const rows = byStatus(found);
+  const all = found.reduce((sum, { n }) => sum + numberOf(n), 0);
+  return { rows, deleted: all - liveRows({ rows }), ...(await countEntries(tx, formId)) };
 }
 
 /** The stored state of a form, and its live rows by status: by one statement, so that no commit lies between them. */
@@ -32,18 +30,19 @@ export async function stateWithRows(
   session: Session,
   { formId, place }: Pick<FormState, 'formId' | 'place'>,
 ): Promise<{ readonly state: SqlRow | undefined; readonly rows: Tally['rows'] }> {
+  const live = `SELECT status, count(*) AS n FROM ${quoted(place)} WHERE _deleted_at IS NULL GROUP BY status`;
   const found = await session.query(
-    `SELECT s.state, r.status, r.n FROM _mirror_state AS s LEFT JOIN (${liveByStatus(place)}) AS r ON 1 = 1 WHERE s.form_id = $1`,
+    `SELECT s.state, r.status, r.n FROM _mirror_state AS s LEFT JOIN (${live}) AS r ON 1 = 1 WHERE s.form_id = $1`,
     [formId],
   );
-  return { state: found[0], rows: byStatus(found.filter(({ status }) => status !== null)) };
+  return { state: found[0], rows: byStatus(found) };
 }
 
-const liveByStatus = (place: string): string =>
-  `SELECT status, count(*) AS n FROM ${quoted(place)} WHERE _deleted_at IS NULL GROUP BY status`;
-
+/** Without those that have no status: they are not live. */
 const byStatus = (rows: readonly SqlRow[]): Tally['rows'] =>
-  Object.fromEntries(rows.map(({ status, n }) => [textOf(status), numberOf(n)]));
+  Object.fromEntries(
+    rows.flatMap(({ status, n }) => (status === null ? [] : [[textOf(status), numberOf(n)]])),
+  );
 
 /** The effect of entries on the accounts. */
 export async function countEntries(
