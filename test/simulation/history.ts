@@ -636,7 +636,8 @@ export class History {
     const copies = await this.#look();
     for (const claim of claims) {
       const { formId, target, submissionsAsOf, answersAsOf } = claim;
-      const isTouched = this.#people.special().touched.has(`${target} ${formId}`);
+      const key = `${target} ${formId}`;
+      const isTouched = this.#people.special().touched.has(key) || this.#rearranged.has(key);
       const held = isTouched ? undefined : copies.get(target)?.get(formId);
       this.#breakIf(metricsBreach(this.#samples, claim, held, this.#source.now));
       if (claim.goneAt !== null) continue;
