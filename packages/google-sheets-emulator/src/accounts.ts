@@ -50,7 +50,6 @@ const toAccount = (options: AccountOptions): Account => ({
 export class Accounts {
   readonly #tokens = new Map<string, Account>();
   readonly #keys = new Map<string, { publicKey: string; project: string }>();
-  readonly #subjects = new Map<string, AccountOptions>();
   #issued = 0;
 
   /** A bearer token for an account. Tokens are `token-1`, `token-2`, … unless `token` is given. */
@@ -103,16 +102,6 @@ export class Accounts {
       client_id: '100000000000000000001',
       token_uri: 'https://oauth2.googleapis.com/token',
     };
-  }
-
-  /** Trusts a token of another identity provider to speak for an account: for workload identity federation. */
-  trustSubject(subjectToken: string, options: AccountOptions): void {
-    this.#subjects.set(subjectToken, options);
-  }
-
-  /** The account a foreign token speaks for; undefined for one that is not trusted. */
-  subject(subjectToken: string): AccountOptions | undefined {
-    return this.#subjects.get(subjectToken);
   }
 
   /** True when a service account of this address has a key. */

@@ -1,9 +1,8 @@
 import { jsonReply, htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
-import { checkScope, type Account, type Accounts } from './accounts.ts';
-import { ApiError, badRequest, errorInfo, invalid } from './api-error.ts';
+import { checkScope, type Accounts } from './accounts.ts';
+import { ApiError, badRequest } from './api-error.ts';
 import type { Call, Method } from './call.ts';
 import { responseMask, select, type Mask } from './field-mask.ts';
-import { projectNumber, type Quotas } from './quotas.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
 import { checkShape, hasPath } from './request-shape.ts';
 import { routeOf, type Route } from './router.ts';
@@ -21,13 +20,8 @@ export interface ApiRequest {
 export interface ApiServiceParts {
   readonly files: SpreadsheetFiles;
   readonly accounts: Accounts;
-  readonly quotas: Quotas;
   readonly log: RequestLog;
   readonly now: () => number;
-  /** Cloud projects in which the Sheets API was never switched on. */
-  readonly disabledProjects: ReadonlySet<string>;
-  /** Refuses bodies larger than this; Google has no hard limit, only its advice of 2 MB. */
-  readonly maxPayloadBytes: number;
 }
 
 /** A log entry while its request is being served. */
@@ -41,25 +35,15 @@ export class ApiService {
     this.#parts = parts;
   }
 
-  /**
-   * Notes a request in the log and returns how to serve it. `shown` takes the status that the client got in the end: a
-   * fault may hide the answer, or come before it.
-   */
-  begin(request: ApiRequest): { serve: () => Reply; shown: (status: number) => void } {
+  /** Notes a request in the log, and answers it. */
+  serve(request: ApiRequest): Reply {
     const route = findRoute(request);
     const draft = this.#draft(request, route);
     this.#parts.log.add(draft);
-    return {
-      serve: () => {
-        const reply = this.#answer(request, route, draft);
-        draft.status = reply.status;
-        draft.responseBytes = Buffer.byteLength(reply.body);
-        return reply;
-      },
-      shown: (status) => {
-        draft.status = status;
-      },
-    };
+    const reply = this.#answer(request, route, draft);
+    draft.status = reply.status;
+    draft.responseBytes = Buffer.byteLength(reply.body);
+    return reply;
   }
 
   #draft(request: ApiRequest, route: Route | undefined): Draft {
@@ -97,16 +81,11 @@ export class ApiService {
 
   #run(request: ApiRequest, route: Route, draft: Draft): unknown {
     const { method, spreadsheetId, resource } = route;
-    const { accounts, quotas, files, now, maxPayloadBytes } = this.#parts;
+    const { accounts, files, now } = this.#parts;
     const nowMs = now();
     const account = accounts.authenticate(request.authorization, nowMs);
     draft.email = account.email;
-    this.#checkProject(account);
     checkScope(account, method.kind === 'write', rpcName(method));
-    quotas.take(method.kind, account.email, account.project, nowMs);
-    if (draft.requestBytes > maxPayloadBytes) {
-      throw invalid(`Request payload size exceeds the limit: ${maxPayloadBytes} bytes.`);
-    }
     const mask = fieldsOf(request, method);
     const body = bodyOf(request, method);
     const call: Call = {
@@ -125,26 +104,6 @@ export class ApiService {
     };
     const answer = method.run(call);
     return mask === undefined || method.masksItself ? answer : select(answer, mask);
-  }
-
-  #checkProject(account: Account): void {
-    if (!this.#parts.disabledProjects.has(account.project)) return;
-    const number = projectNumber(account.project);
-    const address = `https://console.developers.google.com/apis/api/sheets.googleapis.com/overview?project=${number}`;
-    throw new ApiError(
-      'PERMISSION_DENIED',
-      `Google Sheets API has not been used in project ${number} before or it is disabled. Enable it by visiting ${address} then retry. If you enabled this API recently, wait a few minutes for the action to propagate to our systems and retry.`,
-      [
-        {
-          '@type': 'type.googleapis.com/google.rpc.Help',
-          links: [{ description: 'Google developers console API activation', url: address }],
-        },
-        errorInfo('SERVICE_DISABLED', {
-          consumer: `projects/${number}`,
-          service: 'sheets.googleapis.com',
-        }),
-      ],
-    );
   }
 }
 

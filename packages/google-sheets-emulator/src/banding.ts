@@ -2,6 +2,7 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { storedColor } from './cell-styles.ts';
 import { boundsOf } from './document.ts';
 import type { Sheet, Table } from './sheet.ts';
+import { TABLE_COLORS } from './tables.ts';
 
 type Banding = sheets_v4.Schema$BandingProperties;
 type ColorStyle = sheets_v4.Schema$ColorStyle;
@@ -31,7 +32,7 @@ export const tableBanding = (table: Table): sheets_v4.Schema$BandedRange => ({
   ...(/^\d{1,10}$/.test(table.id) && { bandedRangeId: Number(table.id) }),
   bandedRangeReference: table.id,
   range: table.range,
-  rowProperties: storedBanding(table.rowsProperties ?? {}),
+  rowProperties: storedBanding(TABLE_COLORS),
 });
 
 function bandOf(

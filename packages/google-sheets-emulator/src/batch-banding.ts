@@ -3,7 +3,6 @@ import { invalid } from './api-error.ts';
 import { storedBanding } from './banding.ts';
 import { boundsOf } from './document.ts';
 import { guard, storedRange, type Edit } from './edit.ts';
-import { merge, updateMask } from './field-mask.ts';
 import type { Sheet } from './sheet.ts';
 import { meets, tableArea } from './tables.ts';
 
@@ -42,14 +41,6 @@ function stored(edit: Edit, given: BandedRange, bandedRangeId: number): BandedRa
   };
 }
 
-function found(edit: Edit, id: number | null | undefined): { sheet: Sheet; banding: BandedRange } {
-  for (const sheet of edit.document.sheets) {
-    const banding = sheet.overlays.bandedRanges.find((one) => one.bandedRangeId === id);
-    if (banding !== undefined) return { sheet, banding };
-  }
-  throw invalid(`No banded range with id: ${id ?? 0}`);
-}
-
 function setBandings(sheet: Sheet, bandedRanges: readonly BandedRange[]): void {
   sheet.overlays = { ...sheet.overlays, bandedRanges };
 }
@@ -69,33 +60,4 @@ export function addBanding(
   const sheet = edit.document.grid(bandedRange.range?.sheetId);
   setBandings(sheet, [...sheet.overlays.bandedRanges, bandedRange]);
   return { addBanding: { bandedRange } };
-}
-
-/** updateBanding. */
-export function updateBanding(
-  edit: Edit,
-  request: sheets_v4.Schema$UpdateBandingRequest,
-): undefined {
-  const mask = updateMask(request.fields);
-  const given = request.bandedRange ?? {};
-  const { sheet, banding } = found(edit, given.bandedRangeId);
-  const fresh = stored(edit, merge(banding, given, mask), banding.bandedRangeId ?? 0);
-  const others = sheet.overlays.bandedRanges.filter((one) => one !== banding);
-  setBandings(sheet, others);
-  const target = edit.document.grid(fresh.range?.sheetId);
-  setBandings(target, [...target.overlays.bandedRanges, fresh]);
-  return undefined;
-}
-
-/** deleteBanding. */
-export function deleteBanding(
-  edit: Edit,
-  request: sheets_v4.Schema$DeleteBandingRequest,
-): undefined {
-  const { sheet, banding } = found(edit, request.bandedRangeId);
-  setBandings(
-    sheet,
-    sheet.overlays.bandedRanges.filter((one) => one !== banding),
-  );
-  return undefined;
 }

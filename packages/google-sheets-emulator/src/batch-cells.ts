@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid } from './api-error.ts';
-import { roomInTable } from './append-to-table.ts';
 import { cellAt, Formula, type RowEdit } from './cell.ts';
 import { boundsOf } from './document.ts';
 import {
@@ -15,7 +14,6 @@ import {
 import { updateMask } from './field-mask.ts';
 import { copyFormula } from './formula-moves.ts';
 import type { Area, Sheet } from './sheet.ts';
-import { fillDefaults, findTableById, growTables, tableArea } from './tables.ts';
 
 type Rows = readonly sheets_v4.Schema$RowData[];
 
@@ -110,37 +108,6 @@ export function checkCoordinate(sheet: Sheet, row: number, column: number): void
   }
 }
 
-/** appendCells: below the last row with data in the tab, from column A, adding rows to the grid as needed; or into a table. */
-export function appendCells(edit: Edit, request: sheets_v4.Schema$AppendCellsRequest): undefined {
-  const aspects = aspectsOf(updateMask(request.fields));
-  const rows = request.rows ?? [];
-  if (request.tableId) return appendToTable(edit, request.tableId, rows, aspects);
-  const sheet = edit.document.grid(request.sheetId);
-  const top = sheet.contentEnd;
-  sheet.rowCount = Math.max(sheet.rowCount, top + rows.length);
-  edit.document.checkSize();
-  checkFit(rows, top, 0, sheet.rowCount, sheet.columnCount);
-  const area = { top, bottom: top + rows.length, left: 0, right: widthOf(rows) };
-  guard(edit, sheet, area);
-  putRows(edit, sheet, top, 0, rows, aspects);
-  growTables(sheet, area);
-  return undefined;
-}
-
-function appendToTable(edit: Edit, tableId: string, rows: Rows, aspects: CellAspects): undefined {
-  const found = findTableById(edit, tableId);
-  if (found === undefined) throw invalid(`No table with id: ${tableId}`);
-  const { sheet, table } = found;
-  const { left, right } = tableArea(table);
-  const top = roomInTable(edit, sheet, table, rows.length);
-  checkFit(rows, top, left, sheet.rowCount, right);
-  guard(edit, sheet, { top, bottom: top + rows.length, left, right });
-  putRows(edit, sheet, top, left, rows, aspects);
-  const grown = findTableById(edit, tableId)?.table ?? table;
-  fillDefaults(sheet, grown, top, top + rows.length);
-  return undefined;
-}
-
 /** Calls `change` for every row of an area. Rows that hold nothing are only made when `evenEmpty`. */
 function eachRow(
   sheet: Sheet,
@@ -178,80 +145,6 @@ export function repeatCell(edit: Edit, request: sheets_v4.Schema$RepeatCellReque
           ? copyFormula(content, index - area.top, column - area.left)
           : content;
       putContent(sheet, row, column, moved);
-    }
-  });
-  return undefined;
-}
-
-/** setDataValidation: without a rule it clears them. */
-export function setDataValidation(
-  edit: Edit,
-  request: sheets_v4.Schema$SetDataValidationRequest,
-): undefined {
-  const sheet = edit.document.grid(request.range?.sheetId);
-  const area = sheet.areaOf(boundsOf(request.range));
-  guard(edit, sheet, area);
-  const rule = request.rule ?? undefined;
-  eachRow(sheet, area, rule !== undefined, (row, index) => {
-    const cellStyles = sheet.row(index)?.style.cellStyles;
-    for (let column = area.left; column < area.right; column++) {
-      const { validation: _, ...cellStyle } = cellStyles?.[column] ?? {};
-      row.cellStyle(
-        column,
-        edit.cellStyles.intern({ ...cellStyle, ...(rule !== undefined && { validation: rule }) }),
-      );
-    }
-  });
-  return undefined;
-}
-
-type Sides = { top: boolean; bottom: boolean; left: boolean; right: boolean };
-
-function bordersFor(
-  request: sheets_v4.Schema$UpdateBordersRequest,
-  edge: Sides,
-): sheets_v4.Schema$Borders {
-  const { innerHorizontal, innerVertical } = request;
-  const pick = (
-    outer: sheets_v4.Schema$Border | undefined,
-    inner: sheets_v4.Schema$Border | undefined,
-    atEdge: boolean,
-  ): sheets_v4.Schema$Border | undefined => (atEdge ? outer : inner);
-  const top = pick(request.top, innerHorizontal, edge.top);
-  const bottom = pick(request.bottom, innerHorizontal, edge.bottom);
-  const left = pick(request.left, innerVertical, edge.left);
-  const right = pick(request.right, innerVertical, edge.right);
-  return {
-    ...(top && { top }),
-    ...(bottom && { bottom }),
-    ...(left && { left }),
-    ...(right && { right }),
-  };
-}
-
-/** updateBorders. */
-export function updateBorders(
-  edit: Edit,
-  request: sheets_v4.Schema$UpdateBordersRequest,
-): undefined {
-  const sheet = edit.document.grid(request.range?.sheetId);
-  const area = sheet.areaOf(boundsOf(request.range));
-  guard(edit, sheet, area);
-  eachRow(sheet, area, true, (row, index) => {
-    const cellStyles = sheet.row(index)?.style.cellStyles;
-    for (let column = area.left; column < area.right; column++) {
-      const cellStyle = cellStyles?.[column];
-      const borders = {
-        ...cellStyle?.format?.borders,
-        ...bordersFor(request, {
-          top: index === area.top,
-          bottom: index === area.bottom - 1,
-          left: column === area.left,
-          right: column === area.right - 1,
-        }),
-      };
-      const format = { ...cellStyle?.format, ...(Object.keys(borders).length > 0 && { borders }) };
-      row.cellStyle(column, edit.cellStyles.intern({ ...cellStyle, format }));
     }
   });
   return undefined;

@@ -2,7 +2,6 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, invalid } from './api-error.ts';
 import { boundsOf } from './document.ts';
 import { guard, storedRange, type Edit } from './edit.ts';
-import { merge, updateMask } from './field-mask.ts';
 import { withRanges } from './charts.ts';
 import type { Sheet } from './sheet.ts';
 
@@ -110,38 +109,6 @@ export function addChart(edit: Edit, request: sheets_v4.Schema$AddChartRequest):
   const chart = { chartId, spec, position, ...(border !== undefined && { border }) };
   sheet.charts = [...sheet.charts, chart];
   return { addChart: { chart } };
-}
-
-const replaced = (sheet: Sheet, old: Chart, chart: Chart): void => {
-  sheet.charts = sheet.charts.map((one) => (one === old ? chart : one));
-};
-
-/** updateChartSpec: the whole of the spec, not where the chart is. */
-export function updateChartSpec(
-  edit: Edit,
-  request: sheets_v4.Schema$UpdateChartSpecRequest,
-): undefined {
-  const { sheet, chart } = chartOf(edit, request.chartId ?? 0);
-  replaced(sheet, chart, { ...chart, spec: storedSpec(edit, request.spec) });
-  return undefined;
-}
-
-/** updateEmbeddedObjectPosition: on its own tab, or on another one. */
-export function updatePosition(
-  edit: Edit,
-  request: sheets_v4.Schema$UpdateEmbeddedObjectPositionRequest,
-): Response {
-  const mask = updateMask(request.fields);
-  const { sheet, chart } = chartOf(edit, request.objectId ?? 0);
-  const merged = merge(chart.position?.overlayPosition ?? {}, overlayOf(request.newPosition), mask);
-  const { sheet: now, overlay } = placed(edit, merged);
-  const moved = { ...chart, position: { overlayPosition: overlay } };
-  if (now === sheet) replaced(sheet, chart, moved);
-  else {
-    sheet.charts = sheet.charts.filter((one) => one !== chart);
-    now.charts = [...now.charts, moved];
-  }
-  return { updateEmbeddedObjectPosition: { position: moved.position } };
 }
 
 /** deleteEmbeddedObject. */

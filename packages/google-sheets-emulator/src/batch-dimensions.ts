@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid } from './api-error.ts';
-import { Formula, type DimensionProperties } from './cell.ts';
+import { type DimensionProperties } from './cell.ts';
 import {
   appendDimension,
   deleteDimension,
@@ -12,8 +12,6 @@ import {
 import { guard, type Edit } from './edit.ts';
 import { merge, updateMask } from './field-mask.ts';
 import type { Area, Sheet } from './sheet.ts';
-
-type Response = sheets_v4.Schema$Response;
 
 interface Span {
   readonly sheet: Sheet;
@@ -172,71 +170,4 @@ export function updateProperties(
     };
   });
   return undefined;
-}
-
-/** autoResizeDimensions: about seven pixels a character. */
-export function autoResize(
-  edit: Edit,
-  request: sheets_v4.Schema$AutoResizeDimensionsRequest,
-): undefined {
-  const span = spanOf(edit, request.dimensions, 'resize');
-  if (span.dimension === 'ROWS') {
-    setLook(span, (old) => {
-      const { pixelSize: _, ...rest } = old ?? {};
-      return rest;
-    });
-    return undefined;
-  }
-  const { sheet } = span;
-  const widths = new Map<number, number>();
-  for (let index = 0; index < sheet.usedRows; index++) {
-    const cells = sheet.row(index)?.cells ?? [];
-    for (let column = span.start; column < Math.min(span.end, cells.length); column++) {
-      const text = cells[column];
-      const longest = String(text instanceof Formula ? text.text : (text ?? ''))
-        .split('\n')
-        .reduce((most, line) => Math.max(most, line.length), 0);
-      widths.set(column, Math.max(widths.get(column) ?? 0, longest));
-    }
-  }
-  for (let column = span.start; column < span.end; column++) {
-    const longest = widths.get(column) ?? 0;
-    if (longest === 0) continue;
-    const pixelSize = Math.max(21, longest * 7 + 10);
-    sheet.setColumnProperties(column, { ...sheet.columnProperties(column), pixelSize });
-  }
-  return undefined;
-}
-
-/** addDimensionGroup: one level, enough for people who fold columns away. */
-export function addGroup(edit: Edit, request: sheets_v4.Schema$AddDimensionGroupRequest): Response {
-  const { sheet, dimension, start, end } = spanOf(edit, request.range, 'group');
-  const name = dimension === 'ROWS' ? 'rowGroups' : 'columnGroups';
-  const range = {
-    ...(sheet.id !== 0 && { sheetId: sheet.id }),
-    dimension,
-    startIndex: start,
-    endIndex: end,
-  };
-  const dimensionGroups = [...sheet.overlays[name], { range, depth: 1 }];
-  sheet.overlays = { ...sheet.overlays, [name]: dimensionGroups };
-  const control = dimension === 'ROWS' ? 'rowGroupControlAfter' : 'columnGroupControlAfter';
-  sheet.properties = { ...sheet.properties, [control]: true };
-  return { addDimensionGroup: { dimensionGroups } };
-}
-
-/** deleteDimensionGroup. */
-export function removeGroup(
-  edit: Edit,
-  request: sheets_v4.Schema$DeleteDimensionGroupRequest,
-): Response {
-  const { sheet, dimension, start, end } = spanOf(edit, request.range, 'ungroup');
-  const name = dimension === 'ROWS' ? 'rowGroups' : 'columnGroups';
-  const dimensionGroups = sheet.overlays[name].filter(
-    ({ range }) => range?.startIndex !== start || range.endIndex !== end,
-  );
-  sheet.overlays = { ...sheet.overlays, [name]: dimensionGroups };
-  return {
-    deleteDimensionGroup: dimensionGroups.length === 0 ? {} : { dimensionGroups },
-  };
 }

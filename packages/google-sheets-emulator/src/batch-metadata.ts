@@ -1,12 +1,10 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid } from './api-error.ts';
-import { boundsOf } from './document.ts';
 import type { Document } from './document.ts';
 import type { Edit } from './edit.ts';
-import { merge, updateMask } from './field-mask.ts';
 import {
   checkMetadataRoom,
-  lookupMatches,
+  lookupId,
   metadataResource,
   placeOf,
   type Metadata,
@@ -49,30 +47,6 @@ export const visibleMetadata = (document: Document, project: string): Metadata[]
     (metadata) => metadata.visibility === 'DOCUMENT' || metadata.project === project,
   );
 
-/** True when one DataFilter of a request selects this metadata. A range selects what hangs on rows or columns in it. */
-export function filterSelects(
-  document: Document,
-  filter: sheets_v4.Schema$DataFilter,
-  metadata: Metadata,
-): boolean {
-  if (filter.developerMetadataLookup)
-    return lookupMatches(metadata, filter.developerMetadataLookup);
-  const { place } = metadata;
-  if (place.kind === 'SPREADSHEET') return false;
-  const located = filter.gridRange
-    ? { sheet: document.grid(filter.gridRange.sheetId), bounds: boundsOf(filter.gridRange) }
-    : document.locate(filter.a1Range ?? '');
-  if (located.sheet.id !== place.sheetId) return false;
-  const { bounds } = located;
-  if (place.kind === 'SHEET') return Object.keys(bounds).length === 0;
-  const [start, end, otherStart, otherEnd] =
-    place.kind === 'ROW'
-      ? [bounds.startRowIndex, bounds.endRowIndex, bounds.startColumnIndex, bounds.endColumnIndex]
-      : [bounds.startColumnIndex, bounds.endColumnIndex, bounds.startRowIndex, bounds.endRowIndex];
-  const whole = otherStart === undefined && otherEnd === undefined;
-  return whole && place.index >= (start ?? 0) && place.index < (end ?? Infinity);
-}
-
 /** createDeveloperMetadata: an ID is chosen unless the request brings a free one. */
 export function createMetadata(
   edit: Edit,
@@ -91,44 +65,16 @@ export function createMetadata(
   return { createDeveloperMetadata: { developerMetadata: metadataResource(metadata) } };
 }
 
-function selected(edit: Edit, filters: readonly sheets_v4.Schema$DataFilter[]): Set<Metadata> {
-  const visible = visibleMetadata(edit.document, edit.caller.project);
-  return new Set(
-    visible.filter((metadata) =>
-      filters.some((filter) => filterSelects(edit.document, filter, metadata)),
-    ),
-  );
-}
-
-/** updateDeveloperMetadata: every entry the filters select gets the masked fields. */
-export function updateMetadata(
-  edit: Edit,
-  request: sheets_v4.Schema$UpdateDeveloperMetadataRequest,
-): Response {
-  const mask = updateMask(request.fields);
-  if ((request.dataFilters ?? []).length === 0)
-    throw invalid('At least one data filter must be specified.');
-  const hits = selected(edit, request.dataFilters ?? []);
-  const updated: sheets_v4.Schema$DeveloperMetadata[] = [];
-  edit.document.metadata = edit.document.metadata.map((metadata) => {
-    if (!hits.has(metadata)) return metadata;
-    const given = request.developerMetadata ?? {};
-    const merged = merge(metadataResource(metadata), given, mask);
-    const fresh = { ...fromResource(edit, merged, metadata.id), project: metadata.project };
-    updated.push(metadataResource(fresh));
-    return fresh;
-  });
-  checkMetadataRoom(edit.document.metadata);
-  return { updateDeveloperMetadata: updated.length === 0 ? {} : { developerMetadata: updated } };
-}
-
 /** deleteDeveloperMetadata: every entry the filter selects. */
 export function deleteMetadata(
   edit: Edit,
   request: sheets_v4.Schema$DeleteDeveloperMetadataRequest,
 ): Response {
-  if (!request.dataFilter) throw invalid('A data filter must be specified.');
-  const hits = selected(edit, [request.dataFilter]);
+  const lookup = request.dataFilter?.developerMetadataLookup;
+  if (!lookup) throw invalid('A data filter must be specified.');
+  const visible = visibleMetadata(edit.document, edit.caller.project);
+  const wanted = lookupId(lookup);
+  const hits = new Set(visible.filter(({ id }) => id === wanted));
   edit.document.metadata = edit.document.metadata.filter((metadata) => !hits.has(metadata));
   const deletedDeveloperMetadata = [...hits].map(metadataResource);
   return { deleteDeveloperMetadata: hits.size === 0 ? {} : { deletedDeveloperMetadata } };

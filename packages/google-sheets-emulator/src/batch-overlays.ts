@@ -3,11 +3,10 @@ import { ApiError, invalid, protectedCell } from './api-error.ts';
 import { applyFilter, liftFilter } from './basic-filter.ts';
 import { boundsOf } from './document.ts';
 import { guard, storedRange, type Edit } from './edit.ts';
-import { merge, touches, updateMask } from './field-mask.ts';
 import { mayEditProtected, protectionResource } from './protection.ts';
 import type { Area, Sheet } from './sheet.ts';
-import { meets as meetsArea, tableArea } from './tables.ts';
 import { refuseInTable } from './batch-tables.ts';
+import { meets as meetsArea, tableArea } from './tables.ts';
 
 type Response = sheets_v4.Schema$Response;
 type GridRange = sheets_v4.Schema$GridRange;
@@ -83,29 +82,6 @@ export function addProtection(
   return { addProtectedRange: { protectedRange: shown } };
 }
 
-/** updateProtectedRange. */
-export function updateProtection(
-  edit: Edit,
-  request: sheets_v4.Schema$UpdateProtectedRangeRequest,
-): undefined {
-  const mask = updateMask(request.fields);
-  const given = request.protectedRange ?? {};
-  const { sheet, protection } = protectionsOf(edit, given.protectedRangeId ?? 0);
-  if (!mayEditProtected(protection, edit.caller)) throw protectedCell();
-  const { editors, ...merged } = merge(protection, given, mask);
-  const keepsEditors = touches(mask, 'editors') || merged.warningOnly !== true;
-  const fresh = storedProtection(edit, {
-    ...merged,
-    ...(keepsEditors && editors && { editors }),
-    protectedRangeId: protection.protectedRangeId ?? 0,
-  });
-  setProtections(
-    sheet,
-    sheet.overlays.protectedRanges.map((item) => (item === protection ? fresh : item)),
-  );
-  return undefined;
-}
-
 /** deleteProtectedRange. */
 export function deleteProtection(
   edit: Edit,
@@ -117,63 +93,6 @@ export function deleteProtection(
     sheet,
     sheet.overlays.protectedRanges.filter((item) => item !== protection),
   );
-  return undefined;
-}
-
-/** addNamedRange. */
-export function addNamedRange(
-  edit: Edit,
-  request: sheets_v4.Schema$AddNamedRangeRequest,
-): Response {
-  const { name, range, namedRangeId } = request.namedRange ?? {};
-  if (!/^[\p{L}_][\p{L}\p{N}_]{0,249}$/u.test(name ?? '')) {
-    throw invalid(`Invalid named range name: ${name ?? ''}`);
-  }
-  const { document } = edit;
-  if (document.namedRanges.some((item) => item.name?.toLowerCase() === name?.toLowerCase())) {
-    throw invalid(`A named range with the name "${name}" already exists.`);
-  }
-  const namedRange = {
-    namedRangeId: namedRangeId ?? String(edit.nextId()),
-    name: name ?? '',
-    range: storedRange(edit, range),
-  };
-  document.namedRanges = [...document.namedRanges, namedRange];
-  return { addNamedRange: { namedRange } };
-}
-
-/** updateNamedRange. */
-export function updateNamedRange(
-  edit: Edit,
-  request: sheets_v4.Schema$UpdateNamedRangeRequest,
-): undefined {
-  const mask = updateMask(request.fields);
-  const id = request.namedRange?.namedRangeId;
-  const old = edit.document.namedRanges.find((item) => item.namedRangeId === id);
-  if (old === undefined) throw invalid(`No named range with ID: ${id ?? ''}`);
-  const merged = merge(old, request.namedRange ?? {}, mask);
-  const fresh = {
-    ...merged,
-    namedRangeId: old.namedRangeId ?? '',
-    range: storedRange(edit, merged.range),
-  };
-  edit.document.namedRanges = edit.document.namedRanges.map((item) =>
-    item === old ? fresh : item,
-  );
-  return undefined;
-}
-
-/** deleteNamedRange. */
-export function deleteNamedRange(
-  edit: Edit,
-  request: sheets_v4.Schema$DeleteNamedRangeRequest,
-): undefined {
-  const { document } = edit;
-  const id = request.namedRangeId ?? '';
-  if (!document.namedRanges.some((item) => item.namedRangeId === id)) {
-    throw invalid(`No named range with ID: ${id}`);
-  }
-  document.namedRanges = document.namedRanges.filter((item) => item.namedRangeId !== id);
   return undefined;
 }
 
@@ -208,40 +127,6 @@ function refuseTableFilter(sheet: Sheet, area: Area, tableId: string | null | un
 
 const filtersTables = (): ApiError =>
   new ApiError('UNIMPLEMENTED', 'The Google Sheets emulator does not filter tables.');
-
-/** addFilterView: a view changes nothing for others. */
-export function addFilterView(
-  edit: Edit,
-  request: sheets_v4.Schema$AddFilterViewRequest,
-): Response {
-  const given = request.filter ?? {};
-  const sheet = edit.document.grid(given.range?.sheetId);
-  if (given.tableId) throw filtersTables();
-  const filter = {
-    ...given,
-    filterViewId: given.filterViewId ?? edit.nextId(),
-    title: given.title ?? `Filter ${sheet.overlays.filterViews.length + 1}`,
-    range: storedRange(edit, given.range),
-  };
-  sheet.overlays = { ...sheet.overlays, filterViews: [...sheet.overlays.filterViews, filter] };
-  return { addFilterView: { filter } };
-}
-
-/** deleteFilterView. */
-export function deleteFilterView(
-  edit: Edit,
-  request: sheets_v4.Schema$DeleteFilterViewRequest,
-): undefined {
-  for (const sheet of edit.document.sheets) {
-    const filterViews = sheet.overlays.filterViews.filter(
-      (view) => view.filterViewId !== request.filterId,
-    );
-    if (filterViews.length === sheet.overlays.filterViews.length) continue;
-    sheet.overlays = { ...sheet.overlays, filterViews };
-    return undefined;
-  }
-  throw invalid(`No filter view with ID: ${request.filterId ?? ''}`);
-}
 
 const closed = (sheet: Sheet, area: Area): GridRange => ({
   ...(sheet.id !== 0 && { sheetId: sheet.id }),

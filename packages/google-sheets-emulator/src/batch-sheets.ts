@@ -1,13 +1,10 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid } from './api-error.ts';
-import { chartsForCopy } from './charts.ts';
 import { deleteDimension } from './dimensions.ts';
 import { MAX_TABS } from './document.ts';
 import { guardGrowth } from './batch-dimensions.ts';
 import { guard, type Edit } from './edit.ts';
 import { merge, touches, updateMask, type Mask } from './field-mask.ts';
-import { overlaysForCopy } from './overlays.ts';
-import { serialOfInstant } from './serial-date.ts';
 import { Sheet, type SheetProperties } from './sheet.ts';
 import { storedColor } from './cell-styles.ts';
 import { sheetProperties } from './sheet-properties.ts';
@@ -30,13 +27,6 @@ function checkTitle(edit: Edit, title: string, own?: Sheet): void {
   );
   if (taken) {
     throw invalid(`A sheet with the name "${title}" already exists. Please enter another name.`);
-  }
-}
-
-function freeTitle(edit: Edit, stem: (count: number) => string): string {
-  for (let count = 1; ; count++) {
-    const title = stem(count);
-    if (edit.document.byTitle(title) === undefined) return title;
   }
 }
 
@@ -81,11 +71,8 @@ function changedProperties(
       : mask;
   const after = merge({ ...before, gridProperties: grid } as Properties, given, colored);
   const { frozenRowCount, frozenColumnCount, hideGridlines } = after.gridProperties ?? {};
-  const { rowGroupControlAfter, columnGroupControlAfter } = current;
   return {
     title: after.title ?? '',
-    ...(rowGroupControlAfter && { rowGroupControlAfter }),
-    ...(columnGroupControlAfter && { columnGroupControlAfter }),
     ...(after.hidden === true && { hidden: true }),
     ...(after.rightToLeft === true && { rightToLeft: true }),
     ...tabColor(after.tabColorStyle),
@@ -116,8 +103,7 @@ function checkFrozen(sheet: Sheet): void {
 export function addSheet(edit: Edit, request: sheets_v4.Schema$AddSheetRequest): Response {
   const properties = request.properties ?? {};
   const { document } = edit;
-  const title =
-    properties.title ?? freeTitle(edit, (count) => `Sheet${document.sheets.length + count}`);
+  const title = properties.title ?? `Sheet${document.sheets.length + 1}`;
   checkTitle(edit, title);
   const sheetId = properties.sheetId ?? edit.nextId();
   checkNewSheet(edit, sheetId);
@@ -154,31 +140,6 @@ export function deleteSheet(edit: Edit, request: sheets_v4.Schema$DeleteSheetReq
   document.sheets = rest;
   document.forgetSheet(sheet);
   return undefined;
-}
-
-/** duplicateSheet: cells, formats, filters and protections are copied, developer metadata is not. */
-export function duplicateSheet(
-  edit: Edit,
-  request: sheets_v4.Schema$DuplicateSheetRequest,
-): Response {
-  const { document } = edit;
-  const source = document.sheets.find((sheet) => sheet.id === (request.sourceSheetId ?? 0));
-  if (source === undefined) throw invalid(`No sheet with id: ${request.sourceSheetId ?? 0}`);
-  const given = request.newSheetName ?? '';
-  const stem = (count: number): string =>
-    `Copy of ${source.properties.title}${count === 1 ? '' : ` ${count}`}`;
-  const title = given === '' ? freeTitle(edit, stem) : given;
-  checkTitle(edit, title);
-  const sheetId = request.newSheetId ?? edit.nextId();
-  checkNewSheet(edit, sheetId);
-  const copy = source.fork(sheetId);
-  copy.properties = { ...source.properties, title };
-  copy.overlays = overlaysForCopy(source.overlays, sheetId, edit.nextId);
-  copy.charts = chartsForCopy(source.charts, source.id, sheetId, edit.nextId);
-  const index = Math.min(request.insertSheetIndex ?? 0, document.sheets.length);
-  document.sheets.splice(index, 0, copy);
-  document.checkSize();
-  return { duplicateSheet: { properties: sheetProperties(copy, index) } };
 }
 
 function resize(edit: Edit, sheet: Sheet, rowCount: number, columnCount: number): void {
@@ -238,23 +199,4 @@ function place(edit: Edit, sheet: Sheet, index: number): void {
   const rest = sheets.filter((candidate) => candidate !== sheet);
   rest.splice(index > current ? index - 1 : index, 0, sheet);
   edit.document.sheets = rest;
-}
-
-/** updateSpreadsheetProperties: title, locale, time zone. */
-export function updateSpreadsheetProperties(
-  edit: Edit,
-  request: sheets_v4.Schema$UpdateSpreadsheetPropertiesRequest,
-): undefined {
-  const mask = updateMask(request.fields);
-  const merged = merge({ ...edit.document.properties }, request.properties ?? {}, mask);
-  const { title, locale, timeZone, autoRecalc } = merged;
-  try {
-    serialOfInstant(0, timeZone);
-  } catch {
-    throw invalid(`Invalid time zone: ${timeZone}`);
-  }
-  if (!/^[a-z]{2,3}(_[A-Z]{2})?$/.test(locale ?? ''))
-    throw invalid(`Unsupported locale: ${locale}`);
-  edit.document.properties = { title: title ?? '', locale, timeZone, autoRecalc };
-  return undefined;
 }

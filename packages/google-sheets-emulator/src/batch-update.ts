@@ -9,8 +9,8 @@ import * as metadata from './batch-metadata.ts';
 import * as overlays from './batch-overlays.ts';
 import * as ranges from './batch-ranges.ts';
 import * as sheets from './batch-sheets.ts';
-import * as tables from './batch-tables.ts';
 import type { Edit } from './edit.ts';
+import * as tables from './batch-tables.ts';
 import { settleTables } from './tables.ts';
 
 type Requests = sheets_v4.Schema$Request;
@@ -26,56 +26,28 @@ const HANDLERS: Handlers = {
   addBanding: banding.addBanding,
   addChart: charts.addChart,
   addConditionalFormatRule: formats.addRule,
-  addDimensionGroup: dimensions.addGroup,
-  addFilterView: overlays.addFilterView,
-  addNamedRange: overlays.addNamedRange,
   addProtectedRange: overlays.addProtection,
   addSheet: sheets.addSheet,
   addTable: tables.addTable,
-  appendCells: cells.appendCells,
   appendDimension: dimensions.append,
-  autoResizeDimensions: dimensions.autoResize,
   clearBasicFilter: overlays.clearBasicFilter,
   copyPaste: ranges.copyPaste,
   createDeveloperMetadata: metadata.createMetadata,
-  cutPaste: ranges.cutPaste,
-  deleteBanding: banding.deleteBanding,
-  deleteConditionalFormatRule: formats.deleteRule,
   deleteDeveloperMetadata: metadata.deleteMetadata,
   deleteDimension: dimensions.remove,
-  deleteDimensionGroup: dimensions.removeGroup,
-  deleteDuplicates: ranges.deleteDuplicates,
   deleteEmbeddedObject: charts.deleteObject,
-  deleteFilterView: overlays.deleteFilterView,
-  deleteNamedRange: overlays.deleteNamedRange,
   deleteProtectedRange: overlays.deleteProtection,
-  deleteRange: ranges.deleteRange,
   deleteSheet: sheets.deleteSheet,
-  deleteTable: tables.deleteTable,
-  duplicateSheet: sheets.duplicateSheet,
-  findReplace: ranges.findReplace,
   insertDimension: dimensions.insert,
-  insertRange: ranges.insertRange,
   mergeCells: overlays.mergeCells,
   moveDimension: dimensions.move,
   repeatCell: cells.repeatCell,
   setBasicFilter: overlays.setBasicFilter,
-  setDataValidation: cells.setDataValidation,
   sortRange: ranges.sortRange,
   unmergeCells: overlays.unmergeCells,
-  updateBanding: banding.updateBanding,
-  updateBorders: cells.updateBorders,
   updateCells: cells.updateCells,
-  updateChartSpec: charts.updateChartSpec,
-  updateConditionalFormatRule: formats.updateRule,
-  updateDeveloperMetadata: metadata.updateMetadata,
   updateDimensionProperties: dimensions.updateProperties,
-  updateEmbeddedObjectPosition: charts.updatePosition,
-  updateNamedRange: overlays.updateNamedRange,
-  updateProtectedRange: overlays.updateProtection,
   updateSheetProperties: sheets.updateSheetProperties,
-  updateSpreadsheetProperties: sheets.updateSpreadsheetProperties,
-  updateTable: tables.updateTable,
 };
 
 /** The kinds of request that the emulator carries out. */

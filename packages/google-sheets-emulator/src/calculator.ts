@@ -210,7 +210,7 @@ export class Calculator {
       case 'broken':
         return new CellError('REF', 'Reference does not exist.');
       case 'name':
-        return this.#named(node.name);
+        return new CellError('NAME', `Unknown range name: '${node.name}'.`);
       case 'reference':
         return this.#referenced(node.reference, place);
       case 'unary':
@@ -387,14 +387,5 @@ export class Calculator {
       return this.value(sheet, area.top, place.column);
     }
     return new CellError('VALUE', 'An array value could not be found.');
-  }
-
-  #named(name: string): Value {
-    const named = this.document.namedRanges.find(
-      (item) => item.name?.toLowerCase() === name.toLowerCase(),
-    );
-    if (named === undefined) return new CellError('NAME', `Unknown range name: '${name}'.`);
-    const sheet = this.document.grid(named.range?.sheetId);
-    return this.value(sheet, named.range?.startRowIndex ?? 0, named.range?.startColumnIndex ?? 0);
   }
 }

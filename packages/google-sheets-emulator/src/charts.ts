@@ -71,22 +71,3 @@ export const withoutSheet = (charts: readonly Chart[], sheetId: number): readonl
   charts.map((chart) =>
     withRanges(chart, (range) => ((range.sheetId ?? 0) === sheetId ? undefined : range)),
   );
-
-/** The charts of a copy of a tab: on the copy, and of the copy's data where they showed the tab's own. */
-export const chartsForCopy = (
-  charts: readonly Chart[],
-  sourceId: number,
-  copyId: number,
-  nextId: () => number,
-): readonly Chart[] =>
-  charts.map((chart) => {
-    const overlay = chart.position?.overlayPosition;
-    const anchorCell = { ...overlay?.anchorCell, sheetId: copyId };
-    return {
-      ...withRanges(chart, (range) =>
-        (range.sheetId ?? 0) === sourceId ? { ...range, sheetId: copyId } : range,
-      ),
-      chartId: nextId(),
-      position: { overlayPosition: { ...overlay, anchorCell } },
-    };
-  });

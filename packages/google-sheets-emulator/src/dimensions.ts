@@ -11,7 +11,6 @@ import {
 import type { Document } from './document.ts';
 import { deleteRemap, insertRemap, moveRemap } from './remap.ts';
 import type { Sheet } from './sheet.ts';
-import { fillInserted } from './tables.ts';
 
 /** Rows or columns. */
 export type Dimension = 'ROWS' | 'COLUMNS';
@@ -88,7 +87,6 @@ export function insertDimension(
   }
   document.checkSize();
   document.followMove(sheet, dimension, remap);
-  if (dimension === 'ROWS') fillInserted(sheet, at, count);
 }
 
 function insertColumns(sheet: Sheet, at: number, count: number, like: number | undefined): void {

@@ -5,7 +5,7 @@ import { Formula, type Content, type Row } from './cell.ts';
 import { remapCharts, withoutSheet } from './charts.ts';
 import { breakFormula, remapFormula, renameInFormula } from './formula-moves.ts';
 import { remapMetadata, sheetIdOf, type Metadata } from './metadata.ts';
-import { remapGridRange, remapOverlays } from './overlays.ts';
+import { remapOverlays } from './overlays.ts';
 import type { Remap } from './remap.ts';
 import type { Sheet } from './sheet.ts';
 
@@ -29,7 +29,6 @@ export class Document {
   properties: DocumentProperties;
   sheets: Sheet[] = [];
   metadata: readonly Metadata[] = [];
-  namedRanges: readonly sheets_v4.Schema$NamedRange[] = [];
 
   constructor(properties: DocumentProperties) {
     this.properties = properties;
@@ -39,7 +38,6 @@ export class Document {
     const copy = new Document(this.properties);
     copy.sheets = this.sheets.map((sheet) => sheet.fork());
     copy.metadata = this.metadata;
-    copy.namedRanges = this.namedRanges;
     return copy;
   }
 
@@ -58,13 +56,8 @@ export class Document {
     );
   }
 
-  /** The tab and part of it that A1 notation or a named range means. Throws Google's `Unable to parse range`. */
+  /** The tab and part of it that A1 notation means. Throws Google's `Unable to parse range`. */
   locate(range: string): { sheet: Sheet; bounds: Bounds } {
-    const word = range.slice(range.lastIndexOf('!') + 1).toLowerCase();
-    const named = this.namedRanges.find(({ name }) => name?.toLowerCase() === word);
-    if (named !== undefined && this.byTitle(range) === undefined) {
-      return { sheet: this.grid(named.range?.sheetId), bounds: boundsOf(named.range) };
-    }
     const { title, bounds } = parseA1(range, (text) => this.byTitle(text) !== undefined);
     const sheet = title === undefined ? this.sheets[0] : this.byTitle(title);
     if (sheet === undefined) throw unparsableRange(range);
@@ -85,11 +78,6 @@ export class Document {
   followMove(sheet: Sheet, dimension: 'ROWS' | 'COLUMNS', remap: Remap): void {
     sheet.overlays = remapOverlays(sheet.overlays, dimension, remap);
     this.metadata = remapMetadata(this.metadata, sheet.id, dimension, remap);
-    this.namedRanges = this.namedRanges.flatMap((named) => {
-      if ((named.range?.sheetId ?? 0) !== sheet.id) return [named];
-      const range = remapGridRange(named.range ?? {}, dimension, remap);
-      return range === undefined ? [] : [{ ...named, range }];
-    });
     for (const owner of this.sheets) {
       owner.charts = remapCharts(owner.charts, sheet.id, dimension, remap);
     }
@@ -110,7 +98,6 @@ export class Document {
     this.#eachFormula((formula) => breakFormula(formula, title));
     for (const owner of this.sheets) owner.charts = withoutSheet(owner.charts, sheetId);
     this.metadata = this.metadata.filter(({ place }) => sheetIdOf(place) !== sheetId);
-    this.namedRanges = this.namedRanges.filter(({ range }) => (range?.sheetId ?? 0) !== sheetId);
   }
 
   #eachFormula(change: (formula: Formula, owner: Sheet) => Formula): void {

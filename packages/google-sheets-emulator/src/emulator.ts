@@ -1,10 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { FaultInjector, type FaultRule } from '../../../src/sandbox/faults.ts';
 import { answer, htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
 import { Accounts } from './accounts.ts';
 import { ApiService, type ApiRequest } from './api-service.ts';
 import type { CoveredCells } from './merged-cells.ts';
-import { GOOGLE_LIMITS, Quotas, type QuotaLimits } from './quotas.ts';
 import { RequestLog } from './request-log.ts';
 import { SpreadsheetFiles, type SpreadsheetOptions } from './spreadsheet-files.ts';
 import { tokenReply } from './token-endpoint.ts';
@@ -16,15 +14,8 @@ export interface SheetsEmulatorOptions {
   readonly port?: number;
   /** `127.0.0.1` by default. */
   readonly host?: string;
-  /** Only its `now()` is used: for quotas, expiry, NOW() and the log. */
+  /** Only its `now()` is used: for expiry, NOW() and the log. */
   readonly clock?: { now(): number };
-  /** Counts requests against Google's quotas. Off by default. */
-  readonly quotas?: boolean | Partial<QuotaLimits>;
-  readonly faults?: readonly FaultRule[];
-  /** Cloud projects in which the Sheets API was never switched on. */
-  readonly disabledProjects?: readonly string[];
-  /** Refuses larger bodies; by default nothing is refused, and the log marks what was over 2 MB. */
-  readonly maxPayloadBytes?: number;
   /** Whether developer metadata of rows goes along with a sort. Google documents nothing; false by default. */
   readonly rowMetadataFollowsSort?: boolean;
   /** What becomes of values that are written under merged cells. Google documents nothing; `kept` by default. */
@@ -37,8 +28,6 @@ export interface SheetsEmulator {
   readonly url: string;
   readonly accounts: Accounts;
   readonly requests: RequestLog;
-  readonly faults: FaultInjector;
-  readonly quotas: Quotas;
   /** The spreadsheets held, as the API finds them. */
   readonly files: SpreadsheetFiles;
   /** A new spreadsheet; returns its ID. */
@@ -58,18 +47,7 @@ export async function startSheetsEmulator(
   });
   const accounts = new Accounts();
   const log = new RequestLog();
-  const faults = new FaultInjector(options.faults);
-  const given = typeof options.quotas === 'object' ? options.quotas : {};
-  const quotas = new Quotas(Boolean(options.quotas), { ...GOOGLE_LIMITS, ...given });
-  const service = new ApiService({
-    files,
-    accounts,
-    quotas,
-    log,
-    now,
-    disabledProjects: new Set(options.disabledProjects),
-    maxPayloadBytes: options.maxPayloadBytes ?? Infinity,
-  });
+  const service = new ApiService({ files, accounts, log, now });
   const stopping = new AbortController();
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const read = await readRequest(request);
@@ -83,7 +61,7 @@ export async function startSheetsEmulator(
     }
     if (path === '/view' || path.startsWith('/view/')) {
       const view = (): Reply => viewReply(files, path, query, now());
-      // Not part of the API: neither counted, nor logged, nor hit by a fault.
+      // Not part of the API: not logged.
       await answer(response, undefined, view, stopping.signal);
       return;
     }
@@ -96,9 +74,7 @@ export async function startSheetsEmulator(
       );
       return;
     }
-    const fault = faults.take({ method: verb, path, query });
-    const { serve, shown } = service.begin(read);
-    shown(await answer(response, googleFault(fault), serve, stopping.signal));
+    await answer(response, undefined, () => service.serve(read), stopping.signal);
   };
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
@@ -108,8 +84,6 @@ export async function startSheetsEmulator(
     url,
     accounts,
     requests: log,
-    faults,
-    quotas,
     files,
     createSpreadsheet: (spreadsheet = {}) => files.create(spreadsheet).id,
     async stop() {
@@ -155,26 +129,4 @@ async function readRequest(request: IncomingMessage): Promise<ApiRequest> {
     authorization: request.headers.authorization,
     body: Buffer.concat(chunks).toString('utf8'),
   };
-}
-
-const STATUS_NAMES: Readonly<Record<number, string>> = {
-  400: 'INVALID_ARGUMENT',
-  401: 'UNAUTHENTICATED',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  409: 'ABORTED',
-  429: 'RESOURCE_EXHAUSTED',
-  500: 'INTERNAL',
-  502: 'UNAVAILABLE',
-  503: 'UNAVAILABLE',
-  504: 'DEADLINE_EXCEEDED',
-};
-
-/** A fault without a body of its own gets the one that Google sends with that status. */
-function googleFault(fault: FaultRule | undefined): FaultRule | undefined {
-  if (fault?.status === undefined || fault.body !== undefined) return fault;
-  const status = STATUS_NAMES[fault.status] ?? 'UNKNOWN';
-  const message =
-    fault.status === 503 ? 'The service is currently unavailable.' : 'Internal error encountered.';
-  return { ...fault, body: JSON.stringify({ error: { code: fault.status, message, status } }) };
 }

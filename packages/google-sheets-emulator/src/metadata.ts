@@ -1,5 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { invalid } from './api-error.ts';
+import { ApiError, invalid } from './api-error.ts';
 import type { Remap } from './remap.ts';
 
 /** The location of a piece of developer metadata. */
@@ -90,53 +90,17 @@ export function remapMetadata(
   });
 }
 
-const sameSheet = (a: MetadataPlace, b: MetadataPlace): boolean => sheetIdOf(a) === sheetIdOf(b);
-
-const samePlace = (a: MetadataPlace, b: MetadataPlace): boolean =>
-  a.kind === b.kind &&
-  sameSheet(a, b) &&
-  (a.kind === 'ROW' || a.kind === 'COLUMN' ? 'index' in b && a.index === b.index : true);
-
-/**
- * INTERSECTING_LOCATION: on the place, on what it lies in, or on what lies in it. "Spreadsheet metadata cannot intersect
- * any other developer metadata location" (discovery document).
- */
-function intersects(place: MetadataPlace, at: MetadataPlace): boolean {
-  if (place.kind === 'SPREADSHEET' || at.kind === 'SPREADSHEET') return place.kind === at.kind;
-  if (!sameSheet(place, at)) return false;
-  if (place.kind === 'SHEET' || at.kind === 'SHEET') return true;
-  // A row and a column always cross.
-  return place.kind !== at.kind || place.index === at.index;
+/** The ID that a developerMetadataLookup asks for. Throws 501 for one by anything else. */
+export function lookupId({
+  metadataId,
+  ...rest
+}: sheets_v4.Schema$DeveloperMetadataLookup): number {
+  if (typeof metadataId === 'number' && Object.keys(rest).length === 0) return metadataId;
+  throw new ApiError(
+    'UNIMPLEMENTED',
+    'The Google Sheets emulator looks developer metadata up by its ID only.',
+  );
 }
-
-/** True when `metadata` is what a developerMetadataLookup asks for: every condition given must hold. */
-export function lookupMatches(
-  metadata: Metadata,
-  lookup: sheets_v4.Schema$DeveloperMetadataLookup,
-): boolean {
-  const { place } = metadata;
-  const { metadataId, metadataKey, metadataValue, visibility, locationType } = lookup;
-  if (metadataId !== undefined && metadataId !== null && metadataId !== metadata.id) return false;
-  if (metadataKey !== undefined && metadataKey !== null && metadataKey !== metadata.key)
-    return false;
-  if (
-    metadataValue !== undefined &&
-    metadataValue !== null &&
-    metadataValue !== (metadata.value ?? '')
-  )
-    return false;
-  if (isNamed(visibility) && visibility !== metadata.visibility) return false;
-  if (isNamed(locationType) && locationType !== place.kind) return false;
-  if (lookup.metadataLocation === undefined || lookup.metadataLocation === null) return true;
-  const at = placeOf(lookup.metadataLocation);
-  // "If left unspecified, this field assumes a default value of INTERSECTING" (discovery document).
-  return lookup.locationMatchingStrategy !== 'EXACT_LOCATION'
-    ? intersects(place, at)
-    : samePlace(place, at);
-}
-
-const isNamed = (value: string | null | undefined): boolean =>
-  value !== undefined && value !== null && !value.endsWith('_UNSPECIFIED');
 
 /**
  * Throws when the spreadsheet or a tab holds more than Google lets it. The limit is Google's ("Metadata storage

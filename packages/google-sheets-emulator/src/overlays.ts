@@ -43,11 +43,11 @@ function remapRanged<T extends { range?: GridRange }>(
 }
 
 /** Filters keep their criteria by column index, so these move too. */
-function remapFilter<T extends sheets_v4.Schema$BasicFilter | sheets_v4.Schema$FilterView>(
-  filter: T,
+function remapFilter(
+  filter: sheets_v4.Schema$BasicFilter,
   dimension: Dimension,
   remap: Remap,
-): T | undefined {
+): sheets_v4.Schema$BasicFilter | undefined {
   const moved = remapRanged(filter, dimension, remap);
   if (moved === undefined || dimension === 'ROWS') return moved;
   const criteria = Object.entries(moved.criteria ?? {}).flatMap(([column, criterion]) => {
@@ -106,17 +106,6 @@ function remapConditionValue(
   return { ...value, userEnteredValue: remapFormula(new Formula(text), '', '', axis, remap).text };
 }
 
-function remapGroups(
-  groups: readonly sheets_v4.Schema$DimensionGroup[],
-  remap: Remap,
-): sheets_v4.Schema$DimensionGroup[] {
-  return groups.flatMap((group) => {
-    const span = remap.span(group.range?.startIndex ?? 0, group.range?.endIndex ?? OPEN);
-    if (span === undefined) return [];
-    return [{ ...group, range: { ...group.range, startIndex: span[0], endIndex: span[1] } }];
-  });
-}
-
 function remapProtection(
   protection: sheets_v4.Schema$ProtectedRange,
   dimension: Dimension,
@@ -130,58 +119,16 @@ function remapProtection(
 
 /** Everything that lies on a tab, after rows or columns moved. */
 export function remapOverlays(overlays: Overlays, dimension: Dimension, remap: Remap): Overlays {
-  const { merges, protectedRanges, basicFilter, filterViews, conditionalFormats } = overlays;
-  const { rowGroups, columnGroups, bandedRanges, tables } = overlays;
+  const { merges, protectedRanges, basicFilter, conditionalFormats } = overlays;
+  const { bandedRanges, tables } = overlays;
   return {
     merges: kept(merges.map((merge) => remapGridRange(merge, dimension, remap))),
     protectedRanges: kept(
       protectedRanges.map((protection) => remapProtection(protection, dimension, remap)),
     ),
     basicFilter: basicFilter && remapFilter(basicFilter, dimension, remap),
-    filterViews: kept(filterViews.map((view) => remapFilter(view, dimension, remap))),
     conditionalFormats: remapRules(conditionalFormats, dimension, remap),
-    rowGroups: dimension === 'ROWS' ? remapGroups(rowGroups, remap) : rowGroups,
-    columnGroups: dimension === 'COLUMNS' ? remapGroups(columnGroups, remap) : columnGroups,
     bandedRanges: kept(bandedRanges.map((banding) => remapRanged(banding, dimension, remap))),
     tables: remapTables(tables, dimension, remap),
-  };
-}
-
-/**
- * The overlays of a copy of a tab: the same, on the new tab. IDs come from `nextId`. A table's name is unique in its
- * spreadsheet; how Google names the copy of one is not known.
- */
-export function overlaysForCopy(
-  overlays: Overlays,
-  sheetId: number,
-  nextId: () => number,
-): Overlays {
-  const onCopy = (range: GridRange): GridRange => {
-    const { sheetId: _, ...rest } = range;
-    return sheetId === 0 ? rest : { sheetId, ...rest };
-  };
-  const ranged = <T extends { range?: GridRange }>(item: T): T =>
-    item.range === undefined ? item : { ...item, range: onCopy(item.range) };
-  return {
-    ...overlays,
-    merges: overlays.merges.map(onCopy),
-    protectedRanges: overlays.protectedRanges.map((protection) => ({
-      ...ranged(protection),
-      protectedRangeId: nextId(),
-    })),
-    basicFilter: overlays.basicFilter && ranged(overlays.basicFilter),
-    filterViews: overlays.filterViews.map((view) => ({ ...ranged(view), filterViewId: nextId() })),
-    conditionalFormats: overlays.conditionalFormats.map((rule) => ({
-      ...rule,
-      ranges: (rule.ranges ?? []).map(onCopy),
-    })),
-    bandedRanges: overlays.bandedRanges.map((banding) => ({
-      ...ranged(banding),
-      bandedRangeId: nextId(),
-    })),
-    tables: overlays.tables.map((table) => {
-      const id = String(nextId());
-      return { ...table, id, name: `${table.name}_${id}`, range: onCopy(table.range) };
-    }),
   };
 }

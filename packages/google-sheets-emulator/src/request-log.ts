@@ -7,7 +7,6 @@ export interface LoggedRequest {
   readonly kind: 'read' | 'write' | 'none';
   readonly spreadsheetId: string | undefined;
   readonly email: string | undefined;
-  /** 0 when the connection was dropped on purpose. */
   readonly status: number;
   readonly requestBytes: number;
   readonly responseBytes: number;
@@ -15,12 +14,9 @@ export interface LoggedRequest {
   readonly ranges: readonly string[];
   /** The kinds of requests in a batch, in order. */
   readonly requestKinds: readonly string[];
-  /** Whether it changed something, even if a fault hid the answer. */
+  /** Whether it changed something. */
   readonly applied: boolean;
 }
-
-/** The largest payload that Google recommends. */
-const RECOMMENDED_PAYLOAD_BYTES = 2_000_000;
 
 /** All requests since the start or the last {@link clear}. */
 export class RequestLog {
@@ -44,21 +40,10 @@ export class RequestLog {
     this.#entries = [];
   }
 
-  /** The numbers of reads and writes, as quotas count them. */
+  /** The numbers of reads and writes. */
   counts(spreadsheetId?: string): { reads: number; writes: number } {
     const entries = spreadsheetId === undefined ? this.#entries : this.of(spreadsheetId);
     const count = (kind: string): number => entries.filter((entry) => entry.kind === kind).length;
     return { reads: count('read'), writes: count('write') };
-  }
-
-  /** Milliseconds between neighbouring requests to one spreadsheet: Google advises 1,000 or more. */
-  gapsMs(spreadsheetId: string): number[] {
-    const times = this.of(spreadsheetId).map((entry) => entry.atMs);
-    return times.slice(1).map((time, index) => time - (times[index] ?? time));
-  }
-
-  /** Requests whose body was larger than Google recommends. */
-  oversized(): LoggedRequest[] {
-    return this.#entries.filter((entry) => entry.requestBytes > RECOMMENDED_PAYLOAD_BYTES);
   }
 }

@@ -5,7 +5,6 @@ import type { Sheet } from './sheet.ts';
 export function sheetProperties(sheet: Sheet, index: number): sheets_v4.Schema$SheetProperties {
   const { title, hidden, tabColorStyle, rightToLeft } = sheet.properties;
   const { frozenRowCount, frozenColumnCount, hideGridlines } = sheet.properties;
-  const { rowGroupControlAfter, columnGroupControlAfter } = sheet.properties;
   const rgb = tabColorStyle?.rgbColor;
   return {
     sheetId: sheet.id,
@@ -18,8 +17,6 @@ export function sheetProperties(sheet: Sheet, index: number): sheets_v4.Schema$S
       ...(frozenRowCount !== undefined && { frozenRowCount }),
       ...(frozenColumnCount !== undefined && { frozenColumnCount }),
       ...(hideGridlines === true && { hideGridlines }),
-      ...(rowGroupControlAfter === true && { rowGroupControlAfter }),
-      ...(columnGroupControlAfter === true && { columnGroupControlAfter }),
     },
     ...(hidden === true && { hidden }),
     ...(rgb !== undefined && { tabColor: rgb }),

@@ -12,9 +12,6 @@ export interface SheetProperties {
   readonly frozenRowCount?: number;
   readonly frozenColumnCount?: number;
   readonly hideGridlines?: boolean;
-  /** Set once rows or columns were grouped: where the button stands. */
-  readonly rowGroupControlAfter?: boolean;
-  readonly columnGroupControlAfter?: boolean;
 }
 
 /** A rectangle of a grid: zero-based, half-open, all bounds known. */
@@ -25,21 +22,12 @@ export interface Area {
   readonly right: number;
 }
 
-/** What a table says of one of its columns besides its name, which is the text of its header cell. */
-export interface TableColumn {
-  readonly type?: string;
-  readonly rule?: sheets_v4.Schema$TableColumnDataValidationRule;
-}
-
-/** A table: a header row, rows below it, and perhaps a footer. */
+/** A table: a header row and rows below it. */
 export interface Table {
   readonly id: string;
   readonly name: string;
   /** With all four bounds. */
   readonly range: sheets_v4.Schema$GridRange;
-  /** One for each column of the range. */
-  readonly columns: readonly TableColumn[];
-  readonly rowsProperties: sheets_v4.Schema$TableRowsProperties | undefined;
 }
 
 /** Objects attached to ranges of a tab: they move with its rows and columns. Lists are replaced, never changed in place. */
@@ -47,10 +35,7 @@ export interface Overlays {
   readonly merges: readonly sheets_v4.Schema$GridRange[];
   readonly protectedRanges: readonly sheets_v4.Schema$ProtectedRange[];
   readonly basicFilter: sheets_v4.Schema$BasicFilter | undefined;
-  readonly filterViews: readonly sheets_v4.Schema$FilterView[];
   readonly conditionalFormats: readonly sheets_v4.Schema$ConditionalFormatRule[];
-  readonly rowGroups: readonly sheets_v4.Schema$DimensionGroup[];
-  readonly columnGroups: readonly sheets_v4.Schema$DimensionGroup[];
   /** Alternating colours, those of tables aside. */
   readonly bandedRanges: readonly sheets_v4.Schema$BandedRange[];
   readonly tables: readonly Table[];
@@ -60,10 +45,7 @@ const NO_OVERLAYS: Overlays = {
   merges: [],
   protectedRanges: [],
   basicFilter: undefined,
-  filterViews: [],
   conditionalFormats: [],
-  rowGroups: [],
-  columnGroups: [],
   bandedRanges: [],
   tables: [],
 };

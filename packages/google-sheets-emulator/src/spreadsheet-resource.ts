@@ -68,9 +68,9 @@ function overlayFields(
   { caller, withoutTableBands }: SpreadsheetQuery,
   areas: readonly Area[],
 ): sheets_v4.Schema$Sheet {
-  const { protectedRanges, basicFilter, filterViews } = sheet.overlays;
+  const { protectedRanges, basicFilter } = sheet.overlays;
   const merges = mergesIn(sheet, areas);
-  const { conditionalFormats, rowGroups, columnGroups, tables } = sheet.overlays;
+  const { conditionalFormats, tables } = sheet.overlays;
   const bandedRanges = [
     ...sheet.overlays.bandedRanges,
     ...(withoutTableBands ? [] : tables.map(tableBanding)),
@@ -78,13 +78,10 @@ function overlayFields(
   return {
     ...(merges.length > 0 && { merges }),
     ...(conditionalFormats.length > 0 && { conditionalFormats: [...conditionalFormats] }),
-    ...(filterViews.length > 0 && { filterViews: [...filterViews] }),
     ...(protectedRanges.length > 0 && {
       protectedRanges: protectedRanges.map((item) => protectionResource(item, caller)),
     }),
     ...(basicFilter !== undefined && { basicFilter }),
-    ...(rowGroups.length > 0 && { rowGroups: [...rowGroups] }),
-    ...(columnGroups.length > 0 && { columnGroups: [...columnGroups] }),
     ...(bandedRanges.length > 0 && { bandedRanges }),
     ...(tables.length > 0 && { tables: tables.map((table) => tableResource(sheet, table)) }),
     ...(sheet.charts.length > 0 && { charts: [...sheet.charts] }),
@@ -141,7 +138,6 @@ export function spreadsheetResource(
       spreadsheetTheme: THEME,
     },
     ...(wanted.length > 0 && { sheets: wanted }),
-    ...(document.namedRanges.length > 0 && { namedRanges: [...document.namedRanges] }),
     spreadsheetUrl: `https://docs.google.com/spreadsheets/d/${query.spreadsheetId}/edit`,
     ...(own.length > 0 && { developerMetadata: own.map(metadataResource) }),
   };

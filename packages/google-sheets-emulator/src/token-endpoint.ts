@@ -3,7 +3,6 @@ import { readClaims, type Accounts } from './accounts.ts';
 
 const LIFETIME_S = 3_600;
 const SIGNED = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 const refused = (error: string, description: string): Reply =>
   jsonReply(400, JSON.stringify({ error, error_description: description }));
@@ -34,33 +33,12 @@ function fromAssertion(accounts: Accounts, assertion: string, nowMs: number): Re
   );
 }
 
-/** Another provider's token for one of Google's. */
-function fromSubject(accounts: Accounts, form: URLSearchParams, nowMs: number): Reply {
-  const options = accounts.subject(form.get('subject_token') ?? '');
-  if (options === undefined) {
-    return refused('invalid_grant', 'The subject token is not trusted by this provider.');
-  }
-  const scopes =
-    form
-      .get('scope')
-      ?.split(' ')
-      .filter((scope) => scope !== '') ?? [];
-  const token = accounts.issue({
-    ...options,
-    ...(scopes.length > 0 && options.scopes === undefined && { scopes }),
-    expiresAtMs: nowMs + LIFETIME_S * 1000,
-  });
-  return granted(token, { issued_token_type: 'urn:ietf:params:oauth:token-type:access_token' });
-}
-
-/** `POST /token`: what oauth2.googleapis.com and sts.googleapis.com do for service accounts and federated identities. */
+/** `POST /token`: what oauth2.googleapis.com does for service accounts. */
 export function tokenReply(accounts: Accounts, body: string, nowMs: number): Reply {
   const form = new URLSearchParams(body);
   switch (form.get('grant_type') ?? '') {
     case SIGNED:
       return fromAssertion(accounts, form.get('assertion') ?? '', nowMs);
-    case EXCHANGE:
-      return fromSubject(accounts, form, nowMs);
     default:
       return refused('unsupported_grant_type', 'Invalid grant_type: missing or unsupported.');
   }

@@ -153,37 +153,3 @@ export function updateResponse(
     }),
   };
 }
-
-/** Clears the content of an area; formats, notes and validation stay. */
-export function clearValues(edit: Edit, sheet: Sheet, area: Area): void {
-  guard(edit, sheet, area);
-  for (let index = area.top; index < Math.min(area.bottom, sheet.usedRows); index++) {
-    const old = sheet.row(index);
-    if (old === undefined) continue;
-    const end = Math.min(area.right, old.cells.length);
-    if (area.left >= end) continue;
-    sheet.editRow(index, (row) => {
-      for (let column = area.left; column < end; column++) row.content(column, null);
-    });
-  }
-}
-
-/** The sums of several writes: a row or column that two of them touched counts once. */
-export function updateTotals(all: readonly Written[]): {
-  totalUpdatedRows?: number;
-  totalUpdatedColumns?: number;
-  totalUpdatedCells?: number;
-  totalUpdatedSheets?: number;
-} {
-  const written = all.filter(({ cells }) => cells > 0);
-  if (written.length === 0) return {};
-  const distinct = (name: 'rows' | 'columns'): number =>
-    new Set(written.flatMap((one) => [...one[name]].map((index) => `${one.sheet.id} ${index}`)))
-      .size;
-  return {
-    totalUpdatedRows: distinct('rows'),
-    totalUpdatedColumns: distinct('columns'),
-    totalUpdatedCells: written.reduce((sum, { cells }) => sum + cells, 0),
-    totalUpdatedSheets: new Set(written.map(({ sheet }) => sheet.id)).size,
-  };
-}

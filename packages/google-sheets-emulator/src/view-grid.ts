@@ -6,7 +6,6 @@ import { boundsOf } from './document.ts';
 import { CellError, type Value } from './formula-values.ts';
 import { DEFAULT_COLUMN_WIDTH, DEFAULT_ROW_HEIGHT } from './grid-resource.ts';
 import type { Sheet } from './sheet.ts';
-import { isMisfit } from './tables.ts';
 import { bandColor } from './banding.ts';
 import { chartSvg } from './view-chart.ts';
 import { cssOf, escapeHtml } from './view-style.ts';
@@ -262,11 +261,6 @@ export class GridView {
       wrap,
       ...(left === undefined ? [] : ['pin']),
       ...(note === undefined ? [] : ['noted']),
-      ...(this.#sheet.overlays.tables.some((table) =>
-        isMisfit(table, row, index, this.#sheet.cell(row, index).content),
-      )
-        ? ['misfit']
-        : []),
     ];
     const style = [...(left === undefined ? [] : [`left:${left}px`]), cssOf(format)]
       .filter((part) => part !== '')

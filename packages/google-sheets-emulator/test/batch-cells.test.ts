@@ -171,51 +171,6 @@ describe('updateCells', () => {
   });
 });
 
-describe('appendCells', () => {
-  it('goes below the last row with data of the whole tab, from column A, growing the grid', async () => {
-    await bench.put('Sheet1!E9', [['far']]);
-    await bench.batch({
-      appendCells: {
-        sheetId: 0,
-        fields: 'userEnteredValue',
-        rows: [{ values: [text('a')] }, { values: [text('b')] }, { values: [text('c')] }],
-      },
-    });
-    expect(bench.grid().slice(9)).toEqual([['a'], ['b'], ['c']]);
-    expect(bench.emulator.inspect.tabs(bench.id)[0]?.rows).toBe(12);
-  });
-
-  it('takes no notice of rows that are only formatted or noted', async () => {
-    const person = bench.emulator.people.at(bench.id, 0);
-    person.format({ top: 4, bottom: 6 }, { textFormat: { bold: true } });
-    person.note(7, 0, 'not data');
-    await bench.put('Sheet1!A1', [['a']]);
-    await bench.batch({
-      appendCells: { sheetId: 0, fields: 'userEnteredValue', rows: [{ values: [text('b')] }] },
-    });
-    expect(bench.grid()).toEqual([['a'], ['b']]);
-  });
-
-  it('takes FALSE checkboxes for data: a trap for whoever trusts it (C4)', async () => {
-    bench.emulator.people.at(bench.id, 0).addCheckboxes({ top: 0, bottom: 6, left: 4, right: 5 });
-    await bench.batch({
-      appendCells: { sheetId: 0, fields: '*', rows: [{ values: [text('a')] }] },
-    });
-    expect(bench.grid()[6]).toEqual(['a']);
-  });
-
-  it('does not add columns', async () => {
-    const error = await refusal(
-      bench.batch({
-        appendCells: { sheetId: 0, fields: '*', rows: [{ values: Array(6).fill(text('x')) }] },
-      }),
-    );
-    expect(error.message).toBe(
-      'Invalid requests[0].appendCells: Attempting to write column: 5, beyond the last requested column of: 4',
-    );
-  });
-});
-
 describe('repeatCell', () => {
   it('fills a range; relative references of a formula move along, pinned ones do not', async () => {
     await bench.put('Sheet1!A1:A3', [[1], [2], [3]]);

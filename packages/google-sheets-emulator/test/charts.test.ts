@@ -58,40 +58,6 @@ describe('charts', () => {
     return chart?.spec?.basicChart?.series?.[0]?.series?.sourceRange?.sources?.[0];
   };
 
-  it('are kept, shown, changed, moved and deleted', async () => {
-    const [reply] = await add();
-    expect(reply?.addChart?.chart).toMatchObject({ chartId: 7, spec: { title: 'Weeks <b>' } });
-    expect(await charts()).toMatchObject([
-      {
-        chartId: 7,
-        spec: { hiddenDimensionStrategy: 'SKIP_HIDDEN_ROWS_AND_COLUMNS' },
-        position: {
-          overlayPosition: {
-            anchorCell: { rowIndex: 5, columnIndex: 2 },
-            widthPixels: 600,
-            heightPixels: 371,
-          },
-        },
-      },
-    ]);
-    await bench.batch({ updateChartSpec: { chartId: 7, spec: spec({ title: 'New' }) } });
-    const [moved] = await bench.batch({
-      updateEmbeddedObjectPosition: {
-        objectId: 7,
-        newPosition: { overlayPosition: { anchorCell: { rowIndex: 1 }, widthPixels: 300 } },
-        fields: 'anchorCell',
-      },
-    });
-    // The width is not in the mask.
-    expect(moved?.updateEmbeddedObjectPosition?.position?.overlayPosition).toMatchObject({
-      anchorCell: { rowIndex: 1 },
-      widthPixels: 600,
-    });
-    expect(await charts()).toMatchObject([{ spec: { title: 'New' } }]);
-    await bench.batch({ deleteEmbeddedObject: { objectId: 7 } });
-    expect(await charts()).toEqual([]);
-  });
-
   it('follow rows and columns with their place and their data', async () => {
     await add();
     const person = bench.emulator.people.at(bench.id, 0);
@@ -125,20 +91,6 @@ describe('charts', () => {
     expect((await charts()).length).toBe(1);
   });
 
-  it('go with their tab, and are copied with it under IDs of their own', async () => {
-    await add();
-    const person = bench.emulator.people.at(bench.id, 0);
-    const copy = person.duplicateTab();
-    const [first, second] = await charts();
-    expect(new Set([first?.chartId, second?.chartId]).size).toBe(2);
-    const onCopy = [first, second].find(({ chartId } = {}) => chartId !== 7);
-    expect(onCopy?.position?.overlayPosition?.anchorCell).toMatchObject({ sheetId: copy });
-    const [range] = onCopy?.spec?.basicChart?.series?.[0]?.series?.sourceRange?.sources ?? [];
-    expect(range).toMatchObject({ sheetId: copy });
-    person.deleteTab();
-    expect((await charts()).length).toBe(1);
-  });
-
   it.each<[string, sheets_v4.Schema$Request, number, RegExp]>([
     [
       'an ID that is taken',
@@ -154,14 +106,14 @@ describe('charts', () => {
     ],
     [
       'no chart',
-      { updateChartSpec: { chartId: 7, spec: { title: 'x' } } },
+      { addChart: { chart: { spec: { title: 'x' }, position: at(0, 0) } } },
       400,
       /must have a chart/,
     ],
     ['a chart that is not there', { deleteEmbeddedObject: { objectId: 8 } }, 400, /ID: 8/],
     [
       'another kind of chart',
-      { updateChartSpec: { chartId: 7, spec: { pieChart: {} } } },
+      { addChart: { chart: { spec: { pieChart: {} }, position: at(0, 0) } } },
       501,
       /does not do charts: pieChart/,
     ],

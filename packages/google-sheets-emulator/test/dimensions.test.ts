@@ -136,7 +136,7 @@ describe('deleteDimension', () => {
 });
 
 describe('what points at rows and columns', () => {
-  it('follows them: metadata, named and protected ranges, conditional formats, filters, formulas', async () => {
+  it('follows them: metadata, protected ranges, conditional formats, filters, formulas', async () => {
     await bench.put('Sheet1!C1', [['key']]);
     const column = { startColumnIndex: 2, endColumnIndex: 3 };
     const location = { dimensionRange: { dimension: 'COLUMNS', startIndex: 2, endIndex: 3 } };
@@ -146,7 +146,6 @@ describe('what points at rows and columns', () => {
           developerMetadata: { metadataId: 1, metadataKey: 'k', visibility: 'DOCUMENT', location },
         },
       },
-      { addNamedRange: { namedRange: { name: 'Key', range: column } } },
       { addProtectedRange: { protectedRange: { range: column, warningOnly: true } } },
       {
         addConditionalFormatRule: {
@@ -183,7 +182,6 @@ describe('what points at rows and columns', () => {
     expect(sheet?.data?.[0]?.columnMetadata?.[5]?.developerMetadata).toMatchObject([
       { metadataId: 1, location: { dimensionRange: { startIndex: 5, endIndex: 6 } } },
     ]);
-    expect(data.namedRanges?.[0]?.range).toEqual(moved);
     expect(sheet?.protectedRanges?.[0]?.range).toEqual(moved);
     expect(sheet?.conditionalFormats?.[0]?.ranges).toEqual([moved]);
     const { condition } = sheet?.conditionalFormats?.[0]?.booleanRule ?? {};

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Bench, clientWith, refusal, ROBOT } from './support/client.ts';
+import { Bench, refusal } from './support/client.ts';
 
 let bench: Bench;
 beforeEach(async () => {
@@ -9,7 +9,6 @@ beforeEach(async () => {
 afterEach(() => bench.emulator.stop());
 
 type Metadata = sheets_v4.Schema$DeveloperMetadata;
-type Lookup = sheets_v4.Schema$DeveloperMetadataLookup;
 
 const column = (index: number): sheets_v4.Schema$DeveloperMetadataLocation => ({
   dimensionRange: { sheetId: 0, dimension: 'COLUMNS', startIndex: index, endIndex: index + 1 },
@@ -21,16 +20,6 @@ const row = (index: number): sheets_v4.Schema$DeveloperMetadataLocation => ({
 const create = (developerMetadata: Metadata): sheets_v4.Schema$Request => ({
   createDeveloperMetadata: { developerMetadata: { visibility: 'DOCUMENT', ...developerMetadata } },
 });
-
-const search = async (...lookups: Lookup[]): Promise<(number | null | undefined)[]> => {
-  const { data } = await bench.api.spreadsheets.developerMetadata.search({
-    spreadsheetId: bench.id,
-    requestBody: {
-      dataFilters: lookups.map((developerMetadataLookup) => ({ developerMetadataLookup })),
-    },
-  });
-  return (data.matchedDeveloperMetadata ?? []).map((match) => match.developerMetadata?.metadataId);
-};
 
 const places = [
   create({ metadataId: 1, metadataKey: 'a', metadataValue: 'x', location: { spreadsheet: true } }),
@@ -56,16 +45,6 @@ describe('developer metadata', () => {
         dimensionRange: { dimension: 'COLUMNS', startIndex: 1, endIndex: 2 },
       },
     });
-    const { data } = await bench.api.spreadsheets.developerMetadata.get({
-      spreadsheetId: bench.id,
-      metadataId: made?.metadataId ?? 0,
-    });
-    expect(data).toEqual(made);
-    expect(
-      await refusal(
-        bench.api.spreadsheets.developerMetadata.get({ spreadsheetId: bench.id, metadataId: 5 }),
-      ),
-    ).toMatchObject({ code: 404, status: 'NOT_FOUND' });
   });
 
   it('shows in spreadsheets.get on the spreadsheet, the tab, and the row or column', async () => {
@@ -83,55 +62,6 @@ describe('developer metadata', () => {
       { developerMetadata: [{ metadataId: 3 }] },
     ]);
     expect(grid?.rowMetadata?.[2]).toEqual({ developerMetadata: [{ metadataId: 4 }] });
-  });
-
-  it.each<[string, Lookup, number[]]>([
-    ['ID', { metadataId: 3 }, [3]],
-    ['key', { metadataKey: 'b' }, [3, 4]],
-    ['key and value', { metadataKey: 'a', metadataValue: 'y' }, [2]],
-    ['value alone', { metadataValue: 'x' }, [1, 3]],
-    ['type of location', { locationType: 'ROW' }, [4]],
-    [
-      'exact location',
-      { metadataLocation: column(1), locationMatchingStrategy: 'EXACT_LOCATION' },
-      [3],
-    ],
-    ['location that a row crosses', { metadataLocation: column(1) }, [2, 3, 4]],
-    ['another column', { metadataLocation: column(2) }, [2, 4]],
-    ['the spreadsheet, which crosses nothing', { metadataLocation: { spreadsheet: true } }, [1]],
-    ['nothing', { metadataKey: 'nope' }, []],
-  ])('is found by %s', async (_, lookup, ids) => {
-    await bench.batch(...places);
-    expect(await search(lookup)).toEqual(ids);
-  });
-
-  it('is found by a range: whole rows or columns in it', async () => {
-    await bench.batch(...places);
-    const { data } = await bench.api.spreadsheets.developerMetadata.search({
-      spreadsheetId: bench.id,
-      requestBody: { dataFilters: [{ a1Range: 'Sheet1!A:C' }] },
-    });
-    expect(
-      data.matchedDeveloperMetadata?.map((match) => match.developerMetadata?.metadataId),
-    ).toEqual([3]);
-  });
-
-  it('is updated and deleted by filter, several at once', async () => {
-    await bench.batch(...places);
-    const filter = { developerMetadataLookup: { metadataKey: 'b' } };
-    const [updated] = await bench.batch({
-      updateDeveloperMetadata: {
-        dataFilters: [filter],
-        developerMetadata: { metadataValue: 'new' },
-        fields: 'metadataValue',
-      },
-    });
-    expect(
-      updated?.updateDeveloperMetadata?.developerMetadata?.map((item) => item.metadataValue),
-    ).toEqual(['new', 'new']);
-    const [deleted] = await bench.batch({ deleteDeveloperMetadata: { dataFilter: filter } });
-    expect(deleted?.deleteDeveloperMetadata?.deletedDeveloperMetadata).toHaveLength(2);
-    expect(await search({ metadataValue: 'new' })).toEqual([]);
   });
 
   it('with an ID that exists fails the whole batch: a lock that two writers can fight for', async () => {
@@ -167,28 +97,22 @@ describe('developer metadata', () => {
     });
   });
 
-  it('goes with its tab, and is not copied along with it', async () => {
+  it('goes with its tab, or by its ID', async () => {
     await bench.batch(
       { addSheet: { properties: { sheetId: 5, title: 'b' } } },
       create({ metadataId: 9, metadataKey: 'k', location: { sheetId: 5 } }),
-      { duplicateSheet: { sourceSheetId: 5 } },
+      create({ metadataId: 10, metadataKey: 'k', location: { spreadsheet: true } }),
+      { deleteSheet: { sheetId: 5 } },
     );
-    expect(await search({ metadataKey: 'k' })).toEqual([9]);
-    await bench.batch({ deleteSheet: { sheetId: 5 } });
-    expect(await search({ metadataKey: 'k' })).toEqual([]);
-  });
-
-  it('of visibility PROJECT is seen by its own Cloud project only', async () => {
-    await bench.batch(
-      create({ metadataId: 1, metadataKey: 'k', visibility: 'PROJECT', location: column(0) }),
-    );
-    expect(await search({ metadataKey: 'k' })).toEqual([1]);
-    const token = bench.emulator.accounts.issue({ email: ROBOT, project: 'another' });
-    const { data } = await clientWith(bench.emulator, token).spreadsheets.developerMetadata.search({
-      spreadsheetId: bench.id,
-      requestBody: { dataFilters: [{ developerMetadataLookup: { metadataKey: 'k' } }] },
-    });
-    expect(data).toEqual({});
+    const ids = (): unknown[] =>
+      bench.emulator.inspect.metadata(bench.id).map(({ metadataId }) => metadataId);
+    expect(ids()).toEqual([10]);
+    const lookup = { developerMetadataLookup: { metadataId: 10 } };
+    await bench.batch({ deleteDeveloperMetadata: { dataFilter: lookup } });
+    expect(ids()).toEqual([]);
+    const other = { developerMetadataLookup: { metadataKey: 'k' } };
+    const refused = refusal(bench.batch({ deleteDeveloperMetadata: { dataFilter: other } }));
+    expect(await refused).toMatchObject({ code: 501 });
   });
 
   it('has room for 30,000 characters on the spreadsheet and on each tab with its rows and columns', async () => {
@@ -213,8 +137,8 @@ describe('a data filter', () => {
       [4, 5, 6],
     ]);
     await bench.batch(
-      create({ metadataKey: 'field', metadataValue: 'one', location: column(0) }),
-      create({ metadataKey: 'field', metadataValue: 'three', location: column(2) }),
+      create({ metadataId: 1, metadataKey: 'field', location: column(0) }),
+      create({ metadataId: 3, metadataKey: 'field', location: column(2) }),
     );
     bench.emulator.people.at(bench.id, 0).moveColumns(0, 1, 3);
     const { data } = await bench.api.spreadsheets.values.batchGetByDataFilter({
@@ -223,8 +147,9 @@ describe('a data filter', () => {
         majorDimension: 'COLUMNS',
         valueRenderOption: 'UNFORMATTED_VALUE',
         dataFilters: [
-          { developerMetadataLookup: { metadataKey: 'field', metadataValue: 'one' } },
-          { developerMetadataLookup: { metadataKey: 'field' } },
+          { developerMetadataLookup: { metadataId: 1 } },
+          { developerMetadataLookup: { metadataId: 3 } },
+          { developerMetadataLookup: { metadataId: 1 } },
           { a1Range: 'Sheet1!A1:B1' },
           { gridRange: { sheetId: 0, startRowIndex: 1, endRowIndex: 2 } },
         ],
@@ -250,59 +175,9 @@ describe('a data filter', () => {
         spreadsheetId: bench.id,
         requestBody: { dataFilters: [filter] },
       });
-    const none = await get({ developerMetadataLookup: { metadataKey: 'k' } });
+    const none = await get({ developerMetadataLookup: { metadataId: 5 } });
     expect(none.data).toEqual({ spreadsheetId: bench.id });
     const both = { a1Range: 'A1', gridRange: { sheetId: 0 } };
     expect((await refusal(get(both))).message).toContain('exactly one');
-  });
-
-  it('writes the same values to every range it matches, and fails when they do not fit one', async () => {
-    await bench.batch(
-      create({ metadataKey: 'k', location: column(0) }),
-      create({ metadataKey: 'k', location: column(2) }),
-    );
-    const write = (values: unknown[][]) =>
-      bench.api.spreadsheets.values.batchUpdateByDataFilter({
-        spreadsheetId: bench.id,
-        requestBody: {
-          valueInputOption: 'RAW',
-          data: [
-            {
-              dataFilter: { developerMetadataLookup: { metadataKey: 'k' } },
-              majorDimension: 'COLUMNS',
-              values,
-            },
-          ],
-        },
-      });
-    const { data } = await write([['x', 'y']]);
-    expect(data).toMatchObject({
-      totalUpdatedCells: 4,
-      totalUpdatedColumns: 2,
-      totalUpdatedRows: 2,
-    });
-    expect(bench.grid()).toEqual([
-      ['x', null, 'x'],
-      ['y', null, 'y'],
-    ]);
-    expect((await refusal(write([['1'], ['2']]))).message).toContain('tried writing to column [B]');
-    await bench.api.spreadsheets.values.batchClearByDataFilter({
-      spreadsheetId: bench.id,
-      requestBody: { dataFilters: [{ developerMetadataLookup: { metadataKey: 'k' } }] },
-    });
-    expect(bench.grid()).toEqual([]);
-  });
-
-  it('limits spreadsheets.getByDataFilter', async () => {
-    await bench.put('Sheet1!A1:B1', [['a', 'b']]);
-    await bench.batch(create({ metadataKey: 'k', location: column(1) }));
-    const { data } = await bench.api.spreadsheets.getByDataFilter({
-      spreadsheetId: bench.id,
-      fields: 'sheets.data(startColumn,rowData.values.formattedValue)',
-      requestBody: { dataFilters: [{ developerMetadataLookup: { metadataKey: 'k' } }] },
-    });
-    expect(data.sheets).toEqual([
-      { data: [{ startColumn: 1, rowData: [{ values: [{ formattedValue: 'b' }] }] }] },
-    ]);
   });
 });

@@ -88,7 +88,7 @@ describe('a person', () => {
     ]);
   });
 
-  it('filters, hides and shows; nothing is gone by it', () => {
+  it('filters and hides; nothing is gone by it', () => {
     const before = bench.grid();
     person.filter(1, ['Ann']);
     person.hideRows(3);
@@ -101,10 +101,6 @@ describe('a person', () => {
       hiddenColumns: [0],
       widths: {},
     });
-    person.clearFilter();
-    person.showRows(3);
-    person.showColumns(0);
-    expect(bench.grid()).toEqual(before);
   });
 
   it('formats cells, writes notes, and both can be looked up', () => {
@@ -121,17 +117,13 @@ describe('a person', () => {
     });
   });
 
-  it('handles tabs: renames, moves, hides, duplicates, deletes', () => {
+  it('handles tabs: adds, renames, deletes', () => {
     const notes = person.addTab('Notes');
     person.renameTab('Leads');
-    person.moveTab(1);
-    const copy = person.duplicateTab();
-    bench.emulator.people.at(bench.id, notes).hideTab();
-    bench.emulator.people.at(bench.id, copy).deleteTab();
-    expect(bench.emulator.inspect.tabs(bench.id).map(({ title }) => title)).toEqual([
-      'Notes',
-      'Leads',
-    ]);
+    const titles = (): unknown[] => bench.emulator.inspect.tabs(bench.id).map(({ title }) => title);
+    expect(titles()).toEqual(['Leads', 'Notes']);
+    bench.emulator.people.at(bench.id, notes).deleteTab();
+    expect(titles()).toEqual(['Leads']);
   });
 
   it('leaves no trace in the request log, but counts as a change', () => {

@@ -161,40 +161,6 @@ describe('a basic filter', () => {
     });
     expect(await hiddenRows()).toEqual(hidden);
   });
-
-  it('with sort specs sorts for everyone; a filter view changes nothing', async () => {
-    await filled([['h'], [2], [1]]);
-    const sortSpecs = [{ dimensionIndex: 0, sortOrder: 'ASCENDING' }];
-    await bench.batch({ addFilterView: { filter: { range: { sheetId: 0 }, sortSpecs } } });
-    expect(column(0)).toEqual(['h', 2, 1]);
-    await bench.batch({ setBasicFilter: { filter: { range: { sheetId: 0 }, sortSpecs } } });
-    expect(column(0)).toEqual(['h', 1, 2]);
-  });
-});
-
-describe('deleteDuplicates', () => {
-  it('keeps the first of equal rows, letter case aside, hidden rows included, cells beside untouched', async () => {
-    await filled([
-      ['a', 1, 'n1'],
-      ['B', 2, 'n2'],
-      ['A', 3, 'n3'],
-      ['b', 4, 'n4'],
-    ]);
-    bench.emulator.people.at(bench.id, 0).hideRows(2);
-    const [reply] = await bench.batch({
-      deleteDuplicates: {
-        range: { sheetId: 0, startColumnIndex: 0, endColumnIndex: 2 },
-        comparisonColumns: [{ sheetId: 0, dimension: 'COLUMNS', startIndex: 0, endIndex: 1 }],
-      },
-    });
-    expect(reply?.deleteDuplicates?.duplicatesRemovedCount).toBe(2);
-    expect(bench.grid()).toEqual([
-      ['a', 1, 'n1'],
-      ['B', 2, 'n2'],
-      [null, null, 'n3'],
-      [null, null, 'n4'],
-    ]);
-  });
 });
 
 describe('copying, cutting, inserting and deleting cells', () => {
@@ -221,48 +187,5 @@ describe('copying, cutting, inserting and deleting cells', () => {
       [2, '=A2*10'],
       [3, '=A3*10'],
     ]);
-  });
-
-  it('cutPaste empties the source; metadata of the column stays behind', async () => {
-    await filled([['a', 'b']]);
-    const location = { dimensionRange: { dimension: 'COLUMNS', startIndex: 0, endIndex: 1 } };
-    await bench.batch({
-      createDeveloperMetadata: {
-        developerMetadata: { metadataKey: 'k', visibility: 'DOCUMENT', location },
-      },
-    });
-    bench.emulator.people.at(bench.id, 0).cutPaste({ left: 0, right: 1 }, 0, 3);
-    expect(bench.grid()).toEqual([[null, 'b', null, 'a']]);
-    expect(bench.emulator.inspect.metadata(bench.id)[0]?.location?.dimensionRange?.startIndex).toBe(
-      0,
-    );
-  });
-
-  it('insertRange and deleteRange shift only the cells of their columns', async () => {
-    await filled([
-      ['a', 'x'],
-      ['b', 'y'],
-    ]);
-    await bench.batch({ insertRange: { range: cells(0, 1, 0, 1), shiftDimension: 'ROWS' } });
-    expect(bench.grid()).toEqual([[null, 'x'], ['a', 'y'], ['b']]);
-    await bench.batch({ deleteRange: { range: cells(0, 2, 0, 1), shiftDimension: 'ROWS' } });
-    expect(bench.grid()).toEqual([
-      ['b', 'x'],
-      [null, 'y'],
-    ]);
-  });
-
-  it('findReplace counts what it changed', async () => {
-    await filled([['a.b', 'ab'], ['A.B']]);
-    const [reply] = await bench.batch({
-      findReplace: { find: 'a.b', replacement: '=x', allSheets: true },
-    });
-    expect(reply?.findReplace).toEqual({
-      valuesChanged: 2,
-      rowsChanged: 2,
-      sheetsChanged: 1,
-      occurrencesChanged: 2,
-    });
-    expect(bench.emulator.inspect.formulas(bench.id, 0)).toHaveLength(2);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Bench, clientFor, refusal, ROBOT } from './support/client.ts';
+import { Bench, refusal } from './support/client.ts';
 
 let bench: Bench;
 beforeEach(async () => {
@@ -111,79 +111,9 @@ describe('tabs', () => {
     await bench.batch({ appendDimension: { sheetId: 0, dimension: 'ROWS', length: 5 } });
     expect(bench.grid()).toEqual([['a'], ['b']]);
   });
-
-  it('are duplicated with cells, formats, filters and protections', async () => {
-    await bench.put('Sheet1!A1', [['a']]);
-    await bench.batch({
-      addProtectedRange: { protectedRange: { range: { sheetId: 0 }, warningOnly: true } },
-    });
-    const [reply] = await bench.batch({
-      duplicateSheet: { sourceSheetId: 0, insertSheetIndex: 1 },
-    });
-    const copy = reply?.duplicateSheet?.properties;
-    expect(copy).toMatchObject({ title: 'Copy of Sheet1', index: 1 });
-    await bench.put('Sheet1!A1', [['changed']]);
-    expect(bench.emulator.inspect.grid(bench.id, 'Copy of Sheet1')).toEqual([['a']]);
-    const { data } = await bench.api.spreadsheets.get({ spreadsheetId: bench.id });
-    expect(data.sheets?.[1]?.protectedRanges?.[0]?.range).toEqual({ sheetId: copy?.sheetId });
-  });
-
-  it('stay apart once duplicated, also within one batch', async () => {
-    const write = (stringValue: string) => ({
-      updateCells: {
-        start: { rowIndex: 0, columnIndex: 0 },
-        fields: 'userEnteredValue',
-        rows: [{ values: [{ userEnteredValue: { stringValue } }] }],
-      },
-    });
-    const copy = { duplicateSheet: { sourceSheetId: 0, newSheetId: 2 } };
-    await bench.batch(write('before'), copy, write('after'));
-    expect(bench.emulator.inspect.grid(bench.id, 2)).toEqual([['before']]);
-    expect(bench.grid()).toEqual([['after']]);
-  });
-
-  it('are copied to another spreadsheet', async () => {
-    await bench.put('Sheet1!A1', [['a']]);
-    const other = bench.emulator.createSpreadsheet({ shares: { [ROBOT]: 'writer' } });
-    const { data } = await bench.api.spreadsheets.sheets.copyTo({
-      spreadsheetId: bench.id,
-      sheetId: 0,
-      requestBody: { destinationSpreadsheetId: other },
-    });
-    expect(data).toMatchObject({ title: 'Copy of Sheet1', index: 1 });
-    expect(bench.emulator.inspect.grid(other, 'Copy of Sheet1')).toEqual([['a']]);
-  });
 });
 
 describe('the spreadsheet', () => {
-  it('is created by people, not by service accounts: they have no Drive storage (C29)', async () => {
-    const denied = await refusal(bench.api.spreadsheets.create({ requestBody: {} }));
-    expect(denied).toMatchObject({ code: 403, status: 'PERMISSION_DENIED' });
-    expect(denied.message).toContain('storage quota');
-    const person = clientFor(bench.emulator, 'jana@example.com');
-    const { data } = await person.spreadsheets.create({
-      requestBody: {
-        properties: { title: 'Mine', locale: 'cs_CZ', timeZone: 'Europe/Prague' },
-        sheets: [{ properties: { title: 'First' } }, { properties: { title: 'Second' } }],
-      },
-    });
-    expect(data.properties).toMatchObject({ title: 'Mine', timeZone: 'Europe/Prague' });
-    expect(data.sheets?.map((sheet) => sheet.properties?.title)).toEqual(['First', 'Second']);
-  });
-
-  it('changes title, locale and time zone, but not to ones that do not exist', async () => {
-    const update = (properties: object, fields: string) =>
-      bench.batch({ updateSpreadsheetProperties: { properties, fields } });
-    await update({ title: 'New', timeZone: 'Europe/Prague' }, 'title,timeZone');
-    const { data } = await bench.api.spreadsheets.get({
-      spreadsheetId: bench.id,
-      fields: 'properties(title,timeZone,locale)',
-    });
-    expect(data.properties).toEqual({ title: 'New', timeZone: 'Europe/Prague', locale: 'en_US' });
-    expect((await refusal(update({ timeZone: 'Mars/Base' }, 'timeZone'))).code).toBe(400);
-    expect((await refusal(update({ locale: 'czech' }, 'locale'))).code).toBe(400);
-  });
-
   it('answers only what is asked for: ranges, grid data, masks', async () => {
     await bench.put('Sheet1!B2', [['x']]);
     await bench.batch({ addSheet: { properties: { sheetId: 3, title: 'Other' } } });

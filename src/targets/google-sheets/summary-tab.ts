@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { OPEN_STATUSES } from '../../mirror/types.ts';
 import {
@@ -36,14 +37,6 @@ type Request = sheets_v4.Schema$Request;
 
 const SUMMARY: StateKey = { kind: 'record', formId: '', key: 'summary tab' };
 
-/** What the hidden tab keeps of the Summary tab. */
-interface KeptSummary {
-  /** Of its contents. */
-  readonly digest: string;
-  /** The chart of each form; 0: people deleted it. */
-  readonly charts: Readonly<Record<string, number>>;
-}
-
 /**
  * Writes the Summary tab where other forms or questions are to be shown than before. `wanted`: SHEETS_SUMMARY; undefined: only a
  * spreadsheet without other tabs of people's gets one. One that people delete does not come back, unless it was switched off
@@ -54,12 +47,11 @@ export function showSummary(file: SheetFile, wanted: boolean | undefined, view: 
   const nothing = { requests: [], put: [], drop: [] };
   const text = textIn(stateTab, SUMMARY);
   if (wanted === false) return text === null ? nothing : { ...nothing, drop: [SUMMARY] };
-  const kept = text === null ? null : (JSON.parse(text) as KeptSummary);
   const tab = structure.summaryTab;
   const plan = planSummary(view);
   const mayMake = plan.forms.length > 0 && (wanted === true || hasOnlyOurs(structure));
-  if (tab === null && (kept !== null || !mayMake)) return nothing;
-  if (tab?.isProtected === true || (tab !== null && kept?.digest === plan.digest)) return nothing;
+  if (tab === null && (text !== null || !mayMake)) return nothing;
+  if (tab?.isProtected === true || (tab !== null && text === plan.digest)) return nothing;
   const grid = tab ?? { sheetId: file.newId(), rowCount: HEAD_ROWS, columnCount: COLUMNS };
   const { sheetId, rowCount, columnCount } = grid;
   let row = HEAD_ROWS + plan.forms.length + 3;
@@ -70,14 +62,8 @@ export function showSummary(file: SheetFile, wanted: boolean | undefined, view: 
   });
   const all = { startRow: 0, endRow: Math.max(rowCount, row), startColumn: 0 };
   const ours = gridRange({ sheetId, ...all, endColumn: SECTION_WIDTH });
-  const { requests, charts } = chartsOf(
-    file,
-    sheetId,
-    kept?.charts ?? {},
-    tab?.chartIds ?? [],
-    sections,
-  );
-  const keeps: KeptSummary = { digest: plan.digest, charts };
+  const ids = new Set(documentsIn(stateTab).map(({ state }) => chartId(state.formId)));
+  const before = (tab?.chartIds ?? []).filter((id) => ids.has(id));
   return {
     requests: [
       ...(tab === null ? newSummaryTab(file, grid, structure) : []),
@@ -87,9 +73,10 @@ export function showSummary(file: SheetFile, wanted: boolean | undefined, view: 
       ...headOf(sheetId, plan),
       ...overviewOf(sheetId, sections),
       ...sections.flatMap(({ section }) => section.requests),
-      ...requests,
+      ...before.map((objectId) => ({ deleteEmbeddedObject: { objectId } })),
+      ...sections.flatMap((placed) => chartOf(sheetId, placed)),
     ],
-    put: [{ ...SUMMARY, text: JSON.stringify(keeps) }],
+    put: [{ ...SUMMARY, text: plan.digest }],
     drop: [],
   };
 }
@@ -239,40 +226,17 @@ interface PlacedSection {
   readonly top: number;
 }
 
-/** A chart that is there is kept and follows its section; one that people deleted does not come back. `before`: by form. */
-function chartsOf(
-  file: SheetFile,
-  sheetId: number,
-  before: KeptSummary['charts'],
-  chartIds: readonly number[],
-  sections: readonly PlacedSection[],
-): { requests: Request[]; charts: KeptSummary['charts'] } {
-  const there = new Set(chartIds);
-  const charts: Record<string, number> = {};
-  const requests: Request[] = [];
-  for (const { form, section, top } of sections) {
-    const known = before[form.formId];
-    if (section.weeks === undefined) continue;
-    const spec = chartSpec(sheetId, form, section.weeks);
-    const anchorCell = { sheetId, rowIndex: top, columnIndex: CHART };
-    if (known === undefined) {
-      const chartId = file.newId();
-      charts[form.formId] = chartId;
-      const overlayPosition = { anchorCell, ...CHART_SIZE };
-      requests.push({ addChart: { chart: { chartId, spec, position: { overlayPosition } } } });
-    } else if (there.has(known)) {
-      charts[form.formId] = known;
-      const newPosition = { overlayPosition: { anchorCell } };
-      requests.push(
-        { updateChartSpec: { chartId: known, spec } },
-        { updateEmbeddedObjectPosition: { objectId: known, newPosition, fields: 'anchorCell' } },
-      );
-    } else charts[form.formId] = 0;
-  }
-  const kept = new Set(Object.values(charts));
-  const gone = Object.values(before).filter((id) => there.has(id) && !kept.has(id));
-  const deletions = gone.map((objectId) => ({ deleteEmbeddedObject: { objectId } }));
-  return { requests: [...deletions, ...requests], charts };
+/** The ID of a form's chart, always the same: charts of people's have others. */
+const chartId = (formId: string): number =>
+  1 + (Number.parseInt(createHash('sha256').update(formId).digest('hex').slice(0, 8), 16) >>> 2);
+
+/** The chart of a form's weeks, on the right of its part. */
+function chartOf(sheetId: number, { form, section, top }: PlacedSection): Request[] {
+  if (section.weeks === undefined) return [];
+  const spec = chartSpec(sheetId, form, section.weeks);
+  const anchorCell = { sheetId, rowIndex: top, columnIndex: CHART };
+  const position = { overlayPosition: { anchorCell, ...CHART_SIZE } };
+  return [{ addChart: { chart: { chartId: chartId(form.formId), spec, position } } }];
 }
 
 function chartSpec(

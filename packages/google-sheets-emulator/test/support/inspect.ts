@@ -30,7 +30,7 @@ export interface InspectedLayout {
 /** See {@link Inspection.ranges}. */
 export type InspectedRanges = Pick<
   Overlays,
-  'basicFilter' | 'filterViews' | 'bandedRanges' | 'merges' | 'protectedRanges'
+  'basicFilter' | 'bandedRanges' | 'merges' | 'protectedRanges'
 > & {
   readonly tables: readonly sheets_v4.Schema$Table[];
 };

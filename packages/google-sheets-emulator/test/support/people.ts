@@ -15,7 +15,6 @@ import { typeIn } from '../../src/typed-input.ts';
 export type Pasted = string | number | boolean | null;
 
 type Requests = sheets_v4.Schema$Request;
-type TableColumn = sheets_v4.Schema$TableColumnProperties;
 
 /** Rows and columns as a person marks them: zero-based, half-open. Absent bounds are the whole tab's. */
 export interface Selection {
@@ -66,33 +65,14 @@ export class Person {
     this.#do({ setBasicFilter: { filter: { range, criteria } } });
   }
 
-  /** Format › Convert to table, over all that is filled; some columns get a type. Returns its ID. */
-  convertToTable(types: Readonly<Record<number, TableColumn>> = {}): string {
+  /** Format › Convert to table, over all that is filled. */
+  convertToTable(): void {
     const sheet = this.#sheet;
     const top = Math.max(0, (sheet.properties.frozenRowCount ?? 1) - 1);
-    const names = (sheet.row(top)?.cells ?? []).map((cell) => cell ?? '').map(String);
-    const bottom = Math.max(sheet.contentEnd, top + 1);
-    const range = this.#range({ top, bottom, left: 0, right: names.length });
-    const columnProperties = Object.entries(types).map(([key, type]) =>
-      Object.assign({}, type, { columnIndex: Number(key), columnName: names[Number(key)] }),
-    );
+    const right = sheet.row(top)?.cells.length ?? 0;
+    const range = this.#range({ top, bottom: Math.max(sheet.contentEnd, top + 1), left: 0, right });
     this.clearFilter();
-    const [reply] = this.#do({ addTable: { table: { range, columnProperties } } });
-    return reply?.addTable?.table?.tableId ?? '';
-  }
-
-  /** "Revert to unformatted data", of every table of the tab. */
-  revertTables(): void {
-    for (const { id: tableId } of this.#sheet.overlays.tables)
-      this.#do({ deleteTable: { tableId } });
-  }
-
-  /** Sorts by the filter that is there, and unticks some values of the same column. */
-  useFilter(column: number, sortOrder: 'ASCENDING' | 'DESCENDING', hide: readonly string[]): void {
-    const { range = {} } = this.#sheet.overlays.basicFilter ?? {};
-    const sortSpecs = [{ dimensionIndex: column, sortOrder }];
-    const criteria = { [String(column)]: { hiddenValues: [...hide] } };
-    this.#do({ setBasicFilter: { filter: { range, sortSpecs, criteria } } });
+    this.#do({ addTable: { table: { range } } });
   }
 
   /** Data › Remove filter. */
@@ -107,19 +87,11 @@ export class Person {
   }
 
   hideRows(start: number, count = 1): void {
-    this.#hide('ROWS', start, count, true);
-  }
-
-  showRows(start: number, count = 1): void {
-    this.#hide('ROWS', start, count, false);
+    this.#hide('ROWS', start, count);
   }
 
   hideColumns(start: number, count = 1): void {
-    this.#hide('COLUMNS', start, count, true);
-  }
-
-  showColumns(start: number, count = 1): void {
-    this.#hide('COLUMNS', start, count, false);
+    this.#hide('COLUMNS', start, count);
   }
 
   /** Drags columns so that they stand before what is at `destination` now. */
@@ -167,13 +139,6 @@ export class Person {
   duplicateRow(row: number): void {
     this.#insert('ROWS', row + 1, 1);
     this.copyRow(row, row + 1);
-  }
-
-  /** Cuts cells out and pastes them elsewhere: unlike a move of a column, what hangs on the column stays. */
-  cutPaste(selection: Selection, row: number, column: number): void {
-    const destination = { sheetId: this.#sheetId, rowIndex: row, columnIndex: column };
-    const source = this.#range(selection);
-    this.#do({ cutPaste: { source, destination, pasteType: 'PASTE_NORMAL' } });
   }
 
   /** Types into a cell: `=A1+1`, `5`, `1/2/2026`, text. An empty text clears it. A date column keeps its way of showing dates. */
@@ -240,23 +205,8 @@ export class Person {
     this.#resize(this.#span('ROWS', row, 1), pixelSize);
   }
 
-  /** Insert › Checkbox: the cells really hold FALSE then, so that an API that looks for data finds some. */
-  addCheckboxes(selection: Selection): void {
-    const range = this.#range(selection);
-    const rule = { condition: { type: 'BOOLEAN' }, strict: true, showCustomUi: true };
-    const cell = { userEnteredValue: { boolValue: false } };
-    this.#do(
-      { setDataValidation: { range, rule } },
-      { repeatCell: { range, cell, fields: 'userEnteredValue' } },
-    );
-  }
-
   freezeRows(frozenRowCount: number): void {
     this.#properties({ gridProperties: { frozenRowCount } }, 'gridProperties.frozenRowCount');
-  }
-
-  freezeColumns(frozenColumnCount: number): void {
-    this.#properties({ gridProperties: { frozenColumnCount } }, 'gridProperties.frozenColumnCount');
   }
 
   /** Data › Protect range. Without `warningOnly` only the person and `editors` may edit it from now on. Returns its ID. */
@@ -287,50 +237,18 @@ export class Person {
     this.#do({ mergeCells: { range: this.#range(selection), mergeType: 'MERGE_ALL' } });
   }
 
-  /** Clicks on every chart of the tab and presses Delete. */
-  deleteCharts(): void {
-    for (const { chartId } of this.#sheet.charts) {
-      this.#do({ deleteEmbeddedObject: { objectId: chartId ?? 0 } });
-    }
-  }
-
-  unmerge(selection: Selection): void {
-    this.#do({ unmergeCells: { range: this.#range(selection) } });
-  }
-
   renameTab(title: string): void {
     this.#properties({ title }, 'title');
-  }
-
-  /** Drags the tab so that it is at `index` afterwards. */
-  moveTab(index: number): void {
-    const current = this.#file.document.sheets.findIndex(({ id }) => id === this.#sheetId);
-    this.#properties({ index: index > current ? index + 1 : index }, 'index');
-  }
-
-  hideTab(hidden = true): void {
-    this.#properties({ hidden }, 'hidden');
   }
 
   deleteTab(): void {
     this.#do({ deleteSheet: { sheetId: this.#sheetId } });
   }
 
-  /** Duplicates the tab; returns the sheet ID of the copy. */
-  duplicateTab(): number {
-    const [reply] = this.#do({ duplicateSheet: { sourceSheetId: this.#sheetId } });
-    return reply?.duplicateSheet?.properties?.sheetId ?? 0;
-  }
-
   /** Adds a tab of the person's own; returns its sheet ID. */
   addTab(title: string): number {
     const [reply] = this.#do({ addSheet: { properties: { title } } });
     return reply?.addSheet?.properties?.sheetId ?? 0;
-  }
-
-  /** File › Settings. */
-  setTimeZone(timeZone: string): void {
-    this.#do({ updateSpreadsheetProperties: { properties: { timeZone }, fields: 'timeZone' } });
   }
 
   get #file(): SpreadsheetFile {
@@ -360,9 +278,9 @@ export class Person {
     this.#do({ updateDimensionProperties: { range, properties, fields: 'pixelSize' } });
   }
 
-  #hide(dimension: string, start: number, count: number, hiddenByUser: boolean): void {
+  #hide(dimension: string, start: number, count: number): void {
     const range = this.#span(dimension, start, count);
-    const properties = { hiddenByUser };
+    const properties = { hiddenByUser: true };
     this.#do({ updateDimensionProperties: { range, properties, fields: 'hiddenByUser' } });
   }
 

@@ -13,19 +13,6 @@ export const range = (
   endColumnIndex,
 });
 
-/** Some of its rows. */
-export const rows = (start: number, end: number): sheets_v4.Schema$DimensionRange => ({
-  dimension: 'ROWS',
-  startIndex: start,
-  endIndex: end,
-});
-/** Some of its columns. */
-export const columns = (start: number, end: number): sheets_v4.Schema$DimensionRange => ({
-  dimension: 'COLUMNS',
-  startIndex: start,
-  endIndex: end,
-});
-
 /** Two colours that take turns. */
 export const COLOURS: sheets_v4.Schema$BandingProperties = {
   firstBandColor: { red: 1, green: 1, blue: 1 },
