@@ -8,7 +8,7 @@ import {
 import {
   costOfBackfill,
   costOfRounds,
-  requestsOfTicks,
+  requestsOfPolls,
   type RoundsCosts,
 } from '../support/large-source/worker-costs.ts';
 import { createDatabase, startPostgres, startRedis } from '../support/servers.ts';
@@ -32,10 +32,10 @@ const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 const median = (numbers: readonly number[]): number | undefined =>
   numbers.toSorted((one, other) => one - other)[numbers.length >> 1];
 
-/** A tick in which nothing happened. */
+/** A poll in which nothing happened. */
 async function quiet(): Promise<void> {
   for (const targets of [1, 2]) {
-    const what = `quiet tick, 50 forms, ${targets === 1 ? 'one target' : 'two targets'}`;
+    const what = `quiet poll, 50 forms, ${targets === 1 ? 'one target' : 'two targets'}`;
     await using place = await CostPlace.open({ forms: 50, submissions: 20_000 });
     if (targets === 2) {
       const [first, second] = [place.fileUrl('first'), place.fileUrl('second')];
@@ -44,8 +44,8 @@ async function quiet(): Promise<void> {
     }
     await place.copyAll();
     const asked = await place.sync();
-    const ticks = await requestsOfTicks(place, 3, { SYNC_EVERY: '10s' });
-    show(what, `${asked.log.length} requests (\`sync\`)`, `${median(ticks)} in a worker`);
+    const polls = await requestsOfPolls(place, 3, { SYNC_EVERY: '10s' });
+    show(what, `${asked.log.length} requests (\`sync\`)`, `${median(polls)} in a worker`);
   }
 }
 
@@ -57,12 +57,12 @@ async function changes(): Promise<void> {
   for (const many of [10, 1]) {
     const { requests, seen, ms } = await costOfStatuses(place, FORM, many);
     const what = `status of ${many} old among ${count(large)} changes`;
-    show(what, `${seen} of ${many} seen by the next tick`, `${requests} requests`, seconds(ms));
+    show(what, `${seen} of ${many} seen by the next poll`, `${requests} requests`, seconds(ms));
   }
   const { requests, seen, notFound, ms } = await costOfDeletions(place, FORM, 5);
   show(
     `5 old of ${count(large)} deleted`,
-    `${seen} of 5 seen by the next tick`,
+    `${seen} of 5 seen by the next poll`,
     `${requests} requests, ${notFound} with 404`,
     seconds(ms),
   );

@@ -13,7 +13,7 @@ import {
   withTable,
 } from './report.ts';
 import { measureRounds, type StageName } from './rounds.ts';
-import { passPeaks } from './stages/memory.ts';
+import { runPeaks } from './stages/memory.ts';
 import { queueCosts } from './stages/queue.ts';
 import { WARM_UP_ROWS } from './source/canned-source.ts';
 
@@ -121,8 +121,8 @@ for (const [name, checkout] of Object.entries(programs)) {
         ? queueLines(await queueCosts(checkout))
         : memoryLines(
             part === 'memory' ? 'SQLite' : 'PostgreSQL',
-            await passPeaks(checkout, few, part === 'memory' ? 'sqlite' : 'postgres'),
-            await passPeaks(checkout, many, part === 'memory' ? 'sqlite' : 'postgres'),
+            await runPeaks(checkout, few, part === 'memory' ? 'sqlite' : 'postgres'),
+            await runPeaks(checkout, many, part === 'memory' ? 'sqlite' : 'postgres'),
             { few, many },
           )),
     );

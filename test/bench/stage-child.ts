@@ -6,7 +6,7 @@ import { upsertEachBatch } from './peers/mysql-upsert.ts';
 import { copyAlone } from './peers/postgres-copy.ts';
 import { upsertRawJson } from './peers/raw-json-upsert.ts';
 import { readBytes, readTyped } from './stages/fetch.ts';
-import { distantPass, fullPasses } from './stages/full-pass.ts';
+import { distantRun, fullRuns } from './stages/full-run.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
 import { readAndWrite, writeAlone } from './stages/write.ts';
 
@@ -18,8 +18,8 @@ const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>>
   fetch: readTyped,
   write: writeAlone,
   both: readAndWrite,
-  full: fullPasses,
-  distant: distantPass,
+  full: fullRuns,
+  distant: distantRun,
   'distant-parsed': readParsed,
   'raw-json-upsert': upsertRawJson,
   copy: copyAlone,

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { CostPlace } from '../support/large-source/cost-place.ts';
 import type { WorkspaceSize } from '../support/large-source/large-workspace.ts';
 import { costOfDeletions, costOfStatuses, sortsOf } from '../support/large-source/request-costs.ts';
-import { requestsOfTicks } from '../support/large-source/worker-costs.ts';
+import { requestsOfPolls } from '../support/large-source/worker-costs.ts';
 import type { ChildEnv, Finally } from '../support/child.ts';
 
-/** The whole cost of a tick in which nothing happened, however many forms and targets there are. */
+/** The whole cost of a poll in which nothing happened, however many forms and targets there are. */
 const QUIET = 8;
 
 async function openPlace(
@@ -21,7 +21,7 @@ async function openPlace(
 const FORM = 'frm-1';
 
 describe('costs, counted by a server that is not ours', { timeout: 300_000 }, () => {
-  it('L16: a quiet tick of 50 forms and two targets takes a few requests, by hand and in a worker', async ({
+  it('L16: a quiet poll of 50 forms and two targets takes a few requests, by hand and in a worker', async ({
     onTestFinished,
   }) => {
     const place = await openPlace(onTestFinished, { forms: 50, submissions: 1_000 });
@@ -32,14 +32,14 @@ describe('costs, counted by a server that is not ours', { timeout: 300_000 }, ()
     await place.copyAll();
     const { log, code } = await place.sync();
     expect(code).toBe(0);
-    process.stdout.write(`a quiet tick: ${sortsOf(log)}\n`);
+    process.stdout.write(`a quiet poll: ${sortsOf(log)}\n`);
     expect(log.length).toBeLessThanOrEqual(QUIET);
     // Ticks may follow each other more closely than their requests on a busy machine: each of several costs no more on average.
-    const ticks = await requestsOfTicks(place, 4, { SYNC_EVERY: '2s' });
-    expect(ticks.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(QUIET * ticks.length);
+    const polls = await requestsOfPolls(place, 4, { SYNC_EVERY: '2s' });
+    expect(polls.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(QUIET * polls.length);
   });
 
-  it('L16: of 20,000 submissions, ten old ones with another status and five deleted are seen by the next tick', async ({
+  it('L16: of 20,000 submissions, ten old ones with another status and five deleted are seen by the next poll', async ({
     onTestFinished,
   }) => {
     const place = await openPlace(onTestFinished, { forms: 1, submissions: 20_000 });

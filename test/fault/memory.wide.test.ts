@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Child } from '../support/child.ts';
-import { measurePasses } from '../support/pass-memory.ts';
+import { measureRuns } from '../support/run-memory.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 /**
@@ -11,10 +11,10 @@ import { scratchFolder } from '../support/scratch.ts';
  */
 const flags = '--max-semi-space-size=2 --max-old-space-size=64';
 
-describe('the memory of a full pass', { timeout: 600_000 }, () => {
+describe('the memory of a full run', { timeout: 600_000 }, () => {
   it('L14: does not grow with the form: 60,000 submissions peak where 15,000 do', async () => {
-    const few = await measurePasses(15_000, { flags });
-    const many = await measurePasses(60_000, { flags });
+    const few = await measureRuns(15_000, { flags });
+    const many = await measureRuns(60_000, { flags });
     process.stdout.write(`memory: ${JSON.stringify([few, many])}\n`);
     // 10 bytes an ID and some slack are the only thing that grows: 2 MB here.
     expect(many.firstMB / few.firstMB).toBeLessThan(1.15);

@@ -7,18 +7,18 @@ import { CannedSource, FORM_ID } from '../source/canned-source.ts';
 
 const PROBE = join(import.meta.dirname, '../../support/probed-process.ts');
 
-/** Peak resident memory of `sync --full`, in megabytes: of a first pass, and of one that finds nothing new. */
-export interface PassPeaks {
+/** Peak resident memory of `sync --full`, in megabytes: of a first run, and of one that finds nothing new. */
+export interface RunPeaks {
   readonly firstMB: number;
   readonly unchangedMB: number;
 }
 
-/** Runs both passes over a form of so many submissions, each in a process of its own. Throws when one is not proven. */
-export async function passPeaks(
+/** Makes both runs over a form of so many submissions, each in a process of its own. Throws when one is not proven. */
+export async function runPeaks(
   checkout: string,
   submissions: number,
   kind: 'sqlite' | 'postgres',
-): Promise<PassPeaks> {
+): Promise<RunPeaks> {
   const folder = scratchFolder('memory', submissions / 500);
   const postgres = kind === 'postgres' ? await startPostgres() : undefined;
   await using source = await CannedSource.start(submissions);
@@ -39,7 +39,7 @@ export async function passPeaks(
     const { code } = await child.ended;
     const [, mb] = /peak-mb: (\d+)/.exec(child.stderr) ?? [];
     if (code !== 0 || mb === undefined) {
-      throw new Error(`the pass went wrong: ${child.stdout} ${child.stderr.slice(-2_000)}`);
+      throw new Error(`the run went wrong: ${child.stdout} ${child.stderr.slice(-2_000)}`);
     }
     return Number(mb);
   };

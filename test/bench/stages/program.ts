@@ -55,8 +55,8 @@ export class Program {
     return { rows, fields };
   }
 
-  /** Runs full passes, one after another, over forms of the source. Throws when one is not proven. */
-  async passes(): Promise<Passes> {
+  /** Full runs, one after another, over forms of the source. Throws when one is not proven. */
+  async runs(): Promise<Runs> {
     const { App } = await this.#load<typeof AppModule>('app.ts');
     const { loadConfig } = await this.#load<typeof ConfigModule>('config.ts');
     const { systemClock } = await this.#load<typeof ClockModule>('base/clock.ts');
@@ -92,7 +92,7 @@ export class Program {
 }
 
 /** Runs of one process. */
-export interface Passes extends AsyncDisposable {
+export interface Runs extends AsyncDisposable {
   run(formId: string): Promise<void>;
 }
 

@@ -12,7 +12,7 @@ export interface StageCall {
   readonly inFlight: number;
   /** A fresh database, or file. */
   readonly targetUrl: string;
-  /** Another one, for passes before anything is measured: what a pass leaves at its end, an index say, would make the next first one slower. */
+  /** Another one, for runs before anything is measured: what a run leaves at its end, an index say, would make the next first one slower. */
   readonly warmUpUrl: string;
   /** A fresh folder. */
   readonly folder: string;

@@ -27,7 +27,7 @@ export async function writeAlone(call: StageCall): Promise<Measured[]> {
 }
 
 /**
- * Reads all pages, of which nothing is made, while it writes rows that are in memory: what a pass would take that had nothing
+ * Reads all pages, of which nothing is made, while it writes rows that are in memory: what a run would take that had nothing
  * to join and to prove, and in which neither ever waited for the other.
  */
 export async function readAndWrite(call: StageCall): Promise<Measured[]> {

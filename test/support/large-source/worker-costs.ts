@@ -7,14 +7,14 @@ import { listsIn } from './request-costs.ts';
 
 const POLL_MS = 100;
 
-/** A tick is over when nothing was asked for so long. */
+/** A poll is over when nothing was asked for so long. */
 const REST_MS = 1_500;
 
 /** Each begins with the list of forms, of which it reads some pages or, in turn, one. */
 const isFormsList = (entry: LoggedRequest | undefined): boolean =>
   /^GET \/forms(\?|$)/.test(entry?.request ?? '');
 
-const beginsTick = (entry: LoggedRequest, nth: number, log: readonly LoggedRequest[]): boolean =>
+const beginsPoll = (entry: LoggedRequest, nth: number, log: readonly LoggedRequest[]): boolean =>
   isFormsList(entry) && !isFormsList(log[nth - 1]);
 
 /** Asks again and again until the answer is yes. Throws when a process has ended, or it takes longer than so many minutes. */
@@ -42,10 +42,10 @@ export async function isComplete(place: CostPlace, url: string): Promise<boolean
   return rows.reduce((sum, { total }) => sum + Number(total), 0) === submissions;
 }
 
-/** Requests of single ticks of a worker over a quiet source: each begins with the list of forms. The first copy is not counted. */
-export async function requestsOfTicks(
+/** Requests of single polls of a worker over a quiet source: each begins with the list of forms. The first copy is not counted. */
+export async function requestsOfPolls(
   place: CostPlace,
-  ticks: number,
+  polls: number,
   env: ChildEnv = {},
 ): Promise<number[]> {
   await place.source.takeLog();
@@ -54,23 +54,23 @@ export async function requestsOfTicks(
   // The first one comes with what a start brings, and the last one may still go on.
   await until([child], 5, async () => {
     log.push(...(await place.source.takeLog()));
-    return log.filter(beginsTick).length >= ticks + 3;
+    return log.filter(beginsPoll).length >= polls + 3;
   });
   await child.end('SIGTERM');
-  const starts = log.flatMap((entry, nth) => (beginsTick(entry, nth, log) ? [nth] : []));
+  const starts = log.flatMap((entry, nth) => (beginsPoll(entry, nth, log) ? [nth] : []));
   return starts.slice(2, -1).map((start, nth) => starts[nth + 3]! - start);
 }
 
 /** The cost of one poll of a worker. */
 export interface RoundCosts {
-  /** From the first request of the tick to its last one, milliseconds. */
+  /** From the first request of the poll to its last one, milliseconds. */
   readonly askedMs: number;
-  /** From the first request to the end of the last pass; 0 where there was none. */
+  /** From the first request to the end of the last run; 0 where there was none. */
   readonly storedMs: number;
   readonly requests: number;
 }
 
-/** What ticks of `start` over a complete copy take; see {@link costOfRounds}. */
+/** What polls of `start` over a complete copy take; see {@link costOfRounds}. */
 export interface RoundsCosts {
   /** While nothing changes. */
   readonly quiet: RoundCosts;
@@ -80,7 +80,7 @@ export interface RoundsCosts {
   readonly changed: RoundCosts;
 }
 
-/** Each tick has to end before the next. */
+/** Each poll has to end before the next. */
 export async function costOfRounds(place: CostPlace, env: ChildEnv = {}): Promise<RoundsCosts> {
   const { source } = place;
   await source.takeLog();
@@ -92,17 +92,17 @@ export async function costOfRounds(place: CostPlace, env: ChildEnv = {}): Promis
       return isSo();
     });
   const isAtRest = (): boolean => Date.now() - (log.at(-1)?.atMs ?? Infinity) > REST_MS;
-  /** The requests of the first tick that begins from now on, once nothing is asked any more and `isSo`. */
+  /** The requests of the first poll that begins from now on, once nothing is asked any more and `isSo`. */
   const round = async (isSo: () => Promise<boolean>): Promise<LoggedRequest[]> => {
     const from = log.length;
     const begin = (): number => log.findIndex((entry, nth) => nth >= from && isFormsList(entry));
     await look(async () => begin() !== -1 && isAtRest() && (await isSo()));
     return log.slice(begin());
   };
-  /** One of newcomers, who come right after a tick has come to rest, so that all fall into one round. */
+  /** One of newcomers, who come right after a poll has come to rest, so that all fall into one round. */
   const changedRound = async (): Promise<RoundCosts> =>
-    roundCosts(await round(await submitEverywhere(place)), await lastPassMs(place));
-  // What a start asks first, and its own tick.
+    roundCosts(await round(await submitEverywhere(place)), await lastRunMs(place));
+  // What a start asks first, and its own poll.
   await look(isAtRest);
   const quiet = roundCosts(await round(() => Promise.resolve(true)), 0);
   const [first, changed] = [await changedRound(), await changedRound()];
@@ -111,7 +111,7 @@ export async function costOfRounds(place: CostPlace, env: ChildEnv = {}): Promis
 }
 
 /** When the last run ended (ms since the epoch), from its record: constant questions would slow it down. */
-async function lastPassMs({ targetUrl }: CostPlace): Promise<number> {
+async function lastRunMs({ targetUrl }: CostPlace): Promise<number> {
   const [row] = await new MirrorView(targetUrl).ask(
     'SELECT max(ended_at) AS ended FROM mirror_runs',
   );

@@ -6,29 +6,29 @@ import { scratchFolder } from './scratch.ts';
 
 const PROBE = join(import.meta.dirname, 'probed-process.ts');
 
-/** What full passes over a form cost a process of their own. */
-export interface PassCost {
+/** What full runs over a form cost a process of their own. */
+export interface RunCost {
   readonly submissions: number;
-  /** Peak resident memory of a first pass, and of a second one that finds nothing new; megabytes. */
+  /** Peak resident memory of a first run, and of a second one that finds nothing new; megabytes. */
   readonly firstMB: number;
   readonly againMB: number;
   readonly firstMs: number;
   readonly againMs: number;
 }
 
-/** How {@link measurePasses} measures. */
-export interface PassCostOptions {
+/** How {@link measureRuns} measures. */
+export interface RunCostOptions {
   /** Default: a fresh SQLite file. */
   readonly targetUrl?: string;
   /** Flags of Node, such as a bound on its heap. */
   readonly flags?: string;
 }
 
-/** Runs `sync --full` twice over a form of so many submissions, served by a process of its own. Throws when a pass is not proven. */
-export async function measurePasses(
+/** Runs `sync --full` twice over a form of so many submissions, served by a process of its own. Throws when a run is not proven. */
+export async function measureRuns(
   submissions: number,
-  { targetUrl, flags = '' }: PassCostOptions = {},
-): Promise<PassCost> {
+  { targetUrl, flags = '' }: RunCostOptions = {},
+): Promise<RunCost> {
   const folder = scratchFolder('memory');
   const args = ['--port', '0', '--forms', '1', '--submissions', String(submissions), '--json'];
   const sandbox = Child.cli(['sandbox', ...args], {}, folder);
@@ -42,8 +42,8 @@ export async function measurePasses(
       TARGET_URL: targetUrl ?? `sqlite:${join(folder, 'copy.sqlite')}`,
       NODE_OPTIONS: `--import=${PROBE} ${flags}`,
     };
-    const first = await onePass(submissions, env, folder);
-    const again = await onePass(submissions, env, folder);
+    const first = await oneRun(submissions, env, folder);
+    const again = await oneRun(submissions, env, folder);
     return {
       submissions,
       firstMB: first.peakMB,
@@ -57,17 +57,17 @@ export async function measurePasses(
   }
 }
 
-async function onePass(
+async function oneRun(
   submissions: number,
   env: ChildEnv,
   folder: string,
 ): Promise<{ peakMB: number; ms: number }> {
   const child = Child.cli(['sync', '--full', '--json'], env, folder);
   const end = await child.ended;
-  const [pass] = runsOf({ ...end, stdout: child.stdout, stderr: child.stderr });
+  const [run] = runsOf({ ...end, stdout: child.stdout, stderr: child.stderr });
   const [, peak] = /peak-mb: (\d+)/.exec(child.stderr) ?? [];
-  if (pass?.outcome !== 'ok' || pass.total !== submissions || peak === undefined) {
-    throw new Error(`the pass went wrong: ${child.stdout} ${child.stderr}`);
+  if (run?.outcome !== 'ok' || run.total !== submissions || peak === undefined) {
+    throw new Error(`the run went wrong: ${child.stdout} ${child.stderr}`);
   }
-  return { peakMB: Number(peak), ms: pass.ms };
+  return { peakMB: Number(peak), ms: run.ms };
 }
