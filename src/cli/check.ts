@@ -143,7 +143,7 @@ function checkNames(
   const chosen = forms.filter((form) => app.isChosen(name, form));
   const mistakes = [
     ...unmatched
-      .filter(({ targets }) => targets.includes(name))
+      .filter(({ variable }) => Object.values(variables).includes(variable))
       .map((each) => ({
         message: `${each.variable} ${unmatchedMessage(each)}`,
         remedy: `forms-mirror forms${each.kind === 'form' ? ' lists them' : ' <form> lists the fields of a form'}`,

@@ -37,7 +37,6 @@ const keptUnmatched = z.array(
     name: z.string(),
     kind: z.enum(['form', 'field', 'unchosen', 'unpicked']),
     nearest: z.string().nullable(),
-    targets: z.array(z.string()),
   }),
 );
 const keptCopy = z.object({

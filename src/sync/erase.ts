@@ -10,10 +10,10 @@ import {
   entriesOf,
   heldForms,
   LISTED,
-  openToWrite,
   reading,
   type Target,
   type Waiting,
+  whileBusy,
 } from './target.ts';
 import { noteWriteBack } from './records.ts';
 
@@ -165,7 +165,7 @@ export async function writing<T>(
   waiting: Waiting,
   work: (open: OpenForm) => Promise<T>,
 ): Promise<T> {
-  await using open = await openToWrite(target, form, waiting);
+  await using open = await whileBusy(() => target.store.open(form, 'write'), waiting);
   const done = await work(open);
   await open.finish();
   return done;

@@ -2,13 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { accounted, agreed, isDue, isEmpty, sumOf } from '../mirror/form-state.ts';
 import { areIgnored, askCounts, type Counts, uncounted } from './counts.ts';
 import { flagDue, readDue, takeSnapshot } from './due.ts';
-import { Incomplete } from './work.ts';
 import { isNewestFirst, learnBounds } from './profile.ts';
 import { narrowAll } from './narrow.ts';
 import { type Newest, readNewest } from './newest.ts';
 import { readWhole } from './read-range.ts';
 import type { Page } from './source.ts';
-import type { Work } from './work.ts';
+import { Incomplete, type Work } from './work.ts';
 
 /** So often a source that moves is compared with the copy before a run gives up. */
 const MOST_MOVES = 5;
@@ -19,30 +18,33 @@ const MOST_MOVES = 5;
  */
 export async function sync(work: Work): Promise<void> {
   const { form, source, sink, clock, options } = work;
-  const { formId } = form.state;
   await sink.setState((state) => flagDue(state, work));
   const isReading = isDue(form.state);
   const startMs = clock.now();
-  const first = await source.page({ formId });
+  const first = await source.page({ formId: form.state.formId });
   // Of a form that is more than one page, all that is not known is asked at once.
   await Promise.all([
     first.items.length === 0 ? null : requireForms(work),
     first.isLast ? null : learnLists(work, first, isReading),
   ]);
-  work.shortBy = shortBy(work, first.total);
+  noteTotal(work, first.total);
   if (await takeSnapshot(work, first, startMs)) return agree(work, startMs, true);
   if (first.isLast) await learnLists(work, first, isReading);
+
+  // 1. Due: the ranges that are flagged, the newest last.
   if (isReading) await readDue(work, first);
 
+  let given = isReading ? null : options.counts;
   let before: Counts | null = null;
   let hasFound = true;
   for (let moves = 0; moves < MOST_MOVES;) {
-    // Counts first: a newcomer that arrives in between can only add to the stored ones, as an unseen deletion does.
-    const given: Counts | null = before === null && !isReading ? options.counts : null;
-    const counts: Counts = given ?? (await askOwnCounts(work));
+    // 2. Counts: before the newest, as a newcomer in between can only add to the stored ones, like an unseen deletion.
+    const counts = given ?? (await askOwnCounts(work));
+    // 3. Newest: what was created since the watermark.
     const newest = await readNewest(work, counts, given === null ? undefined : first);
-    work.shortBy = shortBy(work, newest.total);
+    noteTotal(work, newest.total);
     learnStatuses(work, counts, newest);
+    // 4. Compare. What is equal is so as of the time before step 2.
     if (agrees(work, counts, newest))
       return agree(work, counts.askedAtMs, hasStatuses(work, counts, given));
     const isStill = before !== null && isDeepStrictEqual(counts.statuses, before.statuses);
@@ -53,7 +55,7 @@ export async function sync(work: Work): Promise<void> {
     else if (given === null || counts.statuses !== null)
       await narrowAll(work, counts, newest.total);
     hasFound = given !== null || !isDeepStrictEqual(form.state.tally, tally);
-    before = counts;
+    [before, given] = [counts, null];
   }
   throw new Incomplete('MOVING');
 }
@@ -82,9 +84,10 @@ function learnStatuses({ profile }: Work, counts: Counts, { total }: Newest): vo
   else if (sumOf(Object.values(counts.statuses)) === total) profile.learn({ hasStatuses: true });
 }
 
-/** How many submissions fewer the source has than the target accounts for. */
-const shortBy = ({ form }: Work, total: number): number =>
-  sumOf(accounted(form.state.tally).values()) - total;
+/** Notes how many submissions fewer the source has than the target accounts for. */
+function noteTotal(work: Work, total: number): void {
+  work.shortBy = sumOf(accounted(work.form.state.tally).values()) - total;
+}
 
 /** The counts of the form; without statuses where the source is known not to look at them. */
 async function askOwnCounts({ source, form, profile, clock }: Work): Promise<Counts> {

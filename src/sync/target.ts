@@ -22,16 +22,15 @@ export interface Waiting {
 
 const BUSY_PAUSE_MS = 250;
 
-/** Opens a form for writing, and waits while another process has it. Rejects with TARGET_BUSY when that takes too long. */
-export async function openToWrite(
-  { store }: Pick<Target, 'store'>,
-  form: FormIdentity,
+/** Does `work` again while another process has the form. Rejects with TARGET_BUSY when that takes too long. */
+export async function whileBusy<T>(
+  work: () => Promise<T>,
   { waitMs, signal, clock }: Waiting,
-): Promise<OpenForm> {
+): Promise<T> {
   const untilMs = clock.now() + waitMs;
   for (;;) {
     try {
-      return await store.open(form, 'write');
+      return await work();
     } catch (error) {
       if (toMirrorError(error).code !== 'TARGET_BUSY' || clock.now() >= untilMs) throw error;
       await clock.sleep(BUSY_PAUSE_MS, signal);

@@ -51,8 +51,6 @@ export interface UnmatchedName {
   readonly kind: 'form' | 'field' | 'unchosen' | 'unpicked';
   /** The nearest right name, as written there; null when none is near. */
   readonly nearest: string | null;
-  /** The targets that take their settings from it. */
-  readonly targets: readonly string[];
 }
 
 /** The settings of a target that name forms and fields. */
@@ -126,18 +124,14 @@ export function unmatchedNames(
   known: KnownNames,
 ): UnmatchedName[] {
   const names = new Names(known);
-  const found = new Map<string, UnmatchedName & { targets: string[] }>();
-  const add = (target: string, entry: Omit<UnmatchedName, 'targets'>): void => {
-    const key = `${entry.variable}\n${entry.name}`;
-    const same = found.get(key);
-    if (same === undefined) found.set(key, { ...entry, targets: [target] });
-    else same.targets.push(target);
-  };
-  for (const { name: target, forms: choice, picks, variables } of targets) {
+  const found = new Map<string, UnmatchedName>();
+  const add = (entry: UnmatchedName): void =>
+    void found.set(`${entry.variable}\n${entry.name}`, entry);
+  for (const { forms: choice, picks, variables } of targets) {
     for (const name of choice === '*' ? [] : choice) {
       if (names.forms.some((form) => names.isCalled(form, name))) continue;
       const nearest = nearestForm(name, known) ?? null;
-      add(target, { variable: variables.forms, name, kind: 'form', nearest });
+      add({ variable: variables.forms, name, kind: 'form', nearest });
     }
     const lists = [
       [variables.fields, picks, 'unchosen'],
@@ -152,9 +146,9 @@ export function unmatchedNames(
           : one.picks !== undefined && names.isAnyPicked(entry, one.picks);
       for (const name of fields === undefined ? [] : entriesOf(fields)) {
         const mistake = names.mistakeIn(name);
-        if (mistake !== null) add(target, { variable, name, ...mistake });
+        if (mistake !== null) add({ variable, name, ...mistake });
         else if (!sharing.some((one) => isUsed(one, name)))
-          add(target, { variable, name, kind: unused, nearest: null });
+          add({ variable, name, kind: unused, nearest: null });
       }
     }
   }

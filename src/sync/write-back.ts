@@ -8,7 +8,7 @@ import type { FormIdentity } from '../mirror/types.ts';
 import { type Mirroring, openForWriting, type Opened, readForm, sourceOf } from './mirroring.ts';
 import { noteWriteBack } from './records.ts';
 import type { Source } from './source.ts';
-import { entriesOf } from './target.ts';
+import { entriesOf, whileBusy } from './target.ts';
 
 /** Which statuses are changed, and into which. */
 export interface WriteBackRule {
@@ -54,8 +54,6 @@ const MOST_NAMED = 10;
 const FRESH_MS = 10_000;
 /** Some sources show a change a moment after they made it. */
 const LOOK_AGAIN_MS = 2_000;
-/** How often a write-back that another process is in the way of is tried again. */
-const BUSY_PAUSE_MS = 500;
 /** For how long a submission whose change of status was refused is not tried again, unless it changes before: a day. */
 export const REFUSAL_LASTS_MS = 24 * 3_600_000;
 /** So many failures without any success, and so many in a row after one, are not about single submissions. */
@@ -114,20 +112,16 @@ export async function writeBack(
   const source = sourceOf(first, signal);
   const pace = { succeeded: 0, failedInARow: 0 };
   const writing: Writing = { targets, form, rule, source, signal, results, pace };
-  const untilMs = clock.now() + waitMs;
   let outcome: WriteBackReport['outcome'] = 'done';
   let failure: MirrorError | null = null;
-  for (let state: BatchState = 'more'; state === 'more';) {
-    try {
-      state = await writeBatch(writing);
-      if (state === 'waiting') outcome = state;
-    } catch (error) {
-      failure = toMirrorError(error);
-      const isBusy = failure.code === 'TARGET_BUSY' && clock.now() < untilMs;
-      if (isBusy) await clock.sleep(BUSY_PAUSE_MS, signal).catch(() => {}); // The next try reports the stop.
-      else [state, outcome] = ['done', OUTCOMES[failure.code] ?? 'failed'];
-      if (isBusy) failure = null;
-    }
+  try {
+    let state: BatchState = 'more';
+    while (state === 'more')
+      state = await whileBusy(() => writeBatch(writing), { waitMs, signal, clock });
+    outcome = state;
+  } catch (error) {
+    failure = toMirrorError(error);
+    outcome = OUTCOMES[failure.code] ?? 'failed';
   }
   const count = (what: Written['what']): number =>
     [...results.values()].filter((each) => each.what === what).length;

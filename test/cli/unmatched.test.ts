@@ -175,7 +175,6 @@ describe('a running worker', () => {
         name: 'custmer-feedback',
         kind: 'form',
         nearest: 'customer-feedback',
-        targets: ['default'],
       },
     ]);
     // Once, as a mistake, not with every plan.

@@ -77,7 +77,6 @@ describe('DATA_DIR', () => {
       variable: 'TARGET_FORMS',
       kind: 'form',
       nearest: null,
-      targets: ['db'],
     } as const;
     const key = 'sk_live_4eC39HqLyjWDarjtT1zdp7dcQ2xV8bNm';
     await dataDir.noteUnmatched([

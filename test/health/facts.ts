@@ -209,5 +209,5 @@ export const AWAY = {
 const TIMES = { sinceMs: NOW - 42_000, untilMs: NOW + 5_000 };
 export const WAIT = { ...TIMES, isThrottled: false, reason: 'answered 503' };
 export const RUNNING = { sourceWait: null, isAnyRunning: true, died: null, queueAwaySinceMs: null };
-const WHERE = { variable: 'TARGET_HASH_FIELDS', targets: ['db'] };
-export const UNMATCHED = { ...WHERE, name: 'field_1_nope', kind: 'field', nearest: null } as const;
+const variable = 'TARGET_HASH_FIELDS';
+export const UNMATCHED = { variable, name: 'field_1_nope', kind: 'field', nearest: null } as const;
