@@ -227,13 +227,7 @@ export class SqlForm implements OpenForm {
     const at = new Date(this.#parts.clock.now()).toISOString();
     const next = followFields(this.#fields, form, fields, at);
     if (JSON.stringify(next) === JSON.stringify(this.#fields)) return;
-    await this.#write(async (tx) => {
-      await tx.run('UPDATE _mirror_state SET fields = $1 WHERE form_id = $2', [
-        JSON.stringify(next),
-        this.#state.formId,
-      ]);
-      return { fields: next };
-    });
+    await this.#write(async () => ({ fields: next }));
   }
 
   async commit(change: Change): Promise<Applied> {
@@ -257,13 +251,8 @@ export class SqlForm implements OpenForm {
       });
       const done = await commit.apply(storable);
       const next = change.state?.(done.state) ?? done.state;
-      // Most batches of a row comparison: no commit is made, which would have to reach the disk.
-      if (!done.hasWritten && isSameState(next, this.#state)) throw new NothingNew(done.applied);
-      await this.#save(tx, next, this.#fields);
-      return { state: next, result: done.applied };
-    }).catch((error: unknown) => {
-      if (error instanceof NothingNew) return error.applied;
-      throw error;
+      const isNew = done.hasWritten || !isSameState(next, this.#state);
+      return { state: next, result: done.applied, isNew };
     });
   }
 
@@ -290,7 +279,6 @@ export class SqlForm implements OpenForm {
       const fields = this.#fields.map((field): SqlField =>
         emptied.has(field.id) ? { ...field, isEmptied: true } : field,
       );
-      await this.#save(tx, done.state, fields);
       await writeRecord(tx, database.dialect, SCRUB, 'due');
       return { state: done.state, fields, result: done.rows };
     });
@@ -326,10 +314,7 @@ export class SqlForm implements OpenForm {
     const behind = await rebuildViews(database, history === 'full');
     if (behind.length > 0) return behind;
     const state = { ...this.#state, viewsDigest };
-    await this.#write(async (tx) => {
-      await this.#save(tx, state, this.#fields);
-      return { state };
-    });
+    await this.#write(async () => ({ state }));
     return [];
   }
 
@@ -363,51 +348,53 @@ export class SqlForm implements OpenForm {
   async #makeColumns(fields: readonly SqlField[]): Promise<void> {
     const { dialect } = this.#parts.database;
     const missing = missingColumns(fields, this.#columns);
-    if (missing.length > 0)
-      await this.#write(async (tx) => {
-        await this.#save(tx, this.#state, fields);
-        await addColumns(tx, dialect, this.#state.place, missing);
-        return {};
-      });
+    const make = (tx: Session): Promise<void> =>
+      addColumns(tx, dialect, this.#state.place, missing);
+    if (missing.length > 0) await this.#write(async () => ({ fields }), make);
     for (const { name } of missing) this.#columns.add(name);
     this.#fields = fields;
   }
 
-  /** One transaction of this writer: rejects with TARGET_BUSY where another one has written since. */
+  /**
+   * One transaction of this writer: rejects with TARGET_BUSY, and undoes everything, where another one has written since. `last`: what
+   * follows the state.
+   */
   async #write<T>(
-    work: (tx: Session) => Promise<{
-      readonly state?: FormState;
-      readonly fields?: readonly SqlField[];
-      readonly result?: T;
-    }>,
+    work: (tx: Session) => Promise<Written<T>>,
+    last: (tx: Session) => Promise<void> = async () => {},
   ): Promise<T> {
     const { database, target, lease } = this.#parts;
     const { formId, slug } = this.#state;
     if (lease === null) throw new TypeError('the form is open for reading');
-    const done = await database.transaction(async (tx) => {
+    const write = async (tx: Session): Promise<Written<T>> => {
+      const done = await work(tx);
+      const { state = this.#state, fields = this.#fields } = done;
       const mine = await tx.run(
-        'UPDATE _mirror_state SET revision = revision + 1 WHERE form_id = $1 AND revision = $2',
-        [formId, this.#revision],
+        'UPDATE _mirror_state SET revision = revision + 1, state = $1, fields = $2 WHERE form_id = $3 AND revision = $4',
+        [JSON.stringify(state), JSON.stringify(fields), formId, this.#revision],
       );
       if (mine !== 1)
         throw new MirrorError(
           'TARGET_BUSY',
           `Another process has written form ${slug} in target ${target}.`,
         );
-      return work(tx);
-    });
-    this.#revision++;
-    if (done.state !== undefined) this.#state = done.state;
-    if (done.fields !== undefined) this.#fields = done.fields;
-    return done.result as T;
-  }
-
-  async #save(tx: Session, state: FormState, fields: readonly SqlField[]): Promise<void> {
-    await tx.run('UPDATE _mirror_state SET state = $1, fields = $2 WHERE form_id = $3', [
-      JSON.stringify(state),
-      JSON.stringify(fields),
-      state.formId,
-    ]);
+      if (done.isNew === false) throw new NothingNew(done);
+      await last(tx);
+      return done;
+    };
+    try {
+      const {
+        state = this.#state,
+        fields = this.#fields,
+        result,
+      } = await database.transaction(write);
+      this.#revision++;
+      [this.#state, this.#fields] = [state, fields];
+      return result as T;
+    } catch (error) {
+      if (error instanceof NothingNew) return (error.written as Written<T>).result as T;
+      throw error;
+    }
   }
 
   #digest(id: string): string {
@@ -436,12 +423,21 @@ export class SqlForm implements OpenForm {
   }
 }
 
-/** Ends a transaction in which nothing was written, so that it is undone. */
+/** What a transaction of a writer did. */
+interface Written<T> {
+  readonly state?: FormState;
+  readonly fields?: readonly SqlField[];
+  readonly result?: T;
+  /** False for most batches of a row comparison: no commit is made, which would have to reach the disk. */
+  readonly isNew?: boolean;
+}
+
+/** Undoes a transaction in which nothing was written. */
 class NothingNew extends Error {
-  readonly applied: Applied;
-  constructor(applied: Applied) {
+  readonly written: unknown;
+  constructor(written: unknown) {
     super('nothing was written');
-    this.applied = applied;
+    this.written = written;
   }
 }
 
