@@ -24,6 +24,7 @@ import {
   type SqlField,
   textOf,
 } from './dialect.ts';
+import { ownColumns } from './fields.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
 import { makeViews, readRelations, rebuildViews } from './relations.ts';
@@ -216,23 +217,15 @@ export class SqlStore implements Store {
   }
 
   #openToRead(formId: string): Promise<OpenForm | null> {
-    return this.#reading(null, () => this.#opened(formId));
-  }
-
-  async #opened(formId: string): Promise<OpenForm | null> {
-    const database = this.#database;
-    const row = await readState(database, formId);
-    if (row === undefined) return null;
-    const state = stateOf(row);
-    const columns = await columnsOf(database, database.dialect, state.place);
-    return new SqlForm({
-      ...this.#parts(await this.#salt()),
-      state,
-      fields: fieldsOf(row),
-      columns,
-      revision: numberOf(row['revision']),
-      losses: [],
-      lease: null,
+    return this.#reading(null, async () => {
+      const database = this.#database;
+      const row = await readState(database, formId);
+      if (row === undefined) return null;
+      const state = stateOf(row);
+      const columns = await columnsOf(database, database.dialect, state.place);
+      const [fields, revision] = [fieldsOf(row), numberOf(row['revision'])];
+      const salt = await this.#salt();
+      return this.#form({ salt, state, fields, columns, revision, losses: [], lease: null });
     });
   }
 
@@ -299,12 +292,12 @@ export class SqlStore implements Store {
     );
     // A reader of the form's rows finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, dialect, this.#options.history === 'full');
-    return new SqlForm({ ...this.#parts(salt), state, fields, columns, revision, losses, lease });
+    return this.#form({ salt, state, fields, columns, revision, losses, lease });
   }
 
-  #parts(salt: string): Pick<SqlFormParts, 'database' | 'clock' | 'target' | 'history' | 'salt'> {
+  #form(parts: Omit<SqlFormParts, 'database' | 'clock' | 'target' | 'history'>): OpenForm {
     const { clock, name, history } = this.#options;
-    return { database: this.#database, clock, target: name, history, salt };
+    return new SqlForm({ ...parts, database: this.#database, clock, target: name, history });
   }
 
   /** A free name for the table of a new form. Throws where a table of a form is there and nothing is known of it. */
@@ -350,11 +343,9 @@ function lossesOf(
   const rows = liveRows(before.tally);
   if (!now.isThere)
     return rows > 0 ? [`The table ${before.place} was dropped; it is filled again.`] : [];
-  const lost = now.fields.flatMap(({ column, textColumn, isInMore }) =>
-    [isInMore ? null : column, textColumn].filter(
-      (name) => name !== null && !now.columns.has(name),
-    ),
-  );
+  const lost = now.fields
+    .flatMap((field) => ownColumns(field))
+    .filter((name) => !now.columns.has(name));
   return [
     ...lost.map((name) => `The column ${name} of ${before.place} is missing; it is filled again.`),
     ...(now.rows < rows

@@ -55,12 +55,6 @@ export const sqliteDriver = (path: string, clock: Clock): Driver => ({
   },
 });
 
-/** A statement, and which parameter each of its `?` is; null: they are in their order. */
-interface Prepared {
-  readonly statement: StatementSync;
-  readonly order: readonly number[] | null;
-}
-
 /**
  * A connection to the file that has the path now. SQLite itself never waits, which would block the whole process: a locked file is
  * tried again after a pause. Statements are prepared once.
@@ -72,7 +66,7 @@ export class SqliteConnection implements Connection {
   readonly #db: DatabaseSync;
   /** Identifies the file, independent of its path. */
   readonly #inode: string;
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #prepared = new Map<string, StatementSync>();
 
   constructor(path: string, clock: Clock) {
     [this.#path, this.#clock] = [path, clock];
@@ -93,21 +87,15 @@ export class SqliteConnection implements Connection {
   }
 
   async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
-    return this.#patiently(() => {
-      const { statement, order } = this.#prepare(sql, params.length);
-      return statement.all(...inOrder(params, order));
-    });
+    return this.#patiently(() => this.#prepare(sql).all(named(params)));
   }
 
   async run(sql: string, params: readonly Param[] = []): Promise<number> {
-    return this.#patiently(() => {
-      const { statement, order } = this.#prepare(sql, params.length);
-      return Number(statement.run(...inOrder(params, order)).changes);
-    });
+    return this.#patiently(() => Number(this.#prepare(sql).run(named(params)).changes));
   }
 
   /**
-   * Runs a statement for each row, whose values are its parameters in their order and hold no list. In between it lets others have a
+   * Runs a statement for each row, whose values are its `?` in their order and hold no list. In between it lets others have a
    * turn: the source's answers, for example, must not wait for all of it.
    */
   async runEach(sql: string, rows: readonly (readonly Param[])[]): Promise<void> {
@@ -174,26 +162,15 @@ export class SqliteConnection implements Connection {
     return patiently(this.#clock, work);
   }
 
-  #prepare(sql: string, many: number): Prepared {
+  #prepare(sql: string): StatementSync {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    const order: number[] = [];
-    // `node:sqlite` binds values in their order to `?` only.
-    const plain =
-      many === 0
-        ? sql
-        : sql.replaceAll(/\$(\d+)/g, (_text, number: string) => {
-            order.push(Number(number) - 1);
-            return '?';
-          });
-    const statement = this.#db.prepare(plain);
+    const statement = this.#db.prepare(sql);
     // Whole numbers keep all their digits.
     statement.setReadBigInts(true);
     if (this.#prepared.size >= MOST_STATEMENTS) this.#prepared.clear();
-    const isInOrder = order.length === many && order.every((param, at) => param === at);
-    const prepared = { statement, order: isInOrder ? null : order };
-    this.#prepared.set(sql, prepared);
-    return prepared;
+    this.#prepared.set(sql, statement);
+    return statement;
   }
 }
 
@@ -209,12 +186,14 @@ async function patiently<T>(clock: Clock, work: () => T): Promise<T> {
   }
 }
 
-/** A list is bound as JSON. */
-const bound = (param: Param | undefined): SQLInputValue =>
-  typeof param === 'object' && param !== null ? JSON.stringify(param) : (param ?? null);
-
-const inOrder = (params: readonly Param[], order: Prepared['order']): SQLInputValue[] =>
-  order === null ? params.map(bound) : order.map((at) => bound(params[at]));
+/** Parameters by their names in a statement. A list is bound as JSON. */
+const named = (params: readonly Param[]): Record<string, SQLInputValue> =>
+  Object.fromEntries(
+    params.map((param, at) => [
+      `$${at + 1}`,
+      typeof param === 'object' && param !== null ? JSON.stringify(param) : param,
+    ]),
+  );
 
 function inodeOf(path: string): string | null {
   const stat = statSync(path, { throwIfNoEntry: false });
