@@ -409,7 +409,7 @@ export class App implements AsyncDisposable {
       await writing;
     } catch (error) {
       const where = this.config.dataDir;
-      const text = `What failed cannot be kept in DATA_DIR (${where}), so status will not show it. Make the folder writable.`;
+      const text = `Failures cannot be recorded in DATA_DIR (${where}), so status will not show them. Make the folder writable.`;
       this.logger.warn({ err: error }, text);
     }
   }

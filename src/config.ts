@@ -109,7 +109,7 @@ const idleHistories = (targets: readonly TargetSettings[]): string[] =>
     .filter(({ address, history }) => history === 'full' && !keepsHistory(address.kind))
     .map(
       ({ name }) =>
-        `TARGET_HISTORY=full does nothing for target ${name}: only a database keeps the versions of rows. In a spreadsheet there is Google's own version history.`,
+        `TARGET_HISTORY=full does nothing for target ${name}: only a database keeps versions of rows. For a spreadsheet, use Google's version history.`,
     );
 
 /** What of the command others may reach, if HOST lets them. */

@@ -78,7 +78,7 @@ export class ProxyFailure extends Error {
   constructor(status: number, target: string) {
     super(
       status === 407
-        ? 'the proxy refused the user name and password of HTTPS_PROXY, or wants them (407)'
+        ? 'the proxy refused the user name and password of HTTPS_PROXY, or requires them (407)'
         : `the proxy of HTTPS_PROXY did not connect to ${target} (${status})`,
     );
     this.transient = status >= 500 || status === 408 || status === 429;

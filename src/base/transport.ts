@@ -39,7 +39,7 @@ function postgresWeaknesses(option: (name: string) => string | undefined): strin
     option('uselibpqcompat') === 'true' && mode === 'require' && !option('sslrootcert');
   if (mode === 'no-verify' || unchecked) {
     return [
-      'does not check the certificate, so that another server could take its place: write sslmode=verify-full, with sslrootcert=<file> for an authority of your own',
+      'does not check the certificate, so another server could pose as this one: write sslmode=verify-full, with sslrootcert=<file> for an authority of your own',
     ];
   }
   if (mode !== undefined && WITH_TLS.has(mode)) return [];
@@ -62,7 +62,7 @@ function mysqlWeaknesses(mode: string | undefined, authority: string | undefined
   if (mode === 'VERIFY_CA' && authority) return [];
   if (mode === 'REQUIRED' || mode === 'VERIFY_CA') {
     return [
-      'does not check whose certificate it is, so that another server could take its place: write ssl-mode=VERIFY_IDENTITY, with ssl-ca=<file> for an authority of your own',
+      'does not check whose certificate it is, so another server could pose as this one: write ssl-mode=VERIFY_IDENTITY, with ssl-ca=<file> for an authority of your own',
     ];
   }
   return [

@@ -101,16 +101,14 @@ class Acting {
     if (isReachable) return;
     throw new MirrorError(
       'QUEUE_FAILED',
-      `The queue (${address}) does not answer, so nothing was begun. Once it does, scheduled polls go on by themselves; ask again for anything else.`,
+      `The queue (${address}) does not answer, so nothing was started. When it answers again, scheduled polls continue by themselves. Repeat any other action then.`,
     );
   }
 
   async #poll(): Promise<readonly DoneLine[]> {
     await this.#requireQueue();
     await this.#queue.pollNow();
-    return [
-      done('A poll begins now: the forms that it finds changed are read into their targets.'),
-    ];
+    return [done('A poll begins now. It copies the forms that have changed.')];
   }
 
   async #run(order: ActionOrder, how: RunKind): Promise<readonly DoneLine[]> {
@@ -123,7 +121,7 @@ class Acting {
       ...(begun === '' ? [] : [done(`${begun}: ${what} now, as soon as a worker is free.`)]),
       ...(underWay === ''
         ? []
-        : [done(`${underWay}: such a run is under way, or about to begin.`)]),
+        : [done(`${underWay}: such a run is in progress, or about to begin.`)]),
     ];
   }
 
@@ -141,14 +139,18 @@ class Acting {
     if ((order.count ?? 0) < held) {
       return [
         failed(
-          `${name}: ${plural(held, 'deletion is', 'deletions are')} held by now, more than the ${count(order.count ?? 0)} that you saw. Nothing was accepted; look again.`,
+          `${name}: ${plural(held, 'deletion is', 'deletions are')} held now, more than the ${count(order.count ?? 0)} that you saw. Nothing was accepted. Check them again.`,
         ),
       ];
     }
     const how = { isComparison: true, isFull: true, acceptDeletes: held };
     // Only the run that carries the number accepts deletions.
     if ((await this.#begin([place], how)).begun === '')
-      return [failed(`${name}: a run is at work on it; accept them when it has ended.`)];
+      return [
+        failed(
+          `${name}: a run of this form is in progress. Accept the deletions when it has ended.`,
+        ),
+      ];
     return [
       done(
         `${name}: compared row by row now, as soon as a worker is free. Up to ${plural(held, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`,
@@ -199,7 +201,7 @@ class Acting {
       }
     }
     if (places.length + lines.length === 0)
-      lines.push(failed('No form is mirrored there, or all that is there is paused.'));
+      lines.push(failed('No form is mirrored there, or everything there is paused.'));
     return { places, lines };
   }
 }

@@ -156,7 +156,7 @@ function checkNames(
       ? [
           {
             message: `${variables.fields} is missing, so nothing may leave the source`,
-            remedy: 'forms-mirror forms <form> lists the fields to choose from',
+            remedy: 'forms-mirror forms <form> lists the fields to select from',
           },
         ]
       : []),
@@ -169,7 +169,7 @@ function checkNames(
   );
   const without =
     bare.length === 0 ? '' : `, ${count(bare.length)} of them with ID, status and time only`;
-  return [fine(`picked; ${plural(chosen.length, 'form')} to mirror${without}`)];
+  return [fine(`selected; ${plural(chosen.length, 'form')} to mirror${without}`)];
 }
 
 /** A target's reach and rights, and what the report says of it and its forms. */
@@ -242,7 +242,7 @@ const checkWriteBack: Check = ({ rule }) => [
   fine(
     rule === null
       ? 'are never changed at the source: MARK_STATUS is not set'
-      : `are changed at the source from ${rule.from.join(' or ')} to ${rule.to} once every target has stored the submission; whether the key may do that is not known before the first change`,
+      : `are changed at the source from ${rule.from.join(' or ')} to ${rule.to} once every target has stored the submission; the first change shows whether the key may do that`,
   ),
 ];
 
@@ -264,7 +264,7 @@ const checkPort: Check = async ({ config, dataDir, clock }) => {
     await requireFreePort(place);
   } catch (error) {
     if (await startRunsHere(dataDir, clock.now()))
-      return [fine(`a start that runs here has port ${place.port}`)];
+      return [fine(`a running start uses port ${place.port}`)];
     throw error;
   }
   const port = place.port === 0 ? 'any free port' : `port ${place.port}`;

@@ -122,7 +122,7 @@ async function readAll(app: App, forms: readonly Form[], signal: AbortSignal): P
 async function watch({ terminal, stop, clock }: Host, demo: Demo): Promise<void> {
   const { app, sandbox, watchMs } = demo;
   terminal.print(
-    'Now people submit and colleagues change statuses. What the embedded queue brings:',
+    'Now people fill in forms and colleagues change statuses. These runs copy the changes:',
     '',
   );
   let happened = 0;

@@ -68,7 +68,7 @@ function printExplanation(
 const STATES = {
   current: 'stored, the same as the source',
   different: 'stored, but different from the source',
-  extra: 'stored, though the source does not have it: a poll, or the next comparison, finds out',
+  extra: 'stored, but the source does not have it: the next poll or row comparison checks this',
   deleted: 'marked deleted',
   absent: 'not stored',
   forgotten: 'forgotten on request',
@@ -81,17 +81,16 @@ function printTarget(terminal: Terminal, stored: SubmissionInCopy): void {
   const since = at === null ? '' : ` since ${at}`;
   terminal.print(`${stored.target}: ${STATES[stored.state]}${since}${status}`);
   if (stored.forgottenAt !== null)
-    terminal.print('    it has no row here, and no run brings it back before forget --undo');
+    terminal.print('    it has no row here; only forget --undo lets it come back');
   if (stored.differing.length > 0) terminal.print(`    differs in: ${stored.differing.join(', ')}`);
   for (const reason of stored.rejected) terminal.print(`    listed as rejected: ${reason}`);
   for (const { status: from, reason, at: refusedAt } of stored.refusals)
     terminal.print(
       `    the source refused to change its status from ${from} at ${refusedAt}: ${reason}`,
     );
-  if (stored.claim !== null)
-    terminal.print(`    of its form here: ${exactClaimText(stored.claim)}`);
+  if (stored.claim !== null) terminal.print(`    its form here: ${exactClaimText(stored.claim)}`);
   if (stored.pause !== null)
     terminal.print(
-      `    ${pauseText(stored.pause)}: the copy is as of then. To resume: ${stored.pause.command}`,
+      `    ${pauseText(stored.pause)}: the copy is as of that time. To resume: ${stored.pause.command}`,
     );
 }

@@ -87,7 +87,7 @@ export async function printDbtSources({ host, text }: CommandCall): Promise<Exit
   if (sql.length === 0) {
     throw new MirrorError(
       'USAGE',
-      'dbt reads tables of a database. No target here is one; set TARGET_URL or --target.',
+      'dbt reads tables of a database, and no target here is a database. Set TARGET_URL, or name another target with --target.',
     );
   }
   const { target, found } = onlyOne(sql);

@@ -88,7 +88,7 @@ export function onlyOne<T extends { readonly target: Target }>(found: readonly T
 export const emptyTarget = ({ name, address }: Target): MirrorError =>
   new MirrorError(
     'USAGE',
-    `Target ${name} (${address}) holds no form yet. Run forms-mirror sync, or start, first.`,
+    `Target ${name} (${address}) has no form yet. Run forms-mirror sync or start first.`,
   );
 
 /** How many rows were written; undefined when their reader went away. */
@@ -122,7 +122,9 @@ function summary(rows: number, copy: FormReport | null): string[] {
         ]),
     ...warnings,
     ...(copy?.pause
-      ? [`It is ${pauseText(copy.pause)}: the copy is as of then. To resume: ${copy.pause.command}`]
+      ? [
+          `It is ${pauseText(copy.pause)}: the copy is as of that time. To resume: ${copy.pause.command}`,
+        ]
       : []),
   ];
 }

@@ -46,7 +46,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   } else {
     for (const id of unknown)
       terminal.print(
-        `${terminal.style('red', '✗')} ${id}: neither the source nor a target knows it. To keep it away all the same, name its form: --form`,
+        `${terminal.style('red', '✗')} ${id}: neither the source nor a target has it. To forget it anyway, name its form with --form`,
       );
   }
   return unknown.length > 0 ? EXIT_CODES.FAILED.code : erasureExitCode(reports);
@@ -62,7 +62,7 @@ function forgetting(
   const what = (report: ErasureReport, isDone: boolean): string =>
     isDone
       ? `${removedText(report)} removed; ${plural(report.asked, 'submission')} forgotten`
-      : `${removedText(report)} held`;
+      : `${removedText(report)} to remove`;
   return {
     command: 'forget',
     preview: () => forget(targets, forms, { ...waitingFor(call), dryRun: true }),

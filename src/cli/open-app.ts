@@ -27,7 +27,7 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
   const { isMended, loose } = keepPrivate(config.dataDir, filesOf(config));
   if (isMended)
     logger.warn(
-      'DATA_DIR was open to other users of this machine, and no longer is. To share a SQLite copy, keep it elsewhere and give it to a group: docs/operating.md says how.',
+      'Other users of this machine could open DATA_DIR. Now only its owner can. To share a SQLite copy, put it into another folder: see docs/operating.md.',
     );
   if (loose !== null) logger.warn(`${loose.message}. ${loose.remedy}.`);
   const app = new App(config, { clock: host.clock, logger });

@@ -90,16 +90,18 @@ async function resumeIn(
 ): Promise<Changed> {
   const ended = (await resume(store, form?.id ?? null)) ?? null;
   const left = await PAUSES.read(store);
-  // A form is held up by the pause of its target, and a target's forms by their own.
+  // A resumed form still waits if its target is paused, and a form of a resumed target if it is paused itself.
   const others = form === null ? left : left.filter(({ formId }) => formId === null);
+  const forms = others.length === 0 ? [] : await heldForms({ store });
   const what = placeName(form, target);
   const texts = [
     ended === null
       ? `${what} was not paused.`
       : `${what} is resumed; it was ${pauseText(ended)}. The next poll finds what changed during the pause.`,
     ...others.map((other) => {
-      const { formId } = other;
-      const name = formId === null ? `Target ${target}` : `The form ${formId} in ${target}`;
+      const { formId: id } = other;
+      const paused = forms.find((each) => each.id === id) ?? { id: id ?? '', slug: '', name: '' };
+      const name = placeName(id === null ? null : paused, target);
       return `${name} stays ${pauseText(other)}; to resume it: ${resumeCommand(other, target)}`;
     }),
   ];
@@ -125,7 +127,7 @@ async function findPlaces(
   if (targets.length > 0) return { form, targets };
   throw new MirrorError(
     'USAGE',
-    `No target mirrors the form ${form.slug}: its settings choose others (TARGET_FORMS).`,
+    `No target mirrors the form ${form.slug}: TARGET_FORMS does not select it.`,
   );
 }
 
@@ -149,7 +151,7 @@ function listForms(
   if (app.config.source !== undefined) return app.forms(signal);
   throw new MirrorError(
     'USAGE',
-    `No target that answers holds a form ${wanted}, and the workspace was not asked: FORMS_API_URL and FORMS_API_KEY are not set. Set them, or check the name.`,
+    `No target that answers has a form ${wanted}. The workspace was not asked, because FORMS_API_URL and FORMS_API_KEY are not set. Set them, or check the name.`,
   );
 }
 
@@ -159,4 +161,4 @@ export const placeName = (form: FormIdentity | null, target: string): string =>
 
 /** What every pause means, for the person who has just made one. */
 export const PAUSE_MEANS =
-  'No process writes there any more, and the status of its submissions is not changed. A run under way ends before its next batch, within some seconds (of a sheet within a minute); the rows that it stored stay. You can still erase (forget, purge).';
+  'No process writes there until you resume it, and no status is changed at the source. A run in progress ends before its next batch: within seconds, in a sheet within a minute. The rows that it stored stay. forget and purge still work.';

@@ -67,7 +67,7 @@ function deletedBefore(call: CommandCall, scopes: readonly PurgeScope[], beforeM
     preview: () => purge(true),
     erase: () => purge(false),
     what: (report, isDone) =>
-      `${removedText(report)}, marked deleted before ${before} ${isDone ? 'removed' : 'held'}`,
+      `${removedText(report)}, marked deleted before ${before} ${isDone ? 'removed' : 'to remove'}`,
     question: (reports) =>
       `Remove ${plural(total(reports), 'row')} that ${total(reports) === 1 ? 'was' : 'were'} marked deleted before ${before}? They can't be brought back.`,
     nothing: `No row was marked deleted before ${before}.`,
@@ -83,7 +83,7 @@ function unpicked(call: CommandCall, scopes: readonly PurgeScope[]): Purge {
     what(report, isDone) {
       const labels = leftoversOf(report)?.map(({ id, label }) => `${label} (${id})`) ?? [];
       const rows = plural(report.rows, 'row');
-      return `${rows} with answers in ${labels.join(', ')} ${isDone ? 'removed' : 'held'}`;
+      return `${rows} with answers in ${labels.join(', ')} ${isDone ? 'removed' : 'to remove'}`;
     },
     question(reports) {
       const columns = reports.reduce((sum, { asked }) => sum + asked, 0);

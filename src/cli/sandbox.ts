@@ -54,13 +54,10 @@ function announce(call: CommandCall, sandbox: Sandbox, sheet: SandboxSheet | und
     return;
   }
   const content = `${plural(forms.length, 'form')} and ${plural(store.count(), 'submission')}`;
-  terminal.say(`A sample Forms API with ${content} is listening; Ctrl-C ends it.`);
+  terminal.say(`A sample Forms API with ${content} is listening. Press Ctrl-C to end it.`);
   if (sheet !== undefined)
     terminal.say(`A stand-in for Google Sheets shows its sheet at ${sheet.viewUrl}`);
-  terminal.say(
-    'These lines go into .env, or before a command such as forms-mirror sync --full:',
-    '',
-  );
+  terminal.say('Put these lines into .env, or before a command such as forms-mirror sync:', '');
   const target = Object.entries(sheet?.env ?? {}).map(([name, value]) => `${name}=${value}`);
   terminal.print(`FORMS_API_URL=${url}`, `FORMS_API_KEY=${key}`, "TARGET_FIELDS='*'", ...target);
 }

@@ -53,7 +53,7 @@ export async function requirePicks(
   throw new SettingsError(
     unpicked.map(({ variables: { fields } }) => ({
       variable: fields,
-      message: 'is missing: only fields that you pick leave the source; * picks them all',
+      message: 'is missing: only fields that you select leave the source; * selects all of them',
       example: settingLine(fields, example),
     })),
   );
@@ -161,5 +161,5 @@ function namesOf(forms: readonly Pick<FormIdentity, 'slug'>[]): string {
   // True wherever they were looked for: in the workspace, in targets, or in both.
   if (forms.length === 0) return 'no forms were found';
   const slugs = [...new Set(forms.map(({ slug }) => slug))];
-  return `there is ${slugs.slice(0, 12).join(', ')}${slugs.length > 12 ? ' and more' : ''}`;
+  return `the forms are ${slugs.slice(0, 12).join(', ')}${slugs.length > 12 ? ' and more' : ''}`;
 }

@@ -41,7 +41,7 @@ function printStatus(terminal: Terminal, report: Report): void {
     printForms(terminal, forms, nowMs);
   } else if (targets.every(isKnown)) terminal.print('', 'To begin: forms-mirror sync --full');
   for (const { name } of targets.filter((target) => !isKnown(target))) {
-    const known = 'the table shows only forms of it that a failure is known of here';
+    const known = 'the table shows only those that failed';
     terminal.print(`· ${name}: its forms could not be read, so ${known}`);
   }
   for (const problem of problems) printProblem(terminal, '', problem, nowMs);

@@ -73,7 +73,7 @@ export function printComparison(terminal: Terminal, comparison: Comparison, nowM
     const rows = plural(report.plain.count, 'row');
     terminal.print(`    ${rows} with a plain answer where a hash belongs`);
   }
-  const answers = 'not in the list, and without a clear answer by ID';
+  const answers = 'undecided: not in the list, and not 404 by ID';
   printIds(terminal, answers, report.undecided);
   printIds(terminal, `changed within the last ${span(report.lagging.withinMs)}`, report.lagging);
   for (const line of noticeLines(terminal, name, report.notices)) terminal.print(line);
@@ -90,7 +90,7 @@ function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {
         `in the last ${span(lagging.withinMs)}`
       );
     case 'unproven':
-      return 'not proven that the source was read completely';
+      return 'not proven: the source may not have been read completely';
     case 'different':
       return 'different';
   }

@@ -76,7 +76,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
     for (const { pause, ...copy } of paused)
       if (pause !== null)
         terminal.print(
-          `· ${runName(copy)}: ${pauseText(pause)}: the copy is as of then. To resume: ${pause.command}`,
+          `· ${runName(copy)}: ${pauseText(pause)}: the copy is as of that time. To resume: ${pause.command}`,
         );
     for (const copy of leftovers)
       terminal.print(...noticeLines(terminal, runName(copy), leftoversOf(copy)));
@@ -97,7 +97,7 @@ function waitReporter({ terminal, clock }: Host, name: string) {
     const differ = `${count(differing)} ${differing === 1 ? 'differs' : 'differ'}`;
     const left = duration(untilMs - nowMs);
     terminal.say(
-      `${name}: ${differ}; looking again for ${left} at most, as a run may be on its way (--wait 0 does not wait)`,
+      `${name}: ${differ}; comparing again for at most ${left}, because a run may bring the changes (--wait 0 does not wait)`,
     );
     saidAtMs = nowMs;
   };

@@ -64,7 +64,7 @@ export async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
-const MAY_HAVE_ARRIVED = 'It may have arrived: look for it before you send it again.';
+const MAY_HAVE_ARRIVED = 'The API may have received it: look for it before you send it again.';
 
 /** Where and when a request failed. */
 export interface FailureContext {
@@ -199,7 +199,7 @@ export function notJsonError(
       (isEmpty
         ? `answered ${response.status} with an empty body`
         : 'answered with no JSON, or cut it short'),
-    remedy: 'Check FORMS_API_URL; if it is right, the API is out of order.',
+    remedy: 'Check FORMS_API_URL; if it is right, the API is not working.',
   });
 }
 
@@ -216,7 +216,7 @@ export const tooMuchError = (
     request: request.name,
     status,
     reason,
-    remedy: 'It was not taken apart. Ask the operator of the API what is in it.',
+    remedy: 'It was not read. Ask the operator of the API about this response.',
     retryable: false,
   });
 
@@ -271,7 +271,7 @@ export function refusalError(
       reason: 'not found (404)',
       remedy: isList
         ? "Is FORMS_API_URL the API's base address with its version prefix, and is the form in this key's workspace?"
-        : 'It does not exist, or belongs to another workspace.',
+        : 'It does not exist, or it belongs to another workspace.',
     });
   }
   if (status < 400) {
@@ -294,9 +294,9 @@ export function refusalError(
 type Redirect = Pick<FormsApiFailure, 'reason' | 'remedy'>;
 
 const nowhere = (status: number): Redirect => ({
-  reason: `answered ${status}, which is not an answer, and gave no other address`,
+  reason: `answered ${status} without an address to redirect to`,
   remedy:
-    'Is FORMS_API_URL right? If it is, something between here and the API, such as a cache, is out of order.',
+    'Is FORMS_API_URL right? If it is, something between here and the API, such as a cache, is not working.',
 });
 
 function elsewhere(status: number, header: string, apiKey: string, base: BaseUrl): Redirect {
@@ -306,7 +306,7 @@ function elsewhere(status: number, header: string, apiKey: string, base: BaseUrl
   return {
     reason: `answered with a redirect (${status})${address.includes(apiKey) ? '' : address}`,
     remedy:
-      'It is not followed, as the key would go along. Set FORMS_API_URL to the final base address.',
+      'The redirect is not followed, because the key would be sent along. Set FORMS_API_URL to the final base address.',
   };
 }
 

@@ -264,7 +264,7 @@ function titleOf(
   if (state === 'paused' && pause !== null) return pauseTitle(pause);
   if (state === 'ended') {
     const isGone = (held?.stored.state.goneAtMs ?? null) !== null;
-    return isGone ? 'Gone at the source' : 'No longer chosen';
+    return isGone ? 'Gone at the source' : 'No longer selected';
   }
   if (state !== 'waiting') return STATE_TITLES[state];
   if (sharedCode !== null) return WAITING_TITLES[PROBLEMS[sharedCode].scope];

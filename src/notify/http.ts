@@ -32,7 +32,7 @@ export async function request(
   // `fetch` refuses an address that holds them.
   url.username = url.password = '';
   using stop = new LinkedSignal(signal);
-  const timer = setTimeout(() => stop.abort(new Error('It takes too long.')), TIMEOUT_MS);
+  const timer = setTimeout(() => stop.abort(new Error('No response in time.')), TIMEOUT_MS);
   try {
     const response = await fetch(url, {
       ...(json !== undefined && { method: 'POST', body: JSON.stringify(json) }),

@@ -115,7 +115,7 @@ function reasonOf(error: unknown, setting: string): { why: string; check: string
   const { responseCode, command = '' } = error as SmtpFailure;
   const status = responseCode === undefined ? '' : ` (${responseCode})`;
   if (code === 'EAUTH') return { why: `refuses the user name or password${status}`, check };
-  if (code === 'ENOAUTH') return { why: 'wants a user name and a password', check };
+  if (code === 'ENOAUTH') return { why: 'requires a user name and a password', check };
   if (code === 'EENVELOPE' && command.startsWith('RCPT'))
     return { why: `refuses every address${status}`, check: setting };
   if (code === 'EENVELOPE')

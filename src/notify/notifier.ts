@@ -181,8 +181,8 @@ export function testChannels(settings: ChannelSettings): Promise<ChannelResult[]
       const attempt = await withinTime(sending, TEST_LIMIT_MS, clock);
       stop.abort();
       await transport.close();
-      const problem = attempt === undefined ? 'It takes too long.' : attempt.problem;
-      const text = problem ?? 'A test message was taken.';
+      const problem = attempt === undefined ? 'No response in time.' : attempt.problem;
+      const text = problem ?? 'The test message was accepted.';
       return { channel: transport.name, ok: problem === null, message: text };
     }),
   );

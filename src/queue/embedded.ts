@@ -73,8 +73,7 @@ async function openOrRebuild({ dataDir, clock, logger }: BackendOptions): Promis
   try {
     return await open(directory, clock);
   } catch (err) {
-    const message =
-      'The embedded queue did not open, and is made again. Nothing is lost: the schedule starts afresh.';
+    const message = 'The embedded queue did not open, so it is created again. Nothing is lost.';
     logger.warn({ err, directory }, message);
   }
   try {

@@ -23,7 +23,7 @@ export interface HeldJob {
 
 /** The store says that it is no longer this worker's job, or does not know it. */
 const LOST_JOB =
-  'Stopped, as the queue has given this job to another worker or no longer knows it; the rows written so far stay, and the next run goes on.';
+  'Stopped, as the queue has given this job to another worker or no longer knows it; the rows written so far stay, and the next run continues.';
 
 /**
  * Runs `work` and reports its outcome to BullMQ: resolves to the job's result, or rejects with one of BullMQ's errors.

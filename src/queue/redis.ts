@@ -170,7 +170,7 @@ export function assertSafe(info: string, address: string): void {
   if (policy !== 'noeviction') {
     throw new MirrorError(
       'QUEUE_FAILED',
-      `Redis at ${address} has maxmemory-policy ${policy} and may throw jobs away: set it to noeviction (redis-cli CONFIG SET maxmemory-policy noeviction, and in redis.conf), or use a Redis of its own for the queue.`,
+      `Redis at ${address} has maxmemory-policy ${policy} and may drop jobs: set it to noeviction (redis-cli CONFIG SET maxmemory-policy noeviction, and in redis.conf), or use a Redis of its own for the queue.`,
       { retryable: false },
     );
   }

@@ -61,7 +61,7 @@ export function readMarking(reader: SettingsReader): MarkSettings | undefined {
   if (from.includes(status)) {
     reader.complain(
       'MARK_FROM',
-      `holds ${status}, which is MARK_STATUS itself: name the statuses to mark from`,
+      `holds ${status}, which is MARK_STATUS itself: name the statuses that may be changed`,
     );
   }
   return { status, from };
@@ -206,7 +206,7 @@ const NO_CHECKS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 export function uncheckedCertificates({ variables }: SettingsReader): SettingProblem[] {
   if (variables.get(NO_CHECKS)?.value !== '0') return [];
   const message =
-    'is 0, so that no certificate is checked and another server could take the place of any: take it away, and name the file of an authority of your own';
+    'is 0, so no certificate is checked and another server could pose as any host: remove it, and name the certificate file of your own authority';
   const example = 'NODE_EXTRA_CA_CERTS=/etc/ssl/authority.pem';
   return [{ variable: NO_CHECKS, message, example }];
 }

@@ -114,7 +114,7 @@ export class SettingsReader {
       const isSame = value === secret.text && value.length >= 6;
       return settingOf(name).secret !== true && (isSame || (isIn && looksLikeKey(secret.text)));
     });
-    return other && `holds the value of ${other.variable}, which belongs nowhere else`;
+    return other && `contains the value of ${other.variable}, which must not be used anywhere else`;
   }
 
   #text(name: SettingName, variable: string): string | undefined {

@@ -109,15 +109,15 @@ export function leftoverNotices(
     ...notice(
       'UNPICKED_ANSWERS',
       unselectedFields(joining, held),
-      'answers, though the fields are no longer selected.',
+      'answers, although the fields are no longer selected.',
     ),
     ...notice(
       'PLAIN_ANSWERS',
       plainFields(joining, isChosen, held),
-      `plain answers from before hashing was switched on: ${isGone ? 'the form is gone at the source' : 'the form is no longer chosen'}, so no run hashes them.`,
+      `plain answers from before hashing was switched on: ${isGone ? 'the form is gone at the source' : 'the form is no longer selected'}, so no run hashes them.`,
       isGone
         ? ''
-        : 'To hash what the source still has, choose the form again and run forms-mirror sync --full. ',
+        : 'To hash what the source still has, select the form again and run forms-mirror sync --full. ',
     ),
   ];
 }

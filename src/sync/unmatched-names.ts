@@ -291,9 +291,9 @@ export function unmatchedMessage({ name: written, kind, nearest }: UnmatchedName
         : `names ${name}, and that form has no field with this ID${hint}`;
     }
     case 'unchosen':
-      return `names ${name}, and no form with it is mirrored: add one to TARGET_FORMS, or take it out`;
+      return `names ${name}, and no form that it names is mirrored: add one to TARGET_FORMS, or remove the name`;
     case 'unpicked':
-      return `names ${name}, and none of the picked fields is meant by it: pick it, or take it out`;
+      return `names ${name}, and no selected field has this name: select the field, or remove the name`;
   }
 }
 

@@ -75,13 +75,13 @@ export function spend({ source, form, sink }: Work, pageSize = PAGE): void {
 /** Why a run has no proof that it saw everything (L3): each reason is a sentence for a person. */
 const REASONS = {
   MOVING: 'the form changes faster than it can be read',
-  CONTRADICTION: 'the list shows another number of submissions than it says',
+  CONTRADICTION: 'the list shows another number of submissions than its total',
   UNPROVEN: 'the list changes each time it is read, and cannot be divided by date',
   HIDES: 'the list hides submissions that the source has when they are asked for by ID',
   FOREIGN: 'the list shows submissions of other forms: formId is ignored',
   MIXED:
     'its submissions do not name their form, and nothing proves that each form has a list of its own: formId may be ignored',
-  REQUESTS: 'it would take more requests than the form is worth; the next run goes on',
+  REQUESTS: 'the run has used up its requests; the next run continues',
 } as const;
 
 /** Ends a run: the submissions it saw are stored, and nothing is claimed. */

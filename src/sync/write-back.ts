@@ -171,7 +171,7 @@ function failureOf(writing: Writing, refused: number, failed: number): MirrorErr
   const isEnd = isHopeless(writing);
   if (first === undefined || (failed === 0 && isAnyWritten && !isEnd)) return null;
   const many = plural(refused + failed, 'submission');
-  const others = isEnd ? 'the others were not tried' : 'no other was held up';
+  const others = isEnd ? 'the others were not tried' : 'all others were tried';
   const begin = isEnd ? 'Write-back stopped: ' : '';
   const what = `${begin}${many} could not be set to ${writing.rule.to}; ${others}. The first: ${first.reason}`;
   const code = failed > 0 ? 'FORMS_FAILED' : 'FORMS_REFUSED';

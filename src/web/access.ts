@@ -97,7 +97,8 @@ const isOpen = ({ url }: FastifyRequest): boolean => OPEN_PATHS.has(url.split('?
 function guardByHost(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     if (isOpen(request) || isLocalHostHeader(request.headers.host)) return undefined;
-    const text = 'This page answers to localhost only. Set ADMIN_PASSWORD to reach it by a name.';
+    const text =
+      'Without ADMIN_PASSWORD, this page answers only at localhost. Set ADMIN_PASSWORD to open it under another name.';
     return reply.code(421).type('text/plain').send(text);
   });
 }
@@ -152,8 +153,7 @@ function refuse(reply: FastifyReply): FastifyReply {
 }
 
 function refuseForNow(reply: FastifyReply, seconds: number): FastifyReply {
-  const text =
-    'Too many wrong passwords came from this address. The right one is admitted at once.';
+  const text = 'Too many wrong passwords came from this address. The right one is still accepted.';
   // Each further guess costs a connection.
   const headers = { 'retry-after': String(seconds), connection: 'close' };
   return reply.code(429).headers(headers).type('text/plain').send(text);

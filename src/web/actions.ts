@@ -140,9 +140,8 @@ const ordered = z.object({
 const posted = z.object({ token: z.string(), order: z.string(), compare: z.string().optional() });
 
 const REFUSED = {
-  password:
-    'Set ADMIN_PASSWORD to act from here: without it, no request that came through a proxy may change anything.',
-  site: 'This did not come from the status page itself, so nothing was done. A proxy has to pass on Host as the browser sent it.',
+  password: 'Set ADMIN_PASSWORD to use the actions of this page through a proxy.',
+  site: 'This request did not come from the status page, so nothing was done. If a proxy is in front of it, the proxy must pass on Host.',
   token:
     'The page was open for too long, or the program was restarted, so nothing was done. Go back, reload the page and try again.',
   order: 'There is no such action.',

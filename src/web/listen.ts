@@ -51,7 +51,7 @@ function cannotListen(error: unknown, { host, port, variable, what }: ListenPlac
   const code = errorCode(error);
   const reason =
     code === 'EADDRINUSE'
-      ? `${variable} ${port} of HOST ${host} is taken by another program, maybe another forms-mirror. Stop that one, or choose another port: ${variable}=${port < 65_535 ? port + 1 : 8_080}`
+      ? `${variable} ${port} of HOST ${host} is taken by another program, perhaps another forms-mirror. Stop it, or choose another port: ${variable}=${port < 65_535 ? port + 1 : 8_080}`
       : `HOST ${host} with ${variable} ${port} does not open (${code ?? 'no reason was given'}). HOST has to be an address of this machine (HOST=127.0.0.1 for this machine only, HOST=0.0.0.0 for all its addresses), and ${variable} 1024 or more.`;
   return new MirrorError('SETTINGS', `${what} cannot listen: ${reason}`, { cause: error });
 }

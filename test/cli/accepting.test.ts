@@ -58,7 +58,7 @@ describe('accepting held deletions', () => {
   it('L8: is refused at once where more is held by now than the person saw', async () => {
     const { act, begun } = mirrorOf({ a: 90 });
     expect(await act({ count: 30 })).toEqual([
-      { ok: false, text: expect.stringContaining('90 deletions are held by now') },
+      { ok: false, text: expect.stringContaining('90 deletions are held now') },
     ]);
     expect(begun).toEqual([]);
     // Some came back: those that are held now, and no more.
@@ -72,7 +72,7 @@ describe('what jobs do', () => {
     const targets = Array.from({ length: 40 }, (_, n) => [`t${n}`, 0]);
     const { act } = mirrorOf(Object.fromEntries(targets), { isUnderWay: true });
     expect(await act({ do: 'compare', form: null, target: null })).toEqual([
-      { ok: true, text: '1 form in 40 targets: such a run is under way, or about to begin.' },
+      { ok: true, text: '1 form in 40 targets: such a run is in progress, or about to begin.' },
     ]);
   });
 

@@ -20,7 +20,7 @@ describe('check --alert', () => {
       STATUS_URL: 'https://mirror.example.com',
     });
     expect(stdout).toMatch(
-      /^✓ test message: webhook \(plain JSON, 127\.0\.0\.1:\d+\): A test message was taken\.\n✓ test message: e-mail \(127\.0\.0\.1, to 1 address\): A test message was taken\.$/m,
+      /^✓ test message: webhook \(plain JSON, 127\.0\.0\.1:\d+\): The test message was accepted\.\n✓ test message: e-mail \(127\.0\.0\.1, to 1 address\): The test message was accepted\.$/m,
     );
     expect(stdout).not.toContain('S3CRET');
     expect(code).toBe(0);

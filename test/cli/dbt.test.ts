@@ -105,7 +105,7 @@ describe('export --dbt', () => {
   });
 
   it.each([
-    [{}, [], 'holds no form yet'],
+    [{}, [], 'has no form yet'],
     [{ TARGETS: 'a,b', TARGET_B_URL: 'sqlite:/nowhere/b.sqlite' }, [], '(a, b)'],
     [{}, ['--target', 'nowhere'], 'There is no target nowhere'],
     [
@@ -114,7 +114,7 @@ describe('export --dbt', () => {
         SHEETS_EMULATOR_URL: 'http://127.0.0.1:1',
       },
       [],
-      'tables of a database',
+      'no target here is a database',
     ],
   ])('with %j %j says what to do', async (settings, args, said) => {
     const { env } = await openPlace({ submissions: 1 });

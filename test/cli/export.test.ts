@@ -263,7 +263,7 @@ describe('export', () => {
     expect(await json('explain', id)).toMatchObject({ targets: [{ claim: shown }] });
     const claim = `submissions and statuses as of ${exact(shown.submissionsAsOf ?? '')}, answers as of ${exact(shown.answersAsOf ?? '')}`;
     expect((await runCli(['explain', id], place.env)).stdout).toContain(
-      `of its form here: ${claim}\n`,
+      `its form here: ${claim}\n`,
     );
     expect((await runCli(['export', slug], place.env)).stderr).toContain(` rows; ${claim}.\n`);
   });
@@ -314,7 +314,7 @@ describe('export', () => {
     const two = { ...env, TARGETS: 'one,two', TARGET_TWO_URL: `sqlite:${place.file}2` };
     expect((await runCli(['export', SLUG], two)).code).toBe(0);
     const empty = await runCli(['export', SLUG, '--target', 'two'], two);
-    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('holds no form yet') });
+    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('has no form yet') });
     expect((await runCli(['sync', '--target', 'two'], two)).code).toBe(0);
     const both = await runCli(['export', SLUG], two);
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('(one, two)') });

@@ -77,7 +77,7 @@ describe('L18: forget', () => {
     const dry = await runCli(['forget', id, '--dry-run'], env);
     expect(dry).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('1 row held'),
+      stdout: expect.stringContaining('1 row to remove'),
     });
     const unasked = await runCli(['forget', id], env);
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
@@ -155,7 +155,7 @@ describe('L18: forget', () => {
     store.distort(id, { formId: other?.id });
     const all = { ...env, TARGET_FORMS: '*' };
     const dry = await runCli(['forget', id, '--dry-run'], all);
-    expect(dry.stdout).toContain('1 row held');
+    expect(dry.stdout).toContain('1 row to remove');
     const forgot = await runCli(['forget', id, '--yes', '--json'], all);
     expect([forgot.code, json(forgot.stdout)]).toMatchObject([
       0,
@@ -189,7 +189,7 @@ describe('L18: forget', () => {
     const identity = { id: stored?.state.formId ?? '', slug: '', name: '' };
     const writer = await store.open(identity, 'write');
     const running = startCli(['forget', id, '--yes'], env);
-    await vi.waitFor(() => expect(running.stdout.text).toContain('1 row held'), {
+    await vi.waitFor(() => expect(running.stdout.text).toContain('1 row to remove'), {
       timeout: 60_000,
     });
     expect(held()).toBe(1);

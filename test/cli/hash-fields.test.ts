@@ -105,7 +105,7 @@ describe('TARGET_HASH_FIELDS', () => {
     };
     const { code, stderr } = await runCli(['sync'], unpicked);
     expect(code).toBe(2);
-    expect(stderr).toContain(`names ${mail}, and none of the picked fields is meant by it`);
+    expect(stderr).toContain(`names ${mail}, and no selected field has this name`);
     expect(stderr).toContain(`Example: TARGET_FIELDS='…,${mail}'`);
     const two = {
       ...unpicked,
@@ -243,7 +243,7 @@ describe('hashing switched on over a plain copy', () => {
     expect((await runCli(['check'], hashing)).code).toBe(0);
   });
 
-  it.each(['no longer chosen', 'gone at the source'])(
+  it.each(['no longer selected', 'gone at the source'])(
     'L11, L17: every surface names plain answers of a form that is %s, and purge --unpicked empties them',
     async (what) => {
       const place = await open();
@@ -290,7 +290,7 @@ describe('hashing switched on over a plain copy', () => {
     },
   );
 
-  it('L18: purge --unpicked leaves alone what a form that is no longer chosen holds in hashes, or in plain text on purpose', async () => {
+  it('L18: purge --unpicked leaves alone what a form that is no longer selected holds in hashes, or in plain text on purpose', async () => {
     const place = await open();
     const { mail } = place;
     const env = { ...place.env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: mail };

@@ -63,7 +63,10 @@ describe('a key in the wrong setting', () => {
     const key = SOURCE.FORMS_API_KEY;
     for (const name of ['DATA_DIR', 'HOST', 'TARGETS', 'NO_PROXY', 'TARGET_FORMS', 'HTTPS_PROXY']) {
       expect(problemsOf({ ...SOURCE, [name]: key })).toMatchObject([
-        { variable: name, message: 'holds the value of FORMS_API_KEY, which belongs nowhere else' },
+        {
+          variable: name,
+          message: 'contains the value of FORMS_API_KEY, which must not be used anywhere else',
+        },
       ]);
     }
     for (const name of ['DATA_DIR', 'HOST', 'GOOGLE_APPLICATION_CREDENTIALS', 'TARGETS']) {

@@ -65,7 +65,7 @@ describe('pause and resume', () => {
     const resumed = await runCli(['resume'], env);
     expect(resumed.stdout).toMatch(/✓ Target default is resumed/);
     expect(resumed.stdout).toMatch(
-      /✓ The form \S+ in default stays paused since .*; to resume it: forms-mirror resume --form/,
+      /✓ \S+ in default stays paused since .*; to resume it: forms-mirror resume --form/,
     );
     expect((await runCli(['resume'], env)).stdout).toMatch(/✓ Target default was not paused/);
   });
@@ -108,7 +108,7 @@ describe('pause and resume', () => {
       expect.stringContaining('customer-feedback in default is resumed'),
     ]);
     const again = await runCli(['pause', '--form', 'customer-feedback'], others);
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('choose others')]);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('does not select it')]);
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
   });
 
@@ -156,7 +156,7 @@ describe('pause and resume', () => {
     const { FORMS_API_URL: _, FORMS_API_KEY: __, ...targetOnly } = env;
     const { code, stderr } = await runCli(['pause', '--form', 'x'], targetOnly);
     expect(code).toBe(2);
-    expect(stderr).toContain('the workspace was not asked');
+    expect(stderr).toContain('The workspace was not asked');
     expect(stderr).not.toContain('has none');
   });
 });

@@ -33,7 +33,9 @@ describe('settings that match nothing', () => {
     const { env } = await openPlace({ submissions: 30 });
     const { code, stdout, stderr } = await runCli(['forms'], { ...env, TARGET_FORMS: 'nosuch' });
     expect([code, stdout.includes('customer-feedback')]).toEqual([2, true]);
-    expect(stderr).toContain('TARGET_FORMS names nosuch, and there is no such form: there is ');
+    expect(stderr).toContain(
+      'TARGET_FORMS names nosuch, and there is no such form: the forms are ',
+    );
     expect(stderr).not.toContain('did you mean');
   });
 
@@ -47,7 +49,7 @@ describe('settings that match nothing', () => {
     const { code, stderr } = await runCli(['sync'], wrong);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'TARGET_FIELDS names prihlaska-na-pozici:*, and no form with it is mirrored',
+      'TARGET_FIELDS names prihlaska-na-pozici:*, and no form that it names is mirrored',
     );
     expect(stderr).toContain(`Example: TARGET_FORMS='…,prihlaska-na-pozici'`);
     expect(() => rows('SELECT * FROM customer_feedback')).toThrow(/no such table|unable to open/);
@@ -138,7 +140,7 @@ describe('an argument that matches nothing', () => {
   it('--form nosuch names the forms that there are, and none as meant', async () => {
     const { env } = await openPlace({ submissions: 30 });
     const { code, stderr } = await runCli(['sync', '--form', 'nosuch'], env);
-    expect([code, stderr.includes('There is no form nosuch: there is ')]).toEqual([2, true]);
+    expect([code, stderr.includes('There is no form nosuch: the forms are ')]).toEqual([2, true]);
     expect(stderr).not.toContain('Did you mean');
     const near = await runCli(['sync', '--form', 'custmer-feedback'], env);
     expect(near.stderr).toContain('Did you mean customer-feedback?');

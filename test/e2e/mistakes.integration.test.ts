@@ -123,7 +123,7 @@ const MISTAKES: readonly Mistake[] = [
     name: 'a secret pasted into the wrong variable',
     env: { TARGET_URL: SECRETS['the wrong key'], FORMS_API_URL: KEY },
     exit: 2,
-    says: /FORMS_API_URL holds the value of FORMS_API_KEY.*Example: FORMS_API_URL=https:/,
+    says: /FORMS_API_URL contains the value of FORMS_API_KEY.*Example: FORMS_API_URL=https:/,
   },
   {
     name: 'an address without TLS',

@@ -64,7 +64,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     expectPrivate(dataDir, control);
     chmodSync(dataDir, 0o777);
     const status = await place.run(['status']);
-    expect(status.stderr).toContain('DATA_DIR was open to other users of this machine');
+    expect(status.stderr).toContain('Other users of this machine could open DATA_DIR');
     expectPrivate(dataDir, control);
     const check = await place.run(['check']);
     expect(check.stderr).not.toContain('other users');

@@ -149,7 +149,7 @@ describe.skipIf(postgresMissing())('L17: PostgreSQL', () => {
       'that became read-only',
       'ALTER USER ROLE SET default_transaction_read_only = on',
       'ALTER USER ROLE RESET default_transaction_read_only',
-      /takes no writes.*read only/,
+      /accepts no writes.*read only/,
     ],
   ])('%s', async (_, broken, mended, words) => {
     const { targetUrl, sql } = await openRole();

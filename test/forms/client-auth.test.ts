@@ -117,7 +117,7 @@ describe('an address that is not the API', () => {
       });
       const error = await errorOf(makeClient(server.url).getForm('f1'));
       expect(error).toMatchObject({ code: 'FORMS_REDIRECT', status });
-      expect(error.message).toContain(`to ${elsewhere.url}/forms/f1. It is not followed`);
+      expect(error.message).toContain(`to ${elsewhere.url}/forms/f1. The redirect is not followed`);
       expect(error.message).not.toContain('t0ken');
       expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
     },
@@ -138,8 +138,8 @@ describe('an address that is not the API', () => {
     });
     const error = await errorOf(makeClient(server.url).getForm('f1'));
     expect(error.message).toBe(
-      `Forms API, GET /forms/f1: answered ${status}, which is not an answer, and gave no other address. ` +
-        'Is FORMS_API_URL right? If it is, something between here and the API, such as a cache, is out of order.',
+      `Forms API, GET /forms/f1: answered ${status} without an address to redirect to. ` +
+        'Is FORMS_API_URL right? If it is, something between here and the API, such as a cache, is not working.',
     );
   });
 

@@ -254,7 +254,7 @@ describe('GET /submissions/:id', () => {
     const error = await errorOf(client.getSubmission('sub_999'));
     expect(error).toMatchObject({ code: 'FORMS_NOT_FOUND', status: 404 });
     expect(error.message).toBe(
-      'Forms API, GET /submissions/sub_999: not found (404). It does not exist, or belongs to another workspace.',
+      'Forms API, GET /submissions/sub_999: not found (404). It does not exist, or it belongs to another workspace.',
     );
   });
 });

@@ -51,7 +51,7 @@ describe('a proxy that opens no way', () => {
       'the proxy of HTTPS_PROXY did not connect to forms.test:443 (403)',
       1,
     ],
-    ['HTTP/1.1 407 Who\r\n\r\n', 'or wants them (407)', 1],
+    ['HTTP/1.1 407 Who\r\n\r\n', 'or requires them (407)', 1],
     // It would lead elsewhere.
     [
       'HTTP/1.1 302 Found\r\nLocation: http://evil.test/\r\nContent-Length: 0\r\n\r\n',

@@ -315,7 +315,7 @@ describe('submit is repeated only when nothing can have come of it', () => {
     await using server = await OddServer.start((_request, response) => misbehave(response));
     const error = await errorOf(makeClient(server.url).submit('f', ANSWERS));
     expect(error).toMatchObject({ code, retryable: false });
-    expect(error.message).toContain('It may have arrived');
+    expect(error.message).toContain('The API may have received it');
     expect(server.requests).toHaveLength(1);
   });
 

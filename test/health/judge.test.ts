@@ -325,7 +325,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'failures cannot be kept: the forms are well',
     { dataDir: 'DATA_DIR (/data) cannot be written.' },
-    'failed: Failures cannot be kept | all [DATA_DIR error]',
+    'failed: Failures cannot be recorded | all [DATA_DIR error]',
   ],
   [
     'all forms are stale: reported once',
@@ -422,12 +422,12 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
       isChosen: (_, { id }) => id !== 'frm_a',
       a: { ...fails('TARGET_FULL'), tally: { held: 9 } },
     },
-    'ok | a ended: No longer chosen; claims 20 s, 20 s, 2 h except for 9 held deletions',
+    'ok | a ended: No longer selected; claims 20 s, 20 s, 2 h except for 9 held deletions',
   ],
   [
     'the newest plan no longer has a form',
     { plan: planOf([FORM_B], 10_000) },
-    'ok | a ended: No longer chosen',
+    'ok | a ended: No longer selected',
   ],
   [
     'a run is later than our plan: another process has a newer one',
@@ -437,7 +437,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'all forms have ended',
     { isChosen: () => false },
-    'ended: Nothing is mirrored any more | both ended: No longer chosen',
+    'ended: Nothing is mirrored any more | both ended: No longer selected',
   ],
   [
     'nothing was copied yet',

@@ -144,7 +144,7 @@ describe('a webhook', () => {
       {
         channel: 'webhook (plain JSON, hooks.test)',
         ok: true,
-        message: 'A test message was taken.',
+        message: 'The test message was accepted.',
       },
     ]);
     expect(delivered(webhook)).toEqual(['ok TEST']);
@@ -348,7 +348,7 @@ forms-mirror, 2026-05-12 09:30:00 UTC`,
       'no safe connection',
     );
     expect(smtp.mails).toEqual([]);
-    expect(await tested(mail(smtp, { login: LOGIN }))).toBe('A test message was taken.');
+    expect(await tested(mail(smtp, { login: LOGIN }))).toBe('The test message was accepted.');
   });
 
   it('that is refused says why, without the password', async () => {

@@ -216,7 +216,7 @@ export async function planCommit(
     }
     const met = split(laid.obstructed, place, new Map([['s:removed', serial] as const]));
     if (met.blocked.length > 0) {
-      const why = `The source has it no more, and ${blockedReason(met, headers)}`;
+      const why = `The source no longer has it, and ${blockedReason(met, headers)}`;
       list('undecided', before, why, met.blocked);
       continue;
     }

@@ -130,7 +130,7 @@ function rowsWithoutId({ title }: FormTab, rows: readonly number[]): TargetNotic
       rows: rows.slice(0, MOST_NAMED).map((row) => row + 1),
       message:
         `On the tab "${title}" ${count(rows.length)} ${have} lost ${their} submission ID: ${listed(rows.map((row) => `row ${row + 1}`))}. ` +
-        'The values there stay and are no longer kept up to date; a submission that the source has is written again, in a row of its own.',
+        'The values there stay, and are no longer updated. If the source still has the submission, it is written again in a new row.',
       remedy:
         'Move your notes to the row that shows the submission now, and delete the one without an ID; or bring the ID back ' +
         '(Edit › Undo, or File › Version history) and delete the new row.',

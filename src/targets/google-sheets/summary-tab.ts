@@ -172,7 +172,7 @@ function headOf(sheetId: number, { isCut }: SummaryPlan): Request[] {
   const lines = [
     'Summary',
     'Counted live by formulas over the forms’ tabs; submissions that are marked as removed do not count. Rename, sort and move columns there as you like.',
-    'Questions are listed whose answers repeat, as choices do; the API does not say which they are. An answer of several choices in one text is an answer of its own.',
+    'Shown are questions whose answers repeat, because the API does not say which questions have choices. Several choices in one text count as one answer.',
     isCut
       ? `Shown are the first ${MAX_FORMS} forms, in the order of their tabs.`
       : 'This tab is rewritten by forms-mirror when forms or questions change: notes here may be overwritten.',

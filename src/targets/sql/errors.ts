@@ -24,7 +24,7 @@ export interface Refusal {
 /** Rows that were written and are not there as written. */
 export class Swallowed extends Error {
   constructor(table: string) {
-    super(`a trigger of the table ${table} swallows or changes rows`);
+    super(`a trigger of the table ${table} discards or changes rows`);
   }
 }
 
@@ -33,12 +33,12 @@ const MEANINGS = {
   login: ['TARGET_DENIED', 'the server refuses the user or the password', ''],
   noPassword: [
     'TARGET_DENIED',
-    'the server wants a password, and the target URL has none',
+    'the server requires a password, and the target URL has none',
     'Write it into the target URL; special characters must be percent-encoded (@ is %40, / is %2F).',
   ],
   unknownLogin: [
     'TARGET_DENIED',
-    'the server wants a way of logging in that this program does not know',
+    'the server requires an authentication method that this program does not support',
     '',
   ],
   right: ['TARGET_DENIED', 'the user may not do this there', ''],
@@ -47,13 +47,13 @@ const MEANINGS = {
   noTls: ['TARGET_DENIED', 'the server does not speak TLS, which the target URL asks for', ''],
   readOnly: [
     'TARGET_DENIED',
-    'the server takes no writes: it is a replica or was set to read only',
+    'the server accepts no writes: it is a replica or was set to read only',
     'Put the address of the primary into the target URL.',
   ],
   full: [
     'TARGET_FULL',
     "the server's disk, or a table, is full",
-    'Make room; the next run goes on where this one ended.',
+    'Make room. The next run continues where this one ended.',
   ],
   schema: [
     'TARGET_FAILED',
@@ -73,7 +73,7 @@ const MEANINGS = {
   tooLong: ['TARGET_FAILED', 'a statement took longer than the server allows', ''],
   inTheWay: [
     'TARGET_FAILED',
-    'the transaction got in the way of another one',
+    'the transaction conflicted with another one',
     'The next run tries again.',
   ],
   damaged: [
@@ -90,7 +90,7 @@ const MEANINGS = {
   lost: [
     'TARGET_UNREACHABLE',
     'the connection to the server was lost',
-    'Nothing of the last batch was stored unless it was complete; the next run goes on.',
+    'The last batch was stored completely or not at all. The next run continues.',
   ],
   starting: [
     'TARGET_UNREACHABLE',

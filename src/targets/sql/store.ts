@@ -90,7 +90,7 @@ export class SqlStore implements Store {
       await tx.run(`CREATE TABLE ${table} (id ${dialect.types.key} PRIMARY KEY)`);
       await tx.run(`DROP TABLE ${table}`);
     });
-    const answers = `${dialect.product} ${textOf(row?.['version'])} answers, and tables can be made there`;
+    const answers = `${dialect.product} ${textOf(row?.['version'])} answers, and tables can be created there`;
     const what = isOurs ? answers : `${answers}; it holds no form yet`;
     return [{ what, isOk: true, remedy: null }];
   }

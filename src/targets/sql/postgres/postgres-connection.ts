@@ -31,7 +31,7 @@ export const postgresDriver = (url: string, schema: string): Driver => ({
     async canBeMade(session) {
       const may = "SELECT 1 WHERE has_database_privilege(current_database(), 'CREATE')";
       if ((await session.query(may)).length > 0)
-        return `The schema ${schema} does not exist yet; it can be made`;
+        return `The schema ${schema} does not exist yet; it can be created`;
       throw Object.assign(new Error('no right'), { code: '42501' });
     },
     async make(session) {

@@ -45,7 +45,7 @@ export const sqliteDriver = (path: string, clock: Clock): Driver => ({
       let folder = dirname(path);
       while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
       accessSync(folder, constants.W_OK | constants.X_OK);
-      return `The file does not exist yet; it can be made in ${folder}`;
+      return `The file does not exist yet; it can be created in ${folder}`;
     },
     /** A new file is for this user only; its owner may give it to others. */
     async make() {

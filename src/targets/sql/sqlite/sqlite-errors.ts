@@ -29,7 +29,7 @@ const described = describerOf({
       [13, 4874, 'ENOSPC'],
       'TARGET_FULL',
       'the disk is full',
-      'Make room; the next run goes on where this one ended.',
+      'Make room. The next run continues where this one ended.',
     ],
     [
       [BUSY, LOCKED],
