@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
 import { count, plural, span } from '../base/format.ts';
@@ -19,7 +18,7 @@ const GROUP_MS = 5 * 60_000;
 export const deliveredSchema = z.object({
   incidents: z.record(
     z.string(),
-    z.object({ code: z.string(), title: z.string(), atMs: z.number(), thread: z.string() }),
+    z.object({ code: z.string(), title: z.string(), atMs: z.number() }),
   ),
   rejected: z.record(z.string(), z.object({ count: z.number(), atMs: z.number() })),
   /** When a message of a kind about forms was last delivered. */
@@ -33,13 +32,10 @@ interface Announcement extends Place {
   readonly id: string;
   readonly status: 'firing' | 'repeated' | 'resolved';
   readonly problem: Pick<Incident, 'code' | 'level' | 'title' | 'message' | 'remedy' | 'command'>;
-  readonly fromMs: number;
   /** How long the problem lasted. */
   readonly lastedMs: number;
-  /** Of the message that opened the thread; null: this one does. */
-  readonly thread: string | null;
   /** Records this delivery. */
-  readonly note: (thread: string) => void;
+  readonly note: () => void;
 }
 
 /** See {@link dueMessages}. */
@@ -89,14 +85,7 @@ function ofIncident(
 ): Announcement[] {
   const { form, target, fromMs, goneMs, isDue, isExplained } = incident;
   const before = delivered[id];
-  const about = {
-    id,
-    form,
-    target,
-    fromMs,
-    lastedMs: (goneMs ?? nowMs) - fromMs,
-    thread: before?.thread ?? null,
-  };
+  const about = { id, form, target, lastedMs: (goneMs ?? nowMs) - fromMs };
   if (goneMs !== null) {
     if (before === undefined || !isOver(incident, nowMs)) return [];
     const problem = { ...incident, ...before, message: '', remedy: null, command: null };
@@ -107,8 +96,8 @@ function ofIncident(
   // Most forms that are gone were deleted on purpose: that is not repeated.
   if (before !== undefined && (code === 'FORM_GONE' || !hasPassed(before.atMs, REPEAT_MS, nowMs)))
     return [];
-  const note = (thread: string): void => {
-    delivered[id] = { code, title, atMs: nowMs, thread };
+  const note = (): void => {
+    delivered[id] = { code, title, atMs: nowMs };
   };
   const status = before === undefined ? 'firing' : 'repeated';
   return [{ ...about, status, problem: incident, note }];
@@ -137,15 +126,13 @@ function ofRejected(
   const note = (): void => {
     delivered[key] = { count: all, atMs: nowMs };
   };
-  const about = { form, target, fromMs: nowMs, lastedMs: 0, thread: null, note };
-  return [{ id: `rejected\n${key}`, status: 'firing', problem, ...about }];
+  const id = `rejected\n${key}`;
+  return [{ id, form, target, lastedMs: 0, status: 'firing', problem, note }];
 }
 
 function dueOf(members: readonly Announcement[], delivered: Delivered, options: DueOptions): Due {
   const { nowMs, link, onTaken } = options;
   const [first] = members as [Announcement];
-  const earlier = members.find((each) => each.thread !== null);
-  const thread = earlier?.thread ?? threadOf(first);
   const targets = new Set(members.map(({ target }) => target));
   return {
     key: [first.status, ...members.map(({ id }) => id)].join('\n\n'),
@@ -155,21 +142,15 @@ function dueOf(members: readonly Announcement[], delivered: Delivered, options: 
       code: first.problem.code,
       link,
       target: targets.size === 1 ? first.target : null,
-      thread,
-      opens: members.every((each) => each.thread === null),
       atMs: nowMs,
     },
     taken: () => {
-      for (const { note } of members) note(thread);
+      for (const { note } of members) note();
       if (first.form !== null) delivered.kinds[kindOf(first)] = nowMs;
       onTaken();
     },
   };
 }
-
-/** A name that gives nothing away, and stays the same when the message is tried again. */
-const threadOf = ({ id, fromMs }: Announcement): string =>
-  `${createHash('sha256').update(id).digest('hex').slice(0, 16)}.${fromMs}`;
 
 const worstLevel = (members: readonly Announcement[]): 'error' | 'warning' =>
   members.some(({ problem }) => problem.level === 'error') ? 'error' : 'warning';

@@ -52,13 +52,15 @@ const POLICY: RetryPolicy = {
   maxDelayMs: 60_000,
   maxServerDelayMs: 120_000,
 };
-/** A message that was given up rests so long, then twice as long each time. */
-const REST_MS = 10 * 60_000;
-const LONGEST_REST_MS = 80 * 60_000;
+/** A message that was tried so often is tried again after such a rest, one that was refused after a longer one. */
+const REST_MS = 5 * 60_000;
+const REFUSED_REST_MS = 10 * 60_000;
 /** How long a stop waits for the message under way. */
 export const STOP_MS = 2_000;
 
-interface Rest {
+/** A message that was not taken. */
+interface Failed {
+  readonly times: number;
   readonly untilMs: number;
   readonly restMs: number;
   /** The message itself was refused, not the receiver away. */
@@ -75,9 +77,8 @@ export class Channel {
   readonly #feed: Feed;
   readonly #options: ChannelOptions;
   readonly #stopping = new AbortController();
-  /** Messages that were given up, by key: until when they rest. */
-  readonly #resting = new Map<string, Rest>();
-  #tried = { key: '', times: 0 };
+  /** By key. */
+  readonly #failed = new Map<string, Failed>();
   #sending: Promise<void> | undefined;
   #problem: string | null = null;
 
@@ -112,7 +113,7 @@ export class Channel {
   #next(): Due | undefined {
     if (this.#stopping.signal.aborted) return undefined;
     const due = this.#feed();
-    if (due.length === 0) this.#resting.clear();
+    if (due.length === 0) this.#failed.clear();
     return due.find(({ key }) => !this.#isResting(key));
   }
 
@@ -123,38 +124,33 @@ export class Channel {
       if (attempt.taken) this.#taken(next);
       if (signal.aborted) return;
       this.#note(attempt.problem);
-      if (!attempt.taken) await this.#failed(next.key, attempt);
+      if (!attempt.taken) await this.#rest(next.key, attempt);
     }
   }
 
   #taken(due: Due): void {
     due.taken();
-    this.#tried = { key: '', times: 0 };
+    this.#failed.delete(due.key);
     // It takes messages again: those given up during an outage are tried again now.
-    for (const [key, { isRefused }] of this.#resting) if (!isRefused) this.#resting.delete(key);
+    for (const [key, { isRefused }] of this.#failed) if (!isRefused) this.#failed.delete(key);
   }
 
   #isResting(key: string): boolean {
-    const rest = this.#resting.get(key);
-    if (rest === undefined) return false;
-    const leftMs = rest.untilMs - this.#options.clock.now();
+    const { untilMs, restMs } = this.#failed.get(key) ?? { untilMs: 0, restMs: 0 };
+    const leftMs = untilMs - this.#options.clock.now();
     // The clock may have been set back.
-    return leftMs > 0 && leftMs <= rest.restMs;
+    return leftMs > 0 && leftMs <= restMs;
   }
 
-  async #failed(key: string, { retry, waitMs }: Attempt & { taken: false }): Promise<void> {
+  async #rest(key: string, { retry, waitMs }: Attempt & { taken: false }): Promise<void> {
     const { clock, random = Math.random } = this.#options;
-    const times = this.#tried.key === key ? this.#tried.times + 1 : 1;
-    this.#tried = { key, times };
-    if (retry && times < POLICY.attempts) {
-      const delayMs = retryDelayMs(POLICY, times, random, waitMs);
-      await clock.sleep(delayMs, this.#stopping.signal).catch(() => undefined);
-      return;
-    }
-    this.#tried = { key: '', times: 0 };
-    const before = this.#resting.get(key)?.restMs ?? REST_MS / 2;
-    const restMs = Math.min(2 * before, LONGEST_REST_MS);
-    this.#resting.set(key, { untilMs: clock.now() + restMs, restMs, isRefused: !retry });
+    const times = (this.#failed.get(key)?.times ?? 0) + 1;
+    const isShort = retry && times < POLICY.attempts;
+    const restMs = isShort ? 0 : retry ? REST_MS : REFUSED_REST_MS;
+    this.#failed.set(key, { times, untilMs: clock.now() + restMs, restMs, isRefused: !retry });
+    if (!isShort) return;
+    const delayMs = retryDelayMs(POLICY, times, random, waitMs);
+    await clock.sleep(delayMs, this.#stopping.signal).catch(() => undefined);
   }
 
   /** Logs once, not for each message. */

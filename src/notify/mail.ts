@@ -134,18 +134,12 @@ const isUnsafe = (error: unknown): boolean =>
   (error instanceof Error &&
     /certificate|altnames|SSL routines|wrong version/i.test(error.message));
 
-/** A message as a mail. Those of one incident are one thread (RFC 5322, 3.6.4). */
 function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions {
-  const { thread, opens, atMs, code } = message;
-  const domain = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? 'forms-mirror.invalid';
-  const first = `<${thread}@${domain}>`;
   return {
     from,
     to: [...to],
     subject: cut(subjectOf(message), MAX_SUBJECT),
-    messageId: opens ? first : `<${thread}.${atMs}.${code}@${domain}>`,
-    ...(!opens && { inReplyTo: first, references: first }),
-    date: new Date(atMs),
+    date: new Date(message.atMs),
     text: textOf(message),
     // RFC 3834, 5: no holiday notice responds to it.
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },

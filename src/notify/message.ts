@@ -31,10 +31,6 @@ export interface Message {
   readonly target: string | null;
   /** The forms, where it is about several. */
   readonly forms: readonly (NamedForm & { readonly target: string })[];
-  /** The same for all messages of one incident: a mailbox shows them together. */
-  readonly thread: string;
-  /** True for the first message of its thread. */
-  readonly opens: boolean;
   /** Since the epoch. */
   readonly atMs: number;
 }
@@ -51,8 +47,6 @@ export const testMessage = (atMs: number, link: Message['link']): Message => ({
   form: null,
   target: null,
   forms: [],
-  thread: `test-${atMs}`,
-  opens: true,
   atMs,
 });
 

@@ -88,8 +88,6 @@ export class NewAnswers {
         form: { id, name },
         target: form.target,
         forms: [],
-        thread: `new.${Buffer.from(id).toString('hex')}.${newestMs}`,
-        opens: true,
         atMs: nowMs,
       },
       taken: () => {

@@ -223,14 +223,6 @@ describe('a message that was not delivered', () => {
     other.takes = true;
     expect(other.live(600, 1_200, () => ({})).lines).toEqual([]);
   });
-
-  it('opens its thread when it arrives; what follows belongs to it', () => {
-    const life = new Life().live(0, 1_200, (atS) => (atS < 600 ? failing('FORMS_FAILED') : {}));
-    const [first, last] = life.messages.map(({ message }) => message);
-    expect([first?.opens, last?.opens]).toEqual([true, false]);
-    expect(last?.thread).toBe(first?.thread);
-    expect(first?.thread).toMatch(/^[0-9a-f]{16}\.\d+$/);
-  });
 });
 
 describe('problems of single forms', () => {

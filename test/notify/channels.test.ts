@@ -159,7 +159,7 @@ describe('a webhook', () => {
 });
 
 describe('delivery', () => {
-  it('tries again for some minutes, then rests for ten, twenty, … minutes', async () => {
+  it('tries again for some minutes, then every five', async () => {
     await using webhook = await startWebhook();
     webhook.answer = (_request, response) => response.writeHead(503).end();
     const { look, pass, clock } = await open({ alertUrl: webhook.url });
@@ -167,26 +167,22 @@ describe('delivery', () => {
     await webhook.came(8);
     await settled();
     expect(clock.sleeps).toEqual([750, 1_500, 3_000, 6_000, 12_000, 24_000, 45_000]);
-    pass(9 * MINUTE);
+    pass(4 * MINUTE);
     look(held());
     await settled();
     expect(webhook.requests).toBe(8);
     pass(MINUTE);
     look(held());
-    await webhook.came(16);
+    await webhook.came(9);
     await settled();
-    pass(19 * MINUTE);
-    look(held());
-    await settled();
-    expect(webhook.requests).toBe(16);
     webhook.answer = (_request, response) => response.end('ok');
-    pass(MINUTE);
+    pass(5 * MINUTE);
     look(held());
-    await webhook.came(17);
+    await webhook.came(10);
     await settled();
     look(held());
     await settled();
-    expect(webhook.requests).toBe(17);
+    expect(webhook.requests).toBe(10);
   });
 
   it('waits as a receiver asks, and does not repeat what it refuses', async () => {
@@ -280,7 +276,7 @@ async function tested(alertEmail: EmailSettings): Promise<string> {
 }
 
 describe('mail', () => {
-  it('says what happened and what to do, in one thread with what follows', async () => {
+  it('says what happened and what to do', async () => {
     await using smtp = await startSmtp();
     const settings = { alertEmail: mail(smtp, {}, ['ops@example.com', 'jo@example.com']) };
     const { look, pass } = await open({ ...settings, statusUrl: 'https://mirror.example.com' });
@@ -317,10 +313,6 @@ Status page: https://mirror.example.com
 forms-mirror, 2026-05-12 09:30:00 UTC`,
     );
     expect(last?.get('subject')).toContain('OK: ');
-    expect(first?.get('message-id')).toMatch(/^<[\w.]+@example\.com>$/);
-    expect(first?.has('in-reply-to')).toBe(false);
-    expect(last?.get('in-reply-to')).toBe(first?.get('message-id'));
-    expect(last?.get('references')).toBe(first?.get('message-id'));
   });
 
   it.each([true, false])(

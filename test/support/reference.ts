@@ -144,8 +144,6 @@ function webhooks(): string[] {
     form,
     target: 'warehouse',
     forms: [],
-    thread: '',
-    opens: true,
     atMs: Date.UTC(2026, 2, 1, 12, 2),
   };
   const sample = (address: string): string => {

@@ -168,7 +168,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
       await page.keyboard.press('Enter');
       expect(await page.evaluate<string>('document.activeElement.id')).toBe('main');
       const seen: string[] = [];
-      for (let times = 0; times < 30; times++) {
+      for (let times = 0; times < 20; times++) {
         await page.keyboard.press('Tab');
         const [what = '', outline = ''] = await page.evaluate<string[]>(
           '[document.activeElement.textContent.trim(), ((style) => style.outlineStyle + " " + style.outlineWidth)(getComputedStyle(document.activeElement))]',
@@ -176,21 +176,19 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
         expect([what, outline]).toEqual([what, 'solid 2px']);
         seen.push(what);
       }
-      const some = ['Sync now', 'Search', 'All', 'Pause', '3 rejected'];
+      const some = ['Sync now', 'Search', 'Pause', '3 rejected'];
       expect(seen).toEqual(expect.arrayContaining(some));
     });
   });
 
-  it('bring themselves up to date in place, keep unfolded parts open, and show when the mirror is away', async () => {
+  it('bring themselves up to date in place, and show when the mirror is away', async () => {
     const status = await openPage();
     await inTab({}, async (page) => {
       await page.clock.install();
       await page.goto(`${status.server.url}${FORM}`);
-      await page.getByText('48 earlier runs').click();
       status.report = { ...reportOf(), forms: status.report.forms, at: before(-11_000) };
       await page.clock.fastForward(11_000);
       await page.getByText('As of 2026-05-12 09:30:11 UTC').waitFor();
-      expect(await page.locator('details[open]').count()).toBe(1);
       await status.server.stop();
       await page.clock.fastForward(11_000);
       await page.getByText('The mirror does not answer').waitFor();
