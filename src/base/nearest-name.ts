@@ -21,7 +21,7 @@ export function nearestName(wanted: string, things: readonly NamedThing[]): stri
   for (const { name, aliases = [] } of things) {
     for (const called of [name, ...aliases].map(plainly)) {
       if (called === '') continue;
-      const edits = isSwap(plain, called) ? 1 : distance(plain, called);
+      const edits = distance(plain, called);
       if (edits <= slipsIn(plain, called) && (best === undefined || edits < best.edits)) {
         best = { name, edits };
       }
@@ -31,14 +31,6 @@ export function nearestName(wanted: string, things: readonly NamedThing[]): stri
   }
   if (best !== undefined) return best.name;
   return holding.size === 1 ? [...holding][0] : undefined;
-}
-
-/** Whether two neighbouring letters changed places, the commonest slip: `hnag`. */
-function isSwap(a: string, b: string): boolean {
-  if (a === b || a.length !== b.length) return false;
-  let at = 0;
-  while (a[at] === b[at]) at++;
-  return a.slice(0, at) + (a[at + 1] ?? '') + (a[at] ?? '') + a.slice(at + 2) === b;
 }
 
 /** So many edits may be slips. Long digits make any two IDs look alike, so fewer count there. */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { MirrorError } from '../base/errors.ts';
 import { duration } from '../settings/values.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
@@ -11,11 +10,15 @@ export interface CommandSpec {
   readonly summary: string;
   /** Lines to copy, shown under its help. */
   readonly examples: readonly string[];
-  /** Adds arguments and options; a command without any has none. */
-  readonly configure?: (command: Command) => void;
+  /** Each as commander writes it, and its meaning. */
+  readonly args?: readonly (readonly [name: string, meaning: string])[];
+  readonly options?: readonly OptionRow[];
   /** Loads the module that runs it. */
   readonly load: () => Promise<CommandModule>;
 }
+
+/** An option, as commander writes it: `--limit <number>`. */
+export type OptionRow = readonly [flags: string, meaning: string, preset?: string];
 
 /** The module of a command. */
 export interface CommandModule {

@@ -1,12 +1,12 @@
-import { Option } from 'commander';
-import type { CommandSpec } from './command-spec.ts';
+import type { Command } from 'commander';
+import type { CommandSpec, OptionRow } from './command-spec.ts';
 
 // Options of several commands.
-const ONE_FORM = new Option('--form <form>', 'only this form: ID, slug or name');
-const ONE_TARGET = new Option('--target <name>', 'only this target');
-const ONLY_COUNT = new Option('--dry-run', 'count what would be removed, change nothing');
-const CONFIRMED = new Option('--yes', 'do not ask; required without a terminal');
-const AS_JSON = new Option('--json', 'print one JSON document');
+const ONE_FORM: OptionRow = ['--form <form>', 'only this form: ID, slug or name'];
+const ONE_TARGET: OptionRow = ['--target <name>', 'only this target'];
+const ONLY_COUNT: OptionRow = ['--dry-run', 'count what would be removed, change nothing'];
+const CONFIRMED: OptionRow = ['--yes', 'do not ask; required without a terminal'];
+const AS_JSON: OptionRow = ['--json', 'print one JSON document'];
 
 /** How `--fault` is written. */
 export const FAULT_SYNTAX =
@@ -38,14 +38,14 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror sync --full --form contact',
       'forms-mirror sync --full --dry-run',
     ],
-    configure: (command) =>
-      command
-        .option('--full', 'read everything and compare every answer')
-        .addOption(ONE_FORM)
-        .addOption(ONE_TARGET)
-        .option('--dry-run', 'read and compare, change nothing, list what would change')
-        .option('--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run')
-        .addOption(AS_JSON),
+    options: [
+      ['--full', 'read everything and compare every answer'],
+      ONE_FORM,
+      ONE_TARGET,
+      ['--dry-run', 'read and compare, change nothing, list what would change'],
+      ['--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run'],
+      AS_JSON,
+    ],
     load: () => import('./sync.ts'),
   },
   {
@@ -56,15 +56,15 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror verify --form contact --json',
       'forms-mirror verify --wait 10m',
     ],
-    configure: (command) =>
-      command
-        .addOption(ONE_FORM)
-        .addOption(ONE_TARGET)
-        .option(
-          '--wait <time>',
-          'how long to compare differing rows again; default: as long as the schedule explains, at most 5 minutes; 0: not at all',
-        )
-        .addOption(AS_JSON),
+    options: [
+      ONE_FORM,
+      ONE_TARGET,
+      [
+        '--wait <time>',
+        'how long to compare differing rows again; default: as long as the schedule explains, at most 5 minutes; 0: not at all',
+      ],
+      AS_JSON,
+    ],
     load: () => import('./verify.ts'),
   },
   {
@@ -72,27 +72,22 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary:
       'Tries settings, key, forms, fields, targets and queue, and says how to fix what fails.',
     examples: ['forms-mirror check', 'forms-mirror check --alert', 'forms-mirror check --json'],
-    configure: (command) =>
-      command
-        .option('--alert', 'also send a test message to every receiver of notifications')
-        .addOption(AS_JSON),
+    options: [['--alert', 'also send a test message to every receiver of notifications'], AS_JSON],
     load: () => import('./check.ts'),
   },
   {
     name: 'forms',
     summary: 'Lists the forms of the workspace, or the fields of one form, ready to paste.',
     examples: ['forms-mirror forms', 'forms-mirror forms contact', 'forms-mirror forms --json'],
-    configure: (command) =>
-      command
-        .argument('[form]', 'ID, slug or name of the form whose fields to list')
-        .addOption(AS_JSON),
+    args: [['[form]', 'ID, slug or name of the form whose fields to list']],
+    options: [AS_JSON],
     load: () => import('./forms.ts'),
   },
   {
     name: 'status',
     summary: 'Shows each form in each target: last run, rows, age of each claim, problems.',
     examples: ['forms-mirror status', 'forms-mirror status --json'],
-    configure: (command) => command.addOption(AS_JSON),
+    options: [AS_JSON],
     load: () => import('./status.ts'),
   },
   {
@@ -104,19 +99,14 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror pause --target warehouse',
       'forms-mirror pause',
     ],
-    configure: (command) =>
-      command
-        .addOption(ONE_FORM)
-        .addOption(ONE_TARGET)
-        .option('--reason <text>', 'why, shown to others')
-        .addOption(AS_JSON),
+    options: [ONE_FORM, ONE_TARGET, ['--reason <text>', 'why, shown to others'], AS_JSON],
     load: async () => ({ run: (await import('./pause.ts')).pause }),
   },
   {
     name: 'resume',
     summary: 'Ends a pause. The next poll finds what changed.',
     examples: ['forms-mirror resume --form contact', 'forms-mirror resume'],
-    configure: (command) => command.addOption(ONE_FORM).addOption(ONE_TARGET).addOption(AS_JSON),
+    options: [ONE_FORM, ONE_TARGET, AS_JSON],
     load: async () => ({ run: (await import('./pause.ts')).resume }),
   },
   {
@@ -124,8 +114,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary:
       'Shows where one submission is: at the source, in each target, and its status changes.',
     examples: ['forms-mirror explain sub_0123456789', 'forms-mirror explain sub_0123456789 --json'],
-    configure: (command) =>
-      command.argument('<submission-id>', 'ID of the submission').addOption(AS_JSON),
+    args: [['<submission-id>', 'ID of the submission']],
+    options: [AS_JSON],
     load: () => import('./explain.ts'),
   },
   {
@@ -136,17 +126,17 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror export contact --format jsonl | head',
       'forms-mirror export --dbt > models/forms/sources.yml',
     ],
-    configure: (command) =>
-      command
-        .argument('[form]', 'ID, slug or name of the form; required without --dbt')
-        .option('--format <format>', 'csv or jsonl: one JSON object a line', 'csv')
-        .option('--labels', 'use the current labels as column names')
-        .option('--deleted', 'also rows that are marked deleted, after the others')
-        .option('--bom', 'begin CSV with a byte order mark: Excel then reads it as UTF-8')
-        .option('--raw', 'put no apostrophe before text that a spreadsheet would run as a formula')
-        .option('--dbt', 'print a sources.yml for dbt with the tables of a SQL target')
-        .option('--name <name>', 'with --dbt: name of the source in dbt', 'forms')
-        .addOption(ONE_TARGET),
+    args: [['[form]', 'ID, slug or name of the form; required without --dbt']],
+    options: [
+      ['--format <format>', 'csv or jsonl: one JSON object a line', 'csv'],
+      ['--labels', 'use the current labels as column names'],
+      ['--deleted', 'also rows that are marked deleted, after the others'],
+      ['--bom', 'begin CSV with a byte order mark: Excel then reads it as UTF-8'],
+      ['--raw', 'put no apostrophe before text that a spreadsheet would run as a formula'],
+      ['--dbt', 'print a sources.yml for dbt with the tables of a SQL target'],
+      ['--name <name>', 'with --dbt: name of the source in dbt', 'forms'],
+      ONE_TARGET,
+    ],
     load: () => import('./export.ts'),
   },
   {
@@ -158,15 +148,15 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror forget sub_0123456789',
       'forms-mirror forget --undo sub_0123456789',
     ],
-    configure: (command) =>
-      command
-        .argument('<submission-id...>', 'IDs of the submissions')
-        .option('--undo', 'let them come back with the next run')
-        .addOption(ONE_FORM)
-        .addOption(ONE_TARGET)
-        .addOption(ONLY_COUNT)
-        .addOption(CONFIRMED)
-        .addOption(AS_JSON),
+    args: [['<submission-id...>', 'IDs of the submissions']],
+    options: [
+      ['--undo', 'let them come back with the next run'],
+      ONE_FORM,
+      ONE_TARGET,
+      ONLY_COUNT,
+      CONFIRMED,
+      AS_JSON,
+    ],
     load: () => import('./forget.ts'),
   },
   {
@@ -178,21 +168,21 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror purge --deleted-before 30d',
       'forms-mirror purge --unpicked --yes',
     ],
-    configure: (command) =>
-      command
-        .option(
-          '--deleted-before <age>',
-          'rows that were marked deleted at least this long ago, such as 30d',
-        )
-        .option(
-          '--unpicked',
-          'empty the columns of fields that are no longer selected, or that no run hashes',
-        )
-        .addOption(ONE_FORM)
-        .addOption(ONE_TARGET)
-        .addOption(ONLY_COUNT)
-        .addOption(CONFIRMED)
-        .addOption(AS_JSON),
+    options: [
+      [
+        '--deleted-before <age>',
+        'rows that were marked deleted at least this long ago, such as 30d',
+      ],
+      [
+        '--unpicked',
+        'empty the columns of fields that are no longer selected, or that no run hashes',
+      ],
+      ONE_FORM,
+      ONE_TARGET,
+      ONLY_COUNT,
+      CONFIRMED,
+      AS_JSON,
+    ],
     load: () => import('./purge.ts'),
   },
   {
@@ -203,27 +193,20 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror sandbox --submissions 50000 --traffic 120',
       "forms-mirror sandbox --fault 'GET /submissions 500 after=3 times=2' --reading sort=ignored",
     ],
-    configure: (command) =>
-      command
-        .option('--port <number>', 'port on 127.0.0.1; 0 for any free one', '4010')
-        .option('--submissions <number>', 'sample submissions over all forms', '1250')
-        .option('--forms <number>', 'sample forms, 1 to 3', '3')
-        .option('--seed <text>', 'seed of all sample data', '1')
-        .option(
-          '--traffic [per-minute]',
-          'change submissions 60 times a minute, or as often as given',
-        )
-        .option('--fault <rule>', `break requests: ${FAULT_SYNTAX}`, collect)
-        .option(
-          '--reading <point=value>',
-          'behave differently where the specification is silent: sort=ignored, wrapper=data, …',
-          collect,
-        )
-        .option(
-          '--sheets',
-          'run a stand-in for Google Sheets too, on the next port (in a checkout)',
-        )
-        .option('--json', 'print address, key and forms as one JSON document'),
+    options: [
+      ['--port <number>', 'port on 127.0.0.1; 0 for any free one', '4010'],
+      ['--submissions <number>', 'sample submissions over all forms', '1250'],
+      ['--forms <number>', 'sample forms, 1 to 3', '3'],
+      ['--seed <text>', 'seed of all sample data', '1'],
+      ['--traffic [per-minute]', 'change submissions 60 times a minute, or as often as given'],
+      ['--fault <rule...>', `break requests: ${FAULT_SYNTAX}`],
+      [
+        '--reading <point=value...>',
+        'behave differently where the specification is silent: sort=ignored, wrapper=data, …',
+      ],
+      ['--sheets', 'run a stand-in for Google Sheets too, on the next port (in a checkout)'],
+      ['--json', 'print address, key and forms as one JSON document'],
+    ],
     load: () => import('./sandbox.ts'),
   },
   {
@@ -234,20 +217,19 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror demo --keep-running',
       'forms-mirror demo --sheets --keep-running',
     ],
-    configure: (command) =>
-      command
-        .option('--seconds <number>', 'how long to watch submissions arrive', '20')
-        .option('--keep-running', 'continue until Ctrl-C')
-        .option('--submissions <number>', 'sample submissions at the start', '1250')
-        .option(
-          '--sheets',
-          'mirror into a stand-in for Google Sheets too, shown as a page (in a checkout)',
-        ),
+    options: [
+      ['--seconds <number>', 'how long to watch submissions arrive', '20'],
+      ['--keep-running', 'continue until Ctrl-C'],
+      ['--submissions <number>', 'sample submissions at the start', '1250'],
+      ['--sheets', 'mirror into a stand-in for Google Sheets too, shown as a page (in a checkout)'],
+    ],
     load: () => import('./demo.ts'),
   },
 ];
 
-/** Makes commander collect an option that may be given several times. */
-function collect(value: string, before: unknown): string[] {
-  return [...(Array.isArray(before) ? before.map(String) : []), value];
+/** Tells commander what a command takes. */
+export function configure(command: Command, { args = [], options = [] }: CommandSpec): Command {
+  for (const [name, meaning] of args) command.argument(name, meaning);
+  for (const [flags, meaning, preset] of options) command.option(flags, meaning, preset);
+  return command;
 }

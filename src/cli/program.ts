@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode, exitCodeOf } from '../base/exit-codes.ts';
 import { SettingsError } from '../settings/settings-error.ts';
+import { configure } from './commands.ts';
 import type { CommandCall, CommandSpec } from './command-spec.ts';
 import type { Host } from './host.ts';
 import type { Terminal } from './terminal.ts';
@@ -49,8 +50,7 @@ function addCommand(
   host: Host,
   end: (code: ExitCode) => void,
 ): void {
-  const command = program.command(spec.name).description(spec.summary);
-  spec.configure?.(command);
+  const command = configure(program.command(spec.name).description(spec.summary), spec);
   const examples = spec.examples.map((line) => `  ${line}\n`).join('');
   command.addHelpText('after', `\nExamples:\n${examples}`);
   command.action(async () => {
@@ -110,33 +110,23 @@ export async function runProgram(
   return code;
 }
 
-/** An error as `--json` prints it. */
-interface ErrorDocument {
-  readonly code: string;
-  readonly message: string;
-  /** Each mistake in the settings. */
-  readonly problems?: readonly { variable: string; message: string; example: string }[];
-}
-
-/** Prints an error without its cause, its stack or a foreign message (L11, L15). */
-function errorDocument(error: unknown): ErrorDocument {
+/** An error as `--json` prints it, with each mistake in the settings: without its cause, its stack or a foreign message (L11, L15). */
+function errorDocument(error: unknown): Record<string, unknown> {
   const { code, message } = toMirrorError(error);
-  if (!(error instanceof SettingsError)) return { code, message };
-  return { code, message, problems: error.problems };
+  return { code, message, ...(error instanceof SettingsError && { problems: error.problems }) };
 }
 
 /** Prints what went wrong to stderr, one line for each mistake in the settings. */
 export function printError(terminal: Terminal, error: unknown): void {
   const { code, message } = toMirrorError(error);
+  const cross = terminal.styleStderr('red', '✗');
   const lines = message.split('\n');
-  const [first = '', ...rest] = lines;
-  if (lines.length === 1) {
-    terminal.say(`${terminal.styleStderr('red', '✗')} ${first} [${code}]`);
-    if (code === 'INTERNAL') for (const frame of framesOf(error)) terminal.say(frame);
-    return;
+  if (lines.length === 1) terminal.say(`${cross} ${message} [${code}]`);
+  else {
+    terminal.say(`${cross} ${lines.length} settings are wrong: [${code}]`);
+    for (const line of lines) terminal.say(`  ${line}`);
   }
-  terminal.say(`${terminal.styleStderr('red', '✗')} ${lines.length} settings are wrong: [${code}]`);
-  for (const line of [first, ...rest]) terminal.say(`  ${line}`);
+  if (code === 'INTERNAL') for (const frame of framesOf(error)) terminal.say(frame);
 }
 
 /** The stack frames of a defect, without the message above them, which may quote an answer (L11). */

@@ -98,21 +98,19 @@ function exampleFor(
   forms: readonly Form[],
 ): string {
   if (kind === 'unchosen') {
-    const [formName, fieldId] = splitName(name);
+    const [form, fieldId] = splitName(name);
     const meant = forms.find(
-      (form) => choosesForm([formName ?? ''], form) || form.fields.some(({ id }) => id === fieldId),
+      (one) => choosesForm([form ?? ''], one) || one.fields.some(({ id }) => id === fieldId),
     );
     return settingLine('TARGET_FORMS', `…,${(meant && listedName(meant)) ?? shownName(name)}`);
   }
   if (kind === 'unpicked')
     return settingLine(variable.replace('HASH_FIELDS', 'FIELDS'), `…,${shownName(name)}`);
-  const [form] = forms;
-  const isForm = kind === 'form' && variable.endsWith('_FORMS');
-  const whole = wholeForm(form);
-  const value = nearest ?? (isForm ? whole.replace(/:\*$/, '') : whole);
+  const whole = wholeForm(forms[0]);
+  const value = nearest ?? (variable.endsWith('_FORMS') ? whole.replace(/:\*$/, '') : whole);
   const canStand = value.split(':').every((part) => part === '*' || canBeListed(part));
-  if (!canStand) return settingLine(variable, '*');
-  return value.includes('*') ? settingLine(variable, value) : `${variable}=${value}`;
+  if (canStand && !value.includes('*')) return `${variable}=${value}`;
+  return settingLine(variable, canStand ? value : '*');
 }
 
 /** A form's every field, as TARGET_FIELDS names it; all there are where it can't name that form. */

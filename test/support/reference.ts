@@ -4,7 +4,7 @@ import { EXIT_CODES } from '../../src/base/exit-codes.ts';
 import type { Message } from '../../src/notify/message.ts';
 import { payloadOf } from '../../src/notify/webhook.ts';
 import type { CommandSpec } from '../../src/cli/command-spec.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS, configure } from '../../src/cli/commands.ts';
 import { NOTICES } from './code-reference.ts';
 import { registeredMetrics } from './registered-metrics.ts';
 import { type JsonFields, STATUS_FIELDS, SYNC_FIELDS } from './json-reference.ts';
@@ -50,8 +50,7 @@ function commands(): string[] {
 }
 
 function command(spec: CommandSpec): string {
-  const parsed = new Command(spec.name);
-  spec.configure?.(parsed);
+  const parsed = configure(new Command(spec.name), spec);
   const args = parsed.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );

@@ -192,6 +192,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
       await status.server.stop();
       await page.clock.fastForward(11_000);
       await page.getByText('The mirror does not answer').waitFor();
+      expect(await page.locator('#fresh').isVisible()).toBe(false);
     });
   });
 
