@@ -57,11 +57,14 @@ export function excuseFor(
   // The state at the time of the claim: it may have changed since.
   const there = event.entered;
   const isTogether = groups.together && !claim.isWhole;
+  // What forms have that the copy does not hold is asked in some poll: a change since then, before this one, may hide it.
+  const othersFrom = claim.polledAt.findLast((at) => at <= event.at) ?? 0;
   // Counts are asked before the newest submissions are read: one that came in between is stored, and hides nothing.
-  const others = window.filter(
-    ({ id, formId, isNewcomer }) =>
+  const others = source.events.filter(
+    ({ id, formId, isNewcomer, at }) =>
       id !== submission.id &&
-      (isTogether || formId === submission.formId) &&
+      at <= to &&
+      (formId === submission.formId ? at > from : isTogether && at > Math.min(from, othersFrom)) &&
       !(isNewcomer && groups.seesNewcomers),
   );
   const hides = (other: SourceEvent): boolean =>

@@ -269,6 +269,7 @@ export class History {
   async #sync(step: Step): Promise<Printed[]> {
     const settings = this.#settings();
     const from = this.#source.now;
+    this.#polledAt.push(from);
     const actors = Array.from({ length: step.processes ?? 1 }, (_, index) => {
       const process = this.#process('sync', index === 0 ? step.crashAt : 0);
       const args = syncArgs({
@@ -334,6 +335,7 @@ export class History {
 
   /** A scheduled poll, and all jobs that it leads to; people may act in the middle of it. */
   async #tick(step: Step): Promise<void> {
+    this.#polledAt.push(this.#source.now);
     const workers = this.#workers.begin(step.processes ?? 1, this.#settings(), step.crashAt ?? 0);
     this.#putToSleep(step, workers);
     await this.#run([...workers, ...this.#inBetween(step)]);
@@ -624,11 +626,13 @@ export class History {
   }
 
   #askedJustNow(): Asked {
-    return { askedTo: this.#source.now, knownUntil: this.#lookedAt };
+    const [askedTo, polledAt] = [this.#source.now, this.#polledAt];
+    return { askedTo, knownUntil: this.#lookedAt, polledAt };
   }
 
   readonly #met = new Map<string, Asked>();
   #lookedAt = 0;
+  readonly #polledAt: number[] = [];
 
   /** What `status` says now, of all forms. */
   async #judgeStatus(): Promise<void> {

@@ -17,6 +17,8 @@ export interface Asked {
   readonly askedTo: number;
   /** When the copies were last read before: what happened since may have been unknown when counts were asked. */
   readonly knownUntil: number;
+  /** When polls began. */
+  readonly polledAt: readonly number[];
 }
 
 /** Something that the program says about a form in a target, and as of when (milliseconds; null: it says nothing). */

@@ -230,7 +230,7 @@ export class Source {
   }
 
   #status(among: number): string {
-    if (this.behaviour.statuses === 'seven' && this.random.chance(0.15)) return SEVENTH;
+    if (this.behaviour.statuses === 'seven' && this.random.chance(0.3)) return SEVENTH;
     return STATUSES[this.random.below(among)] as string;
   }
 
