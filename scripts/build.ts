@@ -1,5 +1,5 @@
-// Makes dist/: the program with all that it imports, as JavaScript that needs no other package, and the licences of the packages it
-// contains: `npm run build`.
+// Makes dist/: the program with everything that it imports, as JavaScript that needs no other package, and the licenses
+// of the packages that it contains: `npm run build`.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type OutputChunk, rolldown } from 'rolldown';
@@ -8,7 +8,7 @@ import { billOfMaterials, licenceNotice } from './third-party.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 
-/** What the program and its libraries do without where it is missing: the emulator outside a checkout, and native code. */
+/** Modules that the program and its libraries can do without: the emulator outside a checkout, and native code. */
 const LEFT_OUT = ['google-sheets-emulator', 'msgpackr-extract'];
 /** The pages of Bull Board, which its server reads from a folder; see `src/queue/board.ts`. */
 const BOARD_PAGES = '@bull-board/ui';
@@ -19,10 +19,10 @@ const bundle = await rolldown({
   input: { cli: 'src/cli.ts' },
   platform: 'node',
   external: LEFT_OUT,
-  // PGlite reads its WebAssembly from beside its code.
+  // PGlite reads its WebAssembly from the folder of its code.
   experimental: { resolveNewUrlToAsset: true },
   onLog(level, log) {
-    // Libraries use eval: of code that Emscripten generates, and to hide a path from bundlers.
+    // Libraries use eval for code that Emscripten generates, and to hide a path from bundlers.
     if (log.code !== 'EVAL') throw new Error(`rolldown, ${level}: ${log.message}`);
   },
 });
@@ -30,7 +30,7 @@ const { output } = await bundle.write({
   dir: DIST,
   chunkFileNames: '[name].js',
   assetFileNames: '[name][extname]',
-  // Licences have a file of their own.
+  // Licenses have a file of their own.
   comments: false,
 });
 cpSync(join(ROOT, 'node_modules', BOARD_PAGES, 'dist'), join(DIST, 'board/dist'), {

@@ -1,9 +1,9 @@
-// Lists the licences of all packages, of the development tools too, as package-lock.json names them, and fails on one that
-// no one has reviewed: `npm run -s licences`. Those of the published package are in dist/THIRD-PARTY.txt.
+// Lists the licenses of all packages in package-lock.json, including development tools, and fails on a license that is
+// not on the list: `npm run -s licences`. Those of the published package are in dist/THIRD-PARTY.txt.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Licences that ask for no more than to be named, or bind only the changed files of a package (MPL-2.0). */
+/** Licenses that only require attribution, or that cover only the changed files of a package (MPL-2.0). */
 const ALLOWED: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -17,7 +17,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'MPL-2.0',
 ]);
 
-/** Packages that name no licence by its SPDX identifier, and the one that is in them. */
+/** Packages that do not name their license by its SPDX identifier, with the license that they contain. */
 const LOOKED_AT: Readonly<Record<string, string>> = {
   'url-template@2.0.8': 'BSD-3-Clause',
 };
@@ -30,7 +30,7 @@ export interface Licensed {
   readonly version: string;
   /** As the package names it; empty when it names none. */
   readonly licence: string;
-  /** The checksum that npm holds it against; empty when the lock file has none. */
+  /** The checksum that npm verifies; empty if the lock file has none. */
   readonly integrity: string;
   readonly isAllowed: boolean;
 }
@@ -42,7 +42,7 @@ interface LockEntry {
   readonly link?: boolean;
 }
 
-/** Every package that the lock file takes from a registry, by name. */
+/** Every package from a registry in the lock file, by name. */
 export function licences(lockFile: string): Licensed[] {
   const { packages } = JSON.parse(lockFile) as { packages: Record<string, LockEntry> };
   return Object.entries(packages)
@@ -63,7 +63,7 @@ if (import.meta.main) {
   const unknown = all.filter(({ isAllowed }) => !isAllowed);
   for (const { name, version, licence } of unknown) {
     process.stderr.write(
-      `${name}@${version} has the licence "${licence}", which no one has reviewed yet: read it, then add it to scripts/licences.ts or leave the package out.\n`,
+      `${name}@${version} has the license "${licence}", which no one has reviewed yet: read it, then add it to scripts/licences.ts or leave the package out.\n`,
     );
   }
   process.exitCode = unknown.length === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
-// Takes the pictures of the README and the guides from a running mirror of the sandbox, with a Chromium that is installed
-// (CHROMIUM names another one) and a font for emojis (Debian: fonts-noto-color-emoji): `npm run pictures`, or
-// `npm run pictures -- status.png`. Look at them before they are committed.
+// Takes the pictures of the README and the guides from a running mirror of the sandbox: `npm run pictures`, or `npm run
+// pictures -- status.png`. Needs an installed Chromium (CHROMIUM names another one) and a font with emojis (Debian:
+// fonts-noto-color-emoji). Look at the pictures before you commit them.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The status page of a mirror that is well, and tabs of its sheet by their titles. */
+/** The status page of a healthy mirror, and tabs of its sheet by their titles. */
 const PICTURES: readonly { file: string; tab?: string; width: number; height: number }[] = [
   { file: 'status.png', width: 1200, height: 820 },
   { file: 'sheet.png', tab: 'Přihláška na pracovní pozici', width: 1316, height: 560 },
@@ -20,7 +20,7 @@ const FOLDER = resolve(import.meta.dirname, '../docs/pictures');
 /** So that a clone stays small. */
 const MOST_BYTES = 200_000;
 
-/** Those that were asked for by name; all when none was. */
+/** The pictures named on the command line, or all. */
 const wanted = new Set(process.argv.slice(2));
 const isWanted = (file: string): boolean => wanted.size === 0 || wanted.has(file);
 
@@ -33,7 +33,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Starts a mirror with a SQLite copy and a sheet, waits until it is well and has nothing to do, and takes the pictures. */
+/** Starts a mirror with a SQLite copy and a sheet, waits until it is healthy and idle, and takes the pictures. */
 async function takePictures(): Promise<void> {
   const sandbox = spawnProgram(['sandbox', '--sheets', '--json', '--port', '0', '--forms', '3']);
   const report = JSON.parse(await firstLine(sandbox.stdout)) as SandboxReport;
@@ -86,7 +86,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   throw new Error('The sandbox said nothing.');
 }
 
-/** The address of the status page, as the log says it. */
+/** The address of the status page, as logged. */
 async function pageOf(lines: AsyncIterable<string>): Promise<string> {
   for await (const line of lines) {
     const [, url] = /"url":"(http[^"]+)","msg":"The status page/.exec(line) ?? [];

@@ -4,7 +4,7 @@ import { licences } from './licences.ts';
 
 const TEXTS = join(import.meta.dirname, 'licence-texts');
 
-/** What a package contains beyond the code that its own licence file covers. */
+/** Parts of a package that its own license file does not cover. */
 const FURTHER: Readonly<Record<string, string>> = {
   '@electric-sql/pglite': readFileSync(join(TEXTS, 'PostgreSQL.txt'), 'utf8'),
 };
@@ -17,8 +17,8 @@ interface Manifest {
 }
 
 /**
- * The licences of what the published package contains, each text once, with the packages that it is of. `folders` are those of
- * the packages, relative to `root`. Throws where a package has no text and its licence is not MIT.
+ * The licenses of the published package's contents, each text once, with its packages. `folders` are those of the
+ * packages, relative to `root`. Throws if a package has no license text and its license is not MIT.
  */
 export function licenceNotice(root: string, folders: readonly string[]): string {
   const packagesOf = new Map<string, string[]>();
@@ -31,7 +31,7 @@ export function licenceNotice(root: string, folders: readonly string[]): string 
     packagesOf.set(text, packages);
   }
   const parts = [...packagesOf].map(([text, packages]) => `${packages.join(', ')}\n\n${text}`);
-  const head = 'forms-mirror contains the packages below, under these licences.';
+  const head = 'forms-mirror contains the packages below, under these licenses.';
   return `${[head, ...parts].join(`\n\n${'-'.repeat(100)}\n\n`)}\n`;
 }
 
@@ -39,7 +39,7 @@ function licenceText(path: string, { name, license, author }: Manifest): string 
   const files = readdirSync(path).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
   const texts = files.map((file) => readFileSync(join(path, file), 'utf8'));
   if (texts.length === 0) {
-    if (license !== 'MIT') throw new Error(`${name} has no text of its licence, ${license}`);
+    if (license !== 'MIT') throw new Error(`${name} has no text of its license, ${license}`);
     const owner = typeof author === 'object' ? author.name : author;
     const permission = readFileSync(join(TEXTS, 'MIT.txt'), 'utf8');
     texts.push(
@@ -54,8 +54,8 @@ function licenceText(path: string, { name, license, author }: Manifest): string 
 }
 
 /**
- * What the published package contains, as CycloneDX: names, versions, licences and checksums of the lock file. Throws for a
- * package that the lock file does not name, or of a licence that is not allowed.
+ * The contents of the published package, as CycloneDX: names, versions, licenses and checksums from the lock file.
+ * Throws for a package that the lock file does not name, or whose license is not allowed.
  */
 export function billOfMaterials(lockFile: string, folders: readonly string[]): string {
   const known = new Map(licences(lockFile).map((each) => [each.path, each]));

@@ -1,5 +1,5 @@
-// Says point by point whether what the Google Sheets target counts on holds for the real service:
-// `npm run try:sheets -- <spreadsheet>`. Works in a tab of its own, which it takes away again.
+// Checks point by point whether the real service fulfills the assumptions of the Google Sheets target: `npm run
+// try:sheets -- <spreadsheet>`. Works in a tab of its own, and removes it at the end.
 import { systemClock } from '../src/base/clock.ts';
 import { MirrorError, toMirrorError } from '../src/base/errors.ts';
 import { loadProcessConfig } from '../src/config.ts';

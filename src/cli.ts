@@ -10,15 +10,15 @@ import { Terminal } from './cli/terminal.ts';
 /** How long after its command has ended the process exits, even if something keeps it alive. */
 const EXIT_AFTER_MS = 3_000;
 
-// Whatever this program makes holds people's answers or leads to them: it can be read only by its owner.
+// All files of this program contain people's answers or lead to them, so only their owner can read them.
 process.umask(0o077);
 
 const { version } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
 ) as { version: string };
 const terminal = new Terminal(process.stdout, process.stderr);
-// Libraries print warnings and errors of their own, some of which quote what they were given. What matters of them reaches
-// people as our errors (L11, L15); we print through the terminal and the logger only.
+// Libraries print warnings and errors of their own, and some of them quote their input. People get the important ones
+// as our errors (L11, L15). We print only through the terminal and the logger.
 process.removeAllListeners('warning');
 Object.assign(console, { log() {}, info() {}, warn() {}, error() {}, debug() {}, trace() {} });
 // Node would print the message of a foreign error, which may quote an answer or a password (L11, L15).
@@ -29,7 +29,7 @@ process.on('uncaughtException', (error) => {
 const stop = listenForStop(process, () => {
   terminal.say('Stopping after the current batch. Press Ctrl-C again to stop at once.');
 });
-/** What a person types, once; an empty line where stdin ends. The question may name what comes from the source. */
+/** A line that a person types; an empty line at the end of stdin. The question may contain names from the source. */
 async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });

@@ -66,15 +66,15 @@ export interface ConfigNeeds {
 }
 
 /**
- * Reads the settings from `env`, and those that it lacks from `.env`. Pure but for `readFile`, which also reads
- * the files that `X_FILE` names. Throws {@link SettingsError} with every mistake at once.
+ * Reads the settings from `env`, and missing ones from `.env`. Pure except for `readFile`, which also reads the
+ * files that `X_FILE` names. Throws {@link SettingsError} with every mistake at once.
  */
 export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNeeds = {}): Config {
   const reader = new SettingsReader(env, readFile);
   const names = reader.read('TARGETS');
   reader.problems.push(...misspeltVariables(reader.variables, names ?? []));
   reader.problems.push(...uncheckedCertificates(reader));
-  // Also where nothing leaves this machine, and so nobody asks for it.
+  // Also without any connection to another machine, where no other check finds it.
   reader.read('ALLOW_PLAINTEXT');
   const dataDir = reader.read('DATA_DIR');
   const targets = readTargets(reader, names, dataDir);

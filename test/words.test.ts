@@ -5,17 +5,22 @@ import { projectText } from './support/readme.ts';
 
 /** Turns of phrase that a colleague would not say. Some hits are right, so they are counted, not forbidden. */
 const ODD = [
-  /\bwhat (?:is|was|are|were|can|cannot|had|has|it|they|people|there|comes?|came)\b/gi,
+  /\bwhat (?:is|was|are|were|can|cannot|had|has|it|they|he|one|people|there|comes?|came|lies|stands)\b(?! (?:new|next|happens)\b)/gi,
   /\bwh(?:o|at|ich)ever\b/gi,
-  /\btold\b|\btells\b/gi,
-  /\bsa(?:ys?|id) so\b/gi,
+  /\btold\b|\btells\b|\btell(?:ing)? of\b/gi,
+  /\bsa(?:ys?|id) so\b|\bthat is said\b/gi,
   /\banew\b/gi,
+  /\b(?<!left |leave |let )alone\b/gi,
   /\bstands?\b(?!-in)/gi,
+  /\b(?<!there )(?:is|are|was|were) no(?: one)?\b(?! longer| more)/gi,
   /\b(?:nobody|somebody)\b/gi,
   /\bmeanwhile\b|\bbesides\b/gi,
   /\bbut for\b|\bsave for\b|\blest\b/gi,
+  /\bas (?:it|they) (?:is|are|was|were)\b/gi,
+  /(?:^|[.;:] )Of (?:which|whom|them|these|those|what)\b/g,
+  /\bfor one\b(?! (?:form|target|run|range|row|of|who|request))/gi,
   /\bbec(?:omes|ame|ome) of\b/gi,
-  /\bthereby\b|\bwherein\b|\bhereby\b/gi,
+  /\bdear(?:er)?\b|\bthereby\b|\bwherein\b|\bhereby\b/gi,
 ];
 
 /** Names that were given up, with the ones that took their place. */
@@ -41,7 +46,7 @@ const TEXTS = {
 };
 
 /** Most hits in a thousand words. */
-const MOST = 1.5;
+const MOST = 0.8;
 
 describe.each(Object.entries(TEXTS))('the words of %s', (_, parts) => {
   const text = parts.join('\n').replaceAll(/\n\s*\*\s?/g, ' ');

@@ -1,21 +1,21 @@
 import { toMirrorError } from '../../src/base/errors.ts';
 import { printable } from '../../src/base/printable.ts';
 
-/** An assumption about a service without a recording, and how to see whether it holds. */
+/** An assumption about a service that was not recorded, and how to check it. */
 export interface Point {
-  /** What the program counts on, or wants to know, as a sentence. */
+  /** The assumption or question, as a sentence. */
   readonly says: string;
-  /** Throws {@link Refuted} when it does not hold. Its result is printed too. */
+  /** Throws {@link Refuted} if it is false. The result is printed, too. */
   readonly look: () => Promise<string | undefined>;
 }
 
 /** The observation differs from the program's assumption. */
 export class Refuted extends Error {}
 
-/** What the point speaks of did not happen, so that it says nothing. */
+/** The situation of the point did not occur, so that it shows nothing. */
 export class NotSeen extends Error {}
 
-/** Throws {@link Refuted} unless it is so. */
+/** Throws {@link Refuted} unless `isSo`. */
 export function see(isSo: boolean, found: string): void {
   if (!isSo) throw new Refuted(found);
 }
@@ -30,8 +30,8 @@ export interface Finding {
 const SIGNS = { holds: '✓', refuted: '✗', open: '?' } as const;
 
 /**
- * Checks each point in turn and prints the finding; one that fails does not end the others. An abort ends it after the
- * point in hand.
+ * Checks each point in turn and prints the finding; after a failure it continues. An abort ends it after the current
+ * point.
  */
 export async function lookAt(
   points: readonly Point[],

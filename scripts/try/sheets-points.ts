@@ -19,12 +19,12 @@ import {
 } from './tab-calls.ts';
 
 const KEY = 'fm.try';
-/** What the name of the tab begins with. */
+/** The beginning of the tab's name. */
 export const TAB_TITLE = 'forms-mirror try';
 /** Sheets' longest cell. */
 const LONGEST = 50_000;
 
-/** Makes a tab for the points. Nothing else of the spreadsheet is touched. */
+/** Makes a tab for the points. Nothing else in the spreadsheet is changed. */
 export async function makeTab(api: TriedSheets, random: () => number): Promise<TriedTab> {
   const newId = (): number => 1 + Math.floor(random() * 2_000_000_000);
   const [sheetId, title] = [newId(), `${TAB_TITLE} ${newId().toString(36)}`];
@@ -33,7 +33,7 @@ export async function makeTab(api: TriedSheets, random: () => number): Promise<T
   return { api, sheetId, title, newId };
 }
 
-/** Takes the tab away again, with all that is in it. */
+/** Removes the tab with all its content. */
 export const removeTab = async ({ api, sheetId }: TriedTab): Promise<void> => {
   await api.update([{ deleteSheet: { sheetId } }], []);
 };
@@ -43,7 +43,7 @@ export function sheetsPoints(tab: TriedTab): Point[] {
   return [...metadataPoints(tab), ...writePoints(tab), ...layoutPoints(tab)].map(told);
 }
 
-/** A call that is refused against what the point says is an answer as well. */
+/** A refused call is a result as well. */
 const told = ({ says, look }: Point): Point => ({
   says,
   look: () =>
@@ -324,7 +324,7 @@ function layoutPoints(tab: TriedTab): Point[] {
   ];
 }
 
-/** What no program can see: for a person with the spreadsheet before the eyes. */
+/** Points that no program can see, for a person who looks at the spreadsheet. */
 export const BY_HAND: readonly string[] = [
   'Undo: run `forms-mirror sync`, press Ctrl+Z in the tab of a form, and run it again. Expected: only what you did yourself is undone, or what the mirror wrote comes back with the next pass.',
   'Protection: protect a column of a form only for yourself (Data › Protect sheets and ranges), and run `forms-mirror sync`. Expected: the report names the range, and writes the rest.',

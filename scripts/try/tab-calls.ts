@@ -2,10 +2,10 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { SheetsApi } from '../../src/targets/google-sheets/api/sheets-api.ts';
 import { SheetsError } from '../../src/targets/google-sheets/api/sheets-error.ts';
 
-/** The calls that the points make: those of the mirror itself. */
+/** The API calls of the points, which are those of the mirror. */
 export type TriedSheets = Pick<SheetsApi, 'spreadsheetId' | 'structure' | 'update' | 'values'>;
 
-/** A tab of our own, to be thrown away. */
+/** A temporary tab of our own. */
 export interface TriedTab {
   readonly api: TriedSheets;
   readonly sheetId: number;
@@ -78,7 +78,7 @@ export async function write(
   await tab.api.update([rowsAt(tab, row, rows, column)], []);
 }
 
-/** The texts of a stretch of a row, to its last one. */
+/** The texts of a part of a row, up to the last one. */
 export async function cells(
   { api, sheetId }: TriedTab,
   row: number,
@@ -131,7 +131,7 @@ export const isRefusal = (error: unknown): error is SheetsError =>
   error instanceof SheetsError &&
   (error.code === 'TARGET_FAILED' || error.fault === 'taken' || error.fault === 'protected');
 
-/** What Google refused; undefined when it did not. */
+/** Google's refusal; undefined if there was none. */
 export async function refusalOf(work: Promise<unknown>): Promise<SheetsError | undefined> {
   try {
     await work;

@@ -7,14 +7,17 @@ export interface Trial {
   readonly points: readonly Point[];
   readonly print: (line: string) => void;
   readonly stop: StopRequest;
-  /** The things made, to be named where they stay. */
+  /** Names of the things that were made, printed if they stay. */
   readonly made: string;
   readonly remove: () => Promise<void>;
-  /** Text behind the summary. */
+  /** Text after the summary. */
   readonly end?: () => string;
 }
 
-/** Listens for signals from the start: the first one ends with the point in hand, the second at once, with what stays. */
+/**
+ * Listens for signals from the start: the first one ends after the current point, the second ends at once and leaves
+ * things behind.
+ */
 export const listenForEnd = (
   source: SignalSource,
   made: string,
@@ -35,8 +38,8 @@ export const listenForEnd = (
   );
 
 /**
- * Looks at the points and removes the things made for them, also when it is stopped. The exit code. Rejects where it
- * cannot be removed, and names it.
+ * Checks the points and removes the things made for them, also if it is stopped. Returns the exit code. Rejects with
+ * the names of things that it cannot remove.
  */
 export async function lookAndRemove(trial: Trial): Promise<number> {
   const { points, print, stop, made, remove, end } = trial;

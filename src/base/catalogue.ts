@@ -18,18 +18,18 @@ interface CatalogueRow {
   readonly title: string;
   /** What the code means, for the reference. */
   readonly meaning: string;
-  /** What to do; null where the message says it, or nothing is to be done. */
+  /** What to do; null if the message says it, or if there is nothing to do. */
   readonly remedy: string | null;
 }
 
-/** What to do where nothing better is known. */
+/** The remedy of problems that have no better one. */
 export const CHECK =
   'Run forms-mirror check: it tries the source and every target, and reports the problem.';
 const LASTING = 'The next run tries again. If this lasts, run forms-mirror check.';
 
 /** An outage is announced when it has outlasted the retries of a request. */
 const OUTAGE_MS = 60_000;
-/** A refused key stays refused until a person acts: only the hiccup of a gateway is waited for. */
+/** A refused key stays refused until a person acts. The wait covers a short failure of a gateway. */
 const KEY_MS = 20_000;
 /** The next run or two repair it. */
 const REPAIR_MS = 10 * 60_000;
@@ -263,7 +263,7 @@ export const PROBLEMS = {
     scope: 'form',
     severity: 'warning',
     retryable: false,
-    // Newly rejected ones are announced, not that there are some.
+    // People are notified of newly rejected submissions only, not of those that stay rejected.
     graceMs: null,
     title: 'Submissions were rejected',
     meaning: 'The target could not store some submissions. It stores all others.',

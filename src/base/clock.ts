@@ -21,20 +21,20 @@ export const systemClock: Clock = {
   },
 };
 
-/** Clocks of machines differ by so much at times. */
+/** The clocks of two machines may differ by this much. */
 const CLOCK_SLACK_MS = 2 * 60_000;
 
-/** True when a time that was recorded (ms since the epoch) lies so far after now that a clock must have been wrong: then, or now. */
+/** Whether a recorded time (ms since the epoch) is so far in the future that a clock was wrong, then or now. */
 export const isAhead = (ms: number, nowMs: number): boolean => ms - nowMs > CLOCK_SLACK_MS;
 
-/** Throws CANCELLED when `signal` has been aborted: the reason that it was aborted with, where that is one. */
+/** Throws if `signal` is aborted: its reason if that is a CANCELLED error, otherwise a new CANCELLED error. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw stopReason(signal);
 }
 
 /**
- * Waits at most `ms` for `work`: resolves to its value, or to undefined when it takes longer; rejects as it does. Work
- * that is late runs on: its end, good or bad, is ignored. No timer outlives the wait.
+ * Waits at most `ms` for `work`. Resolves to its value, or to undefined if it takes longer; rejects as it does. Late
+ * work continues, and its result or error is ignored. The timer ends with the wait.
  */
 export async function withinTime<T>(
   work: Promise<T>,
@@ -55,9 +55,9 @@ export async function withinTime<T>(
 }
 
 /**
- * A signal that aborts with any of several others, and by itself. Dispose it when the work is over: it then lets go of
- * the others. `AbortSignal.any` never does while one of them lives, which costs a kilobyte for each request of a process
- * that runs for months.
+ * A signal that aborts with any of several others, or by itself. Dispose it after the work, so that it stops
+ * listening to the others. `AbortSignal.any` keeps listening as long as one of them exists, which costs a kilobyte
+ * per request in a process that runs for months.
  */
 export class LinkedSignal implements Disposable {
   readonly #controller = new AbortController();

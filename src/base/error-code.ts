@@ -1,7 +1,7 @@
 /** Error codes of Node, drivers and servers are constants: they may be shown where a foreign message may not (L11, L15). */
 const CODE = /^[A-Z0-9_]{2,60}$/;
 
-/** Far more causes than any library chains; an error may be its own cause. */
+/** More causes than any library chains. There is a limit because an error may be its own cause. */
 const MAX_DEPTH = 5;
 
 /**

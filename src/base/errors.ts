@@ -5,14 +5,14 @@ import { printable } from './printable.ts';
 /** Options of a {@link MirrorError}. */
 export interface MirrorErrorOptions {
   cause?: unknown;
-  /** Overrides the code's own answer, where this one case is known better. */
+  /** Overrides the catalogue's value for this code, in a case that is known to differ. */
   retryable?: boolean;
 }
 
 /**
- * The error that people see, with subclasses where callers need more facts. The message is for a person: what happened,
- * to which form and target, what to do now. It never holds an answer, a key or a password (L11, L15); `cause` may, so it
- * is never printed or logged.
+ * The error that people see, with subclasses where callers need more facts. The message is for a person: what
+ * happened, to which form and target, what to do. It never contains an answer, a key or a password (L11, L15).
+ * `cause` may contain them, so it is never printed or logged.
  */
 export class MirrorError extends Error {
   override readonly name: string = 'MirrorError';
@@ -35,10 +35,7 @@ export class MirrorError extends Error {
   }
 }
 
-/**
- * What stopped the work of an aborted signal: its reason, where that is a CANCELLED error, or else that
- * a person asked for it.
- */
+/** The error of an aborted signal: its reason if that is a CANCELLED error, otherwise that a person asked to stop. */
 export function stopReason(signal: AbortSignal | undefined, cause?: unknown): MirrorError {
   const reason: unknown = signal?.reason;
   if (reason instanceof MirrorError && reason.code === 'CANCELLED') return reason;

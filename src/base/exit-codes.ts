@@ -1,6 +1,6 @@
 import { isAbort, toMirrorError } from './errors.ts';
 
-/** Every exit code of the program. The README says the same. */
+/** Every exit code of the program, for docs/reference/commands.md as well. */
 export const EXIT_CODES = {
   DONE: { code: 0, meaning: 'Done.' },
   FAILED: {

@@ -5,7 +5,7 @@ import { isAhead } from './clock.ts';
  * distance in time ("3 min. ago") differ from ours.
  */
 
-/** `1,250`. By hand for whole numbers: the first use of Intl takes most of a tenth of a second, in every command. */
+/** `1,250`. Whole numbers are formatted without Intl: its first use takes almost a tenth of a second in every command. */
 export const count = (number: number): string =>
   Number.isSafeInteger(number)
     ? String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')

@@ -6,13 +6,13 @@ const BARE = /^[A-Za-z0-9+_-][A-Za-z0-9+/_-]{19,}$/;
 const FIELD_ID = /^field_\d+_/;
 /** Header, payload and signature of a token (RFC 7519). */
 const WEB_TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
-/** Letters and digits of a random token take turns at least so often; those of a name with a year or a number do not. */
+/** In a random token, letters and digits alternate at least this often. In a name with a year or a number they do not. */
 const LEAST_TURNS = 4;
 
 /**
- * True where a text may hold a key or a password: a prefix with a long random part, a long token of letters and digits, a URL
- * with a password, the text of a private key. Names, paths and addresses are none; an ID that is as random as a key may be.
- * What looks so is shown nowhere (L15): people paste keys into the wrong line.
+ * True for a text that may contain a key or a password: a prefix with a long random part, a long token of letters
+ * and digits, a URL with a password, the text of a private key. Names, paths and addresses do not count; an ID that
+ * is as random as a key may. Such a text is never shown (L15), because people paste keys into the wrong line.
  */
 export function looksLikeKey(text: string): boolean {
   if (/-----BEGIN|"private_key"|:\/\/[^/\s]*:[^/\s]+@/.test(text)) return true;

@@ -26,7 +26,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const fieldsOfWork = new AsyncLocalStorage<Readonly<Record<string, string>>>();
 
-/** Runs `work`; every line that it logs, however deep, carries these fields (a run ID, a job ID) and those of the work around it. */
+/**
+ * Runs `work`. Every line that it logs, at any depth, gets these fields (a run ID, a job ID) and those of the
+ * context around it.
+ */
 export function withLogFields<T>(fields: Readonly<Record<string, string>>, work: () => T): T {
   return fieldsOfWork.run({ ...fieldsOfWork.getStore(), ...fields }, work);
 }
@@ -56,7 +59,7 @@ export function createLogger(level: LogLevel, destination: DestinationStream): L
 /** A logger that writes nothing, for tests. */
 export const silentLogger: Logger = pino({ level: 'silent' });
 
-/** What may be logged of an error: code and message of our own, class and code of a foreign one. */
+/** The loggable part of an error: code and message of our own errors, class and code of foreign ones. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (error instanceof MirrorError) {
     return { code: error.code, message: error.message, retryable: error.retryable };

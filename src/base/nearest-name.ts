@@ -1,17 +1,17 @@
 import { distance } from 'fastest-levenshtein';
 
-/** A name that someone may have meant, and what else it is called: a label, a title. */
+/** A name that someone may have meant, and its aliases: a label, a title. */
 export interface NamedThing {
   readonly name: string;
   readonly aliases?: readonly string[];
 }
 
-/** Shorter pieces are part of too many names to mean one. */
+/** A shorter text is part of too many names to point to one of them. */
 const TELLING_LENGTH = 4;
 
 /**
- * The name that was likely meant by `wanted`: one that it is an alias of, that differs from it by a slip or two, or the only
- * one that it is part of. Undefined when none is near: a wild guess misleads more than none.
+ * The name that `wanted` most likely means: the one that it is an alias of, the one that differs by one or two
+ * typing mistakes, or the only one that contains it. Undefined if none is near, because a wrong guess misleads.
  */
 export function nearestName(wanted: string, things: readonly NamedThing[]): string | undefined {
   const plain = plainly(wanted);
@@ -33,13 +33,13 @@ export function nearestName(wanted: string, things: readonly NamedThing[]): stri
   return holding.size === 1 ? [...holding][0] : undefined;
 }
 
-/** So many edits may be slips. Long digits make any two IDs look alike, so fewer count there. */
+/** The most edits that count as a typing mistake. IDs with many digits resemble each other, so fewer count there. */
 function slipsIn(a: string, b: string): number {
   const length = Math.max(a.length, b.length);
   return Math.floor(length / (/\d{6}/.test(a + b) ? 6 : 3));
 }
 
-/** Without case, accents and punctuation: `Your name`, `your_name` and `your-name` are the same slip. */
+/** The name without case, accents and punctuation: `Your name`, `your_name` and `your-name` become the same. */
 function plainly(text: string): string {
   return text
     .normalize('NFKD')

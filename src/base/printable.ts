@@ -20,7 +20,7 @@ export const printable = (text: string): string =>
 /** As {@link printable}, for text of several lines. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
 
-/** `␛` for ESC; the replacement character where there is no picture. */
+/** `␛` for ESC; U+FFFD for a character without such a picture. */
 function shapeOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);

@@ -6,7 +6,7 @@ import { errorCode } from './error-code.ts';
 export const PRIVATE_FOLDER = 0o700;
 export const PRIVATE_FILE = 0o600;
 
-/** What anybody but the owner may do. */
+/** The permissions of everyone except the owner. */
 const OF_OTHERS = 0o077;
 
 /**
@@ -17,7 +17,7 @@ export function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, 'ax', PRIVATE_FILE));
   } catch {
-    // It exists, or cannot be made: the next opener reports that.
+    // It exists, or cannot be created: the code that opens it reports that.
   }
 }
 
@@ -33,9 +33,8 @@ export interface Privacy {
 const OWN_NAMES = /^(?:queue|failures|copies|processes|notify\.json|mirror\.sqlite)(?:$|[.-])/;
 
 /**
- * Closes `dataDir` to other users, where careless hands left it open: what is in it is then out of their reach. A folder that also
- * holds foreign files is not changed, and named. `files`: SQLite files of targets, of which those inside count as own.
- * Does not throw.
+ * Closes `dataDir` to other users if it was open, and so the files in it. A folder that also contains foreign files
+ * is not changed, but named. `files`: SQLite files of targets; those inside count as our own. Does not throw.
  */
 export function keepPrivate(dataDir: string, files: readonly string[]): Privacy {
   const folder = resolve(dataDir);
@@ -53,7 +52,7 @@ export function keepPrivate(dataDir: string, files: readonly string[]): Privacy 
       return { isMended: true, loose: null };
     }
   } catch (error) {
-    // A folder that is not there yet is made for its owner only.
+    // A missing folder is created for its owner only.
     if (errorCode(error) === 'ENOENT') return PRIVATE;
   }
   const some = foreign.slice(0, 3).join(', ');

@@ -20,8 +20,9 @@ export interface NetworkOptions extends Pool.Options {
 const THIS_MACHINE = ['localhost', '127.0.0.1', '::1'];
 
 /**
- * Connections, through the proxy where it leads to the host. The proxy is asked with CONNECT and TLS goes through it, so it sees a
- * host and a port and no more. Plain http, which only loopback hosts and those in ALLOW_PLAINTEXT take, never goes there.
+ * Connections to hosts, through the proxy unless NO_PROXY exempts the host. TLS passes through the proxy (CONNECT),
+ * so it sees only host and port. Plain http, which is allowed only to loopback hosts and those in ALLOW_PLAINTEXT,
+ * never uses the proxy.
  */
 export function networkAgent(
   proxy: ProxySettings | undefined,
@@ -34,7 +35,7 @@ export function networkAgent(
     connect,
     proxyTls: connect,
     requestTls: connect,
-    // Empty, and not absent: then undici would look into the environment itself.
+    // Empty instead of absent: otherwise undici would read the environment itself.
     httpProxy: '',
     httpsProxy: proxy.url.href,
     noProxy: [...THIS_MACHINE, ...proxy.except].join(','),
@@ -66,12 +67,12 @@ export function fetchWithProxy(proxy: ProxySettings): typeof globalThis.fetch {
   return fetchIt as typeof globalThis.fetch;
 }
 
-/** A proxy opened no way to a host: nothing of the request was sent. Its message is the end of a sentence. */
+/** The proxy did not connect to the host, so nothing of the request was sent. The message ends a sentence. */
 export class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
   /** As a sentence. */
   readonly remedy: string;
-  /** False when the same thing will happen again until someone changes something. */
+  /** False if it will fail again until a person changes something. */
   readonly transient: boolean;
 
   /** `target`: host and port. */
@@ -92,7 +93,7 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** Far more causes than any library chains; an error may be its own cause. */
+/** More causes than any library chains. There is a limit because an error may be its own cause. */
 const MAX_DEPTH = 5;
 
 /** The failure of a proxy behind a foreign error, if there is one. */

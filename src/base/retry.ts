@@ -9,9 +9,9 @@ export interface RetryPolicy {
   baseDelayMs: number;
   /** Upper bound of every wait that the server did not ask for itself. */
   maxDelayMs: number;
-  /** Longest `Retry-After` we honour; a server that asks for more gets this. */
+  /** The longest `Retry-After` to wait for; a longer one is cut to this. */
   maxServerDelayMs: number;
-  /** How much of a wait is left to chance: all of it (`full`, the default), or half (`equal`), where none may be near 0. */
+  /** Which part of a wait is random: all of it (`full`, the default), or half (`equal`), if a wait must not be near 0. */
   jitter?: 'full' | 'equal';
 }
 

@@ -1,10 +1,10 @@
-/** How a server is reached, as far as its address says. */
+/** How a server is reached, according to its address. */
 export interface Transport {
   /** Without a port, in lower case; undefined for what never leaves this machine. Holds no user and no password. */
   readonly host: string | undefined;
   /** Further servers that the address names, in the same way; absent where there are none. */
   readonly others?: readonly string[];
-  /** What others on the way, or at the server's door, could do: each a sentence part after the setting's name; no full stop. */
+  /** The risks of this connection, each as a part of a sentence after the setting's name, without a full stop. */
   readonly weaknesses: readonly string[];
 }
 
@@ -116,9 +116,9 @@ export function loginOf(address: string | URL): Readonly<Record<string, string>>
 }
 
 /**
- * Has the driver check certificates wherever it uses TLS. It treats `require`, `prefer` and `verify-ca` as `verify-full`
- * today and warns on stderr about each; setting it here avoids the warning, and a change of its mind. `uselibpqcompat=true`
- * gives libpq's meaning, `sslmode=no-verify` no check at all.
+ * Makes the driver check certificates wherever it uses TLS. It treats `require`, `prefer` and `verify-ca` as
+ * `verify-full` today, and warns on stderr about each. Setting it here avoids the warning, and stays right if the
+ * driver changes. `uselibpqcompat=true` gives libpq's meaning, `sslmode=no-verify` no check.
  */
 export function verifyCertificates(options: URLSearchParams): void {
   const mode = options.getAll('sslmode').at(-1) ?? '';

@@ -125,7 +125,7 @@ class Acting {
     ];
   }
 
-  /** Accepts the held deletions of a form in a target: no more than the person saw. */
+  /** Accepts the held deletions of a form in a target, at most as many as the person saw. */
   async #accept(order: ActionOrder): Promise<readonly DoneLine[]> {
     await this.#requireQueue();
     const { places, lines } = await this.#places(order);
@@ -158,7 +158,7 @@ class Acting {
     ];
   }
 
-  /** Queues runs. Returns the places where one begins, and those where one is under way; empty for none. */
+  /** Queues runs. Returns the places where a run begins, and those where one is in progress; empty for none. */
   async #begin(places: readonly Place[], how: RunKind) {
     const orders = places.map(({ form, target }) => ({ formId: form.id, target, ...how }));
     const { begun, underWay } = await this.#queue.runNow(orders);

@@ -26,7 +26,7 @@ import type { Terminal } from './terminal.ts';
 
 /** One line of the output. A remedy where nothing failed is shown as a warning. */
 interface Finding {
-  /** What was tried: `settings`, `source`, `target sheet`. */
+  /** The subject of the check: `settings`, `source`, `target sheet`. */
   readonly subject: string;
   readonly ok: boolean;
   readonly message: string;

@@ -7,7 +7,7 @@ import type { Target, Waiting } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 
 /*
- * What `forget` and `purge` have in common: they count, ask, erase and report.
+ * The common procedure of `forget` and `purge`: they count, ask, erase and report.
  */
 
 /** An erasure that a person asks for. */
@@ -22,7 +22,7 @@ export interface Erasure {
   readonly question: (preview: readonly ErasureReport[]) => string;
 }
 
-/** The targets that `--target` selects, and a report of each that can't be opened: it holds up no other (L12). */
+/** The targets that `--target` selects, and a report of each that cannot be opened; the others continue (L12). */
 export async function openTargets(
   { text }: CommandCall,
   app: App,
@@ -50,8 +50,8 @@ export const waitingFor = ({ host }: CommandCall): Waiting => ({
 });
 
 /**
- * Counts, asks a person, erases, and prints each step. Returns the reports, those of `failed` targets included; null when the
- * person said no. Throws USAGE where there is no one to ask.
+ * Counts, asks a person, erases, and prints each step. Returns the reports, including those of `failed` targets;
+ * null if the person answered no. Throws USAGE without a terminal to ask on.
  */
 export async function carryOut(
   call: CommandCall,

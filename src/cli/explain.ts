@@ -36,7 +36,7 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
   return explanation.source === null && form === null ? 1 : 0;
 }
 
-/** Where the submission is in a target, and what the target knows of its form; null where the target does not hold the form. */
+/** A submission in a target, with the target's records of its form; null if the target does not have the form. */
 interface SubmissionInCopy extends SubmissionInTarget {
   readonly claim: FormReport['claim'] | null;
   readonly pause: FormReport['pause'];

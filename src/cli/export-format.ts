@@ -81,7 +81,7 @@ export function csvFormat(names: readonly string[], { bom, raw }: CsvOptions): E
 /** One JSON object a line. Numbers have all their digits; arrays and objects stay unchanged; no answer is null. */
 export function jsonLinesFormat(names: readonly string[]): ExportFormat {
   const keys = names.map((name) => `${JSON.stringify(name)}:`);
-  // By hand: an object would put names that are numbers first.
+  // Written without an object, which would put names that are numbers first.
   const line = (row: readonly Cell[]): string =>
     `{${row.map((cell, at) => `${keys[at] ?? ''}${jsonCell(cell)}`).join(',')}}\n`;
   return { head: '', rows: (rows) => rows.map(line).join(''), apostrophes: 0 };

@@ -34,8 +34,8 @@ export interface PauseOutcome {
 }
 
 /**
- * Pauses or resumes in each target that is meant. A target that cannot be reached holds up no other. Pauses of single forms
- * do not end with that of their target. Throws USAGE for an unknown name.
+ * Pauses or resumes in each target that is meant. If a target cannot be reached, the others continue. Pauses of
+ * single forms do not end with that of their target. Throws USAGE for an unknown name.
  */
 export async function changePauses(
   app: App,
@@ -131,7 +131,7 @@ async function findPlaces(
   );
 }
 
-/** What a target knows of forms: nothing of one that does not answer, as pausing it reports that. */
+/** The forms of a target; empty if it does not answer, because pausing it reports that. */
 async function askTarget(app: App, name: string) {
   const target = await app.target(name).catch(() => null);
   const ask = async <T>(of: (target: Target) => Promise<readonly T[]>): Promise<readonly T[]> =>
@@ -159,6 +159,6 @@ function listForms(
 export const placeName = (form: FormIdentity | null, target: string): string =>
   form === null ? `Target ${target}` : `${form.slug === '' ? form.id : form.slug} in ${target}`;
 
-/** What every pause means, for the person who has just made one. */
+/** The effects of a pause, for the person who has just started one. */
 export const PAUSE_MEANS =
   'No process writes there until you resume it, and no status is changed at the source. A run in progress ends before its next batch: within seconds, in a sheet within a minute. The rows that it stored stay. forget and purge still work.';

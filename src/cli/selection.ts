@@ -20,7 +20,7 @@ import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { textTable } from './text-table.ts';
 
-/** The forms and targets selected by `--form` and `--target`. Throws SETTINGS or USAGE for one that does not exist. */
+/** The forms and targets that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist. */
 export async function selectPlan({ host, text }: CommandCall, app: App): Promise<FormPlan[]> {
   const selected = app.namesOf(text('target'));
   await requirePicks(host, app, selected);
@@ -36,8 +36,8 @@ export async function selectPlan({ host, text }: CommandCall, app: App): Promise
 }
 
 /**
- * Makes sure that fields are selected for these targets, by default for all (L11). Otherwise lists on stderr the fields
- * to pick from, and throws SettingsError.
+ * Makes sure that fields are selected for these targets, by default for all (L11). Otherwise lists the possible
+ * fields on stderr, and throws SettingsError.
  */
 export async function requirePicks(
   host: Host,

@@ -134,7 +134,7 @@ async function readDetails(app: App, name: string, formId: string): Promise<Form
   return found ?? { runs: [], rejected: { total: 0, entries: [] } };
 }
 
-/** Throws what a person has to put right before anything runs; a source that is down for the moment is waited for. */
+/** Throws for a mistake that a person has to correct before anything runs. If the source is down, waits for it. */
 async function checkBeforeStart(host: Host, app: App): Promise<void> {
   try {
     await requirePicks(host, app);
@@ -149,8 +149,9 @@ async function checkBeforeStart(host: Host, app: App): Promise<void> {
 }
 
 /**
- * The forms to mirror. A first start reports at once which names in the settings match nothing, and ends; a later one goes on
- * with the forms that it has, as a restart must not end what ran before (L12), and the page shows the mistake.
+ * The forms to mirror. A first start reports at once which names in the settings match nothing, and ends. A later
+ * start continues with its forms, because a restart must not end what ran before (L12), and the page shows the
+ * mistake.
  */
 async function planned(host: Host, app: App): Promise<readonly FormPlan[]> {
   const { forms, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });

@@ -32,7 +32,7 @@ export interface SubmissionQuery {
   /** Page size asked for; default 100, the most that the API gives. It may give fewer. */
   readonly limit?: number | undefined;
   readonly status?: string | undefined;
-  /** ISO 8601. What they are compared with, and how, the API does not say. */
+  /** ISO 8601. The API does not document which time they are compared with, and how. */
   readonly dateFrom?: string | undefined;
   readonly dateTo?: string | undefined;
   readonly sortBy?: string | undefined;
@@ -80,8 +80,8 @@ export class FormsClient implements AsyncDisposable {
   }
 
   /**
-   * Every form of the workspace once, in the order of the list. A list that moves while it is read is read once more; an
-   * API that ignores `page` is not read for ever.
+   * Every form of the workspace once, in the order of the list. If the list changes while it is read, it is read a
+   * second time. If the API ignores `page`, the reading ends.
    */
   async listForms(call: CallOptions = {}): Promise<Form[]> {
     return (await this.allForms(call)).forms;
@@ -150,8 +150,8 @@ export class FormsClient implements AsyncDisposable {
   }
 
   /**
-   * Changes a submission's status. Any 2xx is a success, whatever its body says: only {@link getSubmission} shows whether the change was
-   * made. FORMS_REFUSED (status 400 or 409) when the API refuses it.
+   * Changes a submission's status. Any 2xx is a success with any body: only {@link getSubmission} shows whether the
+   * status has changed. FORMS_REFUSED (status 400 or 409) if the API refuses it.
    */
   async setStatus(id: string, status: string, call: CallOptions = {}): Promise<void> {
     const path = `/submissions/${pathSegment(id)}/status`;
@@ -159,8 +159,9 @@ export class FormsClient implements AsyncDisposable {
   }
 
   /**
-   * Submits answers, by field ID. Any 2xx is a success. Repeated only without a connection and after 429, 503, or 500, which the API
-   * calls safe to retry. After another failure the submission may exist; the message says so.
+   * Submits answers, by field ID. Any 2xx is a success. Repeated only if there was no connection, and after 429, 503
+   * or 500, which the API documents as safe to retry. After another failure the submission may exist, and the
+   * message mentions it.
    */
   async submit(
     slug: string,
@@ -200,7 +201,10 @@ interface Envelope {
   totalPages: number;
 }
 
-/** A page of a list as it came; undefined when it is none. Throws FORMS_FAILED for one that says it failed, and for one without end. */
+/**
+ * A page of a list as received; undefined for any other response. Throws FORMS_FAILED if the page reports a failure,
+ * or has no end.
+ */
 function readList(json: Json, request: FormsRequest, response: HttpResponse): WireList | undefined {
   const parsed = envelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;
@@ -217,7 +221,7 @@ function readList(json: Json, request: FormsRequest, response: HttpResponse): Wi
 function filled(wire: WireList, askedPage: number, askedLimit: number): Envelope {
   const { items, total } = wire;
   const limit = wire.limit ?? askedLimit;
-  // What the first page holds is how much a page holds, whatever the limit is said to be.
+  // The number of items on the first page is the page size, regardless of the documented limit.
   const size = askedPage === 1 && items.length > 0 ? Math.min(limit, items.length) : limit;
   return {
     items,
@@ -241,7 +245,7 @@ function formList(wire: WireList, page: number): FormsPage | undefined {
   const list = wire.items.map(parseForm);
   if (!list.every((form) => form !== undefined)) return undefined;
   const { total } = wire;
-  // Without a number of pages: go on while pages bring something new.
+  // If the number of pages is unknown, continue while pages contain new items.
   const totalPages = wire.totalPages ?? (list.length < total ? Infinity : page);
   return { list, total, totalPages };
 }

@@ -112,7 +112,7 @@ function transportFailure(error: unknown, context: FailureContext): TransportFai
   return unsent(code, context) ?? (context.inBody ? cutShort : unanswered)(code, context);
 }
 
-/** Codes of a connection that was not made, and what they say. `host`: who may have failed; `to`: the host of the API. */
+/** Codes of a failed connection, and their messages. `host`: the host that may have failed; `to`: the host of the API. */
 const NOT_CONNECTED: readonly (readonly [RegExp, (host: string, to: string) => string])[] = [
   [/^ECONNREFUSED$/, (host) => `nothing listens at ${host} (connection refused)`],
   [/^ENOTFOUND$/, (host) => `the host of ${host} is unknown (DNS)`],
@@ -252,7 +252,8 @@ export function refusalError(
   const failure = { request: request.name, status, retryAfterMs };
   if (status >= 500 || status === 429) {
     const reason = `answered ${status}${status === 429 ? ' (too many requests)' : ''}`;
-    // The API calls 500 safe to retry; 429 and 503 say that nothing was begun. Of 502 and 504 only the gateway knows.
+    // The API documents 500 as safe to retry, and 429 and 503 as not processed. About 502 and 504 only the gateway
+    // knows.
     const isUnsure = request.method === 'POST' && ![429, 500, 503].includes(status);
     const unsure = isUnsure ? { remedy: MAY_HAVE_ARRIVED, retryable: false } : {};
     return new FormsApiError('FORMS_FAILED', { ...failure, reason, ...unsure });

@@ -52,7 +52,7 @@ function marked(text: string, mark: string): string {
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** By hand: a regular expression for strings runs out of its stack on very long ones. */
+/** Without a regular expression, whose stack overflows on very long strings. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text.charCodeAt(at) !== QUOTE) {

@@ -35,15 +35,15 @@ export interface FormsClientOptions {
   readonly silenceMs?: number;
   /** Called before each wait for another try. */
   readonly onRetry?: (notice: FormsRetryNotice) => void;
-  /** Called when a request that was tried again has ended, whichever way. */
+  /** Called when a repeated request has ended, with or without success. */
   readonly onSettled?: (request: { readonly request: string }) => void;
-  /** Called when a request that was sent has ended, whichever way: for figures. */
+  /** Called when a request that was sent has ended, with or without success: for metrics. */
   readonly onSent?: (sent: SentRequest) => void;
   /** Called when the source asks for fewer requests. */
   readonly onRate?: (notice: RateNotice) => void;
 }
 
-/** A request that was sent, retries being requests of their own. Numbers only: nothing tells what was asked for. */
+/** A request that was sent; each retry is a request of its own. Numbers only: nothing shows the address or content. */
 export interface SentRequest {
   /** Of the response; null when none came whole. */
   readonly status: number | null;
@@ -183,7 +183,7 @@ export class FormsHttp implements AsyncDisposable {
         },
       );
     } catch (error) {
-      // The stop wins over what it caused: the first 401 speaks for every call.
+      // The stop takes precedence over the errors that it caused: the first 401 is the error of every call.
       if (stop.aborted) throw stop.reason;
       throw error;
     } finally {
@@ -260,7 +260,7 @@ export class FormsHttp implements AsyncDisposable {
       clearTimeout(silence);
       inBody = true;
       const isPacked = /^(?:x-)?gzip$/i.test(String(headers['content-encoding'] ?? '').trim());
-      // An error counts by its status, and a change that succeeded is made, whatever becomes of the body.
+      // An error counts by its status. A successful change is made even if its body is broken.
       const text =
         isSuccess(statusCode) && request.method === 'GET'
           ? await whole(body, isPacked)
@@ -302,7 +302,7 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 type Body = Dispatcher.ResponseData['body'];
 
-/** As UTF-8, without a mark of its order. Not fatal: one broken byte in one answer must not hold up a page. */
+/** As UTF-8, without a byte order mark. Not fatal: one broken byte in one answer must not stop a whole page. */
 async function whole(body: Body, isPacked: boolean): Promise<string> {
   if (!isPacked) return body.text();
   return decoded(await unzip(await body.bytes(), { maxOutputLength: MAX_BODY_BYTES }));

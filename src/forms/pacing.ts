@@ -23,10 +23,10 @@ const CATCH_UP_MS = 1_000;
 /** A request may take so much longer than another to arrive, and still no minute at the source holds too many. */
 const ARRIVAL_MS = 1_000;
 
-/** A 429 lowers the rate to a part of the sent one, but not below this: one refusal proves no more. */
+/** A 429 lowers the rate to a part of the rate that was sent, but not below this: a single 429 proves nothing lower. */
 const LEAST_LOWERED = 60;
 const LOWERED_TO = 0.5;
-/** Refusals so soon after another speak of requests that were on the way by then. */
+/** Refusals this soon after another belong to requests that were already sent. */
 const SAME_REFUSAL_MS = 10_000;
 /** From then on the rate rises by such steps, until it is as set, or, without a setting, far beyond the refused rate. */
 const STEP_MS = 30_000;
@@ -46,7 +46,7 @@ export class Pacing {
   #free: number;
   /** The next request is sent no earlier. */
   #nextMs = Number.NEGATIVE_INFINITY;
-  /** How low the last 429 set the rate, and when; null: not at all. */
+  /** The rate that the last 429 set, and when; null if there was none. */
   #lowered: { readonly perMinute: number; readonly atMs: number } | null = null;
   /** Requests sent lately: each counts less the longer ago it was. */
   #sent = 0;
@@ -81,7 +81,7 @@ export class Pacing {
     }
   }
 
-  /** Sends no request for `delayMs` from now; running ones go on. */
+  /** Sends no request for `delayMs` from now; running ones continue. */
   pauseFor(delayMs: number): void {
     this.#nextMs = Math.max(this.#nextMs, this.#now() + delayMs);
   }

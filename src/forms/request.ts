@@ -21,7 +21,7 @@ export interface FormsRequest {
   readonly name: string;
   /** JSON text. */
   readonly body?: string;
-  /** Names of the parameters and properties sent: a refusal is shown as far as it is about them. */
+  /** Names of the parameters and properties that were sent: a refusal is shown only as far as it names these. */
   readonly subjects: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export const patchRequest = (path: string, property: string, value: string): For
 
 /** A POST of answers, by field ID. Nothing of a refusal is shown: it may repeat an answer (L11). */
 export function answersRequest(path: string, data: ReadonlyMap<string, Json>): FormsRequest {
-  // By hand, as an object would lose a field called __proto__.
+  // Without an object, which would lose a field named __proto__.
   const answers = [...data].map(
     ([id, answer]) => `${JSON.stringify(id)}:${JSON.stringify(answer)}`,
   );
@@ -66,9 +66,9 @@ export function answersRequest(path: string, data: ReadonlyMap<string, Json>): F
 }
 
 /**
- * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can carry (empty, a dot step, or
- * broken Unicode): asking for something else instead, and taking its 404 for an answer, would prove a deletion that
- * never was.
+ * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can contain (empty, a dot
+ * segment, or broken Unicode). Asking for something else instead, and believing its 404, would prove a deletion that
+ * never happened.
  */
 export function pathSegment(id: string): string {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) {

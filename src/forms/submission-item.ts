@@ -10,11 +10,11 @@ import { isJsonObject } from './exact-json.ts';
 export interface SubmissionItem {
   /** The submission's ID, or a name that {@link NamelessKey} gives. */
   readonly key: string;
-  /** Null when it has no usable ID; with a defect, whatever is usable is kept. */
+  /** Null if it has no usable ID. With a defect, all usable parts are kept. */
   readonly submission: Submission | null;
   /** Of one without a usable ID: its status, where it shows one; the source counts it with that. */
   readonly status?: string;
-  /** What is wrong with it, as stable sentences that hold no value. */
+  /** The defects, as fixed sentences that contain no value. */
   readonly defects: readonly string[];
 }
 
@@ -65,8 +65,8 @@ export function submissionItem(
 }
 
 /**
- * The item of an answer to the submission `id`, bare or wrapped in one property, whatever that is called (the API does
- * not say): it is the one object that carries the ID asked for. Undefined when there is none.
+ * The item in a response about the submission `id`, bare or wrapped in one property of any name (the API does not
+ * document it): the one object that has this ID. Undefined if there is none.
  */
 export function singleSubmission(json: unknown, id: string): SubmissionItem | undefined {
   if (!isJsonObject(json)) return undefined;
@@ -77,7 +77,7 @@ export function singleSubmission(json: unknown, id: string): SubmissionItem | un
   return found === undefined ? undefined : submissionItem(found, '', () => '');
 }
 
-/** A value, and what is wrong with it; an empty defect when nothing is. */
+/** A value and its defect; the defect is empty if there is none. */
 interface Checked<T> {
   value: T;
   defect: string;
@@ -95,7 +95,7 @@ function readId(id: unknown): Checked<string> {
     : { value: '', defect: 'id is not one that can be stored' };
 }
 
-/** Of Unicode's class Cc. By hand: a regular expression takes several times longer. */
+/** Characters of Unicode's class Cc. Compared one by one: a regular expression takes several times longer. */
 function hasControl(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -185,7 +185,10 @@ const EXCESS = {
   large: { shown: TOO_LARGE, defect: `an answer holds more than ${count(MAX_PARTS)} values` },
 };
 
-/** Why a value is not stored as it is. Level by level: recursion would overflow the stack on such values. */
+/**
+ * Why a value is not stored unchanged. Works level by level, because recursion would overflow the stack on such
+ * values.
+ */
 function excessOf(value: unknown): (typeof EXCESS)['deep'] | undefined {
   let level = [value];
   let parts = 0;
@@ -215,14 +218,14 @@ const withoutId = (key: string, defect: string, status = ''): SubmissionItem => 
 export type NamelessKey = (item: unknown) => string;
 
 /**
- * Names for items without an ID, which are listed by them. They are made of the whole item, as nothing else distinguishes it,
- * and of `secret`: without it nobody can tell from a name what answers an item holds, not even by guessing (L11). Whoever has
- * the secret, the key of the API, may read the answers themselves.
+ * Names for items without an ID, which are listed under them. A name is computed from the whole item, because
+ * nothing else distinguishes it, and from `secret`: without it, a name does not reveal the answers of an item, not
+ * even by guessing (L11). The secret is the key of the API; its owner may read the answers themselves.
  */
 export function namelessKeys(secret: string): NamelessKey {
   let key: Buffer | undefined;
   return (item) => {
-    // Slow on purpose, so that a name is no way to guess the secret either, and done only where there is such an item.
+    // Slow on purpose, so that the secret cannot be guessed from a name. Computed only if there is such an item.
     key ??= scryptSync(secret, 'forms-mirror: items without an ID', 32);
     const digest = createHmac('sha256', key).update(outline(item)).digest('hex');
     return `no-id:k${digest.slice(0, 31)}`;

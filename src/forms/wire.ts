@@ -5,8 +5,8 @@ import { MAX_FIELD_ID } from '../mirror/fields.ts';
 import { isJsonObject } from './exact-json.ts';
 
 /*
- * The wire shapes of the Forms API. Unknown fields are ignored, and fields that a mirror does not need are optional, whatever
- * the documentation promises: one odd value must not hold up everything else.
+ * The wire shapes of the Forms API. Unknown fields are ignored. Fields that the mirror does not need are optional,
+ * even if the documentation promises them, because one unexpected value must not stop everything else.
  */
 
 const number = z.union([z.number(), z.instanceof(ExactNumber)]).transform(decimalText);

@@ -10,7 +10,7 @@ import type { ProcessFacts } from './processes.ts';
 import type { QueueState, Report } from './report.ts';
 import type { SourceWait } from './source-waits.ts';
 
-/** Where facts come from; the composition provides it. Calls may be slow, hang or fail: none holds up another (L12). */
+/** The sources of facts, which the composition provides. Calls may be slow, hang or fail; none delays another (L12). */
 export interface HealthSources {
   readonly version: string;
   /** The names of the targets, as the settings order them. */
@@ -128,7 +128,7 @@ export class Watch {
     return this.current();
   }
 
-  /** The report, read again as far as that takes no more than a moment. */
+  /** The report. Facts are read again if that takes only a moment. */
   async refresh(): Promise<Report> {
     await withinTime(this.#readAll(FRESH_MS), ANSWER_MS, this.#options.clock);
     return this.current();
@@ -176,7 +176,7 @@ export class Watch {
     if (!signal.aborted) this.#report(onReport, false);
   }
 
-  /** Stops reading; a reading under way is not waited for. */
+  /** Stops reading, without waiting for a reading in progress. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#polling;
@@ -296,7 +296,7 @@ interface ReadingOptions<T> {
   readonly restMs: () => number;
 }
 
-/** A value that is read from time to time. At most one reading is under way; the last value stays until the next. */
+/** A value that is read from time to time. At most one reading is in progress; the last value stays until the next. */
 class Reading<T> {
   readonly #options: ReadingOptions<T>;
   #value: T | null = null;

@@ -167,7 +167,7 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
   const goneAtMs = held?.stored.state.goneAtMs ?? null;
   const own = stateOf(facts, problems, last, nowMs);
   const isUnsure = claim.submissionsAsOf === null;
-  // A general problem is no form's fault, but neither is any form known to be current then.
+  // No form has caused a general problem, but no form is known to be current during one.
   const isWaiting = own === 'ok' && (sharedCode !== null || overdueSince !== null || isUnsure);
   const pause = own === 'ended' ? null : facts.pause;
   const state = pause !== null ? 'paused' : isWaiting ? 'waiting' : own;

@@ -114,7 +114,10 @@ const isError = (problem: Problem | null): boolean => problem?.level === 'error'
 /** The first that is an error, or else the first. */
 const firstOf = (problems: readonly Problem[]): Problem | null =>
   problems.find(isError) ?? problems[0] ?? null;
-/** What failed before people paused it is tried no more: it says nothing of how source and targets are now. */
+/**
+ * Parts that failed before people paused them are not retried, so they show nothing about the present state of
+ * source and targets.
+ */
 const isTried = ({ isWanted, pause }: FormFacts): boolean => isWanted && pause === null;
 
 /** The forms that a target holds, and those that are planned for it and still to come. */

@@ -6,7 +6,7 @@ import { AGREEMENT, PAUSES } from '../sync/records.ts';
 import { judgeForm } from './judge-form.ts';
 import type { Problem } from './report.ts';
 
-/** Three polls may be missed before a sheet calls a form stale on its own; not less, as it is not written at each run. */
+/** A sheet calls a form stale by itself after three missed polls, not sooner, because it is not written in each run. */
 const MISSED_POLLS = 3;
 const LEAST_MINUTES = 45;
 

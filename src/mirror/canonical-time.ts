@@ -14,11 +14,11 @@ export function canonicalTime(text: string): string | null {
   return text.length === '2026-01-31T23:59:59Z'.length ? `${text.slice(0, 19)}.000Z` : text;
 }
 
-/** As most sources write times: to look whether one is written so is many times cheaper than to take it apart. */
+/** The notation of most sources. Matching it is many times cheaper than parsing a time. */
 const USUAL =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
 
-/** Whether the month of a time that is written so has such a day. */
+/** Whether the month of such a time has this day. */
 function hasDay(text: string): boolean {
   const day = number(text, 8, 10);
   if (day <= 28) return true;
@@ -28,7 +28,7 @@ function hasDay(text: string): boolean {
   return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
-/** The number that these digits are. */
+/** The value of these digits. */
 function number(text: string, start: number, end: number): number {
   let value = 0;
   for (let at = start; at < end; at++) value = value * 10 + text.charCodeAt(at) - 48;
@@ -73,7 +73,7 @@ function parseOffset(offset: string | undefined): number | null {
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** Three digits, up to six where they say something. */
+/** Three fraction digits, or up to six if the further ones are not all zero. */
 function canonicalFraction(fraction: string): string {
   return fraction.slice(0, 6).replace(/0+$/, '').padEnd(3, '0');
 }

@@ -35,10 +35,7 @@ export function sameCell(a: Cell, b: Cell): boolean {
   return canonical !== undefined && canonical === canonicalJson(right);
 }
 
-/**
- * The version of {@link hashInput}: raise it with every change there, so that stored answers are hashed again. 1 was
- * the field's ID and the unchanged text; no checkpoint names it.
- */
+/** The version of {@link hashInput}. Raise it with every change there, so that stored answers are hashed again. */
 export const HASH_FORMAT = 2;
 
 /**
@@ -60,7 +57,7 @@ export function hashInput(cell: Cell): string {
   return text.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim();
 }
 
-/** True for what {@link hashedCell} makes; an answer may look so by chance or on purpose. */
+/** Whether a value looks like a result of {@link hashedCell}. An answer may look like one, too. */
 export const looksHashed = (cell: Cell): boolean =>
   typeof cell === 'string' && /^[0-9a-f]{64}$/.test(cell);
 

@@ -89,7 +89,7 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return text.slice(0, end).trimEnd() || cutCodePoints(text, maxBytes);
 }
 
-/** The characters that people see: an emoji with its skin colour, a letter with its accents. */
+/** The characters that people see: an emoji with its skin color, a letter with its accents. */
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** For a first character that is itself too long: a letter can carry any number of accents. */

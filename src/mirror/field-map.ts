@@ -17,7 +17,10 @@ export class FieldOrder {
     return this.#places.get(id);
   }
 
-  /** The place of a field, the next one for a new field. `guess`: looked at first, as fields come in one order mostly. */
+  /**
+   * The place of a field, the next one for a new field. `guess` is tried first, because fields mostly come in the
+   * same order.
+   */
   place(id: string, guess = -1): number {
     if (guess >= 0 && this.#ids[guess] === id) return guess;
     const found = this.#places.get(id);
@@ -33,7 +36,7 @@ export class FieldOrder {
  */
 export class FieldMap<V> implements ReadonlyMap<string, V> {
   readonly order: FieldOrder;
-  /** In the order; undefined, or past the end: not in the map. */
+  /** The values in the order of the fields; undefined, or past the end, for a field without a value. */
   readonly slots: readonly (V | undefined)[];
 
   constructor(order: FieldOrder, slots: readonly (V | undefined)[]) {
@@ -94,8 +97,8 @@ export class FieldMap<V> implements ReadonlyMap<string, V> {
 export type FieldReader = <V>(map: ReadonlyMap<string, V>) => readonly (V | undefined)[];
 
 /**
- * Reads the values of maps in the order of `ids`. Of {@link FieldMap}s, it looks the places up once for all that follow
- * each other with one order, and gives the array itself where that has the very same fields.
+ * Reads the values of maps in the order of `ids`. For {@link FieldMap}s that share an order, it looks up the places
+ * once, and returns the map's own array if it has exactly these fields.
  */
 export function readerOf(ids: readonly string[]): FieldReader {
   let known: FieldOrder | undefined;

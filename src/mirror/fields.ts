@@ -22,16 +22,16 @@ export function labelMap(form: Form): LabelMap {
   return map;
 }
 
-/** A field that the target's catalogue knows, with the last label it had. */
+/** A field that the target knows, with the last label it had. */
 export interface KnownField {
   readonly id: string;
   readonly label: string;
 }
 
 /**
- * The fields to mirror, in column order: selected fields of the schema in form order; then selected fields that left it but
- * that the target's catalogue knows, under their last label; then those that only old answers carry, whose ID takes the place
- * of the label (L9, L11). Positions count on from the schema's end, selected or not.
+ * The fields to mirror, in column order: selected fields of the schema in form order; then selected fields that left
+ * it but that the target knows, under their last label; then those that only old answers have, with their ID as
+ * label (L9, L11). Positions continue from the end of the schema, whether its fields are selected or not.
  */
 export function pickFields(
   form: Form,
@@ -54,12 +54,12 @@ export function pickFields(
     });
 }
 
-/** Spaces, line breaks and characters that take no room, such as U+200B. */
+/** Spaces, line breaks and characters without width, such as U+200B. */
 const BLANK = /^[\p{Z}\p{Cc}\p{Cf}]*$/u;
 
 const labelOrId = (label: string, id: string): string => (BLANK.test(label) ? id : label);
 
-/** Most of them that only answers carry, as their fields were deleted before the first look. */
+/** The most fields that only answers have, because they were deleted before the first run. */
 export const MAX_UNLISTED_FIELDS = 1_000;
 /** The longest field ID: a longer one fits no primary key (PostgreSQL: a third of a page). */
 export const MAX_FIELD_ID = 500;
@@ -68,8 +68,8 @@ const TOO_MANY = `has answers to more fields that its form does not have than th
 const TOO_LONG = `has answers under IDs longer than ${count(MAX_FIELD_ID)} characters; they are not stored`;
 
 /**
- * The fields of a form that its schema does not show and that answers carry (L9). Bounded: a person who fills in a form, or a
- * source that is out of order, can put anything there, and each would become a column.
+ * The fields of a form that answers have and the schema does not (L9). Their number is limited: a person who fills
+ * in a form, or a broken source, can send any field, and each would become a column.
  */
 export class UnlistedFields {
   readonly #isPicked: (id: string) => boolean;
@@ -110,7 +110,7 @@ export class UnlistedFields {
     return met;
   }
 
-  /** Why some of these answers are not mirrored, though they are selected. */
+  /** Why some of these answers are not mirrored, although they are selected. */
   defectsOf(answers: ReadonlyMap<string, unknown>): readonly string[] {
     if (this.#holdsNothingNew(answers)) return [];
     const defects = new Set<string>();
@@ -121,7 +121,7 @@ export class UnlistedFields {
     return [...defects];
   }
 
-  /** Looks at the fields of a whole page once: a field that is known then is known later. */
+  /** Reads the fields of a whole page once: a field that is known then is known later. */
   #holdsNothingNew(answers: ReadonlyMap<string, unknown>): boolean {
     if (!(answers instanceof FieldMap)) return false;
     const { ids } = answers.order;

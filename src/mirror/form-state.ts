@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { isSameUnder, type StoredUnder } from './picks.ts';
 
 /**
- * All that is known of one form in one target, apart from its rows and entries: one small JSON document, stored in the same
- * atomic step as the rows it speaks of. It is changed by the functions below, which are pure; what {@link Tally} holds is
- * counted by the store. Times are milliseconds since the epoch.
+ * Everything known about one form in one target, apart from its rows and entries: one small JSON document, stored in
+ * the same atomic step as the rows that it describes. Only the pure functions below change it; the store counts what
+ * {@link Tally} contains. Times are milliseconds since the epoch.
  */
 export interface FormState {
   readonly formId: string;
@@ -12,29 +12,29 @@ export interface FormState {
   readonly name: string;
   /** Where the rows are: the table's name. It never changes. */
   readonly place: string;
-  /** Without gaps from the beginning of time; the last one has no end. Empty: never read. */
+  /** Without gaps since the beginning of time; the last range has no end. Empty if the form was never read. */
   readonly ranges: readonly Range[];
-  /** Every submission created before this moment was stored when it was last read; null: none is known to be. */
+  /** Every submission created before this moment was stored when it was last read; null if that is not known of any. */
   readonly watermarkMs: number | null;
   /** The source and the copy agreed on the number of submissions as of then. */
   readonly submissionsAsOfMs: number | null;
   /** They agreed on the number of each status as of then. */
   readonly statusesAsOfMs: number | null;
-  /** When the source first answered that the form is gone; null while it is there. */
+  /** When the source first answered that the form is gone; null while it exists. */
   readonly goneAtMs: number | null;
-  /** How the last run ended; null before the first has. */
+  /** The outcome of the last run; null before the first one. */
   readonly outcome: OutcomeName | null;
   /** The problem of the last run, from the catalogue. */
   readonly code: string | null;
   /** Deletions since the last agreement, which the deletion guard adds up. */
   readonly recentlyDeleted: number;
-  /** A list was seen to hide submissions: only a proven row comparison restores trust. */
+  /** A submission answered by its ID while the list did not show it. A proven row comparison clears this. */
   readonly isListDoubted: boolean;
   /** The settings that the rows were stored under; null before the first. */
   readonly storedUnder: StoredUnder | null;
-  /** What the views over its rows were made from, as a digest; null: they are to be made. */
+  /** A digest of everything that the form's views depend on; null if the views have to be made. */
   readonly viewsDigest: string | null;
-  /** The name of the newest commit: its time in microseconds, which never goes back. 0: there was none. */
+  /** The name of the newest commit: its time in microseconds, which never goes back. 0 before the first one. */
   readonly commitUs: number;
   readonly tally: Tally;
 }
@@ -45,11 +45,11 @@ export interface Range {
   readonly toMs: number | null;
   /** When its last complete reading began; null: it was never read completely. */
   readonly readAtMs: number | null;
-  /** It is to be read. A flag, not a comparison of times: clocks go back. */
+  /** Whether it has to be read. A flag instead of a comparison of times, because clocks can go back. */
   readonly isDue: boolean;
 }
 
-/** What the store counts, in each commit and when a form is opened. */
+/** The store counts these in each commit, and when a form is opened. */
 export interface Tally {
   /** Live rows by status. */
   readonly rows: Readonly<Record<string, number>>;
@@ -110,7 +110,10 @@ export function newFormState(identity: Identity): FormState {
 export const nextCommitUs = ({ commitUs }: Pick<FormState, 'commitUs'>, nowMs: number): number =>
   Math.max(nowMs * 1_000, commitUs + 1);
 
-/** Everything is to be read again: rows or columns are missing that were stored, or the settings have changed which answers are stored. */
+/**
+ * Everything has to be read again: stored rows or columns are missing, or the settings that select and hash answers
+ * have changed.
+ */
 export const distrust = (state: FormState): FormState => ({
   ...state,
   ranges: state.ranges.map((range) => ({ ...range, readAtMs: null, isDue: true })),
@@ -134,8 +137,8 @@ export const flagOld = (state: FormState, everyMs: number, nowMs: number): FormS
 });
 
 /**
- * Whether a range is to be compared again, so that each is once in `everyMs`. Each range has its own moment within that time, by
- * its name: the ranges that a first copy read together are spread from then on.
+ * Whether a range has to be compared again, so that each is compared once in `everyMs`. Each range has its own
+ * moment within that time, derived from its name, so that ranges of the same first copy are spread from then on.
  */
 export function isOld(
   { formId }: Pick<FormState, 'formId'>,
@@ -152,7 +155,7 @@ export function isOld(
   return readAtMs < momentMs;
 }
 
-/** Ranges between these moments, all of them due. What the whole form was known to be read at holds for each. */
+/** Ranges between these moments, all of them due. Each keeps the time when the whole form was last read. */
 export function cutRanges(state: FormState, cutsMs: readonly number[]): FormState {
   const edges = [null, ...new Set(cutsMs.toSorted((a, b) => a - b)), null];
   const readAtMs = oldestReading(state);
@@ -177,7 +180,7 @@ export const wholeRead = (state: FormState, atMs: number): FormState => ({
   isListDoubted: false,
 });
 
-/** The source and the copy agreed, as of a moment; on statuses too where they were counted. */
+/** Source and copy agreed as of a moment, also on statuses if they were counted. */
 export const agreed = (state: FormState, atMs: number, onStatuses: boolean): FormState => ({
   ...state,
   submissionsAsOfMs: atMs,
@@ -185,7 +188,7 @@ export const agreed = (state: FormState, atMs: number, onStatuses: boolean): For
   recentlyDeleted: 0,
 });
 
-/** When the oldest reading of all ranges began; null where one was never read. */
+/** When the oldest reading of all ranges began; null if a range was never read. */
 export const oldestReading = ({ ranges }: Pick<FormState, 'ranges'>): number | null =>
   ranges.length === 0
     ? null
@@ -198,7 +201,7 @@ export const oldestReading = ({ ranges }: Pick<FormState, 'ranges'>): number | n
 export const isDue = ({ ranges }: Pick<FormState, 'ranges'>): boolean =>
   ranges.length === 0 || ranges.some((range) => range.isDue);
 
-/** How many submissions of each status a target accounts for: what the source is held against. */
+/** The number of submissions of each status that a target accounts for, to compare with the counts of the source. */
 export function accounted({ rows, missing, unstored }: Tally): Map<string, number> {
   const counts = new Map<string, number>();
   const add = (record: Readonly<Record<string, number>>, sign: number): void => {
@@ -211,7 +214,7 @@ export function accounted({ rows, missing, unstored }: Tally): Map<string, numbe
   return counts;
 }
 
-/** Whether nothing of the form is stored but rows that are marked deleted. */
+/** Whether the target has only rows that are marked deleted. */
 export const isEmpty = ({ rows, rejected, forgotten }: Tally): boolean =>
   liveRows({ rows }) + rejected + forgotten === 0;
 
@@ -224,19 +227,19 @@ export const sumOf = (counts: Iterable<number>): number => {
   return sum;
 };
 
-/** What a copy of a form is claimed to hold, and as of when (milliseconds; null: nothing is claimed). */
+/** The claim about a copy of a form, and as of when (milliseconds; null: nothing is claimed). */
 export interface Claim {
   /** Every submission of the source as of then, except those in `except`. */
   readonly submissionsAsOfMs: number | null;
   readonly statusesAsOfMs: number | null;
   readonly answersAsOfMs: number | null;
-  /** Rows that the source does not show and that are not marked deleted: the claim does not speak for them. */
+  /** The number of rows that the source does not show and that are not marked deleted. The claim does not cover them. */
   readonly except: number;
 }
 
 /**
- * The claim is computed, never stored. A form that was never agreed on claims nothing; nor does one whose rows were stored under
- * other settings than now (`under`; null: they are not known).
+ * Computes the claim; it is never stored. A form that never agreed with the source claims nothing, nor does one
+ * whose rows were stored under other settings than `under` (null: the settings are not known).
  */
 export function claimOf(state: FormState, under: StoredUnder | null): Claim {
   const { tally, storedUnder } = state;
@@ -252,7 +255,7 @@ export function claimOf(state: FormState, under: StoredUnder | null): Claim {
 
 /** The meaning of one outcome of a run. */
 interface Meaning {
-  /** Source and copy agree: `sync` exits 0, and a poll may speak for the form. */
+  /** Source and copy agree: `sync` exits 0, and a poll may extend the claim. */
   readonly isSuccess: boolean;
   /** The target keeps a record of the run. */
   readonly isRecorded: boolean;
@@ -266,14 +269,14 @@ export const OUTCOMES = {
   held: { isSuccess: false, isRecorded: true },
   /** Everything seen is stored, and nothing is proven (L3). */
   incomplete: { isSuccess: false, isRecorded: true },
-  /** The source has no such form any more. Its rows stay. */
+  /** The source no longer has the form. Its rows stay. */
   gone: { isSuccess: false, isRecorded: true },
   failed: { isSuccess: false, isRecorded: true },
   /** A person paused the form or the target: nothing was written. */
   paused: { isSuccess: false, isRecorded: false },
   /** Another process has the form. */
   busy: { isSuccess: false, isRecorded: false },
-  /** The program is stopping; the next run goes on. */
+  /** The program is stopping; the next run continues. */
   stopped: { isSuccess: false, isRecorded: true },
 } as const satisfies Record<string, Meaning>;
 

@@ -15,8 +15,8 @@ export const HEALTH_STATES = [
 export type HealthState = (typeof HEALTH_STATES)[number];
 
 /**
- * A form's health in words, for a target that people open and that shows it itself (a sheet). The target judges nothing;
- * it only compares the clock with the limit, because nothing is written into it once the mirror has stopped.
+ * A form's health in words, for a target that shows it to people (a sheet). The target judges nothing. It only
+ * compares the clock with the limit, because nothing is written into it once the mirror has stopped.
  */
 export interface FormHealthText {
   readonly state: HealthState;

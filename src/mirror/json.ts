@@ -1,8 +1,8 @@
 import { ExactNumber, type Json } from './types.ts';
 
 /**
- * Longest plain decimal we write out. Every double fits (5e-324 takes 326 characters); an exponent such as
- * 1e400000000, which would fill the memory with zeros, does not.
+ * The longest plain decimal to write out. Every double fits (5e-324 takes 326 characters). An exponent such as
+ * 1e400000000 does not: it would fill the memory with zeros.
  */
 const MAX_DIGITS = 1_000;
 

@@ -12,10 +12,10 @@ import {
 } from './port.ts';
 
 /*
- * What a form accounts for, where a store has rows and entries in memory. A SQL store has the same as queries.
+ * Computes what a form accounts for from rows and entries in memory. A SQL store does the same with queries.
  */
 
-/** As much of a row as is counted. */
+/** The part of a row that is counted. */
 export interface LedgerRow extends Pick<StoredRow, 'id' | 'status' | 'createdAt'> {
   readonly isDeleted: boolean;
 }
@@ -24,7 +24,7 @@ export type Entries = ReadonlyMap<string, Entry>;
 
 export const entryKey = ({ kind, id }: Pick<Entry, 'kind' | 'id'>): string => `${kind} ${id}`;
 
-/** What an entry adds to the number that is accounted for. `row`: of the same submission. */
+/** The number that an entry adds to the submissions accounted for. `row`: of the same submission. */
 export function signOf(
   { kind, status }: Pick<Entry, 'kind' | 'status'>,
   row: LedgerRow | undefined,
@@ -72,7 +72,6 @@ export function countsOf(
   return [...counts.values()].filter(({ count }) => count !== 0);
 }
 
-/** Counted as the port says. */
 export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries): Tally {
   const [live, missing, unstored] = [new Map(), new Map(), new Map()] as Map<string, number>[];
   const add = (map: Map<string, number> | undefined, status: string | null): void =>
@@ -187,7 +186,7 @@ export function halve(
   for (const [at, count] of [...byTime].toSorted(([a], [b]) => a - b)) {
     const isInside = (fromMs === null || at > fromMs) && (toMs === null || at < toMs);
     const off = Math.abs(before - sum / 2);
-    // Nothing lies before the first moment: a cut there divides nothing.
+    // Nothing precedes the first moment, so a cut there divides nothing.
     if (isInside && before > 0 && off < distance) [best, distance] = [at, off];
     before += count;
   }
@@ -212,9 +211,9 @@ export function cutsOf(counts: readonly Count[], size: number): number[] {
 }
 
 /**
- * The record of a forgotten submission, so that no run brings it back: a hash keyed by a random salt
- * beside it. It shows no ID, and cannot be joined with another list; a reader of the target can still find
- * out whether a known ID was forgotten. No setting is the key: with another one the rows would come back.
+ * The record of a forgotten submission, so that no run brings it back: a hash keyed by a random salt beside it. It
+ * shows no ID, and cannot be joined with another list. A reader of the target can still find out whether a known ID
+ * was forgotten. The key is not a setting, because a changed setting would bring the rows back.
  */
 export function forgottenHash(salt: string, formId: string, submissionId: string): string {
   const id = JSON.stringify([formId, submissionId]);

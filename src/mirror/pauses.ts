@@ -3,8 +3,8 @@ import { exact } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 
 /*
- * A person pauses a form in a target, or a whole target: nothing is written there until a person ends the pause. It is
- * kept in the target, so that it holds for every process that writes there, and over restarts.
+ * A pause of a form in a target, or of a whole target: nothing is written there until a person ends it. It is stored
+ * in the target, so that it holds for every process that writes there, and across restarts.
  */
 
 /** One pause of a target. */
@@ -50,7 +50,7 @@ export function resumeCommand({ formId }: Pick<Pause, 'formId'>, target: string)
   return `forms-mirror resume ${form}${shellOption('--target', target)}`;
 }
 
-/** What a writer is refused with. `form`: how people know it. */
+/** The error for a writer during a pause. `form`: its name for people. */
 export function pausedError(pause: Pause, form: string, target: string): MirrorError {
   const what =
     pause.formId === null ? `Target ${target} is` : `The form ${form} in target ${target} is`;

@@ -15,7 +15,7 @@ export interface FieldNames {
 
 /** Which fields may leave the source (L11), as TARGET_FIELDS and TARGET_HASH_FIELDS say. */
 export interface FieldPicks extends FieldNames {
-  /** Fields stored as a keyed hash. Hashing a field does not pick it. */
+  /** Fields stored as a keyed hash. Hashing a field does not select it. */
   readonly hashed: FieldNames;
 }
 
@@ -35,7 +35,7 @@ function parseNames(entries: readonly string[]): FieldNames {
   };
 }
 
-/** What a form may be called in a setting. */
+/** The names of a form in settings: its ID and its slug. */
 type FormNames = Pick<FormIdentity, 'id' | 'slug'>;
 
 /** True when `names` hold every field of `form`, including those that only old answers still carry. */
@@ -61,8 +61,8 @@ export const isHashed = (picks: FieldPicks, form: FormNames, fieldId: string): b
   namesField(picks.hashed, form, fieldId);
 
 /**
- * What `names` say of one form, each the same however it is written: `*` for all of it, or the IDs of single fields, which
- * may be those of other forms. Sorted.
+ * The part of `names` that concerns one form, in one notation: `*` for the whole form, or the IDs of single fields,
+ * which may be those of other forms. Sorted.
  */
 export function namesFor(names: FieldNames, form: FormNames): string[] {
   if (namesWholeForm(names, form)) return ['*'];
@@ -77,7 +77,7 @@ export function namesFor(names: FieldNames, form: FormNames): string[] {
 export const formNamesIn = ({ forms, fieldsOfForms }: FieldNames): Set<string> =>
   forms.union(new Set([...fieldsOfForms].map((entry) => splitName(entry)[0] ?? '')));
 
-/** The same picks, each form by its ID where `ids` has one for its name. */
+/** The same selection, with each form by its ID if `ids` has one for its name. */
 export const picksById = (picks: FieldPicks, ids: ReadonlyMap<string, string>): FieldPicks => ({
   ...namesById(picks, ids),
   hashed: namesById(picks.hashed, ids),
@@ -107,7 +107,7 @@ export interface Joining {
   readonly hashKey: string | undefined;
 }
 
-/** Fingerprints of the settings that decide what of an answer is stored. */
+/** Digests of the settings that select and hash answers. */
 export interface StoredUnder {
   readonly selection: string;
   readonly hashing: string;
@@ -116,7 +116,7 @@ export interface StoredUnder {
 export const isSameUnder = (a: StoredUnder | null, b: StoredUnder | null): boolean =>
   a?.selection === b?.selection && a?.hashing === b?.hashing;
 
-/** What the settings say of a form. */
+/** The settings of a form. */
 export function storedUnder(
   { picks, hashKey }: Joining,
   form: Pick<FormIdentity, 'id' | 'slug'>,

@@ -2,22 +2,22 @@ import type { FormState, OutcomeName } from './form-state.ts';
 import type { Cell, Form, FormIdentity, PickedField, Row } from './types.ts';
 
 /*
- * What the core asks of a target. Every kind of target stores the same FormState with a revision, in the same atomic step as
- * the rows it speaks of. Operations reject with a MirrorError whose code begins with TARGET_.
+ * The interface of a target. Every kind of target stores the same FormState with a revision, in the same atomic step
+ * as the rows that it describes. Operations reject with a MirrorError whose code begins with TARGET_.
  */
 
-/** The record in which polls keep when the workspace last agreed with a target, and on which forms. */
+/** The record of when the workspace last agreed with a target, and on which forms. */
 export const AGREEMENT_RECORD = 'poll agreement';
 
 /** One target, open. */
 export interface Store extends AsyncDisposable {
-  /** Calls are limited: what a poll agreed on is written only now and then. */
+  /** True if calls are limited, so the result of a poll is written only now and then. */
   readonly isMetered?: boolean;
   /** Whether the target can be used, a line for each thing that was tried. */
   check(signal?: AbortSignal): Promise<CheckResult[]>;
   /**
-   * Each form that the target has, as of its last commit. Live rows are counted: where people changed their number or their statuses,
-   * or removed columns, the state claims nothing and every range is due.
+   * Each form that the target has, as of its last commit. Live rows are counted: if people changed their number or
+   * their statuses, or removed columns, the state claims nothing and every range is due.
    */
   forms(): Promise<StoredForm[]>;
   /** The same without a look at the rows: as the last commits left the forms. */
@@ -31,7 +31,7 @@ export interface Store extends AsyncDisposable {
   open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<OpenForm | null>;
   /** A snapshot of one form: later writes do not change it. Null if the target has no such form. */
   snapshot(formId: string): Promise<FormSnapshot | null>;
-  /** Tables and views for other tools to read; null where the target has no such thing. */
+  /** Tables and views for other tools to read; null if the target has none. */
   relations(): Promise<TargetRelations | null>;
   /** A record that belongs to no form: pauses, polls, slug bindings, the source profile. */
   record(key: string): Promise<StoredRecord | null>;
@@ -53,9 +53,9 @@ export interface CheckResult {
 export interface StoredForm {
   readonly state: FormState;
   readonly fields: readonly StoredField[];
-  /** Why the state claims nothing, a sentence for each thing that people removed or changed. Empty if they did not. */
+  /** Why the state claims nothing, one sentence for each change that people made. Empty if they made none. */
   readonly losses: readonly string[];
-  /** What a person should see to. */
+  /** Notices for a person. */
   readonly notices: readonly TargetNotice[];
   /** Table, view or tab for people to open, in words. */
   readonly location: string;
@@ -68,7 +68,7 @@ export interface FormPlace {
   readonly table?: string;
 }
 
-/** What a SQL target keeps of before: statuses, or every version of every row as well. */
+/** The history that a SQL target keeps: statuses, or every version of every row as well. */
 export type HistoryKind = 'status' | 'full';
 
 /** A field that the target knows. */
@@ -88,7 +88,10 @@ export interface OpenForm extends AsyncDisposable {
   /** As of the last commit of this writer, or as found at the start. A new object after each commit. */
   readonly state: FormState;
   readonly fields: readonly StoredField[];
-  /** Losses by people's hands, found when the form was opened: a sentence each. The state then claims nothing, and every range is due. */
+  /**
+   * Losses that people caused, found when the form was opened: one sentence each. The state then claims nothing, and
+   * every range is due.
+   */
   readonly losses: readonly string[];
   /** Rows in batches, in no order. Without `cells` those are empty. */
   rows(query: RowQuery, cells?: boolean): AsyncIterable<readonly StoredRow[]>;
@@ -157,10 +160,10 @@ export interface StoredRow {
 }
 
 /**
- * What a target keeps of a submission in addition to its row.
- * `rejected`: it could not be stored, or not unchanged. `forgotten`: erased, and kept away. `held`: the source does not show it,
- * and the deletion guard keeps it. `undecided`: the source does not show it, and asked for by ID says neither that it is there
- * nor that it is gone. `refused`: the source refused to change its status.
+ * The records that a target keeps of a submission in addition to its row. `rejected`: it could not be stored, or not
+ * unchanged. `forgotten`: erased, and kept away. `held`: the source does not show it, and the deletion guard keeps
+ * its row. `undecided`: the source's list does not show it, and its ID answers neither with it nor with 404.
+ * `refused`: the source refused to change its status.
  */
 export const ENTRY_KINDS = ['rejected', 'forgotten', 'held', 'undecided', 'refused'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
@@ -205,7 +208,7 @@ export interface Applied {
   readonly updated: number;
   readonly unchanged: number;
   readonly deleted: number;
-  /** Rows that the target could not hold. */
+  /** Rows that the target could not store. */
   readonly rejected: number;
 }
 
@@ -286,7 +289,7 @@ export interface Relation {
   readonly comparedAt: string | null;
 }
 
-/** What tools that read a SQL target have to know of it. */
+/** Facts for tools that read a SQL target. */
 export interface TargetRelations {
   /** The database; null where a connection has only one. */
   readonly database: string | null;
@@ -317,11 +320,12 @@ export type NoticeCode =
   | 'SCRUB_PENDING';
 
 /**
- * A change that a person made in a target, or to its rights, and that the mirror keeps. Data for every surface; holds no answer.
+ * A change that a person made in a target, or to its permissions, and that the mirror keeps. Data for pages and
+ * commands; contains no answer.
  */
 export interface TargetNotice {
   readonly code: NoticeCode;
-  /** True when every pass fails until it is remedied. */
+  /** True if every run fails until it is remedied. */
   readonly blocks: boolean;
   /** The tab, by its title when it was last read; in a database the view. */
   readonly tab: string;

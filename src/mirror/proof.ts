@@ -1,8 +1,8 @@
 /*
- * When a list proves that nothing was missed (docs: "Reading a range"). Pure: pages go in, a verdict comes out.
+ * Decides when a list proves that nothing was missed (docs/proof.md). Pure: pages go in, a verdict comes out.
  */
 
-/** What a proof needs to know of one response. */
+/** The part of a response that a proof needs. */
 export interface Shown {
   /** In their order, one twice if the list shows it twice. */
   readonly keys: readonly string[];
@@ -15,8 +15,8 @@ export interface Shown {
 }
 
 /**
- * `proven`: everything was shown. `moved`: the list changed while it was read. `elsewhere`: it shows what does not belong
- * to it. `contradiction`: it stood still and shows another number than it says.
+ * `proven`: everything was shown. `moved`: the list changed while it was read. `elsewhere`: it shows submissions
+ * outside the range. `contradiction`: it did not change, and shows another number than its total.
  */
 export type Verdict = 'proven' | 'moved' | 'elsewhere' | 'contradiction';
 
@@ -40,7 +40,7 @@ export class Sweep {
     this.#isComplete = isLast;
   }
 
-  /** A page after the first one showed a submission that was not there before: it may have taken the place of another. */
+  /** A page after the first showed a submission that was not known before: it may have taken the place of another. */
   noteNewcomer(): void {
     this.#isSteady = false;
   }
@@ -66,12 +66,13 @@ interface Base {
   readonly since: Set<string>;
 }
 
-/** Bases that are kept: more would cost memory, and rarely help. */
+/** The number of bases to keep. More would cost memory and rarely help. */
 const MOST_BASES = 32;
 
 /**
- * The base argument, for a list that cannot be split: a response says `total`; when exactly that many distinct submissions,
- * each known to have existed at that moment, have been seen since, all were seen. Every response is a base.
+ * The base argument, for a list that cannot be divided: a response reports `total`. If exactly that many distinct
+ * submissions, each known to have existed at that moment, have been seen since, then all were seen. Every response
+ * is a base.
  */
 export class BaseProof {
   readonly seen = new Set<string>();
@@ -89,7 +90,7 @@ export class BaseProof {
       this.seen.add(key);
     }
     const metBefore = this.#met.size;
-    // Before so many are known, no base can be completed; and one that was there before, with the same numbers, has seen more.
+    // Until this many are known, no base can be complete; an earlier base with the same numbers has seen more.
     const isNew = !this.#bases.some((base) => base.total === total && base.metBefore === metBefore);
     if (metBefore >= total && isNew)
       this.#bases = [...this.#bases.slice(-MOST_BASES + 1), { total, metBefore, since: new Set() }];

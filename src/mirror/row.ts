@@ -7,7 +7,7 @@ import type { Cell, PickedField, Row, Submission } from './types.ts';
 /** A submission joined with the selected fields. */
 export interface JoinedRow {
   readonly row: Row;
-  /** What of it is not stored unchanged, each as a sentence without any answer. */
+  /** The parts that are not stored unchanged, each as a sentence without any answer. */
   readonly reasons: readonly string[];
 }
 
@@ -80,7 +80,7 @@ function requireKey(key: string | undefined): string {
   return key;
 }
 
-/** What differs between a submission and its stored row: names of system columns and IDs of fields, never values. */
+/** The differences between a submission and its stored row: names of system columns and IDs of fields, never values. */
 export interface RowDifference {
   /** Of `status`, `created_at`, `_deleted_at`. */
   readonly columns: readonly string[];

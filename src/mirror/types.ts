@@ -25,7 +25,7 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json };
 
-/** The statuses that the Forms API documents. A submission may carry another one, and its mirror shows that. */
+/** The statuses that the Forms API documents. A submission may have another one, and the copy then shows it. */
 export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
 
 /** Statuses of submissions that still wait for a person. */
@@ -51,7 +51,7 @@ export class ExactNumber {
     this.digits = digits;
   }
 
-  /** What JSON.stringify writes: all the digits. */
+  /** The text that JSON.stringify writes: all digits. */
   toJSON(): unknown {
     return rawJson(this.digits);
   }

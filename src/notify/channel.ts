@@ -5,7 +5,7 @@ import type { Message } from './message.ts';
 
 /** The outcome of one attempt. A problem is a sentence or several, with what to check and without secrets (L15). */
 export type Attempt =
-  /** Taken; with a problem: not for everybody. */
+  /** Accepted; with a problem, some receivers did not accept it. */
   | { readonly taken: true; readonly problem: string | null }
   | {
       readonly taken: false;
@@ -52,10 +52,10 @@ const POLICY: RetryPolicy = {
   maxDelayMs: 60_000,
   maxServerDelayMs: 120_000,
 };
-/** A message that was tried so often is tried again after such a rest, one that was refused after a longer one. */
+/** The rest before a message is tried again, which is longer for one that was refused. */
 const REST_MS = 5 * 60_000;
 const REFUSED_REST_MS = 10 * 60_000;
-/** How long a stop waits for the message under way. */
+/** How long a stop waits for the message in progress. */
 export const STOP_MS = 2_000;
 
 /** A message that was not taken. */
@@ -102,7 +102,7 @@ export class Channel {
     );
   }
 
-  /** Waits a moment for the message under way. Never rejects. */
+  /** Waits a moment for the message in progress. Never rejects. */
   async stop(): Promise<void> {
     await withinTime(this.#sending ?? Promise.resolve(), STOP_MS, this.#options.clock);
     this.#stopping.abort();

@@ -45,7 +45,7 @@ export class Heartbeat {
     this.#calling = this.#call().finally(() => (this.#calling = undefined));
   }
 
-  /** Waits a moment for a call under way. Never rejects. */
+  /** Waits a moment for a call in progress. Never rejects. */
   async stop(): Promise<void> {
     await withinTime(this.#calling ?? Promise.resolve(), STOP_MS, this.#options.clock);
     this.#stopping.abort();

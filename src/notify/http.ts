@@ -64,7 +64,10 @@ async function beginningOf({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Why a request failed, as a sentence goes on after "Notifications are not delivered:", and whether it may succeed later. */
+/**
+ * Why a request failed, as the end of a sentence after "Notifications are not delivered:", and whether a later one
+ * may succeed.
+ */
 export function failureOf(error: unknown, host: string): { why: string; retry: boolean } {
   const refused = proxyFailureIn(error);
   return refused === undefined

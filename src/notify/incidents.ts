@@ -12,7 +12,7 @@ import { type FormReport, type Problem, type Report, isKnown } from '../health/r
 
 /** An incident is over when nothing was wrong for so long: a server that comes and goes is one outage. */
 const SETTLE_MS = 60_000;
-/** It is kept a while longer: a message about it may be on its way, and its end is due when that has arrived. */
+/** It is kept longer than that: while a message about its start is being sent, the message about its end must wait. */
 const KEEP_MS = 5 * 60_000;
 
 const placeSchema = z.object({
@@ -44,7 +44,7 @@ const incidentSchema = placeSchema.extend({
 /** See above. */
 export type Incident = z.infer<typeof incidentSchema>;
 
-/** What the reports so far show, whether or not anybody was notified. */
+/** The incidents in the reports so far, whether people were notified or not. */
 export const observedSchema = z.object({
   incidents: z.record(z.string(), incidentSchema),
   /** The rejected submissions of each form. */
@@ -67,7 +67,7 @@ export interface Look {
 export const hasPassed = (sinceMs: number, ms: number, nowMs: number): boolean =>
   sinceMs > nowMs || nowMs - sinceMs >= ms;
 
-/** True for an incident that is over for good. */
+/** Whether an incident is over and will not return. */
 export const isOver = ({ goneMs }: Incident, nowMs: number): boolean =>
   goneMs !== null && hasPassed(goneMs, SETTLE_MS, nowMs);
 

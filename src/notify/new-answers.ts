@@ -121,7 +121,7 @@ export class NewAnswers {
     const completeMs = Date.parse(form.claim.submissionsAsOf ?? '');
     const found = await count(form.target, id, cursor ?? 0);
     const nowMs = clock.now();
-    // A submission dated 2099 is not news for good, and hides no other.
+    // A submission dated 2099 must not be reported forever, nor hide others.
     const isFuture = found.newestMs !== null && isAhead(found.newestMs, nowMs);
     const newestMs = isFuture ? completeMs : found.newestMs;
     const future = isFuture ? (await count(form.target, id, nowMs)).count : 0;

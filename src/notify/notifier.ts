@@ -70,9 +70,9 @@ const stateSchema = z.object({
 type State = z.infer<typeof stateSchema>;
 
 /**
- * Notifies people of problems in the report, of their end, and of new answers. Remembers its deliveries, so that
- * a restart sends nothing twice; after a crash a message is rather repeated than lost. Never holds up its caller, nor one
- * channel another.
+ * Notifies people of problems in the report, of their end, and of new answers. Remembers its deliveries, so that a
+ * restart sends nothing twice; after a crash it rather repeats a message than loses it. Never delays its caller, nor
+ * one channel another.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
@@ -131,7 +131,7 @@ export class Notifier {
     return testChannels(this.#options);
   }
 
-  /** Waits a moment for messages under way. Never rejects. */
+  /** Waits a moment for messages in progress. Never rejects. */
   async stop(): Promise<void> {
     const stopping = this.#channels.map((channel) => channel.stop());
     await Promise.all([...stopping, this.#heartbeat?.stop()]);

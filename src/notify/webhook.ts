@@ -66,7 +66,7 @@ function teamsCard(message: Message): unknown {
   const texts = [body, ...formLines(forms, MOST_FORMS), remedy ?? ''];
   return {
     type: 'message',
-    // For a workflow of one's own that reads no more than the text.
+    // For a custom workflow that reads only the text.
     text: cut(plainText(message), 500),
     attachments: [
       {

@@ -89,7 +89,7 @@ async function openOrRebuild({ dataDir, clock, logger }: BackendOptions): Promis
 }
 
 async function open(directory: string, clock: Clock): Promise<PGlite> {
-  // For its owner only: PGlite lets everyone read and write the files in it, whatever the umask says.
+  // Only its owner may open the folder: PGlite lets everyone read and write its files, regardless of the umask.
   makeFolder(directory);
   leaveUnoptimised();
   const startParams = [...PGlite.defaultStartParams, ...SMALL.flatMap((value) => ['-c', value])];

@@ -30,7 +30,10 @@ export const isStorable = (id: string): boolean => id.isWellFormed() && !id.incl
 export const isLong = (order: { readonly isComparison: boolean; readonly isFull?: boolean }) =>
   order.isComparison || order.isFull === true;
 
-/* Payloads are parsed strictly, and held against the settings: anyone who reaches the store can write any job. */
+/*
+ * Payloads are parsed strictly and compared with the settings, because anyone with access to the store can write any
+ * job.
+ */
 const formId = z.string().min(1).max(1_000).refine(isStorable);
 const target = z.string().min(1).max(100);
 

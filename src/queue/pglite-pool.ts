@@ -68,7 +68,7 @@ function toPg<R>(results: Results<R> | undefined): PgQueryResult<R> {
 
 /** A `pg.Pool` for BullMQ over an open PGlite, whose `search_path` must be BullMQ's schema. Does not close PGlite. */
 export class PGlitePool extends EventEmitter implements PgPool {
-  /** A NOTIFY within the process cannot get lost, so BullMQ may wait long for one. */
+  /** A NOTIFY within the process cannot get lost, so BullMQ may wait long for the next. */
   readonly options = { keepAlive: true };
   readonly db: PGlite;
   readonly clients = new Set<PGliteClient>();

@@ -82,7 +82,7 @@ export function openQueues(
   };
 }
 
-/** Nothing of ours reads BullMQ's event streams; a few are kept for dashboards. */
+/** We do not read BullMQ's event streams; a few events are kept for dashboards. */
 const STREAMS = { events: { maxLen: 200 } } as const;
 
 function openQueue(backend: QueueBackend, name: string, onError: ErrorListener): AnyQueue {

@@ -13,7 +13,7 @@ import {
   unreachable,
 } from './backends.ts';
 
-/** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
+/** BullMQ works on 5, but its scripts are slow on lists there. It recommends 6.2. */
 const OLDEST: readonly [number, number] = [6, 2];
 
 /** A server that owes an answer for so long is given up, and the master looked for again. */
@@ -157,7 +157,7 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
   return unreachable(`Redis at ${address}`, reason ?? error);
 }
 
-/** Throws QUEUE_FAILED for a server that may throw jobs away, SETTINGS for a node of a cluster and for one that is too old. */
+/** Throws QUEUE_FAILED for a server that may drop jobs, and SETTINGS for a node of a cluster or an old version. */
 export function assertSafe(info: string, address: string): void {
   // Its keys move to other nodes, where no job would be found.
   if (/^redis_mode:cluster\b/m.test(info)) {

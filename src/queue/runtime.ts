@@ -44,8 +44,8 @@ export interface QueueRuntime {
   /** Runs of single forms now. See `RunStarted`. */
   runNow(orders: readonly SyncOrder[]): Promise<RunStarted>;
   /**
-   * Takes no more jobs, aborts the running ones, waits some seconds at most for them to end, and closes. An unfinished job
-   * goes back to the queue. Never rejects; a second call waits for the first.
+   * Accepts no further jobs, aborts the running ones, waits some seconds at most for them to end, and closes. An
+   * unfinished job goes back to the queue. Never rejects; a second call waits for the first.
    */
   stop(): Promise<void>;
 }

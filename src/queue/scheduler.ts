@@ -77,7 +77,7 @@ export async function keepRhythm(context: QueueContext): Promise<number | null> 
   return atMs;
 }
 
-/** When the next poll is due; null: the store has no schedule. And whether it should have begun long ago. */
+/** When the next poll is due (null: the store has no schedule), and whether it is long overdue. */
 export async function readSchedule(
   context: QueueContext,
 ): Promise<{ readonly nextPollAt: string | null; readonly isOverdue: boolean }> {
@@ -87,7 +87,7 @@ export async function readSchedule(
   return { nextPollAt, isOverdue: await isOverdue(context, nextMs) };
 }
 
-/** While a poll is under way, the next waits behind it, however slow the source is: it is not overdue. */
+/** During a poll, the next one waits behind it, even if the source is slow: it is not overdue. */
 async function isOverdue(context: QueueContext, nextMs: number): Promise<boolean> {
   const { schedule, timings, queues, clock } = context;
   const toleranceMs = Math.max(2 * periodAt(schedule, nextMs), 4 * timings.heartbeatMs);

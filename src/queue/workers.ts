@@ -166,9 +166,9 @@ function progressWriter({ clock, timings }: QueueContext, job: Job) {
 }
 
 /*
- * Anyone who reaches the store can write any job into it, and an earlier setting may have left some there. So a worker does
- * only what its own settings say: a job that is none of ours, or about a form or target that is not mirrored, ends without
- * another try, and nothing is read or written for it.
+ * Anyone with access to the store can write any job, and an earlier setting may have left some. So a worker does
+ * only what its own settings say: a foreign job, or one about a form or target that is not mirrored, ends without a
+ * retry, and nothing is read or written for it.
  */
 
 /** The payload of a job called `name`. Throws BullMQ's UnrecoverableError for any other shape. */

@@ -30,7 +30,7 @@ export interface ApiRequest {
   readonly number: number;
 }
 
-/** The workspace that a request is served from, and the behaviour to show. */
+/** The workspace that a request is served from, and the behavior to show. */
 export interface ApiContext {
   readonly store: FormsStore;
   readonly behaviour: SandboxBehaviour;

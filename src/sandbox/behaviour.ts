@@ -23,7 +23,7 @@ const OTHER_REPLIES: readonly WriteReply[] = [
 export const READINGS = {
   /** `sortBy` and `sortOrder`. `strict`: 400 for anything but `submittedAt` and `desc`. */
   sort: ['honoured', 'ignored', 'strict'],
-  /** The order of a list that is not sorted by request. `insertion`: as they were made. */
+  /** The order of a list without a sort parameter. `insertion`: the order in which they were created. */
   baseOrder: ['newest', 'oldest', 'insertion'],
   /** Submissions of the same instant: always in the same order, or in another one for each request. */
   ties: ['stable', 'shuffled'],
@@ -41,7 +41,7 @@ export const READINGS = {
   maxLimit: [100, 25, 7] as readonly number[],
   formsPageSize: [50] as readonly number[],
   emptyTotalPages: [0, 1],
-  /** `totalPages` of both lists. `absent`: left out. `absurd`: a billion, whatever there is. */
+  /** `totalPages` of both lists. `absent`: left out. `absurd`: always a billion. */
   totalPages: ['counted', 'absent', 'absurd'],
   /** `page` of the list of forms. `ignored`: always the first page. */
   formsPage: ['honoured', 'ignored'],

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What an injected fault does, and to how many of the requests that its rule matches. Whatever is left out happens as without it. */
+/** The effect of an injected fault, and how many of the matching requests get it. Parts that are left out stay normal. */
 export interface Fault {
   /** Matching requests to let through first. Default 0. */
   readonly after?: number;
@@ -43,7 +43,7 @@ export interface FaultSubject {
   readonly query: URLSearchParams;
 }
 
-/** A rule with what became of it. */
+/** A rule and how often it matched and applied. */
 export interface FaultTally<Rule = FaultRule> {
   readonly rule: Rule;
   /** Requests that matched so far. */
@@ -58,12 +58,12 @@ interface Entry<Rule> {
   hit: number;
 }
 
-/** Picks the fault for a request of any kind. The first rule that is due wins; every rule counts what it matches. */
+/** Selects the fault for a request of any kind. The first rule that is due wins; every rule counts its matches. */
 export class Faults<Rule extends Fault, Subject> {
   readonly #matches: (rule: Rule, subject: Subject) => boolean;
   #entries: Entry<Rule>[] = [];
 
-  /** `matches` is true when a rule describes a request, whatever its counts. */
+  /** `matches` is true if a rule describes a request, regardless of its counts. */
   constructor(matches: (rule: Rule, subject: Subject) => boolean, rules: readonly Rule[] = []) {
     this.#matches = matches;
     for (const rule of rules) this.add(rule);
@@ -102,7 +102,7 @@ export class Faults<Rule extends Fault, Subject> {
   }
 }
 
-/** Picks the fault for an HTTP request. */
+/** Selects the fault for an HTTP request. */
 export class FaultInjector extends Faults<FaultRule, FaultSubject> {
   constructor(rules: readonly FaultRule[] = []) {
     super(describes, rules);
@@ -121,7 +121,7 @@ function isDue({ rule, matched, hit }: Entry<Fault>): boolean {
   return matched > (rule.after ?? 0) && hit < (rule.times ?? 1);
 }
 
-/** An answer of a stand-in service, before it goes on the wire. */
+/** A response of a stand-in service, before it is sent. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -71,7 +71,7 @@ function shuffledTies(sorted: readonly StoredSubmission[], random: Random): Stor
   );
 }
 
-/** The parameters of `GET /submissions`, as the behaviour reads them. */
+/** The parameters of `GET /submissions`, as the behavior reads them. */
 interface Query {
   readonly formId: string | undefined;
   readonly status: string | undefined;

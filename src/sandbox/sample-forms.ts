@@ -169,7 +169,7 @@ interface Vocabulary {
 
 const list = (text: string): string[] => text.split(', ');
 
-/** Vocabulary by language. Hosts and numbers are reserved for examples or belong to nobody. */
+/** Vocabulary by language. Hosts and numbers are reserved for examples, or not assigned. */
 export const VOCABULARY: Readonly<Record<Language, Vocabulary>> = {
   cs: {
     firstNames: list(

@@ -124,8 +124,8 @@ interface Respondent {
 }
 
 /**
- * Answers of one respondent to these fields, as they look in real life: text with diacritics, leading zeros and line
- * breaks, numbers as numbers; what is not required is sometimes left out, or sent empty.
+ * Answers of one respondent to these fields, as they look in practice: text with diacritics, leading zeros and line
+ * breaks, numbers as numbers. Optional answers are sometimes missing or empty.
  */
 export function sampleAnswers(
   fields: readonly AnsweredField[],

@@ -52,8 +52,8 @@ export interface SubmissionDraft {
   /** A function is called when they are asked for. */
   readonly data: Answers | Readonly<Record<string, Json>> | (() => Answers);
   /**
-   * Default: now. Milliseconds, or text that the API then shows as it is (an import of old submissions, another notation,
-   * a broken date: such a one is sorted and filtered as if made now).
+   * Default: now. Milliseconds, or text that the API then shows unchanged (an import of old submissions, another
+   * notation, a broken date, which is sorted and filtered as if created now).
    */
   readonly createdAt?: number | string;
   /** Default: now. */

@@ -5,7 +5,7 @@ import { fieldsOf, type FormsStore, type SandboxForm } from './store.ts';
 
 /** Colleagues work on so many of the newest submissions. */
 const DESK_SIZE = 50;
-/** A timer of Node's takes no more. */
+/** The longest delay of a timer in Node. */
 const LONGEST_GAP_MS = 2 ** 31 - 1;
 
 /** Options of {@link startTraffic}. */

@@ -32,7 +32,7 @@ const CODES = {
   500: 'internal_error',
 } as const;
 
-/** The answer to a refused request, with a body as the behaviour has it. */
+/** The answer to a refused request, with a body as the behavior has it. */
 export function problemReply(
   { status, message, fields }: Problem,
   { errorBody, extraFields }: SandboxBehaviour,
@@ -59,7 +59,7 @@ export type Wire =
   | readonly Wire[]
   | { readonly [key: string]: Wire };
 
-/** An object on its way to the wire. */
+/** An object before it is sent. */
 export type WireObject = { [key: string]: Wire };
 
 /** A JSON answer. */
@@ -77,7 +77,7 @@ function objectOf(map: ReadonlyMap<string, unknown>): object {
   return object;
 }
 
-/** The value of a JSON text, every number as it was written. Throws SyntaxError. */
+/** The value of a JSON text, with every number in its original digits. Throws SyntaxError. */
 export function decodeJson(text: string): Json {
   const revive = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
     typeof value !== 'number' || source === undefined || String(value) === source

@@ -138,7 +138,7 @@ export const localAddress = apiAddress.refine(
   'is not on this machine: write a loopback address',
 );
 
-/** An address that is called, with whatever secret it holds. Whether it may be http is decided by ALLOW_PLAINTEXT. */
+/** An address that is called, and that may contain a secret. ALLOW_PLAINTEXT decides whether it may be http. */
 export const calledAddress = parsed((value) => {
   const url = URL.parse(value);
   return url !== null && /^https?:$/.test(url.protocol) ? value : undefined;

@@ -46,8 +46,8 @@ export async function settleAbsent(
 }
 
 /**
- * How many rows of a form the deletion guard lets go without a person. Rows that were deleted since the last agreement count as rows
- * that were there.
+ * The number of rows of a form that may be marked deleted without a person. Rows deleted since the last agreement
+ * count as rows that existed.
  */
 export const deletionLimit = (
   { tally, recentlyDeleted }: FormState,

@@ -58,8 +58,9 @@ const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
   }));
 
 /**
- * Reads every range that is due, the newest last. Submissions after the last one are left to the reading of the newest range.
- * Throws Incomplete where one cannot be proven; the ranges read before it stay proven, so the next run goes on from there.
+ * Reads every range that is due, the newest last. Submissions after the last range are left to the reading of the
+ * newest ones. Throws Incomplete if a range cannot be proven; the ranges read before stay proven, so the next run
+ * continues there.
  */
 export async function readDue(work: Work, first: Page): Promise<void> {
   const { form, sink, profile, clock } = work;
@@ -130,8 +131,8 @@ const FAR_MS = Date.UTC(9_999, 0);
 const MOST_TRIES = 3;
 
 /**
- * Each run reads the range without an end, as far as it is new. Rows stored before are compared here: where the
- * source distinguishes only days, that is the whole last day.
+ * Each run reads the new part of the range without an end. Rows stored before are compared here: if the source
+ * distinguishes only days, that is the whole last day.
  */
 async function readLast(work: Work): Promise<void> {
   const last = work.form.state.ranges.at(-1);

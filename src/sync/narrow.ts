@@ -14,7 +14,7 @@ const MOST_HALVINGS = 40;
 /** Where time is halved: one form, or the whole workspace. */
 export interface Place {
   readonly profile: Profile;
-  /** What is accounted for. */
+  /** The number that the target accounts for. */
   readonly counts: (span: Span, grain: Grain) => Promise<Count[]>;
   /** How many the source has; null where it is not to be asked further. */
   readonly ask: (span: Span) => Promise<number | null>;

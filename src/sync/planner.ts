@@ -30,8 +30,8 @@ export interface FormPlan {
 export interface MirrorPlan {
   readonly forms: readonly FormPlan[];
   /**
-   * Names in the settings that match nothing, as far as that is certain: with a target that does not answer, a name may be
-   * in its forms. The other forms go on (L12), but the mirror differs from the settings.
+   * Names in the settings that match nothing, as far as that is certain: while a target does not answer, a name may
+   * belong to one of its forms. The other forms continue (L12), but the mirror differs from the settings.
    */
   readonly unmatched: readonly UnmatchedName[];
 }
@@ -88,9 +88,9 @@ const TARGET_TTL_MS = 5 * 60_000;
 const TARGET_WAIT_MS = 2_000;
 
 /**
- * Decides which forms go into which targets, by names: of the forms that are listed, of those that targets hold, and of those that slugs
- * in the settings are bound to (L11). A form goes on under any slug that it gets; another one that gets its slug is not the
- * one in the settings.
+ * Decides which forms go into which targets by their names: those of listed forms, those of forms in targets, and
+ * the slugs that the settings are bound to (L11). A form continues under any new slug; another form that gets its
+ * slug is not the one in the settings.
  */
 export class Planner {
   readonly #options: PlannerOptions;
@@ -102,7 +102,7 @@ export class Planner {
   /** The forms as last listed, and every name that each form had since this process began. */
   #listed: { readonly forms: readonly Form[]; readonly atMs: number } | undefined;
   readonly #named = new Map<string, FormIdentity>();
-  /** IDs of forms by the names in the settings, as they were first listed. */
+  /** IDs of forms by the names in the settings, as first listed. */
   readonly #meant = new Map<string, string>();
   #status: PlanStatus = { plan: null, at: null };
 
@@ -302,7 +302,10 @@ export class Planner {
     };
   }
 
-  /** IDs of forms by the names in the settings of a target: as it keeps them, or another target, or as they were first listed. */
+  /**
+   * IDs of forms by the names in the settings of a target: as the target stores them, or another target, or as first
+   * listed.
+   */
   #idsFor(settings: NamingSettings): Map<string, string> {
     const own = this.#known.get(settings.name);
     const kept = [own, ...this.#known.values()].map((known) => known?.slugs ?? new Map());

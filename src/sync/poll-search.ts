@@ -97,7 +97,7 @@ export async function explainNewest(
   return nameless.size > 0 ? new Set(formIds) : found;
 }
 
-/** The status in whose count a newcomer is; '' for one that came after the counts, and is only in the total. */
+/** The status whose count includes a new submission; '' if it came after the counts and is only in the total. */
 function countedAs(item: Page['items'][number] | undefined, { endedMs }: Counts): string {
   const ms = item === undefined ? null : createdMsOf(item);
   return ms !== null && endedMs !== null && ms >= endedMs ? '' : (item?.submission?.status ?? '');
@@ -118,7 +118,7 @@ export async function readRest(
   return formIds.length === 0 ? { formIds, total: 0, topMs: null, statuses: {} } : null;
 }
 
-/** Asks the forms that a poll does not speak for, each by itself. */
+/** Asks separately for the forms that a poll does not cover. */
 export async function askRest(
   source: Source,
   formIds: readonly string[],

@@ -69,9 +69,10 @@ export interface PollReport {
 type Jobs = ReadonlyMap<string, Counts | null>;
 
 /**
- * The scheduled check of the whole workspace: its six counts by status, then its newest page, held against what each target
- * accounts for. `forms`: as the source lists them. In a target that fails, or of which the source does not let it judge, each form is
- * to be visited, so that its run says why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
+ * The scheduled check of the whole workspace: its six counts by status, then its newest submissions, compared with
+ * the numbers of each target. `forms`: as the source lists them. If a target fails, or the source does not allow a
+ * judgment, each of its forms has to be visited, so that its run says why. Rejects with CANCELLED, and with
+ * FORMS_UNAUTHORIZED.
  */
 export async function poll(
   parts: PollParts,
@@ -146,11 +147,11 @@ function settledRun(
 
 /** The forms of the workspace as one target knows them. */
 interface Groups {
-  /** Settled: their numbers are known, and the poll speaks for them. */
+  /** Settled forms: their numbers are known, and the poll covers them. */
   readonly spokenFor: readonly StoredForm[];
   /** IDs of forms that need a run even if all counts agree. */
   readonly unsettled: readonly string[];
-  /** IDs of listed forms that the poll does not speak for. */
+  /** IDs of listed forms that the poll does not cover. */
   readonly rest: readonly string[];
   /** IDs of forms that people have paused. */
   readonly paused: ReadonlySet<string>;

@@ -18,14 +18,14 @@ const profileSchema = z.object({
   hasStatuses: z.boolean().nullable(),
   /** The same without a form. */
   hasWorkspaceStatuses: z.boolean().nullable(),
-  /** `formId` is honoured. Null: not learned yet. */
+  /** `formId` is honored. Null: not learned yet. */
   hasForms: z.boolean().nullable(),
   /** The workspace can be asked without a form. Null: it has shown nothing yet. */
   hasWorkspace: z.boolean().nullable(),
   learnedAtMs: z.number(),
 });
 
-/** The behaviour of this API as learned so far. It helps to plan requests; it is never evidence. */
+/** The behavior of this API as learned so far. It helps to plan requests; it is never evidence. */
 export type Profile = z.infer<typeof profileSchema>;
 
 const WEEK_MS = 7 * 86_400_000;

@@ -121,7 +121,7 @@ async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
 const cutRows = ({ form, profile }: Work, span: Span): Promise<number | null> =>
   cutOf({ profile: profile.now, counts: (within, grain) => form.counts(within, grain) }, span);
 
-/** The moment, at a step of the source, that divides a span into halves by what is accounted for; null if none does. */
+/** The moment, at a step of the source, that halves the submissions of a span; null if none does. */
 export async function cutOf(
   { profile, counts }: Pick<Place, 'profile' | 'counts'>,
   span: Span,

@@ -123,7 +123,7 @@ export interface Agreement {
 /** The last agreement of a poll; null before the first. */
 export const AGREEMENT = new TargetRecord<Agreement | null>(AGREEMENT_RECORD, null);
 
-/** How many submissions the workspace has beyond the forms that the poll speaks for. */
+/** The number of submissions in the workspace beyond the forms that the poll covers. */
 export interface Rest {
   readonly formIds: readonly string[];
   readonly total: number;

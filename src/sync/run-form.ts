@@ -65,7 +65,7 @@ export interface RunOptions {
   readonly waitMs?: number | undefined;
 }
 
-/** How often a run that another process is in the way of is tried again. */
+/** How often a run is retried if another process blocks it. */
 const BUSY_PAUSE_MS = 500;
 
 /**

@@ -67,7 +67,7 @@ export class Sink {
     this.#unlisted = new UnlistedFields((id) => isPicked(joining.picks, source, id));
   }
 
-  /** Rows that are stored, or on their way. */
+  /** Rows that are stored or about to be. */
   get size(): number {
     return this.#batch.size + this.#beingStored;
   }
@@ -77,7 +77,7 @@ export class Sink {
     await this.#prepare();
   }
 
-  /** Takes the items of a page. Throws Incomplete for one that names another form. */
+  /** Takes the items of a page. Throws Incomplete if an item names another form. */
   async add(items: readonly SubmissionItem[]): Promise<void> {
     let met = 0;
     for (const { submission } of items) {

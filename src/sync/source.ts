@@ -157,7 +157,7 @@ export class Source {
     }
   }
 
-  /** How many another form has, asked for once; null if that fails: it holds up no form but that one (L12). */
+  /** The number of submissions of another form, asked once; null if that fails: only that form waits (L12). */
   async #totalOf(formId: string): Promise<number | null> {
     try {
       const query = { formId, page: 1, limit: 1 };
@@ -212,7 +212,7 @@ export class Source {
     } catch (error) {
       if (!(error instanceof FormsApiError)) throw error;
       const isRefused = error.status === 400 || error.status === 404;
-      // The list shrank under a request that was on its way, and this server refuses a page beyond the last.
+      // The list shrank during a request, and this server refuses a page beyond the last.
       if (isRefused && page > 1)
         return { items: [], total: 0, page, totalPages: page - 1, limit: PAGE, serverTimeMs: null };
       if (error.status !== 400 || !this.maySort) throw error;

@@ -114,7 +114,10 @@ async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<voi
   if (form.state.isListDoubted) throw new Incomplete('HIDES');
 }
 
-/** Throws Incomplete unless the list of the form is known to hold its own submissions only, or there is no other form. */
+/**
+ * Throws Incomplete unless the list of the form is known to contain only its own submissions, or no other form
+ * exists.
+ */
 async function requireForms({ source, profile, form }: Work): Promise<void> {
   if (profile.now.hasForms === true) return;
   const isApart = await source.areFormsApart(form.state.formId);

@@ -45,8 +45,8 @@ export interface UnmatchedName {
   /** The name, as written there: `contact:*`. */
   readonly name: string;
   /**
-   * What it should name, a form or a field; or `unchosen`: a selected field of which no form is mirrored; `unpicked`: a field
-   * to be hashed that is not selected.
+   * The kind of name that it should be, a form or a field; or `unchosen`: a selected field without a mirrored form;
+   * `unpicked`: a field to be hashed that is not selected.
    */
   readonly kind: 'form' | 'field' | 'unchosen' | 'unpicked';
   /** The nearest right name, as written there; null when none is near. */

@@ -12,9 +12,9 @@ import { allRows } from './target.ts';
 import { compareItems, type Difference, extra, verify } from './verify.ts';
 
 /*
- * The comparison of the command `verify`: what differs is looked at again, as a run may be on its way. The API does not say when a
- * submission changed. One that was unchanged at the source for longer than the next runs need to bring it, and still differs,
- * counts as a difference; what is younger is lag.
+ * The comparison of the command `verify`. It compares differing submissions again, because a run may bring the
+ * change. The API does not say when a submission changed. If one has not changed at the source for longer than the
+ * next runs need, and still differs, it counts as a difference; a younger change is lag.
  */
 
 /** Submissions that differ in one way: how many, and the IDs of the first of them. */
@@ -65,7 +65,10 @@ export interface VerifyWishes {
 
 /** A comparison that has read all of the source. */
 export interface StartedVerification {
-  /** Looks again at what differs: at the target now and then, at the source once more at the end. To be called once. */
+  /**
+   * Compares differing submissions again: with the target from time to time, with the source once at the end. Call
+   * it once.
+   */
   finish(wishes: VerifyWishes): Promise<VerifyReport>;
 }
 
@@ -226,7 +229,7 @@ function patienceOf(
   return { explainedMs, worthMs: isAtWork ? Math.min(explainedMs, LONGEST_WAIT_MS) : 0 };
 }
 
-/** Where what differs is looked at again: the form is opened each time, as runs go on. */
+/** Reads the differing rows again. The form is opened each time, because runs continue. */
 interface Place extends Pick<Mirroring, 'store' | 'clock'> {
   readonly source: Source;
   readonly form: Form;

@@ -28,13 +28,13 @@ export interface Verification<T> {
   readonly isProven: boolean;
   /** Submissions of the source that were compared. */
   readonly compared: number;
-  /** What was noted of each submission that differs, by ID. */
+  /** The notes on each submission that differs, by ID. */
   readonly found: ReadonlyMap<string, T>;
   /** IDs of stored submissions that the source hides or leaves open. */
   readonly undecided: readonly string[];
 }
 
-/** What is compared. */
+/** The parts that are compared. */
 export interface VerifyParts {
   readonly source: Source;
   readonly form: Form;
@@ -79,7 +79,10 @@ export async function verify<T>(
   return { isProven, compared: compared.size, found, undecided: [...undecided] };
 }
 
-/** Compares some submissions with their stored rows; what was noted of those that differ, by ID. See {@link verify}. */
+/**
+ * Compares some submissions with their stored rows. Returns the notes on those that differ, by ID. See {@link
+ * verify}.
+ */
 export async function compareItems<T>(
   parts: VerifyParts,
   items: readonly SubmissionItem[],
@@ -118,7 +121,7 @@ async function readProven(
   return null;
 }
 
-/** Compares submissions as they are shown: of one that is shown twice, the last counts. */
+/** Compares submissions as shown; if one is shown twice, the last one counts. */
 class Comparison<T> {
   readonly compared = new Set<string>();
   readonly found = new Map<string, T>();

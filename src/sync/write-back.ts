@@ -64,12 +64,12 @@ export const mayWait = ({ tally }: FormState, { from }: WriteBackRule): boolean 
   sumOf(from.map((status) => (tally.rows[status] ?? 0) - (tally.missing[status] ?? 0))) >
   tally.refused;
 
-/** The outcome for one submission. `shown`: its latest reading; null where the source does not have it. */
+/** The outcome for one submission. `shown`: its latest reading; null if the source does not have it. */
 interface Written {
   readonly shown: SubmissionItem | null;
   readonly what: 'written' | 'adopted' | 'refused' | 'failed';
   readonly reason: string;
-  /** A refusal that speaks of the submission only if others are not refused. */
+  /** A refusal that concerns the submission only if others are not refused. */
   readonly isUnsure?: boolean;
 }
 
@@ -230,7 +230,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   const waiting = (await candidates(opened, rule, clock.now())).filter((id) => !results.has(id));
   const ids = waiting.slice(0, MOST_AT_ONCE);
   let fatal: unknown;
-  // A person may pause while a batch is under way: that stops the next PATCH.
+  // A person may pause during a batch: that stops the next PATCH.
   const requireUnpaused = async (): Promise<void> => {
     for (const { sink } of opened) await sink.beforeCommit();
   };
@@ -312,8 +312,8 @@ async function writeOne(
   } catch (error) {
     const failure = toMirrorError(error);
     if (/^(CANCELLED|FORMS_UNAUTHORIZED|INTERNAL)$/.test(failure.code)) throw failure;
-    // 400 and 409: this submission may not go from the status it has to the wanted one; 422: the same, if others may. Anything else
-    // speaks of the key, the method, the server or the network, and may be mended at any time.
+    // 400 and 409: this submission may not change from its status to the wanted one; 422: the same, if others may. Any
+    // other status concerns the key, the method, the server or the network, and may be corrected at any time.
     const http = failure instanceof FormsApiError ? failure.status : null;
     if (http === null || (http >= 300 && ![400, 409, 422].includes(http)))
       return { shown: before, what: 'failed', reason: failure.message };

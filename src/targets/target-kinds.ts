@@ -38,7 +38,7 @@ export interface TargetAddress {
   open(name: string, options?: OpenTargetOptions): Promise<Store>;
 }
 
-/** All that the program has to know of a kind of target before one is opened. */
+/** Everything that the program needs to know about a kind of target before one is opened. */
 interface Kind {
   /** For people. */
   readonly product: string;

@@ -10,10 +10,10 @@ import { type Html, html } from './html.ts';
 import { formPath, type Page, stateIcon } from './parts.ts';
 
 /*
- * What a person can have the running mirror do: buttons on the pages, and `POST /actions`. All buttons of a page belong to one
- * form, which carries a token. Web pages elsewhere cannot act through the browser of a person who may: a request has to come
- * from a page of ours, as the browser says (Sec-Fetch-Site, Origin), with a token that only our page could show. A name that
- * others point here (DNS rebinding) has no password, and without one is refused by its Host.
+ * The actions that a person can start: buttons on the pages, and `POST /actions`. All buttons of a page belong to
+ * one form, which has a token. Other websites cannot act through the browser of a permitted person: a request must
+ * come from one of our pages, according to the browser (Sec-Fetch-Site, Origin), with a token that only our page
+ * could show. A foreign name that points here (DNS rebinding) has no password, and without one its Host is refused.
  */
 
 /**
@@ -213,7 +213,7 @@ function doneMain(form: string | null, lines: readonly DoneLine[]): Html {
   </section>`;
 }
 
-/** Whether a request that changes something may come from a page of ours, or from no page at all. */
+/** Whether a request that changes something may come from one of our pages, or from no page. */
 function isOwnRequest({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
@@ -225,9 +225,9 @@ function isOwnRequest({ headers }: FastifyRequest): boolean {
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /**
- * Whether people may act here at all: with a password; without one only on the machine itself, and not through a proxy, which
- * would admit others by the name that they may not use. A proxy that hides itself shows by the page's own name in the browser,
- * and by HTTP/1.0, which nginx speaks unless it is set otherwise.
+ * Whether the page accepts actions: with a password; without one only on the machine itself, and not through a
+ * proxy, which would admit others under a loopback name. A proxy that hides itself is noticed by the page's name in
+ * the browser, and by HTTP/1.0, the default of nginx.
  */
 function mayAct({ headers, raw }: FastifyRequest, hasPassword: boolean): boolean {
   if (hasPassword) return true;

@@ -263,7 +263,7 @@ function show(gauges: ReturnType<typeof createGauges>, report: Report): void {
   for (const [form, reports] of byId) {
     const { slug = '', name = '' } = reports.at(-1)?.form ?? {};
     gauges.info.set({ form, slug: shown(slug), name: shown(name) }, 1);
-    // Each target records what it knows; so it does not matter which process wrote back.
+    // Each target records its own knowledge, so it does not matter which process did the write-back.
     const refused = reports.map((each) => each.refused).filter((number) => number !== null);
     if (refused.length > 0) gauges.refused.set({ form }, Math.max(...refused));
   }

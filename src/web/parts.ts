@@ -18,7 +18,7 @@ import { STYLE } from './style.ts';
 /** What every page is made of. */
 export interface Page {
   readonly title: string;
-  /** Colours the dot in the browser's tab. */
+  /** Colors the dot in the browser's tab. */
   readonly state: HealthState;
   readonly main: Html;
   readonly report: Report;
@@ -112,13 +112,13 @@ const DOTS: Partial<Record<HealthState, string>> = {
   failed: '#c5392f',
 };
 
-/** A dot in the state's colour: a `data:` address. */
+/** A dot in the state's color: a `data:` address. */
 function favicon(state: HealthState): string {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6.5" fill="${DOTS[state] ?? '#8a8e96'}"/></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
-/** Shapes as well as colours tell the states apart. */
+/** Shapes as well as colors tell the states apart. */
 const SIGNS: Readonly<Record<HealthState, string>> = {
   failed: '✕',
   attention: '!',

@@ -86,8 +86,9 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
 }
 
 /**
- * `/live`: this process answers; a restart mends nothing else. `/health`: it does its work. `/ready`: and it has read the
- * targets. `ok` is about this process; `mirror` is the state of the copy, which a restart would not mend.
+ * `/live`: whether this process answers; a restart helps with nothing else. `/health`: whether it does its work.
+ * `/ready`: whether it has also read the targets. `ok` is about this process; `mirror` is the state of the copy,
+ * which a restart does not change.
  */
 function addProbes(app: FastifyInstance, reports: Reports): void {
   const answer = async (reply: FastifyReply): Promise<FastifyReply> => {

@@ -3,7 +3,7 @@
  * the contrast of all text.
  */
 
-/** Colours in a light and in a dark surrounding. A state has a colour for its text and a wash for its ground. */
+/** Colors in a light and in a dark surrounding. A state has a color for its text and a wash for its ground. */
 const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> = {
   paper: ['#f6f5f2', '#14161a'],
   card: ['#fffefc', '#1b1e23'],

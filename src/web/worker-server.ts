@@ -31,9 +31,9 @@ export interface WorkerServer {
 const QUEUE_LIMIT_MS = 2_500;
 
 /**
- * Starts the addresses that supervisors and Prometheus ask a worker: `/live` (the process answers; a restart mends nothing
- * else), `/health` and `/ready` (its queue answers, so that it can take jobs) and `/metrics`. `start` has the page of the whole
- * mirror. Throws SETTINGS when it cannot listen there, with the remedy.
+ * Starts the endpoints of a worker for supervisors and Prometheus: `/live` (the process answers; a restart helps
+ * with nothing else), `/health` and `/ready` (its queue answers, so that it can take jobs) and `/metrics`. `start`
+ * has the page of the whole mirror. Throws SETTINGS with the remedy if it cannot listen there.
  */
 export async function startWorkerServer(options: WorkerServerOptions): Promise<WorkerServer> {
   const { host, port, metrics, clock } = options;

@@ -72,7 +72,7 @@ describe('the terminal', () => {
   it('has no styles where the stream is not a terminal, or NO_COLOR is set', () => {
     vi.stubEnv('FORCE_COLOR', undefined);
     vi.stubEnv('NO_COLOR', undefined);
-    // Node shows no colours in a CI.
+    // Node shows no colors in a CI.
     vi.stubEnv('CI', undefined);
     vi.stubEnv('TERM', 'xterm-256color');
     const terminal = new Terminal(new RecordedStream(), new RecordedStream(true));

@@ -64,7 +64,7 @@ export const PLAIN: Behaviour = entriesOf((point) => POINTS[point][0]);
 /** The plain value of a point, for shrinking. */
 export const plainValue = (point: BehaviourPoint): unknown => POINTS[point][0];
 
-/** Where a behaviour is not plain. */
+/** Where a behavior is not plain. */
 export const deviations = (behaviour: Behaviour): BehaviourPoint[] =>
   BEHAVIOUR_POINTS.filter((point) => behaviour[point] !== PLAIN[point]);
 
@@ -84,7 +84,7 @@ export const contradictsItself = (behaviour: Behaviour): boolean =>
 export const namesForms = ({ formFilter, itemForm }: Behaviour): boolean =>
   formFilter === 'honoured' || itemForm === 'named';
 
-/** A behaviour that deviates in so many points, but not in those that `known` defects of the program forbid. */
+/** A behavior that deviates in so many points, but not in those that `known` defects of the program forbid. */
 export function drawBehaviour(
   random: Random,
   count: number,
@@ -100,7 +100,7 @@ export function drawBehaviour(
   return drawn as Behaviour;
 }
 
-/** The behaviour with one point as `point=value` says; throws for an unknown value. */
+/** The behavior with one point as `point=value` says; throws for an unknown value. */
 export function behaveAs(behaviour: Behaviour, what: string): Behaviour {
   const [name, text] = what.split('=');
   const point = BEHAVIOUR_POINTS.find((each) => each === name);
@@ -112,7 +112,7 @@ export function behaveAs(behaviour: Behaviour, what: string): Behaviour {
 }
 
 /**
- * Behaviours that today's program is known to fail under; empty the list when they are mended. Where entries count twice, one that
+ * Behaviors that today's program is known to fail under; empty the list when they are mended. Where entries count twice, one that
  * begins to hides a deletion of its status, though one response shows all of them. The code that proves such lists is to go.
  */
 export const KNOWN: ReadonlySet<string> = new Set(['doubles=counted-twice']);

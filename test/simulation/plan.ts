@@ -262,7 +262,7 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
 }
 
 /**
- * The plan with a behaviour (`point=value`), a change or a deed in it that it may not have drawn; with a `night` before each of its runs,
+ * The plan with a behavior (`point=value`), a change or a deed in it that it may not have drawn; with a `night` before each of its runs,
  * in which people submit and change things; or with a `crash` of most of its runs, just after something was written. Throws where `what` is none
  * of them.
  */

@@ -20,7 +20,7 @@ export function leaksIn(places: Places, secrets: Readonly<Record<string, string>
   return leaks;
 }
 
-/** What of a secret's base64 does not depend on its neighbours, when it begins at a multiple of three bytes. */
+/** What of a secret's base64 does not depend on its neighbors, when it begins at a multiple of three bytes. */
 function base64Core(secret: string): string {
   const bytes = Buffer.from(secret);
   return bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');

@@ -28,7 +28,7 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** The colours of every text on the page, and of its background, as `#rrggbb`. */
+/** The colors of every text on the page, and of its background, as `#rrggbb`. */
 const COLOURS = `(() => {
   const hex = (text) => '#' + text.match(/\\d+/g).slice(0, 3).map((part) => Number(part).toString(16).padStart(2, '0')).join('');
   const ground = (one) => {

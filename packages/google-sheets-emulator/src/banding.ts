@@ -7,13 +7,13 @@ import { TABLE_COLORS } from './tables.ts';
 type Banding = sheets_v4.Schema$BandingProperties;
 type ColorStyle = sheets_v4.Schema$ColorStyle;
 
-/** A colour style with its colour as Sheets stores it. */
+/** A color style with its color as Sheets stores it. */
 export const pairedColor = (style: ColorStyle): ColorStyle =>
   style.rgbColor ? { rgbColor: storedColor(style.rgbColor) } : style;
 
 const NAMES = ['header', 'firstBand', 'secondBand', 'footer'] as const;
 
-/** Google answers each colour of a banding twice, as `…Color` and as `…ColorStyle`; the style wins when both are given. */
+/** Google answers each color of a banding twice, as `…Color` and as `…ColorStyle`; the style wins when both are given. */
 export function storedBanding(given: Banding): Banding {
   return Object.fromEntries(
     NAMES.flatMap((name) => {
@@ -27,7 +27,7 @@ export function storedBanding(given: Banding): Banding {
   );
 }
 
-/** The alternating colours of a table, as a banded range: known by its ID, and as a number where that is one. */
+/** The alternating colors of a table, as a banded range: known by its ID, and as a number where that is one. */
 export const tableBanding = (table: Table): sheets_v4.Schema$BandedRange => ({
   ...(/^\d{1,10}$/.test(table.id) && { bandedRangeId: Number(table.id) }),
   bandedRangeReference: table.id,
@@ -49,8 +49,8 @@ function bandOf(
 }
 
 /**
- * The ground that alternating colours, those of tables included, give a cell without one of its own. Where rows and
- * columns have colours, those of the rows come first.
+ * The ground that alternating colors, those of tables included, give a cell without one of its own. Where rows and
+ * columns have colors, those of the rows come first.
  */
 export function bandColor(sheet: Sheet, row: number, column: number): ColorStyle | undefined {
   const { bandedRanges, tables } = sheet.overlays;

@@ -82,7 +82,7 @@ function changedProperties(
   };
 }
 
-/** A colour of null takes the tab's colour away. */
+/** A color of null takes the tab's color away. */
 function tabColor(
   style: sheets_v4.Schema$ColorStyle | undefined,
 ): Pick<SheetProperties, 'tabColorStyle'> {
@@ -159,7 +159,7 @@ function resize(edit: Edit, sheet: Sheet, rowCount: number, columnCount: number)
   edit.document.checkSize();
 }
 
-/** updateSheetProperties: title, place, visibility, size, frozen rows, colour. */
+/** updateSheetProperties: title, place, visibility, size, frozen rows, color. */
 export function updateSheetProperties(
   edit: Edit,
   request: sheets_v4.Schema$UpdateSheetPropertiesRequest,

@@ -24,7 +24,7 @@ export class CellStylePool {
   }
 }
 
-/** Google answers every colour twice, as `…Color` and as `…ColorStyle`; the style wins when both are given. */
+/** Google answers every color twice, as `…Color` and as `…ColorStyle`; the style wins when both are given. */
 function normalFormat(format: CellFormat): CellFormat {
   const { textFormat, ...rest } = format;
   const text = textFormat && paired(textFormat, 'foregroundColor', 'foregroundColorStyle');
@@ -52,10 +52,10 @@ function shortest(float: number): number {
   return Number(float.toPrecision(9));
 }
 
-/** Sheets keeps colours in 256 steps and answers them as 32-bit floats: 0.5 becomes 0.49803922, 0 is left out. */
+/** Sheets keeps colors in 256 steps and answers them as 32-bit floats: 0.5 becomes 0.49803922, 0 is left out. */
 export function storedColor(color: sheets_v4.Schema$Color): sheets_v4.Schema$Color {
   const step = (part: number | null | undefined): number | undefined => {
-    // A colour that is stored already stays what it is, though its fraction was cut.
+    // A color that is stored already stays what it is, though its fraction was cut.
     const value = Math.floor(Math.min(1, Math.max(0, part ?? 0)) * 255 + 1e-4) / 255;
     return value === 0 ? undefined : shortest(Math.fround(value));
   };

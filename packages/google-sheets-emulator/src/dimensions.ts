@@ -56,7 +56,7 @@ function rebuild(
   );
 }
 
-/** A new row with the formats and height of its neighbour, and empty. */
+/** A new row with the formats and height of its neighbor, and empty. */
 function rowLike(neighbour: Row | undefined): Row | undefined {
   if (neighbour === undefined) return undefined;
   const { pixelSize } = neighbour.properties ?? {};

@@ -36,7 +36,7 @@ export interface Overlays {
   readonly protectedRanges: readonly sheets_v4.Schema$ProtectedRange[];
   readonly basicFilter: sheets_v4.Schema$BasicFilter | undefined;
   readonly conditionalFormats: readonly sheets_v4.Schema$ConditionalFormatRule[];
-  /** Alternating colours, those of tables aside. */
+  /** Alternating colors, those of tables aside. */
   readonly bandedRanges: readonly sheets_v4.Schema$BandedRange[];
   readonly tables: readonly Table[];
 }

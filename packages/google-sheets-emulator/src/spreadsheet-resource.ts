@@ -25,7 +25,7 @@ export interface SpreadsheetQuery {
   /** Undefined for the whole spreadsheet. */
   readonly regions: readonly Region[] | undefined;
   readonly includeGridData: boolean;
-  /** Leaves the colours of tables out of the banded ranges. */
+  /** Leaves the colors of tables out of the banded ranges. */
   readonly withoutTableBands: boolean;
   /** The `fields` parameter; it decides over grid data when it is given. */
   readonly mask: Mask | undefined;

@@ -100,7 +100,7 @@ export function tableResource(sheet: Sheet, table: Table): sheets_v4.Schema$Tabl
   };
 }
 
-/** The colours of every table. */
+/** The colors of every table. */
 export const TABLE_COLORS: sheets_v4.Schema$TableRowsProperties = {
   headerColorStyle: { rgbColor: { red: 0.20784314, green: 0.40784314, blue: 0.32941177 } },
   firstBandColorStyle: { rgbColor: { red: 1, green: 1, blue: 1 } },

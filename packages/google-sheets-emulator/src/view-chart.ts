@@ -6,7 +6,7 @@ import { cssColor, escapeHtml } from './view-style.ts';
 type Chart = sheets_v4.Schema$EmbeddedChart;
 type ChartData = sheets_v4.Schema$ChartData;
 
-/** Google's first colour of a theme. */
+/** Google's first color of a theme. */
 const BLUE = 'rgb(66,133,244)';
 /** Pixels around the bars: for the title, the labels of values and those of the domain. */
 const MARGIN = { top: 40, right: 16, bottom: 34, left: 46 };

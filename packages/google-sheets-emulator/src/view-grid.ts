@@ -206,7 +206,7 @@ export class GridView {
       .join('');
   }
 
-  /** A cell with the charts that are anchored to it: they lie over its neighbours. */
+  /** A cell with the charts that are anchored to it: they lie over its neighbors. */
   #withCharts(row: number, { index }: ViewColumn, cell: string): string {
     const here = this.#sheet.charts.filter(({ position }) => {
       const { anchorCell } = position?.overlayPosition ?? {};

@@ -11,7 +11,7 @@ export const escapeHtml = (text: string): string =>
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;');
 
-/** A colour as CSS; undefined for none. */
+/** A color as CSS; undefined for none. */
 export function cssColor(color: sheets_v4.Schema$Color | null | undefined): string | undefined {
   if (!color) return undefined;
   const part = (value: number | null | undefined): number =>

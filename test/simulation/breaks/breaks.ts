@@ -13,7 +13,7 @@ export interface Break extends Patch {
   readonly name: string;
   /** What has to go, too, where two things hold the same law. */
   readonly and?: Patch;
-  /** Behaviours that the fault needs and that are drawn seldom: every history gets them, as with `--with`. */
+  /** Behaviors that the fault needs and that are drawn seldom: every history gets them, as with `--with`. */
   readonly with?: readonly string[];
   /** Why the simulation cannot catch it. */
   readonly why?: string;

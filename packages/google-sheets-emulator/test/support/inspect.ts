@@ -146,7 +146,7 @@ export class Inspection {
     return { frozenRowCount, frozenColumnCount, hiddenRows, hiddenColumns, widths };
   }
 
-  /** Tables as the API answers them, filters, alternating colours, merged cells and protections of a tab. */
+  /** Tables as the API answers them, filters, alternating colors, merged cells and protections of a tab. */
   ranges(spreadsheetId: string, tab: TabName): InspectedRanges {
     const { sheet } = this.#open(spreadsheetId, tab);
     const { tables, ...ranges } = sheet.overlays;

@@ -80,7 +80,7 @@ export class Person {
     this.#do({ clearBasicFilter: { sheetId: this.#sheetId } });
   }
 
-  /** Format › Alternating colours. */
+  /** Format › Alternating colors. */
   band(selection: Selection): void {
     const rowProperties = { firstBandColor: { red: 1 }, secondBandColor: { blue: 1 } };
     this.#do({ addBanding: { bandedRange: { range: this.#range(selection), rowProperties } } });
@@ -190,7 +190,7 @@ export class Person {
     this.type(headerRow, column, text);
   }
 
-  /** Paints cells: bold, colours, number formats. */
+  /** Paints cells: bold, colors, number formats. */
   format(selection: Selection, format: sheets_v4.Schema$CellFormat): void {
     const fields = Object.keys(format).map((name) => `userEnteredFormat.${name}`);
     const cell = { userEnteredFormat: format };

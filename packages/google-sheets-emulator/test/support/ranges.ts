@@ -13,7 +13,7 @@ export const range = (
   endColumnIndex,
 });
 
-/** Two colours that take turns. */
+/** Two colors that take turns. */
 export const COLOURS: sheets_v4.Schema$BandingProperties = {
   firstBandColor: { red: 1, green: 1, blue: 1 },
   secondBandColor: { red: 0.5 },
