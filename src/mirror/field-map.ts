@@ -68,9 +68,7 @@ export class FieldMap<V> implements ReadonlyMap<string, V> {
   }
 
   values(): MapIterator<V> {
-    return this.#present()
-      .map(([, value]) => value)
-      .values();
+    return this.slots.filter((value) => value !== undefined).values();
   }
 
   [Symbol.iterator](): MapIterator<[string, V]> {

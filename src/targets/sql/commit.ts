@@ -63,18 +63,14 @@ export function storableRows(
   const known = rows.filter(({ id }) => !forgotten.has(id));
   const replaced: Entry[] = [];
   if (takesNul) return { rows: known, replaced, forgotten };
-  const hasNul = (value: unknown): value is string =>
-    typeof value === 'string' && value.includes(NUL);
+  const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes(NUL);
+  const without = <T>(value: T): T =>
+    typeof value === 'string' ? (value.replaceAll(NUL, '\uFFFD') as T & string) : value;
   const clean = known.map((row) => {
-    const wrong = [...row.cells].filter((cell): cell is [string, string] => hasNul(cell[1]));
-    if (wrong.length === 0 && !hasNul(row.status)) return row;
+    if (!hasNul(row.status) && !row.cells.values().some(hasNul)) return row;
     const reason = `U+0000, which ${product} cannot hold, was replaced by U+FFFD`;
     replaced.push(rejectedEntry(row, reason, atMs));
-    const without = (text: string): string => text.replaceAll(NUL, '\uFFFD');
-    const cells = new Map([
-      ...row.cells,
-      ...wrong.map(([id, text]) => [id, without(text)] as const),
-    ]);
+    const cells = new Map([...row.cells].map(([id, cell]) => [id, without(cell)] as const));
     return Object.assign({}, row, { status: without(row.status), cells });
   });
   return { rows: clean, replaced, forgotten };

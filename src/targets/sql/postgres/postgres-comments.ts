@@ -1,7 +1,6 @@
 import { printable } from '../../../base/printable.ts';
 import type { Relation } from '../../../mirror/port.ts';
 import { inSavepoint, literal, onConflict, quoted, type Session, textOf } from '../dialect.ts';
-
 import { readRecord, writeRecord } from '../schema.ts';
 
 /** The record of our comments, by the object that they describe. */
