@@ -196,7 +196,7 @@ const checkTarget =
 
 /** What `check` reports in addition to problems: answers that are stored where they should not be. */
 const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
-  'UNPICKED_ANSWERS',
+  'UNSELECTED_ANSWERS',
   'PLAIN_ANSWERS',
   'SCRUB_PENDING',
 ]);

@@ -166,7 +166,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: [
       'forms-mirror purge --deleted-before 30d --dry-run',
       'forms-mirror purge --deleted-before 30d',
-      'forms-mirror purge --unpicked --yes',
+      'forms-mirror purge --unselected --yes',
     ],
     options: [
       [
@@ -174,7 +174,7 @@ export const COMMANDS: readonly CommandSpec[] = [
         'rows that were marked deleted at least this long ago, such as 30d',
       ],
       [
-        '--unpicked',
+        '--unselected',
         'empty the columns of fields that are no longer selected, or that no run hashes',
       ],
       ONE_FORM,

@@ -27,10 +27,10 @@ import { requireForm } from './selection.ts';
 export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, flag, text } = call;
   const age = durationOption(call, 'deletedBefore');
-  if ((age === undefined) === !flag('unpicked')) {
+  if ((age === undefined) === !flag('unselected')) {
     throw new MirrorError(
       'USAGE',
-      'purge takes either --deleted-before, such as 30d, or --unpicked.',
+      'purge takes either --deleted-before, such as 30d, or --unselected.',
     );
   }
   await using app = await openApp(host);
@@ -38,7 +38,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const scopes = await scopesOf(app, targets, text('form'));
   const erasure =
     age === undefined
-      ? unpicked(call, scopes)
+      ? unselected(call, scopes)
       : deletedBefore(call, scopes, host.clock.now() - age);
   const reports = await carryOut(call, app, erasure, failed);
   if (reports === null) return EXIT_CODES.FAILED.code;
@@ -74,10 +74,10 @@ function deletedBefore(call: CommandCall, scopes: readonly PurgeScope[], beforeM
   };
 }
 
-function unpicked(call: CommandCall, scopes: readonly PurgeScope[]): Purge {
+function unselected(call: CommandCall, scopes: readonly PurgeScope[]): Purge {
   const purge = (dryRun: boolean) => purgeLeftovers(scopes, { ...waitingFor(call), dryRun });
   return {
-    command: 'purge --unpicked',
+    command: 'purge --unselected',
     preview: () => purge(true),
     erase: () => purge(false),
     what(report, isDone) {

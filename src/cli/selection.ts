@@ -44,14 +44,14 @@ export async function requirePicks(
   app: App,
   targets: readonly string[] = app.targetNames,
 ): Promise<void> {
-  const unpicked = targets.map((name) => app.settingsOf(name)).filter(({ picks }) => !picks);
-  if (unpicked.length === 0) return;
+  const unselected = targets.map((name) => app.settingsOf(name)).filter(({ picks }) => !picks);
+  if (unselected.length === 0) return;
   const forms = await app.forms(host.stop.signal);
   host.terminal.say('The fields that can be mirrored:', '');
   host.terminal.say(...fieldLines(forms));
   const example = wholeForm(forms[0]);
   throw new SettingsError(
-    unpicked.map(({ variables: { fields } }) => ({
+    unselected.map(({ variables: { fields } }) => ({
       variable: fields,
       message: 'is missing: only fields that you select leave the source; * selects all of them',
       example: settingLine(fields, example),
@@ -85,7 +85,7 @@ export function unmatchedError(
       const { variable, kind, nearest } = each;
       const all =
         kind === 'form' ? namesOf(forms) : 'forms-mirror forms <form> lists the fields of a form';
-      const knowsAll = nearest !== null || kind === 'unpicked' || kind === 'unchosen';
+      const knowsAll = nearest !== null || kind === 'unselected' || kind === 'unchosen';
       const message = unmatchedMessage(each) + (knowsAll ? '' : `: ${all}`);
       return { variable, message, example: exampleFor(each, forms) };
     }),
@@ -104,7 +104,7 @@ function exampleFor(
     );
     return settingLine('TARGET_FORMS', `…,${(meant && listedName(meant)) ?? shownName(name)}`);
   }
-  if (kind === 'unpicked')
+  if (kind === 'unselected')
     return settingLine(variable.replace('HASH_FIELDS', 'FIELDS'), `…,${shownName(name)}`);
   const whole = wholeForm(forms[0]);
   const value = nearest ?? (variable.endsWith('_FORMS') ? whole.replace(/:\*$/, '') : whole);

@@ -86,7 +86,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
 
 /** Answers that are stored where they should not be, also in forms that no run writes again. */
 const leftoversOf = ({ notices }: FormReport): FormReport['notices'] =>
-  notices.filter(({ code }) => code === 'PLAIN_ANSWERS' || code === 'UNPICKED_ANSWERS');
+  notices.filter(({ code }) => code === 'PLAIN_ANSWERS' || code === 'UNSELECTED_ANSWERS');
 
 /** Reports the wait when it begins, and again now and then. */
 function waitReporter({ terminal, clock }: Host, name: string) {

@@ -35,7 +35,7 @@ const keptUnmatched = z.array(
   z.object({
     variable: z.string(),
     name: z.string(),
-    kind: z.enum(['form', 'field', 'unchosen', 'unpicked']),
+    kind: z.enum(['form', 'field', 'unchosen', 'unselected']),
     nearest: z.string().nullable(),
   }),
 );

@@ -302,7 +302,7 @@ export interface TargetRelations {
  * What a notice is about. `ID_COLUMN_DELETED`: no run can succeed; `VIEW_LEFT`: a view of ours shows a former table;
  * `CELLS_PROTECTED`, `CELLS_MERGED`: the contents of some cells are not written; `VIEW_BEHIND`: one lacks forms or fields, as it
  * could not be made again; `ANSWERS_BESIDE`: some answers have another type than their column and are in one beside it;
- * `UNPICKED_ANSWERS`: columns of fields that are no longer selected hold answers; `PLAIN_ANSWERS`: plain ones of fields that are to
+ * `UNSELECTED_ANSWERS`: columns of fields that are no longer selected hold answers; `PLAIN_ANSWERS`: plain ones of fields that are to
  * be hashed, in a form that no run writes again; `SCRUB_PENDING`: erased answers may still be in files of the target; the others
  * concern single rows or columns.
  */
@@ -315,7 +315,7 @@ export type NoticeCode =
   | 'VIEW_LEFT'
   | 'VIEW_BEHIND'
   | 'ANSWERS_BESIDE'
-  | 'UNPICKED_ANSWERS'
+  | 'UNSELECTED_ANSWERS'
   | 'PLAIN_ANSWERS'
   | 'SCRUB_PENDING';
 

@@ -91,7 +91,7 @@ export function leftoverNotices(
     const names = `${shown.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
     const [column, them] = fields.length === 1 ? ['column', 'it'] : ['columns', 'them'];
     const form = shellOption('--form', held.state.slug || held.state.formId);
-    const command = `forms-mirror purge --unpicked ${form} ${shellOption('--target', target)}`;
+    const command = `forms-mirror purge --unselected ${form} ${shellOption('--target', target)}`;
     return [
       {
         code,
@@ -107,7 +107,7 @@ export function leftoverNotices(
   const isGone = held.state.goneAtMs !== null;
   return [
     ...notice(
-      'UNPICKED_ANSWERS',
+      'UNSELECTED_ANSWERS',
       unselectedFields(joining, held),
       'answers, although the fields are no longer selected.',
     ),

@@ -46,9 +46,9 @@ export interface UnmatchedName {
   readonly name: string;
   /**
    * The kind of name that it should be, a form or a field; or `unchosen`: a selected field without a mirrored form;
-   * `unpicked`: a field to be hashed that is not selected.
+   * `unselected`: a field to be hashed that is not selected.
    */
-  readonly kind: 'form' | 'field' | 'unchosen' | 'unpicked';
+  readonly kind: 'form' | 'field' | 'unchosen' | 'unselected';
   /** The nearest right name, as written there; null when none is near. */
   readonly nearest: string | null;
 }
@@ -135,7 +135,7 @@ export function unmatchedNames(
     }
     const lists = [
       [variables.fields, picks, 'unchosen'],
-      [variables.hashFields, picks?.hashed, 'unpicked'],
+      [variables.hashFields, picks?.hashed, 'unselected'],
     ] as const;
     for (const [variable, fields, unused] of lists) {
       // One list may serve several targets, each of which takes a part of it.
@@ -271,7 +271,7 @@ export function mayConcern(
   { forms, held, ids }: KnownNames,
 ): boolean {
   const [formName] = splitName(name);
-  if (kind === 'unpicked') return false;
+  if (kind === 'unselected') return false;
   if (formName === null) return true;
   const meant = [...forms, ...held].filter((one) => isCalled(one, formName, ids));
   return meant.length === 0 || meant.some(({ id }) => id === form.id);
@@ -292,7 +292,7 @@ export function unmatchedMessage({ name: written, kind, nearest }: UnmatchedName
     }
     case 'unchosen':
       return `names ${name}, and no form that it names is mirrored: add one to TARGET_FORMS, or remove the name`;
-    case 'unpicked':
+    case 'unselected':
       return `names ${name}, and no selected field has this name: select the field, or remove the name`;
   }
 }

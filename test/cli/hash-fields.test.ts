@@ -97,18 +97,18 @@ describe('TARGET_HASH_FIELDS', () => {
 
   it('a field that is not picked is a mistake; one that another target of the same list picks is not', async () => {
     const { env, mail } = await open();
-    const unpicked = {
+    const unselected = {
       ...env,
       TARGET_FORMS: '*',
       TARGET_FIELDS: 'prihlaska-na-pozici:*',
       TARGET_HASH_FIELDS: mail,
     };
-    const { code, stderr } = await runCli(['sync'], unpicked);
+    const { code, stderr } = await runCli(['sync'], unselected);
     expect(code).toBe(2);
     expect(stderr).toContain(`names ${mail}, and no selected field has this name`);
     expect(stderr).toContain(`Example: TARGET_FIELDS='…,${mail}'`);
     const two = {
-      ...unpicked,
+      ...unselected,
       TARGETS: 'one,two',
       TARGET_URL: undefined,
       TARGET_ONE_URL: env['TARGET_URL'],
@@ -244,7 +244,7 @@ describe('hashing switched on over a plain copy', () => {
   });
 
   it.each(['no longer selected', 'gone at the source'])(
-    'L11, L17: every surface names plain answers of a form that is %s, and purge --unpicked empties them',
+    'L11, L17: every surface names plain answers of a form that is %s, and purge --unselected empties them',
     async (what) => {
       const place = await open();
       const { mail, formId } = place;
@@ -266,7 +266,7 @@ describe('hashing switched on over a plain copy', () => {
         const { stdout } = await runCli(args, settings);
         expect(stdout).toContain(`(${mail})`);
         expect(stdout).toContain('may still hold plain answers');
-        expect(stdout).toContain('purge --unpicked --form customer-feedback --target default');
+        expect(stdout).toContain('purge --unselected --form customer-feedback --target default');
       }
       const compared = await runCli(['verify', '--wait', '0', '--json'], settings);
       expect(JSON.parse(compared.stdout)).toMatchObject({
@@ -278,7 +278,7 @@ describe('hashing switched on over a plain copy', () => {
         ]),
       });
 
-      const purge = ['purge', '--unpicked', '--yes'];
+      const purge = ['purge', '--unselected', '--yes'];
       const purged = await runCli(purge, settings);
       expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(mail) });
       expect(cells(place).filter((cell) => !looksHashed(cell))).toEqual([]);
@@ -290,7 +290,7 @@ describe('hashing switched on over a plain copy', () => {
     },
   );
 
-  it('L18: purge --unpicked leaves alone what a form that is no longer selected holds in hashes, or in plain text on purpose', async () => {
+  it('L18: purge --unselected leaves alone what a form that is no longer selected holds in hashes, or in plain text on purpose', async () => {
     const place = await open();
     const { mail } = place;
     const env = { ...place.env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: mail };
@@ -299,7 +299,7 @@ describe('hashing switched on over a plain copy', () => {
     const other = place.sandbox.store.forms().find(({ id }) => id !== place.formId)?.slug ?? '';
     // The same fields by another name: nothing tells without a look at the rows that they are hashed.
     const settings = { ...env, TARGET_FORMS: other, TARGET_HASH_FIELDS: `${FORM}:${mail}` };
-    const purged = await runCli(['purge', '--unpicked', '--yes'], settings);
+    const purged = await runCli(['purge', '--unselected', '--yes'], settings);
     expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining('No column holds') });
     expect(cells(place)).toEqual(before);
   });

@@ -83,7 +83,7 @@ async function everyOutput(place: CliPlace, isTTY: boolean): Promise<string[]> {
   await run(['explain', ids[0] ?? '']);
   await run(['explain', ids[1] ?? '', '--json']);
   await run(['forget', ids[3] ?? '', '--dry-run']);
-  await run(['purge', '--unpicked', '--dry-run'], { TARGET_FIELDS: 'a' });
+  await run(['purge', '--unselected', '--dry-run'], { TARGET_FIELDS: 'a' });
   await run(['status'], { TARGET_FIELDS: 'a' });
   for (const id of ids.slice(2)) place.sandbox.store.delete(id);
   await run(['verify', '--wait', '0']);

@@ -75,9 +75,9 @@ describe('L18: purge --deleted-before', () => {
 
   it.each([
     [['purge'], 'either --deleted-before'],
-    [['purge', '--unpicked', '--deleted-before', '3d'], 'either --deleted-before'],
+    [['purge', '--unselected', '--deleted-before', '3d'], 'either --deleted-before'],
     [['purge', '--deleted-before', 'long ago'], '30d'],
-    [['purge', '--unpicked', '--target', 'nowhere'], 'There is no target nowhere'],
+    [['purge', '--unselected', '--target', 'nowhere'], 'There is no target nowhere'],
   ])('%j is a mistake that it explains', async (args, said) => {
     const { env } = await openPlace({ submissions: 1 });
     expect(await runCli(args, env)).toMatchObject({
@@ -87,7 +87,7 @@ describe('L18: purge --deleted-before', () => {
   });
 });
 
-describe('L18: purge --unpicked', () => {
+describe('L18: purge --unselected', () => {
   it('empties columns that were to be hashed when the form was gone already; until then it is reported', async () => {
     const { place, env, fields } = await mirrored();
     const [first] = fields;
@@ -103,7 +103,7 @@ describe('L18: purge --unpicked', () => {
       expect(stdout).toContain('the form is gone at the source, so no run hashes them');
     }
     expect(filesWith(folder, [FIRST])).not.toEqual([]);
-    const purged = await runCli(['purge', '--unpicked', '--yes'], hashed);
+    const purged = await runCli(['purge', '--unselected', '--yes'], hashed);
     expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(first) });
     expect(filesWith(folder, [FIRST, SECOND])).toEqual([]);
     for (const args of [['status'], ['check']]) {
@@ -123,22 +123,22 @@ describe('L18: purge --unpicked', () => {
       expect(stdout).toContain(`(${first})`);
       expect(stdout).toContain('may still hold answers');
       expect(stdout).toContain(
-        'forms-mirror purge --unpicked --form customer-feedback --target default',
+        'forms-mirror purge --unselected --form customer-feedback --target default',
       );
     }
     const status = await runCli(['status', '--json'], fewer);
     expect(json(status.stdout)).toMatchObject({
-      forms: [{ notices: [{ code: 'UNPICKED_ANSWERS' }] }],
+      forms: [{ notices: [{ code: 'UNSELECTED_ANSWERS' }] }],
     });
 
-    const dry = await runCli(['purge', '--unpicked', '--dry-run', '--json'], fewer);
+    const dry = await runCli(['purge', '--unselected', '--dry-run', '--json'], fewer);
     expect(json(dry.stdout)).toMatchObject({
       targets: [
         { slug: SLUG, fields: expect.arrayContaining([expect.objectContaining({ id: first })]) },
       ],
     });
     expect(filesWith(folder, [FIRST])).not.toEqual([]);
-    const purged = await runCli(['purge', '--unpicked', '--yes'], fewer);
+    const purged = await runCli(['purge', '--unselected', '--yes'], fewer);
     expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(first) });
     expect(purged.stderr).not.toContain(FIRST);
     expect(filesWith(folder, [FIRST])).toEqual([]);
@@ -148,7 +148,7 @@ describe('L18: purge --unpicked', () => {
       const { code, stdout } = await runCli(args, fewer);
       expect([args[0], code, stdout.includes('may still hold')]).toEqual([args[0], 0, false]);
     }
-    expect((await runCli(['purge', '--unpicked', '--yes'], fewer)).stdout).toContain(
+    expect((await runCli(['purge', '--unselected', '--yes'], fewer)).stdout).toContain(
       'No column holds',
     );
 

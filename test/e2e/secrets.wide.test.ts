@@ -10,7 +10,7 @@ const SOON = { timeout: 120_000, interval: 200 };
 const FORM = 'form-1';
 const PICKED = 'field_1_name';
 const HASHED = 'field_2_email';
-const UNPICKED = 'field_3_health';
+const UNSELECTED = 'field_3_health';
 const SECRETS = {
   'the key of the API': 'fk_PLANTED_key_0123456789',
   'the key of the hashes': 'PLANTED-hash-key-0123456789abcdef',
@@ -27,14 +27,14 @@ function createStore(): FormsStore {
   const fields = [
     { id: PICKED, label: 'Name' },
     { id: HASHED, label: 'E-mail' },
-    { id: UNPICKED, label: 'Health' },
+    { id: UNSELECTED, label: 'Health' },
   ];
   store.addForm({ id: FORM, slug: 'visit', name: 'Visit', fields });
   for (let n = 0; n < 350; n++) {
     const data = {
       [PICKED]: `Žofie ${n}`,
       [HASHED]: `${n}.planted@example.com`,
-      [UNPICKED]: `PLANTED-answer ${n}`,
+      [UNSELECTED]: `PLANTED-answer ${n}`,
       // Of fields that were deleted: not picked either.
       [`field_gone_${n % 3}`]: 'PLANTED-answer \0 \ud800',
     };
@@ -72,7 +72,7 @@ const FAULTS: readonly FaultRule[] = [
     status: 409,
     body: JSON.stringify({
       fields: {
-        [UNPICKED]: 'PLANTED-answer is in the way',
+        [UNSELECTED]: 'PLANTED-answer is in the way',
         status: 'refused for fk_PLANTED_key_0123456789',
       },
     }),
@@ -81,7 +81,7 @@ const FAULTS: readonly FaultRule[] = [
 ];
 
 describe('what must be seen nowhere', { timeout: 240_000 }, () => {
-  it('L11, L15: keys, passwords and unpicked answers are in no log, table, queue or output', async ({
+  it('L11, L15: keys, passwords and unselected answers are in no log, table, queue or output', async ({
     onTestFinished,
   }) => {
     const store = createStore();

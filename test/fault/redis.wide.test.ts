@@ -25,7 +25,7 @@ import { breachesOf } from '../support/settled.ts';
 const SOON = { timeout: 180_000, interval: 100 };
 const FORMS = Array.from({ length: 6 }, (_, index) => `form-${index}`);
 const PICKED = 'field_1_name';
-const UNPICKED = 'field_2_secret';
+const UNSELECTED = 'field_2_secret';
 const SECRETS = {
   'the key of the API': 'fk_PLANTED_api_key_0123456789',
   'the password of PostgreSQL': 'PLANTED-pg-password',
@@ -39,7 +39,7 @@ function createStore(): FormsStore {
   for (const id of FORMS) {
     const fields = [
       { id: PICKED, label: 'Name' },
-      { id: UNPICKED, label: 'Health' },
+      { id: UNSELECTED, label: 'Health' },
     ];
     store.addForm({ id, slug: id, name: `Form ${id}`, fields });
     const start = Date.UTC(2026, 2, 1);
@@ -49,7 +49,7 @@ function createStore(): FormsStore {
 }
 
 function submit(store: FormsStore, formId: string, n: number, createdAt?: number): void {
-  const data = { [PICKED]: `Žofie ${n}`, [UNPICKED]: `PLANTED-answer ${n}` };
+  const data = { [PICKED]: `Žofie ${n}`, [UNSELECTED]: `PLANTED-answer ${n}` };
   const status = n % 5 === 0 ? 'NEW' : 'PAID';
   store.insert({ formId, data, status, ...(createdAt === undefined ? {} : { createdAt }) });
 }

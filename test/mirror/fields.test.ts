@@ -84,11 +84,11 @@ describe('pickFields', () => {
   });
 });
 
-const isPicked = (id: string): boolean => id !== 'unpicked';
+const isPicked = (id: string): boolean => id !== 'unselected';
 
 describe('fields that only answers carry', () => {
   it('L9: are met alike, whether or not the answers of a page share an order', () => {
-    const id = fc.constantFrom('a', 'b', 'c', 'unpicked', 'x'.repeat(MAX_FIELD_ID + 1));
+    const id = fc.constantFrom('a', 'b', 'c', 'unselected', 'x'.repeat(MAX_FIELD_ID + 1));
     const page = fc.record({
       answers: fc.array(fc.array(id), { maxLength: 5 }),
       listed: fc.option(fc.array(id), { nil: undefined }),

@@ -31,13 +31,13 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
     'Some answers do not fit the type of their column and are in the column `<column>_text`.',
     'Read both columns.',
   ],
-  UNPICKED_ANSWERS: [
+  UNSELECTED_ANSWERS: [
     'Columns of fields that are no longer selected may still contain answers.',
-    'To empty them, run forms-mirror purge --unpicked. It cannot be undone.',
+    'To empty them, run forms-mirror purge --unselected. It cannot be undone.',
   ],
   PLAIN_ANSWERS: [
     'Columns may still contain plain answers of fields that are to be hashed, because no run writes to their form.',
-    'Select the form again and run forms-mirror sync --full, or empty the columns with forms-mirror purge --unpicked.',
+    'Select the form again and run forms-mirror sync --full, or empty the columns with forms-mirror purge --unselected.',
   ],
   SCRUB_PENDING: [
     "Erased or replaced answers may still be in the database's files.",
