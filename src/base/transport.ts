@@ -20,7 +20,7 @@ function transportTo(host: string, weaknesses: readonly string[]): Transport {
   return name.startsWith('/') || isLoopback(name) ? LOCAL : { host: name, weaknesses };
 }
 
-/** The modes of `sslmode` that never go on without TLS. */
+/** The modes of `sslmode` that never continue without TLS. */
 const WITH_TLS = new Set(['require', 'verify-ca', 'verify-full']);
 
 /** How a `postgres://` address is reached, as the driver reads it: a parameter wins over the address, its last value counts. */

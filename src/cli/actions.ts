@@ -12,7 +12,7 @@ import type { ActionOrder, Actor, DoneLine } from '../web/actions.ts';
 import { changePauses, PAUSE_MEANS, placeName } from './pausing.ts';
 import { requireForm } from './selection.ts';
 
-/** What a running mirror does when a person asks for it: runs by its queue, pauses in its targets, test messages. */
+/** The actions of a running mirror for a person: runs by its queue, pauses in its targets, test messages. */
 export function createActor(
   app: App,
   queue: QueueRuntime,
@@ -47,7 +47,7 @@ export function createActor(
 const done = (text: string): DoneLine => ({ ok: true, text });
 const failed = (text: string): DoneLine => ({ ok: false, text });
 
-/** A form in a target, with how people know it. */
+/** A form in a target, with the form's name for people. */
 interface Place {
   readonly form: FormIdentity;
   readonly target: string;
@@ -55,7 +55,7 @@ interface Place {
 
 type RunKind = Omit<SyncOrder, 'formId' | 'target' | 'counts'>;
 
-/** Beyond so many places, they are counted and not named. */
+/** Beyond this number, places are counted and not named. */
 const MANY = 8;
 
 class Acting {
@@ -189,7 +189,7 @@ class Acting {
     const places: Place[] = [];
     const lines: DoneLine[] = [];
     for (const name of names) {
-      // Of a target that does not answer nothing is known: the run says why.
+      // If a target does not answer, nothing is known of it: the run says why.
       const opened = await app.target(name).catch(() => null);
       const pauses = opened === null ? [] : await PAUSES.read(opened.store).catch(() => []);
       for (const plan of wanted.filter(({ targets }) => targets.includes(name))) {

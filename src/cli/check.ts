@@ -98,7 +98,7 @@ const checkSettings: Check = ({ config }) => [
   ...config.warnings.map((warning) => fine(warning)),
 ];
 
-/** Nothing where none is set. */
+/** No line without a proxy. */
 const checkProxy: Check = ({ config: { proxy } }) =>
   proxy === undefined
     ? []
@@ -108,7 +108,7 @@ const checkProxy: Check = ({ config: { proxy } }) =>
         ),
       ];
 
-/** Whether anything can be kept in DATA_DIR, and others are kept out of it. */
+/** Whether DATA_DIR can be written, and whether other users are kept out. */
 const checkDataDir: Check = async ({ config, dataDir }) => {
   const problem = await dataDir.problem();
   if (problem !== null) return [{ ok: false, message: problem, remedy: PROBLEMS.DATA_DIR.remedy }];
@@ -172,7 +172,7 @@ function checkNames(
   return [fine(`selected; ${plural(chosen.length, 'form')} to mirror${without}`)];
 }
 
-/** A target's reach and rights, and what the report says of it and its forms. */
+/** Whether a target can be reached and written, and the report's problems of it and its forms. */
 const checkTarget =
   (name: string): Check =>
   async (app, host) => {
@@ -194,14 +194,14 @@ const checkTarget =
     ];
   };
 
-/** What `check` reports in addition to problems: answers that are stored where they should not be. */
+/** Notices that `check` reports in addition to problems: answers that are stored where they should not be. */
 const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
   'UNSELECTED_ANSWERS',
   'PLAIN_ANSWERS',
   'SCRUB_PENDING',
 ]);
 
-/** Nothing is wrong with the mirror. */
+/** Problems with which the mirror itself works, so `check` does not fail. */
 const IS_NEWS: ReadonlySet<ProblemCode> = new Set([
   'FORM_GONE',
   'COPY_REFILLED',

@@ -22,7 +22,7 @@ export type OptionRow = readonly [flags: string, meaning: string, preset?: strin
 
 /** The module of a command. */
 export interface CommandModule {
-  /** Runs the command. Throws MirrorError for what the person should read. */
+  /** Runs the command. Throws MirrorError with the message for the person. */
   readonly run: (call: CommandCall) => Promise<ExitCode>;
 }
 

@@ -227,7 +227,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
 ];
 
-/** Tells commander what a command takes. */
+/** Adds the arguments and options of a command to commander. */
 export function configure(command: Command, { args = [], options = [] }: CommandSpec): Command {
   for (const [name, meaning] of args) command.argument(name, meaning);
   for (const [flags, meaning, preset] of options) command.option(flags, meaning, preset);

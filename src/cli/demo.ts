@@ -118,7 +118,7 @@ async function readAll(app: App, forms: readonly Form[], signal: AbortSignal): P
     }
 }
 
-/** Generates traffic at the source for a while, and shows each run of the queue that brings something. */
+/** Generates traffic at the source for a while, and shows each run of the queue that changes something. */
 async function watch({ terminal, stop, clock }: Host, demo: Demo): Promise<void> {
   const { app, sandbox, watchMs } = demo;
   terminal.print(
@@ -147,7 +147,10 @@ async function watch({ terminal, stop, clock }: Host, demo: Demo): Promise<void>
   terminal.print('', `${plural(happened, 'change')} happened at the source during this time.`);
 }
 
-/** Last full runs over the now quiet source, then a comparison row by row. Returns the result as a sentence. */
+/**
+ * A last full run of each form over the source, which no longer changes, then a comparison of all rows. Returns the
+ * result as a sentence.
+ */
 async function compareAll(app: App, forms: readonly Form[]): Promise<string> {
   // Also after Ctrl-C, which ended the traffic.
   const signal = AbortSignal.timeout(60_000);

@@ -17,7 +17,7 @@ export interface Erasure {
   /** Counts what would be erased. */
   readonly preview: () => Promise<readonly ErasureReport[]>;
   readonly erase: () => Promise<readonly ErasureReport[]>;
-  /** What a report is about, before and after: `1 row held`, `1 row removed`. */
+  /** The subject of a report, before and after: `1 row to remove`, `1 row removed`. */
   readonly what: (report: ErasureReport, isDone: boolean) => string;
   readonly question: (preview: readonly ErasureReport[]) => string;
 }
@@ -88,7 +88,7 @@ async function isConfirmed({ host, flag }: CommandCall, question: string): Promi
   return false;
 }
 
-/** `contact → default: 1 row, 2 listings`, or why nothing was done. */
+/** `contact → default: 1 row to remove`, or why nothing was done. */
 function printErasure({ host: { terminal } }: CommandCall, report: ErasureReport, what: string) {
   const { target, form, failure } = report;
   const name = form.id === '' ? target : `${form.slug} → ${target}`;

@@ -32,7 +32,7 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
   });
   if (flag('json')) host.terminal.printJson({ ...explanation, targets: copies });
   else printExplanation(host.terminal, { ...explanation, targets: copies });
-  // An ID that neither the source nor a target knows is most likely a typo.
+  // An ID that neither the source nor a target has is most likely a typing mistake.
   return explanation.source === null && form === null ? 1 : 0;
 }
 

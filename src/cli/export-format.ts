@@ -8,7 +8,7 @@ export interface ExportFormat {
   /** The text before the first row. */
   readonly head: string;
   rows(rows: readonly (readonly Cell[])[]): string;
-  /** How many texts, of the head and of all rows so far, got an apostrophe before them. */
+  /** The number of texts, in the head and all rows so far, that got an apostrophe. */
   readonly apostrophes: number;
 }
 
@@ -20,7 +20,7 @@ export interface CsvOptions {
   readonly raw: boolean;
 }
 
-/** Spaces of every width, and characters that show nothing. Programs strip them, or look past them. */
+/** Spaces of any width, and invisible characters. Programs remove or skip them. */
 const BLANK = String.raw`[\p{Z}\p{Cf}]`;
 const SIGN = '[+\\-＋－]';
 
@@ -28,8 +28,9 @@ const SIGN = '[+\\-＋－]';
 const FORMULA = new RegExp(`^${BLANK}*[\\p{Cc}=@|＝＠｜+\\-＋－]`, 'u');
 
 /**
- * Signs with nothing behind them, which no program can calculate with; or one sign and digits in groups: a number or a phone number.
- * Excel calculates `+1-202-555` and `-9:2`, and shows `-none` as `#NAME?`, so nothing else is spared.
+ * Signs without anything after them, with which no program can calculate; or one sign and digits in groups: a number
+ * or a phone number. Excel calculates `+1-202-555` and `-9:2`, and shows `-none` as `#NAME?`, so everything else
+ * gets an apostrophe.
  */
 const HARMLESS = new RegExp(
   `^${BLANK}*(?:${SIGN}+|${SIGN}${BLANK}*[.,]?\\d(?:[.,]?${BLANK}*\\d)*[.,]?(?:e[+-]?\\d+)?(?:${BLANK}*%)?)${BLANK}*$`,

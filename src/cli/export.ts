@@ -29,7 +29,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   if (snapshot === null) throw emptyTarget(target);
   const format = formatOf(columnNames(snapshot.columns, flag('labels')));
   const rows = await writeRows(call, snapshot, format);
-  // The reader is gone.
+  // The reader has closed the pipe.
   if (rows === undefined) return EXIT_CODES.DONE.code;
   const [first = '', ...warnings] = summary(rows, copy);
   if (!snapshot.isOneInstant) warnings.push(NOT_AT_ONCE);

@@ -3,7 +3,7 @@ import type { RunSubject } from '../sync/events.ts';
 import { FORESEEN, type ForeseenChange } from '../sync/dry-run.ts';
 import { runName } from './run-report.ts';
 
-/** So many rows of each kind are named. */
+/** The number of rows of each kind to name. */
 const MOST_ROWS = 20;
 
 const TITLES: Readonly<Record<ForeseenChange['kind'], string>> = {

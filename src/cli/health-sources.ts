@@ -9,13 +9,13 @@ import { stillSet } from '../sync/unmatched-names.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
 import type { Host } from './host.ts';
 
-/** What a process knows that works on the queue. */
+/** The state of a process that works on the queue. */
 interface Running {
   readonly queue: Pick<QueueRuntime, 'status'>;
   readonly waits: SourceWaits;
 }
 
-/** What the mirror is judged from. `running`: null for a command, which looks at no queue. */
+/** The sources of the report. `running`: null for a command, which does not look at the queue. */
 export function healthSources(
   app: App,
   { version }: Pick<Host, 'version'>,
@@ -58,6 +58,6 @@ export function reportNow(
   return new Watch({ sources, clock, logger }).once();
 }
 
-/** What the report says of a form in a target; null where it knows nothing of it. */
+/** The report of a form in a target; null if it has none. */
 export const formIn = ({ forms }: Report, target: string, formId: string): FormReport | null =>
   forms.find((form) => form.target === target && form.form.id === formId) ?? null;

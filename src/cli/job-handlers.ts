@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import type { JobHandlers } from '../queue/handlers.ts';
 import { planWarnings } from '../sync/planner.ts';
 
-/** What the queue's jobs do with the app, which logs how runs and write-backs end. */
+/** The work of the queue's jobs. The app logs how runs and write-backs end. */
 export function jobHandlers(app: App): JobHandlers {
   let warned = '';
   return {

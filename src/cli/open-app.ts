@@ -74,7 +74,7 @@ export async function openLogger({ terminal }: Host, level: LogLevel): Promise<L
     colorize: terminal.styleStderr('red', 'x') !== 'x',
     translateTime: 'SYS:HH:MM:ss',
     singleLine: true,
-    // There is one process before the person's eyes.
+    // The terminal shows only one process.
     ignore: 'pid,hostname',
   });
   return createLogger(level, {

@@ -12,7 +12,7 @@ import { requireForm } from './selection.ts';
  * Pausing and resuming, for the commands and for the status page.
  */
 
-/** What to pause or resume: a form, a target, or everything. */
+/** The place to pause or resume: a form, a target, or everything. */
 export interface PauseOrder {
   readonly form: string | null;
   readonly target: string | null;

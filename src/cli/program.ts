@@ -11,7 +11,7 @@ const EXAMPLES = `
 Examples:
   forms-mirror demo                 see it work, with nothing set up
   forms-mirror forms                your forms; with the name of one, its fields
-  forms-mirror sync --full          copy everything once, now
+  forms-mirror sync                 copy everything once, now
   forms-mirror start                keep the copy up to date
 
 Settings come from the environment and from a .env file in this directory; .env.example lists them all.

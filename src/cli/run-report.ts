@@ -77,7 +77,7 @@ export const lengthOf = ({ startedAtMs, endedAtMs }: RunReport): number =>
 const isoOrNull = (ms: number | null): string | null =>
   ms === null ? null : new Date(ms).toISOString();
 
-/** What the copy is claimed to hold after a run. */
+/** The claim about the copy after a run. */
 function shownClaim({ claim, held }: RunReport): ShownClaim {
   return {
     submissionsAsOf: isoOrNull(claim?.submissionsAsOfMs ?? null),

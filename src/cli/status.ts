@@ -39,7 +39,7 @@ function printStatus(terminal: Terminal, report: Report): void {
   if (forms.length > 0) {
     terminal.print('');
     printForms(terminal, forms, nowMs);
-  } else if (targets.every(isKnown)) terminal.print('', 'To begin: forms-mirror sync --full');
+  } else if (targets.every(isKnown)) terminal.print('', 'To begin: forms-mirror sync');
   for (const { name } of targets.filter((target) => !isKnown(target))) {
     const known = 'the table shows only those that failed';
     terminal.print(`· ${name}: its forms could not be read, so ${known}`);
@@ -96,7 +96,7 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     'submissions as of',
     'statuses as of',
     'answers as of',
-    'next',
+    'next poll',
   ];
   const rows = forms.map((form) => [
     form.form.slug,

@@ -26,7 +26,10 @@ import type { Terminal } from './terminal.ts';
 /** How long a run waits for another process that writes the same form. */
 const WAIT_MS = 60_000;
 
-/** `sync`: what the scheduled jobs do, now, in this process: a poll, the runs that it finds needed, and write-back. */
+/**
+ * `sync`: does the work of the scheduled jobs now, in this process: a poll, the runs that it finds needed, and
+ * write-back.
+ */
 export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, flag, text } = call;
   const { terminal, clock, stop } = host;
@@ -60,9 +63,9 @@ interface SyncResult {
   readonly runs: readonly RunReport[];
   /** Empty when write-back is off. */
   readonly writeBacks: readonly WriteBackReport[];
-  /** What polls cost, in addition to the runs; null where each form was visited. */
+  /** The cost of polls, in addition to the runs; null if each form was visited. */
   readonly poll: { readonly requests: number; readonly ms: number } | null;
-  /** Of a dry run: what would change. */
+  /** The changes that a dry run predicts. */
   readonly foreseen:
     | readonly { readonly run: RunReport; readonly rows: ForeseenRows }[]
     | undefined;
@@ -114,8 +117,8 @@ async function runSync(
 }
 
 /**
- * Polls, and makes the runs that are needed. Forms of which the poll says nothing get their answer from a second poll, when what
- * differs has been copied, or else, as they may be paused, by a run.
+ * Polls, and does the runs that are needed. Forms that the poll does not cover are covered by a second poll after
+ * the differences have been copied, or else, because they may be paused, by a run.
  */
 async function runPolled(
   app: App,
@@ -134,7 +137,7 @@ async function runPolled(
   return polls;
 }
 
-/** A form in a target that is to be visited. */
+/** A form in a target to visit. */
 type Visit = Pick<SyncJob, 'formId' | 'target'> & Partial<SyncJob>;
 
 /** The runs of one command: one for each form and target of the plan. */

@@ -7,7 +7,7 @@ import { noticeLines } from './run-report.ts';
 import type { FormReport } from '../health/report.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How a form compares with its copy in a target, or the error that the comparison ended with. */
+/** The comparison of a form with its copy in a target, or the error that ended it. */
 export interface Comparison {
   readonly form: FormIdentity;
   readonly target: string;
@@ -21,8 +21,8 @@ export const isWell = ({ report }: Comparison): boolean =>
   report?.outcome === 'same' || report?.outcome === 'lagging';
 
 /**
- * Comparisons as `verify --json` prints them. `others`: what forms hold that they should not; `paused`: no run will settle what
- * differs there.
+ * Comparisons as `verify --json` prints them. `others`: notices of forms that were not compared; `paused`: places
+ * where no run removes differences.
  */
 export function verifyDocument(
   comparisons: readonly Comparison[],
@@ -34,7 +34,7 @@ export function verifyDocument(
   };
   const compared = comparisons.length > 0;
   return {
-    // Of nothing compared nothing is known.
+    // Without a comparison, nothing is known.
     same: compared && comparisons.every(({ report }) => report?.outcome === 'same'),
     ok: comparisons.every(isWell),
     forms: comparisons.map((each) => ({
@@ -49,7 +49,7 @@ export function verifyDocument(
   };
 }
 
-/** One line when all is the same, otherwise what differs and where; never an answer. */
+/** One line if nothing differs, otherwise the differences and their places; never an answer. */
 export function printComparison(terminal: Terminal, comparison: Comparison, nowMs: number): void {
   const { form, target, report, error } = comparison;
   const name = `${form.slug} → ${target}`;

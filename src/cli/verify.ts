@@ -24,7 +24,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const isQuiet = flag('json') && !terminal.interactive;
   const report = await reportNow(app, host);
   const plan = await selectPlan(call, app);
-  // While what differs in one form is looked at again, the next forms are read.
+  // While the differences of one form are compared again, the next forms are read.
   const running: Promise<Comparison>[] = [];
   for (const { form, targets } of plan) {
     for (const target of targets) {
@@ -34,7 +34,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
         const { code, message } = toMirrorError(error);
         return { form, target, report: null, code, error: message };
       };
-      // No run will settle what differs in a place that is paused.
+      // No run removes the differences of a paused place.
       const isPaused = (formIn(report, target, form.id)?.pause ?? null) !== null;
       const wishes = {
         waitMs: isPaused ? (waitMs ?? 0) : waitMs,

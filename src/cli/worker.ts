@@ -21,7 +21,7 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
   return 0;
 }
 
-/** Undefined where WORKER_PORT is not set; nothing of it is loaded then. */
+/** Undefined without WORKER_PORT; then none of its code is loaded. */
 async function openServer(
   { config, clock, logger }: App,
   { queue, metrics }: Service,

@@ -53,7 +53,7 @@ function placePoint(digits: string, point: number): string {
 
 const stripLeadingZeros = (digits: string): string => digits.replace(/^0+/, '');
 
-/** By hand: `/0+$/` takes quadratic time on long runs of zeros that do not end the text. */
+/** Without `/0+$/`, which takes quadratic time on long runs of zeros inside the text. */
 function stripTrailingZeros(digits: string): string {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === '0') end--;

@@ -154,7 +154,7 @@ export function forgetIn(
   if (!entries.has(entryKey(entry))) entries.set(entryKey(entry), entry);
 }
 
-/** Milliseconds of a grain; null for one that does not divide. */
+/** Milliseconds of a grain; null for a grain that does not divide time. */
 export const GRAIN_MS: Readonly<Record<Grain, number>> = {
   all: Infinity,
   day: 86_400_000,

@@ -195,7 +195,10 @@ export interface Change {
   readonly rows?: readonly Row[];
   readonly entries?: readonly Entry[];
   readonly settled?: readonly Settled[];
-  /** IDs that the source has no more: rows are marked deleted, and every entry but a forgotten one is removed. */
+  /**
+   * IDs that the source no longer has: their rows are marked deleted, and every entry except a forgotten one is
+   * removed.
+   */
   readonly deleted?: readonly string[];
   /** Applied to the state with the tally of this very commit. */
   readonly state?: (state: FormState) => FormState;
@@ -258,7 +261,7 @@ export interface SnapshotRows {
   readonly withDeleted: boolean;
 }
 
-/** One form as a target holds it at one instant, while others may write. Dispose to let go of it. */
+/** One form in a target at one instant, while others may write. Dispose it after use. */
 export interface FormSnapshot extends AsyncDisposable {
   /** `id`, `status`, `created_at`, one for each field, and what else the target keeps of a row. */
   readonly columns: readonly SnapshotColumn[];
@@ -285,7 +288,7 @@ export interface Relation {
   readonly description: string;
   /** The columns for other tools; none for a view whose columns are those of its table. */
   readonly columns: readonly RelationColumn[];
-  /** A query for the time of the last comparison of the form's rows with the source; null where there is no such time. */
+  /** A query for the time of the last comparison of the form's rows with the source; null if there is none. */
   readonly comparedAt: string | null;
 }
 

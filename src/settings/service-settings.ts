@@ -47,10 +47,10 @@ function requireGiven(reader: SettingsReader, name: SettingName, why: string): v
   if (!reader.isGiven(name)) reader.complain(name, `is missing: ${why}`);
 }
 
-/** What write-back changes at the source. */
+/** The statuses that write-back sets and changes. */
 export interface MarkSettings {
   readonly status: string;
-  /** Only submissions in one of these are marked; never holds `status`. */
+  /** Only submissions in one of these statuses are changed; never contains `status`. */
   readonly from: readonly string[];
 }
 
@@ -181,7 +181,7 @@ function readCalledUrl(
 const plaintextHosts = (reader: SettingsReader): ReadonlySet<string> =>
   new Set(reader.read('ALLOW_PLAINTEXT') ?? []);
 
-/** Complains about each weakness of a way that leaves this machine, unless ALLOW_PLAINTEXT names its host. */
+/** Complains about each weakness of a connection to another machine, unless ALLOW_PLAINTEXT names its host. */
 export function requireSafeTransport(
   reader: SettingsReader,
   { host: first, others = [], weaknesses }: Transport,
@@ -199,7 +199,7 @@ export function requireSafeTransport(
   for (const weakness of weaknesses) reader.complain(name, `${weakness}${permission}`, target);
 }
 
-/** Node's own switch that has it take any certificate, of any server, for the process as a whole. */
+/** Node's own switch that makes the whole process accept any certificate of any server. */
 const NO_CHECKS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /** The mistake of switching off all checks of certificates; none where they are on. */
@@ -218,7 +218,7 @@ const IDLE_WITHOUT: readonly (readonly [name: SettingName, needs: readonly Setti
   ['ALERT_SMTP_URL', ['ALERT_EMAIL_TO', 'NOTIFY_NEW_EMAIL_TO']],
 ];
 
-/** Settings that are valid but surely not meant, as sentences. */
+/** Settings that are valid but certainly not intended, as sentences. */
 export const idleSettings = (reader: SettingsReader): string[] =>
   IDLE_WITHOUT.filter(
     ([name, needs]) => reader.isGiven(name) && !needs.some((other) => reader.isGiven(other)),

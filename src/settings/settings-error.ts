@@ -3,7 +3,7 @@ import { MirrorError } from '../base/errors.ts';
 /** One mistake in the settings. Holds no secret (L15). */
 export interface SettingProblem {
   readonly variable: string;
-  /** The mistake and its correction: goes on after the variable's name, ends without a full stop. */
+  /** The mistake and its correction: the rest of a sentence after the variable's name, without a full stop. */
   readonly message: string;
   /** A line to copy and adapt, `NAME=value`. */
   readonly example: string;

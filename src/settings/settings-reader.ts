@@ -34,8 +34,8 @@ export type ValueOf<N extends SettingName> =
   | (Settings[N] extends { readonly default: string } ? never : undefined);
 
 /**
- * Reads settings one by one from the environment, and those that it lacks from `.env`, and collects every mistake, so that all
- * are reported at once. A value that is wrong reads as its default (undefined when it has none), and reading goes on.
+ * Reads settings one by one from the environment, and missing ones from `.env`, and collects every mistake, so that
+ * all are reported at once. A wrong value counts as the default (undefined if there is none), and reading continues.
  */
 export class SettingsReader {
   readonly problems: SettingProblem[] = [];

@@ -26,7 +26,7 @@ const targetNames = take
 
 /** One setting: its documentation, and how it is read from the environment. */
 export interface Setting {
-  /** What it takes; its messages go on after the setting's name. */
+  /** The values that it accepts. Its messages continue a sentence after the setting's name. */
   readonly schema: z.ZodType<unknown, string>;
   /** The value when unset, as text; absent when there is none. */
   readonly default?: string;
@@ -42,7 +42,7 @@ export interface Setting {
   readonly holdsIds?: true;
   /** A named target has its own: `TARGET_<NAME>_…`. */
   readonly perTarget?: true;
-  /** A name so common that a similar one in the machine's environment is not a typing error. */
+  /** A common name: a similar one in the machine's environment is not a typing mistake. */
   readonly commonName?: true;
 }
 

@@ -12,7 +12,7 @@ export interface ScheduleSettings {
   readonly fullEveryMs: number;
 }
 
-/** The least time between two polls, and for comparing every row: a shorter one asks the source more than it brings. */
+/** The shortest time between two polls, and for comparing every row: below it, more requests bring nothing. */
 const LEAST_SYNC_MS = 10_000;
 const LEAST_RECONCILE_MS = 60_000;
 
@@ -32,7 +32,7 @@ export function readSchedule(
     incremental: cron === undefined ? { everyMs } : { cron, timeZone: zone },
     fullEveryMs: reader.read('RECONCILE_EVERY'),
   };
-  // A source on this machine is a stand-in, for trying things out: there anything goes.
+  // A source on this machine is a stand-in for experiments, which allow any interval.
   if (sourceUrl === undefined || isLoopback(new URL(sourceUrl).hostname)) return schedule;
   const complain = (name: 'SYNC_EVERY' | 'SYNC_CRON' | 'RECONCILE_EVERY', least: string): void =>
     reader.complain(

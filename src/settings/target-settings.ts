@@ -89,7 +89,7 @@ export function readHashKey(
     const remedy = 'Make one with: openssl rand -base64 32';
     reader.complain('HASH_KEY', `is missing: ${needing} needs it. ${remedy}`);
   }
-  // Who has made a key wants hashes: under a name that is not read, say, the fields would be stored in plain.
+  // A key shows that someone wants hashes. If its name were misspelled, the fields would be stored in plain text.
   const areKnown = names !== undefined || !reader.isGiven('TARGETS');
   if (hashing.length === 0 && areKnown && isGiven) {
     const message = `is set, and no target hashes: name the fields in ${variableOf('TARGET_HASH_FIELDS')}, or remove this line`;

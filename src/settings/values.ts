@@ -5,8 +5,8 @@ import { looksLikeKey } from '../base/key-like.ts';
 import { decoded, isLoopback, plainHost } from '../base/transport.ts';
 
 /*
- * What settings take. A message says what is wrong and goes on after the setting's name. None quotes the value: people paste
- * keys and passwords into the wrong line (L15).
+ * The values of settings. A message states the mistake, as the rest of a sentence after the setting's name. None
+ * quotes the value, because people paste keys and passwords into the wrong line (L15).
  */
 
 /** A schema from a parser, which returns undefined or throws for a text that is wrong; its own `problem` is the better message. */
@@ -193,7 +193,7 @@ export const sender = parsed((value) => {
   return MAILBOX.test(named) ? value : undefined;
 }, 'is not an e-mail address: write mirror@example.com, or Forms mirror <mirror@example.com>');
 
-/** A mail server: `smtps://user:password@host`, or `smtp://` for one with STARTTLS. */
+/** A mail server: `smtps://user:password@host`, or `smtp://` for a server with STARTTLS. */
 export const mailServer = parsed((value) => {
   const url = URL.parse(value);
   const isServer = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';

@@ -1,6 +1,6 @@
 /**
- * The errors of the emulator, worded as Google words them. Each text was seen in a recorded answer or in a public bug
- * report; where Google's own text is unknown, the doc comment says so.
+ * The errors of the emulator, in Google's words. Each text comes from a recorded response or a public bug report;
+ * the doc comment mentions it if Google's own text is unknown.
  */
 
 /** The `status` names of google.rpc.Code that Sheets answers with. */

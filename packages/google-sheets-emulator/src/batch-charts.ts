@@ -62,7 +62,7 @@ function overlayOf(position: sheets_v4.Schema$EmbeddedObjectPosition | undefined
   );
 }
 
-/** A spec as it is kept. Throws for other kinds of chart, and for data that lies in no row or column of the grid. */
+/** A spec in its stored form. Throws for other kinds of chart, and for data that lies in no row or column of the grid. */
 function storedSpec(edit: Edit, given: Spec | undefined): Spec {
   const kinds = Object.keys(given ?? {}).filter((key) => key.endsWith('Chart'));
   const { basicChart } = given ?? {};

@@ -97,7 +97,7 @@ export function remove(edit: Edit, request: sheets_v4.Schema$DeleteDimensionRequ
   return undefined;
 }
 
-/** A merge must move as a whole and may not be torn apart by what comes in. */
+/** A merge must move as a whole, and inserted rows or columns may not split it. */
 function checkMerges({ sheet, dimension, start, end }: Span, destination: number): void {
   const torn = sheet.overlays.merges.some((merge) => {
     const [from, to] =

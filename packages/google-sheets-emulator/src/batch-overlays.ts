@@ -24,7 +24,7 @@ function setProtections(sheet: Sheet, protectedRanges: readonly Protection[]): v
   sheet.overlays = { ...sheet.overlays, protectedRanges };
 }
 
-/** Fills in what Google fills in: the caller stays an editor of what they protect. */
+/** Adds the defaults that Google adds: callers stay editors of ranges that they protect. */
 function storedProtection(edit: Edit, given: Protection): Protection {
   const { warningOnly, editors, description, unprotectedRanges, namedRangeId } = given;
   const users = editors?.users ?? [];
@@ -118,7 +118,7 @@ export function clearBasicFilter(
   return undefined;
 }
 
-/** The filter of a table is not emulated, and a second one over its cells is no filter that Sheets knows. */
+/** The filter of a table is not emulated. Sheets does not allow a second filter over its cells. */
 function refuseTableFilter(sheet: Sheet, area: Area, tableId: string | null | undefined): void {
   if (tableId || sheet.overlays.tables.some((table) => meetsArea(tableArea(table), area))) {
     throw filtersTables();

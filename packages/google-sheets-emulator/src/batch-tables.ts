@@ -5,7 +5,7 @@ import { guard, type Edit } from './edit.ts';
 import type { Area, Sheet } from './sheet.ts';
 import { meets, settleTables, tableArea, tableResource, withArea } from './tables.ts';
 
-/** Throws where a table may not lie. Google's own words for it are not known but for alternating colors. */
+/** Throws if a table is not allowed there. Google's words are known only for alternating colors. */
 function checkPlace(sheet: Sheet, area: Area): void {
   const isIn = ({ range }: { range?: sheets_v4.Schema$GridRange }): boolean =>
     meets(sheet.areaOf(boundsOf(range)), area);

@@ -20,7 +20,7 @@ import { formatNumber, isDateFormat } from './number-format.ts';
 import { civilOf, serialOfInstant } from './serial-date.ts';
 import type { Area, Sheet } from './sheet.ts';
 
-/** The cell that a formula stands in. */
+/** The cell of a formula. */
 interface Place {
   readonly sheet: Sheet;
   readonly row: number;
@@ -35,7 +35,7 @@ const keyOf = (row: number, column: number): number => row * COLUMN_SPAN + colum
 /** Deeper chains of formulas than this are taken for circular, before the stack ends. */
 const MAX_DEPTH = 500;
 
-/** Reads cells of one document as of one instant; results of formulas are kept for as long as it lives. */
+/** Reads cells of one document at one instant, and keeps the results of formulas. */
 export class Calculator {
   readonly document: Document;
   readonly locale: Locale;

@@ -55,7 +55,7 @@ function shortest(float: number): number {
 /** Sheets keeps colors in 256 steps and answers them as 32-bit floats: 0.5 becomes 0.49803922, 0 is left out. */
 export function storedColor(color: sheets_v4.Schema$Color): sheets_v4.Schema$Color {
   const step = (part: number | null | undefined): number | undefined => {
-    // A color that is stored already stays what it is, though its fraction was cut.
+    // A stored color does not change, although its fraction was cut.
     const value = Math.floor(Math.min(1, Math.max(0, part ?? 0)) * 255 + 1e-4) / 255;
     return value === 0 ? undefined : shortest(Math.fround(value));
   };

@@ -57,7 +57,7 @@ export function remapCharts(
   });
 }
 
-/** Where a deleted row or column was: right behind what is left before it. */
+/** The former place of a deleted row or column: after the remaining ones before it. */
 function nearest(remap: Remap, index: number): number {
   for (let before = index - 1; before >= 0; before--) {
     const place = remap.index(before);

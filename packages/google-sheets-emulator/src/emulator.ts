@@ -18,7 +18,7 @@ export interface SheetsEmulatorOptions {
   readonly clock?: { now(): number };
   /** Whether developer metadata of rows goes along with a sort. Google documents nothing; false by default. */
   readonly rowMetadataFollowsSort?: boolean;
-  /** What becomes of values that are written under merged cells. Google documents nothing; `kept` by default. */
+  /** The fate of values that are written under merged cells. Google documents nothing; `kept` by default. */
   readonly coveredCells?: CoveredCells;
 }
 
@@ -101,7 +101,7 @@ export async function startSheetsEmulator(
 function isOwnName(header: string | undefined, host = '127.0.0.1'): boolean {
   if (!isLoopback(host)) return true;
   const url = URL.parse(`http://${header ?? ''}/`);
-  // The name of the API that it stands in for comes through a proxy; nobody else's page goes by it.
+  // The name of the real API comes through a proxy; no other website has this name.
   return url !== null && (isLoopback(url.hostname) || url.hostname === 'sheets.googleapis.com');
 }
 

@@ -54,8 +54,8 @@ function addPath(tree: Tree, path: string): void {
 }
 
 /**
- * Parses `a,b.c,d(e,f/g)` in camel or snake case. Throws SyntaxError for one that cannot be read; an empty text gives
- * an empty mask.
+ * Parses `a,b.c,d(e,f/g)` in camel or snake case. Throws SyntaxError for a mask that cannot be read; an empty text
+ * gives an empty mask.
  */
 export function parseMask(text: string): Mask {
   const tree: Tree = new Map();

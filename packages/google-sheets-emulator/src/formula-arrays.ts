@@ -4,14 +4,14 @@ import { CellError, toBoolean, type Value } from './formula-values.ts';
 /** Values in rows and columns: what a range holds, and what ARRAYFORMULA, FILTER and QUERY give. */
 export type Grid = readonly (readonly Value[])[];
 
-/** False for the error that stands in place of a grid. */
+/** False for an error in place of a grid. */
 export const isGrid = (grid: Grid | CellError): grid is Grid => !(grid instanceof CellError);
 
 /** True for an error, of any kind or of a value that is not available: what IFERROR and IFNA catch. */
 export const isFailure = (value: unknown, ofAnyKind: boolean): boolean =>
   value instanceof CellError && (ofAnyKind || value.type === 'N_A');
 
-/** Functions whose result may be larger than the cell that they stand in. */
+/** Functions whose result may be larger than their cell. */
 const ARRAY_FUNCTIONS: ReadonlySet<string> = new Set(['ARRAYFORMULA', 'FILTER', 'QUERY']);
 
 /** Functions of one value that ARRAYFORMULA and FILTER apply to each value of a range. */

@@ -1,6 +1,6 @@
 import { CellError, compareValues, type Value } from './formula-values.ts';
 
-/** `*` and `?` stand for any text, unless `~` comes before them. */
+/** `*` and `?` match any text, unless `~` precedes them. */
 function wildcards(text: string): RegExp {
   const source = text.replace(/~([*?~])|[\s\S]/g, (sign: string, literal?: string) => {
     if (literal !== undefined) return `\\${literal}`;
@@ -10,7 +10,7 @@ function wildcards(text: string): RegExp {
   return new RegExp(`^${source}$`, 'i');
 }
 
-/** COUNTIF's criterion: `>5`, `<>x`, or what must be equal; `*` and `?` stand for any text. */
+/** COUNTIF's criterion: `>5`, `<>x`, or an equal value; `*` and `?` match any text. */
 export function criterion(value: Value): (candidate: Value) => boolean {
   const match = /^(<>|<=|>=|<|>|=)?([\s\S]*)$/.exec(
     String(value instanceof CellError ? '' : (value ?? '')),
@@ -22,7 +22,7 @@ export function criterion(value: Value): (candidate: Value) => boolean {
     const pattern = wildcards(operand);
     const fits = (candidate: Value): boolean => {
       if (candidate === null) return operand === '';
-      // `*` and `?` stand for text alone.
+      // `*` and `?` match only text.
       if (typeof candidate === 'string') return pattern.test(candidate);
       return typeof candidate === 'boolean' && operand.toLowerCase() === `${candidate}`;
     };

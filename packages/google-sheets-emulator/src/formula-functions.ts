@@ -2,7 +2,7 @@ import type { Locale } from './locale.ts';
 import { criterion } from './formula-criteria.ts';
 import { CellError, toBoolean, toNumber, toText, type Value } from './formula-values.ts';
 
-/** An argument of a function; evaluated only when read, so that IF leaves the other branch alone. */
+/** An argument of a function. It is evaluated only when read, so that IF evaluates one branch. */
 export interface Argument {
   /** One value; the first of a range. */
   value(): Value;

@@ -4,7 +4,7 @@ import type { Remap } from './remap.ts';
 
 type Axis = 'row' | 'column';
 
-/** `reference` after rows or columns of its tab moved; undefined when what it pointed at was deleted. */
+/** `reference` after rows or columns of its tab moved; undefined if its cells were deleted. */
 function remapReference(reference: Reference, axis: Axis, remap: Remap): Reference | undefined {
   const { start, end } = reference;
   if (end === undefined) {

@@ -125,7 +125,7 @@ class Parser {
     }
   }
 
-  /** Where the comma is the decimal sign, `1,5` comes as three tokens and `1.5` is no number. */
+  /** If the comma is the decimal sign, `1,5` comes as three tokens, and `1.5` is not a number. */
   #number(text: string): number {
     if (!this.#commaDecimal) return Number(text);
     if (text.includes('.')) return this.#fail();

@@ -50,7 +50,7 @@ const LOCALES: Readonly<Record<string, Locale>> = {
   es_ES: european('d/m/yyyy', '.', 'es-ES'),
 };
 
-/** The locale called `name` (`cs_CZ`, or `cs`); American English for one we don't know. */
+/** The locale called `name` (`cs_CZ`, or `cs`); American English for an unknown one. */
 export function localeOf(name: string): Locale {
   const known =
     LOCALES[name] ?? Object.entries(LOCALES).find(([key]) => key.startsWith(`${name}_`))?.[1];

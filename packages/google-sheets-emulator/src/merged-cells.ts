@@ -1,12 +1,12 @@
 import type { Document } from './document.ts';
 
 /**
- * What becomes of a value that is written to a cell under merged ones; Google documents nothing. `kept`: it is there, hidden,
- * and read like any other; `dropped`: the write succeeds, and the cell stays empty.
+ * The fate of a value that is written to a cell under merged ones; Google documents nothing. `kept`: it is stored,
+ * hidden, and read like any other; `dropped`: the write succeeds, and the cell stays empty.
  */
 export type CoveredCells = 'kept' | 'dropped';
 
-/** Empties all cells that merged cells cover, but for the first of each. */
+/** Empties all cells that merged cells cover, except the first of each. */
 export function dropCovered({ sheets }: Document): void {
   for (const sheet of sheets) {
     for (const range of sheet.overlays.merges) {

@@ -90,7 +90,7 @@ export function remapMetadata(
   });
 }
 
-/** The ID that a developerMetadataLookup asks for. Throws 501 for one by anything else. */
+/** The ID in a developerMetadataLookup. Throws 501 for a lookup by anything else. */
 export function lookupId({
   metadataId,
   ...rest

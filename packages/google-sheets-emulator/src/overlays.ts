@@ -8,7 +8,7 @@ import { remapTables } from './tables.ts';
 type GridRange = sheets_v4.Schema$GridRange;
 type Dimension = 'ROWS' | 'COLUMNS';
 
-/** Large enough to stand for an open end while it is moved. */
+/** Large enough to represent an open end while it is moved. */
 const OPEN = 2 ** 30;
 
 /** A range after rows or columns moved; open sides stay open; undefined when all of it was deleted. */

@@ -29,8 +29,9 @@ export function deleteRemap(start: number, end: number): Remap {
 }
 
 /**
- * Those from `start` up to `end` go before what was at `destination` (counted before the move, as moveDimension does).
- * A span inside the moved block moves along; another one loses what left it and grows around what came inside it.
+ * Those from `start` up to `end` move before `destination` (counted before the move, as in moveDimension). A span
+ * inside the moved block moves along; another one loses the part that left it and grows around the part that entered
+ * it.
  */
 export function moveRemap(start: number, end: number, destination: number): Remap {
   const count = end - start;

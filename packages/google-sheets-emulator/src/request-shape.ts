@@ -7,7 +7,7 @@ type Shapes = Record<string, Record<string, ShapeType>>;
 
 const SHAPES = shapes as unknown as Shapes;
 
-/** The messages that stand for something else than an object with the properties of their schema. */
+/** The messages that are not an object with the properties of their schema. */
 const LIST_VALUE = 'type.googleapis.com/google.protobuf.ListValue';
 const MAX_VIOLATIONS = 100;
 

@@ -31,7 +31,7 @@ const PATTERNS: readonly Pattern[] = [
   pattern('PUT', `/${ID}/values/(?<resource>.+)`, VALUE_METHODS.update),
 ];
 
-/** The route of an address; undefined for one that Google answers with an HTML 404. */
+/** The route of an address; undefined for an address that Google answers with an HTML 404. */
 export function routeOf(verb: string, path: string): Route | undefined {
   for (const { verb: wanted, path: shape, method } of PATTERNS) {
     if (wanted !== verb) continue;

@@ -30,7 +30,7 @@ export function civilOf(serial: number): CivilTime {
   };
 }
 
-/** The serial number of a date; undefined for one that no calendar has. */
+/** The serial number of a date; undefined for a date that no calendar has. */
 export function serialOf(
   year: number,
   month: number,

@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Sheet } from './sheet.ts';
 
-/** A tab's properties as the API answers them; what is at its default is left out. */
+/** A tab's properties in API responses, without those at their default. */
 export function sheetProperties(sheet: Sheet, index: number): sheets_v4.Schema$SheetProperties {
   const { title, hidden, tabColorStyle, rightToLeft } = sheet.properties;
   const { frozenRowCount, frozenColumnCount, hideGridlines } = sheet.properties;

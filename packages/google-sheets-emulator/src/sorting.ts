@@ -55,7 +55,7 @@ function sortedRows(
   return keys.map(({ row }) => row);
 }
 
-/** A cell as it reads in another row: what it refers to in its own row goes along. */
+/** A cell moved to another row: its references within its own row move along. */
 function carried(cell: Cell, from: number, to: number): Cell {
   return cell.content instanceof Formula
     ? { ...cell, content: copyFormula(cell.content, to - from, 0) }
@@ -76,7 +76,7 @@ function checkVerticalMerges(sheet: Sheet, area: Area): void {
   );
 }
 
-/** A table's header is no row to be sorted; what Google does when a range holds both is not known. */
+/** A table's header is not sorted. It is not known how Google sorts a range that contains both. */
 function refuseTableHeader(sheet: Sheet, area: Area): void {
   const holds = sheet.overlays.tables.some((table) => {
     const all = tableArea(table);
@@ -135,7 +135,7 @@ interface Move {
 function putRow(sheet: Sheet, area: Area, { from, to, source, target }: Move): void {
   const width = Math.max(widthOf(source), widthOf(target));
   if (area.left === 0 && area.right >= width && !source?.cells.some(isFormula)) {
-    // The whole row moves: its lists are taken over as they are.
+    // The whole row moves with its lists unchanged.
     const { cells, style, notes } = source ?? EMPTY_ROW;
     sheet.setRow(to, { cells, style, notes, properties: target?.properties });
     return;

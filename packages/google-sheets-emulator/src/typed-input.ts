@@ -39,7 +39,7 @@ function parseTime(text: string): number | undefined {
   return (hour * 3600 + minute * 60 + second) / 86_400;
 }
 
-/** `2020-01-01` keeps being shown that way, whatever the locale. */
+/** `2020-01-01` is shown in this notation in every locale. */
 const dayPattern = (text: string, locale: Locale): string =>
   /^\d{4}-/.test(text) ? 'yyyy-mm-dd' : locale.date;
 
@@ -79,7 +79,7 @@ function parseDate(text: string, locale: Locale, yearNow: number): Typed | undef
  */
 export function typeIn(text: string, locale: Locale, yearNow: number): Typed {
   if (text.startsWith("'")) return { content: text.slice(1) };
-  // `+420…` and `-2+x` are taken for formulas only when they are no number.
+  // `+420…` and `-2+x` are formulas only if they are not numbers.
   if (text.startsWith('=') && text.length > 1) return { content: new Formula(text) };
   const trimmed = text.trim();
   if (/^true$/i.test(trimmed)) return { content: true };

@@ -102,7 +102,7 @@ function cellValues(
   return lists.slice(0, filled);
 }
 
-/** A range of values as values.get answers it: no `values` at all when everything is empty. */
+/** A range of values in a response of values.get, without `values` if everything is empty. */
 export function readValues(
   calculator: Calculator,
   sheet: Sheet,

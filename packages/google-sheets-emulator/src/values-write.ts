@@ -11,7 +11,7 @@ import { typeIn, type Typed } from './typed-input.ts';
 export interface Written {
   readonly sheet: Sheet;
   readonly area: Area;
-  /** Rows and columns in which something was written: nulls leave a cell alone. */
+  /** Rows and columns in which something was written; nulls do not count. */
   readonly rows: ReadonlySet<number>;
   readonly columns: ReadonlySet<number>;
   readonly cells: number;
@@ -71,7 +71,7 @@ export function writableArea(
   return area;
 }
 
-/** Takes one value of a request; undefined for null, which leaves the cell alone. */
+/** Reads one value of a request; undefined for null, which does not change the cell. */
 class ValueTaker {
   readonly #edit: Edit;
   readonly #option: InputOption;
@@ -96,7 +96,7 @@ class ValueTaker {
   }
 }
 
-/** Writes values from the top left of `area`. `null` leaves a cell alone, `""` clears it, formats stay. */
+/** Writes values from the top left of `area`. `null` does not change a cell, `""` clears it, formats stay. */
 export function putValues(
   edit: Edit,
   sheet: Sheet,

@@ -12,7 +12,7 @@ import { cssOf, escapeHtml } from './view-style.ts';
 
 /** Pixels of the column of row numbers. */
 const GUTTER = 46;
-/** How much empty grid is shown below and beside what is used, so that it looks like a sheet. */
+/** The part of the empty grid that is shown below and beside the used cells, so that it looks like a sheet. */
 const SPARE_ROWS = 20;
 const SPARE_COLUMNS = 4;
 const LEAST_COLUMNS = 12;
@@ -22,7 +22,7 @@ const LEAST_ROWS = 40;
 interface ViewColumn {
   readonly index: number;
   readonly width: number;
-  /** Pixels from the left edge while frozen; undefined for one that scrolls. */
+  /** Pixels from the left edge for a frozen column; undefined for a scrolling one. */
   readonly left: number | undefined;
   readonly afterHidden: boolean;
 }
@@ -108,7 +108,7 @@ function wrapClass(format: sheets_v4.Schema$CellFormat, value: Value, room: numb
   return flows ? 'over' : 'clip';
 }
 
-/** A row grows with its text, line breaks of clipped texts included, until somebody sets its height: then it keeps that. */
+/** A row grows with its text, including line breaks of clipped texts, until someone sets its height. */
 const heightAttributes = (pixelSize: number | undefined): string =>
   pixelSize === undefined
     ? ` style="height:${DEFAULT_ROW_HEIGHT}px"`

@@ -93,8 +93,8 @@ function overview(files: SpreadsheetFiles): Reply {
 }
 
 /**
- * `GET /view` lists the spreadsheets, `GET /view/<id>` shows one (`?gid=` picks the tab, `?top=` the first row). With
- * `fragment=1` only what may have changed is answered.
+ * `GET /view` lists the spreadsheets, `GET /view/<id>` shows one (`?gid=` selects the tab, `?top=` the first row).
+ * With `fragment=1` the response contains only the changing part.
  */
 export function viewReply(
   files: SpreadsheetFiles,

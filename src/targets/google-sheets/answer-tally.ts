@@ -10,7 +10,7 @@ const MAX_DISTINCT = 40;
 const MAX_QUESTIONS = 10;
 /** Fields of a form that are looked at, in its order. */
 const MAX_FIELDS = 300;
-/** Characters of a choice; a longer answer was written by hand. */
+/** The longest choice, in characters; people wrote longer answers themselves. */
 const MAX_CHOICE = 100;
 /** Fewer answers tell nothing of a question. */
 const LEAST_ANSWERS = 10;

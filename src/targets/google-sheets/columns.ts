@@ -287,8 +287,8 @@ const [LETTER, MARGIN] = [7.5, 16];
 const [LEAST_WIDTH, ADDRESS_WIDTH, MOST_WIDTH] = [150, 260, 320];
 
 /**
- * The width of a column. The source does not say what kind of answer a field takes, so its label does: one that
- * speaks of mail gets room for an address, and the longer the question, the longer the answer.
+ * The width of a column. The source does not say which kind of answer a field has, so its label decides: one that
+ * mentions mail gets room for an address, and longer questions get more room.
  */
 function widthOf(key: ColumnKey, headers: Headers): number {
   const label = headers.get(key) ?? '';

@@ -32,7 +32,7 @@ export interface CommitEntry {
   readonly atMs: number;
 }
 
-/** What a commit log holds, oldest first. `usedIds`: IDs of all metadata that we know of. */
+/** The contents of a commit log, oldest first. `usedIds`: IDs of all metadata that we know. */
 export interface CommitLog {
   readonly entries: readonly CommitEntry[];
   readonly usedIds: ReadonlySet<number>;

@@ -168,7 +168,7 @@ export async function planCommit(
   let found = tab === undefined ? EMPTY_SURVEY : known.survey;
   let table: Table = new Map();
   if (isMoving && tab !== undefined) {
-    // What is in the way of cells matters where these differ.
+    // Obstacles to cells matter if these differ.
     table = await file.table(tab, isObstructed ? undefined : OWN_COLUMNS);
     found = survey(table, known.rows);
   }
@@ -268,12 +268,12 @@ interface AddedRows {
   readonly requests: readonly Request[];
   /** Rows of which some cells are left out. */
   readonly partly: readonly (readonly [row: SheetRow, met: Split<unknown>, place: number])[];
-  /** Rows for which there is no place. */
+  /** Rows that have no place. */
   readonly refused: readonly SheetRow[];
   readonly bottom: number;
 }
 
-/** A row without these is none of ours. */
+/** A row without these is not ours. */
 const NEEDED: readonly ColumnKey[] = ['s:id', 's:at', 's:status'];
 
 /** Adds rows below the last one; where something lies across, into the blank rows below everything. */
@@ -294,7 +294,7 @@ async function addRows(
       bottom: at + rows.length,
     };
   const first = rows.length === 0 ? below : Math.max(at, (await file.cells(sheetId)).length);
-  // Google adds no row to what is protected to its end.
+  // Google adds no row to a range that is protected to its end.
   const isClosed = obstructed.obstacles.some(({ area }) => area.endRow === undefined);
   const requests: Request[] = [];
   const partly: [SheetRow, Split<unknown>, number][] = [];

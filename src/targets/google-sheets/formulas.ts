@@ -14,7 +14,7 @@ const FILLED = '"?*"';
 /** A date of removal is a number; one that a number cannot hold is a text of this shape. */
 const REMOVED = ['">0"', '"????-??-??T*"'];
 
-/** Cells of which those that show an error, of a formula of people's, count as blank: one would make FILTER fail. */
+/** Cells, with those that show an error of people's formulas as blank: an error would make FILTER fail. */
 const withoutErrors = (cells: string): string => `IFERROR(${cells};"")`;
 
 /** The cells of a column that a formula is about. */

@@ -51,7 +51,7 @@ export function noticesOf(
   ];
 }
 
-/** The values that wait for one obstacle. */
+/** The values that wait for the same obstacle. */
 interface Waits {
   /** As people number them. */
   readonly rows: number[];

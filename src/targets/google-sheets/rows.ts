@@ -182,8 +182,8 @@ export function writeRow(
 }
 
 /**
- * Inserts rows before row `at`: nothing that people move in the same moment is written over. What people laid over the rows and ends there takes
- * them in.
+ * Inserts rows before row `at`. No row that people move at the same moment is overwritten. Ranges of people that end
+ * there include the new rows.
  */
 export function insertRows(
   { sheetId, rowCount, laid, obstacles }: InsertedInto,

@@ -96,7 +96,7 @@ export interface Written<T> {
   readonly isAstray: boolean;
 }
 
-/** Who writes, and the number of the last write that the writer knows of. */
+/** The writer, and the number of the last write that it knows. */
 export interface Writer {
   readonly formId: string;
   readonly slug: string;

@@ -36,7 +36,7 @@ export const SALT: StateKey = { kind: 'record', formId: '', key: 'salt' };
 
 export const EMPTY_STATE_TAB: StateTab = { rows: new Map(), end: 0 };
 
-/** A cell holds 50,000 characters; a longer text goes on in the cells beside it. */
+/** A cell holds 50,000 characters; a longer text continues in the cells beside it. */
 const CELL_CHARACTERS = 40_000;
 const SPARE_ROWS = 200;
 

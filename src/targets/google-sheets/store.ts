@@ -43,9 +43,9 @@ export interface SheetStoreOptions extends CredentialsSource {
   readonly name: string;
   readonly clock: Clock;
   readonly random?: () => number;
-  /** Puts a form's health into words for the Mirror tab; left out: there are no tabs for people. */
+  /** Puts a form's health into words for the Mirror tab. If it is left out, there are no tabs for people. */
   readonly describe?: DescribeForm | undefined;
-  /** SHEETS_SUMMARY; undefined: only in a spreadsheet without tabs of people's. */
+  /** SHEETS_SUMMARY; undefined: only in a spreadsheet without other tabs. */
   readonly summary?: boolean | undefined;
 }
 

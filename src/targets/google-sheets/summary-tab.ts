@@ -38,9 +38,9 @@ type Request = sheets_v4.Schema$Request;
 const SUMMARY: StateKey = { kind: 'record', formId: '', key: 'summary tab' };
 
 /**
- * Writes the Summary tab where other forms or questions are to be shown than before. `wanted`: SHEETS_SUMMARY; undefined: only a
- * spreadsheet without other tabs of people's gets one. One that people delete does not come back, unless it was switched off
- * in between.
+ * Writes the Summary tab if its forms or questions have changed. `wanted`: SHEETS_SUMMARY; undefined: only for a
+ * spreadsheet without other tabs of people. If people delete the tab, it does not come back, unless it was switched
+ * off in between.
  */
 export function showSummary(file: SheetFile, wanted: boolean | undefined, view: View): Shown {
   const { structure, stateTab } = view;
@@ -226,7 +226,7 @@ interface PlacedSection {
   readonly top: number;
 }
 
-/** The ID of a form's chart, always the same: charts of people's have others. */
+/** The ID of a form's chart, always the same. Charts of people have other IDs. */
 const chartId = (formId: string): number =>
   1 + (Number.parseInt(createHash('sha256').update(formId).digest('hex').slice(0, 8), 16) >>> 2);
 

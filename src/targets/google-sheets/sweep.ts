@@ -40,9 +40,9 @@ export const idsOf = ({ appended, updated }: Unverified): Set<string> =>
   new Set([...appended, ...updated]);
 
 /**
- * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear cells that show an
- * ID or an answer beside its column or row. `known`: the rows of submissions that there were, by ID. `values`: what was written last, as far as
- * this process wrote it. Cells of people's that were written over are lost.
+ * Plans to remove rows that were added beside our columns, to restore IDs that were overwritten, and to clear cells
+ * that show an ID or an answer beside its column or row. `known`: the former rows of submissions, by ID. `values`:
+ * the values of the last write, if this process wrote it. Cells of people that were overwritten are lost.
  */
 export async function planSweep(
   file: SheetFile,
@@ -93,7 +93,7 @@ export async function planSweep(
       const isId =
         // People may show the ID of its row in a column of their own.
         column !== at && written.has(text) && (ours.has(column) || (wasOurs && text !== ids[row]));
-      // What is wrong in our columns of a row that has its ID is written again by the comparison.
+      // The comparison writes wrong cells in our columns again if their row has its ID.
       const isOurs = ours.has(column) && id !== '' && known.has(id);
       if (isId || (!isOurs && stray(cell, wasOurs)))
         write(row, column, null, column === at ? '' : id);
@@ -137,8 +137,9 @@ function straysOf(
 const shown = (cell: ReadValue): ReadValue => (typeof cell === 'number' ? microsOf(cell) : cell);
 
 /**
- * Rows whose ID was written over, each with the ID that it is to have; null where that is not certain, so that people are asked. A row of
- * ours shows the time of its submission in some cell, also where a write met the wrong columns.
+ * Rows whose ID was overwritten, each with the ID that it should have; null if that is not certain, so that people
+ * are asked. One of our rows shows the time of its submission in some cell, even after a write into the wrong
+ * columns.
  */
 function ownersOf(
   lines: readonly (readonly ReadValue[])[],
@@ -178,7 +179,10 @@ function ownersOf(
 
 const MOST_READINGS = 5;
 
-/** The cells of a tab, and where its columns were when they were read: people are at work in it. Null where there is no tab. */
+/**
+ * The cells of a tab, and the positions of its columns at the same moment, because people work in it. Null if the
+ * tab does not exist.
+ */
 async function readSettled(
   file: SheetFile,
   found: FormTab | undefined,

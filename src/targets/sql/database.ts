@@ -9,7 +9,7 @@ export interface Connection extends Session {
   readonly isLost: boolean;
   begin(): Promise<void>;
   end(how: 'COMMIT' | 'ROLLBACK'): Promise<void>;
-  /** From here on it reads what is there now, whatever is written later. */
+  /** Opens a snapshot: later writes do not change what it reads. */
   freeze(): Promise<void>;
   /** Takes a lock that ends with this process; how to give it back, or null where another writer has it. */
   lock(name: string): Promise<(() => Promise<void>) | null>;
@@ -150,7 +150,8 @@ export class Database implements Session, AsyncDisposable {
 
   async #connected(): Promise<Connection> {
     if (this.#connection?.isLost === false) return this.#connection;
-    // Who did not wait for an answer closes before the work is done: a connection for what is left of it would stay open.
+    // A caller that did not wait may close the database before the work is done. A new connection for the rest would
+    // then stay open.
     if (this.#isClosed) throw new Error('The database was closed.');
     await this.#connection?.close().catch(() => {});
     this.#connection = await this.#driver.connect();

@@ -36,7 +36,7 @@ export interface BatchColumn {
   readonly type: ColumnType;
 }
 
-/** Rows on their way into a form's table. */
+/** Rows to write into a form's table. */
 export interface Batch {
   readonly columns: readonly BatchColumn[];
   /** ID, status, creation, then a value for each column. */
@@ -108,8 +108,8 @@ export interface Dialect {
   /** Makes the index over live rows by creation and status that finds what differs from the source's counts; it may be there. */
   indexLive(session: Session, table: string): Promise<void>;
   /**
-   * Makes a view, or one of ours again. Rejects where that is impossible: then the transaction, and views that people built on it,
-   * are unchanged.
+   * Makes a view, or replaces one of ours. Rejects if that is impossible; the transaction, and views that people
+   * built on it, are then unchanged.
    */
   putView(tx: Session, name: string, select: string): Promise<void>;
   /** How it writes the public views. */

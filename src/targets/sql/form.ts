@@ -67,7 +67,7 @@ export interface SqlFormParts {
 }
 
 const ROWS_AT_ONCE = 2_000;
-/** Without answers: a page costs a look at all rows of its range. */
+/** Without answers, because a page reads all rows of its range. */
 const BARE_ROWS_AT_ONCE = 20_000;
 /** A form that was not cut has one range up to its newest submission, and one after it. */
 const RANGES_OF_ONE = 2;
@@ -297,7 +297,10 @@ export class SqlForm implements OpenForm {
     return behind.map((message) => viewBehind(name, message));
   }
 
-  /** Makes the views again where what they show has changed: reading all forms for that at the end of each run would take long. */
+  /**
+   * Makes the views again if their content has changed. Reading all forms for that at the end of each run would take
+   * long.
+   */
   async #followViews(): Promise<string[]> {
     const { database, history } = this.#parts;
     const { slug, name, place } = this.#state;
@@ -318,7 +321,7 @@ export class SqlForm implements OpenForm {
     return [];
   }
 
-  /** Of a form of one range, a look at all rows is as good. */
+  /** For a form of one range, reading all rows is as good. */
   async #indexFor({ fromMs = null, toMs = null }: CountQuery): Promise<void> {
     const isOfRange = fromMs !== null || toMs !== null;
     if (isOfRange && this.#state.ranges.length > RANGES_OF_ONE) await this.#index();

@@ -7,7 +7,7 @@ import { answerColumns, publicViews, viewedForms } from './views.ts';
 import { MORE } from './fields.ts';
 
 /*
- * The public tables and views: how they are kept up to date, and what other tools have to know of them.
+ * The public tables and views: how they are kept up to date, and the facts that other tools need about them.
  */
 
 const KEPT = 'views';
@@ -66,7 +66,7 @@ export async function makeViews(
   return notes;
 }
 
-/** The record of a view of ours that shows something else. */
+/** The record of one of our views that shows something else. */
 const NOT_AS_WANTED = '';
 
 /** Descriptions of the columns that every form's table has in addition to its fields. */

@@ -20,7 +20,7 @@ export const STAGE = '_mirror_stage';
 export interface Staging {
   /** Drops {@link STAGE}, if it is there. */
   readonly drop: string;
-  /** What becomes of it at the end of the transaction; absent where it stays until the next batch. */
+  /** The action on it at the end of the transaction; absent if it stays until the next batch. */
   readonly atCommit?: string;
   fill(tx: Session, batch: Batch): Promise<void>;
   /** Every staged row, with the row of that ID or NULLs. */

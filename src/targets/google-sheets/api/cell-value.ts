@@ -7,7 +7,7 @@ import type { Cell } from '../../../mirror/types.ts';
 const MAX_CELL_CHARACTERS = 50_000;
 
 /**
- * The content that a cell of ours should have; null: empty. Text is written as text and numbers as numbers, so that nothing is
+ * The content of one of our cells; null: empty. Text is written as text and numbers as numbers, so that nothing is
  * evaluated.
  */
 export type SheetValue = string | number | null;

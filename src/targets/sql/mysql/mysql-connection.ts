@@ -82,7 +82,7 @@ export class MysqlSession implements Connection {
       keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS,
       // It would compile and keep a reader of each kind of answer.
       disableEval: true,
-      // Affected rows are those that changed; and no server may ask for files of ours.
+      // Affected rows are those that changed, and no server may ask for our files.
       flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
     });
     // While the source is slow, the connection is silent: the server must not think that this process is gone.

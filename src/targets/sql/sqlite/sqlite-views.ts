@@ -2,7 +2,7 @@ import { literal } from '../dialect.ts';
 import { MAX_DATE_LENGTH, type ViewFragments } from '../views.ts';
 
 /*
- * Views that any shell can read: no function of ours, none that a release before 3.38 lacks.
+ * Views that any shell can read: they use none of our functions, and none that a release before 3.38 lacks.
  */
 
 /** The largest double. */
