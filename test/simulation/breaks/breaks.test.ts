@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { BREAKS, broken } from './breaks.ts';
+import { BREAKS, broken, caughtIn, tableOf } from './breaks.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -18,4 +18,11 @@ test.each(BREAKS.map((fault) => [fault.name, fault] as const))(
 test('each deliberate break has a name of its own', () => {
   const names = BREAKS.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
+});
+
+test('the table shows each deliberate break, and nine in ten of them as caught', () => {
+  const text = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+  const caught = caughtIn(text);
+  expect(text).toContain(tableOf(caught));
+  expect(BREAKS.filter(({ name }) => caught.has(name)).length).toBeGreaterThan(0.9 * BREAKS.length);
 });

@@ -32,6 +32,38 @@ export function broken(text: string, { find, replace }: Patch): string {
   return text.slice(0, only.index) + replace + text.slice(only.index + only[0].length);
 }
 
+/** What last caught a fault: the law that the program broke, and the seed of the history. */
+export interface Catch {
+  readonly law: string;
+  readonly seed: string;
+}
+
+/** By the name of the fault, what a table like {@link tableOf} says that caught it. */
+export const caughtIn = (table: string): Map<string, Catch> =>
+  new Map(
+    [...table.matchAll(/^\| L\d+ +\| (.+?) +\| (L\d+) +\| (\d+) +\|$/gm)].map(
+      ([, name = '', law = '', seed = '']) => [name, { law, seed }],
+    ),
+  );
+
+/** A table in Markdown of all faults and of what caught them. */
+export function tableOf(caught: ReadonlyMap<string, Catch>): string {
+  const lines = [
+    ['law', 'fault', 'caught as', 'seed'],
+    ...BREAKS.map(({ law, name, why }) => {
+      const found = caught.get(name);
+      return [law, name, found?.law ?? `not: ${why ?? 'not yet'}`, found?.seed ?? ''];
+    }),
+  ];
+  const widths = [0, 1, 2, 3].map((at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const row = (line: readonly string[], fill: string): string =>
+    `| ${line.map((cell, at) => cell.padEnd(widths[at] ?? 0, fill)).join(' | ')} |`;
+  const [head = [], ...rest] = lines;
+  return [row(head, ' '), row(['', '', '', ''], '-'), ...rest.map((line) => row(line, ' '))].join(
+    '\n',
+  );
+}
+
 /** Each breaks a law. */
 export const BREAKS: readonly Break[] = [
   {

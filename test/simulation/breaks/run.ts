@@ -3,11 +3,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { type Break, BREAKS, broken } from './breaks.ts';
+import { type Break, BREAKS, broken, type Catch, caughtIn, tableOf } from './breaks.ts';
 
 const USAGE = `npm run breaks -- [options]
 Makes each deliberate fault in a copy of the program, and runs the simulation against it until a history is broken, or its time is over. The
-seed that caught a fault is kept in seeds.json, and is tried first the next time.
+seed that caught a fault is kept in the README.md beside, and is tried first the next time.
 
   --only EXPRESSION  faults whose law and name this regular expression matches (default all)
   --seconds N        of one core, for each fault (default 60)
@@ -27,33 +27,26 @@ if (values.help) {
 const ROOT = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
-/** By the name of the fault, the seed that last caught it. */
-const SEEDS = join(import.meta.dirname, 'seeds.json');
-const seedsKept = (): Map<string, string> =>
-  new Map(Object.entries(JSON.parse(readFileSync(SEEDS, 'utf8')) as Record<string, string>));
-const seeds = seedsKept();
+/** What last caught each fault. */
+const README = join(import.meta.dirname, 'README.md');
+const seeds = caughtIn(readFileSync(README, 'utf8'));
 
 /** Beside another run, perhaps, over other faults. */
-function keepSeed(name: string, seed: string): void {
-  const kept = seedsKept().set(name, seed);
-  const inOrder = BREAKS.flatMap((fault) => {
-    const its = kept.get(fault.name);
-    return its === undefined ? [] : [[fault.name, its] as const];
-  });
-  writeFileSync(SEEDS, `${JSON.stringify(Object.fromEntries(inOrder), undefined, 2)}\n`);
+function keep(name: string, found: Catch): void {
+  const text = readFileSync(README, 'utf8');
+  const table = tableOf(caughtIn(text).set(name, found));
+  writeFileSync(README, `${text.slice(0, text.indexOf('| law'))}${table}\n`);
 }
 
 /** By the clock on the wall, other seeds that have to be checked included. */
 const MOST_MS = 4 * 60_000;
 
-interface Catch {
-  readonly law: string;
-  readonly seed: string;
+interface Found extends Catch {
   readonly text: string;
 }
 
 /** The first history that is broken; undefined where none is. Throws where the simulation itself does not run. */
-async function simulate(cwd: string, args: readonly string[]): Promise<Catch | undefined> {
+async function simulate(cwd: string, args: readonly string[]): Promise<Found | undefined> {
   const all = ['test/simulation/run.ts', ...args];
   const { stdout, stderr } = await run(process.execPath, all, { cwd, maxBuffer: 1e8 }).catch(
     (error: { stdout?: string; stderr?: string }) => error,
@@ -74,7 +67,7 @@ async function isSound(seed: string, drawn: readonly string[]): Promise<boolean>
 }
 
 /** What caught it; undefined where nothing did. */
-async function hunt(fault: Break): Promise<Catch | undefined> {
+async function hunt(fault: Break): Promise<Found | undefined> {
   const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-break-'));
   try {
     for (const part of [
@@ -97,7 +90,7 @@ async function hunt(fault: Break): Promise<Catch | undefined> {
       writeFileSync(file, broken(readFileSync(file, 'utf8'), patch));
     }
     const drawn = ['--brief', ...(fault.with ?? []).flatMap((what) => ['--with', what])];
-    const known = seeds.get(fault.name);
+    const known = seeds.get(fault.name)?.seed;
     if (known !== undefined) {
       const found = await simulate(dir, [...drawn, '--from', known, '--seconds', '0.01']);
       if (found !== undefined && (await isSound(found.seed, drawn))) return found;
@@ -125,7 +118,7 @@ for (const fault of chosen) {
   const seconds = Math.round((performance.now() - before) / 1_000);
   if (found !== undefined) {
     caught++;
-    keepSeed(fault.name, found.seed);
+    keep(fault.name, found);
   }
   const what =
     found === undefined
