@@ -84,7 +84,11 @@ const byKind = new Map<SourceKind, Tally & { histories: number }>();
 const first = values.from === undefined ? randomInt(1_000_000_000) : Number(values.from);
 console.log(`Seeds from ${first}.`);
 let [requests, histories, broken] = [0, 0, 0];
-for (let seed = first; histories === 0 || spent() < Number(values.seconds); seed++) {
+// Who stops a long soak still sees what it has shown.
+let isStopped = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isStopped = true));
+const isOver = (): boolean => isStopped || spent() >= Number(values.seconds);
+for (let seed = first; histories === 0 || !isOver(); seed++) {
   const plan = planOf(seed);
   const before = performance.now();
   if (values.trace) console.error(`seed ${seed}`);
