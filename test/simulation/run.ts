@@ -93,6 +93,8 @@ for (let seed = first; histories === 0 || !isOver(); seed++) {
   const before = performance.now();
   if (values.trace) console.error(`seed ${seed}`);
   const verdict = await runHistory(plan);
+  // Servers may be stopped as well: a history that was cut short tells nothing.
+  if (isStopped) break;
   const took = performance.now() - before;
   if (took > 10_000)
     console.log(`seed ${seed} took ${Math.round(took / 1_000)} s and ${verdict.requests} requests`);
