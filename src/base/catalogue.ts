@@ -168,7 +168,7 @@ export const PROBLEMS = {
     graceMs: 0,
     title: 'A slug names another form now',
     meaning:
-      'A slug in the settings belongs to another form now than the one that it first named: nothing of that other form is copied.',
+      'A slug in the settings now belongs to another form than before. Nothing of that other form is copied.',
     remedy:
       'In the settings, replace the slug with the ID of the form that you mean, and restart. forms-mirror forms lists the IDs.',
   },
@@ -296,7 +296,7 @@ export const PROBLEMS = {
     graceMs: 0,
     title: 'The process of the mirror has died',
     meaning:
-      'The process that copied has died, or a command needs a running start and none answers.',
+      'The process that kept the copy up to date has died, or a command needs a running start and none answers.',
     remedy: 'Start it again, and read its log for why it ended.',
   },
   QUEUE_FAILED: {

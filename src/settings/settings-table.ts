@@ -82,7 +82,7 @@ export const SETTINGS = {
       schema: take.wholeNumber(1, 1_000_000),
       whenUnset: 'no limit until the API answers 429',
       meaning:
-        "Most requests per minute that each process sends to the Forms API, including retries, 1 to 1,000,000. With N workers, divide your plan's limit by N.",
+        "The most requests per minute that each process sends to the Forms API, including retries, 1 to 1,000,000. With N workers, divide your plan's limit by N.",
       example: '600',
     },
   },

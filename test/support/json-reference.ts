@@ -105,7 +105,7 @@ export const STATUS_FIELDS: JsonFields = {
   'forms[].nextRunAt': 'When the next poll is due; null if unknown.',
   'forms[].nextComparisonAt': 'By when every answer is compared again; null if unknown.',
   'forms[].goneAt': 'When the form was found deleted at the source; null while it exists.',
-  queue: 'The queue; null for a command, which looks at none.',
+  queue: 'The queue; null for a command, which does not look at it.',
 };
 
 /** Every path of a JSON document, lists as `[]`; below a documented object or list no deeper than it is documented. */

@@ -88,12 +88,12 @@ function problems(): string[] {
     remedy,
   ]);
   return [
-    'Messages, logs, `sync --json`, `status --json` and webhooks carry these codes. What a message adds, such as a command for the form concerned, is not repeated here.',
+    'Messages, logs, `sync --json`, `status --json` and webhooks carry these codes. A message may add details, such as a command for its form.',
     '## Problems',
     'The scope says what a problem is about. "Retried" means that the mirror tries again by itself and may succeed without your help.',
     table(['code', 'scope', 'meaning', 'what to do', 'retried'], rows),
     '## Notices',
-    'Something in a target is not as the mirror made it, or may contain more than the settings allow. Runs go on, except with `ID_COLUMN_DELETED`.',
+    'A person changed something in a target, or the target may contain more than the settings allow. Runs continue, except with `ID_COLUMN_DELETED`.',
     table(['code', 'meaning', 'what to do'], notices),
   ];
 }
@@ -108,7 +108,7 @@ function metrics(): string[] {
       help,
     ]);
   return [
-    '`start` serves all of these at `/metrics`; a `worker` serves those that count its own requests, runs and jobs at `WORKER_PORT`, so sums over all processes are true. `process_*` and `nodejs_*` are the usual metrics of Node.js.',
+    '`start` serves all of these at `/metrics`; a `worker` serves those that count its own requests, runs and jobs at `WORKER_PORT`, so they add up over all processes. `process_*` and `nodejs_*` are the usual metrics of Node.js.',
     table(['name', 'type', 'labels', 'meaning'], rows),
   ];
 }

@@ -53,8 +53,8 @@ function envEntry(name: SettingName): string[] {
 /** `.env.example`: every setting, commented out, so that a copy of it changes nothing. */
 export function settingsDotEnv(): string {
   const head = [
-    '# Copy this file to .env and take away the # before what you set. The environment wins over .env.',
-    '# Made from src/settings/settings-table.ts: change it there, then run npm run docs.',
+    '# Copy this file to .env, and remove the # in front of each setting that you set. The environment wins over .env.',
+    '# Generated from src/settings/settings-table.ts: change it there, then run npm run docs.',
     '',
   ];
   const groups = GROUPS.map(envGroup);
