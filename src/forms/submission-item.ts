@@ -214,7 +214,7 @@ const withoutId = (key: string, defect: string, status = ''): SubmissionItem => 
   ...(status !== '' && { status }),
 });
 
-/** What an item without an ID is called; the same item is called the same, in every pass and process. */
+/** The name of an item without an ID. The same item has the same name in every run and process. */
 export type NamelessKey = (item: unknown) => string;
 
 /**
