@@ -171,13 +171,18 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
   const isWaiting = own === 'ok' && (sharedCode !== null || overdueSince !== null || isUnsure);
   const pause = own === 'ended' ? null : facts.pause;
   const state = pause !== null ? 'paused' : isWaiting ? 'waiting' : own;
+  const errors = problems.filter(({ level }) => level === 'error');
+  // Its last run may have succeeded.
+  const isStale = state === 'failed' && errors.every(({ code }) => code === 'STALE');
   const none = context.isTargetRead ? 0 : null;
   const isLeftAlone = state === 'ended' || state === 'paused';
   return {
     form,
     target,
     state,
-    title: titleOf(state, facts, { sharedCode, overdueSince, isFirst: last === null }),
+    title: isStale
+      ? PROBLEMS.STALE.title
+      : titleOf(state, facts, { sharedCode, overdueSince, isFirst: last === null }),
     since: sinceOf(state, facts, problems, overdueSince ?? context.sharedSince),
     pause: pause && shownPause(pause, target),
     problems,

@@ -233,7 +233,11 @@ function gaugesIn(registers: Registry[]) {
 function createGauges(registers: Registry[]) {
   const { gauge, ofForm } = gaugesIn(registers);
   return {
-    info: gauge('form_info', ['form', 'slug', 'name'], 'Always 1: slug and name of a form, by its ID.'),
+    info: gauge(
+      'form_info',
+      ['form', 'slug', 'name'],
+      'Always 1: slug and name of a form, by its ID.',
+    ),
     problem: gauge(
       'problem',
       ['code', ...PLACE],
@@ -247,7 +251,10 @@ function createGauges(registers: Registry[]) {
     rows: gauge('rows', [...PLACE, 'state'], 'Rows in the target.'),
     rejected: ofForm('rejected_submissions', 'Submissions that could not be stored unchanged.'),
     held: ofForm('held_deletions', 'Deletions that wait until a person accepts them.'),
-    undecided: ofForm('undecided_rows', 'Undecided rows: the source does not show them, and does not answer 404 for them.'),
+    undecided: ofForm(
+      'undecided_rows',
+      'Undecided rows: the source does not show them, and does not answer 404 for them.',
+    ),
     refused: gauge('status_changes_refused', ['form'], 'Status changes refused within a day.'),
     targetUp: gauge('target_up', ['target'], '1 if the target could be read just now.'),
     jobs: gauge('queue_jobs', ['state'], 'Jobs that wait, and jobs in progress.'),

@@ -64,7 +64,7 @@ function claimed(claim: ShownClaim): string {
   return times.join(', ').replaceAll(' ago', '') + exceptText(claim);
 }
 
-/** `failed [STALE error]; claims nothing`, less what is so where nothing is wrong. */
+/** `failed: Stale [STALE error]; claims nothing`, less what is so where nothing is wrong. */
 function formText({ state, title, problems, claim }: FormReport): string {
   const found = problems.length === 0 ? '' : ` ${shortOf(problems)}`;
   const claims = claimed(claim) === '20 s, 20 s, 2 h' ? '' : `; claims ${claimed(claim)}`;
@@ -170,7 +170,7 @@ const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
   [
     'a form is stale after two missed polls and ten minutes',
     silent(13 * MINUTE),
-    'failed [STALE error]; claims 13 min, 13 min, 2 h',
+    'failed: Stale [STALE error]; claims 13 min, 13 min, 2 h',
   ],
   [
     'L17: a long run has just ended: it shows how the source was when it began',
@@ -330,12 +330,12 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'all forms are stale: reported once',
     { a: silent(HOUR), b: silent(HOUR) },
-    'failed: All forms are stale | all [STALE error] | source unknown | both failed [STALE error explained]; claims 1 h, 1 h, 2 h',
+    'failed: All forms are stale | all [STALE error] | source unknown | both failed: Stale [STALE error explained]; claims 1 h, 1 h, 2 h',
   ],
   [
     'forms are stale as the queue is away',
     { a: silent(HOUR), queueAwaySinceMs: NOW - HOUR },
-    'failed: The queue does not answer | all [QUEUE_FAILED error] | a failed [STALE error explained]; claims 1 h, 1 h, 2 h | b waiting: Waiting for the queue',
+    'failed: The queue does not answer | all [QUEUE_FAILED error] | a failed: Stale [STALE error explained]; claims 1 h, 1 h, 2 h | b waiting: Waiting for the queue',
   ],
   [
     'the schedule has a night without runs',
@@ -377,7 +377,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
       b: silent(HOUR),
       held: { agreement: { ...agreement(5_000), onStatuses: false } },
     },
-    'failed: 1 form failed | a ok; claims 5 s, 1 h, 2 h | b failed [STALE error]; claims 1 h, 1 h, 2 h',
+    'failed: 1 form failed | a ok; claims 5 s, 1 h, 2 h | b failed: Stale [STALE error]; claims 1 h, 1 h, 2 h',
   ],
   [
     'L17: a poll under the right clock dates the claim of the forms that it speaks for',
@@ -414,7 +414,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
       held: { forms: [heldForm(FORM_B)] },
       expectedSinceMs: () => NOW - HOUR,
     },
-    'failed: 1 form failed | a failed [STALE error]; claims nothing',
+    'failed: 1 form failed | a failed: Stale [STALE error]; claims nothing',
   ],
   [
     'the settings no longer choose a form, whatever is wrong with it',
