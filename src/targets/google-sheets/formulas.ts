@@ -18,45 +18,44 @@ const REMOVED = ['">0"', '"????-??-??T*"'];
 const withoutErrors = (cells: string): string => `IFERROR(${cells};"")`;
 
 /** The cells of a column that a formula is about. */
-type RangeOf = (column: PlacedColumn) => string;
+type CellsOf = (column: PlacedColumn) => string;
 
 /** Formulas over the tab of one form. All without `=`. */
 export class FormFormulas {
   readonly #form: SummaryForm;
-  readonly #headerRow: number;
 
-  /** `headerRow`: zero-based. */
-  constructor(form: SummaryForm, headerRow: number) {
+  constructor(form: SummaryForm) {
     this.#form = form;
-    this.#headerRow = headerRow;
   }
 
   /** Submissions that are not removed. */
   total(): string {
-    return this.#countFilled(() => '');
+    return this.#count(() => '');
   }
 
   /** Rows that repeat the ID of another one: people copied them. */
   copies(): string {
     const ids = this.#column(this.#form.id);
-    return `COUNTA(${ids})-COUNTUNIQUE(${ids})-MAX(0;COUNTIFS(${this.#headers()})-1)`;
+    return `COUNTA(${ids})-COUNTUNIQUE(${ids})`;
   }
 
-  /** Submissions whose column holds what a cell says. `column`: a column that holds other words in its header. */
+  /** Submissions whose column holds what a cell says. */
   equalTo(column: PlacedColumn, cell: string): string {
-    return this.#count(`;${this.#column(column)};${cell}`);
+    return this.#count((cellsOf) => `;${cellsOf(column)};${cell}`);
   }
 
   /** Submissions dated from one cell's day on, up to the day that another expression gives. */
   between(column: PlacedColumn, from: string | undefined, to: string): string {
-    const dates = this.#column(column);
-    const start = from === undefined ? '' : `;${dates};">="&${from}`;
-    return this.#count(`${start};${dates};"<"&${to}`);
+    return this.#count((cellsOf) => {
+      const dates = cellsOf(column);
+      const start = from === undefined ? '' : `;${dates};">="&${from}`;
+      return `${start};${dates};"<"&${to}`;
+    });
   }
 
   /** Submissions with an answer. */
   answered(column: PlacedColumn): string {
-    return this.#countFilled((rangeOf) => `;${rangeOf(column)};"<>"`);
+    return this.#count((cellsOf) => `;${cellsOf(column)};"<>"`);
   }
 
   /**
@@ -64,13 +63,22 @@ export class FormFormulas {
    * a column one type, so everything is made text first; a column of numbers is listed in their order instead.
    */
   distribution(column: PlacedColumn, lines: number, numbers: boolean): string {
-    const { id } = this.#form;
+    const { id, removed } = this.#form;
     const [ids, answers] = [this.#column(id), this.#column(column)];
     const texts = `${withoutErrors(answers)}&""`;
-    const wanted = numbers ? `ISNUMBER(${answers})` : `${texts}<>""`;
-    const rows = `${withoutErrors(ids)}<>${this.header(id)}`;
-    const own = `${this.#isFilled()}${this.#isLive()}`;
-    const filtered = `FILTER(${numbers ? answers : texts};${wanted};ISTEXT(${ids});${rows}${own})`;
+    const wanted = [
+      numbers ? `ISNUMBER(${answers})` : `${texts}<>""`,
+      `ISTEXT(${ids})`,
+      `${withoutErrors(ids)}<>${this.header(id)}`,
+      ...this.#dated().map((each) => `${withoutErrors(this.#column(each))}<>""`),
+    ];
+    if (removed !== undefined) {
+      const marks = this.#column(removed);
+      const at = (place: number, sign: string): string =>
+        `(MID(${withoutErrors(marks)};${place};1)="${sign}")`;
+      wanted.push(`ISNUMBER(${marks})+${at(5, '-')}*${at(8, '-')}*${at(11, 'T')}=0`);
+    }
+    const filtered = `FILTER(${numbers ? answers : texts};${wanted.join(';')})`;
     const order = numbers ? 'Col1' : 'count(Col1) desc, Col1';
     const query = `select Col1, count(Col1) group by Col1 order by ${order} limit ${lines} label count(Col1) ''`;
     return `ARRAYFORMULA(IFNA(QUERY(${filtered};"${query}";0);""))`;
@@ -85,71 +93,30 @@ export class FormFormulas {
   /** The header cell of a column. */
   header({ index }: PlacedColumn): string {
     const name = columnName(index);
-    return `${quotedTitle(this.#form.title)}!$${name}$${this.#headerRow + 1}`;
+    return `${quotedTitle(this.#form.title)}!$${name}$${this.#form.headerRow + 1}`;
   }
 
   #column(column: PlacedColumn): string {
     return `${this.header(column)}:$${columnName(column.index)}`;
   }
 
-  /**
-   * Rows that meet some criteria and are submissions', except for the header and its repetitions by people. People who write a
-   * total below their rows may call it so in the column of IDs: a submission has a status or a time, too.
-   */
-  #countFilled(criteria: (rangeOf: RangeOf) => string): string {
-    const { status, at } = this.#form;
-    const own = (rangeOf: RangeOf): string[] => {
-      const dated = at === undefined ? '' : `;${rangeOf(at)};"<>"`;
-      if (status === undefined) return [dated];
-      const undated = `;${rangeOf(status)};"<>"`;
-      return at === undefined ? [undated] : [undated, `;${rangeOf(status)};""${dated}`];
-    };
-    const rows = own((column) => this.#column(column)).map((filled) =>
-      this.#count(`${filled}${criteria((column) => this.#column(column))}`),
-    );
-    const headers = own((column) => this.#column(column)).map((filled) => {
-      const rest = criteria((column) => this.#column(column));
-      return `-COUNTIFS(${this.#headers()}${filled}${rest})`;
-    });
-    return `${rows.join('+')}${headers.join('')}`;
+  /** The column that every submission fills: people who write a total below may call it so in the column of IDs. */
+  #dated(): PlacedColumn[] {
+    const { at, status } = this.#form;
+    return [status ?? at].filter((column) => column !== undefined);
   }
 
-  /** The criteria that the header row meets, and rows where people repeat it. */
-  #headers(): string {
-    const ids = this.#column(this.#form.id);
-    const signs = ['~', '*', '?'];
-    const text = signs.reduce(
-      (inner, sign) => `SUBSTITUTE(${inner};"${sign}";"~${sign}")`,
-      this.header(this.#form.id),
-    );
-    return `${ids};${FILLED};${ids};"="&${text}`;
-  }
-
-  /** The condition of FILTER that leaves out what {@link #countFilled} does. */
-  #isFilled(): string {
-    const { status, at } = this.#form;
-    const columns = [status, at].filter((column) => column !== undefined);
-    if (columns.length === 0) return '';
-    return `;${columns.map((column) => `(${withoutErrors(this.#column(column))}<>"")`).join('+')}>0`;
-  }
-
-  /** Rows with an ID that meet some criteria, except those marked as removed. */
-  #count(criteria: string): string {
+  /** Submissions that meet some criteria: rows with an ID that are not removed, without the header row. */
+  #count(criteria: (cellsOf: CellsOf) => string): string {
     const { id, removed } = this.#form;
-    const rows = `${this.#column(id)};${FILLED}${criteria}`;
-    if (removed === undefined) return `COUNTIFS(${rows})`;
-    const marks = this.#column(removed);
-    const without = REMOVED.map((mark) => `-COUNTIFS(${rows};${marks};${mark})`);
-    return `COUNTIFS(${rows})${without.join('')}`;
-  }
-
-  /** The condition of FILTER that leaves out what {@link REMOVED} does. */
-  #isLive(): string {
-    const { removed } = this.#form;
-    if (removed === undefined) return '';
-    const marks = this.#column(removed);
-    const at = (place: number, sign: string): string =>
-      `(MID(${withoutErrors(marks)};${place};1)="${sign}")`;
-    return `;ISNUMBER(${marks})+${at(5, '-')}*${at(8, '-')}*${at(11, 'T')}=0`;
+    const within = (cellsOf: CellsOf): string => {
+      const dated = this.#dated().map((column) => `;${cellsOf(column)};"<>"`);
+      const rows = `${cellsOf(id)};${FILLED}${dated.join('')}${criteria(cellsOf)}`;
+      const marks =
+        removed === undefined ? [] : REMOVED.map((mark) => `;${cellsOf(removed)};${mark}`);
+      return `COUNTIFS(${rows})${marks.map((mark) => `-COUNTIFS(${rows}${mark})`).join('')}`;
+    };
+    const header = within((column) => this.header(column));
+    return `${within((column) => this.#column(column))}-(${header})`;
   }
 }

@@ -2,22 +2,22 @@ import { canonicalTime } from '../../mirror/canonical-time.ts';
 import { parseNumber } from '../../mirror/json.ts';
 import type { Cell, PickedField, Row } from '../../mirror/types.ts';
 import {
-  Fingerprint,
   fitText,
   fromRead,
   holds,
+  plainLines,
   type ReadValue,
   type SheetValue,
   toSheetValue,
 } from './api/cell-value.ts';
-import { type ColumnKey, fieldKey } from './api/metadata.ts';
+import { type ColumnKey, fieldKey, hashText } from './api/metadata.ts';
 import type { SerialTime } from './serial-time.ts';
 
 /** A row as the sheet should hold it: a value for each column that the writer writes. */
 export interface SheetRow {
   readonly id: string;
   readonly values: ReadonlyMap<ColumnKey, SheetValue>;
-  readonly fingerprint: number;
+  readonly fingerprint: string;
 }
 
 /** Characters of the longest ID that is stored. */
@@ -67,13 +67,15 @@ export class RowEncoder {
   }
 
   /** The fingerprint of a row, as read or as it will be written. */
-  fingerprintOf(valueOf: (key: ColumnKey) => ReadValue | SheetValue): number {
-    const print = new Fingerprint();
-    for (const key of this.#order) {
-      const value = valueOf(key);
-      print.add(key, isTime(key) && typeof value === 'number' ? microsOf(value) : value);
-    }
-    return print.value();
+  fingerprintOf(valueOf: (key: ColumnKey) => ReadValue | SheetValue): string {
+    // Blank cells add nothing, so that a new column does not change the fingerprints of old rows.
+    const filled = this.#order.flatMap((key): (readonly [ColumnKey, unknown])[] => {
+      const value = valueOf(key) ?? '';
+      if (value === '') return [];
+      if (typeof value === 'string') return [[key, plainLines(value)]];
+      return [[key, isTime(key) && typeof value === 'number' ? microsOf(value) : value]];
+    });
+    return hashText(JSON.stringify(filled), 12);
   }
 
   /** The cells in which a row that was read differs from its submission. */

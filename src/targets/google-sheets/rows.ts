@@ -26,7 +26,7 @@ export interface KnownRow {
   /** When it was marked deleted (ISO); null where it is not. */
   readonly deletedAt: string | null;
   /** Of its cells, by the columns of the encoder; null before those are known. */
-  readonly print: number | null;
+  readonly print: string | null;
 }
 
 /** The submission's own columns with their headers, in the order of a new tab: as people read, what only the mirror needs last. */

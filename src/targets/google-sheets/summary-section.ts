@@ -1,12 +1,9 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { OPEN_STATUSES, STATUSES } from '../../mirror/types.ts';
 import { columnName } from './api/a1.ts';
-import { fitText } from './api/cell-value.ts';
-import { COLOURS, formatCells, gridRange, HEADER_FORMAT } from './api/formatting.ts';
+import { COLOURS, HEADER_FORMAT } from './api/formatting.ts';
 import { FormFormulas } from './formulas.ts';
-
-type Request = sheets_v4.Schema$Request;
-type Cell = { readonly text: string } | { readonly formula: string };
+import { formula, headers, type Page, type PageCell, text } from './page.ts';
 
 /** A column and the metadata that marks it. */
 export interface PlacedColumn {
@@ -36,17 +33,11 @@ export interface SummaryQuestion {
   readonly numbers: boolean;
 }
 
-/** Columns of a section: a value, its count, its share, the share as a bar; weeks and their submissions. */
-export const LABEL = 0;
-const COUNT = 1;
-const SHARE = 2;
-const BAR = 3;
+/** Columns of a part: a value, its count, its share and the share as a bar; weeks and their submissions. */
+const [LABEL, COUNT, SHARE] = [0, 1, 2];
 export const WEEK = 5;
-export const WEEK_COUNT = 6;
 /** Columns that are written; the area right of them is under the charts. */
 export const SECTION_WIDTH = 7;
-/** The column that charts are anchored to. */
-export const CHART = 8;
 
 /** Weeks that are shown, this one included. */
 const WEEKS = 26;
@@ -55,79 +46,98 @@ const BAR_SIGNS = 20;
 /** Longest name of a form shown. */
 export const MAX_NAME = 200;
 
-/** A form's part of the Summary tab. */
+/** A form's part of the Summary tab. Formulas are without `=`; null where their column is missing. */
 export interface Section {
-  readonly requests: readonly Request[];
-  /** Rows that it takes, the empty ones below included. */
-  readonly height: number;
-  /** The rows of the weeks, their header first; undefined where dates have no column. */
-  readonly weeks: { readonly start: number; readonly end: number } | undefined;
-  /** How many submissions are open, as a formula without `=`; null where statuses have no column. */
+  readonly top: number;
+  /** The rows of the weeks, their header first. */
+  readonly weeks: { readonly start: number; readonly end: number } | null;
+  readonly total: string;
+  readonly thisWeek: string | null;
   readonly open: string | null;
 }
 
-/** The cell with the number of submissions of a part that begins in the row `top`. */
-export const totalCell = (top: number): string => `$${columnName(COUNT)}$${top + 2}`;
+type Format = sheets_v4.Schema$CellFormat;
+const BOLD: Format = { textFormat: { bold: true } };
+const ITALIC: Format = { textFormat: { italic: true, foregroundColorStyle: COLOURS.headerText } };
+const CLIPPED: Format = { horizontalAlignment: 'LEFT', wrapStrategy: 'CLIP' };
+const PERCENT: Format = { numberFormat: { type: 'PERCENT', pattern: '0%' } };
+const BAR: Format = { textFormat: { foregroundColorStyle: COLOURS.freshText } };
+const DAY: Format = {
+  numberFormat: { type: 'DATE', pattern: 'yyyy-mm-dd' },
+  horizontalAlignment: 'LEFT',
+};
+const TITLE: Format = {
+  backgroundColorStyle: COLOURS.headerBack,
+  textFormat: { bold: true, fontSize: 12, foregroundColorStyle: COLOURS.headerText },
+};
 
-/** The cell with the number of this week's submissions. */
-export const thisWeekCell = ({ end }: NonNullable<Section['weeks']>): string =>
-  `$${columnName(WEEK_COUNT)}$${end}`;
+/** The address of a cell, for formulas of this tab. */
+const cell = (row: number, column: number): string => `$${columnName(column)}$${row + 1}`;
+/** That of some cells of a column; `end` is exclusive. */
+const cells = (start: number, end: number, column: number): string =>
+  `${cell(start, column)}:${cell(end - 1, column)}`;
 
-/** Lays out a form's part from the row `top` on. */
-export function sectionOf(sheetId: number, top: number, form: SummaryForm): Section {
-  const page = new Page(sheetId, top);
-  const formulas = new FormFormulas(form, form.headerRow);
-  page.put(0, LABEL, { text: fitText(form.name).text.slice(0, MAX_NAME).toWellFormed() });
-  page.format(0, 1, LABEL, SECTION_WIDTH, {
-    backgroundColorStyle: COLOURS.headerBack,
-    textFormat: { bold: true, fontSize: 12, foregroundColorStyle: COLOURS.headerText },
-  });
-  page.put(1, LABEL, { text: 'Submissions' });
-  page.put(1, COUNT, { formula: formulas.total() });
-  page.format(1, 2, LABEL, COUNT + 1, { textFormat: { bold: true } });
+/** Puts a form's part on the page, from the row `top` on. */
+export function putSection(page: Page, top: number, form: SummaryForm): Section {
+  const formulas = new FormFormulas(form);
+  const name = text(form.name.slice(0, MAX_NAME).toWellFormed(), TITLE);
+  const blank = { userEnteredFormat: TITLE };
+  page.put(top, LABEL, [name, ...Array.from({ length: SECTION_WIDTH - 1 }, () => blank)]);
+  const total = cell(top + 1, COUNT);
+  page.put(top + 1, LABEL, [text('Submissions', BOLD), formula(formulas.total(), BOLD)]);
   const copies = formulas.copies();
   const said = `"Rows that repeat a submission and are counted, too: "&${copies}&". See the problems on the tab Mirror."`;
-  page.put(2, LABEL, { formula: `IF(${copies}>0;${said};"")` });
-  page.format(2, 3, LABEL, COUNT, { textFormat: { italic: true }, wrapStrategy: 'OVERFLOW_CELL' });
-  const total = page.cell(1, COUNT);
-  let row = 4;
+  page.put(top + 2, LABEL, [
+    formula(`IF(${copies}>0;${said};"")`, { textFormat: { italic: true } }),
+  ]);
+  let row = top + 4;
   if (form.status !== undefined) row = putStatuses(page, row, form.status, formulas, total);
   for (const question of form.questions) row = putQuestion(page, row, question, formulas, total);
-  const weeks = form.at && putWeeks(page, form.at, formulas, total);
-  const height = Math.max(row, weeks === undefined ? 0 : weeks.end + 3) + 1;
+  const weeks = form.at === undefined ? null : putWeeks(page, top + 1, form.at, formulas, total);
+  const { status } = form;
   return {
-    requests: page.requests(height),
-    height,
-    weeks: weeks && { start: top + weeks.start, end: top + weeks.end },
-    open: openOf(form, formulas),
+    top,
+    weeks,
+    total,
+    thisWeek: weeks && cell(weeks.end - 1, WEEK + 1),
+    open:
+      status === undefined
+        ? null
+        : OPEN_STATUSES.map((open) => formulas.equalTo(status, `"${open}"`)).join('+'),
   };
 }
 
-const openOf = ({ status }: SummaryForm, formulas: FormFormulas): string | null =>
-  status === undefined
-    ? null
-    : OPEN_STATUSES.map((open) => formulas.equalTo(status, `"${open}"`)).join('+');
+/** A value with its count, and the share of the count in what a cell says: as a percentage and as a bar. */
+function counted(row: number, label: PageCell, count: PageCell, whole: string): PageCell[] {
+  const [number, shown] = [cell(row, COUNT), cell(row, SHARE)];
+  return [
+    label,
+    count,
+    formula(`IF(ISNUMBER(${number});IF(${whole}>0;${number}/${whole};"");"")`, PERCENT),
+    formula(`IF(ISNUMBER(${shown});REPT("█";ROUND(${BAR_SIGNS}*${shown};0));"")`, BAR),
+  ];
+}
 
 function putStatuses(
   page: Page,
   start: number,
-  column: SummaryForm['id'],
+  column: PlacedColumn,
   formulas: FormFormulas,
   total: string,
 ): number {
-  page.heading(start, LABEL, ['Status', 'Submissions', 'Share', '']);
-  const first = start + 1;
+  page.put(start, LABEL, headers(['Status', 'Submissions', 'Share', ''], CLIPPED_HEADER));
+  const [first, last] = [start + 1, start + 1 + STATUSES.length];
   for (const [nth, status] of STATUSES.entries()) {
-    page.put(first + nth, LABEL, { text: status });
-    const formula = formulas.equalTo(column, page.cell(first + nth, LABEL));
-    page.put(first + nth, COUNT, { formula });
+    const row = first + nth;
+    const count = formula(formulas.equalTo(column, cell(row, LABEL)));
+    page.put(row, LABEL, counted(row, text(status), count, total));
   }
-  const last = first + STATUSES.length;
-  page.put(last, LABEL, { text: 'Another status, or none' });
-  page.put(last, COUNT, { formula: `${total}-SUM(${page.cells(first, last, COUNT)})` });
-  page.shares(first, last + 1, total);
+  const rest = formula(`${total}-SUM(${cells(first, last, COUNT)})`);
+  page.put(last, LABEL, counted(last, text('Another status, or none'), rest, total));
   return last + 2;
 }
+
+const CLIPPED_HEADER: Format = { ...HEADER_FORMAT, wrapStrategy: 'CLIP' };
 
 function putQuestion(
   page: Page,
@@ -136,142 +146,50 @@ function putQuestion(
   formulas: FormFormulas,
   total: string,
 ): number {
-  page.heading(start, LABEL, ['', 'Submissions', 'Share', '']);
-  page.put(start, LABEL, { formula: formulas.title(column) });
   const [first, other] = [start + 1, start + 1 + listed];
-  const answered = page.cell(other + 1, COUNT);
-  page.put(first, LABEL, { formula: formulas.distribution(column, listed, numbers) });
-  page.put(other, LABEL, { text: 'Other answers' });
-  page.put(other, COUNT, { formula: `${answered}-SUM(${page.cells(first, other, COUNT)})` });
-  page.put(other + 1, LABEL, { text: 'All answers' });
-  page.put(other + 1, COUNT, { formula: formulas.answered(column) });
-  page.put(other + 2, LABEL, { text: 'No answer' });
-  page.put(other + 2, COUNT, { formula: `${total}-${answered}` });
-  page.shares(first, other + 1, answered);
-  page.format(first, other, LABEL, LABEL + 1, {
-    horizontalAlignment: 'LEFT',
-    wrapStrategy: 'CLIP',
-  });
-  page.format(other, other + 3, LABEL, COUNT + 1, {
-    textFormat: { italic: true, foregroundColorStyle: COLOURS.headerText },
-  });
+  const answered = cell(other + 1, COUNT);
+  const [, ...rest] = headers(['', 'Submissions', 'Share', ''], CLIPPED_HEADER);
+  page.put(start, LABEL, [formula(formulas.title(column), CLIPPED_HEADER), ...rest]);
+  // The first formula fills the labels and counts below it.
+  for (let row = first; row < other; row++) {
+    const label =
+      row === first
+        ? formula(formulas.distribution(column, listed, numbers), CLIPPED)
+        : { userEnteredFormat: CLIPPED };
+    page.put(row, LABEL, counted(row, label, {}, answered));
+  }
+  const others = formula(`${answered}-SUM(${cells(first, other, COUNT)})`, ITALIC);
+  page.put(other, LABEL, counted(other, text('Other answers', ITALIC), others, answered));
+  page.put(other + 1, LABEL, [
+    text('All answers', ITALIC),
+    formula(formulas.answered(column), ITALIC),
+  ]);
+  page.put(other + 2, LABEL, [text('No answer', ITALIC), formula(`${total}-${answered}`, ITALIC)]);
   return other + 4;
 }
 
 /** The weeks from Monday on, this one last; submissions of other weeks come below, so that the sum is the whole. */
 function putWeeks(
   page: Page,
-  column: SummaryForm['id'],
+  start: number,
+  column: PlacedColumn,
   formulas: FormFormulas,
   total: string,
-): { start: number; end: number } {
-  const start = 1;
+): NonNullable<Section['weeks']> {
   const first = start + 1;
   const end = first + WEEKS;
-  page.heading(start, WEEK, ['Week from', 'Submissions']);
+  page.put(start, WEEK, headers(['Week from', 'Submissions'], CLIPPED_HEADER));
   for (let row = first; row < end; row++) {
     const monday = `TODAY()-WEEKDAY(TODAY();2)+1-${7 * (WEEKS - 1)}`;
-    page.put(row, WEEK, { formula: row === first ? monday : `${page.cell(row - 1, WEEK)}+7` });
-    const week = page.cell(row, WEEK);
-    page.put(row, WEEK_COUNT, { formula: formulas.between(column, week, `${week}+7`) });
+    const week = cell(row, WEEK);
+    page.put(row, WEEK, [
+      formula(row === first ? monday : `${cell(row - 1, WEEK)}+7`, DAY),
+      formula(formulas.between(column, week, `${week}+7`)),
+    ]);
   }
-  page.put(end, WEEK, { text: 'Earlier' });
-  page.put(end, WEEK_COUNT, {
-    formula: formulas.between(column, undefined, page.cell(first, WEEK)),
-  });
-  page.put(end + 1, WEEK, { text: 'Later, no date' });
-  page.put(end + 1, WEEK_COUNT, {
-    formula: `${total}-SUM(${page.cells(first, end + 1, WEEK_COUNT)})`,
-  });
-  page.format(first, end, WEEK, WEEK + 1, {
-    numberFormat: { type: 'DATE', pattern: 'yyyy-mm-dd' },
-    horizontalAlignment: 'LEFT',
-  });
+  const earlier = formulas.between(column, undefined, cell(first, WEEK));
+  page.put(end, WEEK, [text('Earlier'), formula(earlier)]);
+  const later = `${total}-SUM(${cells(first, end + 1, WEEK + 1)})`;
+  page.put(end + 1, WEEK, [text('Later, no date'), formula(later)]);
   return { start, end };
-}
-
-/** Cells and formats of a section, by rows counted from its top. */
-class Page {
-  readonly #sheetId: number;
-  readonly #top: number;
-  readonly #cells = new Map<number, Map<number, Cell>>();
-  readonly #formats: Request[] = [];
-
-  constructor(sheetId: number, top: number) {
-    this.#sheetId = sheetId;
-    this.#top = top;
-  }
-
-  put(row: number, column: number, cell: Cell): void {
-    const cells = this.#cells.get(row) ?? new Map<number, Cell>();
-    this.#cells.set(row, cells.set(column, cell));
-  }
-
-  /** The address of a cell, for formulas of this tab. */
-  cell(row: number, column: number): string {
-    return `$${columnName(column)}$${this.#top + row + 1}`;
-  }
-
-  /** The address of some cells of a column; `end` is exclusive. */
-  cells(start: number, end: number, column: number): string {
-    return `${this.cell(start, column)}:${this.cell(end - 1, column)}`;
-  }
-
-  format(
-    startRow: number,
-    endRow: number,
-    startColumn: number,
-    endColumn: number,
-    format: sheets_v4.Schema$CellFormat,
-  ): void {
-    const rows = { startRow: this.#top + startRow, endRow: this.#top + endRow };
-    const area = { sheetId: this.#sheetId, ...rows, startColumn, endColumn };
-    this.#formats.push(formatCells(area, format));
-  }
-
-  heading(row: number, column: number, texts: readonly string[]): void {
-    for (const [offset, text] of texts.entries()) {
-      if (text !== '') this.put(row, column + offset, { text });
-    }
-    const clipped = { ...HEADER_FORMAT, wrapStrategy: 'CLIP' };
-    this.format(row, row + 1, column, column + texts.length, clipped);
-  }
-
-  /** Shares of some counts in what a cell says, as percentages and as bars. */
-  shares(start: number, end: number, whole: string): void {
-    for (let row = start; row < end; row++) {
-      const count = this.cell(row, COUNT);
-      const share = `IF(ISNUMBER(${count});IF(${whole}>0;${count}/${whole};"");"")`;
-      this.put(row, SHARE, { formula: share });
-      const shown = this.cell(row, SHARE);
-      const bar = `IF(ISNUMBER(${shown});REPT("█";ROUND(${BAR_SIGNS}*${shown};0));"")`;
-      this.put(row, BAR, { formula: bar });
-    }
-    this.format(start, end, SHARE, SHARE + 1, {
-      numberFormat: { type: 'PERCENT', pattern: '0%' },
-    });
-    this.format(start, end, BAR, BAR + 1, {
-      textFormat: { foregroundColorStyle: COLOURS.freshText },
-    });
-  }
-
-  /** All of it. Cells that the formula of another cell fills stay empty. */
-  requests(height: number): Request[] {
-    const startRow = this.#top;
-    const rows = Array.from({ length: height }, (_, row) => ({
-      values: Array.from({ length: SECTION_WIDTH }, (__, column) =>
-        dataOf(this.#cells.get(row)?.get(column)),
-      ),
-    }));
-    const area = { startRow, endRow: startRow + height, startColumn: 0, endColumn: SECTION_WIDTH };
-    const range = gridRange({ sheetId: this.#sheetId, ...area });
-    return [{ updateCells: { range, rows, fields: 'userEnteredValue' } }, ...this.#formats];
-  }
-}
-
-function dataOf(cell: Cell | undefined): sheets_v4.Schema$CellData {
-  if (cell === undefined) return {};
-  const userEnteredValue =
-    'text' in cell ? { stringValue: cell.text } : { formulaValue: `=${cell.formula}` };
-  return { userEnteredValue };
 }

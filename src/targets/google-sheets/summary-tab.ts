@@ -1,32 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { OPEN_STATUSES } from '../../mirror/types.ts';
-import {
-  COLOURS,
-  columnWidth,
-  formatCells,
-  gridRange,
-  growBy,
-  HEADER_FORMAT,
-  warnBeforeEdits,
-} from './api/formatting.ts';
+import { COLOURS, gridRange } from './api/formatting.ts';
 import { type ColumnKey, hashText } from './api/metadata.ts';
-import { freeTabTitle, type SheetFile, type Shown, type View } from './sheet-file.ts';
+import { formula, headers, newPageTab, Page, text } from './page.ts';
+import type { SheetFile, Shown, View } from './sheet-file.ts';
 import { documentsIn, type StateKey, textIn } from './state-tab.ts';
-import type { FormTab, Grid, Structure } from './structure.ts';
+import type { FormTab, Structure } from './structure.ts';
 import {
-  CHART,
-  LABEL,
   MAX_NAME,
   type PlacedColumn,
-  type Section,
+  putSection,
   SECTION_WIDTH,
-  sectionOf,
+  type Section,
   type SummaryForm,
-  thisWeekCell,
-  totalCell,
   WEEK,
-  WEEK_COUNT,
 } from './summary-section.ts';
 
 /*
@@ -45,41 +33,69 @@ const SUMMARY: StateKey = { kind: 'record', formId: '', key: 'summary tab' };
 export function showSummary(file: SheetFile, wanted: boolean | undefined, view: View): Shown {
   const { structure, stateTab } = view;
   const nothing = { requests: [], put: [], drop: [] };
-  const text = textIn(stateTab, SUMMARY);
-  if (wanted === false) return text === null ? nothing : { ...nothing, drop: [SUMMARY] };
+  const before = textIn(stateTab, SUMMARY);
+  if (wanted === false) return before === null ? nothing : { ...nothing, drop: [SUMMARY] };
   const tab = structure.summaryTab;
-  const plan = planSummary(view);
-  const mayMake = plan.forms.length > 0 && (wanted === true || hasOnlyOurs(structure));
-  if (tab === null && (text !== null || !mayMake)) return nothing;
-  if (tab?.isProtected === true || (tab !== null && text === plan.digest)) return nothing;
-  const grid = tab ?? { sheetId: file.newId(), rowCount: HEAD_ROWS, columnCount: COLUMNS };
-  const { sheetId, rowCount, columnCount } = grid;
-  let row = HEAD_ROWS + plan.forms.length + 3;
-  const sections = plan.forms.map((form): PlacedSection => {
-    const placed = { form, section: sectionOf(sheetId, row, form), top: row };
-    row += placed.section.height;
-    return placed;
+  const { forms, isCut, digest } = planSummary(view);
+  const mayMake = forms.length > 0 && (wanted === true || hasOnlyOurs(structure));
+  if (tab === null && (before !== null || !mayMake)) return nothing;
+  if (tab?.isProtected === true || (tab !== null && before === digest)) return nothing;
+  const grid = tab ?? { sheetId: file.newId(), rowCount: 1, columnCount: COLUMNS };
+  const page = new Page();
+  for (const [row, line] of linesOf(isCut).entries()) page.put(row, 0, [line]);
+  page.put(OVERVIEW, 0, headers(OVERVIEW_HEADERS));
+  let top = OVERVIEW + 1 + forms.length + 2;
+  const sections = forms.map((form, at) => {
+    const section = putSection(page, top, form);
+    const { total, thisWeek, open } = section;
+    const cells = [total, thisWeek, open].map((each) => (each === null ? {} : formula(each)));
+    page.put(OVERVIEW + 1 + at, 0, [text(form.name.slice(0, MAX_NAME).toWellFormed()), ...cells]);
+    top = page.rows.length + 2;
+    return { form, section };
   });
-  const all = { startRow: 0, endRow: Math.max(rowCount, row), startColumn: 0 };
-  const ours = gridRange({ sheetId, ...all, endColumn: SECTION_WIDTH });
-  const ids = new Set(documentsIn(stateTab).map(({ state }) => chartId(state.formId)));
-  const before = (tab?.chartIds ?? []).filter((id) => ids.has(id));
+  const charts = new Set(documentsIn(stateTab).map(({ state }) => chartId(state.formId)));
+  const old = (tab?.chartIds ?? []).filter((id) => charts.has(id));
   return {
     requests: [
-      ...(tab === null ? newSummaryTab(file, grid, structure) : []),
-      ...growBy(sheetId, 'ROWS', row - rowCount),
-      ...growBy(sheetId, 'COLUMNS', COLUMNS - columnCount),
-      { repeatCell: { range: ours, cell: {}, fields: 'userEnteredValue,userEnteredFormat' } },
-      ...headOf(sheetId, plan),
-      ...overviewOf(sheetId, sections),
-      ...sections.flatMap(({ section }) => section.requests),
-      ...before.map((objectId) => ({ deleteEmbeddedObject: { objectId } })),
-      ...sections.flatMap((placed) => chartOf(sheetId, placed)),
+      ...(tab === null ? newPageTab(file, grid, structure, newTabFor(structure)) : []),
+      ...page.write(grid, SECTION_WIDTH, COLUMNS),
+      ...old.map((objectId) => ({ deleteEmbeddedObject: { objectId } })),
+      ...sections.flatMap(({ form, section }) => chartOf(grid.sheetId, form, section)),
     ],
-    put: [{ ...SUMMARY, text: plan.digest }],
+    put: [{ ...SUMMARY, text: digest }],
     drop: [],
   };
 }
+
+/** Columns of a new tab: charts lie on those on the right. */
+const COLUMNS = 16;
+const newTabFor = ({ forms }: Structure) =>
+  ({
+    role: 'summary',
+    title: 'Summary',
+    index: forms.size,
+    widths: [260, 100, 100, 200, 24, 110, 100, 24],
+    warning:
+      'Written by forms-mirror, and again when forms or questions change. You may move, hide and delete it.',
+  }) as const;
+
+/** The row of the table over all forms. */
+const OVERVIEW = 5;
+const OVERVIEW_HEADERS = ['Form', 'Submissions', 'This week', `Open (${OPEN_STATUSES.join(', ')})`];
+
+const linesOf = (isCut: boolean) => {
+  const faint = { textFormat: { italic: true, foregroundColorStyle: COLOURS.faint } };
+  return [
+    text('Summary', { textFormat: { bold: true, fontSize: 16 } }),
+    ...[
+      'Counted live by formulas over the forms’ tabs; submissions that are marked as removed do not count. Rename, sort and move columns there as you like.',
+      'Shown are questions whose answers repeat, because the API does not say which questions have choices. Several choices in one text count as one answer.',
+      isCut
+        ? `Shown are the first ${MAX_FORMS} forms, in the order of their tabs.`
+        : 'This tab is rewritten by forms-mirror when forms or questions change: notes here may be overwritten.',
+    ].map((line) => text(line, faint)),
+  ];
+};
 
 /** Whether people have at most one tab of their own: a new spreadsheet comes with one. */
 const hasOnlyOurs = ({ titles, forms, stateTab, mirrorTab }: Structure): boolean =>
@@ -139,103 +155,18 @@ function columnOf({ columns, marks }: FormTab, key: ColumnKey): PlacedColumn | u
   return index === undefined || metadataId === undefined ? undefined : { index, metadataId };
 }
 
-/** Rows above the sections. */
-const HEAD_ROWS = 5;
-const COLUMNS = 16;
-const WIDTHS = [260, 100, 100, 200, 24, 110, 100, 24];
-const CHART_SIZE = { widthPixels: 640, heightPixels: 380 };
-
-const newSummaryTab = (
-  file: SheetFile,
-  { sheetId, rowCount, columnCount }: Grid,
-  { titles, forms }: Structure,
-): Request[] => [
-  {
-    addSheet: {
-      properties: {
-        sheetId,
-        title: freeTabTitle('Summary', titles),
-        index: forms.size,
-        gridProperties: { rowCount, columnCount, hideGridlines: true },
-      },
-    },
-  },
-  file.markTab(sheetId, 'summary'),
-  ...WIDTHS.map((width, column) => columnWidth(sheetId, column, width)),
-  warnBeforeEdits(
-    { sheetId },
-    'Written by forms-mirror, and again when forms or questions change. You may move, hide and delete it.',
-  ),
-];
-
-function headOf(sheetId: number, { isCut }: SummaryPlan): Request[] {
-  const lines = [
-    'Summary',
-    'Counted live by formulas over the forms’ tabs; submissions that are marked as removed do not count. Rename, sort and move columns there as you like.',
-    'Shown are questions whose answers repeat, because the API does not say which questions have choices. Several choices in one text count as one answer.',
-    isCut
-      ? `Shown are the first ${MAX_FORMS} forms, in the order of their tabs.`
-      : 'This tab is rewritten by forms-mirror when forms or questions change: notes here may be overwritten.',
-  ];
-  const faint = { textFormat: { italic: true, foregroundColorStyle: COLOURS.faint } };
-  const column = { startColumn: LABEL, endColumn: LABEL + 1 };
-  return [
-    {
-      updateCells: {
-        start: { sheetId, rowIndex: 0, columnIndex: LABEL },
-        rows: lines.map((text) => ({ values: [{ userEnteredValue: { stringValue: text } }] })),
-        fields: 'userEnteredValue',
-      },
-    },
-    formatCells(
-      { sheetId, startRow: 0, endRow: 1, ...column },
-      { textFormat: { bold: true, fontSize: 16 } },
-    ),
-    formatCells({ sheetId, startRow: 1, endRow: lines.length, ...column }, faint),
-  ];
-}
-
-/** One table over all forms, before their own parts. */
-function overviewOf(sheetId: number, sections: readonly PlacedSection[]): Request[] {
-  const header = ['Form', 'Submissions', 'This week', `Open (${OPEN_STATUSES.join(', ')})`];
-  const formula = (text: string | null) => ({
-    userEnteredValue: text === null ? { stringValue: '' } : { formulaValue: `=${text}` },
-  });
-  const rows = [
-    { values: header.map((text) => ({ userEnteredValue: { stringValue: text } })) },
-    ...sections.map(({ form, section, top }) => ({
-      values: [
-        { userEnteredValue: { stringValue: form.name.slice(0, MAX_NAME).toWellFormed() } },
-        formula(totalCell(top)),
-        formula(section.weeks === undefined ? null : thisWeekCell(section.weeks)),
-        formula(section.open),
-      ],
-    })),
-  ];
-  const start = { sheetId, rowIndex: HEAD_ROWS, columnIndex: LABEL };
-  const head = { sheetId, startRow: HEAD_ROWS, endRow: HEAD_ROWS + 1 };
-  return [
-    { updateCells: { start, rows, fields: 'userEnteredValue' } },
-    formatCells({ ...head, startColumn: LABEL, endColumn: header.length }, HEADER_FORMAT),
-  ];
-}
-
-interface PlacedSection {
-  readonly form: SummaryForm;
-  readonly section: Section;
-  readonly top: number;
-}
-
-/** The ID of a form's chart, always the same. Charts of people have other IDs. */
+/** The ID of a form's chart, always the same: charts of people's have others. */
 const chartId = (formId: string): number =>
   1 + (Number.parseInt(createHash('sha256').update(formId).digest('hex').slice(0, 8), 16) >>> 2);
 
 /** The chart of a form's weeks, on the right of its part. */
-function chartOf(sheetId: number, { form, section, top }: PlacedSection): Request[] {
-  if (section.weeks === undefined) return [];
-  const spec = chartSpec(sheetId, form, section.weeks);
-  const anchorCell = { sheetId, rowIndex: top, columnIndex: CHART };
-  const position = { overlayPosition: { anchorCell, ...CHART_SIZE } };
+function chartOf(sheetId: number, form: SummaryForm, { top, weeks }: Section): Request[] {
+  if (weeks === null) return [];
+  const spec = chartSpec(sheetId, form, weeks);
+  const anchorCell = { sheetId, rowIndex: top, columnIndex: SECTION_WIDTH + 1 };
+  const position = {
+    overlayPosition: { anchorCell, widthPixels: 640, heightPixels: 380 },
+  };
   return [{ addChart: { chart: { chartId: chartId(form.formId), spec, position } } }];
 }
 
@@ -258,7 +189,7 @@ function chartSpec(
       legendPosition: 'NO_LEGEND',
       headerCount: 1,
       domains: [{ domain: column(WEEK) }],
-      series: [{ series: column(WEEK_COUNT), targetAxis: 'LEFT_AXIS' }],
+      series: [{ series: column(WEEK + 1), targetAxis: 'LEFT_AXIS' }],
     },
   };
 }

@@ -87,42 +87,5 @@ export function holds(read: ReadValue, value: SheetValue): boolean {
 }
 
 /** Sheets may turn CR LF into LF, which does not change the answer. */
-const plainLines = (text: string): string =>
+export const plainLines = (text: string): string =>
   text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;
-
-/**
- * Mixes one cell into a fingerprint of a row (53 bits in two halves). Blank cells add nothing, so that a new column
- * does not change the fingerprints of old rows.
- */
-export class Fingerprint {
-  #h1 = 0x9e3779b1 | 0;
-  #h2 = 0x85ebca6b | 0;
-
-  /** `key` names the column; call in a fixed order of columns. */
-  add(key: string, value: ReadValue | SheetValue): void {
-    if (value === undefined || value === null || value === '') return;
-    this.#mix(key);
-    this.#mix(typeof value === 'string' ? `s${plainLines(value)}` : `${typeof value}${value}`);
-  }
-
-  /** A whole number below 2^53. */
-  value(): number {
-    const h1 =
-      Math.imul(this.#h1 ^ (this.#h1 >>> 16), 2246822507) ^
-      Math.imul(this.#h2 ^ (this.#h2 >>> 13), 3266489909);
-    const h2 =
-      Math.imul(this.#h2 ^ (this.#h2 >>> 16), 2246822507) ^ Math.imul(h1 ^ (h1 >>> 13), 3266489909);
-    return 4_294_967_296 * (2_097_151 & h2) + (h1 >>> 0);
-  }
-
-  #mix(text: string): void {
-    let [h1, h2] = [this.#h1, this.#h2];
-    for (let index = 0; index < text.length; index++) {
-      const code = text.charCodeAt(index);
-      h1 = Math.imul(h1 ^ code, 2654435761);
-      h2 = Math.imul(h2 ^ code, 1597334677);
-    }
-    this.#h1 = Math.imul(h1 ^ text.length, 2246822519);
-    this.#h2 = Math.imul(h2 ^ (text.length + 1), 3266489917);
-  }
-}

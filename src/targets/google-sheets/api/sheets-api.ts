@@ -21,34 +21,23 @@ const RETRY: RetryPolicy = {
 const READ_TIMEOUT_MS = 90_000;
 const WRITE_TIMEOUT_MS = 120_000;
 
-/** Google's limits (Sheets API, "Usage limits" and "Troubleshoot API errors"). */
-const BETWEEN_REQUESTS_MS = 1_000;
-const PER_MINUTE = 60;
-const MINUTE_MS = 60_000;
-
 /**
- * Keeps the requests to one spreadsheet within Google's quota, in the order in which they come: one a second, and 60 reads and 60
- * writes a minute.
+ * Keeps the requests to one spreadsheet within Google's quota of 60 reads and 60 writes a minute, in the order in which they come:
+ * Google advises one a second (Sheets API, "Usage limits" and "Troubleshoot API errors").
  */
 export class RequestQuota {
   readonly #clock: Clock;
   #nextMs = 0;
-  readonly #starts: Record<'read' | 'write', number[]> = { read: [], write: [] };
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Waits for a place, and takes it. */
-  async take(kind: 'read' | 'write'): Promise<void> {
+  async take(): Promise<void> {
     const now = this.#clock.now();
-    const starts = this.#starts[kind];
-    // Google counts by its own minutes; any minute is safe.
-    const oldest = starts.length < PER_MINUTE ? undefined : starts[0];
-    const start = Math.max(now, this.#nextMs, oldest === undefined ? 0 : oldest + MINUTE_MS);
-    this.#nextMs = start + BETWEEN_REQUESTS_MS;
-    starts.push(start);
-    if (starts.length > PER_MINUTE) starts.shift();
+    const start = Math.max(now, this.#nextMs);
+    this.#nextMs = start + 1_000;
     if (start > now) await this.#clock.sleep(Math.ceil(start - now));
   }
 }
@@ -168,7 +157,7 @@ export class SheetsApi {
     const { spreadsheetId, email } = this;
     return withRetry(
       async () => {
-        await quota?.take(kind);
+        await quota?.take();
         try {
           return (await call({ retry: false, timeout })).data;
         } catch (error) {

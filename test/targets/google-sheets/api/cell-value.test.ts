@@ -7,7 +7,6 @@ import {
   needsPlainFormat,
   toSheetValue,
 } from '../../../../src/targets/google-sheets/api/cell-value.ts';
-import { Fingerprint } from '../../../../src/targets/google-sheets/api/cell-value.ts';
 
 describe('L10: what a cell holds', () => {
   it.each([
@@ -84,39 +83,5 @@ describe('what a cell is compared by', () => {
     expect(holds('a\rb', 'a\nb')).toBe(false);
     for (const nothing of [undefined, null, '']) expect(holds(nothing, null)).toBe(true);
     expect(holds(0, null)).toBe(false);
-  });
-});
-
-describe('a row’s fingerprint', () => {
-  const print = (...cells: [string, string | number | null][]): number => {
-    const one = new Fingerprint();
-    for (const [key, value] of cells) one.add(key, value);
-    return one.value();
-  };
-
-  it('differs by value, type, column and order', () => {
-    const prints = [
-      print(['a', 'x']),
-      print(['a', 'y']),
-      print(['b', 'x']),
-      print(['a', '1']),
-      print(['a', 1]),
-      print(['a', 'x'], ['b', 'y']),
-      print(['a', 'xb'], ['b', 'y']),
-      print(['a', 'y'], ['b', 'x']),
-    ];
-    expect(new Set(prints).size).toBe(prints.length);
-    expect(prints.every(Number.isSafeInteger)).toBe(true);
-  });
-
-  it('leaves empty cells out', () => {
-    expect(print(['a', 'x'], ['b', null], ['c', ''])).toBe(print(['a', 'x']));
-  });
-
-  it('meets no other among many', () => {
-    const prints = new Set<number>();
-    for (let index = 0; index < 200_000; index++)
-      prints.add(print(['a', `answer ${index}`], ['b', index % 7]));
-    expect(prints.size).toBe(200_000);
   });
 });

@@ -21,7 +21,7 @@ describe('Google’s request quota', () => {
           const starts: { kind: string; at: number }[] = [];
           for (const { kind, pauseMs } of calls) {
             clock.advance(pauseMs);
-            await quota.take(kind);
+            await quota.take();
             starts.push({ kind, at: clock.now() });
           }
           const gaps = starts.slice(1).map(({ at }, index) => at - (starts[index]?.at ?? 0));
