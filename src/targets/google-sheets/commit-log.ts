@@ -2,7 +2,6 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import {
   createMetadata,
   deleteMetadata,
-  hashText,
   METADATA_KEYS,
   type MetadataEntry,
 } from './api/metadata.ts';
@@ -12,12 +11,11 @@ import {
  *
  * Every write of ours is one atomic batchUpdate whose first request creates a piece of metadata with a given ID: the
  * number of the last write that the writer knows of, plus one. Google refuses an ID that exists and with it the whole
- * batch. So of two writers that build on the same state only one gets through; the other learns that it is behind
- * (fencing), and a request that was delayed on the way can never be applied after its own repetition (commit token):
- * after a timeout or a 503 the log shows whether the write was applied.
+ * batch. So of two writers that build on the same state only one gets through; the other one reads what was written (fencing), and a
+ * request that was delayed on the way can never be applied after its own repetition (commit token): after a timeout or a
+ * 503 the log shows whether the write was applied.
  *
- * An entry names who wrote, and to which form, so that a writer knows whether another one was faster. Entries are removed when
- * no request built on them can still be under way.
+ * Entries are removed when no request built on them can still be under way.
  */
 export interface CommitEntry {
   /** Counts up by one with every write. */
@@ -25,10 +23,6 @@ export interface CommitEntry {
   readonly metadataId: number;
   /** Names this one write. */
   readonly nonce: string;
-  /** The process that wrote. */
-  readonly holder: string;
-  /** {@link formTag} of the form that was written to. */
-  readonly form: string;
   readonly atMs: number;
 }
 
@@ -50,9 +44,6 @@ const MAX_REMOVED_AT_ONCE = 50;
 /** How long a log read from the sheet may be built on: less than {@link KEEP_MS} by far. */
 export const COMMIT_LOG_FRESH_MS = 120_000;
 
-/** A form's name in the commit log. */
-export const formTag = (formId: string): string => hashText(formId, 6);
-
 /** The log as the spreadsheet's own metadata shows it. `otherIds`: IDs of metadata elsewhere in it. */
 export function readCommitLog(
   metadata: readonly MetadataEntry[],
@@ -60,18 +51,9 @@ export function readCommitLog(
 ): CommitLog {
   const entries = metadata.flatMap((entry) => {
     const number = entry.id - FIRST_ID;
-    const [nonce, holder, form, at] = entry.value.split('.');
+    const [nonce = '', at] = entry.value.split('.');
     if (entry.key !== METADATA_KEYS.commit || number < 1 || at === undefined) return [];
-    return [
-      {
-        number,
-        metadataId: entry.id,
-        nonce: nonce ?? '',
-        holder: holder ?? '',
-        form: form ?? '',
-        atMs: Number.parseInt(at, 36) || 0,
-      },
-    ];
+    return [{ number, metadataId: entry.id, nonce, atMs: Number.parseInt(at, 36) || 0 }];
   });
   return {
     entries: entries.sort((a, b) => a.number - b.number),
@@ -82,16 +64,10 @@ export function readCommitLog(
 /** The number of the newest write; 0 before the first. */
 export const headOf = (log: CommitLog): number => log.entries.at(-1)?.number ?? 0;
 
-/** True when another process wrote to the form after the write number `since`. */
-export const overtaken = (log: CommitLog, since: number, form: string, holder: string): boolean =>
-  log.entries.some(
-    (entry) => entry.number > since && entry.form === form && entry.holder !== holder,
-  );
-
 /** The next write: its requests, to go first in the batch, and the log as it will be. */
 export function nextCommit(
   log: CommitLog,
-  note: Omit<CommitEntry, 'number' | 'metadataId'>,
+  note: Pick<CommitEntry, 'nonce' | 'atMs'>,
 ): { requests: sheets_v4.Schema$Request[]; log: CommitLog; entry: CommitEntry } {
   let number = headOf(log) + 1;
   while (log.usedIds.has(FIRST_ID + number)) number++;
@@ -117,10 +93,5 @@ export function nextCommit(
 const isStale = (entry: CommitEntry, place: number, nowMs: number): boolean =>
   place > KEEP_ENTRIES || (place > 1 && nowMs - entry.atMs > KEEP_MS);
 
-const valueOf = ({
-  nonce,
-  holder,
-  form,
-  atMs,
-}: Omit<CommitEntry, 'number' | 'metadataId'>): string =>
-  [nonce, holder, form, atMs.toString(36)].join('.');
+const valueOf = ({ nonce, atMs }: Pick<CommitEntry, 'nonce' | 'atMs'>): string =>
+  [nonce, atMs.toString(36)].join('.');

@@ -45,6 +45,7 @@ import {
   type Writer,
 } from './sheet-file.ts';
 import {
+  documentKey,
   entriesIn,
   type FormDocument,
   runRow,
@@ -377,7 +378,7 @@ export class SheetForm implements OpenForm {
       if (!isChanged && run === null && isSameDocument(document, this.#kept))
         return { batch: null, result: { ...result, document: this.#kept } };
       const put: StateRow[] = [
-        { kind: 'state', formId, key: '', text: JSON.stringify(document) },
+        { ...documentKey(formId), text: JSON.stringify(document) },
         ...changed.put,
         ...(run === null ? [] : [runRow(formId, run)]),
         ...(salt === null ? [{ ...SALT, text: this.#salt }] : []),

@@ -6,23 +6,18 @@ import type { ReadValue } from './api/cell-value.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
 import type { SheetsApi } from './api/sheets-api.ts';
 import { SheetsError, type SheetsFault } from './api/sheets-error.ts';
-import {
-  COMMIT_LOG_FRESH_MS,
-  type CommitLog,
-  formTag,
-  headOf,
-  nextCommit,
-  overtaken,
-} from './commit-log.ts';
+import { COMMIT_LOG_FRESH_MS, type CommitLog, headOf, nextCommit } from './commit-log.ts';
 import type { Table } from './rows.ts';
 import type { Unverified } from './sweep.ts';
 import {
   changeStateTab,
+  documentKey,
   EMPTY_STATE_TAB,
   readStateTab,
   type StateKey,
   type StateRow,
   type StateTab,
+  textIn,
 } from './state-tab.ts';
 import { type FormTab, readStructure, type Structure, type TabRole } from './structure.ts';
 
@@ -96,11 +91,11 @@ export interface Written<T> {
   readonly isAstray: boolean;
 }
 
-/** The writer, and the number of the last write that it knows. */
+/** Who writes a form, and its document as this writer knows it: every commit builds on that (L13). */
 export interface Writer {
   readonly formId: string;
   readonly slug: string;
-  since: number;
+  text: string | null;
 }
 
 const MOST_TRIES = 6;
@@ -117,8 +112,6 @@ const STATE_ROWS = 200;
 export class SheetFile {
   readonly api: SheetsApi;
   readonly clock: Clock;
-  /** Names this process. */
-  readonly holder: string;
   /** Forms that this process has open for writing. */
   readonly held = new Set<string>();
   /** Writes the tabs that show people how the mirror is, where they have to say something else. */
@@ -128,8 +121,8 @@ export class SheetFile {
   #view: View | null = null;
   #viewedAtMs = -Infinity;
 
-  constructor(api: SheetsApi, clock: Clock, holder: string, random: () => number) {
-    [this.api, this.clock, this.holder, this.#random] = [api, clock, holder, random];
+  constructor(api: SheetsApi, clock: Clock, random: () => number) {
+    [this.api, this.clock, this.#random] = [api, clock, random];
   }
 
   /** Reads the spreadsheet: its structure, and the hidden tab where another process has written since. */
@@ -191,11 +184,11 @@ export class SheetFile {
 
   /**
    * One atomic write. `plan` may read, and is asked again where the spreadsheet was rearranged or another process was faster. Rejects
-   * with TARGET_BUSY where another process has written to the form. `isHidden`: it concerns the hidden tab only, which people do not
+   * with TARGET_BUSY where another process has written the form; `writer` is null for a record of no form. `isHidden`: it concerns the hidden tab only, which people do not
    * rearrange, so that nothing is read before.
    */
   write<T>(
-    writer: Writer,
+    writer: Writer | null,
     plan: (view: View) => Promise<Plan<T>>,
     isHidden = false,
   ): Promise<Written<T>> {
@@ -205,24 +198,18 @@ export class SheetFile {
   }
 
   async #write<T>(
-    writer: Writer,
+    writer: Writer | null,
     plan: (view: View) => Promise<Plan<T>>,
     isHidden: boolean,
   ): Promise<Written<T>> {
     for (let tries = 1; ; tries++) {
       const view = await this.view(isHidden && tries === 1 ? COMMIT_LOG_FRESH_MS : -1);
-      this.#requireOwn(writer, view.structure.log);
+      requireOwn(writer, view.stateTab);
       const { batch, result } = await plan(view);
       if (batch === null) return { result, isAstray: false };
       const { requests, stateTab, place } = this.#withState(view, batch);
       const nonce = Math.floor(this.#random() * 2 ** 40).toString(36);
-      const note = {
-        nonce,
-        holder: this.holder,
-        form: formTag(writer.formId),
-        atMs: this.clock.now(),
-      };
-      const next = nextCommit(view.structure.log, note);
+      const next = nextCommit(view.structure.log, { nonce, atMs: this.clock.now() });
       const { aim } = batch;
       let isAstray = false;
       try {
@@ -239,7 +226,7 @@ export class SheetFile {
         // It went to an unknown place.
         isAstray = aim !== null;
       }
-      writer.since = next.entry.number;
+      if (writer !== null) writer.text = textIn(stateTab, documentKey(writer.formId));
       this.#view = {
         structure: { ...view.structure, log: next.log, stateTab: place },
         stateTab,
@@ -247,14 +234,6 @@ export class SheetFile {
       this.#viewedAtMs = requests.some(isStructural) ? -Infinity : this.clock.now();
       return { result, isAstray };
     }
-  }
-
-  #requireOwn({ formId, slug, since }: Writer, log: CommitLog): void {
-    if (formId === '') return;
-    // Entries are removed after a quarter of an hour: what happened since is not known then.
-    const isKnown = since === headOf(log) || log.entries.some(({ number }) => number === since);
-    if (isKnown && !overtaken(log, since, formTag(formId), this.holder)) return;
-    throw new MirrorError('TARGET_BUSY', `Another process has written form ${slug} in the sheet.`);
   }
 
   /** The requests of a plan with those for the hidden tab, which is made where it is missing. */
@@ -295,6 +274,15 @@ export class SheetFile {
   newId(): number {
     return 1 + Math.floor(this.#random() * 2_000_000_000);
   }
+}
+
+/** Rejects where another process has written the form since this one knew it. */
+function requireOwn(writer: Writer | null, stateTab: StateTab): void {
+  if (writer === null || textIn(stateTab, documentKey(writer.formId)) === writer.text) return;
+  throw new MirrorError(
+    'TARGET_BUSY',
+    `Another process has written form ${writer.slug} in the sheet.`,
+  );
 }
 
 /** What shows after a write whether it met the rows and columns that it was meant for. */

@@ -149,9 +149,12 @@ export const documentsIn = ({ rows }: StateTab): FormDocument[] =>
     kind === 'state' ? [JSON.parse(text) as FormDocument] : [],
   );
 
+/** The row of a form's document. */
+export const documentKey = (formId: string): StateKey => ({ kind: 'state', formId, key: '' });
+
 /** A form; null where the spreadsheet has none such. */
 export function documentIn(tab: StateTab, formId: string): FormDocument | null {
-  const text = textIn(tab, { kind: 'state', formId, key: '' });
+  const text = textIn(tab, documentKey(formId));
   return text === null ? null : (JSON.parse(text) as FormDocument);
 }
 

@@ -29,6 +29,7 @@ import { READ_MS, SheetFile, type View, type Writer } from './sheet-file.ts';
 import { sheetSnapshot } from './snapshot.ts';
 import {
   documentIn,
+  documentKey,
   documentsIn,
   entriesIn,
   type FormDocument,
@@ -63,8 +64,7 @@ export async function openSheetStore(
   // A stand-in counts no requests.
   const quota = rootUrl === undefined ? new RequestQuota(clock) : undefined;
   const api = new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl, random });
-  const holder = Math.floor(random() * 2 ** 40).toString(36);
-  const file = new SheetFile(api, clock, holder, random);
+  const file = new SheetFile(api, clock, random);
   const { describe } = options;
   if (describe !== undefined)
     file.show = (view) => {
@@ -240,8 +240,7 @@ class SheetStore implements Store {
   }
 
   async putRecord(key: string, value: unknown, revision: number | null): Promise<boolean> {
-    const nobody = { formId: '', slug: '', since: 0 };
-    const { result } = await this.#file.write<boolean>(nobody, async ({ stateTab }) => {
+    const { result } = await this.#file.write<boolean>(null, async ({ stateTab }) => {
       const text = textIn(stateTab, recordKey(key));
       const before = text === null ? null : (JSON.parse(text) as StoredRecord);
       if ((before?.revision ?? null) !== revision) return { batch: null, result: false };
@@ -271,7 +270,7 @@ class SheetStore implements Store {
         fields: kept?.fields ?? [],
         doubted: kept?.doubted ?? [],
       };
-      const writer = { formId: id, slug, since: headOf(view.structure.log) };
+      const writer = { formId: id, slug, text: textIn(view.stateTab, documentKey(id)) };
       let table = await this.#tableOf(view, document);
       let found = findForm(view, document, table);
       if (await this.#mendHeader(writer, found)) {

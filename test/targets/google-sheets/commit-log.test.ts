@@ -5,7 +5,6 @@ import {
   type CommitLog,
   headOf,
   nextCommit,
-  overtaken,
   readCommitLog,
 } from '../../../src/targets/google-sheets/commit-log.ts';
 import type { MetadataEntry } from '../../../src/targets/google-sheets/api/metadata.ts';
@@ -15,8 +14,6 @@ const EMPTY: CommitLog = { entries: [], usedIds: new Set() };
 type Note = Omit<CommitEntry, 'number' | 'metadataId'>;
 const note = (rest: Partial<Note> = {}): Note => ({
   nonce: 'n1',
-  holder: 'h1',
-  form: 'formA',
   atMs: 1_000_000,
   ...rest,
 });
@@ -49,16 +46,16 @@ class Metadata {
 }
 
 describe('the commit log', () => {
-  it('counts writes and records who wrote what', () => {
+  it('counts writes, and names each', () => {
     const sheet = new Metadata();
     const first = nextCommit(EMPTY, note());
     expect(sheet.apply(first.requests)).toBe(true);
-    const second = nextCommit(first.log, note({ nonce: 'n2', holder: 'h2', form: 'formB' }));
+    const second = nextCommit(first.log, note({ nonce: 'n2' }));
     expect(sheet.apply(second.requests)).toBe(true);
     expect(sheet.read().entries).toEqual([
       { ...note(), number: 1, metadataId: 1_100_000_001 },
       {
-        ...note({ nonce: 'n2', holder: 'h2', form: 'formB' }),
+        ...note({ nonce: 'n2' }),
         number: 2,
         metadataId: 1_100_000_002,
       },
@@ -82,12 +79,8 @@ describe('the commit log', () => {
   it('L13: lets one of two through that build on the same state', () => {
     const sheet = new Metadata();
     const mine = nextCommit(EMPTY, note());
-    const theirs = nextCommit(EMPTY, note({ nonce: 'n2', holder: 'h2' }));
+    const theirs = nextCommit(EMPTY, note({ nonce: 'n2' }));
     expect([sheet.apply(mine.requests), sheet.apply(theirs.requests)]).toEqual([true, false]);
-    expect(overtaken(sheet.read(), 0, 'formA', 'h2')).toBe(true);
-    expect(overtaken(sheet.read(), 0, 'formB', 'h2')).toBe(false);
-    expect(overtaken(sheet.read(), 0, 'formA', 'h1')).toBe(false);
-    expect(overtaken(sheet.read(), 1, 'formA', 'h2')).toBe(false);
   });
 
   it('never applies a delayed write after its repetition', () => {
