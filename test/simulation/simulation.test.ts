@@ -20,6 +20,7 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sqlite', 733364341],
   ['sqlite', 329302180],
   ['sheets', 970600036],
+  ['sheets', 810012],
   ['sqlite', 618478512],
   ['sqlite', 17, 'formFilter=ignored', 'itemForm=missing', 'unknownForm=404'],
 ];

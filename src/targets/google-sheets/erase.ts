@@ -7,7 +7,7 @@ import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { Known } from './commit.ts';
 import { answerOf } from './row-values.ts';
 import { survey, writeRow } from './rows.ts';
-import type { SheetFile } from './sheet-file.ts';
+import { type Aim, aimAt, type SheetFile } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -19,7 +19,10 @@ export interface PlannedErasure {
   readonly erased: number;
   /** Submissions of which no row may be left. */
   readonly gone: readonly string[];
+  readonly aim: Aim | null;
 }
+
+const NOTHING: PlannedErasure = { requests: [], after: {}, erased: 0, gone: [], aim: null };
 
 /** Plans an erasure over the latest reading of the tab. Google's version history keeps the former cells. */
 export async function planErasure(
@@ -32,7 +35,8 @@ export async function planErasure(
   const removeRows = async (ids: readonly string[]): Promise<PlannedErasure> => {
     const rows = new Map(known.rows);
     const erased = ids.filter((id) => rows.delete(id)).length;
-    return { requests: await planRemoval(file, tab, ids), after: { rows }, erased, gone: ids };
+    const requests = await planRemoval(file, tab, ids);
+    return { requests, after: { rows }, erased, gone: ids, aim: null };
   };
   const entries = new Map(known.entries);
   const atMs = file.clock.now();
@@ -45,7 +49,7 @@ export async function planErasure(
     }
     case 'remember':
       for (const id of what.ids) entries.delete(`forgotten ${digestOf(id)}`);
-      return { requests: [], after: { entries }, erased: 0, gone: [] };
+      return { ...NOTHING, after: { entries } };
     case 'purge': {
       const before = what.deletedBeforeMs ?? -Infinity;
       const isOld = (at: string | null): boolean => at !== null && Date.parse(at) < before;
@@ -81,12 +85,11 @@ async function rewrite(
   const wanted = known.fields.filter(
     ({ id, column }) => what.fieldIds.includes(id) && column !== null,
   );
-  if (tab === undefined || wanted.length === 0)
-    return { requests: [], after: {}, erased: 0, gone: [] };
+  if (tab === undefined || wanted.length === 0) return NOTHING;
   const table = await file.table(tab);
   const rows = new Map(known.rows);
   const requests: Request[] = [];
-  let erased = 0;
+  const aimed: [row: number, id: string][] = [];
   for (const [id, place] of survey(table).places) {
     const values = new Map<ColumnKey, string | number | null>();
     for (const { id: fieldId, content } of wanted) {
@@ -99,9 +102,11 @@ async function rewrite(
     requests.push(...writeRow(tab.sheetId, place, values, tab.columns));
     const row = rows.get(id);
     if (row !== undefined) rows.set(id, { ...row, print: null });
-    erased++;
+    aimed.push([place, id]);
   }
-  return { requests, after: { rows }, erased, gone: [] };
+  const nothingElse = { appended: [], isOnHeaders: false };
+  const aim = aimed.length === 0 ? null : aimAt(tab, tab.columns, tab.marks, aimed, nothingElse);
+  return { requests, after: { rows }, erased: aimed.length, gone: [], aim };
 }
 
 /** Rows go from below, so that those above stay where they were found. */

@@ -308,7 +308,8 @@ export class SheetForm implements OpenForm {
       // Nothing of a forgotten submission stays in the lists of the hidden tab, its ID included (L18).
       const doubted = known.doubted.difference(new Set(planned.gone));
       const after = { ...planned.after, state, doubted };
-      return { requests: planned.requests, after, isShown: true, result: planned };
+      const { requests, aim } = planned;
+      return { requests, aim, after, isShown: true, result: planned };
     });
     await this.#removeLeft(gone);
     if (this.#prepared.length > 0) await this.#readPrints();
