@@ -10,7 +10,6 @@ import {
   ownSheet,
   placeOf,
   refusalOf,
-  rowOf,
   same,
   span,
   type TriedSheets,
@@ -55,7 +54,6 @@ const told = ({ says, look }: Point): Point => ({
 function metadataPoints(tab: TriedTab): Point[] {
   const { api, sheetId, newId } = tab;
   const column = newId();
-  const row = newId();
   return [
     {
       says: 'A column that developer metadata marks is read by a data filter, and a mark that is not there selects nothing.',
@@ -94,40 +92,6 @@ function metadataPoints(tab: TriedTab): Point[] {
         );
         see((await placeOf(tab, column)) === 4, 'No column was inserted.');
         return undefined;
-      },
-    },
-    {
-      says: 'The metadata of a row goes along when the row is moved, and when others are inserted above it.',
-      async look() {
-        await api.update([createMetadata({ sheetId, row: 1 }, KEY, 'row', row)], []);
-        await api.update([moved(sheetId, 'ROWS', 1, 3), inserted(sheetId, 'ROWS', 0)], []);
-        see((await cells(tab, 3, 0, 12)).includes('a'), 'The row is not where it was moved to.');
-        see((await rowOf(tab, row)).includes('a'), 'It stays where the row was.');
-        return undefined;
-      },
-    },
-    {
-      says: 'Whether the metadata of a row goes along with a sort is known (the mirror works either way).',
-      async look() {
-        const range = {
-          sheetId,
-          startRowIndex: 1,
-          endRowIndex: 4,
-          startColumnIndex: 0,
-          endColumnIndex: 12,
-        };
-        await api.update(
-          [{ sortRange: { range, sortSpecs: [{ dimensionIndex: 1, sortOrder: 'ASCENDING' }] } }],
-          [],
-        );
-        // The former header is the last row now, where the marked row was.
-        const order = [];
-        for (const at of [1, 2, 3]) order.push((await cells(tab, at, 1, 1))[0] ?? '');
-        see(same(order, ['a', 'b', 'ID']), `The rows are not sorted: ${order.join(', ')}.`);
-        const after = await rowOf(tab, row);
-        if (after.includes('a')) return 'It goes along.';
-        see(after.includes('ID'), 'It is at none of the two rows.');
-        return 'It stays at its row.';
       },
     },
     {

@@ -102,12 +102,6 @@ export async function columnOf({ api }: TriedTab, metadataId: number): Promise<s
   return (found?.valueRange?.values?.[0] ?? []).map(String).filter((text) => text !== '');
 }
 
-/** The same of a row. */
-export async function rowOf({ api }: TriedTab, metadataId: number): Promise<string[]> {
-  const [found] = await api.values([{ developerMetadataLookup: { metadataId } }], 'ROWS');
-  return (found?.valueRange?.values?.[0] ?? []).map(String);
-}
-
 /** The index of the column that metadata is at. */
 export async function placeOf(tab: TriedTab, metadataId: number): Promise<number> {
   const { data = [] } = await ownSheet(tab);

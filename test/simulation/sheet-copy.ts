@@ -168,14 +168,17 @@ function readSheet({ inspect }: TestEmulator, spreadsheetId: string): Copy {
     const [formId, file, sheet] = JSON.parse(metadataValue ?? '[]') as unknown[];
     if (typeof formId !== 'string' || file !== spreadsheetId || sheet !== sheetId) continue;
     const columns = new Map<string, number>();
-    let header = 0;
     for (const { metadataKey: key, metadataValue: mark, location: place } of metadata) {
       const range = place?.dimensionRange;
       if (range?.sheetId !== sheetId) continue;
       if (key === 'fm.col') columns.set(mark ?? '', range.startIndex ?? 0);
-      if (key === 'fm.header') header = range.startIndex ?? 0;
     }
     const grid = inspect.grid(spreadsheetId, sheetId);
+    const ids = columns.get('s:id') ?? -1;
+    const header = Math.max(
+      0,
+      grid.findIndex((line) => line[ids] === 'Submission ID'),
+    );
     copy.set(
       formId,
       formIn(formId, grid.slice(header), columns, fieldIds, rejections.get(formId) ?? new Map()),

@@ -17,10 +17,9 @@ function checkPlace(edit: Edit, place: MetadataPlace): void {
   if (place.kind === 'SPREADSHEET') return;
   const sheet = edit.document.grid(place.sheetId);
   if (place.kind === 'SHEET') return;
-  const size = place.kind === 'ROW' ? sheet.rowCount : sheet.columnCount;
+  const size = sheet.columnCount;
   if (place.index < size && place.index >= 0) return;
-  const noun = place.kind === 'ROW' ? 'row' : 'column';
-  throw invalid(`DimensionRange.startIndex[${place.index}] is after last ${noun} in grid[${size}]`);
+  throw invalid(`DimensionRange.startIndex[${place.index}] is after last column in grid[${size}]`);
 }
 
 function fromResource(

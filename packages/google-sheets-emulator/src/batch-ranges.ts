@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { invalid } from './api-error.ts';
-import { Calculator } from './calculator.ts';
+import { ApiError, invalid } from './api-error.ts';
 import { EMPTY_CELL, Formula, type Cell } from './cell.ts';
 import { boundsOf } from './document.ts';
 import { guard, type Edit } from './edit.ts';
@@ -45,35 +44,11 @@ function cellsOf(sheet: Sheet, area: Area): Cell[][] {
   );
 }
 
-function pasted(old: Cell, source: Cell, pasteType: string, edit: Edit): Cell {
-  const format = source.cellStyle?.format;
-  switch (pasteType) {
-    case 'PASTE_VALUES':
-    case 'PASTE_FORMULA':
-      return { ...old, content: source.content };
-    case 'PASTE_FORMAT':
-      return {
-        ...old,
-        cellStyle: edit.cellStyles.intern({ ...old.cellStyle, ...(format && { format }) }),
-      };
-    default:
-      return source;
-  }
-}
-
 /** Writes a block of cells, repeated to fill `area`; formulas read as copies do. */
-function paste(
-  edit: Edit,
-  sheet: Sheet,
-  area: Area,
-  block: Cell[][],
-  from: Area,
-  pasteType: string,
-): void {
+function paste(edit: Edit, sheet: Sheet, area: Area, block: Cell[][], from: Area): void {
   guard(edit, sheet, area);
   const [height, width] = [block.length, block[0]?.length ?? 0];
   for (let index = area.top; index < area.bottom; index++) {
-    const before = sheet.row(index);
     sheet.editRow(index, (row) => {
       for (let column = area.left; column < area.right; column++) {
         const [y, x] = [(index - area.top) % height, (column - area.left) % width];
@@ -82,41 +57,26 @@ function paste(
           source.content instanceof Formula
             ? copyFormula(source.content, index - from.top - y, column - from.left - x)
             : source.content;
-        const old = before === undefined ? EMPTY_CELL : sheet.cell(index, column);
-        row.cell(column, pasted(old, { ...source, content }, pasteType, edit));
+        row.cell(column, { ...source, content });
         if (content instanceof Formula) sheet.mayHoldFormulas = true;
       }
     });
   }
 }
 
-/** PASTE_VALUES pastes results, not formulas. */
-function withResults(edit: Edit, sheet: Sheet, area: Area, block: Cell[][]): Cell[][] {
-  const calculator = new Calculator(edit.document, edit.nowMs);
-  return block.map((row, y) =>
-    row.map((cell, x) => {
-      if (!(cell.content instanceof Formula)) return cell;
-      const value = calculator.value(sheet, area.top + y, area.left + x);
-      return { ...cell, content: typeof value === 'object' ? null : value };
-    }),
-  );
-}
-
 /** copyPaste: a destination larger than the source is filled with copies. */
 export function copyPaste(edit: Edit, request: sheets_v4.Schema$CopyPasteRequest): undefined {
+  if ((request.pasteType ?? 'PASTE_NORMAL') !== 'PASTE_NORMAL') {
+    const message = 'The Google Sheets emulator only pastes everything.';
+    throw new ApiError('UNIMPLEMENTED', message);
+  }
   const { sheet, area } = located(edit, request.source);
-  const target = located(edit, request.destination);
-  const pasteType = request.pasteType ?? 'PASTE_NORMAL';
-  const cells = cellsOf(sheet, area);
-  const block = pasteType === 'PASTE_VALUES' ? withResults(edit, sheet, area, cells) : cells;
-  const { sheet: onto, area: to } = target;
-  const height = area.bottom - area.top;
-  const width = area.right - area.left;
+  const { sheet: onto, area: to } = located(edit, request.destination);
   const fill: Area = {
     ...to,
-    bottom: Math.min(onto.rowCount, Math.max(to.bottom, to.top + height)),
-    right: Math.min(onto.columnCount, Math.max(to.right, to.left + width)),
+    bottom: Math.min(onto.rowCount, Math.max(to.bottom, to.top + area.bottom - area.top)),
+    right: Math.min(onto.columnCount, Math.max(to.right, to.left + area.right - area.left)),
   };
-  paste(edit, onto, fill, block, area, pasteType);
+  paste(edit, onto, fill, cellsOf(sheet, area), area);
   return undefined;
 }

@@ -18,8 +18,6 @@ export interface Edit {
   readonly cellStyles: CellStylePool;
   /** A fresh ID for a sheet, a protection, a piece of metadata, … */
   readonly nextId: () => number;
-  /** Whether developer metadata of a row goes along when its cells are sorted; Google documents nothing. */
-  readonly rowMetadataFollowsSort: boolean;
 }
 
 /** Throws Google's 400 when a hard protection keeps the caller out of the area. */

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { answer, htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
 import { Accounts } from './accounts.ts';
 import { ApiService, type ApiRequest } from './api-service.ts';
-import type { CoveredCells } from './merged-cells.ts';
 import { RequestLog } from './request-log.ts';
 import { SpreadsheetFiles, type SpreadsheetOptions } from './spreadsheet-files.ts';
 import { tokenReply } from './token-endpoint.ts';
@@ -16,10 +15,6 @@ export interface SheetsEmulatorOptions {
   readonly host?: string;
   /** Only its `now()` is used: for expiry, NOW() and the log. */
   readonly clock?: { now(): number };
-  /** Whether developer metadata of rows goes along with a sort. Google documents nothing; false by default. */
-  readonly rowMetadataFollowsSort?: boolean;
-  /** The fate of values that are written under merged cells. Google documents nothing; `kept` by default. */
-  readonly coveredCells?: CoveredCells;
 }
 
 /** A running emulator. */
@@ -41,10 +36,7 @@ export async function startSheetsEmulator(
 ): Promise<SheetsEmulator> {
   const clock = options.clock ?? { now: () => Date.now() };
   const now = (): number => clock.now();
-  const files = new SpreadsheetFiles(now, {
-    rowMetadataFollowsSort: options.rowMetadataFollowsSort ?? false,
-    coveredCells: options.coveredCells ?? 'kept',
-  });
+  const files = new SpreadsheetFiles(now);
   const accounts = new Accounts();
   const log = new RequestLog();
   const service = new ApiService({ files, accounts, log, now });

@@ -34,9 +34,7 @@ function dimensions(
 ): sheets_v4.Schema$DimensionProperties[] {
   const rows = dimension === 'ROWS';
   const byIndex = Map.groupBy(
-    metadata.filter(
-      ({ place }) => place.kind === (rows ? 'ROW' : 'COLUMN') && place.sheetId === sheet.id,
-    ),
+    metadata.filter(({ place }) => !rows && place.kind === 'COLUMN' && place.sheetId === sheet.id),
     ({ place }) => ('index' in place ? place.index : -1),
   );
   return Array.from({ length: end - start }, (_, offset) => {

@@ -6,7 +6,7 @@ import type { Remap } from './remap.ts';
 export type MetadataPlace =
   | { readonly kind: 'SPREADSHEET' }
   | { readonly kind: 'SHEET'; readonly sheetId: number }
-  | { readonly kind: 'ROW' | 'COLUMN'; readonly sheetId: number; readonly index: number };
+  | { readonly kind: 'COLUMN'; readonly sheetId: number; readonly index: number };
 
 /** One piece of developer metadata. `project` is the Cloud project that made it: the only one to see it when PROJECT. */
 export interface Metadata {
@@ -40,12 +40,11 @@ export function metadataResource(metadata: Metadata): sheets_v4.Schema$Developer
 function locationResource(place: MetadataPlace): sheets_v4.Schema$DeveloperMetadataLocation {
   if (place.kind === 'SPREADSHEET') return { locationType: place.kind, spreadsheet: true };
   if (place.kind === 'SHEET') return { locationType: place.kind, sheetId: place.sheetId };
-  const dimension = place.kind === 'ROW' ? 'ROWS' : 'COLUMNS';
   return {
     locationType: place.kind,
     dimensionRange: {
       ...(place.sheetId !== 0 && { sheetId: place.sheetId }),
-      dimension,
+      dimension: 'COLUMNS',
       startIndex: place.index,
       endIndex: place.index + 1,
     },
@@ -64,8 +63,11 @@ export function placeOf(
         'DeveloperMetadata locations on a dimension must specify exactly one row or column.',
       );
     }
-    const kind = range.dimension === 'ROWS' ? 'ROW' : 'COLUMN';
-    return { kind, sheetId: range.sheetId ?? 0, index: start };
+    if (range.dimension === 'ROWS') {
+      const message = 'The Google Sheets emulator keeps no developer metadata of rows.';
+      throw new ApiError('UNIMPLEMENTED', message);
+    }
+    return { kind: 'COLUMN', sheetId: range.sheetId ?? 0, index: start };
   }
   if (location?.sheetId !== undefined && location.sheetId !== null) {
     return { kind: 'SHEET', sheetId: location.sheetId };
@@ -81,10 +83,10 @@ export function remapMetadata(
   dimension: 'ROWS' | 'COLUMNS',
   remap: Remap,
 ): Metadata[] {
-  const kind = dimension === 'ROWS' ? 'ROW' : 'COLUMN';
+  if (dimension === 'ROWS') return [...list];
   return list.flatMap((metadata) => {
     const { place } = metadata;
-    if (place.kind !== kind || place.sheetId !== sheetId) return [metadata];
+    if (place.kind !== 'COLUMN' || place.sheetId !== sheetId) return [metadata];
     const index = remap.index(place.index);
     return index === undefined ? [] : [{ ...metadata, place: { ...place, index } }];
   });

@@ -21,11 +21,7 @@ function regionOf(
   if (place.kind === 'SPREADSHEET') return undefined;
   const sheet = document.grid(place.sheetId);
   if (place.kind === 'SHEET') return { sheet, area: sheet.area };
-  const [start, end] = [place.index, place.index + 1];
-  const area =
-    place.kind === 'ROW'
-      ? { ...sheet.area, top: start, bottom: end }
-      : { ...sheet.area, left: start, right: end };
+  const area = { ...sheet.area, left: place.index, right: place.index + 1 };
   return { sheet, area };
 }
 

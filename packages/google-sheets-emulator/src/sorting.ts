@@ -99,8 +99,7 @@ function visibleRows(sheet: Sheet, area: Area): number[] {
 
 /**
  * Sorts the rows of an area: contents, formats and notes move; heights, hidden rows and cells beside the area stay (so
- * Sheets was seen to do it: the rows that are shown are sorted into the places that are left). Whether developer
- * metadata of a row goes along is not documented: see {@link Edit.rowMetadataFollowsSort}. Throws Google's texts for
+ * Sheets was seen to do it: the rows that are shown are sorted into the places that are left). Throws Google's texts for
  * protected cells and vertical merges.
  */
 export function sortArea(
@@ -121,7 +120,6 @@ export function sortArea(
     return from === to ? [] : [{ from, to, source: sheet.row(from), target: sheet.row(to) }];
   });
   for (const move of moves) putRow(sheet, used, move);
-  if (edit.rowMetadataFollowsSort) followSort(edit, sheet, moves);
 }
 
 interface Move {
@@ -153,14 +151,4 @@ function widthOf(row: ReturnType<Sheet['row']>): number {
   if (row === undefined) return 0;
   const noted = row.notes === undefined ? 0 : Math.max(...row.notes.keys()) + 1;
   return Math.max(row.cells.length, row.style.cellStyles.length, noted);
-}
-
-function followSort(edit: Edit, sheet: Sheet, moves: readonly Move[]): void {
-  const target = new Map(moves.map(({ from, to }) => [from, to]));
-  edit.document.metadata = edit.document.metadata.map((metadata) => {
-    const { place } = metadata;
-    if (place.kind !== 'ROW' || place.sheetId !== sheet.id) return metadata;
-    const index = target.get(place.index) ?? place.index;
-    return Object.assign({}, metadata, { place: { ...place, index } });
-  });
 }

@@ -1,4 +1,3 @@
-import { type CoveredCells, dropCovered } from './merged-cells.ts';
 import { callerDenied, entityNotFound, ApiError } from './api-error.ts';
 import type { Account } from './accounts.ts';
 import { Document } from './document.ts';
@@ -41,23 +40,15 @@ export interface SpreadsheetFile {
 /** The owner of files that name none. */
 const DEFAULT_OWNER = 'owner@example.com';
 
-/** How the emulator behaves where Google documents nothing. */
-interface UndocumentedBehaviour {
-  readonly rowMetadataFollowsSort: boolean;
-  readonly coveredCells: CoveredCells;
-}
-
 /** All files of the emulator. */
 export class SpreadsheetFiles {
   readonly #files = new Map<string, SpreadsheetFile>();
   readonly #cellStyles = new CellStylePool();
   readonly #now: () => number;
-  readonly #undocumented: UndocumentedBehaviour;
   #lastId = 0;
 
-  constructor(now: () => number, undocumented: UndocumentedBehaviour) {
+  constructor(now: () => number) {
     this.#now = now;
-    this.#undocumented = undocumented;
   }
 
   /** A new file with one tab. IDs are as long as Google's and the same in every run. */
@@ -126,11 +117,9 @@ export class SpreadsheetFiles {
       nowMs: this.#now(),
       cellStyles: this.#cellStyles,
       nextId: () => this.nextId(),
-      rowMetadataFollowsSort: this.#undocumented.rowMetadataFollowsSort,
     };
     const result = action(edit);
     settleTables(document.sheets);
-    if (this.#undocumented.coveredCells === 'dropped') dropCovered(document);
     file.document = document;
     file.revision++;
     return result;

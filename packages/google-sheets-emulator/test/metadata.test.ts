@@ -13,10 +13,6 @@ type Metadata = sheets_v4.Schema$DeveloperMetadata;
 const column = (index: number): sheets_v4.Schema$DeveloperMetadataLocation => ({
   dimensionRange: { sheetId: 0, dimension: 'COLUMNS', startIndex: index, endIndex: index + 1 },
 });
-const row = (index: number): sheets_v4.Schema$DeveloperMetadataLocation => ({
-  dimensionRange: { sheetId: 0, dimension: 'ROWS', startIndex: index, endIndex: index + 1 },
-});
-
 const create = (developerMetadata: Metadata): sheets_v4.Schema$Request => ({
   createDeveloperMetadata: { developerMetadata: { visibility: 'DOCUMENT', ...developerMetadata } },
 });
@@ -25,7 +21,6 @@ const places = [
   create({ metadataId: 1, metadataKey: 'a', metadataValue: 'x', location: { spreadsheet: true } }),
   create({ metadataId: 2, metadataKey: 'a', metadataValue: 'y', location: { sheetId: 0 } }),
   create({ metadataId: 3, metadataKey: 'b', metadataValue: 'x', location: column(1) }),
-  create({ metadataId: 4, metadataKey: 'b', metadataValue: 'z', location: row(2) }),
 ];
 
 describe('developer metadata', () => {
@@ -47,12 +42,12 @@ describe('developer metadata', () => {
     });
   });
 
-  it('shows in spreadsheets.get on the spreadsheet, the tab, and the row or column', async () => {
+  it('shows in spreadsheets.get on the spreadsheet, the tab, and the column', async () => {
     await bench.batch(...places);
     const { data } = await bench.api.spreadsheets.get({
       spreadsheetId: bench.id,
       fields:
-        'developerMetadata.metadataId,sheets(developerMetadata.metadataId,data(columnMetadata.developerMetadata.metadataId,rowMetadata.developerMetadata.metadataId))',
+        'developerMetadata.metadataId,sheets(developerMetadata.metadataId,data(columnMetadata.developerMetadata.metadataId))',
     });
     const grid = data.sheets?.[0]?.data?.[0];
     expect(data.developerMetadata).toEqual([{ metadataId: 1 }]);
@@ -61,7 +56,6 @@ describe('developer metadata', () => {
       {},
       { developerMetadata: [{ metadataId: 3 }] },
     ]);
-    expect(grid?.rowMetadata?.[2]).toEqual({ developerMetadata: [{ metadataId: 4 }] });
   });
 
   it('with an ID that exists fails the whole batch: a lock that two writers can fight for', async () => {
@@ -115,13 +109,13 @@ describe('developer metadata', () => {
     expect(await refused).toMatchObject({ code: 501 });
   });
 
-  it('has room for 30,000 characters on the spreadsheet and on each tab with its rows and columns', async () => {
+  it('has room for 30,000 characters on the spreadsheet and on each tab with its columns', async () => {
     const fill = (length: number, location: sheets_v4.Schema$DeveloperMetadataLocation) =>
       bench.batch(create({ metadataKey: 'k', metadataValue: 'v'.repeat(length - 1), location }));
     await fill(30_000, { spreadsheet: true });
     await fill(20_000, { sheetId: 0 });
     await fill(5_000, column(0));
-    await fill(5_000, row(0));
+    await fill(5_000, column(2));
     const error = await refusal(fill(2, column(1)));
     expect(error.message).toContain('limit of 30000 characters');
     await bench.batch({ addSheet: { properties: { sheetId: 2, title: 'b' } } });

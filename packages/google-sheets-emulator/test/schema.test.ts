@@ -77,7 +77,6 @@ const RICH_CELL: sheets_v4.Schema$CellData = {
 /** Something of everything that a spreadsheet can hold here. */
 const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
   tag({ dimensionRange: FIRST_COLUMN }, { metadataId: 5 }),
-  tag({ dimensionRange: { dimension: 'ROWS', startIndex: 0, endIndex: 1 } }),
   tag({ sheetId: 0 }),
   tag({ spreadsheet: true }),
   { addProtectedRange: { protectedRange: { range: RANGE, warningOnly: true } } },

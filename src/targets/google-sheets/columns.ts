@@ -208,7 +208,6 @@ function newTab(
     ),
     ...colorRules(sheetId, columns),
     createMetadata({ sheetId }, METADATA_KEYS.form, mark),
-    createMetadata({ sheetId, row: 0 }, METADATA_KEYS.header, '1'),
     ...keys.map((key, at) => markColumn(sheetId, at, key)),
     ...headerNotes(sheetId, columns, timeZone),
   ];

@@ -60,8 +60,11 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
     const { state, fields, notices } = document;
     const { formId } = state;
     const entries = [...entriesIn(stateTab, formId).values()];
+    const runs = runsIn(stateTab, formId);
+    const { health, asOfMs } = describe(document, runs, recordOf, file.clock.now());
     return {
-      ...describe(document, runsIn(stateTab, formId), recordOf, file.clock.now()),
+      health,
+      asOfMs,
       state,
       fields,
       notices,

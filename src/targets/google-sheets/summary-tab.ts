@@ -155,7 +155,7 @@ function columnOf({ columns, marks }: FormTab, key: ColumnKey): PlacedColumn | u
   return index === undefined || metadataId === undefined ? undefined : { index, metadataId };
 }
 
-/** The ID of a form's chart, always the same: charts of people's have others. */
+/** The ID of a form's chart, always the same. Charts of people have other IDs. */
 const chartId = (formId: string): number =>
   1 + (Number.parseInt(createHash('sha256').update(formId).digest('hex').slice(0, 8), 16) >>> 2);
 

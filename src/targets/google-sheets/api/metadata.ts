@@ -9,8 +9,6 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 export const METADATA_KEYS = {
   /** On a form's tab: the form. */
   form: 'fm.form',
-  /** On a form's header row. */
-  header: 'fm.header',
   /** On a column: its {@link ColumnKey}. */
   column: 'fm.col',
   /** On a tab of our own: its role. */
@@ -40,7 +38,6 @@ export interface MetadataEntry {
 export type MetadataPlace =
   | { readonly spreadsheet: true }
   | { readonly sheetId: number }
-  | { readonly sheetId: number; readonly row: number }
   | { readonly sheetId: number; readonly column: number };
 
 /** The readable entries of a list as the API gives it. */
@@ -76,18 +73,11 @@ export function createMetadata(
 
 function locationOf(place: MetadataPlace): sheets_v4.Schema$DeveloperMetadataLocation {
   if ('spreadsheet' in place) return { spreadsheet: true };
-  if ('row' in place) return dimension(place.sheetId, 'ROWS', place.row);
-  if ('column' in place) return dimension(place.sheetId, 'COLUMNS', place.column);
-  return { sheetId: place.sheetId };
+  const { sheetId } = place;
+  if (!('column' in place)) return { sheetId };
+  const [startIndex, endIndex] = [place.column, place.column + 1];
+  return { dimensionRange: { sheetId, dimension: 'COLUMNS', startIndex, endIndex } };
 }
-
-const dimension = (
-  sheetId: number,
-  name: 'ROWS' | 'COLUMNS',
-  index: number,
-): sheets_v4.Schema$DeveloperMetadataLocation => ({
-  dimensionRange: { sheetId, dimension: name, startIndex: index, endIndex: index + 1 },
-});
 
 /** A request that removes a piece of metadata. */
 export const deleteMetadata = (id: number): sheets_v4.Schema$Request => ({
