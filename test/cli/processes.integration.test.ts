@@ -42,7 +42,7 @@ describe.concurrent('demo', () => {
 
   it('finishes and exits 0 on Ctrl-C', async ({ onTestFinished }) => {
     const demo = startDemo(onTestFinished, '--keep-running', '--submissions', '100');
-    await demo.shows(/What arrives in the table/);
+    await demo.shows(/These runs copy the changes/);
     expect(await demo.end('SIGINT')).toEqual(DONE);
     expect(demo.stdout).toContain('all the same');
   });
