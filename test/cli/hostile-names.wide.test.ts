@@ -119,8 +119,7 @@ describe('names that would harm a reader', () => {
       'cli.ts',
       'cli/terminal.ts',
     ]);
-    expect(holding(/\.barStream\b/)).toEqual(['cli/progress.ts']);
-    expect(holding(/\.question\((?!printable\()(?!preview\))/)).toEqual([]);
+    expect(holding(/\.question\((?!printable\()/)).toEqual([]);
     expect(holding(/\.writeStyled\(/)).toEqual(['cli/open-app.ts']);
     expect(holding(/--(form|target)[ =]['"]?\$\{|TARGET_\w+=['"]?\$\{/)).toEqual([]);
   });
@@ -135,7 +134,7 @@ describe('names that would harm a reader', () => {
     }
   }, 120_000);
 
-  it('on a terminal they are only our own colours and bars', async () => {
+  it('on a terminal they are only our own colours', async () => {
     for (let first = 0; first < HARM.length; first += 4) {
       const lines = await everyOutput(
         await place((at) => HARM[(first + at) % HARM.length] ?? ''),
@@ -144,11 +143,9 @@ describe('names that would harm a reader', () => {
       const [, ...styled] = lines.join('\n').split('\u001B');
       expect(styled.length).toBeGreaterThan(0);
       for (const text of styled) {
-        // A bar moves the cursor (a row up, a column, the rest of a line); nothing else does, and no name does.
-        const own = /^\[(?:\d*[AGKJm]|\?(?:25|7)[hl])(?!EVIL)/;
+        const own = /^\[\d*m(?!EVIL)/;
         expect(text).toMatch(own);
-        for (const line of text.replace(own, '').split(/[\n\r]/))
-          expect(line).not.toMatch(CONTROLS);
+        for (const line of text.replace(own, '').split('\n')) expect(line).not.toMatch(CONTROLS);
       }
     }
   }, 120_000);
