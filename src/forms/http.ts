@@ -138,7 +138,7 @@ export class FormsHttp implements AsyncDisposable {
     });
   }
 
-  /** Sends until a response is 2xx, whatever its body. */
+  /** Sends until a response is 2xx, with any body. */
   async done(request: FormsRequest, call: CallOptions): Promise<void> {
     return this.#call(request, call, () => {});
   }

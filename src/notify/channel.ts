@@ -52,7 +52,7 @@ const POLICY: RetryPolicy = {
   maxDelayMs: 60_000,
   maxServerDelayMs: 120_000,
 };
-/** The rest before a message is tried again, which is longer for one that was refused. */
+/** The rest before a message is tried again; a refused message rests longer. */
 const REST_MS = 5 * 60_000;
 const REFUSED_REST_MS = 10 * 60_000;
 /** How long a stop waits for the message in progress. */

@@ -5,7 +5,7 @@ import { Incomplete } from './work.ts';
 import type { Span } from './source.ts';
 import { accountedIn, type SyncOptions, type Work } from './work.ts';
 
-/** Up to so many deletions at once never wait for a person: a small form may well lose half of its rows. */
+/** Up to this many deletions at once never wait for a person: a small form may well lose half of its rows. */
 const FEW_DELETIONS = 20;
 
 /**
@@ -21,13 +21,14 @@ export async function settleAbsent(
   const { form, sink, clock } = work;
   await sink.flush();
   const { held, undecided, forgotten } = form.state.tally;
-  // Every shown submission is accounted for; if the numbers are equal, there are no others.
+  // Every shown submission is accounted for. If the numbers are equal, the target has no other row.
   if (held + undecided + forgotten === 0 && (await accountedIn(form, query)) === keys.size) return;
   const absent: StoredRow[] = [];
   for await (const rows of form.rows(query)) absent.push(...rows.filter(({ id }) => !keys.has(id)));
   await dropListed(work, query, keys);
   if (absent.length === 0) return;
-  // What a list of one status does not show may have another status now: it is asked for in any case.
+  // A submission that is missing from a list of one status may have another status now, so it is asked for by its ID in
+  // any case.
   if (query.status === undefined) {
     const listed = await listedMissing(work);
     const fresh = absent.filter(({ id }) => !listed.has(id));
@@ -56,8 +57,8 @@ export const deletionLimit = (
   Math.max(FEW_DELETIONS, maxDeleteFraction * (liveRows(tally) + recentlyDeleted), acceptDeletes);
 
 /**
- * Whether more rows are gone than {@link deletionLimit} (L8): the guard adds up over ranges and runs, and looks at once at how many the
- * whole form is short. `more`: rows that are gone in addition to those that are known to be.
+ * Whether more rows are gone than {@link deletionLimit} allows (L8). The guard adds up over ranges and runs, and
+ * compares the size of the whole form from the start. `more`: rows that are gone in addition to the known ones.
  */
 export function isOverLimit({ form, options, shortBy }: Work, more = 0): boolean {
   const { tally, recentlyDeleted } = form.state;

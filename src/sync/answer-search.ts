@@ -6,13 +6,13 @@ import { Source } from './source.ts';
 /** No number in a response decides how many pages are asked for. */
 const MOST_KNOWN = 1_000_000;
 
-/** Pages read of a form: all of up to 2,000 submissions; of a larger form a sample over its whole life. */
+/** The pages to read of a form: all of up to 2,000 submissions; of a larger form a sample over its whole life. */
 const MOST_PAGES = 20;
 
 /**
- * Which of these fields old answers still carry, although no form shows them any more. A field is wanted as its ID, in
- * any form, or as `<form ID>:<field ID>`. Reads each form's newest and
- * oldest pages and others evenly between them, until all are found. Rejects as the client does.
+ * The fields that old answers still have, although no form shows them. A field is given as its ID, in any form, or
+ * as `<form ID>:<field ID>`. Reads each form's newest and oldest pages and others evenly between them, until all are
+ * found. Rejects as the client does.
  */
 export async function fieldsInAnswers(
   client: FormsClient,

@@ -7,13 +7,13 @@ import type { ListQuery, Source } from './source.ts';
 
 const SECOND_MS = 1_000;
 
-/** How many submissions the source has of each documented status. Numbers only: a job carries them. */
+/** The number of submissions at the source in each documented status. Numbers only, because a job contains them. */
 export interface Counts {
   /** Our clock just before they were asked for (milliseconds). */
   readonly askedAtMs: number;
   /**
-   * By the source's clock, which shows whole seconds: they include every submission created before. Null where the source gives no
-   * time.
+   * The time on the source's clock, in whole seconds: the counts include every submission created before. Null if
+   * the source gives no time.
    */
   readonly beganMs: number | null;
   /** They include no submission created from then on. Null where the source gives no time. */
@@ -49,18 +49,18 @@ export const uncounted = (nowMs: number): Counts => ({
   statuses: null,
 });
 
-/** Whether `status` was not looked at: each count is of all there are, so that they add up to far more than `total`. */
+/** Whether the source ignores `status`: each count is then the total, so that they add up to far more than `total`. */
 export function areIgnored({ statuses }: Counts, total: number): boolean {
   if (statuses === null) return true;
   const counts = Object.values(statuses);
   return Math.min(...counts) > 0 && sumOf(counts) >= 2 * total;
 }
 
-/** Notes what a reading shows that came or changed after the counts were asked, before it is stored. */
+/** Notes submissions in a reading that came or changed after the counts, before they are stored. */
 export class SinceCounts {
   /** By status, newcomers that the counts cannot have: they came after them. */
   readonly late = new Map<string, number>();
-  /** A stored submission may be newer than the counts: it changed, or it came while they were asked for. */
+  /** A stored submission may be newer than the counts: it changed or arrived while they were asked for. */
   hasChanged = false;
   readonly #form: OpenForm;
   readonly #counts: Counts;

@@ -20,7 +20,7 @@ export interface ForeseenChange {
   readonly columns: readonly { readonly column: string; readonly field: string | null }[];
 }
 
-/** What a run would change: compares everything, and writes nothing. Rejects as source and target do. */
+/** Predicts the changes of a run: compares everything, and writes nothing. Rejects as source and target do. */
 export async function dryRun(
   mirroring: Mirroring,
   { id }: FormIdentity,

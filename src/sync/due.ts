@@ -20,7 +20,7 @@ import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
 import { type Page, WHOLE } from './source.ts';
 import type { Work } from './work.ts';
 
-/** A form of up to so many submissions is one range; a larger one is cut into ranges of about so many. */
+/** A form of up to `MOST_OF_ONE` submissions is one range; a larger one is divided into ranges of about `RANGE`. */
 const [MOST_OF_ONE, RANGE] = [40_000, 20_000];
 const DAY_MS = 86_400_000;
 
@@ -32,13 +32,13 @@ export function flagDue(
   if (options.isFull) return flagAll(state);
   const { compareEveryMs } = options;
   const flagged = compareEveryMs === null ? state : flagOld(state, compareEveryMs, clock.now());
-  // A reading that lies in the future was named by a clock that was wrong: it says nothing.
+  // A reading in the future got its time from a wrong clock, so it proves nothing.
   return flagged.ranges.some(({ readAtMs }) => readAtMs !== null && readAtMs > clock.now() + DAY_MS)
     ? flagAll(flagged)
     : flagged;
 }
 
-/** One response that shows all of a form is a snapshot: it proves everything. True where it was one. */
+/** One response that shows the whole form is a snapshot, and proves everything. True if it was one. */
 export async function takeSnapshot(work: Work, page: Page, atMs: number): Promise<boolean> {
   const sweep = new Sweep();
   sweep.add(shownOf(page, WHOLE));
@@ -144,8 +144,8 @@ async function readLast(work: Work): Promise<void> {
 const storedOf = ({ readAtMs }: Range): Stored => (readAtMs === null ? 'some' : 'all');
 
 /**
- * Cuts the form into ranges where it has none that can be read unchanged; the last cut is just after the newest submission, so
- * that newcomers move no range. False where nothing has a date to cut by.
+ * Divides the form into ranges if it has none that can be read unchanged. The last cut is just after the newest
+ * submission, so that new submissions move no range. False if no submission has a date.
  */
 async function cutDue(work: Work, first: Page): Promise<boolean> {
   const { form, sink } = work;
@@ -174,7 +174,7 @@ async function cutDue(work: Work, first: Page): Promise<boolean> {
   return true;
 }
 
-/** Cuts at midnights: by the rows that are there, or in a first copy by the dates on the pages at those ranks. */
+/** Cuts at midnight, by the stored rows, or in a first copy by the dates on the pages at these ranks. */
 async function plannedCuts(work: Work, first: Page, endMs: number): Promise<number[]> {
   const { form, source, profile } = work;
   const rows = liveRows(form.state.tally);

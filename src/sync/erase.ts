@@ -18,7 +18,7 @@ import {
 import { noteWriteBack } from './records.ts';
 
 /*
- * What a person asked to be erased leaves rows, history, lists and files, and stays away (L18).
+ * An erasure on request: the submission leaves rows, history, lists and files, and stays away (L18).
  */
 
 /** A target, and whether the settings have it mirror a form. */
@@ -40,7 +40,10 @@ export interface FoundForms {
   readonly unknown: readonly string[];
 }
 
-/** What a target holds of submissions, or has removed of them. Counts. Versions are removed with their rows and not counted. */
+/**
+ * The traces of submissions in a target, present or removed, as counts. Versions are removed with their rows and not
+ * counted.
+ */
 export interface Traces {
   readonly rows: number;
   /** Listed as rejected, held or undecided. */
@@ -63,8 +66,9 @@ export interface ErasureReport extends Traces {
 }
 
 /**
- * Finds the forms of submissions: the one that the source says, and every other one in which a target holds, lists or has
- * forgotten them, as a submission may have been moved. Neither a source nor a target that does not answer stops the search.
+ * Finds the forms of submissions: the one that the source names, and every other one that has, lists or has
+ * forgotten them in a target, because a submission may have been moved. A source or target that does not answer does
+ * not stop the search.
  */
 export async function findForms(
   { client, targets }: { client: FormsClient | undefined; targets: readonly EraseTarget[] },
@@ -126,8 +130,8 @@ export interface ErasureOptions extends Waiting {
 }
 
 /**
- * Forgets submissions in every target that mirrors their form, or holds it: their data is removed, and they stay away
- * while the source still has them. A target that fails delays no other (L12); every step may be repeated.
+ * Forgets submissions in every target that mirrors or has their form: their data is removed, and they stay away
+ * while the source still has them. If a target fails, the others continue (L12). Every step may be repeated.
  */
 export const forget = (
   targets: readonly EraseTarget[],

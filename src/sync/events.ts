@@ -13,7 +13,7 @@ export interface RunSubject {
   readonly isFull: boolean;
 }
 
-/** What logs, metrics, progress bars and the demo subscribe to, of this process only. Never carries an answer (L11). */
+/** The events for logs, metrics, progress and the demo, in this process only. They contain no answer (L11). */
 export interface SyncEvents {
   'run.started': RunSubject;
   /** Submissions seen since the run began, and how many there are. */

@@ -100,7 +100,7 @@ export async function explainSubmission(
   };
 }
 
-/** The form of the submission: as the source says, otherwise of what a target holds of it, or has forgotten. */
+/** The form of the submission: as the source names it, otherwise from the records of a target. */
 async function formOf(
   client: FormsClient,
   targets: readonly ExplainTarget[],

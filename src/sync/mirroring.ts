@@ -99,7 +99,7 @@ export async function openForWriting(
   }
 }
 
-/** Records that the form has left the source: its rows stay. False where the target does not hold it. */
+/** Records that the form is gone at the source: its rows stay. False if the target does not have it. */
 export async function noteGone(
   { store, clock }: Pick<Mirroring, 'store' | 'clock'>,
   identity: FormIdentity,

@@ -22,7 +22,7 @@ export interface Place {
   readonly read: (span: Span) => Promise<void>;
 }
 
-/** Finds by date what differs, and reads it. `count`: how many the source has within the span. */
+/** Finds differences by date, and reads them. `count`: the number at the source within the span. */
 export async function narrow(place: Place, span: Span, count: number, halved = 0): Promise<void> {
   const stored = await accountedIn(place, span);
   if (stored === count) return;

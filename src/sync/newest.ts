@@ -12,7 +12,7 @@ export interface Newest {
   readonly since: Pick<SinceCounts, 'late' | 'hasChanged'>;
 }
 
-/** The newest range overlaps with the one read before: clocks and commits of a source are not exact. */
+/** The newest range overlaps with the one read before, because clocks and commits of a source are not exact. */
 const OVERLAP_MS = 5 * 60_000;
 const MOST_TRIES = 3;
 
@@ -40,7 +40,7 @@ export async function readNewest(work: Work, counts: Counts, first?: Page): Prom
       given = undefined;
       if (total !== null) return { total: isSorted ? total : await askTotal(work), since };
     }
-    // So much comes and goes at the top of the list, or has one date, that no single reading of it is steady.
+    // The top of the list changes too much, or has too many submissions with one date, for a steady reading.
     if (stepOf(profile.now) !== null) await readRange(work, newestSpan(), 'all');
     return { total: await askTotal(work), since };
   } finally {

@@ -82,7 +82,7 @@ interface KnownTarget {
 
 /** How long a list of forms serves to look up names in it. */
 const LIST_TTL_MS = 30_000;
-/** How long what a target knows is valid: runs, which are other jobs, add forms and fields to it. */
+/** How long the names from a target are valid: runs, which are other jobs, add forms and fields to it. */
 const TARGET_TTL_MS = 5 * 60_000;
 /** How long a plan waits for targets that do not answer. */
 const TARGET_WAIT_MS = 2_000;

@@ -55,8 +55,8 @@ export class Difference {
 }
 
 /**
- * What the newest page shows explains newcomers and recent changes: takes them off the difference. The forms that they belong
- * to; all of them for a newcomer that does not name its form.
+ * The newest submissions explain new ones and recent changes; this takes them off the difference. Returns the forms
+ * that they belong to; all of them for a new submission that does not name its form.
  */
 export async function explainNewest(
   store: Store,
@@ -190,7 +190,7 @@ export async function searchWorkspace(
     const form = await store.open({ id: state.formId }, 'read');
     if (form !== null) forms.push(stack.use(form));
   }
-  /** Reads all that the workspace shows of a span, and names the forms that have something else stored. */
+  /** Reads everything that the workspace shows of a span, and names the forms whose stored rows differ. */
   const read = async (span: Span): Promise<void> => {
     const shown = new Map<string, Set<string>>();
     if (isTooLong()) return;

@@ -215,7 +215,7 @@ function needsRun(form: Form, { state, fields }: StoredForm): boolean {
   );
 }
 
-/** Whether the form shows other fields or labels than the target knows; a list may leave the fields out. */
+/** Whether the form has other fields or labels than the target knows; a list may leave the fields out. */
 function areRelabelled(form: Form, fields: StoredForm['fields']): boolean {
   if (form.fields.length === 0) return false;
   const labels = labelMap(form);

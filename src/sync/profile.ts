@@ -66,7 +66,7 @@ export class ProfileRecord {
     this.now = { ...this.now, ...change };
   }
 
-  /** Where another process was faster, its profile stays: what this one learned it will learn again. */
+  /** If another process was faster, its profile stays: this process will learn the same again. */
   async save(store: Store): Promise<void> {
     const text = JSON.stringify(this.now);
     if (text === this.#kept) return;

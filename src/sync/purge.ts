@@ -20,8 +20,8 @@ import type { Joining } from '../mirror/picks.ts';
 import { allRows, reading, type Target, type Waiting } from './target.ts';
 
 /*
- * What a copy holds that it no longer should: rows that were marked deleted long ago, answers of fields that are no longer
- * selected, and plain answers of fields that are hashed now, in forms that no run writes again.
+ * Data that a copy should no longer have: rows that were marked deleted long ago, answers of fields that are no
+ * longer selected, and plain answers of fields that are hashed now, in forms that no run writes again.
  */
 
 /** Forms to purge in one target. */
@@ -49,11 +49,14 @@ async function formsOf({ target, includes }: PurgeScope) {
   return held.filter(({ form }) => includes(form));
 }
 
-/** The fields of a form whose columns hold answers that may not leave the source any more (L11). */
+/** The fields of a form whose columns have answers that are no longer selected (L11). */
 const unselectedFields = ({ picks }: Joining, held: Held): StoredField[] =>
   held.fields.filter(({ id, isFilled }) => isFilled && !isPicked(picks, identityOf(held), id));
 
-/** The fields to be hashed whose columns may hold plain answers that no run hashes: the form is gone, or no longer chosen. */
+/**
+ * The fields to be hashed whose columns may have plain answers that no run hashes: the form is gone, or no longer
+ * selected.
+ */
 function plainFields(
   joining: Joining,
   isChosen: PurgeScope['isChosen'],
@@ -148,7 +151,7 @@ async function deletedBefore(form: OpenForm, beforeMs: number): Promise<number> 
   return many;
 }
 
-/** What emptying columns did. `fields`: those that were emptied; `rows`: how many held something. */
+/** The result of emptying columns. `fields`: the emptied ones; `rows`: the rows that had an answer. */
 export interface LeftoverReport extends ErasureReport {
   readonly fields: readonly Pick<StoredField, 'id' | 'label'>[];
 }
@@ -202,7 +205,7 @@ async function leftoversIn(
   return { fields: [...unselected, ...maybePlain.filter(({ id }) => plain.has(id))], rows };
 }
 
-/** Runs that came to their end, with or without a proof: history may be removed without one. */
+/** Runs that ended normally, with or without a proof: history may be removed without one. */
 const ENDED: ReadonlySet<OutcomeName> = new Set(['ok', 'held', 'incomplete']);
 
 /** How {@link upkeep} goes about it. Ages in milliseconds; undefined: for ever. */

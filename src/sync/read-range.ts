@@ -13,7 +13,10 @@ const MOST_DIVISIONS = 12;
 /** Full readings of a list that cannot be divided: in all, and without progress. Of 640 submissions in random order it takes some 14. */
 const [MOST_READINGS, MOST_IDLE] = [24, 2];
 
-/** What of a span was stored before: all of it, when it was last read; some, as a reading of it was not ended; or none. */
+/**
+ * The part of a span that was stored before: all of it, if it was read to the end; some, if a reading was
+ * interrupted; or none.
+ */
 export type Stored = 'all' | 'some' | 'none';
 
 /**

@@ -5,8 +5,8 @@ import type { StoredUnder } from '../mirror/picks.ts';
 import { AGREEMENT_RECORD, type Store } from '../mirror/port.ts';
 
 /*
- * What a target keeps that belongs to no form, for every process that writes there: pauses, the forms that slugs mean, problems of
- * write-backs, what polls found.
+ * Records of a target that belong to no form, for every process that writes there: pauses, the forms that slugs
+ * mean, problems of write-backs, the results of polls.
  */
 
 const MOST_TRIES = 5;
@@ -70,7 +70,7 @@ export async function resume(store: Store, formId: string | null): Promise<Pause
 /** IDs of forms by the slug that first named them in the settings: slugs move from form to form at the source (L11). */
 export const SLUGS = new TargetRecord<Readonly<Record<string, string>>>('slugs', {});
 
-/** Keeps that a slug names a form, unless it names one already. The ID of the form that it names. */
+/** Records the form of a slug, unless the slug has one already. Returns the ID of its form. */
 export async function bindSlug(store: Store, slug: string, formId: string): Promise<string> {
   const slugs = await SLUGS.change(store, (before) =>
     Object.hasOwn(before, slug) ? before : { ...before, [slug]: formId },
@@ -95,7 +95,10 @@ export const WRITE_BACKS = new TargetRecord<Readonly<Record<string, WriteBackPro
   {},
 );
 
-/** Keeps why a write-back is incomplete; null: it is complete. A problem that persists keeps the time of its first report. */
+/**
+ * Records why a write-back is incomplete; null: it is complete. A problem that persists keeps the time of its first
+ * report.
+ */
 export async function noteWriteBack(
   store: Store,
   formId: string,

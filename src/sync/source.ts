@@ -30,7 +30,7 @@ export interface Page {
   readonly serverMs: number | null;
 }
 
-/** What the source says of one submission. `undecided`: neither that it is there nor that it is gone. */
+/** The source's response about one submission. `undecided`: neither the submission nor 404. */
 export type ById =
   | { readonly kind: 'there'; readonly item: SubmissionItem }
   | { readonly kind: 'gone' }

@@ -38,13 +38,14 @@ export async function sync(work: Work): Promise<void> {
   let before: Counts | null = null;
   let hasFound = true;
   for (let moves = 0; moves < MOST_MOVES;) {
-    // 2. Counts: before the newest, as a newcomer in between can only add to the stored ones, like an unseen deletion.
+    // 2. Counts come before the newest: a submission that arrives in between can only add to the stored ones, like an
+    // unseen deletion.
     const counts = given ?? (await askOwnCounts(work));
-    // 3. Newest: what was created since the watermark.
+    // 3. Newest: the submissions created since the watermark.
     const newest = await readNewest(work, counts, given === null ? undefined : first);
     noteTotal(work, newest.total);
     learnStatuses(work, counts, newest);
-    // 4. Compare. What is equal is so as of the time before step 2.
+    // 4. Compare. Equal numbers agree as of the time before step 2.
     if (agrees(work, counts, newest))
       return agree(work, counts.askedAtMs, hasStatuses(work, counts, given));
     const isStill = before !== null && isDeepStrictEqual(counts.statuses, before.statuses);
@@ -60,7 +61,7 @@ export async function sync(work: Work): Promise<void> {
   throw new Incomplete('MOVING');
 }
 
-/** Whether lists come sorted, and how they take bounds, where that matters and is not known. */
+/** Whether lists are sorted, and how they treat date bounds, if that matters and is not known. */
 async function learnLists(
   { source, form, profile }: Work,
   first: Page,

@@ -45,7 +45,7 @@ export interface Work {
 export const accountedIn = async (of: Pick<OpenForm, 'counts'>, span: Span): Promise<number> =>
   sumOf((await of.counts(span, 'all')).map(({ count }) => count));
 
-/** A run may take so many requests, and so many for each page that its rows fill. */
+/** The most requests of a run: a base, and some for each page that its rows fill. */
 const [FEW_REQUESTS, REQUESTS_A_PAGE] = [300, 4];
 
 /** The pages of a list of the form, within the run's budget. `first`, `ahead`: as for {@link Source.pages}. */
