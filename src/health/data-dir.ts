@@ -12,8 +12,9 @@ import type { RunReport } from '../sync/run-form.ts';
 import { shownName, type UnmatchedName } from '../sync/unmatched-names.ts';
 
 /*
- * What DATA_DIR remembers, as small JSON files: failures that no target could record, which target holds which forms, and the
- * processes that run. Each file is written beside and renamed, so that any number of processes may share the folder.
+ * The records in DATA_DIR, as small JSON files: failures that no target could record, which target has which forms,
+ * and the running processes. Each file is written under another name and renamed, so that any number of processes
+ * may share the folder.
  */
 
 /** The schema of these files: to be raised with every change of it. */
@@ -136,7 +137,7 @@ export class DataDir {
     await this.#write(RUNS, SETTINGS, keptUnmatched.parse(shown));
   }
 
-  /** Keeps that a target holds a form. True where it was known to hold it and was found empty: when is kept, too. */
+  /** Records that a target has a form. True if the target had it and was found empty; that time is recorded, too. */
   async noteCopy(
     { target, address, formId, wasEmpty, isHeld }: CopySeen,
     atMs: number,
@@ -172,7 +173,7 @@ export class DataDir {
     };
   }
 
-  /** Why nothing can be kept, as a sentence; null where it can, or the folder is yet to be made. Never rejects. */
+  /** Why nothing can be recorded, as a sentence; null if it can, or if the folder does not exist yet. Never rejects. */
   async problem(): Promise<string | null> {
     const why = (what: string): string =>
       `DATA_DIR (${this.#path}) ${what}, so a failure that no target recorded may go unnoticed.`;

@@ -92,8 +92,8 @@ export interface Facts {
   /** RECONCILE_EVERY. */
   readonly compareEveryMs: number;
   /**
-   * Since when runs of a form can be expected of this process: since it started, knows the form, or what held up the form or paused
-   * it has ended. 0 for a command.
+   * Since when runs of a form can be expected of this process: since it started, learned of the form, or a pause or
+   * obstacle ended. 0 for a command.
    */
   readonly expectedSinceMs: (target: string, formId: string) => number;
 }

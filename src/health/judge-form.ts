@@ -40,12 +40,12 @@ export interface FormContext {
   readonly nowMs: number;
   /** Whether the target was read, so that a form it does not show is not there. */
   readonly isTargetRead: boolean;
-  /** The code of what keeps all forms of the target waiting; null when nothing does. */
+  /** The code of the problem that keeps all forms of the target waiting; null for none. */
   readonly sharedCode: ProblemCode | null;
   readonly sharedSince: string | null;
   /** Whether a problem of the source, the target or the settings explains a failure with this code. */
   readonly isExplained: (code: ProblemCode) => boolean;
-  /** Since when nothing was heard of it, if that is longer than the schedule explains; null otherwise. */
+  /** Since when no run or poll of it was seen, if that is longer than the schedule explains; null otherwise. */
   readonly staleSinceMs: number | null;
   /** When the schedule polls next after that moment. */
   readonly nextPollMs: (afterMs: number) => number;
@@ -56,7 +56,7 @@ export interface FormContext {
 
 /** A form that was deleted some time ago needs no attention any more, nor does a copy that was filled again. */
 const NEWS_MS = 7 * 24 * 3_600_000;
-/** So long the run that a poll asks for may take, before its form no longer counts as current. */
+/** The time that a run may take after a poll asks for it, before its form no longer counts as current. */
 const OVERDUE_GRACE_MS = 60_000;
 
 /** How the newest runs of a form ended. */
@@ -70,7 +70,7 @@ export interface Ended {
   readonly sinceMs: number;
 }
 
-/** Runs that a stop, a pause or another process has cut short say nothing. */
+/** Runs that a stop, a pause or another process cut short prove nothing. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped']);
 
 /**
@@ -123,7 +123,7 @@ export function heardMsOf(facts: FormFacts, nowMs: number): number {
 const endedMs = (last: Ended | null, nowMs: number): number =>
   last === null || isAhead(last.endedAtMs, nowMs) ? 0 : last.endedAtMs;
 
-/** The claim, by runs and polls. A time that lies ahead was noted under a clock that was wrong: nothing is claimed by it. */
+/** The claim from runs and polls. A time in the future came from a wrong clock: nothing is claimed by it. */
 function claimIn({ held, agreement }: FormFacts, nowMs: number): ShownClaim {
   if (held === null) return NO_CLAIM;
   const { state, losses } = held.stored;

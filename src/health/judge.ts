@@ -35,7 +35,7 @@ import {
  * The one place that judges. Facts in, the report out: nothing here reads a clock, a target or a file.
  */
 
-/** A source that answers within so long after its time counts as answering. */
+/** A source that answers this soon after its time counts as answering. */
 const HEARD_GRACE_MS = 60_000;
 /** Slow runs and short stops do not make a copy stale. */
 const STALE_GRACE_MS = 10 * 60_000;
@@ -201,7 +201,7 @@ const heardMsFrom = (forms: readonly FormFacts[], { plan, nowMs }: Facts): numbe
     nowMs,
   );
 
-/** The newest of several times; 0 for none. One that lies ahead was noted under a clock that was wrong. */
+/** The newest of several times; 0 for none. A time in the future came from a wrong clock. */
 const newestOf = (times: readonly (number | null | undefined)[], nowMs: number): number =>
   Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
 
@@ -267,7 +267,7 @@ function settingsProblem({ plan, kept }: Facts): Problem | null {
   });
 }
 
-/** Forms of which nothing was heard for longer than the schedule explains; one problem where it is all of several. */
+/** Forms without a run or poll for longer than the schedule explains; one problem if all of several forms are. */
 function staleness(
   known: readonly { readonly target: TargetFacts; readonly forms: readonly FormFacts[] }[],
   { nowMs, nextPollMs, expectedSinceMs, queue }: Facts,

@@ -94,7 +94,7 @@ export const describeForm =
     };
   };
 
-/** Steps that people of an office can take: they have no command line. */
+/** Steps for people without a command line. */
 function officeRemedy(problem: Problem | undefined): string | null {
   if (problem === undefined) return null;
   if (problem.code === 'FORM_GONE')

@@ -6,8 +6,8 @@ import type { OutcomeName } from '../mirror/form-state.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 
 /*
- * What the judge says of a mirror. Every surface reads this report and judges nothing itself: page, JSON, metrics, probes,
- * notifications, heartbeat, `status`, `check`, exit codes and the Mirror tab. Times are ISO 8601 in UTC.
+ * The report about a mirror. Page, JSON, metrics, probes, notifications, heartbeat, `status`, `check`, exit codes
+ * and the Mirror tab show this report and judge nothing themselves. Times are ISO 8601 in UTC.
  */
 
 export { HEALTH_STATES, type HealthState };
@@ -62,7 +62,7 @@ export interface ShownClaim {
   readonly answersAsOf: string | null;
   /** Rows that the source does not show, which the deletion guard keeps until a person decides. */
   readonly held: number;
-  /** Rows that the source does not show, and says neither that they are there nor that they are gone. */
+  /** Rows that the source does not show in its list, and for whose IDs it answers neither with them nor with 404. */
   readonly undecided: number;
 }
 
@@ -280,7 +280,7 @@ export const OUTCOME_TEXTS: Readonly<
   stopped: { text: 'stopped', state: 'waiting' },
 };
 
-/** What several copies have in common: of each part the oldest time, null when one of them has none; all exceptions. */
+/** The claim that several copies share: of each part the oldest time, null if one of them has none; all exceptions. */
 export function oldestClaim(claims: readonly ShownClaim[]): ShownClaim {
   const oldest = (pick: (claim: ShownClaim) => string | null): string | null =>
     claims.map(pick).reduce(

@@ -14,9 +14,9 @@ export interface SourceWait {
   readonly reason: string;
 }
 
-/** A wait that nothing was heard of for so long after its time is over, however it ended. */
+/** A wait is over this long after its time if nothing more was heard of it. */
 const FORGOTTEN_MS = 45_000;
-/** A request that gets no answer is given up after so long, and tried again. */
+/** A request without a response is given up after this time, and tried again. */
 const ATTEMPT_MS = 30_000;
 
 /** Follows the requests of this process that are to be tried again. */

@@ -69,7 +69,10 @@ function errorName(error: unknown): string {
   return `${error.name}${code === undefined ? '' : ` ${code}`}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-/** BullMQ's own errors have no codes, nor have those of ioredis about silence. These say what matters without quoting anything. */
+/**
+ * BullMQ's own errors have no codes, nor do those of ioredis about silence. These texts state the important part
+ * without quoting anything.
+ */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/could not renew lock/i, 'lock not renewed'],
   [/missing lock/i, 'lock lost'],

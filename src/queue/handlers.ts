@@ -23,8 +23,9 @@ export interface PollFound {
 }
 
 /**
- * What the jobs do. The queue knows when and how often, not what. Every handler may run twice, even at the same time, and
- * must stop soon after its signal aborts (after the current batch). Runs and write-backs log how they end.
+ * The work of the jobs. The queue knows when and how often to do it, not its content. Every handler may run twice,
+ * even at the same time, and must stop soon after its signal aborts (after the current batch). Runs and write-backs
+ * log how they end.
  */
 export interface JobHandlers {
   /** Checks the workspace for changes. Throws MirrorError. */
@@ -49,6 +50,6 @@ export interface JobHandlers {
     onProgress: (seen: number, total: number) => void,
   ): Promise<OutcomeName>;
 
-  /** Writes back what may be written back of a form. Throws MirrorError. */
+  /** Does the write-back of a form. Throws MirrorError. */
   writeBack(formId: string, signal: AbortSignal): Promise<void>;
 }

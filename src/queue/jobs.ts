@@ -100,7 +100,7 @@ export const DEFAULT_TIMINGS = {
   busy: policy(Number.POSITIVE_INFINITY, 5_000, MINUTE_MS),
   /** How long stopping waits for the current batches before it disconnects. */
   stopMs: 8_000,
-  /** How long reading the status may take; a page must not hang because the store does. */
+  /** The longest time for reading the status: a page must not hang because the store does. */
   answerMs: 3_000,
   /** How often the embedded store is vacuumed. */
   upkeepMs: 60 * MINUTE_MS,

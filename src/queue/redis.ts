@@ -16,7 +16,7 @@ import {
 /** BullMQ works on 5, but its scripts are slow on lists there. It recommends 6.2. */
 const OLDEST: readonly [number, number] = [6, 2];
 
-/** A server that owes an answer for so long is given up, and the master looked for again. */
+/** A server without a response for this long is given up, and the master looked up again. */
 const SILENT_MS = 20_000;
 
 /** A sentinel that is silent is waited for no longer: two of them must leave time for a third (see {@link PROBE}). */
@@ -36,7 +36,7 @@ export async function openRedis(url: URL, options: BackendOptions): Promise<Queu
   assertSafe(info, address);
 
   const client = openClient(url, {
-    // BullMQ insists: a worker's commands wait for the connection to come back instead of failing.
+    // BullMQ requires this: a worker's commands wait for the connection to come back instead of failing.
     maxRetriesPerRequest: null,
     connectTimeout: 10_000,
     keepAlive: 30_000,
@@ -141,7 +141,7 @@ async function ask(url: URL, address: string): Promise<string> {
   }
 }
 
-/** The connection's own error says more than the command's "Connection is closed". */
+/** The connection's own error is more precise than the command's "Connection is closed". */
 function translate(error: unknown, reason: unknown, address: string): MirrorError {
   const texts = [reason, error].map((cause) => (cause instanceof Error ? cause.message : ''));
   if (texts.some((text) => /WRONGPASS|NOAUTH|NOPERM|invalid password|ERR AUTH/i.test(text))) {

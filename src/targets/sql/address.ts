@@ -23,7 +23,7 @@ export interface SqlAddress {
   readonly transport: Transport;
   /** The file that it is, where it is one. */
   readonly file?: string;
-  /** Where its tables are, as tools that connect to the database call it. */
+  /** The place of its tables, in the words of tools that connect to the database. */
   readonly tables: Pick<TargetRelations, 'database' | 'schema'>;
   /** Loads the driver of its kind and no other. */
   readonly driver: (clock: Clock) => Promise<Driver>;

@@ -11,7 +11,7 @@ export interface Connection extends Session {
   end(how: 'COMMIT' | 'ROLLBACK'): Promise<void>;
   /** Opens a snapshot: later writes do not change what it reads. */
   freeze(): Promise<void>;
-  /** Takes a lock that ends with this process; how to give it back, or null where another writer has it. */
+  /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has it. */
   lock(name: string): Promise<(() => Promise<void>) | null>;
   /** Erased data is nowhere in the files any more; absent where only an administrator can see to that. */
   scrub?(): Promise<void>;
@@ -28,7 +28,7 @@ export interface Driver {
   /** The place for tables (the file, the schema), where the mirror can make it. */
   readonly place?: {
     isThere(session: Session): Promise<boolean>;
-    /** Tries whether it can be made, and makes nothing; a sentence. Rejects where it cannot. */
+    /** Checks whether the place can be created, without creating it; returns a sentence. Rejects if it cannot. */
     canBeMade(session: Session): Promise<string>;
     make(session: Session): Promise<void>;
   };
@@ -69,7 +69,7 @@ export class Database implements Session, AsyncDisposable {
     return this.#described(this.#driver.place.isThere(this));
   }
 
-  /** Whether the place that is missing can be made; a sentence. Rejects where it cannot. */
+  /** Whether the missing place can be created; a sentence. Rejects if it cannot. */
   async canBeMade(): Promise<string> {
     return this.#described(this.#driver.place?.canBeMade(this) ?? Promise.resolve(''));
   }
@@ -88,8 +88,8 @@ export class Database implements Session, AsyncDisposable {
   }
 
   /**
-   * All or nothing. Transactions come one after the other. In MySQL, a statement that makes a table, column or view commits everything
-   * before it, and a new transaction begins after it.
+   * A transaction; transactions run one after the other. In MySQL, a statement that makes a table, column or view
+   * commits everything before it, and a new transaction begins after it.
    */
   transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
     return this.#inTurn(async (connection) => {

@@ -97,7 +97,7 @@ export interface Dialect {
   readonly columnsQuery: string;
   /** Lists tables and views: `name`, and as `kind` `view` for a view. */
   readonly relationsQuery: string;
-  /** What a column of numbers or JSON holds of a value, exactly; undefined where it cannot hold it. */
+  /** The exact value that a column of numbers or JSON stores for a value; undefined if it cannot store it. */
   encode(cell: Cell, type: ColumnType): Param | undefined;
   /** How it stores rows. */
   readonly staging: Staging;
@@ -114,7 +114,7 @@ export interface Dialect {
   putView(tx: Session, name: string, select: string): Promise<void>;
   /** How it writes the public views. */
   readonly views: ViewFragments;
-  /** Describes tables, columns and views for the tools that read them; absent where the database cannot. Never rejects. */
+  /** Describes tables, columns and views for tools that read them; absent if the database cannot. Never rejects. */
   comment?(tx: Session, relations: readonly Relation[]): Promise<void>;
   /** An error of the database, its driver or the network before it, in words for people; undefined for any other error. */
   describe(error: unknown): ErrorDescription | undefined;

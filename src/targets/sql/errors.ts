@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../../base/catalogue.ts';
 
 /*
- * Errors of databases in words for people. Each dialect says which codes mean what, and what to do about it there.
+ * Errors of databases in words for people. Each dialect maps its codes to these meanings, and adds its own remedies.
  */
 
 /** An error in words for people. Never a value from a row, a password, or the driver's own text. */
@@ -28,7 +28,7 @@ export class Swallowed extends Error {
   }
 }
 
-/** What happens at servers: its code, what happened, and what to do where no dialect knows better. */
+/** The errors of servers: code, message, and the remedy if a dialect has no better one. */
 const MEANINGS = {
   login: ['TARGET_DENIED', 'the server refuses the user or the password', ''],
   noPassword: [
@@ -109,7 +109,7 @@ const MEANINGS = {
   ],
 } as const satisfies Readonly<Record<string, Words>>;
 
-/** The code of the problem, what happened, what to do, and whether to try again where the code's own answer is wrong. */
+/** The code of the problem, its message, its remedy, and whether to retry if that differs from the code's default. */
 type Words = readonly [ProblemCode, what: string, remedy: string, retryable?: boolean | undefined];
 type Meaning = keyof typeof MEANINGS;
 type Code = string | number;
@@ -167,6 +167,6 @@ export const refusedStatement = (product: string, code: string): ErrorDescriptio
 
 const NAME = /^[\w $.-]{1,80}$/;
 
-/** A code with the constraints, keys or columns that an error names, and nothing else of it. */
+/** A code with the constraints, keys or columns that an error names, and no other part of the error. */
 export const withNames = (code: Code, ...names: readonly (string | undefined)[]): string =>
   [code, ...names.filter((name) => name !== undefined && NAME.test(name))].join(', ');

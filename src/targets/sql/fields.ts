@@ -231,7 +231,7 @@ export function encoderOf(
   };
   return { columns, valuesOf };
 }
-/** What a column of this type holds of an answer; undefined where all of it has to be in the text column. */
+/** The part of an answer that a column of this type stores; undefined if the whole answer belongs in the text column. */
 function inColumn(cell: Cell, type: ColumnType, dialect: Dialect): Param | undefined {
   if (cell === null || cell === '') return null;
   if (type === 'text') return cellText(cell);

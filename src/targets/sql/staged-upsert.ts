@@ -56,8 +56,8 @@ interface StagedRows {
 }
 
 /**
- * One look at the staged rows shows what is new and what differs; only that is written. Then staged rows that still differ are
- * counted: something that people added, a trigger say, keeps them out.
+ * One query finds the staged rows that are new or differ, and only these are written. Staged rows that still differ
+ * afterwards are counted: something that people added, such as a trigger, keeps them out.
  */
 export async function stagedUpsert(
   tx: Session,

@@ -63,7 +63,10 @@ export class SqlStore implements Store {
   /** This process has made the missing tables. */
   #isPrepared = false;
 
-  /** Reads only: our tables are made by the first write. `address`: where they are, as tools that connect to the database call it. */
+  /**
+   * Read only: the first write makes our tables. `address`: the place of the tables, in the words of tools that
+   * connect to the database.
+   */
   constructor(
     database: Database,
     options: SqlStoreOptions,
@@ -180,7 +183,7 @@ export class SqlStore implements Store {
   }
 
   /**
-   * Makes our tables where they are missing, and the views that people dropped or a run that was killed left undone. The salt of
+   * Makes our missing tables, and the views that people dropped or a killed run did not make. Returns the salt of
    * the digests.
    */
   async #make(): Promise<string> {
@@ -321,7 +324,7 @@ export class SqlStore implements Store {
   }
 }
 
-/** Rows are there, and their records are not: erased people might come back. */
+/** The error if rows exist without their records: erased submissions might come back. */
 const stateLost = (target: string, slug: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',

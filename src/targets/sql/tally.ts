@@ -25,7 +25,7 @@ export async function countTally(
   return { rows, deleted: all - liveRows({ rows }), ...(await countEntries(tx, formId)) };
 }
 
-/** The stored state of a form, and its live rows by status: by one statement, so that no commit lies between them. */
+/** The stored state of a form, and its live rows by status, in one statement, so that no commit comes between them. */
 export async function stateWithRows(
   session: Session,
   { formId, place }: Pick<FormState, 'formId' | 'place'>,
