@@ -27,6 +27,9 @@ const ODD = [
 const RETIRED: Readonly<Record<string, RegExp>> = {
   held: /\bwithheld\b|\bwithhold/i,
   'write-back': /\bmarking\b/i,
+  run: /\b(?:full|first|incremental|windowed|every|each|one) pass\b/i,
+  'deletion guard': /\bbrake\b/i,
+  unselected: /\bunpicked\b/i,
 };
 
 const PROJECT = resolve(import.meta.dirname, '..');
