@@ -234,6 +234,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/sync/absent.ts',
     find: "if (answer.kind === 'gone') gone.push(id);",
     replace: "if (answer.kind !== 'there') gone.push(id);",
+    with: ['sickId=500', 'delete'],
   },
   {
     law: 'L8',
