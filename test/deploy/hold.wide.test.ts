@@ -28,7 +28,7 @@ describe.concurrent('what holds a container with wrong settings', () => {
     const held = hold(['sync']);
     onTestFinished(() => void held.child.kill('SIGKILL'));
     await held.says('FORMS_API_URL is missing');
-    await held.says('not started again');
+    await held.says('not restarted');
     held.child.kill('SIGTERM');
     expect(await held.ended).toBe(2);
   });

@@ -25,9 +25,10 @@ export class RecordedStream extends Writable implements OutputStream {
     done();
   }
 
-  /** As a terminal's own: it looks at TERM and NO_COLOR. */
+  /** As that of a terminal that has colors, also in CI; it looks at NO_COLOR. */
   getColorDepth(): number {
-    return WriteStream.prototype.getColorDepth.call(this);
+    const { CI: _, ...env } = process.env;
+    return WriteStream.prototype.getColorDepth.call(this, { ...env, TERM: 'xterm-256color' });
   }
 }
 
