@@ -26,6 +26,7 @@ import {
   stateIcon,
   stateMark,
   targetLink,
+  lastingFor,
   timeAgo,
   timeUntil,
 } from './parts.ts';
@@ -160,7 +161,7 @@ function plantLine(source: SourceReport, queue: QueueReport | null, nowMs: numbe
   return html`<ul class="plant" aria-label="Source, queue and workers">
     <li>
       <b>Source</b>
-      ${stateMark(CONDITION_STATES[condition], title)}${since !== null && html` since ${timeAgo(since, nowMs)}`}
+      ${stateMark(CONDITION_STATES[condition], title)}${since !== null && lastingFor(since, nowMs)}
     </li>
     <li><b>Queue</b> ${queueText(queue, nowMs)}</li>
     ${queue?.workers && html`<li><b>Workers</b> ${count(queue.workers.length)}</li>`}

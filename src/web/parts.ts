@@ -1,4 +1,4 @@
-import { ago, count, exact, soon } from '../base/format.ts';
+import { ago, count, exact, soon, span } from '../base/format.ts';
 import {
   type FormReport,
   type HealthState,
@@ -143,6 +143,10 @@ export function timeAgo(time: string | number | null, nowMs: number, none = 'nev
   return timeText(time, (iso) => ago(iso, nowMs));
 }
 
+/** How long something has lasted. */
+export const lastingFor = (since: string, nowMs: number): Html =>
+  html` for ${timeText(since, (iso) => span(nowMs - Date.parse(iso)))}`;
+
 /** A time to come. */
 export function timeUntil(time: string | null, nowMs: number): Html {
   if (time === null) return html`<span class="quiet">not known</span>`;
@@ -175,7 +179,7 @@ export function problemBox(
     ${stateIcon(state)}
     <div>
       <b>${title}</b> <span class="id">${code}</span
-      ><span class="small quiet">${since !== null && html` · since ${timeAgo(since, nowMs)}`}</span>
+      ><span class="small quiet">${since !== null && html` ·${lastingFor(since, nowMs)}`}</span>
       <p>${message}</p>
       ${remedy !== null && html`<p>${remedy}</p>`}
       ${button || (command !== null && html`<code class="command">${command}</code>`)}
