@@ -68,14 +68,6 @@ describe('accepting held deletions', () => {
 });
 
 describe('what jobs do', () => {
-  it('is reported in a line where it is under way for many', async () => {
-    const targets = Array.from({ length: 40 }, (_, n) => [`t${n}`, 0]);
-    const { act } = mirrorOf(Object.fromEntries(targets), { isUnderWay: true });
-    expect(await act({ do: 'compare', form: null, target: null })).toEqual([
-      { ok: true, text: '1 form in 40 targets: such a run is in progress, or about to begin.' },
-    ]);
-  });
-
   it('is refused at once while the queue is away, instead of waiting for it without a word', async () => {
     const { act, begun } = mirrorOf({ a: 30 }, { isReachable: false });
     for (const order of ['sync', 'compare', 'accept'] as const) {

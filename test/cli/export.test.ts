@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { exact } from '../../src/base/format.ts';
 import type { ShownClaim } from '../../src/health/report.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
-import { RecordedStream, runCli, startCli } from '../support/cli-host.ts';
+import { RecordedStream, runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 
 const SLUG = 'customer-feedback';
@@ -234,13 +234,6 @@ describe('export', () => {
     const all = await runCli(['export', SLUG, '--deleted', '--format', 'jsonl'], env);
     const last = all.stdout.trimEnd().split('\n').map(parse).at(-1);
     expect(last).toMatchObject({ id, _deleted_at: expect.stringMatching(/Z$/) });
-  });
-
-  it('ends in silence when its reader goes away', async () => {
-    const { env } = await mirrored('x');
-    const gone = startCli(['export', SLUG], env);
-    gone.stdout.destroy();
-    expect(await gone.done).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   it('L17: claims what status and explain claim: what a look has seen since counts, and answers keep their time', async () => {

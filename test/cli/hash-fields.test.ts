@@ -81,20 +81,6 @@ describe('TARGET_HASH_FIELDS', () => {
     ],
   ] as const;
 
-  it.each(MISTAKES)(
-    'L17: %s is a mistake in sync, check and start',
-    async (_which, name, message) => {
-      const { env, rows } = await open();
-      const wrong = { ...env, TARGET_HASH_FIELDS: name, PORT: '0' };
-      for (const command of ['sync', 'check', 'start']) {
-        const { code, stdout, stderr } = await runCli([command], wrong);
-        expect([command, code]).toEqual([command, 2]);
-        expect(stdout + stderr).toMatch(message);
-      }
-      expect(() => rows('SELECT * FROM customer_feedback')).toThrow(/no such table|unable to open/);
-    },
-  );
-
   it('a field that is not picked is a mistake; one that another target of the same list picks is not', async () => {
     const { env, mail } = await open();
     const unselected = {

@@ -138,23 +138,6 @@ describe('a failure that the target cannot hold', () => {
     expect(readdirSync(join(place.env['DATA_DIR'] ?? '', 'failures'))).toEqual([]);
   });
 
-  it('is kept without an answer or the key, and survives a half-written file beside it', async () => {
-    const place = await openPlace({ submissions: 30 });
-    await runCli(['sync'], place.env);
-    setWriteVersion(place.file, 3);
-    await runCli(['sync'], place.env);
-    const folder = join(place.env['DATA_DIR'] ?? '', 'failures');
-    const files = readdirSync(folder);
-    expect(files).toHaveLength(3);
-    const text = files.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
-    expect(text).not.toContain(place.sandbox.apiKey);
-    expect(text).not.toContain('"data"');
-    const descriptor = openSync(join(folder, files[0] ?? ''), 'w');
-    writeSync(descriptor, '{"target":');
-    closeSync(descriptor);
-    expect((await runCli(['status'], place.env)).code).toBe(1);
-  });
-
   it('of another schema is refused by every command with what to do, and not changed', async () => {
     const place = await openPlace({ submissions: 30 });
     await runCli(['sync'], place.env);
@@ -178,19 +161,6 @@ describe('a failure that the target cannot hold', () => {
       }
       expect(readFileSync(path, 'utf8')).toBe(text);
     }
-  });
-
-  it('does not hold for a form that the settings no longer choose', async () => {
-    const place = await openPlace({ submissions: 30 });
-    await runCli(['sync'], place.env);
-    setWriteVersion(place.file, 3);
-    await runCli(['sync', '--form', 'customer-feedback'], place.env);
-    expect((await runCli(['status'], place.env)).code).toBe(1);
-    const others = { ...place.env, TARGET_FORMS: 'contact' };
-    const { code, stdout } = await runCli(['status', '--json'], others);
-    expect(code).toBe(0);
-    const { forms } = JSON.parse(stdout) as Report;
-    expect(forms.find(({ form }) => form.slug === 'customer-feedback')?.state).toBe('ended');
   });
 
   it('is changed by no dry run', async () => {

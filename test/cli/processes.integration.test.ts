@@ -78,13 +78,6 @@ describe.concurrent('start', () => {
 });
 
 describe.concurrent('worker', () => {
-  it('exits 2 without a queue to share', async ({ onTestFinished }) => {
-    const place = await openPlace(onTestFinished);
-    const worker = await place.run(['worker']);
-    expect(worker.code).toBe(2);
-    expect(worker.stderr).toContain('QUEUE_URL');
-  });
-
   it.skipIf(redisMissing())(
     'tells of itself at WORKER_PORT, whatever becomes of its queue',
     async ({ onTestFinished }) => {

@@ -1,7 +1,5 @@
-import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { printError } from '../../src/cli/program.ts';
-import { listenForStop } from '../../src/cli/host.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { RecordedStream, runCli } from '../support/cli-host.ts';
 
@@ -37,34 +35,7 @@ describe('a defect', () => {
   });
 });
 
-describe('signals', () => {
-  it('the first requests a stop, the second ends the process at once', () => {
-    const listeners = new Map<string, () => void>();
-    const exits: number[] = [];
-    let asked = 0;
-    const source = {
-      on: (signal: string, listener: () => void) => listeners.set(signal, listener),
-      exit: (code: number) => exits.push(code),
-    };
-    const stop = listenForStop(source, () => asked++);
-    expect(stop.exitCode()).toBeUndefined();
-    listeners.get('SIGTERM')?.();
-    expect([stop.signal.aborted, stop.exitCode(), asked, exits]).toEqual([true, 143, 1, []]);
-    listeners.get('SIGINT')?.();
-    expect([asked, exits]).toEqual([1, [130]]);
-  });
-});
-
 describe('the terminal', () => {
-  it('does not fail when its reader goes away', async () => {
-    const stdout = new PassThrough();
-    const terminal = new Terminal(stdout, new RecordedStream());
-    const failed = new Promise((done) => stdout.once('error', done));
-    stdout.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
-    await failed;
-    expect(() => terminal.print('too late')).not.toThrow();
-  });
-
   afterEach(() => {
     vi.unstubAllEnvs();
   });

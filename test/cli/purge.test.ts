@@ -88,29 +88,6 @@ describe('L18: purge --deleted-before', () => {
 });
 
 describe('L18: purge --unselected', () => {
-  it('empties columns that were to be hashed when the form was gone already; until then it is reported', async () => {
-    const { place, env, fields } = await mirrored();
-    const [first] = fields;
-    const folder = dirname(place.file);
-    const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
-    const hashed = { ...env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: '*', HASH_KEY };
-    const { store } = place.sandbox;
-    store.deleteForm(store.formBySlug(SLUG)?.id ?? '');
-    await runCli(['sync', '--full'], hashed);
-    for (const args of [['status'], ['check']]) {
-      const { stdout } = await runCli(args, hashed);
-      expect(stdout).toContain(`(${first})`);
-      expect(stdout).toContain('the form is gone at the source, so no run hashes them');
-    }
-    expect(filesWith(folder, [FIRST])).not.toEqual([]);
-    const purged = await runCli(['purge', '--unselected', '--yes'], hashed);
-    expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(first) });
-    expect(filesWith(folder, [FIRST, SECOND])).toEqual([]);
-    for (const args of [['status'], ['check']]) {
-      expect((await runCli(args, hashed)).stdout).not.toContain('no run hashes');
-    }
-  });
-
   it('empties columns of fields that are not picked any more; until then every surface says which they are', async () => {
     const { place, env, fields, all } = await mirrored();
     const [first, second] = fields;

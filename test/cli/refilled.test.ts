@@ -53,11 +53,4 @@ describe('a whole copy that is gone', () => {
     const later = await runCli(['status', '--json'], env, false, inDays(8));
     expect(problemsOf(later.stdout)).not.toContain('COPY_REFILLED');
   });
-
-  it('L17: is not what a target at another address is', async () => {
-    const { env, file } = await openPlace({ submissions: 30 });
-    await runCli(['sync'], env);
-    const elsewhere = { ...env, TARGET_URL: `sqlite:${file}-2` };
-    expect((await runCli(['sync'], elsewhere)).stderr).not.toContain('COPY_REFILLED');
-  });
 });

@@ -88,17 +88,6 @@ describe('a slug in the settings', () => {
     expect((await runCli(['check'], byId)).code).toBe(0);
   });
 
-  it('L11: stops being a problem once the forms have their slugs again', async () => {
-    const place = await open(CHOICE);
-    await place.sync();
-    place.swap();
-    expect((await place.sync()).code).toBe(1);
-    place.store.renameForm(MEDICAL, { slug: 'swapping' });
-    place.store.renameForm(CONTACT, { slug: 'contact' });
-    expect(await place.sync()).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
-    expect((await runCli(['status'], place.settings)).stdout).not.toContain('SLUG_REUSED');
-  });
-
   it('L11: goes on meaning a form that has got another slug, though nothing else has its old one', async () => {
     const place = await open({ ...CHOICE, TARGET_HASH_FIELDS: undefined });
     await place.sync();
@@ -143,17 +132,6 @@ describe('a slug in the settings', () => {
     }
     const four = [CONTACT, MEDICAL].flatMap((id) => answersOf(id).concat(`${id} 4`));
     expect(place.answers()).toEqual(four);
-  });
-
-  it('L11: in TARGET_FIELDS picks no answers of the form that took it, nor stores anything of it', async () => {
-    const place = await open({ TARGET_FORMS: '*', TARGET_FIELDS: 'contact:*' });
-    expect((await place.sync()).code).toBe(0);
-    place.swap();
-    place.store.insert({ formId: MEDICAL, data: { [`field_1_${MEDICAL}`]: 'secret' } });
-    const reused = { code: 1, codes: [`${CONTACT} ok`, `${MEDICAL} SLUG_REUSED`] };
-    expect(await place.sync(place.settings, '--full')).toMatchObject(reused);
-    expect(place.answers()).toEqual(answersOf(CONTACT));
-    expect(place.store.count(MEDICAL)).toBe(4);
   });
 
   it('L11: that is the ID of another form means that one', async () => {

@@ -29,50 +29,6 @@ describe('settings that match nothing', () => {
     },
   );
 
-  it('forms ends with 2 for a form that does not exist, below the list', async () => {
-    const { env } = await openPlace({ submissions: 30 });
-    const { code, stdout, stderr } = await runCli(['forms'], { ...env, TARGET_FORMS: 'nosuch' });
-    expect([code, stdout.includes('customer-feedback')]).toEqual([2, true]);
-    expect(stderr).toContain(
-      'TARGET_FORMS names nosuch, and there is no such form: the forms are ',
-    );
-    expect(stderr).not.toContain('did you mean');
-  });
-
-  it('L17: a pick of a form that is not mirrored ends with 2, instead of rows without answers', async () => {
-    const { env, rows } = await openPlace({ submissions: 30 });
-    const wrong = {
-      ...env,
-      TARGET_FORMS: 'customer-feedback',
-      TARGET_FIELDS: 'prihlaska-na-pozici:*',
-    };
-    const { code, stderr } = await runCli(['sync'], wrong);
-    expect(code).toBe(2);
-    expect(stderr).toContain(
-      'TARGET_FIELDS names prihlaska-na-pozici:*, and no form that it names is mirrored',
-    );
-    expect(stderr).toContain(`Example: TARGET_FORMS='…,prihlaska-na-pozici'`);
-    expect(() => rows('SELECT * FROM customer_feedback')).toThrow(/no such table|unable to open/);
-  });
-
-  it('says the ID where a label was given, for the variable that holds it', async () => {
-    const { env, sandbox } = await openPlace({ submissions: 30 });
-    const form = sandbox.store.formBySlug('customer-feedback');
-    const field = form?.sections?.[0]?.fields?.[0];
-    const several = {
-      ...env,
-      TARGETS: 'one,two',
-      TARGET_URL: undefined,
-      TARGET_ONE_URL: env['TARGET_URL'],
-      TARGET_TWO_URL: `${env['TARGET_URL']}.two`,
-      TARGET_TWO_FIELDS: (field?.label ?? '').replaceAll(' ', '_'),
-    };
-    const { code, stderr } = await runCli(['sync'], several);
-    expect(code).toBe(2);
-    expect(stderr).toContain(`did you mean ${field?.id}?`);
-    expect(stderr).toMatch(/^.*TARGET_TWO_FIELDS names /m);
-  });
-
   it('L17: status says it until it is corrected, though the copy of before stands', async () => {
     const { env } = await openPlace({ submissions: 30 });
     await runCli(['sync', '--full'], env);
@@ -137,15 +93,6 @@ describe('settings that match nothing', () => {
 });
 
 describe('an argument that matches nothing', () => {
-  it('--form nosuch names the forms that there are, and none as meant', async () => {
-    const { env } = await openPlace({ submissions: 30 });
-    const { code, stderr } = await runCli(['sync', '--form', 'nosuch'], env);
-    expect([code, stderr.includes('There is no form nosuch: the forms are ')]).toEqual([2, true]);
-    expect(stderr).not.toContain('Did you mean');
-    const near = await runCli(['sync', '--form', 'custmer-feedback'], env);
-    expect(near.stderr).toContain('Did you mean customer-feedback?');
-  });
-
   it('sandbox --forms 9 is told that there are three', async () => {
     const { code, stderr } = await runCli(['sandbox', '--forms', '9', '--port', '0']);
     expect([code, stderr]).toEqual([

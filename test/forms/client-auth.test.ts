@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import type { FormsClient, FormsClientOptions } from '../../src/forms/client.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
-import { freePort } from '../support/servers.ts';
 import { errorOf, KEY, makeClient } from './make-client.ts';
 
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
@@ -82,26 +81,6 @@ describe('401 stops everything at once', () => {
     expect(await errorOf(client.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
     await clock.sleep(60_000);
     expect(await client.listForms()).toEqual([]);
-  });
-
-  it('closed, it stays closed', async () => {
-    await using sandbox = await startSandbox();
-    const clock = new TestClock();
-    const client = makeClient(sandbox.url, { apiKey: sandbox.apiKey, clock });
-    await client[Symbol.asyncDispose]();
-    await clock.sleep(600_000);
-    expect(await errorOf(client.listForms())).toMatchObject({ code: 'CANCELLED' });
-  });
-
-  it('a new client with a new key works at once', async () => {
-    await using sandbox = await startSandbox();
-    const revoked = makeClient(sandbox.url, { apiKey: sandbox.apiKey });
-    await revoked.listForms();
-    sandbox.keys.revoke(sandbox.apiKey);
-    expect(await errorOf(revoked.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
-    const apiKey = sandbox.keys.issue(sandbox.store);
-    expect(await errorOf(revoked.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
-    expect(await makeClient(sandbox.url, { apiKey }).listForms()).toEqual([]);
   });
 });
 
@@ -231,30 +210,6 @@ describe('L11, L15: no error holds the key or an answer', () => {
       }
     },
   );
-
-  it('whatever becomes of the connection', async () => {
-    const echo = `HTTP/1.1 ${KEY} nonsense\r\n\r\n${ANSWER}`;
-    await using broken = await OddServer.start((_request, response) => response.destroy());
-    await using silent = await OddServer.start(() => {});
-    await using nonsense = await OddServer.start(
-      (_request, response) => void response.socket?.end(echo),
-    );
-    await using cut = await OddServer.start((_request, response) =>
-      response.write(echo, () => response.destroy()),
-    );
-    const urls = [
-      broken.url,
-      silent.url,
-      nonsense.url,
-      cut.url,
-      `http://127.0.0.1:${await freePort()}`,
-    ];
-    urls.push(broken.url.replace('http:', 'https:'));
-    const errors = (await Promise.all(urls.map((url) => everyCall(url, {})))).flat();
-    expect(errors.length).toBeGreaterThan(24);
-    const text = printed(errors);
-    for (const secret of [KEY, ANSWER]) expect(text).not.toContain(secret);
-  });
 
   it('and the client itself shows nothing', () => {
     expect(printed([makeClient('https://api.example.com/v1') as unknown as Error])).not.toContain(

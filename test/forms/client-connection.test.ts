@@ -26,24 +26,6 @@ describe('an unreachable host', () => {
     const client = makeClient(`http://localhost:${server.port}/v1`);
     expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
   });
-
-  it('that does not exist is named', async () => {
-    const error = await errorOf(
-      makeClient('https://no-such-host.invalid/v1', { retry }).listForms(),
-    );
-    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE' });
-    expect(error.message).toMatch(/no-such-host\.invalid .*\(DNS\)/);
-  });
-
-  it('that speaks no https is named', async () => {
-    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
-    let attempts = 0;
-    const client = makeClient(`https://127.0.0.1:${server.port}/v1`);
-    const error = await errorOf(client.listForms({ onAttempt: () => attempts++ }));
-    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: false });
-    expect(error.message).toContain(`127.0.0.1:${server.port} does not speak https`);
-    expect(attempts).toBe(1);
-  });
 });
 
 describe('a signal', () => {

@@ -115,15 +115,10 @@ describe('L3: the envelope', () => {
     { code: 0, errorCode: 0, errorMessage: '' },
     { code: 'SUCCESS', message: 'No submissions found' },
     { errorCode: null },
-  ])('an empty list may say that all is well: %j', async (told) => {
-    expect(await pageOf({ items: [], total: 0, ...told })).toMatchObject({ items: [], total: 0 });
-  });
-
-  it.each([
     { error: null, errors: [] },
     { error: false, errors: {} },
     { error: '', errors: 0 },
-  ])('an empty list may say that there was no error: %j', async (told) => {
+  ])('an empty list may say that all is well: %j', async (told) => {
     expect(await pageOf({ items: [], total: 0, ...told })).toMatchObject({ items: [], total: 0 });
   });
 

@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
@@ -21,38 +20,6 @@ const pacingOf = (
 const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
 
 describe('requests in flight', () => {
-  it('are so many at a time, first come first served', async () => {
-    const pacing = pacingOf(new TestClock(), null, 2);
-    const running: string[] = [];
-    const ends = new Map<string, () => void>();
-    const enter = (name: string): Promise<string> =>
-      pacing.run(never, async () => {
-        running.push(name);
-        await new Promise<void>((done) => ends.set(name, done));
-        return name;
-      });
-    const all = ['a', 'b', 'c', 'd'].map(enter);
-    await settle();
-    expect(running).toEqual(['a', 'b']);
-    ends.get('b')?.();
-    await settle();
-    expect(running).toEqual(['a', 'b', 'c']);
-    for (const name of ['a', 'c', 'd']) {
-      ends.get(name)?.();
-      await settle();
-    }
-    expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
-  });
-
-  it('leave nothing on a signal that outlives them, and give their place back after an error', async () => {
-    const { signal } = new AbortController();
-    const pacing = pacingOf(new TestClock(), null, 1);
-    const failing = pacing.run(signal, () => Promise.reject(new Error('broken')));
-    await expect(failing).rejects.toThrow('broken');
-    await Promise.all(Array.from({ length: 20 }, () => pacing.run(signal, settle)));
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
-
   it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
     'pass a place on that comes at the moment of an abort (%i ticks before)',
     async (ticks) => {
@@ -71,16 +38,6 @@ describe('requests in flight', () => {
       expect(await pacing.run(never, () => Promise.resolve('fourth'))).toBe('fourth');
     },
   );
-
-  it('wait out the time that the server named, and no longer', async () => {
-    const clock = new TestClock();
-    const pacing = pacingOf(clock, null);
-    pacing.pauseFor(5_000);
-    pacing.pauseFor(2_000);
-    await pacing.run(never, () => Promise.resolve());
-    await pacing.run(never, () => Promise.resolve());
-    expect(clock.sleeps).toEqual([5_000]);
-  });
 });
 
 /** A process that sends as fast as it may, four requests at a time, each of which takes 50 ms. */

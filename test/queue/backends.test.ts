@@ -136,10 +136,6 @@ describe('QUEUE_URL', () => {
     expect(codeOf(() => readPrefix(new URL('redis://h?prefix=')))).toBe('SETTINGS');
   });
 
-  it('is needed to scale out', async () => {
-    await expect(open(undefined)).rejects.toMatchObject({ code: 'SETTINGS' });
-  });
-
   it('L15: a sentinel on this machine that sends us to another one gets it no password in plain text', async () => {
     await using server = await pointer();
     const url = parseQueueUrl(`redis+sentinel://:kZ4vQ1mW@127.0.0.1:${server.port}/mirror`);

@@ -40,36 +40,6 @@ describe('a fault rule', () => {
     // A pattern with the g flag remembers where it stopped.
     expect(injector.take({ method, path, query })).toBe(hit ? rule : undefined);
   });
-
-  it('counts its matches, also when an earlier rule strikes', () => {
-    const first = { status: 500 };
-    const second = { status: 503, after: 2 };
-    const injector = new FaultInjector([first, second]);
-    const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
-    const taken = [1, 2, 3, 4].map(() => injector.take(subject)?.status);
-    expect(taken).toEqual([500, undefined, 503, undefined]);
-    expect(injector.tally()).toEqual([
-      { rule: first, matched: 4, hit: 1 },
-      { rule: second, matched: 4, hit: 1 },
-    ]);
-  });
-
-  it('that is due wins over later ones, which are not used up by it', () => {
-    const injector = new FaultInjector([{ status: 500 }, { status: 503 }]);
-    const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
-    expect([1, 2, 3].map(() => injector.take(subject)?.status)).toEqual([500, 503, undefined]);
-  });
-
-  it('can be taken away, one or all', () => {
-    const injector = new FaultInjector();
-    const remove = injector.add({ status: 500, times: 9 });
-    injector.add({ status: 503, times: 9 });
-    const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
-    remove();
-    expect(injector.take(subject)?.status).toBe(503);
-    injector.clear();
-    expect(injector.take(subject)).toBeUndefined();
-  });
 });
 
 describe('a fault rule in words', () => {

@@ -164,120 +164,11 @@ describe('dateFrom and dateTo', () => {
 describe('pages', () => {
   const five = [1, 2, 3, 4, 5].map((hour) => NOON - hour * HOUR);
 
-  it('are capped lower than 100, and say so', async () => {
-    await serve({ maxLimit: 2 }, five);
-    const page = await get(sandbox, '/submissions?limit=100&page=3');
-    expect(page).toMatchObject({ total: 5, page: 3, limit: 2, totalPages: 3 });
-    expect(page.items).toHaveLength(1);
-    expect((await get(sandbox, '/submissions')).limit).toBe(2);
-  });
-
-  it.each([0, 1] as const)('of an empty list: totalPages is %i', async (emptyTotalPages) => {
-    const { store, formId } = await serve({ emptyTotalPages });
-    const empty = { items: [], total: 0, page: 1, totalPages: emptyTotalPages };
-    expect(await get(sandbox, '/submissions')).toMatchObject(empty);
-    store.deleteForm(formId);
-    expect(await get(sandbox, '/forms')).toMatchObject(empty);
-  });
-
-  it('of forms are ignored: page 2 shows page 1 again', async () => {
-    const { store } = await serve({ formsPage: 'ignored', formsPageSize: 2 });
-    for (const name of ['B', 'C']) store.addForm({ name });
-    const page = await get(sandbox, '/forms?page=2');
-    expect(page).toMatchObject({ total: 3, page: 1, totalPages: 2 });
-    expect(idsOf(page)).toEqual(
-      store
-        .forms()
-        .slice(0, 2)
-        .map((form) => form.id),
-    );
-  });
-
   it('name no number of pages, or an absurd one', async () => {
     await serve({ totalPages: 'absent' }, five);
     expect(await get(sandbox, '/submissions')).not.toHaveProperty('totalPages');
     sandbox.behave({ totalPages: 'absurd' });
     expect((await get(sandbox, '/forms')).totalPages).toBe(1_000_000_000);
-  });
-
-  it('of forms are honoured', async () => {
-    const { store } = await serve({ formsPageSize: 2 });
-    for (const name of ['B', 'C']) store.addForm({ name });
-    expect((await get(sandbox, '/forms?page=2')).items).toHaveLength(1);
-    expect((await call(sandbox, 'GET', '/forms?page=0')).status).toBe(400);
-  });
-});
-
-describe('writes', () => {
-  const submit = () =>
-    call(sandbox, 'POST', '/forms/form/submit', { body: { data: { field_1_a: 'x' } } });
-  const patch = (id: string, status: string) =>
-    call(sandbox, 'PATCH', `/submissions/${id}/status`, { body: { status } });
-
-  it.each([
-    [{ status: 200, body: 'submission' }, /^{"id":"sub_/],
-    [{ status: 201, body: 'success' }, /^{"success":true}$/],
-    [{ status: 202, body: 'text' }, /^OK$/],
-    [{ status: 200, body: 'none' }, /^$/],
-    [{ status: 204, body: 'submission' }, /^$/],
-  ] as const)('answer %o', async (reply, body) => {
-    const { store, ids } = await serve({ submitReply: reply, patchReply: reply }, [NOON]);
-    const [submitted, patched] = [await submit(), await patch(ids[0]!, 'DONE')];
-    for (const answer of [submitted, patched]) {
-      expect(answer.status).toBe(reply.status);
-      expect(answer.text).toMatch(body);
-    }
-    expect(store.get(ids[0]!)?.status).toBe('DONE');
-    expect(store.count()).toBe(2);
-  });
-
-  it('and a single submission are wrapped in a property', async () => {
-    const { ids } = await serve({ wrapper: 'submission' }, [NOON]);
-    expect((await get(sandbox, `/submissions/${ids[0]}`)).submission.id).toBe(ids[0]);
-    expect((await patch(ids[0]!, 'DONE')).json.submission.status).toBe('DONE');
-    expect((await submit()).json.submission.data).toEqual({ field_1_a: 'x' });
-    expect((await get(sandbox, '/submissions')).items[0]).toHaveProperty('id');
-  });
-
-  it.each([400, 409] as const)('are refused with %i by rule', async (refusal) => {
-    const { store, ids } = await serve(
-      {
-        refuseTransition: ({ status }, to) =>
-          status === 'PAID' && to !== 'ARCHIVED' ? refusal : undefined,
-      },
-      [NOON],
-    );
-    store.setStatus(ids[0]!, 'PAID');
-    expect((await patch(ids[0]!, 'DONE')).status).toBe(refusal);
-    expect(store.get(ids[0]!)?.status).toBe('PAID');
-    expect((await patch(ids[0]!, 'ARCHIVED')).status).toBe(200);
-  });
-});
-
-describe('errors', () => {
-  const paths = ['/forms/nothing', '/submissions?page=0'];
-  const bodies = async () => {
-    const answers = [];
-    for (const path of paths) answers.push(await call(sandbox, 'GET', path));
-    expect(answers.map(({ status }) => status)).toEqual([404, 400]);
-    return answers;
-  };
-
-  it('have bodies of JSON, HTML, nothing, or cut short', async () => {
-    await serve({});
-    const [, badRequest] = await bodies();
-    expect((await bodies()).map(({ json }) => json.error)).toEqual(['not_found', 'bad_request']);
-    expect(badRequest?.json.fields).toEqual([
-      { field: 'page', message: 'must be a whole number from 1' },
-    ]);
-    for (const [errorBody, body] of [
-      ['html', /^<!doctype html>/],
-      ['empty', /^$/],
-      ['cut', /^{"error":"[^}]*$/],
-    ] as const) {
-      sandbox.behave({ errorBody });
-      for (const { text } of await bodies()) expect(text).toMatch(body);
-    }
   });
 });
 
@@ -302,29 +193,6 @@ describe('the list of the whole workspace', () => {
     const { total, items } = await get(sandbox, `/submissions?formId=${formId}`);
     expect(total).toBe(2);
     expect(items[0]).not.toHaveProperty('formId');
-  });
-});
-
-describe('everything', () => {
-  it('may have properties that the specification does not know', async () => {
-    const { formId, ids } = await serve({ extraFields: true }, [NOON]);
-    const form = await get(sandbox, `/forms/${formId}`);
-    expect(form).toHaveProperty('theme');
-    expect(form.schema.sections[0]?.fields[0]).toMatchObject({ type: 'text', required: false });
-    expect(await get(sandbox, `/submissions/${ids[0]}`)).toHaveProperty('updatedAt');
-    expect(await get(sandbox, '/submissions')).toHaveProperty('links');
-    expect(await get(sandbox, '/forms')).toHaveProperty('links');
-  });
-
-  it('may be distorted', async () => {
-    const { store, ids, formId } = await serve({}, [NOON]);
-    store.distort(ids[0]!, { id: undefined, data: [1] });
-    expect((await get(sandbox, '/submissions')).items).toEqual([
-      expect.objectContaining({ formId, data: [1] }),
-    ]);
-    expect((await get(sandbox, '/submissions')).items[0]).not.toHaveProperty('id');
-    store.distort(ids[0]!, undefined);
-    expect(idsOf(await get(sandbox, '/submissions'))).toEqual(ids);
   });
 });
 

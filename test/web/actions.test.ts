@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -226,29 +225,5 @@ describe('an action is refused', () => {
     expect(await answer('1.0')).toBe('403');
     expect(at.actor.orders).toEqual([]);
     expect(await answer('1.1')).toBe('200');
-  });
-
-  it('by a name that another person has pointed here (DNS rebinding)', async () => {
-    await using at = await open();
-    const body = new URLSearchParams(await at.press('Pause')).toString();
-    const { hostname, port } = new URL(at.page.server.url);
-    const headers = {
-      host: 'evil.example',
-      'content-type': 'application/x-www-form-urlencoded',
-      origin: 'http://evil.example',
-    };
-    const answer = await new Promise<number>((done, fail) => {
-      const sent = request(
-        { hostname, port, path: '/actions', method: 'POST', headers },
-        (response) => {
-          response.resume();
-          done(response.statusCode ?? 0);
-        },
-      );
-      sent.on('error', fail);
-      sent.end(body);
-    });
-    expect(answer).toBe(421);
-    expect(at.actor.orders).toEqual([]);
   });
 });

@@ -117,13 +117,6 @@ describe('the page of all forms', () => {
       'value="do=resume&amp;form=frm_c3p0r2&amp;target=warehouse"',
     );
   });
-
-  it('says when the queue is away', async () => {
-    const { queue } = reportOf();
-    const away = { queue: queue && { ...queue, isReachable: false } };
-    await using page = await startPage(reportOf(undefined, away));
-    expect(await page.text('/')).toContain('Does not answer');
-  });
 });
 
 describe('a list of many forms', () => {

@@ -72,10 +72,4 @@ describe('the report of a worker on itself', () => {
     await expect(start({ port })).rejects.toThrow(`WORKER_PORT=${port + 1}`);
     await expect(start({ host: '0.0.0.0' })).rejects.toThrow(/WORKER_PORT: set ADMIN_PASSWORD/);
   });
-
-  it('stops listening', async () => {
-    const worker = await start();
-    await worker.server.stop();
-    await expect(worker.get('/live')).rejects.toThrow('fetch failed');
-  });
 });

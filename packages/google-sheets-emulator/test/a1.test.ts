@@ -1,28 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  columnIndex,
-  columnLetters,
-  formatA1,
-  parseA1,
-  parseBounds,
-  quoteTitle,
-} from '../src/a1.ts';
+import { formatA1, parseA1, parseBounds, quoteTitle } from '../src/a1.ts';
 import { seed } from './support/client.ts';
 
 describe('A1 notation', () => {
-  it('names columns as Sheets does, up to ZZZ', () => {
-    expect([0, 25, 26, 701, 702, 18_277].map(columnLetters)).toEqual([
-      'A',
-      'Z',
-      'AA',
-      'ZZ',
-      'AAA',
-      'ZZZ',
-    ]);
-    expect(columnIndex('zzz')).toBe(18_277);
-  });
-
   it.each([
     ['B2', { startRowIndex: 1, endRowIndex: 2, startColumnIndex: 1, endColumnIndex: 2 }],
     ['A1:B2', { startRowIndex: 0, endRowIndex: 2, startColumnIndex: 0, endColumnIndex: 2 }],

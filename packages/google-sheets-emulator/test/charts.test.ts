@@ -81,16 +81,6 @@ describe('charts', () => {
     ]);
   });
 
-  it('show data of other tabs, follow it there, and lose it with the tab', async () => {
-    const other = bench.emulator.people.at(bench.id, 0).addTab('Data');
-    await add(7, { spec: spec({}, other) });
-    bench.emulator.people.at(bench.id, 'Data').insertRows(0, 2);
-    expect(await source()).toMatchObject({ sheetId: other, startRowIndex: 2, endRowIndex: 6 });
-    bench.emulator.people.at(bench.id, 'Data').deleteTab();
-    expect(await source()).toBeUndefined();
-    expect((await charts()).length).toBe(1);
-  });
-
   it.each<[string, sheets_v4.Schema$Request, number, RegExp]>([
     [
       'an ID that is taken',

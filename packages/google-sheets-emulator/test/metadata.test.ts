@@ -24,24 +24,6 @@ const places = [
 ];
 
 describe('developer metadata', () => {
-  it('is answered where it hangs, with an ID of its own', async () => {
-    const [reply] = await bench.batch(
-      create({ metadataKey: 'k', metadataValue: 'v', location: column(1) }),
-    );
-    const made = reply?.createDeveloperMetadata?.developerMetadata;
-    expect(made).toEqual({
-      metadataId: expect.any(Number),
-      metadataKey: 'k',
-      metadataValue: 'v',
-      visibility: 'DOCUMENT',
-      location: {
-        locationType: 'COLUMN',
-        // A sheet ID of 0 is left out, as Google leaves out every zero of that kind.
-        dimensionRange: { dimension: 'COLUMNS', startIndex: 1, endIndex: 2 },
-      },
-    });
-  });
-
   it('shows in spreadsheets.get on the spreadsheet, the tab, and the column', async () => {
     await bench.batch(...places);
     const { data } = await bench.api.spreadsheets.get({
@@ -161,17 +143,5 @@ describe('a data filter', () => {
       ['Sheet1!A1:B1', [['b'], ['c']], 1],
       ['Sheet1!A2:E2', [[2], [3], [1]], 1],
     ]);
-  });
-
-  it('that matches nothing answers nothing; one with two conditions is refused', async () => {
-    const get = (filter: sheets_v4.Schema$DataFilter) =>
-      bench.api.spreadsheets.values.batchGetByDataFilter({
-        spreadsheetId: bench.id,
-        requestBody: { dataFilters: [filter] },
-      });
-    const none = await get({ developerMetadataLookup: { metadataId: 5 } });
-    expect(none.data).toEqual({ spreadsheetId: bench.id });
-    const both = { a1Range: 'A1', gridRange: { sheetId: 0 } };
-    expect((await refusal(get(both))).message).toContain('exactly one');
   });
 });

@@ -55,27 +55,6 @@ describe('a hard protection that does not name the caller', () => {
     });
   });
 
-  it('lets the owner through, and whoever it names', async () => {
-    const owner = bench.emulator.people.at(bench.id, 0);
-    owner.type(2, 1, 'mine');
-    owner.protect({ top: 0, bottom: 1 }, { editors: [ROBOT] });
-    await bench.batch(write(0, 0));
-    expect(bench.grid()[0]).toEqual(['x']);
-  });
-
-  it('refuses the caller without naming the editors', async () => {
-    const { data } = await bench.api.spreadsheets.get({
-      spreadsheetId: bench.id,
-      fields: 'sheets.protectedRanges',
-    });
-    expect(data.sheets?.[0]?.protectedRanges).toEqual([
-      {
-        protectedRangeId: expect.any(Number),
-        range: { startRowIndex: 2, endRowIndex: 4, startColumnIndex: 1, endColumnIndex: 3 },
-      },
-    ]);
-  });
-
   it('cannot be lifted by the caller, but by the owner', async () => {
     const owner = bench.emulator.people.at(bench.id, 0);
     const id = owner.protect({ left: 4, right: 5 });

@@ -82,35 +82,6 @@ describe('tabs', () => {
       `Invalid requests[0].${kind}: ${message}`,
     );
   });
-
-  it('move by indexes before the move', async () => {
-    await bench.batch(
-      { addSheet: { properties: { title: 'b' } } },
-      { addSheet: { properties: { title: 'c' } } },
-    );
-    const moveTo = (index: number) =>
-      bench.batch({
-        updateSheetProperties: { properties: { sheetId: 0, index }, fields: 'index' },
-      });
-    await moveTo(1);
-    expect(titles()).toEqual(['Sheet1', 'b', 'c']);
-    await moveTo(2);
-    expect(titles()).toEqual(['b', 'Sheet1', 'c']);
-    await moveTo(0);
-    expect(titles()).toEqual(['Sheet1', 'b', 'c']);
-  });
-
-  it('shrink from the end: what was there is gone', async () => {
-    await bench.put('Sheet1!A1:A3', [['a'], ['b'], ['c']]);
-    await bench.batch({
-      updateSheetProperties: {
-        properties: { sheetId: 0, gridProperties: { rowCount: 2 } },
-        fields: 'gridProperties.rowCount',
-      },
-    });
-    await bench.batch({ appendDimension: { sheetId: 0, dimension: 'ROWS', length: 5 } });
-    expect(bench.grid()).toEqual([['a'], ['b']]);
-  });
 });
 
 describe('the spreadsheet', () => {

@@ -1,4 +1,3 @@
-import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { once } from 'node:events';
 import { get, type IncomingMessage, request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -52,15 +51,6 @@ describe('the page of a spreadsheet', () => {
     expect(html).not.toMatch(/<script>alert|<img|<b>Leads|<i>tab/);
     expect(html).toContain('&lt;b&gt;Leads&lt;/b&gt;');
     expect(html).toContain('&lt;i&gt;tab&lt;/i&gt;');
-  });
-
-  it('lets a row grow with its line breaks until somebody sets its height', async () => {
-    person.pasteValues(0, 0, [['one\ntwo\nthree'], ['four\nfive']]);
-    person.setHeight(1, 30);
-    const html = await page();
-    expect(html).toMatch(/<tr style="height:21px"><th>1<\/th>/);
-    expect(html).toMatch(/<tr class="set" style="height:30px;--height:29px"><th>2<\/th>/);
-    expect(html).toContain('tr.set td>div{max-height:var(--height)');
   });
 
   it.each(['', '/nosuch'])(
@@ -119,53 +109,6 @@ describe('the page of a spreadsheet', () => {
     expect(await answer.text()).toContain(`<script nonce="${nonce}">`);
   });
 
-  it('keeps the frozen header in the table’s head, and numbers rows and columns', async () => {
-    person.pasteValues(0, 0, [['h'], ['a']]);
-    person.freezeRows(1);
-    const html = await page();
-    const head = /<thead>(.*?)<\/thead>/s.exec(html)?.[1] ?? '';
-    expect(head).toContain('>A<');
-    expect(head).toContain('>E<');
-    expect(rowOf(head, 1)).toEqual(['h']);
-    expect(rowOf(head, 2)).toEqual([]);
-    expect(rowOf(html, 2)).toEqual(['a']);
-  });
-
-  it('leaves hidden rows and columns out, and marks the gap', async () => {
-    person.pasteValues(0, 0, [
-      ['a', 'b', 'c'],
-      ['d', 'e', 'f'],
-      ['g', 'h', 'i'],
-      ['j', 'k', 'l'],
-    ]);
-    person.hideColumns(1);
-    person.hideRows(1);
-    person.filter(0, ['j']);
-    const html = await page();
-    expect(rowOf(html, 1)).toEqual(['a', 'c']);
-    expect(html).not.toContain('<th>2</th>');
-    expect(rowOf(html, 4)).toEqual([]);
-    expect(html).toContain('<th class="gap">3</th>');
-    expect(html).toContain('letter gap');
-  });
-
-  it('shows formats: bold, strike, colours, widths', async () => {
-    person.pasteValues(0, 0, [['a']]);
-    person.format(
-      { top: 0, bottom: 1, left: 0, right: 1 },
-      {
-        backgroundColor: { red: 1 },
-        textFormat: { bold: true, strikethrough: true, foregroundColor: { blue: 1 } },
-      },
-    );
-    person.setWidth(0, 222);
-    const html = await page();
-    expect(html).toContain(
-      'background:rgb(255,0,0);font-weight:bold;text-decoration:line-through;color:rgb(0,0,255)',
-    );
-    expect(html).toContain('<col style="width:222px">');
-  });
-
   it('turns a health cell red by itself when time passes: conditional formats and NOW()', async () => {
     person.type(0, 1, '4.5.2026 12:00');
     person.type(0, 0, '=IF((NOW()-B1)*24>2;"silent";"ok")');
@@ -190,24 +133,6 @@ describe('the page of a spreadsheet', () => {
     expect(after).toContain('background:rgb(230,0,0)');
   });
 
-  it('lets an earlier conditional format win over a later one', async () => {
-    person.type(0, 0, 'x');
-    const rule = (color: sheets_v4.Schema$Color, bold: boolean) => ({
-      addConditionalFormatRule: {
-        index: 0,
-        rule: {
-          ranges: [{ endRowIndex: 1, endColumnIndex: 1 }],
-          booleanRule: {
-            condition: { type: 'NOT_BLANK' },
-            format: { backgroundColor: color, ...(bold && { textFormat: { bold } }) },
-          },
-        },
-      },
-    });
-    await bench.batch(rule({ red: 1 }, true), rule({ green: 1 }, false));
-    expect(await page()).toContain('style="background:rgb(0,255,0);font-weight:bold"');
-  });
-
   it('links its visible tabs, and shows the one that gid names', async () => {
     const other = person.addTab('Other');
     const hidden = person.addTab('Hidden');
@@ -218,16 +143,6 @@ describe('the page of a spreadsheet', () => {
     expect(rowOf(html, 1)).toEqual(['there']);
     expect(html).toContain(`gid=${other}" aria-current="page"`);
     expect(html).not.toContain('Hidden');
-  });
-
-  it('pages through a long sheet', async () => {
-    const lines = Array.from({ length: 2_500 }, (_, index) => [index + 1]);
-    person.pasteValues(0, 0, lines);
-    const html = await page('?top=1000');
-    expect(rowOf(html, 1001)).toEqual(['1001']);
-    expect(rowOf(html, 2000)).toEqual(['2000']);
-    expect(rowOf(html, 2001)).toEqual([]);
-    expect(html).toContain('rows 1,001–2,000');
   });
 
   it('answers a fragment for the refresh, a list without an ID, and 404 for a wrong one', async () => {
