@@ -102,7 +102,7 @@ async function resumeIn(
       const { formId: id } = other;
       const paused = forms.find((each) => each.id === id) ?? { id: id ?? '', slug: '', name: '' };
       const name = placeName(id === null ? null : paused, target);
-      return `${name} stays ${pauseText(other)}; to resume it: ${resumeCommand(other, target)}`;
+      return `${name} stays ${pauseText(other)}; to resume it: ${resumeCommand(other, paused.slug, target)}`;
     }),
   ];
   return { pause: ended, isNew: ended !== null, lines: texts.map((text) => ({ ok: true, text })) };

@@ -184,7 +184,7 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
       ? PROBLEMS.STALE.title
       : titleOf(state, facts, { sharedCode, overdueSince, isFirst: last === null }),
     since: sinceOf(state, facts, problems, overdueSince ?? context.sharedSince),
-    pause: pause && shownPause(pause, target),
+    pause: pause && shownPause(pause, form.slug, target),
     problems,
     notices: held?.notices ?? [],
     claim,
@@ -227,13 +227,13 @@ const shownRun = ({ outcome, startedAtMs, endedAtMs, code, error }: Ended): Show
   error,
 });
 
-/** A pause as people see it. `target`: its name. */
-export const shownPause = (pause: Pause, target: string): ShownPause => ({
+/** A pause as people see it. `slug`: of the form; `target`: its name. */
+export const shownPause = (pause: Pause, slug: string, target: string): ShownPause => ({
   since: pause.since,
   by: pause.by,
   reason: pause.reason,
   ofTarget: pause.formId === null,
-  command: resumeCommand(pause, target),
+  command: resumeCommand(pause, slug, target),
 });
 
 function stateOf(

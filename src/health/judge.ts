@@ -347,7 +347,7 @@ function targetReport(
     address: held?.address ?? null,
     isReadable: failure === null,
     readAt: readAtMs === 0 ? null : iso(readAtMs),
-    pause: pause && shownPause(pause, name),
+    pause: pause && shownPause(pause, '', name),
     problem,
   };
 }

@@ -44,18 +44,22 @@ export function pauseText({ since, by, reason }: Omit<Pause, 'formId'>): string 
   return `paused since ${exact(since)} by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
-/** The command line that ends a pause of `target`. */
-export function resumeCommand({ formId }: Pick<Pause, 'formId'>, target: string): string {
-  const form = formId === null ? '' : `${shellOption('--form', formId)} `;
+/** The command line that ends a pause of `target`. `slug`: of the form that is paused; its ID where it has none. */
+export function resumeCommand(
+  { formId }: Pick<Pause, 'formId'>,
+  slug: string,
+  target: string,
+): string {
+  const form = formId === null ? '' : `${shellOption('--form', slug || formId)} `;
   return `forms-mirror resume ${form}${shellOption('--target', target)}`;
 }
 
-/** The error for a writer during a pause. `form`: its name for people. */
-export function pausedError(pause: Pause, form: string, target: string): MirrorError {
+/** The error for a writer during a pause. `slug`: of the form. */
+export function pausedError(pause: Pause, slug: string, target: string): MirrorError {
   const what =
-    pause.formId === null ? `Target ${target} is` : `The form ${form} in target ${target} is`;
+    pause.formId === null ? `Target ${target} is` : `The form ${slug} in target ${target} is`;
   return new MirrorError(
     'PAUSED',
-    `${what} ${pauseText(pause)}, so nothing is written there. To go on, run: ${resumeCommand(pause, target)}`,
+    `${what} ${pauseText(pause)}, so nothing is written there. To go on, run: ${resumeCommand(pause, slug, target)}`,
   );
 }

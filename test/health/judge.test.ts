@@ -654,7 +654,7 @@ describe('the judge', () => {
   it('says by whom a form is paused, and how to go on', () => {
     const one = judge(factsOf({ held: { pauses: [pause('frm_a', null)] } }));
     const said = { since: before(HOUR), by: 'command line, ann@ops-1', reason: null };
-    const command = 'forms-mirror resume --form frm_a --target db';
+    const command = 'forms-mirror resume --form a --target db';
     expect(formOf(one).pause).toEqual({ ...said, ofTarget: false, command });
     const whole = judge(factsOf({ held: { pauses: [pause(null)] } }));
     const ofTarget = { ofTarget: true, command: 'forms-mirror resume --target db' };
