@@ -17,7 +17,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'time limits': {
     pattern: /\bsetTimeout\(/,
     // A request has limits of its own; the program ends itself when nothing else does.
-    allowed: ['base/clock.ts', 'forms/http.ts', 'notify/http.ts', 'cli.ts'],
+    allowed: ['base/clock.ts', 'forms/http.ts', 'cli.ts'],
     instead: 'withinTime of base/clock.ts, or Clock.sleep',
   },
   'judgements of health': {

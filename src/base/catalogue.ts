@@ -263,8 +263,8 @@ export const PROBLEMS = {
     scope: 'form',
     severity: 'warning',
     retryable: false,
-    // People are notified of newly rejected submissions only, not of those that stay rejected.
-    graceMs: null,
+    // Repeated only when more are rejected.
+    graceMs: 0,
     title: 'Submissions were rejected',
     meaning: 'The target could not store some submissions. It stores all others.',
     remedy: "The form's page on the status page lists their IDs with the reason for each.",

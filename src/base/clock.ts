@@ -27,6 +27,10 @@ const CLOCK_SLACK_MS = 2 * 60_000;
 /** Whether a recorded time (ms since the epoch) is so far in the future that a clock was wrong, then or now. */
 export const isAhead = (ms: number, nowMs: number): boolean => ms - nowMs > CLOCK_SLACK_MS;
 
+/** Whether `ms` have passed since a recorded time. True as well for a time that lies ahead: it was recorded by a wrong clock. */
+export const hasPassed = (sinceMs: number, ms: number, nowMs: number): boolean =>
+  sinceMs > nowMs || nowMs - sinceMs >= ms;
+
 /** Throws if `signal` is aborted: its reason if that is a CANCELLED error, otherwise a new CANCELLED error. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw stopReason(signal);

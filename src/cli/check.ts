@@ -10,7 +10,7 @@ import { type FormReport, remedyText, type ShownPause } from '../health/report.t
 import type { NoticeCode } from '../mirror/port.ts';
 import { namesWholeForm } from '../mirror/picks.ts';
 import { pauseText } from '../mirror/pauses.ts';
-import { channelNames, type ChannelSettings, testChannels } from '../notify/notifier.ts';
+import { type ChannelSettings, testChannels, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
@@ -280,7 +280,7 @@ const channelsOf = ({ config: { notify, proxy }, clock }: App): ChannelSettings 
 /** Where notifications go; nothing is sent. */
 const checkReceivers: Check = (app) => {
   const { heartbeatUrl } = app.config.notify;
-  const names = channelNames(channelsOf(app));
+  const names = transportsOf(channelsOf(app)).map(({ name }) => name);
   const off = fine('are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set');
   const beats = heartbeatUrl && `goes to ${new URL(heartbeatUrl).host} while nothing has failed`;
   return [

@@ -6,6 +6,7 @@ import type { ExitCode } from '../base/exit-codes.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { Watch } from '../health/collect.ts';
 import type { Report } from '../health/report.ts';
+import type { CountQuery } from '../mirror/port.ts';
 import { Notifier } from '../notify/notifier.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { entriesOf, heldForms, LISTED, reading } from '../sync/target.ts';
@@ -92,11 +93,11 @@ async function openNotifier(
   const { statusUrl: _, ...receivers } = config.notify;
   const isAsked = Object.values(receivers).some((each) => each !== undefined);
   const open = isAsked
-    ? await Notifier.open({
+    ? new Notifier({
         ...config.notify,
         ...(config.proxy && { fetch: fetchWithProxy(config.proxy) }),
         stateFile: join(config.dataDir, 'notify.json'),
-        newAnswers: (target, formId, afterMs) => countNewAnswers(app, target, formId, afterMs),
+        newAnswers: (target, formId, range) => countNewAnswers(app, target, formId, range),
         clock,
         logger,
       })
@@ -104,11 +105,9 @@ async function openNotifier(
   return { open, [Symbol.asyncDispose]: async () => open?.stop() };
 }
 
-async function countNewAnswers(app: App, name: string, formId: string, afterMs: number) {
+async function countNewAnswers(app: App, name: string, formId: string, range: CountQuery) {
   const target = await app.target(name);
-  const counts = await reading(target, formId, (form) =>
-    form.counts({ fromMs: afterMs + 1 }, 'millisecond'),
-  );
+  const counts = await reading(target, formId, (form) => form.counts(range, 'millisecond'));
   const found = (counts ?? []).filter(({ fromMs }) => fromMs !== null);
   return {
     count: found.reduce((sum, each) => sum + each.count, 0),

@@ -1,5 +1,6 @@
-import { withinTime } from '../base/clock.ts';
-import { type ChannelOptions, STOP_MS } from './channel.ts';
+import { type Clock, hasPassed } from '../base/clock.ts';
+import type { Report } from '../health/report.ts';
+import type { Attempt, Due, Feed, Transport } from './channel.ts';
 import { type Fetch, failureOf, request } from './http.ts';
 
 /** How long it is silent between two calls. */
@@ -11,62 +12,54 @@ export const HEARTBEAT_MS = 60_000;
  */
 const NOT_KNOWN = /^OK \(not found\)|"ok"\s*:\s*false/;
 
+/** See {@link Heartbeat}. */
+export interface HeartbeatOptions {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  /** Whether messages arrive. Where they do not, people can still notice the silence. */
+  readonly isDelivered: () => boolean;
+}
+
 /**
- * Calls an address (HEARTBEAT_URL) while nothing has failed, so that a monitoring service notices silence: a process that is
- * gone, or a machine without a network, can report itself in no other way.
+ * Calls an address (HEARTBEAT_URL) at most once a minute while nothing has failed, so that a monitoring service notices
+ * silence: a process that is gone, or a machine without a network, can report itself in no other way.
  */
-export class Heartbeat {
+export class Heartbeat implements Transport<null>, Feed<null> {
+  readonly name = 'heartbeat';
+  readonly setting = 'HEARTBEAT_URL';
   readonly #url: URL;
-  readonly #options: ChannelOptions & { readonly fetch: Fetch };
-  readonly #stopping = new AbortController();
+  readonly #options: HeartbeatOptions;
+  #isWell = false;
   #calledAtMs = Number.NEGATIVE_INFINITY;
-  #calling: Promise<void> | undefined;
-  #problem: string | null = null;
 
   /** `url` holds a secret as a rule: only its host is shown (L15). */
-  constructor(url: string, options: ChannelOptions & { readonly fetch: Fetch }) {
+  constructor(url: string, options: HeartbeatOptions) {
     this.#url = new URL(url);
     this.#options = options;
   }
 
-  /** Why the last call was not taken, as a sentence; null when it was. */
-  get problem(): string | null {
-    return this.#problem;
+  look({ state }: Report, isFresh: boolean): void {
+    this.#isWell = isFresh && state !== 'failed' && this.#options.isDelivered();
   }
 
-  /** Calls, at most once a minute. Returns at once. */
-  beat(): void {
+  due(): Due<null>[] {
     const nowMs = this.#options.clock.now();
-    const sinceMs = nowMs - this.#calledAtMs;
-    // A clock that was set back must not silence it.
-    const isEarly = sinceMs >= 0 && sinceMs < HEARTBEAT_MS;
-    if (isEarly || this.#calling !== undefined || this.#stopping.signal.aborted) return;
-    this.#calledAtMs = nowMs;
-    this.#calling = this.#call().finally(() => (this.#calling = undefined));
+    const taken = (): void => void (this.#calledAtMs = nowMs);
+    const isDue = this.#isWell && hasPassed(this.#calledAtMs, HEARTBEAT_MS, nowMs);
+    return isDue ? [{ key: this.name, message: null, taken }] : [];
   }
 
-  /** Waits a moment for a call in progress. Never rejects. */
-  async stop(): Promise<void> {
-    await withinTime(this.#calling ?? Promise.resolve(), STOP_MS, this.#options.clock);
-    this.#stopping.abort();
-    await this.#calling;
+  async send(_content: null, signal: AbortSignal): Promise<Attempt> {
+    const why = await this.#failure(signal);
+    if (why === null) return { taken: true, problem: null };
+    const problem = `The heartbeat does not arrive: ${why}. Check ${this.setting}.`;
+    return { taken: false, problem, retry: true };
   }
 
-  async #call(): Promise<void> {
-    const { fetch, logger } = this.#options;
-    const why = await this.#failure(fetch);
-    if (this.#stopping.signal.aborted) return;
-    const problem =
-      why === null ? null : `The heartbeat does not arrive: ${why}. Check HEARTBEAT_URL.`;
-    if (problem !== null) logger[this.#problem === null ? 'warn' : 'debug'](problem);
-    else if (this.#problem !== null) logger.info('The heartbeat arrives again.');
-    this.#problem = problem;
-  }
-
-  async #failure(fetch: Fetch): Promise<string | null> {
+  async #failure(signal: AbortSignal): Promise<string | null> {
     const { host } = this.#url;
     try {
-      const { status, body } = await request(fetch, this.#url, this.#stopping.signal);
+      const { status, body } = await request(this.#options.fetch, this.#url, signal);
       if (status < 200 || status >= 300) return `${host} answers ${status}`;
       return NOT_KNOWN.test(body) ? `${host} does not know the address` : null;
     } catch (error) {

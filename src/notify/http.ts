@@ -7,8 +7,6 @@ export type Fetch = typeof globalThis.fetch;
 
 /** For the whole of a request, its response included. */
 const TIMEOUT_MS = 10_000;
-/** What a receiver says is short. */
-const MAX_LENGTH = 4_096;
 
 /** A response: its head, and the beginning of its body where that was asked for. */
 export interface Answer {
@@ -18,9 +16,9 @@ export interface Answer {
 }
 
 /**
- * A request. A redirect is not followed: the message would go to an address that is not in the settings. Rejects as `fetch` does, and
- * when `signal` aborts. A body is read for a `GET`: to a POST, the status is the answer, and a body that never ends must not
- * have a message sent twice.
+ * A POST of `json`, or a GET without it. A redirect is not followed: the message would go to an address that is not in the
+ * settings. Rejects as `fetch` does, and when `signal` aborts. A body is read for a GET: to a POST, the status is the
+ * answer, and a body that never ends must not have a message sent twice.
  */
 export async function request(
   fetch: Fetch,
@@ -31,37 +29,22 @@ export async function request(
   const url = new URL(address);
   // `fetch` refuses an address that holds them.
   url.username = url.password = '';
-  using stop = new LinkedSignal(signal);
-  const timer = setTimeout(() => stop.abort(new Error('No response in time.')), TIMEOUT_MS);
-  try {
-    const response = await fetch(url, {
-      ...(json !== undefined && { method: 'POST', body: JSON.stringify(json) }),
-      headers: {
-        'user-agent': 'forms-mirror',
-        ...(json !== undefined && { 'content-type': 'application/json' }),
-        ...loginOf(address),
-      },
-      redirect: 'manual',
-      signal: stop.signal,
-    });
-    const { status, headers } = response;
-    const body = json === undefined ? await beginningOf(response) : '';
-    if (json !== undefined) await response.body?.cancel().catch(() => undefined);
-    return { status, retryAfter: headers.get('retry-after'), body };
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function beginningOf({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_LENGTH) break;
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  using stop = new LinkedSignal(signal, AbortSignal.timeout(TIMEOUT_MS));
+  const { status, headers, body } = await fetch(url, {
+    ...(json !== undefined && { method: 'POST', body: JSON.stringify(json) }),
+    headers: {
+      'user-agent': 'forms-mirror',
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+      ...loginOf(address),
+    },
+    redirect: 'manual',
+    signal: stop.signal,
+  });
+  const reader = body?.getReader();
+  const { value } = json === undefined && reader ? await reader.read() : {};
+  await reader?.cancel().catch(() => undefined);
+  const retryAfter = headers.get('retry-after');
+  return { status, retryAfter, body: Buffer.from(value ?? []).toString('utf8') };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import { errorCode } from '../base/error-code.ts';
 import { exact, plural } from '../base/format.ts';
-import type { Attempt, Transport } from './channel.ts';
+import { type Attempt, type Transport, isForNews } from './channel.ts';
 import { type Message, clean, cut, formLines } from './message.ts';
 
 /** A mail server, as ALERT_SMTP_URL names it. */
@@ -25,14 +25,6 @@ export interface EmailSettings {
   readonly to: readonly string[];
 }
 
-/** See {@link Mail}. */
-export interface MailOptions extends EmailSettings {
-  /** The setting that names the recipients. */
-  readonly setting: string;
-  /** New answers go there, and nothing else. */
-  readonly isForNews: boolean;
-}
-
 /** For each step of it: a connection, the greeting, a response. */
 const TIMEOUT_MS = 15_000;
 /** RFC 5322, 2.1.1: a line has 998 characters at most; mail programs show the first of a subject. */
@@ -41,26 +33,29 @@ const MOST_FORMS = 1_000;
 
 /** Mail by SMTP, one for all recipients, in plain text. */
 export class Mail implements Transport {
-  readonly #options: MailOptions;
-  #transporter: Promise<Transporter> | undefined;
+  readonly setting: string;
+  readonly #settings: EmailSettings;
 
-  constructor(options: MailOptions) {
-    this.#options = options;
+  constructor(setting: string, settings: EmailSettings) {
+    this.setting = setting;
+    this.#settings = settings;
   }
 
   get name(): string {
-    const { server, to, isForNews } = this.#options;
-    return `e-mail${isForNews ? ' for new answers' : ''} (${server.host}, to ${plural(to.length, 'address', 'addresses')})`;
+    const { server, to } = this.#settings;
+    const what = isForNews(this.setting) ? ' for new answers' : '';
+    return `e-mail${what} (${server.host}, to ${plural(to.length, 'address', 'addresses')})`;
   }
 
   async send(message: Message, signal: AbortSignal): Promise<Attempt> {
-    const { server, to, setting } = this.#options;
+    const { server, to } = this.#settings;
+    const { setting } = this;
     try {
-      const transporter = await (this.#transporter ??= open(server));
-      const { rejected = [] } = (await transporter.sendMail({
-        ...mailOf(message, this.#options),
-        signal,
-      })) as { readonly rejected?: readonly unknown[] };
+      const transporter = await open(server);
+      const mail = { ...mailOf(message, this.#settings), signal };
+      const { rejected = [] } = (await transporter.sendMail(mail)) as {
+        readonly rejected?: readonly unknown[];
+      };
       if (rejected.length === 0) return { taken: true, problem: null };
       const some = `${rejected.length} of ${plural(to.length, 'address', 'addresses')}`;
       const problem = `Notifications do not reach everybody by e-mail: ${server.host} refuses ${some}. Check ${setting}.`;
@@ -73,11 +68,6 @@ export class Mail implements Transport {
       const retry = !isUnsafe(error) && (responseCode === undefined || responseCode < 500);
       return { taken: false, problem, retry };
     }
-  }
-
-  async close(): Promise<void> {
-    const transporter = await this.#transporter?.catch(() => undefined);
-    transporter?.close();
   }
 }
 

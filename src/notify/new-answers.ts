@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import { type Clock, isAhead } from '../base/clock.ts';
+import { type Clock, hasPassed } from '../base/clock.ts';
 import { plural } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
 import { type FormReport, type Report, isKnown } from '../health/report.ts';
-import type { Due } from './channel.ts';
-import { hasPassed } from './incidents.ts';
+import type { Due, Feed } from './channel.ts';
 import { shortName } from './message.ts';
 
-/** How many live rows of a form a target holds that were created after `afterMs`, and when the newest of them was created. */
+/** How many live rows of a form a target holds that were created within [fromMs, toMs), and when the newest of them was created. */
 export type CountNewAnswers = (
   target: string,
   formId: string,
-  afterMs: number,
+  range: { readonly fromMs: number; readonly toMs: number },
 ) => Promise<{ readonly count: number; readonly newestMs: number | null }>;
 
 /** Of each form (`form <ID>`) the time of creation up to which answers were announced. */
@@ -22,8 +21,6 @@ export interface NewAnswersOptions {
   readonly count: CountNewAnswers;
   /** Changed here. */
   readonly cursors: z.infer<typeof cursorsSchema>;
-  /** Called when they have changed. */
-  readonly onTaken: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -32,6 +29,8 @@ export interface NewAnswersOptions {
 const GROUP_MS = 3 * 60_000;
 /** A form without submissions begins here: a source's clock may be behind ours. */
 const SLACK_MS = 3_600_000;
+/** The source's clock may be ahead by so much. A submission dated 2099 must not be announced forever, nor hide others. */
+const AHEAD_MS = 2 * 60_000;
 
 interface Waiting {
   readonly form: FormReport;
@@ -47,33 +46,58 @@ interface Waiting {
  * Limits: a crash between a delivery and the writing of the cursor repeats one message, and a submission that
  * appears after a newer one was announced is not announced.
  */
-export class NewAnswers {
+export class NewAnswers implements Feed {
   readonly #options: NewAnswersOptions;
   readonly #waiting = new Map<string, Waiting>();
   /** Each form at its latest count. */
   readonly #counted = new Map<string, string>();
-  #counting: Promise<void> | undefined;
+  #copies: readonly FormReport[] = [];
 
   constructor(options: NewAnswersOptions) {
     this.#options = options;
   }
 
-  /** Counts in the forms that have changed. Never rejects. */
-  look(report: Report): Promise<void> {
-    this.#counting ??= this.#countAll(report).finally(() => (this.#counting = undefined));
-    return this.#counting;
+  look(report: Report): void {
+    this.#copies = firstCopies(report);
   }
 
-  /** The messages that are due. */
-  due(): Due[] {
+  /** Counts in the forms that have changed. */
+  async due(): Promise<Due[]> {
+    for (const copy of this.#copies) {
+      const state = [copy.target, copy.lastRun?.endedAt, copy.rows].join('\n');
+      if (this.#counted.get(copy.form.id) === state) continue;
+      try {
+        await this.#count(copy);
+        this.#counted.set(copy.form.id, state);
+      } catch (error) {
+        this.#options.logger.debug({ err: error }, 'New answers cannot be counted.');
+      }
+    }
     const nowMs = this.#options.clock.now();
-    return [...this.#waiting]
-      .filter(([, { sinceMs }]) => hasPassed(sinceMs, GROUP_MS, nowMs))
-      .map(([id, waiting]) => this.#dueOf(id, waiting, nowMs));
+    return [...this.#waiting.values()]
+      .filter(({ sinceMs }) => hasPassed(sinceMs, GROUP_MS, nowMs))
+      .map((waiting) => this.#dueOf(waiting, nowMs));
   }
 
-  #dueOf(id: string, { form, count, newestMs }: Waiting, nowMs: number): Due {
-    const { name } = form.form;
+  async #count(form: FormReport): Promise<void> {
+    const { count, cursors, clock } = this.#options;
+    const { id } = form.form;
+    const cursor = cursors[`form ${id}`];
+    const nowMs = clock.now();
+    const range = { fromMs: cursor === undefined ? 0 : cursor + 1, toMs: nowMs + AHEAD_MS };
+    const found = await count(form.target, id, range);
+    if (cursor === undefined) {
+      const completeMs = Date.parse(form.claim.submissionsAsOf ?? '');
+      cursors[`form ${id}`] = found.newestMs ?? completeMs - SLACK_MS;
+    } else if (found.newestMs === null) this.#waiting.delete(id);
+    else {
+      const sinceMs = this.#waiting.get(id)?.sinceMs ?? nowMs;
+      this.#waiting.set(id, { form, count: found.count, newestMs: found.newestMs, sinceMs });
+    }
+  }
+
+  #dueOf({ form, count, newestMs }: Waiting, nowMs: number): Due {
+    const { id, name } = form.form;
     const isTable = form.url === null && form.table !== null;
     return {
       key: `${id}\n${newestMs}`,
@@ -95,60 +119,18 @@ export class NewAnswers {
         this.#waiting.delete(id);
         this.#counted.delete(id);
         this.#options.cursors[`form ${id}`] = newestMs;
-        this.#options.onTaken();
       },
     };
-  }
-
-  async #countAll(report: Report): Promise<void> {
-    for (const form of firstCopies(report)) {
-      const state = [form.target, form.lastRun?.endedAt, form.rows].join('\n');
-      if (this.#counted.get(form.form.id) === state) continue;
-      try {
-        if (await this.#countOne(form)) this.#counted.set(form.form.id, state);
-      } catch (error) {
-        this.#options.logger.debug({ err: error }, 'New answers cannot be counted.');
-      }
-    }
-  }
-
-  /** False where an announcement arrived while it counted: its number is of before. */
-  async #countOne(form: FormReport): Promise<boolean> {
-    const { count, cursors, onTaken, clock } = this.#options;
-    const { id } = form.form;
-    const key = `form ${id}`;
-    const cursor = cursors[key];
-    const completeMs = Date.parse(form.claim.submissionsAsOf ?? '');
-    const found = await count(form.target, id, cursor ?? 0);
-    const nowMs = clock.now();
-    // A submission dated 2099 must not be reported forever, nor hide others.
-    const isFuture = found.newestMs !== null && isAhead(found.newestMs, nowMs);
-    const newestMs = isFuture ? completeMs : found.newestMs;
-    const future = isFuture ? (await count(form.target, id, nowMs)).count : 0;
-    if (cursors[key] !== cursor) return false;
-    if (cursor === undefined) {
-      cursors[key] = newestMs ?? completeMs - SLACK_MS;
-      onTaken();
-      return true;
-    }
-    const fresh = found.count - future;
-    const sinceMs = this.#waiting.get(id)?.sinceMs ?? nowMs;
-    if (fresh > 0 && newestMs !== null)
-      this.#waiting.set(id, { form, count: fresh, newestMs, sinceMs });
-    else this.#waiting.delete(id);
-    return true;
   }
 }
 
 /** Of each form the first target that has claimed a complete copy of it, where that can be read. */
 function firstCopies({ targets, forms }: Report): FormReport[] {
+  const first = new Map<string, FormReport>();
+  for (const { name } of targets.toReversed())
+    for (const form of forms)
+      if (form.target === name && form.claim.submissionsAsOf !== null)
+        first.set(form.form.id, form);
   const known = new Set(targets.filter(isKnown).map(({ name }) => name));
-  const order = new Map(targets.map(({ name }, at) => [name, at]));
-  const claimed = forms
-    .filter(({ claim }) => claim.submissionsAsOf !== null)
-    .toSorted((a, b) => (order.get(a.target) ?? 0) - (order.get(b.target) ?? 0));
-  const first = Map.groupBy(claimed, ({ form }) => form.id);
-  return [...first.values()].flatMap(([form]) =>
-    form !== undefined && known.has(form.target) ? [form] : [],
-  );
+  return [...first.values()].filter(({ target }) => known.has(target));
 }

@@ -1,16 +1,20 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { z } from 'zod';
-import { type Clock, withinTime } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { errorCode } from '../base/error-code.ts';
+import { MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { requireVersion } from '../base/other-schema.ts';
+import { PRIVATE_FILE, makeFolder } from '../base/private-files.ts';
 import type { Report } from '../health/report.ts';
-import { deliveredSchema, dueMessages } from './announcements.ts';
-import { Channel, type Due, type Transport } from './channel.ts';
+import { Alerts, incidentsSchema } from './alerts.ts';
+import { Channel, type Transport, isForNews } from './channel.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Fetch } from './http.ts';
-import { observe, observedSchema } from './incidents.ts';
 import { type EmailSettings, Mail } from './mail.ts';
 import { pageLink, testMessage } from './message.ts';
 import { type CountNewAnswers, NewAnswers, cursorsSchema } from './new-answers.ts';
-import { StateFile } from './state-file.ts';
 import { Webhook } from './webhook.ts';
 
 /** Where notifications go; undefined: nowhere. */
@@ -36,14 +40,12 @@ export interface ChannelSettings extends NotifySettings {
   readonly clock: Clock;
 }
 
-/** See {@link Notifier.open}. */
+/** See {@link Notifier}. */
 export interface NotifierOptions extends ChannelSettings {
   /** Keeps the record of deliveries over a restart; undefined: nothing is kept. */
   readonly stateFile?: string | undefined;
-  /** Absent: new answers are not announced. */
-  readonly newAnswers?: CountNewAnswers | undefined;
+  readonly newAnswers: CountNewAnswers;
   readonly logger: Logger;
-  readonly random?: (() => number) | undefined;
 }
 
 /** The outcome of a test message in one channel. */
@@ -55,17 +57,13 @@ export interface ChannelResult {
   readonly message: string;
 }
 
-const keptSchema = deliveredSchema.extend({ cursors: cursorsSchema });
-type Kept = z.infer<typeof keptSchema>;
-
 /** The schema of the state: to be raised with every change of it. */
-const VERSION = 1;
+const VERSION = 2;
 
 const stateSchema = z.object({
   version: z.literal(VERSION),
-  observed: observedSchema,
-  /** What each channel has delivered, by the setting that it comes from. */
-  channels: z.record(z.string(), keptSchema),
+  /** What each channel keeps, by the setting that it comes from. */
+  channels: z.record(z.string(), z.object({ incidents: incidentsSchema, cursors: cursorsSchema })),
 });
 type State = z.infer<typeof stateSchema>;
 
@@ -76,34 +74,37 @@ type State = z.infer<typeof stateSchema>;
  */
 export class Notifier {
   readonly #options: NotifierOptions;
-  readonly #file: StateFile<State>;
-  readonly #state: State;
-  readonly #channels: readonly Channel[];
-  /** By channel: its announcements of new answers. */
-  readonly #news = new Map<Channel, NewAnswers>();
-  readonly #heartbeat: Heartbeat | undefined;
+  /** Of a receiver that is not set up any more, nothing is kept. */
+  readonly #state: State = { version: VERSION, channels: {} };
+  readonly #channels: (Channel | Channel<null>)[];
+  #savedText = '';
+  #isSaveFailing = false;
 
-  private constructor(options: NotifierOptions, file: StateFile<State>, state: State) {
+  /** Reads the record of deliveries. Throws OTHER_SCHEMA where another build wrote it. */
+  constructor(options: NotifierOptions) {
     this.#options = options;
-    this.#file = file;
-    // What a channel has delivered is forgotten when it is not set up any more.
-    this.#state = { ...state, channels: {} };
-    this.#channels = waysOf(options).map((way) => this.#open(way, state.channels[way.setting]));
-    const { heartbeatUrl, fetch = globalThis.fetch } = options;
-    this.#heartbeat =
-      heartbeatUrl === undefined ? undefined : new Heartbeat(heartbeatUrl, { ...options, fetch });
-  }
-
-  /** Reads the record of deliveries. Rejects with OTHER_SCHEMA where another build wrote it. */
-  static async open(options: NotifierOptions): Promise<Notifier> {
-    const file = new StateFile<State>(options.stateFile, options.logger);
-    return new Notifier(options, file, file.read(stateSchema, nothing()));
+    const { heartbeatUrl, statusUrl, newAnswers: count, clock, logger } = options;
+    const before = readState(options);
+    const how = { clock, logger, save: () => this.#save() };
+    this.#channels = transportsOf(options).map((transport) => {
+      const { setting } = transport;
+      const kept = before?.channels[setting] ?? { incidents: {}, cursors: {} };
+      this.#state.channels[setting] = kept;
+      const feed = isForNews(setting)
+        ? new NewAnswers({ count, cursors: kept.cursors, clock, logger })
+        : new Alerts({ kept, link: pageLink(statusUrl), clock });
+      return new Channel(transport, feed, how);
+    });
+    if (heartbeatUrl === undefined) return;
+    const others = [...this.#channels];
+    const isDelivered = (): boolean => others.every(({ problem }) => problem === null);
+    const heartbeat = new Heartbeat(heartbeatUrl, { ...withFetch(options), isDelivered });
+    this.#channels.push(new Channel(heartbeat, heartbeat, how));
   }
 
   /** Why messages are not delivered, or the heartbeat is not, as sentences; null when they are. */
   get deliveryProblem(): string | null {
-    const problems = [...this.#channels, this.#heartbeat].flatMap((each) => each?.problem ?? []);
-    return problems.length === 0 ? null : problems.join(' ');
+    return this.#channels.flatMap(({ problem }) => problem ?? []).join(' ') || null;
   }
 
   /**
@@ -111,19 +112,7 @@ export class Notifier {
    * only a run has ended. Returns at once.
    */
   look(report: Report, isFresh: boolean): void {
-    const nowMs = this.#options.clock.now();
-    const kept = Object.values(this.#state.channels);
-    const announced = new Set(kept.flatMap(({ incidents }) => Object.keys(incidents)));
-    this.#state.observed = observe(this.#state.observed, { report, nowMs, isFresh, announced });
-    this.#save();
-    for (const channel of this.#channels) {
-      const news = this.#news.get(channel);
-      if (news === undefined) channel.wake();
-      else void news.look(report).then(() => channel.wake());
-    }
-    // Where messages do not arrive, people can still notice the silence.
-    const isDelivered = this.#channels.every(({ problem }) => problem === null);
-    if (isFresh && isDelivered && report.state !== 'failed') this.#heartbeat?.beat();
+    for (const channel of this.#channels) channel.look(report, isFresh);
   }
 
   /** Sends a test message through every channel, each once, and reports the outcome. Never rejects. */
@@ -133,86 +122,71 @@ export class Notifier {
 
   /** Waits a moment for messages in progress. Never rejects. */
   async stop(): Promise<void> {
-    const stopping = this.#channels.map((channel) => channel.stop());
-    await Promise.all([...stopping, this.#heartbeat?.stop()]);
+    await Promise.all(this.#channels.map((channel) => channel.stop()));
   }
 
-  #open({ setting, isForNews, transport }: Way, kept: Kept = nothingKept()): Channel {
-    const { clock, statusUrl, newAnswers: count = noAnswers } = this.#options;
-    this.#state.channels[setting] = kept;
-    const onTaken = (): void => this.#save();
-    if (!isForNews) {
-      const link = pageLink(statusUrl);
-      const feed = (): Due[] =>
-        dueMessages(this.#state.observed, kept, { nowMs: clock.now(), link, onTaken });
-      return new Channel(transport, feed, this.#options);
-    }
-    const news = new NewAnswers({ ...this.#options, count, cursors: kept.cursors, onTaken });
-    const channel = new Channel(transport, () => news.due(), this.#options);
-    this.#news.set(channel, news);
-    return channel;
-  }
-
+  /** Writes the state where it has changed, in one step: a crash leaves the old file or the new one. */
   #save(): void {
-    this.#file.write(this.#state);
+    const { stateFile: file, logger } = this.#options;
+    const text = JSON.stringify(this.#state);
+    if (file === undefined || text === this.#savedText) return;
+    const draft = `${file}.${process.pid}.tmp`;
+    try {
+      makeFolder(dirname(file));
+      writeFileSync(draft, text, { mode: PRIVATE_FILE });
+      renameSync(draft, file);
+      [this.#savedText, this.#isSaveFailing] = [text, false];
+    } catch (error) {
+      if (!this.#isSaveFailing)
+        logger.warn({ err: error, file }, 'The record of notifications cannot be written.');
+      this.#isSaveFailing = true;
+    }
   }
 }
 
-const nothing = (): State => ({
-  version: VERSION,
-  observed: { incidents: {}, rejected: {} },
-  channels: {},
-});
-const nothingKept = (): Kept => ({ incidents: {}, rejected: {}, kinds: {}, cursors: {} });
-
-const noAnswers: CountNewAnswers = () => Promise.resolve({ count: 0, newestMs: null });
+function readState({ stateFile: file, logger }: NotifierOptions): State | null {
+  if (file === undefined) return null;
+  try {
+    const text = readFileSync(file, 'utf8');
+    requireVersion(text, file, VERSION);
+    return stateSchema.parse(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof MirrorError) throw error;
+    if (errorCode(error) !== 'ENOENT')
+      logger.warn({ file }, 'The record of notifications cannot be read; a new one is begun.');
+    return null;
+  }
+}
 
 /** A channel that takes longer does not work. */
 const TEST_LIMIT_MS = 60_000;
 
 /** Sends a test message through every channel that is set up, each once, without anything else running. Never rejects. */
 export function testChannels(settings: ChannelSettings): Promise<ChannelResult[]> {
-  const { clock, statusUrl } = settings;
-  const message = testMessage(clock.now(), pageLink(statusUrl));
+  const message = testMessage(settings.clock.now(), pageLink(settings.statusUrl));
   return Promise.all(
-    waysOf(settings).map(async ({ transport }) => {
-      const stop = new AbortController();
-      const sending = transport.send(message, stop.signal);
-      const attempt = await withinTime(sending, TEST_LIMIT_MS, clock);
-      stop.abort();
-      await transport.close();
-      const problem = attempt === undefined ? 'No response in time.' : attempt.problem;
+    transportsOf(settings).map(async (transport) => {
+      const { problem } = await transport.send(message, AbortSignal.timeout(TEST_LIMIT_MS));
       const text = problem ?? 'The test message was accepted.';
       return { channel: transport.name, ok: problem === null, message: text };
     }),
   );
 }
 
-/** The channels that are set up, by their names for people. */
-export const channelNames = (settings: ChannelSettings): string[] =>
-  waysOf(settings).map(({ transport }) => transport.name);
-
-/** A channel that is set up. */
-interface Way {
-  readonly setting: string;
-  readonly isForNews: boolean;
-  readonly transport: Transport;
-}
-
-function waysOf(settings: ChannelSettings): Way[] {
-  const { alertUrl, alertEmail, newUrl, newEmail, clock, fetch = globalThis.fetch } = settings;
-  const webhook = (url: string | undefined, setting: string, isForNews: boolean): Way[] =>
-    url === undefined
-      ? []
-      : [{ setting, isForNews, transport: new Webhook({ url, setting, isForNews, fetch, clock }) }];
-  const mail = (to: EmailSettings | undefined, setting: string, isForNews: boolean): Way[] =>
-    to === undefined
-      ? []
-      : [{ setting, isForNews, transport: new Mail({ ...to, setting, isForNews }) }];
+/** The ways to people that are set up. Nothing is opened. */
+export function transportsOf(settings: ChannelSettings): Transport[] {
+  const { alertUrl, alertEmail, newUrl, newEmail } = settings;
+  const how = withFetch(settings);
+  const webhook = (setting: string, url: string | undefined): Transport[] =>
+    url === undefined ? [] : [new Webhook(setting, url, how)];
+  const mail = (setting: string, to: EmailSettings | undefined): Transport[] =>
+    to === undefined ? [] : [new Mail(setting, to)];
   return [
-    ...webhook(alertUrl, 'ALERT_WEBHOOK_URL', false),
-    ...mail(alertEmail, 'ALERT_EMAIL_TO', false),
-    ...webhook(newUrl, 'NOTIFY_NEW_URL', true),
-    ...mail(newEmail, 'NOTIFY_NEW_EMAIL_TO', true),
+    ...webhook('ALERT_WEBHOOK_URL', alertUrl),
+    ...mail('ALERT_EMAIL_TO', alertEmail),
+    ...webhook('NOTIFY_NEW_URL', newUrl),
+    ...mail('NOTIFY_NEW_EMAIL_TO', newEmail),
   ];
 }
+
+const withFetch = ({ fetch = globalThis.fetch, clock }: ChannelSettings) => ({ fetch, clock });

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { parseRetryAfter } from '../base/retry.ts';
 import { remedyText } from '../health/report.ts';
-import type { Attempt, Transport } from './channel.ts';
+import { type Attempt, type Transport, isForNews } from './channel.ts';
 import { type Fetch, failureOf, request } from './http.ts';
 import { type Message, SIGNS, cut, defused, formLines, plainText } from './message.ts';
 
@@ -97,57 +97,44 @@ const richText = (text: string, style: Readonly<Record<string, string>> = {}): u
   inlines: [{ type: 'TextRun', text: cut(defused(text), 1_300), ...style }],
 });
 
-/** See {@link Webhook}. */
-export interface WebhookOptions {
-  /** Holds a secret as a rule: only its host is shown (L15). */
-  readonly url: string;
-  /** The setting that it comes from. */
-  readonly setting: string;
-  /** New answers go there, and nothing else. */
-  readonly isForNews: boolean;
-  readonly fetch: Fetch;
-  readonly clock: Clock;
-}
-
 /** The webhook of a chat, or of anything else that takes JSON. */
 export class Webhook implements Transport {
-  readonly #options: WebhookOptions;
+  readonly setting: string;
   readonly #url: URL;
+  readonly #options: { readonly fetch: Fetch; readonly clock: Clock };
 
-  constructor(options: WebhookOptions) {
+  /** `url` holds a secret as a rule: only its host is shown (L15). */
+  constructor(setting: string, url: string, options: { fetch: Fetch; clock: Clock }) {
+    this.setting = setting;
+    this.#url = new URL(url);
     this.#options = options;
-    this.#url = new URL(options.url);
     // What takes `text` there.
-    if (receiverOf(this.#url) === 'Discord' && !this.#url.pathname.endsWith('/slack')) {
+    if (receiverOf(this.#url) === 'Discord' && !this.#url.pathname.endsWith('/slack'))
       this.#url.pathname += '/slack';
-    }
   }
 
   get name(): string {
-    const what = this.#options.isForNews ? ' for new answers' : '';
+    const what = isForNews(this.setting) ? ' for new answers' : '';
     return `webhook${what} (${receiverOf(this.#url)}, ${this.#url.host})`;
   }
 
   async send(message: Message, signal: AbortSignal): Promise<Attempt> {
-    const { fetch, clock, setting } = this.#options;
+    const { fetch, clock } = this.#options;
     const { host } = this.#url;
-    const problem = (why: string): string =>
-      `Notifications are not delivered: ${why}. Check ${setting}.`;
+    const failed = (why: string, retry: boolean, waitMs?: number): Attempt => {
+      const problem = `Notifications are not delivered: ${why}. Check ${this.setting}.`;
+      return { taken: false, problem, retry, waitMs };
+    };
     try {
       const payload = payloadOf(message, this.#url);
       const { status, retryAfter } = await request(fetch, this.#url, signal, payload);
       if (status >= 200 && status < 300) return { taken: true, problem: null };
-      return {
-        taken: false,
-        problem: problem(`${host} answers ${status}`),
-        retry: status >= 500 || status === 429 || status === 408,
-        waitMs: parseRetryAfter(retryAfter ?? undefined, clock.now()),
-      };
+      const retry = status >= 500 || status === 429 || status === 408;
+      const waitMs = parseRetryAfter(retryAfter ?? undefined, clock.now());
+      return failed(`${host} answers ${status}`, retry, waitMs);
     } catch (error) {
       const { why, retry } = failureOf(error, host);
-      return { taken: false, problem: problem(why), retry };
+      return failed(why, retry);
     }
   }
-
-  async close(): Promise<void> {}
 }

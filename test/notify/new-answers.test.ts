@@ -30,15 +30,15 @@ async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'no
   const clock = new TestClock();
   clock.now = () => NOW + atS * 1_000;
   const start = () =>
-    Notifier.open({
+    new Notifier({
       newUrl: 'https://hooks.example.com/new',
       fetch: fetch as unknown as typeof globalThis.fetch,
       stateFile,
       clock,
       logger: silentLogger,
-      newAnswers: (_target, _form, afterMs) => {
+      newAnswers: (_target, _form, { fromMs, toMs }) => {
         counted++;
-        const newer = rows.map((s) => NOW + s * 1_000).filter((ms) => ms > afterMs);
+        const newer = rows.map((s) => NOW + s * 1_000).filter((ms) => ms >= fromMs && ms < toMs);
         const newestMs = newer.length === 0 ? null : Math.max(...newer);
         return Promise.resolve({ count: newer.length, newestMs });
       },
@@ -48,7 +48,7 @@ async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'no
     /** From now on the responses to posts are lost, or are not. */
     loseResponses: (now: boolean): void => void (isLost = now),
     rows,
-    notifier: await start(),
+    notifier: start(),
     get counted() {
       return counted;
     },
@@ -67,7 +67,7 @@ async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'no
     },
     async restart(): Promise<void> {
       await mirror.notifier.stop();
-      mirror.notifier = await start();
+      mirror.notifier = start();
     },
     get texts() {
       return posts.map(({ text }) => text);
@@ -185,7 +185,7 @@ describe('new answers', () => {
     const asked: string[] = [];
     await using smtp = await startSmtp();
     const server = { host: '127.0.0.1', port: smtp.port, secure: false, login: undefined };
-    const notifier = await Notifier.open({
+    const notifier = new Notifier({
       newEmail: { server: { ...server, isTrusted: true }, from: 'm@example.com', to: ['a@b.cz'] },
       clock: new TestClock(NOW),
       logger: silentLogger,

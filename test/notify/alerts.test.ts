@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ProblemCode } from '../../src/base/catalogue.ts';
 import type { FormReport, Problem, Report } from '../../src/health/report.ts';
-import { type Delivered, dueMessages } from '../../src/notify/announcements.ts';
-import { type Observed, observe, observedSchema } from '../../src/notify/incidents.ts';
+import { Alerts, incidentsSchema } from '../../src/notify/alerts.ts';
 import type { Message } from '../../src/notify/message.ts';
 import { documentPart, replaceDocumentPart, UPDATING } from '../support/readme.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { NOW, PAUSE, failing, form, forms, problem, report, target, time } from './reports.ts';
 
 /*
@@ -18,20 +18,19 @@ const DAY = 24 * HOUR;
 
 /** A mirror and the people behind one channel. */
 class Life {
-  observed: Observed = { incidents: {}, rejected: {} };
-  readonly delivered: Delivered = { incidents: {}, rejected: {}, kinds: {} };
+  readonly kept: ConstructorParameters<typeof Alerts>[0]['kept'] = { incidents: {} };
+  readonly #clock = new TestClock();
+  readonly #alerts = new Alerts({ kept: this.kept, link: null, clock: this.#clock });
   readonly messages: { readonly atS: number; readonly message: Message }[] = [];
   /** Whether the channel takes messages. */
   takes = true;
 
   look(atS: number, seen: Report, isFresh = true): void {
-    const nowMs = NOW + atS * 1_000;
-    const announced = new Set(Object.keys(this.delivered.incidents));
+    this.#clock.now = () => NOW + atS * 1_000;
     // As after a restart.
-    this.observed = observedSchema.parse(JSON.parse(JSON.stringify(this.observed)));
-    this.observed = observe(this.observed, { report: seen, nowMs, isFresh, announced });
-    const options = { nowMs, link: null, onTaken: () => undefined };
-    for (const { message, taken } of dueMessages(this.observed, this.delivered, options)) {
+    this.kept.incidents = incidentsSchema.parse(JSON.parse(JSON.stringify(this.kept.incidents)));
+    this.#alerts.look(seen, isFresh);
+    for (const { message, taken } of this.#alerts.due()) {
       if (!this.takes) continue;
       this.messages.push({ atS, message });
       taken();
@@ -205,7 +204,7 @@ describe('an incident', () => {
       .live(0, 60, () => inForms(1, 'DELETIONS_HELD'))
       .live(60, 900, () => ({ forms: [] }));
     expect(life.lines).toHaveLength(1);
-    expect([life.observed.incidents, life.delivered.incidents]).toEqual([{}, {}]);
+    expect(life.kept.incidents).toEqual({});
   });
 });
 
@@ -256,20 +255,22 @@ describe('problems of single forms', () => {
 
 describe('rejected submissions', () => {
   const rejected = (count: number | null): Partial<Report> => ({
-    forms: [form(0, { rejected: count, problems: [problem('ROWS_REJECTED')] })],
+    forms: [form(0, { rejected: count })],
   });
 
-  it('are announced as they rise, once a day, never as they fall', () => {
+  it('are announced as they rise, once a day, and when none is left', () => {
     const life = new Life()
       .live(0, 60, () => rejected(3))
       .live(60, 120, () => rejected(5))
       .live(120, 180, () => rejected(2))
       .live(180, 240, () => rejected(null))
       .live(DAY, DAY + 60, () => rejected(4))
-      .live(3 * DAY, 3 * DAY + 60, () => rejected(4));
+      .live(3 * DAY, 3 * DAY + 60, () => rejected(4))
+      .live(4 * DAY, 4 * DAY + 90, () => rejected(0));
     expect(life.lines).toEqual([
-      '0 warning ROWS_REJECTED Form 0 → db: 3 newly rejected submissions',
-      `${DAY} warning ROWS_REJECTED Form 0 → db: 2 newly rejected submissions`,
+      '0 warning ROWS_REJECTED Form 0 → db: 3 rejected submissions',
+      `${DAY} warning ROWS_REJECTED Form 0 → db: still: 4 rejected submissions`,
+      `${4 * DAY + 60} ok ROWS_REJECTED Form 0 → db: resolved after 4 d (was: 4 rejected submissions)`,
     ]);
   });
 

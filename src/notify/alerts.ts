@@ -1,0 +1,295 @@
+import { z } from 'zod';
+import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
+import { type Clock, hasPassed } from '../base/clock.ts';
+import { count, plural, span } from '../base/format.ts';
+import { type Problem, type Report, isKnown } from '../health/report.ts';
+import type { Due, Feed } from './channel.ts';
+import { type Message, shortName } from './message.ts';
+
+/*
+ * Messages about problems. A channel follows incidents from one report to the next, and notes in each what it has told people.
+ *
+ * An incident is one trouble of one subject: source, queue, settings, program, a target, or a form in a target. Problems that
+ * may pass by themselves are one incident, under any code: a source that hangs is first waited for, then unreachable,
+ * then it fails. A problem that has another cause is followed, and no one is notified of it.
+ */
+
+/** An incident is over when nothing was wrong for so long: a server that comes and goes is one outage. */
+const SETTLE_MS = 60_000;
+const REPEAT_MS = 24 * 3_600_000;
+/** After the first message of a kind about single forms, others of that kind wait so long and go as one. */
+const GROUP_MS = 5 * 60_000;
+
+const codeSchema = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
+
+const incidentSchema = z.object({
+  /** What it is about; null where it concerns all. */
+  form: z.object({ id: z.string(), name: z.string() }).nullable(),
+  target: z.string().nullable(),
+  code: codeSchema,
+  level: z.enum(['error', 'warning']),
+  title: z.string(),
+  message: z.string(),
+  remedy: z.string().nullable(),
+  command: z.string().nullable(),
+  /** Submissions of the form that the target rejected. */
+  rejected: z.number(),
+  fromMs: z.number(),
+  /** Since when nothing is wrong; null while something is. */
+  goneMs: z.number().nullable(),
+  /** It has lasted for its grace, nothing explains it, and it can be seen. */
+  isDue: z.boolean(),
+  isExplained: z.boolean(),
+  /** When the form's last run ended. */
+  run: z.string().nullable(),
+  /** The last message about it, and `rejected` at its lowest since then; null: people were not notified. */
+  told: z
+    .object({ atMs: z.number(), code: codeSchema, title: z.string(), rejected: z.number() })
+    .nullable(),
+});
+type Incident = z.infer<typeof incidentSchema>;
+
+/** The incidents that a channel follows, by ID. */
+export const incidentsSchema = z.record(z.string(), incidentSchema);
+
+/** See {@link Alerts}. */
+export interface AlertsOptions {
+  /** What a channel keeps; changed here. */
+  readonly kept: { incidents: z.infer<typeof incidentsSchema> };
+  readonly link: Message['link'];
+  readonly clock: Clock;
+}
+
+/** An incident of which people are to be notified. */
+interface News {
+  readonly id: string;
+  readonly status: 'firing' | 'repeated' | 'resolved';
+  readonly incident: Incident;
+}
+
+/**
+ * Announces each incident once, repeats it once a day while it lasts, and resolves it once. An announcement that was not
+ * delivered is due as long as its incident lasts.
+ */
+export class Alerts implements Feed {
+  readonly #options: AlertsOptions;
+  /** By kind, when a message about forms was sent. */
+  readonly #sentMs = new Map<string, number>();
+
+  constructor(options: AlertsOptions) {
+    this.#options = options;
+  }
+
+  look(report: Report, isFresh: boolean): void {
+    const { kept, clock } = this.#options;
+    const nowMs = clock.now();
+    const viewOf = viewer(report);
+    const incidents: typeof kept.incidents = {};
+    for (const sighting of sightings(report)) {
+      const { form, target, problem } = sighting;
+      if (form !== null && viewOf({ form, target, code: problem.code }) !== 'seen') continue;
+      const id = idOf(sighting);
+      const incident = followed(sighting, kept.incidents[id], { nowMs, isFresh });
+      // Of several problems the first counts, which is the worst, unless only another one has lasted long enough.
+      if (incidents[id] === undefined || (incident.isDue && !incidents[id].isDue))
+        incidents[id] = incident;
+    }
+    for (const [id, incident] of Object.entries(kept.incidents)) {
+      const view = viewOf(incident);
+      if (incidents[id] !== undefined || view === 'none') continue;
+      // A problem that cannot be seen is neither announced nor resolved.
+      const goneMs = view === 'seen' ? (incident.goneMs ?? nowMs) : null;
+      const isOver = goneMs !== null && hasPassed(goneMs, SETTLE_MS, nowMs);
+      if (incident.told !== null || !isOver) incidents[id] = { ...incident, goneMs, isDue: false };
+    }
+    kept.incidents = incidents;
+  }
+
+  due(): Due[] {
+    const nowMs = this.#options.clock.now();
+    const news = Object.entries(this.#options.kept.incidents).flatMap(([id, incident]): News[] => {
+      const status = statusOf(incident, nowMs);
+      return status === null ? [] : [{ id, status, incident }];
+    });
+    // Several about single forms go together.
+    const kinds = Map.groupBy(news, ({ id, status, incident }) =>
+      incident.form === null ? id : `${status}\n${shown(incident).code}`,
+    );
+    return [...kinds].flatMap(([kind, members]) =>
+      hasPassed(this.#sentMs.get(kind) ?? Number.NEGATIVE_INFINITY, GROUP_MS, nowMs)
+        ? [this.#dueOf(kind, members, nowMs)]
+        : [],
+    );
+  }
+
+  #dueOf(kind: string, members: readonly News[], nowMs: number): Due {
+    const { kept, link } = this.#options;
+    return {
+      key: [kind, ...members.map(({ id, status }) => `${status}\n${id}`)].join('\n\n'),
+      message: { ...messageOf(members, nowMs), link },
+      taken: () => {
+        for (const { id, status, incident } of members) {
+          const { code, title, rejected } = incident;
+          const told = { atMs: nowMs, code, title, rejected };
+          if (status === 'resolved') delete kept.incidents[id];
+          // It may be over by now: then people are still to be notified of its end.
+          else kept.incidents[id] = { ...incident, ...kept.incidents[id], told };
+          if (incident.form !== null) this.#sentMs.set(kind, nowMs);
+        }
+      },
+    };
+  }
+}
+
+function statusOf(incident: Incident, nowMs: number): News['status'] | null {
+  const { code, goneMs, isDue, rejected, told } = incident;
+  if (goneMs !== null)
+    return told !== null && hasPassed(goneMs, SETTLE_MS, nowMs) ? 'resolved' : null;
+  if (!isDue) return null;
+  if (told === null) return 'firing';
+  // Most forms that are gone were deleted on purpose, and rejected submissions stay rejected: that is not repeated.
+  const isNews = code === 'ROWS_REJECTED' ? rejected > told.rejected : code !== 'FORM_GONE';
+  return isNews && hasPassed(told.atMs, REPEAT_MS, nowMs) ? 'repeated' : null;
+}
+
+/**
+ * Whether a report shows how a subject is. `unknown`: it is paused, ended or not readable, or was not asked since the start.
+ * `none`: it is not part of the mirror any more.
+ */
+type ViewOf = (subject: Pick<Incident, 'form' | 'target' | 'code'>) => 'seen' | 'unknown' | 'none';
+
+function viewer({ source, queue, targets, forms }: Report): ViewOf {
+  const formsByKey = new Map(forms.map((form) => [keyOf(form), form]));
+  const targetsByName = new Map(targets.map((target) => [target.name, target]));
+  const seenIf = (isSeen: boolean) => (isSeen ? 'seen' : 'unknown');
+  return ({ form, target, code }) => {
+    if (target === null) {
+      const { scope } = PROBLEMS[code];
+      if (scope === 'source') return seenIf(source.condition === 'answering');
+      return seenIf(scope !== 'queue' || queue?.isReachable === true);
+    }
+    const place = targetsByName.get(target);
+    if (place === undefined) return 'none';
+    if (!isKnown(place) || place.pause !== null) return 'unknown';
+    if (form === null) return 'seen';
+    const found = formsByKey.get(keyOf({ form, target }));
+    if (found === undefined) return 'none';
+    return seenIf(found.pause === null && found.state !== 'ended');
+  };
+}
+
+/** No name of a target has a line break. */
+const keyOf = ({ form, target }: { form: { id: string } | null; target: string | null }): string =>
+  `${target ?? ''}\n${form?.id ?? ''}`;
+
+interface Sighting extends Pick<Incident, 'form' | 'target' | 'rejected' | 'run'> {
+  readonly problem: Problem;
+}
+
+/** The problems that may be worth a message. */
+function sightings({ problems, targets, forms }: Report): Sighting[] {
+  const nowhere = { form: null, target: null, rejected: 0, run: null };
+  return [
+    ...problems.map((problem) => ({ ...nowhere, problem })),
+    ...targets.flatMap(({ name: target, pause, problem }) =>
+      problem === null || pause !== null ? [] : [{ ...nowhere, target, problem }],
+    ),
+    ...forms.flatMap(({ form: { id, name }, target, problems: own, rejected, lastRun }) => {
+      const [form, run] = [{ id, name }, lastRun?.endedAt ?? null];
+      return [...own, ...rejection(rejected ?? 0)].map((problem) => {
+        return { form, target, problem, rejected: rejected ?? 0, run };
+      });
+    }),
+  ].filter(({ problem }) => PROBLEMS[problem.code].graceMs !== null);
+}
+
+/** Rejected submissions are no problem of a form's health, but people are notified of them. */
+function rejection(rejected: number): Problem[] {
+  if (rejected === 0) return [];
+  const { severity, remedy } = PROBLEMS.ROWS_REJECTED;
+  const title = plural(rejected, 'rejected submission');
+  const message = `The target could not store ${count(rejected)} of the submissions. It stores all others.`;
+  const nothing = { command: null, since: null, isExplained: false };
+  return [{ code: 'ROWS_REJECTED', level: severity, title, message, remedy, ...nothing }];
+}
+
+function idOf(sighting: Sighting): string {
+  const { code } = sighting.problem;
+  const { retryable, scope } = PROBLEMS[code];
+  const outage = sighting.target === null ? `outage of ${scope}` : 'outage';
+  return `${keyOf(sighting)}\n${retryable ? outage : code}`;
+}
+
+function followed(
+  { problem, ...subject }: Sighting,
+  before: Incident | undefined,
+  { nowMs, isFresh }: { readonly nowMs: number; readonly isFresh: boolean },
+): Incident {
+  const { code, level, title, message, remedy, command, since } = problem;
+  const wasExplained = before?.isExplained === true;
+  // What a run left behind has the same cause until the next run, also when the cause is over.
+  const isExplained =
+    problem.isExplained || (wasExplained && before.run === subject.run && code !== 'STALE');
+  const firstMs = before?.fromMs ?? (since === null ? nowMs : Date.parse(since));
+  const isNewlyOwn = wasExplained && !isExplained && before.told === null;
+  const fromMs = isNewlyOwn ? nowMs : Math.min(firstMs, nowMs);
+  const graceMs = PROBLEMS[code].graceMs ?? 0;
+  const hasLasted = nowMs - fromMs >= graceMs && (isFresh || graceMs === 0);
+  // What rises again after a fall is new.
+  const told = before?.told
+    ? { ...before.told, rejected: Math.min(before.told.rejected, subject.rejected) }
+    : null;
+  const what = { code, level, title, message, remedy, command };
+  const times = { fromMs, goneMs: null, isDue: hasLasted && !isExplained, isExplained };
+  return { ...subject, ...what, ...times, told };
+}
+
+/** What a message about it names: of one that is over, what people were told. */
+const shown = ({ code, title, goneMs, told }: Incident): Pick<Incident, 'code' | 'title'> =>
+  goneMs === null || told === null ? { code, title } : told;
+
+function messageOf(members: readonly News[], nowMs: number): Omit<Message, 'link'> {
+  const [{ status, incident }] = members as [News];
+  const { form, target } = incident;
+  const { code, title } = shown(incident);
+  const targets = new Set(members.map((each) => each.incident.target));
+  const about = { code, target: targets.size === 1 ? target : null, atMs: nowMs };
+  const isOver = status === 'resolved';
+  const isError = members.some((each) => each.incident.level === 'error');
+  const level = isOver ? 'ok' : isError ? 'error' : 'warning';
+  const lastedMs = Math.max(
+    ...members.map(({ incident: { fromMs, goneMs } }) => (goneMs ?? nowMs) - fromMs),
+  );
+  if (members.length === 1) {
+    const whole = target === null ? 'the whole mirror' : `target ${target}`;
+    const place = form === null ? whole : `${shortName(form.name)} → ${target ?? ''}`;
+    const { message: body, remedy, command } = isOver ? NOTHING_TO_DO : incident;
+    const headline = headlineOf(place, status, title, span(lastedMs));
+    return { ...about, level, headline, body, remedy, command, form, forms: [] };
+  }
+  const forms = members.flatMap(({ incident: { form: each, target: at } }) =>
+    each === null ? [] : [{ ...each, target: at ?? '' }],
+  );
+  const place = plural(new Set(forms.map(({ id }) => id)).size, 'form');
+  return {
+    ...about,
+    level,
+    headline: headlineOf(place, status, PROBLEMS[code].title, `up to ${span(lastedMs)}`),
+    body: isOver ? '' : PROBLEMS[code].meaning,
+    remedy: isOver ? null : 'The status page says what to do about each.',
+    command: null,
+    form: null,
+    forms,
+  };
+}
+
+const NOTHING_TO_DO = { message: '', remedy: null, command: null } as const;
+
+function headlineOf(place: string, status: News['status'], title: string, lasted: string): string {
+  const texts = {
+    firing: title,
+    repeated: `still: ${title}`,
+    resolved: `resolved after ${lasted} (was: ${title})`,
+  };
+  return `forms-mirror, ${place}: ${texts[status]}`;
+}
