@@ -16,11 +16,6 @@ describe('a table of text', () => {
     ]);
   });
 
-  it('shows a cell on one line, without characters that control the terminal', () => {
-    const [, line] = textTable(['name'], [['a\r\nb\tc\u001B[31md\u202Ee\u2028f']]);
-    expect(line).toBe('a b c␛[31md\uFFFDe f');
-  });
-
   it('cuts a long cell between two characters', () => {
     const [, line] = textTable(['name'], [['👩‍👩‍👧'.repeat(40)]]);
     expect(line).toBe(`${'👩‍👩‍👧'.repeat(29)}…`);

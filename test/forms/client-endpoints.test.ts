@@ -94,13 +94,6 @@ describe('GET /forms', () => {
 });
 
 describe('GET /forms/:id', () => {
-  it('gives one form', async () => {
-    expect(await client.getForm('form_a')).toMatchObject({
-      slug: 'prihlaska',
-      fields: { length: 2 },
-    });
-  });
-
   it.each(['json', 'html', 'empty', 'cut'] as const)(
     'knows a 404 by its status, with a body that is %s',
     async (errorBody) => {

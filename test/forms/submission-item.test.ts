@@ -69,14 +69,6 @@ describe('L6: an item of the submissions list', () => {
     expect(submission).toEqual({ ...whole, data: new Map([['a', 'x']]), ...kept });
   });
 
-  it('names every defect', () => {
-    expect(plain(submissionItem({ id: 's1' }, 'f1', nameless))).toEqual({
-      key: 's1',
-      submission: { id: 's1', formId: 'f1', status: '', createdAt: '', data: new Map() },
-      defects: ['status is missing', 'createdAt is missing', 'data is missing'],
-    });
-  });
-
   it('takes a seventh status, and an ID that is a number for its digits', () => {
     expect(item({ status: 'Čeká ☕' })).toMatchObject({
       submission: { status: 'Čeká ☕' },

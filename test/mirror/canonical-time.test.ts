@@ -99,21 +99,4 @@ describe('canonicalTime', () => {
       propertyRuns(1_000),
     );
   });
-
-  it('orders by time: by comparison always, by text when lengths are equal', () => {
-    const moment = fc.tuple(
-      fc.oneof(date, fc.constant(new Date(0))),
-      fc.integer({ min: 0, max: 3 }),
-    );
-    fc.assert(
-      fc.property(moment, moment, offset, ([a, x], [b, y], zone) => {
-        const left = canonicalTime(written(a, zone, x))!;
-        const right = canonicalTime(written(b, 0, y))!;
-        const order = Math.sign(a.getTime() - b.getTime() || x - y);
-        const textOrder = left < right ? -1 : Number(left > right);
-        expect(left.length !== right.length || textOrder === order).toBe(true);
-      }),
-      propertyRuns(1_000),
-    );
-  });
 });

@@ -69,10 +69,6 @@ describe('fieldColumnName', () => {
     expect(nameOf(`${label} on Monday`, 'field_1_a')).toBe(one);
   });
 
-  it('never gives a column the name of the overflow column', () => {
-    expect(nameOf('_more')).toBe('more');
-  });
-
   it('L9: gives all labels unique plain names of at most 63 bytes', () => {
     fc.assert(
       fc.property(anyFields, (fields) => {

@@ -47,11 +47,4 @@ describe('a map by field ID in an array', () => {
       propertyRuns(300),
     );
   });
-
-  it('is read without a copy in its own order', () => {
-    const map = new FieldMap(new FieldOrder(['a', 'b']), [1, undefined]);
-    expect(readerOf(['a', 'b'])(map)).toBe(map.slots);
-    expect(readerOf(['b', 'a', 'x'])(map)).toEqual([undefined, 1, undefined]);
-    expect(readerOf(['a', 'b', 'x'])(map)).toEqual([1, undefined, undefined]);
-  });
 });

@@ -76,12 +76,6 @@ describe('pickFields', () => {
       ['c', false],
     ]);
   });
-
-  it('takes an iterator of IDs, and a form without fields', () => {
-    const empty = { ...form, fields: [] };
-    const fields = pickFields(empty, parsePicks(['*']), [], new Map([['x', 1]]).keys());
-    expect(short(fields)).toEqual(['0 x x false']);
-  });
 });
 
 const isPicked = (id: string): boolean => id !== 'unselected';

@@ -108,17 +108,6 @@ describe('L10: numbers are not rounded', () => {
       propertyRuns(3_000),
     );
   });
-
-  it('prints common numbers plainly', () => {
-    expect([1e21, 1e-7, -0, 123.5, -1e22, 0.1].map(decimalText)).toEqual([
-      '1000000000000000000000',
-      '0.0000001',
-      '0',
-      '123.5',
-      '-10000000000000000000000',
-      '0.1',
-    ]);
-  });
 });
 
 describe('JSON text', () => {
@@ -129,11 +118,5 @@ describe('JSON text', () => {
       'x',
     ];
     expect(JSON.stringify(value)).toBe('[12345678901234567890,{"a":0.1},"x"]');
-  });
-
-  it('keeps keys such as __proto__', () => {
-    expect(JSON.stringify(JSON.parse('{"__proto__":{"a":1}}') as Json)).toBe(
-      '{"__proto__":{"a":1}}',
-    );
   });
 });

@@ -8,9 +8,9 @@ import {
   type TargetReport,
   worstOf,
 } from '../../src/health/report.ts';
-import type { Run } from '../../src/mirror/port.ts';
 import type { FormIdentity } from '../../src/mirror/types.ts';
 import type { FormDetails } from '../../src/web/details.ts';
+import { run } from '../health/facts.ts';
 
 /** When it is, in all of these. */
 export const NOW = Date.parse('2026-05-12T09:30:00.000Z');
@@ -142,24 +142,6 @@ export function reportOf(
     ...changes,
   };
 }
-
-/** A run as a target records it. */
-export const run = (endedMsAgo: number, changes: Partial<Run> = {}): Run => ({
-  startedAtMs: NOW - endedMsAgo - 800,
-  endedAtMs: NOW - endedMsAgo,
-  outcome: 'ok',
-  code: null,
-  error: null,
-  requests: 3,
-  held: 0,
-  isWhole: false,
-  inserted: 0,
-  updated: 0,
-  unchanged: 100,
-  deleted: 0,
-  rejected: 0,
-  ...changes,
-});
 
 /** A target keeps nothing of a form. */
 export const NO_DETAILS: FormDetails = {

@@ -12,8 +12,8 @@ import {
   NOW,
   realisticReport,
   reportOf,
-  run,
 } from './fixtures.ts';
+import { run } from '../health/facts.ts';
 import { startPage } from './start-page.ts';
 
 /** The samples by name and labels; labels in the order in which they are written. */

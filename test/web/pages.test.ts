@@ -14,9 +14,9 @@ import {
   problem,
   realisticReport,
   reportOf,
-  run,
   targetReport,
 } from './fixtures.ts';
+import { run } from '../health/facts.ts';
 import { IDLE_ACTOR, startPage } from './start-page.ts';
 
 /** What a page may weigh at most. */

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Bench, refusal } from './support/client.ts';
+import { Bench } from './support/client.ts';
 
 type Spec = sheets_v4.Schema$ChartSpec;
 
@@ -79,52 +79,6 @@ describe('charts', () => {
     expect(await charts()).toMatchObject([
       { spec: { basicChart: { series: [{ series: { sourceRange: { sources: [] } } }] } } },
     ]);
-  });
-
-  it.each<[string, sheets_v4.Schema$Request, number, RegExp]>([
-    [
-      'an ID that is taken',
-      { addChart: { chart: { chartId: 7, spec: spec(), position: at(0, 0) } } },
-      400,
-      /ID 7 already exists/,
-    ],
-    [
-      'a place outside the grid',
-      { addChart: { chart: { spec: spec(), position: at(99, 0) } } },
-      400,
-      /exceeds grid limits/,
-    ],
-    [
-      'no chart',
-      { addChart: { chart: { spec: { title: 'x' }, position: at(0, 0) } } },
-      400,
-      /must have a chart/,
-    ],
-    ['a chart that is not there', { deleteEmbeddedObject: { objectId: 8 } }, 400, /ID: 8/],
-    [
-      'another kind of chart',
-      { addChart: { chart: { spec: { pieChart: {} }, position: at(0, 0) } } },
-      501,
-      /does not do charts: pieChart/,
-    ],
-    [
-      'a tab of its own',
-      { addChart: { chart: { spec: spec(), position: { newSheet: true } } } },
-      501,
-      /lie on a tab of cells/,
-    ],
-    [
-      'a misspelt name',
-      { addChart: { chart: { spec: { titel: 'x' } as Spec, position: at(0, 0) } } },
-      400,
-      /Unknown name "titel"/,
-    ],
-  ])('are refused with %s', async (_, request, code, message) => {
-    await add();
-    const error = await refusal(bench.batch(request));
-    expect(error.code).toBe(code);
-    expect(error.message).toMatch(message);
-    expect((await charts()).length).toBe(1);
   });
 
   it('are drawn on the page, each value with its label, and escaped', async () => {

@@ -33,19 +33,6 @@ const move = (dimension: 'ROWS' | 'COLUMNS', start: number, end: number, to: num
   moveDimension: { source: span(dimension, start, end), destinationIndex: to },
 });
 
-describe('moveDimension', () => {
-  it('does not tear merges apart', async () => {
-    const merged = { startRowIndex: 2, endRowIndex: 4, startColumnIndex: 0, endColumnIndex: 1 };
-    await bench.batch({ mergeCells: { range: merged, mergeType: 'MERGE_ALL' } });
-    for (const request of [move('ROWS', 2, 3, 6), move('ROWS', 0, 1, 3)]) {
-      expect((await refusal(bench.batch(request))).message).toBe(
-        'Invalid requests[0].moveDimension: Sorry, it is not possible to move a row to a position that crosses a merged cell. Please unmerge and try again.',
-      );
-    }
-    await bench.batch(move('ROWS', 2, 4, 8));
-  });
-});
-
 describe('insertDimension', () => {
   it('inherits the look of the row before or after', async () => {
     const person = bench.emulator.people.at(bench.id, 0);

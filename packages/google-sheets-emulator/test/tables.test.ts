@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Bench, refusal } from './support/client.ts';
-import { COLOURS, range } from './support/ranges.ts';
+import { Bench } from './support/client.ts';
+import { range } from './support/ranges.ts';
 
 let bench: Bench;
 beforeEach(async () => {
@@ -62,32 +62,5 @@ describe('a table', () => {
     const source = { dimension: 'ROWS', startIndex: 3, endIndex: 4 };
     await bench.batch({ moveDimension: { source, destinationIndex: 1 } });
     expect(await bounds()).toEqual([0, 4, 0, 4]);
-  });
-
-  it('is refused over merged cells, a filter, colors and another one, and keeps merges out', async () => {
-    const area = range(0, 3, 0, 3);
-    const merge = { mergeCells: { range: range(1, 3, 0, 1), mergeType: 'MERGE_ALL' } };
-    const refused = async (): Promise<string> => (await refusal(bench.batch(ADD))).message;
-    await bench.batch(merge);
-    expect(await refused()).toMatch(/merged cells/);
-    await bench.batch(
-      { unmergeCells: { range: area } },
-      { setBasicFilter: { filter: { range: area } } },
-    );
-    expect(await refused()).toMatch(/a filter/);
-    await bench.batch({ clearBasicFilter: { sheetId: 0 } }, ADD);
-    expect(await refused()).toMatch(/overlaps an existing table/);
-    expect((await refusal(bench.batch(merge))).message).toMatch(/merge cells of a table/);
-    const banding = { addBanding: { bandedRange: { range: area, rowProperties: COLOURS } } };
-    expect((await refusal(bench.batch(banding))).message).toMatch(/alternating background colors/);
-  });
-
-  it.each<[string, sheets_v4.Schema$Request]>([
-    ['deleted', { deleteDimension: { range: { dimension: 'ROWS', startIndex: 0, endIndex: 1 } } }],
-    ['sorted', { sortRange: { range: {}, sortSpecs: [{ dimensionIndex: 0 }] } }],
-    ['filtered', { setBasicFilter: { filter: { range: range(0, 3, 0, 3) } } }],
-  ])('is beyond the emulator where its header would be %s', async (_, request) => {
-    await bench.batch(ADD);
-    expect(await refusal(bench.batch(request))).toMatchObject({ code: 501 });
   });
 });

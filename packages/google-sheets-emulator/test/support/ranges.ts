@@ -12,9 +12,3 @@ export const range = (
   startColumnIndex,
   endColumnIndex,
 });
-
-/** Two colors that take turns. */
-export const COLOURS: sheets_v4.Schema$BandingProperties = {
-  firstBandColor: { red: 1, green: 1, blue: 1 },
-  secondBandColor: { red: 0.5 },
-};
