@@ -117,23 +117,6 @@ describe('write-back', () => {
     expect(patches).toEqual([]);
   });
 
-  it('L7: asks every target that mirrors the form, not only the synced one', async () => {
-    const { env, sandbox, file } = await openPlace({ submissions: 30 });
-    const [first] = sandbox.store.forms();
-    const formId = first?.id ?? '';
-    const app = open({
-      ...env,
-      MARK_STATUS: 'DONE',
-      TARGETS: 'one,two',
-      TARGET_ONE_URL: `sqlite:${file}`,
-      TARGET_TWO_URL: `sqlite:${file}.two`,
-    });
-    await app.run({ formId, target: 'one' }, {}, signal);
-    expect((await app.writeBack(formId, 0, signal))?.written).toBe(0);
-    await app.run({ formId, target: 'two' }, {}, signal);
-    expect((await app.writeBack(formId, 0, signal))?.written).toBeGreaterThan(0);
-  });
-
   it('does not write back a form that is gone', async () => {
     const { env } = await openPlace();
     const app = open({ ...env, MARK_STATUS: 'DONE' });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -310,17 +310,5 @@ describe.each(LOCK_FILES)('$file', ({ file, withoutChecksum }) => {
     expect(licences(odd)).toMatchObject([
       { name: 'x', version: '1.0.0', licence: 'SSPL-1.0', isAllowed: false },
     ]);
-  });
-});
-
-describe('SECURITY.md', () => {
-  it('names tests that are there', () => {
-    const named = [...read('SECURITY.md').matchAll(/`(test\/[\w/.-]+)`/g)].map((match) => match[1]);
-    expect(named.length).toBeGreaterThan(5);
-    const gone = named.filter(
-      (path) =>
-        !['.ts', '.test.ts'].some((end) => existsSync(resolve(ROOT, `${path ?? ''}${end}`))),
-    );
-    expect(gone).toEqual([]);
   });
 });

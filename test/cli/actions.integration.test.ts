@@ -161,10 +161,6 @@ describe.concurrent('what an admin does with a running mirror', () => {
     );
 
     const order = await orderOf(url, { do: 'pause', target: 'b' }, { authorization });
-    expect((await post(url, order, { origin: url })).status).toBe(401);
-    const elsewhere = { authorization, origin: 'https://evil.example' };
-    expect((await post(url, order, elsewhere)).status).toBe(403);
-    expect(mirror.count('b', '_mirror_records', PAUSES)).toBe(0);
     const done = await post(url, order, { authorization, origin: url });
     expect(await done.text()).toMatch(
       /Target b is paused since .* by status page, admin at 127\.0\.0\.1/,

@@ -142,19 +142,6 @@ describe('a failure that the target cannot hold', () => {
   });
 });
 
-describe('a source that refuses the key', () => {
-  it('is what status says, until it takes it', async () => {
-    const { env } = await openPlace({ submissions: 30 });
-    await runCli(['sync'], env);
-    expect((await runCli(['sync'], { ...env, FORMS_API_KEY: 'wrong' })).code).toBe(1);
-    const { code, stdout } = await runCli(['status'], env);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^✗ The Forms API refuses the key/);
-    await runCli(['sync'], env);
-    expect((await runCli(['status'], env)).code).toBe(0);
-  });
-});
-
 describe('a file that was damaged', () => {
   it('L17: holds unknown forms: status says neither that nothing was mirrored, nor 0 rows, nor never', async () => {
     const { env, file } = await openPlace({ submissions: 30 });

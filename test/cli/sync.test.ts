@@ -173,9 +173,6 @@ describe('errors before sync begins', () => {
     [['--form', 'custmer-feedback'], {}, 2, 'Did you mean customer-feedback?'],
     [['--target', 'sheet'], {}, 2, 'There is no target sheet. The settings name: default.'],
     [['--fulll'], {}, 2, 'Did you mean --full?'],
-    [[], { TARGET_FORMS: 'customer' }, 2, 'TARGET_FORMS names customer, and there is no such form'],
-    [[], { FORMS_API_KEY: 'wrong' }, 1, 'FORMS_API_KEY'],
-    [[], { TARGET_FEILDS: 'x' }, 2, 'did you mean TARGET_FIELDS?'],
     [[], { FORMS_API_URL: '' }, 2, 'FORMS_API_URL is missing'],
   ])('sync %j %j: one clear line, exit %d', async (args, changes, exit, message) => {
     const { env } = await openPlace();

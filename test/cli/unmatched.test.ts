@@ -29,23 +29,6 @@ describe('settings that match nothing', () => {
     },
   );
 
-  it('L17: status says it until it is corrected, though the copy of before stands', async () => {
-    const { env } = await openPlace({ submissions: 30 });
-    await runCli(['sync', '--full'], env);
-    const before = await runCli(['status', '--json'], env);
-    const wrong = { ...env, TARGET_FIELDS: 'field_1_nope' };
-    expect((await runCli(['sync'], wrong)).code).toBe(2);
-    const { code, stdout } = await runCli(['status'], wrong);
-    expect(code).toBe(1);
-    expect(stdout).toContain(
-      'TARGET_FIELDS names field_1_nope, and no form has a field with this ID.',
-    );
-    expect(stdout).not.toMatch(/^✓/);
-    const after = await runCli(['status', '--json'], env);
-    const stateOf = (json: string): string => (JSON.parse(json) as { state: string }).state;
-    expect(stateOf(after.stdout)).toBe(stateOf(before.stdout));
-  });
-
   it('a field that only old answers carry is known, from the first pass on', async () => {
     const { env, sandbox, rows } = await openPlace({ submissions: 90 });
     const { id = '' } = sandbox.store.formBySlug('customer-feedback') ?? {};

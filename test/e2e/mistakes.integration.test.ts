@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import type { ChildEnv } from '../support/child.ts';
-import { ChildPlace, type ChildResult, runsOf } from '../support/child-place.ts';
+import { ChildPlace, type ChildResult } from '../support/child-place.ts';
 import { filesBelow, leaksIn, type Places } from '../support/leaks.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import { freePort, postgresMissing, startPostgres, type TestServer } from '../support/servers.ts';
@@ -195,27 +195,6 @@ describe.concurrent('a mistake', { timeout: 240_000 }, () => {
       expect(place.children).toHaveLength(2);
     },
   );
-
-  it('several at once: each in a line of its own, none twice', async ({ onTestFinished }) => {
-    const place = await openPlace(onTestFinished);
-    const env = { FORMS_API_KEY: '', SYNC_EVERY: '5', MARK_STATUS: 'DON', TARGET_FEILDS: 'x' };
-    const { code, stdout, stderr } = await place.run(['sync'], env);
-    expect([code, stdout]).toEqual([2, '']);
-    const lines = stderr.trim().split('\n').slice(1);
-    const named = lines.map((line) => line.trim().split(' ')[0] ?? '');
-    expect(named.toSorted()).toEqual(Object.keys(env).toSorted());
-    for (const line of lines) expect(line).toMatch(/Example: [A-Z_]+=/);
-  });
-
-  it('--json prints a failed run and a wrong setting as documents', async ({ onTestFinished }) => {
-    const place = await openPlace(onTestFinished);
-    const failed = await place.run(['sync', '--json'], { TARGET_URL: 'sqlite:/proc/copy.sqlite' });
-    expect(failed.code).toBe(1);
-    expect(new Set(runsOf(failed).map(({ outcome }) => outcome))).toEqual(new Set(['failed']));
-    const wrong = await place.run(['sync', '--json'], { TARGET_FEILDS: 'x' });
-    expect(wrong.code).toBe(2);
-    expect(JSON.parse(wrong.stdout)).toMatchObject({ error: { code: 'SETTINGS' } });
-  });
 });
 
 /** A server that a person lends us is not set up again. */

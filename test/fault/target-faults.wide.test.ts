@@ -100,15 +100,6 @@ describe('L17: a SQLite file', () => {
       expect(codes).toEqual([0, 1, 0]);
     },
   );
-
-  it('on a disk that became read-only', async ({ skip }) => {
-    const { disk, targetUrl } = openDisk(skip);
-    const make = () => disk.setReadOnly(true);
-    const mend = () => disk.setReadOnly(false);
-    expect(
-      await liveThrough({ targetUrl, make, mend }, /cannot be (written|opened).*(right|user)/),
-    ).toEqual([0, 1, 0]);
-  });
 });
 
 describe.skipIf(postgresMissing())('L17: PostgreSQL', () => {
