@@ -5,7 +5,6 @@ import { toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { Watch } from '../health/collect.ts';
-import type { Report } from '../health/report.ts';
 import type { CountQuery } from '../mirror/port.ts';
 import { Notifier } from '../notify/notifier.ts';
 import type { FormPlan } from '../sync/planner.ts';
@@ -72,9 +71,8 @@ async function openPage(
     deliveryProblem: () => notifier?.deliveryProblem ?? null,
     hasNotifications: notifier !== undefined,
   });
-  const onReport = (report: Report, isFresh: boolean): void => notifier?.look(report, isFresh);
-  const unsubscribe = app.events.on('run.ended', ({ target }) => watch.runEnded(target, onReport));
-  watch.start(onReport);
+  const unsubscribe = app.events.on('run.ended', ({ target }) => watch.expire(false, target));
+  watch.start((report) => notifier?.look(report));
   return {
     server,
     async [Symbol.asyncDispose]() {

@@ -50,8 +50,6 @@ const [FRESH_MS, ANSWER_MS] = [2_000, 2_500];
 /** No reading takes more than this part of the time. */
 const MOST_OF_THE_TIME = 1 / 20;
 const MOST_REST_MS = 60_000;
-/** Runs that end within this time of each other are judged together. */
-const CHANGE_REST_MS = 1_000;
 
 /**
  * Reads targets, queue and files, and judges the latest readings. A command reads once; `start` keeps one, which
@@ -67,7 +65,6 @@ export class Watch {
   #expected: Map<string, number> | null = null;
   #polling: Promise<void> | undefined;
   #hasRead = false;
-  #isChangePending = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -153,27 +150,10 @@ export class Watch {
     if (target === undefined) this.#queue?.expire(true);
   }
 
-  /** Reads at intervals, and calls `onReport` after each reading, and soon after {@link runEnded}. */
-  start(onReport: (report: Report, isFresh: boolean) => void): void {
+  /** Reads at intervals, and calls `onReport` after each reading. */
+  start(onReport: (report: Report) => void): void {
     this.#expected ??= new Map();
     this.#polling ??= this.#poll(onReport);
-  }
-
-  /** A run of this process has ended: the report may have changed. */
-  runEnded(target: string, onReport: (report: Report, isFresh: boolean) => void): void {
-    this.expire(false, target);
-    if (this.#isChangePending) return;
-    this.#isChangePending = true;
-    void this.#reportSoon(onReport);
-  }
-
-  async #reportSoon(onReport: (report: Report, isFresh: boolean) => void): Promise<void> {
-    const { signal } = this.#stopping;
-    await this.#options.clock.sleep(CHANGE_REST_MS, signal).catch(() => undefined);
-    this.#isChangePending = false;
-    if (signal.aborted) return;
-    await this.#readAll(FRESH_MS);
-    if (!signal.aborted) this.#report(onReport, false);
   }
 
   /** Stops reading, without waiting for a reading in progress. */
@@ -182,7 +162,7 @@ export class Watch {
     await this.#polling;
   }
 
-  async #poll(onReport: (report: Report, isFresh: boolean) => void): Promise<void> {
+  async #poll(onReport: (report: Report) => void): Promise<void> {
     const { signal } = this.#stopping;
     const stopped = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
@@ -193,18 +173,18 @@ export class Watch {
       await Promise.race([this.#readAll(restMs / 2), stopped]);
       if (signal.aborted) return;
       this.#hasRead = true;
-      const report = this.#report(onReport, true);
+      const report = this.#report(onReport);
       isTroubled = report !== null && (report.problems.length > 0 || report.state === 'failed');
       const pauseMs = isTroubled ? TROUBLED_MS : READ_MS;
       await this.#options.clock.sleep(pauseMs, signal).catch(() => undefined);
     }
   }
 
-  #report(onReport: (report: Report, isFresh: boolean) => void, isFresh: boolean): Report | null {
+  #report(onReport: (report: Report) => void): Report | null {
     try {
       const report = this.current();
       this.#noteExpected(report);
-      onReport(report, isFresh);
+      onReport(report);
       return report;
     } catch (error) {
       this.#options.logger.error({ err: error }, 'The mirror cannot be judged.');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
+import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { count, plural, span } from '../base/format.ts';
 import { type Problem, type Report, isKnown } from '../health/report.ts';
@@ -20,18 +20,14 @@ const REPEAT_MS = 24 * 3_600_000;
 /** After the first message of a kind about single forms, others of that kind wait so long and go as one. */
 const GROUP_MS = 5 * 60_000;
 
-const codeSchema = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
-
+const problemSchema = z.custom<Problem>(
+  (value) => problemCodeOrNull((value as Problem | undefined)?.code) !== null,
+);
 const incidentSchema = z.object({
   /** What it is about; null where it concerns all. */
   form: z.object({ id: z.string(), name: z.string() }).nullable(),
   target: z.string().nullable(),
-  code: codeSchema,
-  level: z.enum(['error', 'warning']),
-  title: z.string(),
-  message: z.string(),
-  remedy: z.string().nullable(),
-  command: z.string().nullable(),
+  problem: problemSchema,
   /** Submissions of the form that the target rejected. */
   rejected: z.number(),
   fromMs: z.number(),
@@ -39,13 +35,10 @@ const incidentSchema = z.object({
   goneMs: z.number().nullable(),
   /** It has lasted for its grace, nothing explains it, and it can be seen. */
   isDue: z.boolean(),
-  isExplained: z.boolean(),
-  /** When the form's last run ended. */
-  run: z.string().nullable(),
+  /** When the last run of the form ended that another problem explains; null: none. */
+  explainedRun: z.string().nullable(),
   /** The last message about it, and `rejected` at its lowest since then; null: people were not notified. */
-  told: z
-    .object({ atMs: z.number(), code: codeSchema, title: z.string(), rejected: z.number() })
-    .nullable(),
+  told: z.object({ atMs: z.number(), problem: problemSchema, rejected: z.number() }).nullable(),
 });
 type Incident = z.infer<typeof incidentSchema>;
 
@@ -80,16 +73,15 @@ export class Alerts implements Feed {
     this.#options = options;
   }
 
-  look(report: Report, isFresh: boolean): void {
+  look(report: Report): void {
     const { kept, clock } = this.#options;
     const nowMs = clock.now();
     const viewOf = viewer(report);
     const incidents: typeof kept.incidents = {};
     for (const sighting of sightings(report)) {
-      const { form, target, problem } = sighting;
-      if (form !== null && viewOf({ form, target, code: problem.code }) !== 'seen') continue;
+      if (sighting.form !== null && viewOf(sighting) !== 'seen') continue;
       const id = idOf(sighting);
-      const incident = followed(sighting, kept.incidents[id], { nowMs, isFresh });
+      const incident = followed(sighting, kept.incidents[id], nowMs);
       // Of several problems the first counts, which is the worst, unless only another one has lasted long enough.
       if (incidents[id] === undefined || (incident.isDue && !incidents[id].isDue))
         incidents[id] = incident;
@@ -129,8 +121,7 @@ export class Alerts implements Feed {
       message: { ...messageOf(members, nowMs), link },
       taken: () => {
         for (const { id, status, incident } of members) {
-          const { code, title, rejected } = incident;
-          const told = { atMs: nowMs, code, title, rejected };
+          const told = { atMs: nowMs, problem: incident.problem, rejected: incident.rejected };
           if (status === 'resolved') delete kept.incidents[id];
           // It may be over by now: then people are still to be notified of its end.
           else kept.incidents[id] = { ...incident, ...kept.incidents[id], told };
@@ -142,12 +133,13 @@ export class Alerts implements Feed {
 }
 
 function statusOf(incident: Incident, nowMs: number): News['status'] | null {
-  const { code, goneMs, isDue, rejected, told } = incident;
+  const { problem, goneMs, isDue, rejected, told } = incident;
   if (goneMs !== null)
     return told !== null && hasPassed(goneMs, SETTLE_MS, nowMs) ? 'resolved' : null;
   if (!isDue) return null;
   if (told === null) return 'firing';
   // Most forms that are gone were deleted on purpose, and rejected submissions stay rejected: that is not repeated.
+  const { code } = problem;
   const isNews = code === 'ROWS_REJECTED' ? rejected > told.rejected : code !== 'FORM_GONE';
   return isNews && hasPassed(told.atMs, REPEAT_MS, nowMs) ? 'repeated' : null;
 }
@@ -156,15 +148,17 @@ function statusOf(incident: Incident, nowMs: number): News['status'] | null {
  * Whether a report shows how a subject is. `unknown`: it is paused, ended or not readable, or was not asked since the start.
  * `none`: it is not part of the mirror any more.
  */
-type ViewOf = (subject: Pick<Incident, 'form' | 'target' | 'code'>) => 'seen' | 'unknown' | 'none';
+type ViewOf = (
+  subject: Pick<Incident, 'form' | 'target' | 'problem'>,
+) => 'seen' | 'unknown' | 'none';
 
 function viewer({ source, queue, targets, forms }: Report): ViewOf {
   const formsByKey = new Map(forms.map((form) => [keyOf(form), form]));
   const targetsByName = new Map(targets.map((target) => [target.name, target]));
   const seenIf = (isSeen: boolean) => (isSeen ? 'seen' : 'unknown');
-  return ({ form, target, code }) => {
+  return ({ form, target, problem }) => {
     if (target === null) {
-      const { scope } = PROBLEMS[code];
+      const { scope } = PROBLEMS[problem.code];
       if (scope === 'source') return seenIf(source.condition === 'answering');
       return seenIf(scope !== 'queue' || queue?.isReachable === true);
     }
@@ -182,20 +176,21 @@ function viewer({ source, queue, targets, forms }: Report): ViewOf {
 const keyOf = ({ form, target }: { form: { id: string } | null; target: string | null }): string =>
   `${target ?? ''}\n${form?.id ?? ''}`;
 
-interface Sighting extends Pick<Incident, 'form' | 'target' | 'rejected' | 'run'> {
-  readonly problem: Problem;
+interface Sighting extends Pick<Incident, 'form' | 'target' | 'problem' | 'rejected'> {
+  /** When the form's last run ended; empty before the first. */
+  readonly run: string;
 }
 
 /** The problems that may be worth a message. */
 function sightings({ problems, targets, forms }: Report): Sighting[] {
-  const nowhere = { form: null, target: null, rejected: 0, run: null };
+  const nowhere = { form: null, target: null, rejected: 0, run: '' };
   return [
     ...problems.map((problem) => ({ ...nowhere, problem })),
     ...targets.flatMap(({ name: target, pause, problem }) =>
       problem === null || pause !== null ? [] : [{ ...nowhere, target, problem }],
     ),
     ...forms.flatMap(({ form: { id, name }, target, problems: own, rejected, lastRun }) => {
-      const [form, run] = [{ id, name }, lastRun?.endedAt ?? null];
+      const [form, run] = [{ id, name }, lastRun?.endedAt ?? ''];
       return [...own, ...rejection(rejected ?? 0)].map((problem) => {
         return { form, target, problem, rejected: rejected ?? 0, run };
       });
@@ -221,75 +216,58 @@ function idOf(sighting: Sighting): string {
 }
 
 function followed(
-  { problem, ...subject }: Sighting,
+  { run, ...sighting }: Sighting,
   before: Incident | undefined,
-  { nowMs, isFresh }: { readonly nowMs: number; readonly isFresh: boolean },
+  nowMs: number,
 ): Incident {
-  const { code, level, title, message, remedy, command, since } = problem;
-  const wasExplained = before?.isExplained === true;
+  const { problem, rejected } = sighting;
+  const { code, since } = problem;
   // What a run left behind has the same cause until the next run, also when the cause is over.
-  const isExplained =
-    problem.isExplained || (wasExplained && before.run === subject.run && code !== 'STALE');
-  const firstMs = before?.fromMs ?? (since === null ? nowMs : Date.parse(since));
-  const isNewlyOwn = wasExplained && !isExplained && before.told === null;
-  const fromMs = isNewlyOwn ? nowMs : Math.min(firstMs, nowMs);
-  const graceMs = PROBLEMS[code].graceMs ?? 0;
-  const hasLasted = nowMs - fromMs >= graceMs && (isFresh || graceMs === 0);
+  const explainedRun = problem.isExplained ? run : (before?.explainedRun ?? null);
+  const isExplained = problem.isExplained || (explainedRun === run && code !== 'STALE');
   // What rises again after a fall is new.
   const told = before?.told
-    ? { ...before.told, rejected: Math.min(before.told.rejected, subject.rejected) }
+    ? { ...before.told, rejected: Math.min(before.told.rejected, rejected) }
     : null;
-  const what = { code, level, title, message, remedy, command };
-  const times = { fromMs, goneMs: null, isDue: hasLasted && !isExplained, isExplained };
-  return { ...subject, ...what, ...times, told };
+  const firstMs = before?.fromMs ?? (since === null ? nowMs : Date.parse(since));
+  const fromMs = isExplained && told === null ? nowMs : Math.min(firstMs, nowMs);
+  const isDue = !isExplained && nowMs - fromMs >= (PROBLEMS[code].graceMs ?? 0);
+  return { ...sighting, fromMs, goneMs: null, isDue, explainedRun, told };
 }
 
 /** What a message about it names: of one that is over, what people were told. */
-const shown = ({ code, title, goneMs, told }: Incident): Pick<Incident, 'code' | 'title'> =>
-  goneMs === null || told === null ? { code, title } : told;
+const shown = ({ problem, goneMs, told }: Incident): Problem =>
+  goneMs === null || told === null ? problem : told.problem;
 
 function messageOf(members: readonly News[], nowMs: number): Omit<Message, 'link'> {
   const [{ status, incident }] = members as [News];
   const { form, target } = incident;
-  const { code, title } = shown(incident);
+  const { code, title, message, remedy, command } = shown(incident);
+  const isOne = members.length === 1;
+  const isError = members.some((each) => each.incident.problem.level === 'error');
   const targets = new Set(members.map((each) => each.incident.target));
-  const about = { code, target: targets.size === 1 ? target : null, atMs: nowMs };
-  const isOver = status === 'resolved';
-  const isError = members.some((each) => each.incident.level === 'error');
-  const level = isOver ? 'ok' : isError ? 'error' : 'warning';
-  const lastedMs = Math.max(
-    ...members.map(({ incident: { fromMs, goneMs } }) => (goneMs ?? nowMs) - fromMs),
+  const forms = members.flatMap(({ incident: each }) =>
+    each.form === null ? [] : [{ ...each.form, target: each.target ?? '' }],
   );
-  if (members.length === 1) {
-    const whole = target === null ? 'the whole mirror' : `target ${target}`;
-    const place = form === null ? whole : `${shortName(form.name)} → ${target ?? ''}`;
-    const { message: body, remedy, command } = isOver ? NOTHING_TO_DO : incident;
-    const headline = headlineOf(place, status, title, span(lastedMs));
-    return { ...about, level, headline, body, remedy, command, form, forms: [] };
+  const all = target === null ? 'the whole mirror' : `target ${target}`;
+  const one = form === null ? all : `${shortName(form.name)} → ${target ?? ''}`;
+  const place = isOne ? one : plural(new Set(forms.map(({ id }) => id)).size, 'form');
+  const { meaning, title: kind } = PROBLEMS[code];
+  const what = isOne ? title : kind;
+  const about = { code, target: targets.size === 1 ? target : null, forms, atMs: nowMs };
+  const start = `forms-mirror, ${place}:`;
+  if (status === 'resolved') {
+    const lasted = members.map(({ incident: { fromMs, goneMs } }) => (goneMs ?? nowMs) - fromMs);
+    const longest = `${isOne ? '' : 'up to '}${span(Math.max(...lasted))}`;
+    const headline = `${start} resolved after ${longest} (was: ${what})`;
+    return { ...about, level: 'ok', headline, body: '', remedy: null, command: null };
   }
-  const forms = members.flatMap(({ incident: { form: each, target: at } }) =>
-    each === null ? [] : [{ ...each, target: at ?? '' }],
-  );
-  const place = plural(new Set(forms.map(({ id }) => id)).size, 'form');
   return {
     ...about,
-    level,
-    headline: headlineOf(place, status, PROBLEMS[code].title, `up to ${span(lastedMs)}`),
-    body: isOver ? '' : PROBLEMS[code].meaning,
-    remedy: isOver ? null : 'The status page says what to do about each.',
-    command: null,
-    form: null,
-    forms,
+    level: isError ? 'error' : 'warning',
+    headline: `${start} ${status === 'repeated' ? 'still: ' : ''}${what}`,
+    body: isOne ? message : meaning,
+    remedy: isOne ? remedy : 'The status page says what to do about each.',
+    command: isOne ? command : null,
   };
-}
-
-const NOTHING_TO_DO = { message: '', remedy: null, command: null } as const;
-
-function headlineOf(place: string, status: News['status'], title: string, lasted: string): string {
-  const texts = {
-    firing: title,
-    repeated: `still: ${title}`,
-    resolved: `resolved after ${lasted} (was: ${title})`,
-  };
-  return `forms-mirror, ${place}: ${texts[status]}`;
 }

@@ -3,18 +3,13 @@ import { type Logger, withoutLogFields } from '../base/logger.ts';
 import type { Report } from '../health/report.ts';
 import type { Message } from './message.ts';
 
-/** The outcome of one attempt. A problem is a sentence or several, with what to check and without secrets (L15). */
-export type Attempt =
+/** The outcome of one attempt. */
+export interface Attempt {
   /** Accepted; with a problem, some receivers did not accept it. */
-  | { readonly taken: true; readonly problem: string | null }
-  | {
-      readonly taken: false;
-      readonly problem: string;
-      /** Whether the same may be taken soon. */
-      readonly retry: boolean;
-      /** The wait that the receiver asked for. */
-      readonly waitMs?: number | undefined;
-    };
+  readonly taken: boolean;
+  /** A sentence or several, with what to check and without secrets (L15); null for none. */
+  readonly problem: string | null;
+}
 
 /** A way to people, or to a service that watches for silence. */
 export interface Transport<Content = Message> {
@@ -40,8 +35,8 @@ export interface Due<Content = Message> {
 
 /** Decides what a channel sends. */
 export interface Feed<Content = Message> {
-  /** Follows the reports. `isFresh`: targets and queue were read just now, rather than that only a run has ended. */
-  look(report: Report, isFresh: boolean): void;
+  /** Follows the reports. */
+  look(report: Report): void;
   /** The messages that are due now, the most urgent first. Asked again after each attempt. Never rejects. */
   due(): readonly Due<Content>[] | Promise<readonly Due<Content>[]>;
 }
@@ -54,12 +49,12 @@ export interface ChannelOptions {
   readonly save: () => void;
 }
 
-/** The rest of a message that was not taken: longer than from one report to the next, so that others have their turn. */
+/**
+ * The first rest of a message that was not taken: longer than from one report to the next, so that others have their turn.
+ * It doubles with each attempt, so that a server does not take the attempts for an attack.
+ */
 const REST_MS = 45_000;
-/** The rest of a message that was refused. */
-const REFUSED_REST_MS = 10 * 60_000;
-/** The longest rest that a receiver can ask for. */
-const MAX_REST_MS = 15 * 60_000;
+const MAX_REST_MS = 5 * 60_000;
 /** How long a stop waits for the message in progress. */
 export const STOP_MS = 2_000;
 
@@ -90,8 +85,8 @@ export class Channel<Content = Message> {
   }
 
   /** Follows a report and sends what is due. Returns at once. */
-  look(report: Report, isFresh: boolean): void {
-    this.#feed.look(report, isFresh);
+  look(report: Report): void {
+    this.#feed.look(report);
     // What a run logs is not about this.
     this.#sending = this.#sending.then(() => withoutLogFields(() => this.#sendAll()));
   }
@@ -109,7 +104,6 @@ export class Channel<Content = Message> {
     while (!signal.aborted) {
       const due = await this.#feed.due();
       save();
-      if (due.length === 0) this.#resting.clear();
       const next = due.find(({ key }) => !this.#isResting(key));
       if (next === undefined) return;
       const attempt = await this.#transport.send(next.message, signal);
@@ -117,15 +111,19 @@ export class Channel<Content = Message> {
         next.taken();
         // At once, so that little can come between a delivery and the note of it.
         save();
+        // The receiver is back.
+        this.#resting.clear();
       }
       if (signal.aborted) return;
       this.#note(attempt.problem);
-      if (attempt.taken) continue;
-      const { retry, waitMs = 0 } = attempt;
-      const restMs = Math.min(Math.max(waitMs, retry ? REST_MS : REFUSED_REST_MS), MAX_REST_MS);
-      this.#resting.set(next.key, { fromMs: clock.now(), restMs });
-      // The receiver is away.
-      if (retry) return;
+      if (!attempt.taken) {
+        const restMs = Math.min(
+          2 * (this.#resting.get(next.key)?.restMs ?? REST_MS / 2),
+          MAX_REST_MS,
+        );
+        this.#resting.set(next.key, { fromMs: clock.now(), restMs });
+        return;
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 import { type Clock, hasPassed } from '../base/clock.ts';
 import type { Report } from '../health/report.ts';
 import type { Attempt, Due, Feed, Transport } from './channel.ts';
-import { type Fetch, failureOf, request } from './http.ts';
+import { type Fetch, request } from './http.ts';
 
 /** How long it is silent between two calls. */
 export const HEARTBEAT_MS = 60_000;
@@ -12,14 +12,6 @@ export const HEARTBEAT_MS = 60_000;
  */
 const NOT_KNOWN = /^OK \(not found\)|"ok"\s*:\s*false/;
 
-/** See {@link Heartbeat}. */
-export interface HeartbeatOptions {
-  readonly fetch: Fetch;
-  readonly clock: Clock;
-  /** Whether messages arrive. Where they do not, people can still notice the silence. */
-  readonly isDelivered: () => boolean;
-}
-
 /**
  * Calls an address (HEARTBEAT_URL) at most once a minute while nothing has failed, so that a monitoring service notices
  * silence: a process that is gone, or a machine without a network, can report itself in no other way.
@@ -28,42 +20,35 @@ export class Heartbeat implements Transport<null>, Feed<null> {
   readonly name = 'heartbeat';
   readonly setting = 'HEARTBEAT_URL';
   readonly #url: URL;
-  readonly #options: HeartbeatOptions;
+  readonly #fetch: Fetch;
+  readonly #clock: Clock;
   #isWell = false;
   #calledAtMs = Number.NEGATIVE_INFINITY;
 
   /** `url` holds a secret as a rule: only its host is shown (L15). */
-  constructor(url: string, options: HeartbeatOptions) {
-    this.#url = new URL(url);
-    this.#options = options;
+  constructor(url: string, fetch: Fetch, clock: Clock) {
+    [this.#url, this.#fetch, this.#clock] = [new URL(url), fetch, clock];
   }
 
-  look({ state }: Report, isFresh: boolean): void {
-    this.#isWell = isFresh && state !== 'failed' && this.#options.isDelivered();
+  look({ state }: Report): void {
+    this.#isWell = state !== 'failed';
   }
 
   due(): Due<null>[] {
-    const nowMs = this.#options.clock.now();
+    const nowMs = this.#clock.now();
     const taken = (): void => void (this.#calledAtMs = nowMs);
     const isDue = this.#isWell && hasPassed(this.#calledAtMs, HEARTBEAT_MS, nowMs);
     return isDue ? [{ key: this.name, message: null, taken }] : [];
   }
 
   async send(_content: null, signal: AbortSignal): Promise<Attempt> {
-    const why = await this.#failure(signal);
-    if (why === null) return { taken: true, problem: null };
-    const problem = `The heartbeat does not arrive: ${why}. Check ${this.setting}.`;
-    return { taken: false, problem, retry: true };
-  }
-
-  async #failure(signal: AbortSignal): Promise<string | null> {
-    const { host } = this.#url;
-    try {
-      const { status, body } = await request(this.#options.fetch, this.#url, signal);
-      if (status < 200 || status >= 300) return `${host} answers ${status}`;
-      return NOT_KNOWN.test(body) ? `${host} does not know the address` : null;
-    } catch (error) {
-      return failureOf(error, host).why;
-    }
+    const { why, body } = await request(this.#fetch, this.#url, signal);
+    const isKnown = why !== null || !NOT_KNOWN.test(body);
+    const reason = isKnown ? why : `${this.#url.host} does not know the address`;
+    if (reason === null) return { taken: true, problem: null };
+    return {
+      taken: false,
+      problem: `The heartbeat does not arrive: ${reason}. Check ${this.setting}.`,
+    };
   }
 }

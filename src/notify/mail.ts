@@ -63,10 +63,7 @@ export class Mail implements Transport {
     } catch (error) {
       const { why, check } = reasonOf(error, setting);
       const problem = `Notifications are not delivered by e-mail: ${server.host} ${why}. Check ${check}.`;
-      const { responseCode } = error as SmtpFailure;
-      // RFC 5321, 4.2.1: 4yz may be taken later, 5yz may not.
-      const retry = !isUnsafe(error) && (responseCode === undefined || responseCode < 500);
-      return { taken: false, problem, retry };
+      return { taken: false, problem };
     }
   }
 }
@@ -105,7 +102,6 @@ function reasonOf(error: unknown, setting: string): { why: string; check: string
   const { responseCode, command = '' } = error as SmtpFailure;
   const status = responseCode === undefined ? '' : ` (${responseCode})`;
   if (code === 'EAUTH') return { why: `refuses the user name or password${status}`, check };
-  if (code === 'ENOAUTH') return { why: 'requires a user name and a password', check };
   if (code === 'EENVELOPE' && command.startsWith('RCPT'))
     return { why: `refuses every address${status}`, check: setting };
   if (code === 'EENVELOPE')

@@ -6,10 +6,11 @@ import { remedyText } from '../health/report.ts';
  * would interpret is made harmless by the functions here. A message holds no answer and no secret (L11, L15).
  */
 
-/** A form as a message names it. */
+/** A form in a target, as a message names it. */
 export interface NamedForm {
   readonly id: string;
   readonly name: string;
+  readonly target: string;
 }
 
 /** A message to people. */
@@ -27,10 +28,9 @@ export interface Message {
   readonly command: string | null;
   readonly link: { readonly title: string; readonly url: string } | null;
   /** Null: several or all. */
-  readonly form: NamedForm | null;
   readonly target: string | null;
-  /** The forms, where it is about several. */
-  readonly forms: readonly (NamedForm & { readonly target: string })[];
+  /** None: it is about all. */
+  readonly forms: readonly NamedForm[];
   /** Since the epoch. */
   readonly atMs: number;
 }
@@ -44,7 +44,6 @@ export const testMessage = (atMs: number, link: Message['link']): Message => ({
   remedy: null,
   command: null,
   link,
-  form: null,
   target: null,
   forms: [],
   atMs,
@@ -80,8 +79,9 @@ export const defused = (text: string): string =>
     .replaceAll('](', '] (')
     .replaceAll('{{', '{\u200B{');
 
-/** The first forms of a message about several, and how many are left out. */
+/** The first forms of a message about several, and how many are left out. The headline names a single one. */
 export function formLines(forms: Message['forms'], most: number): string[] {
+  if (forms.length === 1) return [];
   const named = forms.slice(0, most).map(({ name, target }) => `${shortName(name)} → ${target}`);
   const left = forms.length - named.length;
   return left === 0 ? named : [...named, `and ${plural(left, 'other')}`];
@@ -93,7 +93,7 @@ const MAX_TEXT = 2_000;
 /** The whole message in one line, for what shows nothing but a text. */
 export function plainText(message: Message): string {
   const { level, headline, body, forms, link } = message;
-  const names = forms.length === 0 ? '' : `They are: ${formLines(forms, 5).join(', ')}.`;
+  const names = forms.length < 2 ? '' : `They are: ${formLines(forms, 5).join(', ')}.`;
   const parts = [`${headline}.`, body, names, remedyText(message) ?? ''];
   const text = defused(`${SIGNS[level]} ${parts.filter((part) => part !== '').join(' ')}`);
   const end = link === null ? '' : ` ${link.url}`;

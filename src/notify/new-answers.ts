@@ -109,9 +109,8 @@ export class NewAnswers implements Feed {
         remedy: null,
         command: null,
         link: form.url === null ? null : { title: 'Answers', url: form.url },
-        form: { id, name },
         target: form.target,
-        forms: [],
+        forms: [{ id, name, target: form.target }],
         atMs: nowMs,
       },
       taken: () => {

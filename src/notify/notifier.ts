@@ -76,14 +76,15 @@ export class Notifier {
   readonly #options: NotifierOptions;
   /** Of a receiver that is not set up any more, nothing is kept. */
   readonly #state: State = { version: VERSION, channels: {} };
-  readonly #channels: (Channel | Channel<null>)[];
+  readonly #channels: readonly Channel[];
+  readonly #heartbeat: Channel<null> | undefined;
   #savedText = '';
-  #isSaveFailing = false;
 
   /** Reads the record of deliveries. Throws OTHER_SCHEMA where another build wrote it. */
   constructor(options: NotifierOptions) {
     this.#options = options;
     const { heartbeatUrl, statusUrl, newAnswers: count, clock, logger } = options;
+    const { fetch = globalThis.fetch } = options;
     const before = readState(options);
     const how = { clock, logger, save: () => this.#save() };
     this.#channels = transportsOf(options).map((transport) => {
@@ -96,23 +97,21 @@ export class Notifier {
       return new Channel(transport, feed, how);
     });
     if (heartbeatUrl === undefined) return;
-    const others = [...this.#channels];
-    const isDelivered = (): boolean => others.every(({ problem }) => problem === null);
-    const heartbeat = new Heartbeat(heartbeatUrl, { ...withFetch(options), isDelivered });
-    this.#channels.push(new Channel(heartbeat, heartbeat, how));
+    const heartbeat = new Heartbeat(heartbeatUrl, fetch, clock);
+    this.#heartbeat = new Channel(heartbeat, heartbeat, how);
   }
 
   /** Why messages are not delivered, or the heartbeat is not, as sentences; null when they are. */
   get deliveryProblem(): string | null {
-    return this.#channels.flatMap(({ problem }) => problem ?? []).join(' ') || null;
+    const all = [...this.#channels, this.#heartbeat];
+    return all.flatMap((each) => each?.problem ?? []).join(' ') || null;
   }
 
-  /**
-   * Compares a report with the deliveries, and sends the news. `isFresh`: targets and queue were read just now, rather than that
-   * only a run has ended. Returns at once.
-   */
-  look(report: Report, isFresh: boolean): void {
-    for (const channel of this.#channels) channel.look(report, isFresh);
+  /** Compares a report on fresh readings with the deliveries, and sends the news. Returns at once. */
+  look(report: Report): void {
+    for (const channel of this.#channels) channel.look(report);
+    // Where messages do not arrive, people can still notice the silence.
+    if (this.#channels.every(({ problem }) => problem === null)) this.#heartbeat?.look(report);
   }
 
   /** Sends a test message through every channel, each once, and reports the outcome. Never rejects. */
@@ -122,24 +121,22 @@ export class Notifier {
 
   /** Waits a moment for messages in progress. Never rejects. */
   async stop(): Promise<void> {
-    await Promise.all(this.#channels.map((channel) => channel.stop()));
+    await Promise.all([...this.#channels, this.#heartbeat].map((channel) => channel?.stop()));
   }
 
-  /** Writes the state where it has changed, in one step: a crash leaves the old file or the new one. */
+  /** Tries once to write each change, in one step: a crash leaves the old file or the new one. */
   #save(): void {
     const { stateFile: file, logger } = this.#options;
     const text = JSON.stringify(this.#state);
     if (file === undefined || text === this.#savedText) return;
+    this.#savedText = text;
     const draft = `${file}.${process.pid}.tmp`;
     try {
       makeFolder(dirname(file));
       writeFileSync(draft, text, { mode: PRIVATE_FILE });
       renameSync(draft, file);
-      [this.#savedText, this.#isSaveFailing] = [text, false];
     } catch (error) {
-      if (!this.#isSaveFailing)
-        logger.warn({ err: error, file }, 'The record of notifications cannot be written.');
-      this.#isSaveFailing = true;
+      logger.warn({ err: error, file }, 'The record of notifications cannot be written.');
     }
   }
 }
@@ -175,10 +172,9 @@ export function testChannels(settings: ChannelSettings): Promise<ChannelResult[]
 
 /** The ways to people that are set up. Nothing is opened. */
 export function transportsOf(settings: ChannelSettings): Transport[] {
-  const { alertUrl, alertEmail, newUrl, newEmail } = settings;
-  const how = withFetch(settings);
+  const { alertUrl, alertEmail, newUrl, newEmail, fetch = globalThis.fetch } = settings;
   const webhook = (setting: string, url: string | undefined): Transport[] =>
-    url === undefined ? [] : [new Webhook(setting, url, how)];
+    url === undefined ? [] : [new Webhook(setting, url, fetch)];
   const mail = (setting: string, to: EmailSettings | undefined): Transport[] =>
     to === undefined ? [] : [new Mail(setting, to)];
   return [
@@ -188,5 +184,3 @@ export function transportsOf(settings: ChannelSettings): Transport[] {
     ...mail('NOTIFY_NEW_EMAIL_TO', newEmail),
   ];
 }
-
-const withFetch = ({ fetch = globalThis.fetch, clock }: ChannelSettings) => ({ fetch, clock });

@@ -1,8 +1,6 @@
-import type { Clock } from '../base/clock.ts';
-import { parseRetryAfter } from '../base/retry.ts';
 import { remedyText } from '../health/report.ts';
 import { type Attempt, type Transport, isForNews } from './channel.ts';
-import { type Fetch, failureOf, request } from './http.ts';
+import { type Fetch, request } from './http.ts';
 import { type Message, SIGNS, cut, defused, formLines, plainText } from './message.ts';
 
 /*
@@ -38,16 +36,13 @@ export function payloadOf(message: Message, url: URL): unknown {
 
 /** For programs that read more than the text. */
 function fieldsOf(message: Message): object {
-  const { level, code, form, target, forms, atMs } = message;
-  return {
-    level,
-    form,
-    target,
-    code,
-    remedy: remedyText(message),
-    at: new Date(atMs).toISOString(),
-    ...(forms.length > 0 && { forms }),
-  };
+  const { level, code, target, forms, atMs } = message;
+  const [first] = forms;
+  const form =
+    first !== undefined && forms.length === 1 ? { id: first.id, name: first.name } : null;
+  const several = forms.length > 1 && { forms };
+  const at = new Date(atMs).toISOString();
+  return { level, form, target, code, remedy: remedyText(message), at, ...several };
 }
 
 const COLOURS = { error: 'Attention', warning: 'Warning', ok: 'Good', info: 'Accent' } as const;
@@ -101,13 +96,13 @@ const richText = (text: string, style: Readonly<Record<string, string>> = {}): u
 export class Webhook implements Transport {
   readonly setting: string;
   readonly #url: URL;
-  readonly #options: { readonly fetch: Fetch; readonly clock: Clock };
+  readonly #fetch: Fetch;
 
   /** `url` holds a secret as a rule: only its host is shown (L15). */
-  constructor(setting: string, url: string, options: { fetch: Fetch; clock: Clock }) {
+  constructor(setting: string, url: string, fetch: Fetch) {
     this.setting = setting;
     this.#url = new URL(url);
-    this.#options = options;
+    this.#fetch = fetch;
     // What takes `text` there.
     if (receiverOf(this.#url) === 'Discord' && !this.#url.pathname.endsWith('/slack'))
       this.#url.pathname += '/slack';
@@ -119,22 +114,11 @@ export class Webhook implements Transport {
   }
 
   async send(message: Message, signal: AbortSignal): Promise<Attempt> {
-    const { fetch, clock } = this.#options;
-    const { host } = this.#url;
-    const failed = (why: string, retry: boolean, waitMs?: number): Attempt => {
-      const problem = `Notifications are not delivered: ${why}. Check ${this.setting}.`;
-      return { taken: false, problem, retry, waitMs };
+    const { why } = await request(this.#fetch, this.#url, signal, payloadOf(message, this.#url));
+    if (why === null) return { taken: true, problem: null };
+    return {
+      taken: false,
+      problem: `Notifications are not delivered: ${why}. Check ${this.setting}.`,
     };
-    try {
-      const payload = payloadOf(message, this.#url);
-      const { status, retryAfter } = await request(fetch, this.#url, signal, payload);
-      if (status >= 200 && status < 300) return { taken: true, problem: null };
-      const retry = status >= 500 || status === 429 || status === 408;
-      const waitMs = parseRetryAfter(retryAfter ?? undefined, clock.now());
-      return failed(`${host} answers ${status}`, retry, waitMs);
-    } catch (error) {
-      const { why, retry } = failureOf(error, host);
-      return failed(why, retry);
-    }
   }
 }

@@ -150,20 +150,6 @@ describe('a watch', () => {
     expect(at.reads).toEqual({ db: 3, sheet: 2, queue: 2 });
   });
 
-  it('reports runs that end together once, soon, and nothing after it was stopped', async () => {
-    await using at = watching();
-    await at.watch.once();
-    for (let n = 0; n < 100; n++) at.watch.runEnded('db', at.onReport);
-    await at.clock.advance(999);
-    expect(at.seen).toEqual([]);
-    await at.clock.advance(1);
-    expect([at.seen.length, at.reads.db]).toEqual([1, 2]);
-    at.watch.runEnded('db', at.onReport);
-    await at.watch.stop();
-    await at.wait(5_000);
-    expect([at.seen.length, at.clock.sleepers]).toEqual([1, 0]);
-  });
-
   it('sees at once that the queue answers again; asks it rarely while it does', async () => {
     await using at = watching();
     at.read.queue = async () => ({ ...QUEUE, isReachable: false });

@@ -25,11 +25,11 @@ class Life {
   /** Whether the channel takes messages. */
   takes = true;
 
-  look(atS: number, seen: Report, isFresh = true): void {
+  look(atS: number, seen: Report): void {
     this.#clock.now = () => NOW + atS * 1_000;
     // As after a restart.
     this.kept.incidents = incidentsSchema.parse(JSON.parse(JSON.stringify(this.kept.incidents)));
-    this.#alerts.look(seen, isFresh);
+    this.#alerts.look(seen);
     for (const { message, taken } of this.#alerts.due()) {
       if (!this.takes) continue;
       this.messages.push({ atS, message });
@@ -118,15 +118,6 @@ describe('an incident', () => {
     expect(lived(3_000, seen)).toEqual([]);
   });
 
-  it('waits for a fresh look, unless it does not end by itself', () => {
-    const life = new Life();
-    life.look(0, report(failing('FORMS_FAILED')));
-    life.look(90, report(failing('FORMS_FAILED')), false);
-    expect(life.lines).toEqual([]);
-    life.look(91, report(inForms(1, 'DELETIONS_HELD')), false);
-    expect(life.lines).toEqual(['91 warning DELETIONS_HELD Form 0 → db: Deletions are held']);
-  });
-
   it('is one, under any code, while it may end on its own; a refused key is another', () => {
     const codes = ['SOURCE_WAITING', 'FORMS_UNREACHABLE', 'FORMS_FAILED'] as const;
     const one = lived(1_200, (atS) => failing(codes[Math.floor(atS / 400)]!));
@@ -173,7 +164,7 @@ describe('an incident', () => {
       '660 ok TARGET_UNREACHABLE',
     ]);
     life.live(900, 1_200, () => own);
-    expect(life.lines.slice(2)).toEqual(['960 error TARGET_FAILED 2 forms: The target fails']);
+    expect(life.lines.slice(2)).toEqual(['930 error TARGET_FAILED 2 forms: The target fails']);
   });
 
   it('is neither resolved nor repeated while nothing is known of it', () => {
@@ -233,9 +224,8 @@ describe('problems of single forms', () => {
       '0 warning DELETIONS_HELD Form 0 → db: Deletions are held',
       '300 warning DELETIONS_HELD 11 forms: Deletions are held',
     ]);
-    const { form: none, target: place, forms: named } = life.messages[1]!.message;
-    expect([none, place, named.length, named[0]]).toEqual([
-      null,
+    const { target: place, forms: named } = life.messages[1]!.message;
+    expect([place, named.length, named[0]]).toEqual([
       'db',
       11,
       { id: 'frm_1', name: 'Form 1', target: 'db' },

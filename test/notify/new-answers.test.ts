@@ -62,7 +62,7 @@ async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'no
       const lastRun = { ...form(0).lastRun!, endedAt: time(runAtS) };
       const claim = { ...NO_CLAIM, submissionsAsOf: time(runAtS) };
       const shown = form(0, { url: SHEET, rows: rows.length, lastRun, claim, ...changes });
-      mirror.notifier.look(report({ forms: [shown] }), true);
+      mirror.notifier.look(report({ forms: [shown] }));
       await settled();
     },
     async restart(): Promise<void> {
@@ -196,8 +196,7 @@ describe('new answers', () => {
     });
     const targets = [target({ name: 'sheet' }), target({ name: 'db' })];
     const two = [form(0), form(0, { target: 'sheet' }), form(1)];
-    const look = (changes = {}): void =>
-      notifier.look(report({ targets, forms: two, ...changes }), true);
+    const look = (changes = {}): void => notifier.look(report({ targets, forms: two, ...changes }));
     look({ targets: [target({ name: 'sheet', readAt: null }), target()] });
     await settled();
     expect(asked).toEqual(['db']);

@@ -130,7 +130,6 @@ function json(): string[] {
 }
 
 function webhooks(): string[] {
-  const form = { id: 'form_4iizkwo7mc9j', name: 'Contact' };
   const { title, remedy, severity: level } = PROBLEMS.TARGET_FULL;
   const message: Message = {
     level,
@@ -140,9 +139,8 @@ function webhooks(): string[] {
     remedy,
     command: null,
     link: { title: 'Status page', url: 'https://mirror.example.com' },
-    form,
     target: 'warehouse',
-    forms: [],
+    forms: [{ id: 'form_4iizkwo7mc9j', name: 'Contact', target: 'warehouse' }],
     atMs: Date.UTC(2026, 2, 1, 12, 2),
   };
   const sample = (address: string): string => {
