@@ -104,7 +104,11 @@ export class Channel<Content = Message> {
     while (!signal.aborted) {
       const due = await this.#feed.due();
       save();
-      const next = due.find(({ key }) => !this.#isResting(key));
+      const nowMs = clock.now();
+      const next = due.find(({ key }) => {
+        const { fromMs, restMs } = this.#resting.get(key) ?? { fromMs: nowMs, restMs: 0 };
+        return hasPassed(fromMs, restMs, nowMs);
+      });
       if (next === undefined) return;
       const attempt = await this.#transport.send(next.message, signal);
       if (attempt.taken) {
@@ -125,11 +129,6 @@ export class Channel<Content = Message> {
         return;
       }
     }
-  }
-
-  #isResting(key: string): boolean {
-    const rest = this.#resting.get(key);
-    return rest !== undefined && !hasPassed(rest.fromMs, rest.restMs, this.#options.clock.now());
   }
 
   /** Logs once, not for each message. */

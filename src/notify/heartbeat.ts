@@ -7,12 +7,6 @@ import { type Fetch, request } from './http.ts';
 export const HEARTBEAT_MS = 60_000;
 
 /**
- * healthchecks.io answers 200 `OK (not found)` for a check that it does not have (https://healthchecks.io/docs/http_api/),
- * Uptime Kuma's push monitor `{"ok":false}`.
- */
-const NOT_KNOWN = /^OK \(not found\)|"ok"\s*:\s*false/;
-
-/**
  * Calls an address (HEARTBEAT_URL) at most once a minute while nothing has failed, so that a monitoring service notices
  * silence: a process that is gone, or a machine without a network, can report itself in no other way.
  */
@@ -42,13 +36,9 @@ export class Heartbeat implements Transport<null>, Feed<null> {
   }
 
   async send(_content: null, signal: AbortSignal): Promise<Attempt> {
-    const { why, body } = await request(this.#fetch, this.#url, signal);
-    const isKnown = why !== null || !NOT_KNOWN.test(body);
-    const reason = isKnown ? why : `${this.#url.host} does not know the address`;
-    if (reason === null) return { taken: true, problem: null };
-    return {
-      taken: false,
-      problem: `The heartbeat does not arrive: ${reason}. Check ${this.setting}.`,
-    };
+    const why = await request(this.#fetch, this.#url, signal);
+    const problem =
+      why === null ? null : `The heartbeat does not arrive: ${why}. Check ${this.setting}.`;
+    return { taken: why === null, problem };
   }
 }

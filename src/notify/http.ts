@@ -8,26 +8,25 @@ export type Fetch = typeof globalThis.fetch;
 /** For the whole of a request, its response included. */
 const TIMEOUT_MS = 10_000;
 
-/** The outcome of a request. */
-export interface Answer {
-  /** Why it failed, as a part of a sentence; null: it was accepted. */
-  readonly why: string | null;
-  /** The beginning of the body, of a GET. */
-  readonly body: string;
-}
+/**
+ * healthchecks.io answers 200 `OK (not found)` for a check that it does not have (https://healthchecks.io/docs/http_api/),
+ * Uptime Kuma's push monitor `{"ok":false}`.
+ */
+const NOT_KNOWN = /^OK \(not found\)|"ok"\s*:\s*false/;
 
 /**
- * A POST of `json`, or a GET without it. A redirect is not followed: the message would go to an address that is not in the
- * settings. A body is read for a GET: to a POST, the status is the answer, and a body that never ends must not have a
- * message sent twice. Never rejects.
+ * A POST of `json`, or a GET without it. Resolves to why it failed, as a part of a sentence; null: it was accepted. A
+ * redirect is not followed: the message would go to an address that is not in the settings. The beginning of the body is read
+ * for a GET: to a POST, the status is the answer, and a body that never ends must not have a message sent twice.
  */
 export async function request(
   fetch: Fetch,
   address: URL,
   signal: AbortSignal,
   json?: unknown,
-): Promise<Answer> {
+): Promise<string | null> {
   const url = new URL(address);
+  const { host } = url;
   // `fetch` refuses an address that holds them.
   url.username = url.password = '';
   using stop = new LinkedSignal(signal, AbortSignal.timeout(TIMEOUT_MS));
@@ -45,11 +44,12 @@ export async function request(
     const reader = body?.getReader();
     const { value } = json === undefined && reader ? await reader.read() : {};
     await reader?.cancel().catch(() => undefined);
-    const why = ok ? null : `${url.host} answers ${status}`;
-    return { why, body: Buffer.from(value ?? []).toString('utf8') };
+    if (!ok) return `${host} answers ${status}`;
+    const text = Buffer.from(value ?? []).toString('utf8');
+    return NOT_KNOWN.test(text) ? `${host} does not know the address` : null;
   } catch (error) {
     const refused = proxyFailureIn(error);
-    if (refused === undefined) return { why: `${url.host} cannot be reached`, body: '' };
-    return { why: `${refused.message}. ${refused.remedy}`.replace(/\.$/, ''), body: '' };
+    if (refused === undefined) return `${host} cannot be reached`;
+    return `${refused.message}. ${refused.remedy}`.replace(/\.$/, '');
   }
 }

@@ -1,7 +1,7 @@
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import { errorCode } from '../base/error-code.ts';
 import { exact, plural } from '../base/format.ts';
-import { type Attempt, type Transport, isForNews } from './channel.ts';
+import { type Transport, isForNews } from './channel.ts';
 import { type Message, clean, cut, formLines } from './message.ts';
 
 /** A mail server, as ALERT_SMTP_URL names it. */
@@ -32,40 +32,28 @@ const MAX_SUBJECT = 200;
 const MOST_FORMS = 1_000;
 
 /** Mail by SMTP, one for all recipients, in plain text. */
-export class Mail implements Transport {
-  readonly setting: string;
-  readonly #settings: EmailSettings;
-
-  constructor(setting: string, settings: EmailSettings) {
-    this.setting = setting;
-    this.#settings = settings;
-  }
-
-  get name(): string {
-    const { server, to } = this.#settings;
-    const what = isForNews(this.setting) ? ' for new answers' : '';
-    return `e-mail${what} (${server.host}, to ${plural(to.length, 'address', 'addresses')})`;
-  }
-
-  async send(message: Message, signal: AbortSignal): Promise<Attempt> {
-    const { server, to } = this.#settings;
-    const { setting } = this;
-    try {
-      const transporter = await open(server);
-      const mail = { ...mailOf(message, this.#settings), signal };
-      const { rejected = [] } = (await transporter.sendMail(mail)) as {
-        readonly rejected?: readonly unknown[];
-      };
-      if (rejected.length === 0) return { taken: true, problem: null };
-      const some = `${rejected.length} of ${plural(to.length, 'address', 'addresses')}`;
-      const problem = `Notifications do not reach everybody by e-mail: ${server.host} refuses ${some}. Check ${setting}.`;
-      return { taken: true, problem };
-    } catch (error) {
-      const { why, check } = reasonOf(error, setting);
-      const problem = `Notifications are not delivered by e-mail: ${server.host} ${why}. Check ${check}.`;
-      return { taken: false, problem };
-    }
-  }
+export function mail(setting: string, settings: EmailSettings): Transport {
+  const { server, to } = settings;
+  const { host } = server;
+  const addresses = plural(to.length, 'address', 'addresses');
+  return {
+    setting,
+    name: `e-mail${isForNews(setting) ? ' for new answers' : ''} (${host}, to ${addresses})`,
+    async send(message, signal) {
+      try {
+        const transporter = await open(server);
+        const sent = await transporter.sendMail({ ...mailOf(message, settings), signal });
+        const { rejected = [] } = sent as { readonly rejected?: readonly unknown[] };
+        if (rejected.length === 0) return { taken: true, problem: null };
+        const problem = `Notifications do not reach everybody by e-mail: ${host} refuses ${rejected.length} of ${addresses}. Check ${setting}.`;
+        return { taken: true, problem };
+      } catch (error) {
+        const { why, check } = reasonOf(error, setting);
+        const problem = `Notifications are not delivered by e-mail: ${host} ${why}. Check ${check}.`;
+        return { taken: false, problem };
+      }
+    },
+  };
 }
 
 /** The library is loaded only by those who send mail. */
@@ -89,36 +77,27 @@ async function open(server: SmtpServer): Promise<Transporter> {
   });
 }
 
-interface SmtpFailure {
-  /** The status of the server's response. */
-  readonly responseCode?: number;
-  /** The command that it responded to. */
-  readonly command?: string;
-}
-
-function reasonOf(error: unknown, setting: string): { why: string; check: string } {
+/** What failed, as the end of a sentence after the server's name, and the setting to check. */
+function reasonOf(error: unknown, recipients: string): { why: string; check: string } {
   const check = 'ALERT_SMTP_URL';
   const code = errorCode(error) ?? '';
-  const { responseCode, command = '' } = error as SmtpFailure;
+  // The status of the server's response, and the command that it responded to.
+  const { responseCode, command } = error as { responseCode?: number; command?: string };
   const status = responseCode === undefined ? '' : ` (${responseCode})`;
   if (code === 'EAUTH') return { why: `refuses the user name or password${status}`, check };
-  if (code === 'EENVELOPE' && command.startsWith('RCPT'))
-    return { why: `refuses every address${status}`, check: setting };
   if (code === 'EENVELOPE')
-    return { why: `refuses the sender${status}`, check: 'ALERT_EMAIL_FROM' };
-  if (isUnsafe(error)) {
+    return command?.startsWith('RCPT') === true
+      ? { why: `refuses every address${status}`, check: recipients }
+      : { why: `refuses the sender${status}`, check: 'ALERT_EMAIL_FROM' };
+  // The library has one code for all that a socket reports.
+  const isUnsafe = /certificate|altnames|SSL routines|wrong version/i.test(String(error));
+  if (isUnsafe || code === 'ETLS') {
     const why = 'offers no safe connection: no TLS, or a certificate that is not trusted';
     return { why, check: `${check}; NODE_EXTRA_CA_CERTS trusts an authority of your own` };
   }
   if (responseCode !== undefined) return { why: `answers ${responseCode}`, check };
   return { why: `cannot be reached${code === '' ? '' : ` (${code})`}`, check };
 }
-
-/** Whether TLS failed, which lasts until a person changes something. The library has one code for all that a socket reports. */
-const isUnsafe = (error: unknown): boolean =>
-  errorCode(error) === 'ETLS' ||
-  (error instanceof Error &&
-    /certificate|altnames|SSL routines|wrong version/i.test(error.message));
 
 function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions {
   return {

@@ -12,10 +12,10 @@ import { Alerts, incidentsSchema } from './alerts.ts';
 import { Channel, type Transport, isForNews } from './channel.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Fetch } from './http.ts';
-import { type EmailSettings, Mail } from './mail.ts';
+import { type EmailSettings, mail } from './mail.ts';
 import { pageLink, testMessage } from './message.ts';
 import { type CountNewAnswers, NewAnswers, cursorsSchema } from './new-answers.ts';
-import { Webhook } from './webhook.ts';
+import { webhook } from './webhook.ts';
 
 /** Where notifications go; undefined: nowhere. */
 export interface NotifySettings {
@@ -173,14 +173,10 @@ export function testChannels(settings: ChannelSettings): Promise<ChannelResult[]
 /** The ways to people that are set up. Nothing is opened. */
 export function transportsOf(settings: ChannelSettings): Transport[] {
   const { alertUrl, alertEmail, newUrl, newEmail, fetch = globalThis.fetch } = settings;
-  const webhook = (setting: string, url: string | undefined): Transport[] =>
-    url === undefined ? [] : [new Webhook(setting, url, fetch)];
-  const mail = (setting: string, to: EmailSettings | undefined): Transport[] =>
-    to === undefined ? [] : [new Mail(setting, to)];
   return [
-    ...webhook('ALERT_WEBHOOK_URL', alertUrl),
-    ...mail('ALERT_EMAIL_TO', alertEmail),
-    ...webhook('NOTIFY_NEW_URL', newUrl),
-    ...mail('NOTIFY_NEW_EMAIL_TO', newEmail),
-  ];
+    alertUrl && webhook('ALERT_WEBHOOK_URL', alertUrl, fetch),
+    alertEmail && mail('ALERT_EMAIL_TO', alertEmail),
+    newUrl && webhook('NOTIFY_NEW_URL', newUrl, fetch),
+    newEmail && mail('NOTIFY_NEW_EMAIL_TO', newEmail),
+  ].filter((each) => typeof each === 'object');
 }

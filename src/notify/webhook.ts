@@ -1,5 +1,5 @@
 import { remedyText } from '../health/report.ts';
-import { type Attempt, type Transport, isForNews } from './channel.ts';
+import { type Transport, isForNews } from './channel.ts';
 import { type Fetch, request } from './http.ts';
 import { type Message, SIGNS, cut, defused, formLines, plainText } from './message.ts';
 
@@ -21,7 +21,7 @@ const CHATS: readonly (readonly [name: string, host: RegExp])[] = [
 const TEAMS = /\.(?:logic\.azure|api\.powerplatform)\.(?:com|us|cn)$/;
 
 /** The name of the receiver at an address, as far as its host shows it. */
-export function receiverOf({ hostname }: URL): string {
+function receiverOf({ hostname }: URL): string {
   const [name] = CHATS.find(([, host]) => host.test(hostname)) ?? [];
   return name ?? (TEAMS.test(hostname) ? 'Microsoft Teams' : 'plain JSON');
 }
@@ -92,33 +92,23 @@ const richText = (text: string, style: Readonly<Record<string, string>> = {}): u
   inlines: [{ type: 'TextRun', text: cut(defused(text), 1_300), ...style }],
 });
 
-/** The webhook of a chat, or of anything else that takes JSON. */
-export class Webhook implements Transport {
-  readonly setting: string;
-  readonly #url: URL;
-  readonly #fetch: Fetch;
-
-  /** `url` holds a secret as a rule: only its host is shown (L15). */
-  constructor(setting: string, url: string, fetch: Fetch) {
-    this.setting = setting;
-    this.#url = new URL(url);
-    this.#fetch = fetch;
-    // What takes `text` there.
-    if (receiverOf(this.#url) === 'Discord' && !this.#url.pathname.endsWith('/slack'))
-      this.#url.pathname += '/slack';
-  }
-
-  get name(): string {
-    const what = isForNews(this.setting) ? ' for new answers' : '';
-    return `webhook${what} (${receiverOf(this.#url)}, ${this.#url.host})`;
-  }
-
-  async send(message: Message, signal: AbortSignal): Promise<Attempt> {
-    const { why } = await request(this.#fetch, this.#url, signal, payloadOf(message, this.#url));
-    if (why === null) return { taken: true, problem: null };
-    return {
-      taken: false,
-      problem: `Notifications are not delivered: ${why}. Check ${this.setting}.`,
-    };
-  }
+/**
+ * The webhook of a chat, or of anything else that takes JSON. `address` holds a secret as a rule: only its host is shown
+ * (L15).
+ */
+export function webhook(setting: string, address: string, fetch: Fetch): Transport {
+  const url = new URL(address);
+  const receiver = receiverOf(url);
+  // What takes `text` there.
+  if (receiver === 'Discord' && !url.pathname.endsWith('/slack')) url.pathname += '/slack';
+  return {
+    setting,
+    name: `webhook${isForNews(setting) ? ' for new answers' : ''} (${receiver}, ${url.host})`,
+    async send(message, signal) {
+      const why = await request(fetch, url, signal, payloadOf(message, url));
+      const problem =
+        why === null ? null : `Notifications are not delivered: ${why}. Check ${setting}.`;
+      return { taken: why === null, problem };
+    },
+  };
 }
