@@ -138,7 +138,9 @@ async function readLast(work: Work): Promise<void> {
   const last = work.form.state.ranges.at(-1);
   if (last?.isDue !== true) return;
   const stored = await work.form.counts({ fromMs: last.fromMs }, 'all');
-  if (stored.length > 0) await readRange(work, last, storedOf(last));
+  // Rows that the source does not show are not counted, and only this reading settles those of the range.
+  const { held, undecided } = work.form.state.tally;
+  if (stored.length + held + undecided > 0) await readRange(work, last, storedOf(last));
 }
 
 const storedOf = ({ readAtMs }: Range): Stored => (readAtMs === null ? 'some' : 'all');

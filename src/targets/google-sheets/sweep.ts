@@ -3,7 +3,7 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { cellData, type ReadValue } from './api/cell-value.ts';
 import { deleteRows } from './erase.ts';
 import { microsOf, type SheetRow } from './row-values.ts';
-import type { KnownRow } from './rows.ts';
+import { type KnownRow, OWN_COLUMNS } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
 import { type Aim, aimAt, type SheetFile, type View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
@@ -74,13 +74,18 @@ export async function planSweep(
     if (id !== '') mended.push([row - astray.filter((gone) => gone < row).length, id]);
   };
   const then = [...ids];
-  for (const [row, id] of ownersOf(lines, ids, known, new SerialTime(structure.timeZone))) {
+  const time = new SerialTime(structure.timeZone);
+  for (const [row, id] of ownersOf(lines, ids, known, time)) {
     if (astray.includes(row) || (id ?? '') === then[row]) continue;
     write(row, at, id, id ?? '');
     then[row] = id ?? '';
   }
   const ours = new Set(columns.values());
-  const strays = straysOf(values);
+  const own = new Set(OWN_COLUMNS.map((key) => columns.get(key)));
+  const strays = straysOf(values, (id) => {
+    const createdAt = known.get(id)?.createdAt ?? null;
+    return createdAt === null ? null : shown(time.toSerial(createdAt) ?? createdAt);
+  });
   for (const [row, line] of lines.entries()) {
     if (astray.includes(row)) continue;
     const id = then[row] ?? '';
@@ -93,9 +98,9 @@ export async function planSweep(
       const isId =
         // People may show the ID of its row in a column of their own.
         column !== at && written.has(text) && (ours.has(column) || (wasOurs && text !== ids[row]));
-      // The comparison writes wrong cells in our columns again if their row has its ID.
-      const isOurs = ours.has(column) && id !== '' && known.has(id);
-      if (isId || (!isOurs && stray(cell, wasOurs)))
+      // By these a row is known as ours. The comparison writes them again, but no answers of a submission that is gone.
+      const isNeeded = own.has(column) && id !== '' && known.has(id);
+      if (isId || (!isNeeded && stray(cell, wasOurs)))
         write(row, column, null, column === at ? '' : id);
     }
   }
@@ -107,10 +112,11 @@ export async function planSweep(
 
 /**
  * Finds what a write left in a row: another one than its own, which shows the time of the submission and one more of its values,
- * or beside our columns in its own.
+ * or beside our columns in its own. `timeOf`: the time of a submission, as its row shows it; rows of the same time are not told apart.
  */
 function straysOf(
   written: readonly SheetRow[],
+  timeOf: (id: string) => ReadValue,
 ): (line: readonly ReadValue[], id: string) => (cell: ReadValue, wasOurs: boolean) => boolean {
   const byId = new Map<string, ReadonlySet<ReadValue>>();
   const byTime = new Map<ReadValue, string[]>();
@@ -122,7 +128,9 @@ function straysOf(
   }
   return (line, id) => {
     const there = new Set(line.map(shown));
+    const own = timeOf(id);
     const others = [...there]
+      .filter((cell) => cell !== own)
       .flatMap((cell) => byTime.get(cell) ?? [])
       .filter((each) => each !== id)
       .flatMap((each) => byId.get(each) ?? [])
@@ -152,13 +160,18 @@ function ownersOf(
   const claimed = new Set<string>();
   const all = new Set<ReadValue>();
   for (const { createdAt } of known.values()) if (createdAt !== null) all.add(timeOf(createdAt));
-  const isRight = (row: number): boolean => {
+  const showsItsTime = (row: number): boolean => {
     const found = known.get(ids[row] ?? '');
     if (found === undefined) return false;
-    if (found.createdAt === null || times[row]?.has(timeOf(found.createdAt)) === true) return true;
-    // A time that was written over, and cleared, says nothing against it.
-    return times[row]?.isDisjointFrom(all) === true;
+    return found.createdAt === null || times[row]?.has(timeOf(found.createdAt)) === true;
   };
+  const dated = new Set(ids.filter((_, row) => showsItsTime(row)));
+  // A time that was written over, and cleared, says nothing against a row, unless a second one shows it.
+  const isRight = (row: number): boolean =>
+    showsItsTime(row) ||
+    (known.has(ids[row] ?? '') &&
+      !dated.has(ids[row] ?? '') &&
+      times[row]?.isDisjointFrom(all) === true);
   for (const [row, id] of ids.entries()) if (isRight(row)) claimed.add(id);
   const lost = new Map<ReadValue, string[]>();
   for (const { id, createdAt } of known.values())
