@@ -166,7 +166,7 @@ function ownersOf(
     return found.createdAt === null || times[row]?.has(timeOf(found.createdAt)) === true;
   };
   const dated = new Set(ids.filter((_, row) => showsItsTime(row)));
-  // A time that was written over, and cleared, says nothing against a row, unless a second one shows it.
+  // A time that was written over, and cleared, says nothing against a row, unless another one has the same ID and its time.
   const isRight = (row: number): boolean =>
     showsItsTime(row) ||
     (known.has(ids[row] ?? '') &&
