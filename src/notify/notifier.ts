@@ -121,7 +121,7 @@ export class Notifier {
 
   /** Waits a moment for messages in progress. Never rejects. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#channels, this.#heartbeat].map((channel) => channel?.stop()));
+    await Promise.all([...this.#channels, this.#heartbeat].map(async (channel) => channel?.stop()));
   }
 
   /** Tries once to write each change, in one step: a crash leaves the old file or the new one. */
