@@ -6,13 +6,6 @@ import { remedyText } from '../health/report.ts';
  * would interpret is made harmless by the functions here. A message holds no answer and no secret (L11, L15).
  */
 
-/** A form in a target, as a message names it. */
-export interface NamedForm {
-  readonly id: string;
-  readonly name: string;
-  readonly target: string;
-}
-
 /** A message to people. */
 export interface Message {
   /** `ok`: a problem is over, or a test. `info`: new answers. */
@@ -30,7 +23,11 @@ export interface Message {
   /** Null: several or all. */
   readonly target: string | null;
   /** None: it is about all. */
-  readonly forms: readonly NamedForm[];
+  readonly forms: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly target: string;
+  }[];
   /** Since the epoch. */
   readonly atMs: number;
 }
