@@ -75,19 +75,6 @@ describe('try:sheets', () => {
     expect(findings.at(-1)?.result).toBe('holds');
   });
 
-  it('says what could not be looked at', async () => {
-    const { findings } = await tried((api) => ({
-      spreadsheetId: api.spreadsheetId,
-      structure: () => Promise.reject(new TypeError('hunter2')),
-      values: (filters, dimension) => api.values(filters, dimension),
-      update: (requests, ranges) => api.update(requests, ranges),
-    }));
-    const open = findings.filter(({ result }) => result === 'open');
-    expect(open.length).toBeGreaterThan(0);
-    expect(open[0]?.note).toMatch(/^could not be looked at: Unexpected TypeError/);
-    expect(summary(findings).code).toBe(1);
-  });
-
   /** The calls with others in place of some. */
   const withCalls =
     (other: (api: SheetsApi) => Partial<TriedSheets>) =>
@@ -102,20 +89,6 @@ describe('try:sheets', () => {
   /** The findings about points that do not hold. */
   const refutedOf = ({ findings }: Tried): (string | undefined)[] =>
     findings.filter(({ result }) => result === 'refuted').map(({ note }) => note);
-
-  it('asks whether the account may edit a protected range', async () => {
-    const found = await tried(
-      withCalls((api) => ({
-        async structure() {
-          const answer = await api.structure();
-          const ranges = answer.sheets?.flatMap((sheet) => sheet.protectedRanges ?? []) ?? [];
-          for (const range of ranges) delete range.requestingUserCanEdit;
-          return answer;
-        },
-      })),
-    );
-    expect(refutedOf(found)).toEqual(['It does not say that the account may edit it.']);
-  });
 
   it('takes nothing for seen that did not happen', async () => {
     // A service that takes moves, sorts and merges, and does nothing.

@@ -86,23 +86,6 @@ export class Inspection {
     });
   }
 
-  /** Every cell that holds a formula, zero-based: for "no formula was ever evaluated". */
-  formulas(spreadsheetId: string, tab: TabName): { row: number; column: number; text: string }[] {
-    const { sheet } = this.#open(spreadsheetId, tab);
-    const found: { row: number; column: number; text: string }[] = [];
-    for (let row = 0; row < sheet.usedRows; row++) {
-      for (const [column, content] of (sheet.row(row)?.cells ?? []).entries()) {
-        if (content instanceof Formula) found.push({ row, column, text: content.text });
-      }
-    }
-    return found;
-  }
-
-  /** The charts that lie on a tab. */
-  charts(spreadsheetId: string, tab: TabName): readonly sheets_v4.Schema$EmbeddedChart[] {
-    return this.#open(spreadsheetId, tab).sheet.charts;
-  }
-
   /** Every note, zero-based. */
   notes(spreadsheetId: string, tab: TabName): { row: number; column: number; note: string }[] {
     const { sheet } = this.#open(spreadsheetId, tab);
@@ -157,11 +140,6 @@ export class Inspection {
   metadata(spreadsheetId: string): ReturnType<typeof metadataResource>[] {
     const list: readonly Metadata[] = this.#files.get(spreadsheetId).document.metadata;
     return list.map(metadataResource);
-  }
-
-  /** Counts changes of the file: the same number means nothing was written. */
-  revision(spreadsheetId: string): number {
-    return this.#files.get(spreadsheetId).revision;
   }
 
   #open(spreadsheetId: string, tab: TabName): { file: SpreadsheetFile; sheet: Sheet } {

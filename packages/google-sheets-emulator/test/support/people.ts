@@ -87,11 +87,9 @@ export class Person {
   }
 
   hideRows(start: number, count = 1): void {
-    this.#hide('ROWS', start, count);
-  }
-
-  hideColumns(start: number, count = 1): void {
-    this.#hide('COLUMNS', start, count);
+    const range = this.#span('ROWS', start, count);
+    const properties = { hiddenByUser: true };
+    this.#do({ updateDimensionProperties: { range, properties, fields: 'hiddenByUser' } });
   }
 
   /** Drags columns so that they stand before what is at `destination` now. */
@@ -185,24 +183,11 @@ export class Person {
     this.#do({ updateCells: { range, rows: [{ values: [{ note: text }] }], fields: 'note' } });
   }
 
-  /** Types a new name over a column's header. */
-  renameColumn(column: number, text: string, headerRow = 0): void {
-    this.type(headerRow, column, text);
-  }
-
   /** Paints cells: bold, colors, number formats. */
   format(selection: Selection, format: sheets_v4.Schema$CellFormat): void {
     const fields = Object.keys(format).map((name) => `userEnteredFormat.${name}`);
     const cell = { userEnteredFormat: format };
     this.#do({ repeatCell: { range: this.#range(selection), cell, fields: fields.join() } });
-  }
-
-  setWidth(column: number, pixelSize: number): void {
-    this.#resize(this.#span('COLUMNS', column, 1), pixelSize);
-  }
-
-  setHeight(row: number, pixelSize: number): void {
-    this.#resize(this.#span('ROWS', row, 1), pixelSize);
   }
 
   freezeRows(frozenRowCount: number): void {
@@ -271,17 +256,6 @@ export class Person {
 
   #span(dimension: string, start: number, count: number): sheets_v4.Schema$DimensionRange {
     return { sheetId: this.#sheetId, dimension, startIndex: start, endIndex: start + count };
-  }
-
-  #resize(range: sheets_v4.Schema$DimensionRange, pixelSize: number): void {
-    const properties = { pixelSize };
-    this.#do({ updateDimensionProperties: { range, properties, fields: 'pixelSize' } });
-  }
-
-  #hide(dimension: string, start: number, count: number): void {
-    const range = this.#span(dimension, start, count);
-    const properties = { hiddenByUser: true };
-    this.#do({ updateDimensionProperties: { range, properties, fields: 'hiddenByUser' } });
   }
 
   #move(dimension: string, start: number, count: number, destinationIndex: number): void {
