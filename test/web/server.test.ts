@@ -6,11 +6,11 @@ import type { JobBoard } from '../../src/web/server.ts';
 import { FORM_A, formReport, problem, reportOf } from './fixtures.ts';
 import { startPage } from './start-page.ts';
 
-/** A GET with a Host header of one's own, which fetch does not allow. */
-function getAs(url: string, host: string): Promise<number> {
-  const { hostname, port, pathname } = new URL(url);
+/** A request with a Host header of one's own, which fetch does not allow. */
+function getAs(url: string, host: string, method = 'GET'): Promise<number> {
+  const { hostname, port, pathname: path } = new URL(url);
   return new Promise((done, fail) => {
-    const sent = request({ hostname, port, path: pathname, headers: { host } }, (response) => {
+    const sent = request({ hostname, port, path, method, headers: { host } }, (response) => {
       response.resume();
       done(response.statusCode ?? 0);
     });
@@ -175,6 +175,9 @@ describe('whom it answers', () => {
   ])('without a password, a page for host "%s" is %d', async (host, status) => {
     await using page = await startPage();
     expect(await getAs(`${page.server.url}/`, host)).toBe(status);
+    // By a name that another person has pointed here (DNS rebinding), nobody acts either.
+    const isTold = (await getAs(`${page.server.url}/actions`, host, 'POST')) === 421;
+    expect(isTold).toBe(status === 421);
     expect(await getAs(`${page.server.url}/health`, host)).toBe(200);
   });
 
