@@ -8,8 +8,8 @@ import type { QueueIt } from './queue.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Where no worker dies: a machine that is busy with other things may hold a process up, and its runs would be taken over. */
-const NO_TAKEOVER = { ...QUICK, lockDurationMs: HOUR_MS };
+/** A busy machine may hold a process up: then nothing is taken over, and no poll is overdue. */
+const UNHURRIED = { ...QUICK, lockDurationMs: HOUR_MS, heartbeatMs: HOUR_MS };
 
 /** When polls come, what they add, and what several of everything share. */
 export function describeSchedule(it: QueueIt): void {
@@ -25,7 +25,8 @@ export function describeSchedule(it: QueueIt): void {
     const syncs = [{ ...ordinary('new', 'b'), counts }, comparison('old')];
     const odd = [ordinary('nul \0'), ordinary('half \ud83d'), ordinary('new', 'gone')];
     handlers.found = () => ({ syncs: [...syncs, ...odd], writeBacks: ['nul \0'] });
-    const more = { schedule: { everyMs: 200 }, targets: ['a', 'b'], writesBack: true };
+    const both = { schedule: { everyMs: 200 }, targets: ['a', 'b'], writesBack: true };
+    const more = { ...both, timings: UNHURRIED };
     const queue = use(await startAt(place, handlers, more));
     await soon(() => {
       expect(handlers.polls).toBeGreaterThanOrEqual(3);
@@ -203,7 +204,7 @@ export function describeSchedule(it: QueueIt): void {
     });
     handlers.script = (order, signal) =>
       order.target === 'a' || order.isComparison ? gate.wait(signal) : 'ok';
-    const more = { schedule: { everyMs: 60 }, targets: ['a', 'b'], timings: NO_TAKEOVER };
+    const more = { schedule: { everyMs: 60 }, targets: ['a', 'b'], timings: UNHURRIED };
     const queue = use(await startAt(place, handlers, more));
     await soon(() => expect(handlers.count('b', false)).toBeGreaterThanOrEqual(6));
     await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(15));
@@ -240,7 +241,7 @@ export function describeSchedule(it: QueueIt): void {
     ]);
     handlers.found = () => ({ syncs, writeBacks: [] });
     const both = { schedule: { everyMs: 100 }, targets: ['a', 'b'], writesBack: true };
-    const more = { ...both, timings: NO_TAKEOVER };
+    const more = { ...both, timings: UNHURRIED };
     const one = use(await startAt(place, handlers, more));
     const two = use(await startAt(place, handlers, { ...more, role: 'worker' }));
     await soon(() => {
