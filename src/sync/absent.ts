@@ -11,22 +11,24 @@ const FEW_DELETIONS = 20;
 /**
  * After a proven list: settles the submissions that it did not show. A row is asked for by its ID: only a 404 or 410 marks it
  * deleted (L8). An entry without a row is removed. A forgotten submission is not counted any more. `keys`: all that the list
- * showed, which is stored. Throws Incomplete where a submission is there that the list should have shown.
+ * showed, which is stored. False where a list by date hid a submission that is there: the dates of the source are not those of the
+ * creation, and only the whole list can tell. Throws Incomplete where a whole list hid it.
  */
 export async function settleAbsent(
   work: Work,
   query: Span,
   keys: ReadonlySet<string>,
-): Promise<void> {
+): Promise<boolean> {
   const { form, sink, clock } = work;
   await sink.flush();
   const { held, undecided, forgotten } = form.state.tally;
   // Every shown submission is accounted for. If the numbers are equal, the target has no other row.
-  if (held + undecided + forgotten === 0 && (await accountedIn(form, query)) === keys.size) return;
+  if (held + undecided + forgotten === 0 && (await accountedIn(form, query)) === keys.size)
+    return true;
   const absent: StoredRow[] = [];
   for await (const rows of form.rows(query)) absent.push(...rows.filter(({ id }) => !keys.has(id)));
   await dropListed(work, query, keys);
-  if (absent.length === 0) return;
+  if (absent.length === 0) return true;
   // A submission that is missing from a list of one status may have another status now, so it is asked for by its ID in
   // any case.
   if (query.status === undefined) {
@@ -35,13 +37,15 @@ export async function settleAbsent(
     if (isOverLimit(work, fresh.length)) {
       const entries = fresh.map((row) => missingEntry('held', row, TOO_MANY, clock.now()));
       if (entries.length > 0) await sink.flush({ entries });
-      return;
+      return true;
     }
   }
   const there = await askAbsent(work, absent);
-  if (!there.some((item) => isIn(item, query))) return;
-  // Dates may compare something else than the creation.
-  if (query.fromMs !== null || query.toMs !== null) work.profile.learn({ bounds: 'none' });
+  if (!there.some((item) => isIn(item, query))) return true;
+  if (query.fromMs !== null || query.toMs !== null) {
+    work.profile.learn({ bounds: 'none' });
+    return false;
+  }
   await sink.setState((state) => ({ ...flagAll(state), isListDoubted: true }));
   throw new Incomplete('HIDES');
 }

@@ -1,9 +1,9 @@
 import { accounted } from '../mirror/form-state.ts';
 import type { Count, Grain } from '../mirror/port.ts';
-import { isOverLimit, settleAbsent } from './absent.ts';
+import { isOverLimit } from './absent.ts';
 import type { Counts } from './counts.ts';
 import { type Profile, queryOf } from './profile.ts';
-import { cutOf, readRange, sweepOnce } from './read-range.ts';
+import { cutOf, readRange, settleOrReadWhole, sweepOnce } from './read-range.ts';
 import { PAGE, type Span, WHOLE } from './source.ts';
 import { accountedIn, spend, type Work } from './work.ts';
 
@@ -70,5 +70,5 @@ async function settle(work: Work, span: Span): Promise<void> {
   const { verdict, seen } = await sweepOnce(work, span, 'all');
   if (verdict === 'elsewhere') work.profile.learn({ bounds: 'none' });
   // A list of one status that stood still as far as it can be seen.
-  if (verdict === 'proven') await settleAbsent(work, span, seen);
+  if (verdict === 'proven') await settleOrReadWhole(work, span, seen);
 }

@@ -30,7 +30,8 @@ export async function readRange(
   divided = 0,
 ): Promise<void> {
   const { verdict, seen } = await sweepOnce(work, span, stored);
-  if (verdict === 'proven') return stored === 'none' ? undefined : settleAbsent(work, span, seen);
+  if (verdict === 'proven')
+    return stored === 'none' ? undefined : settleOrReadWhole(work, span, seen);
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
     return readWhole(work);
@@ -50,9 +51,18 @@ export async function readRange(
 export async function readWhole(work: Work, first?: Page): Promise<void> {
   const isNew = isEmpty(work.form.state.tally);
   const { verdict, seen } = await sweepOnce(work, WHOLE, isNew ? 'none' : 'all', first);
-  if (verdict === 'proven' && !isNew) return settleAbsent(work, WHOLE, seen);
+  if (verdict === 'proven' && !isNew) return settleOrReadWhole(work, WHOLE, seen);
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
   await readFromBases(work, WHOLE);
+}
+
+/** Settles what a proven list did not show; reads the whole form where the list hid something because of its dates. */
+export async function settleOrReadWhole(
+  work: Work,
+  span: Span,
+  seen: ReadonlySet<string>,
+): Promise<void> {
+  if (!(await settleAbsent(work, span, seen))) await readWhole(work);
 }
 
 /** Reads a list once, and stores its submissions. `first`: its first page, where it was just read. */
@@ -88,7 +98,7 @@ async function readFromBases(work: Work, span: Span): Promise<void> {
       await work.sink.add(page.items);
     }
     await work.sink.flush();
-    if (proof.isProven) return settleAbsent(work, span, proof.seen);
+    if (proof.isProven) return settleOrReadWhole(work, span, proof.seen);
     idle = proof.progress > progress ? 0 : idle + 1;
     progress = proof.progress;
   }
