@@ -94,8 +94,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L8',
     name: 'a range that shows fewer than are accounted for has lost none',
     file: 'src/sync/absent.ts',
-    find: '(await accountedIn(form, query)) === keys.size) return;',
-    replace: '(await accountedIn(form, query)) >= keys.size) return;',
+    find: '(await accountedIn(form, query)) === keys.size)',
+    replace: '(await accountedIn(form, query)) >= keys.size)',
     with: ['delete'],
   },
   {
