@@ -12,7 +12,7 @@ import { type HeldTarget, readTarget } from './health/facts.ts';
 import { refilledText } from './health/judge-form.ts';
 import { describeForm } from './health/mirror-words.ts';
 import { fingerprint, keyFingerprint } from './mirror/cells.ts';
-import { type FieldPicks, type Joining, storedUnder } from './mirror/picks.ts';
+import { type FieldSelection, type Joining, storedUnder } from './mirror/selection.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
@@ -132,20 +132,20 @@ export class App implements AsyncDisposable {
   }
 
   /** The fields that may leave the source for a target (L11). Throws SETTINGS when none are selected. */
-  picksOf(name: string): FieldPicks {
-    const { picks, variables } = this.#settingsById(name);
-    if (picks !== undefined) return picks;
+  selectionOf(name: string): FieldSelection {
+    const { selection, variables } = this.#settingsById(name);
+    if (selection !== undefined) return selection;
     const remedy = 'forms-mirror forms <form> lists the fields of a form';
     throw new MirrorError('SETTINGS', `${variables.fields} is missing: ${remedy}.`);
   }
 
   /** How answers are stored in a target; undefined while no fields are selected. */
   joiningOf(name: string): Joining | undefined {
-    const { picks } = this.#settingsById(name);
-    return picks && { picks, hashKey: this.config.hashKey };
+    const { selection } = this.#settingsById(name);
+    return selection && { selection, hashKey: this.config.hashKey };
   }
 
-  /** Asks a target which forms the slugs in its settings mean, before {@link isChosen} and {@link picksOf}. Rejects as the target does. */
+  /** Asks a target which forms the slugs in its settings mean, before {@link isChosen} and {@link selectionOf}. Rejects as the target does. */
   async readSlugs(name: string): Promise<void> {
     await this.#planner.read(name);
   }
@@ -425,7 +425,7 @@ export class App implements AsyncDisposable {
   }
 
   #requireJoining(target: string): Joining {
-    return { picks: this.picksOf(target), hashKey: this.config.hashKey };
+    return { selection: this.selectionOf(target), hashKey: this.config.hashKey };
   }
 
   #mirroring({ name, store }: Target): Mirroring {

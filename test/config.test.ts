@@ -29,7 +29,7 @@ describe('the defaults', () => {
       address: { shown: 'sqlite:data/mirror.sqlite' },
       forms: '*',
     });
-    expect(config.targets[0]?.picks).toBeUndefined();
+    expect(config.targets[0]?.selection).toBeUndefined();
   });
 
   it('of the table pass their own checks', () => {
@@ -358,8 +358,8 @@ describe('several targets', () => {
       ['sheet', 'https://docs.google.com/spreadsheets/d/1AbC_d-EfGhIjKlMnOp/edit', '*'],
       ['ware-house', 'sqlite:data/mirror.sqlite', ['contact', 'order']],
     ]);
-    expect(config.targets.map(({ picks }) => picks?.all)).toEqual([false, true]);
-    expect([...(config.targets[1]?.picks?.hashed.fields ?? [])]).toEqual(['field_1_mail']);
+    expect(config.targets.map(({ selection }) => selection?.all)).toEqual([false, true]);
+    expect([...(config.targets[1]?.selection?.hashed.fields ?? [])]).toEqual(['field_1_mail']);
     expect(config.targets[0]?.variables.fields).toBe('TARGET_SHEET_FIELDS');
     expect(config.targets.map(({ history }) => history)).toEqual(['status', 'full']);
   });

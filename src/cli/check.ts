@@ -8,7 +8,7 @@ import { keepPrivate } from '../base/private-files.ts';
 import { startRunsHere } from '../health/processes.ts';
 import { type FormReport, remedyText, type ShownPause } from '../health/report.ts';
 import type { NoticeCode } from '../mirror/port.ts';
-import { namesWholeForm } from '../mirror/picks.ts';
+import { isSelected, namesWholeForm } from '../mirror/selection.ts';
 import { pauseText } from '../mirror/pauses.ts';
 import { type ChannelSettings, testChannels, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
@@ -136,7 +136,7 @@ const checkSource: Check = async (app, { stop: { signal } }) => {
 
 function checkNames(
   app: App,
-  { name, variables, picks: picked }: TargetSettings,
+  { name, variables, selection: named }: TargetSettings,
   forms: readonly Form[],
   unmatched: readonly UnmatchedName[],
 ): Result[] {
@@ -152,7 +152,7 @@ function checkNames(
       .map((form) => app.slugProblem(name, form))
       .filter((problem) => problem !== null)
       .map(({ code, message }) => ({ message: `${code}: ${message}` })),
-    ...(picked === undefined
+    ...(named === undefined
       ? [
           {
             message: `${variables.fields} is missing, so nothing may leave the source`,
@@ -163,9 +163,11 @@ function checkNames(
   ];
   if (mistakes.length > 0)
     return mistakes.map((each) => Object.assign({ ok: false, mistaken: true }, each));
-  const picks = app.picksOf(name);
+  const selection = app.selectionOf(name);
   const bare = chosen.filter(
-    (form) => !namesWholeForm(picks, form) && !form.fields.some(({ id }) => picks.fields.has(id)),
+    (form) =>
+      !namesWholeForm(selection, form) &&
+      !form.fields.some(({ id }) => isSelected(selection, form, id)),
   );
   const without =
     bare.length === 0 ? '' : `, ${count(bare.length)} of them with ID, status and time only`;

@@ -6,18 +6,18 @@ import { type Explanation, explainSubmission, type SubmissionInTarget } from '..
 import type { CommandCall } from './command-spec.ts';
 import { formIn, reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
-import { requirePicks } from './selection.ts';
+import { requireSelection } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `explain`: where one submission is. */
 export async function run({ host, args: [id = ''], flag }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
   await using app = await openApp(host, { source: true });
-  await requirePicks(host, app);
+  await requireSelection(host, app);
   const opened = app.targetNames.map(async (name) => {
     const target = await app.target(name);
     await app.readSlugs(name);
-    const joining = { picks: app.picksOf(name), hashKey: app.config.hashKey };
+    const joining = { selection: app.selectionOf(name), hashKey: app.config.hashKey };
     const mirrors = (form: { id: string; slug: string }) => app.isChosen(name, form);
     return { target, joining, mirrors };
   });

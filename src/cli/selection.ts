@@ -3,7 +3,7 @@ import { MirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import { canBeListed, settingLine } from '../base/printable.ts';
-import { splitName } from '../mirror/picks.ts';
+import { splitName } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { SettingsError } from '../settings/settings-error.ts';
 import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
@@ -23,7 +23,7 @@ import { textTable } from './text-table.ts';
 /** The forms and targets that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist. */
 export async function selectPlan({ host, text }: CommandCall, app: App): Promise<FormPlan[]> {
   const selected = app.namesOf(text('target'));
-  await requirePicks(host, app, selected);
+  await requireSelection(host, app, selected);
   const { forms } = await requirePlan(host, app);
   const wanted = text('form');
   const identities = forms.map(({ form }) => form);
@@ -39,12 +39,14 @@ export async function selectPlan({ host, text }: CommandCall, app: App): Promise
  * Makes sure that fields are selected for these targets, by default for all (L11). Otherwise lists the possible
  * fields on stderr, and throws SettingsError.
  */
-export async function requirePicks(
+export async function requireSelection(
   host: Host,
   app: App,
   targets: readonly string[] = app.targetNames,
 ): Promise<void> {
-  const unselected = targets.map((name) => app.settingsOf(name)).filter(({ picks }) => !picks);
+  const unselected = targets
+    .map((name) => app.settingsOf(name))
+    .filter(({ selection }) => !selection);
   if (unselected.length === 0) return;
   const forms = await app.forms(host.stop.signal);
   host.terminal.say('The fields that can be mirrored:', '');

@@ -17,7 +17,7 @@ import type { CommandCall } from './command-spec.ts';
 import { healthSources } from './health-sources.ts';
 import type { Host } from './host.ts';
 import { openApp } from './open-app.ts';
-import { requirePicks, unmatchedError } from './selection.ts';
+import { requireSelection, unmatchedError } from './selection.ts';
 import { openService, type Service } from './service.ts';
 
 /** `start`: everything in one process. */
@@ -134,7 +134,7 @@ async function readDetails(app: App, name: string, formId: string): Promise<Form
 /** Throws for a mistake that a person has to correct before anything runs. If the source is down, waits for it. */
 async function checkBeforeStart(host: Host, app: App): Promise<void> {
   try {
-    await requirePicks(host, app);
+    await requireSelection(host, app);
     const forms = await planned(host, app);
     app.logger.info({ forms: forms.length }, 'The source answers; the mirror starts.');
   } catch (error) {

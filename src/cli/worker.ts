@@ -4,14 +4,14 @@ import type { ExitCode } from '../base/exit-codes.ts';
 import type { WorkerServer } from '../web/worker-server.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
-import { requirePicks } from './selection.ts';
+import { requireSelection } from './selection.ts';
 import { openService, type Service } from './service.ts';
 
 /** `worker`: takes jobs from the queue, and answers probes at WORKER_PORT if that is set. */
 export async function run({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
   await using app = await openApp(host, { source: true, workerServer: true, logLevel: 'info' });
-  await requirePicks(host, app);
+  await requireSelection(host, app);
   await using service = await openService(host, app, 'worker');
   const server = await openServer(app, service);
   if (server !== undefined)

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../base/catalogue.ts';
-import { isSameUnder, type Joining, storedUnder } from '../mirror/picks.ts';
+import { isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type { Run, StoredForm, TargetNotice } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';

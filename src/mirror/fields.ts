@@ -1,7 +1,7 @@
 import { count } from '../base/format.ts';
 import { FieldMap } from './field-map.ts';
-import { type FieldPicks, isHashed, isPicked } from './picks.ts';
-import type { Form, PickedField } from './types.ts';
+import { type FieldSelection, isHashed, isSelected } from './selection.ts';
+import type { Form, SelectedField } from './types.ts';
 
 /** What the form's schema says about a field. */
 export interface LabelEntry {
@@ -33,12 +33,12 @@ export interface KnownField {
  * it but that the target knows, under their last label; then those that only old answers have, with their ID as
  * label (L9, L11). Positions continue from the end of the schema, whether its fields are selected or not.
  */
-export function pickFields(
+export function selectedFields(
   form: Form,
-  picks: FieldPicks,
+  selection: FieldSelection,
   known: readonly KnownField[],
   seenInAnswers: Iterable<string>,
-): PickedField[] {
+): SelectedField[] {
   const labels = new Map(labelMap(form));
   const inSchema = labels.size;
   const add = (id: string, label: string): void => {
@@ -47,9 +47,9 @@ export function pickFields(
   for (const { id, label } of known) add(id, label);
   for (const id of seenInAnswers) add(id, id);
   return [...labels]
-    .filter(([id]) => isPicked(picks, form, id))
+    .filter(([id]) => isSelected(selection, form, id))
     .map(([id, { label, position }]) => {
-      const hashed = isHashed(picks, form, id);
+      const hashed = isHashed(selection, form, id);
       return { id, label, position, inSchema: position < inSchema, hashed };
     });
 }
@@ -72,7 +72,7 @@ const TOO_LONG = `has answers under IDs longer than ${count(MAX_FIELD_ID)} chara
  * in a form, or a broken source, can send any field, and each would become a column.
  */
 export class UnlistedFields {
-  readonly #isPicked: (id: string) => boolean;
+  readonly #isSelected: (id: string) => boolean;
   readonly #ids = new Set<string>();
   /** Fields of the schema and of the catalogue. */
   #known: ReadonlySet<string> = new Set();
@@ -80,8 +80,8 @@ export class UnlistedFields {
   /** The fields of a page, and how many of them, none of which is new. */
   #seen: { readonly ids: readonly string[]; readonly many: number } = { ids: [], many: 0 };
 
-  constructor(isPicked: (id: string) => boolean) {
-    this.#isPicked = isPicked;
+  constructor(isSelected: (id: string) => boolean) {
+    this.#isSelected = isSelected;
   }
 
   /** In the order in which they were met. */
@@ -133,6 +133,6 @@ export class UnlistedFields {
   }
 
   #isNew(id: string): boolean {
-    return !this.#known.has(id) && !this.#ids.has(id) && this.#isPicked(id);
+    return !this.#known.has(id) && !this.#ids.has(id) && this.#isSelected(id);
   }
 }

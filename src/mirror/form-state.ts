@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isSameUnder, type StoredUnder } from './picks.ts';
+import { isSameUnder, type StoredUnder } from './selection.ts';
 
 /**
  * Everything known about one form in one target, apart from its rows and entries: one small JSON document, stored in

@@ -1,5 +1,5 @@
 import type { FormState, OutcomeName } from './form-state.ts';
-import type { Cell, Form, FormIdentity, PickedField, Row } from './types.ts';
+import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
 
 /*
  * The interface of a target. Every kind of target stores the same FormState with a revision, in the same atomic step
@@ -108,7 +108,7 @@ export interface OpenForm extends AsyncDisposable {
    * `fields`: the selected ones, those included that the form does not have any more. Idempotent and outside of commits. Answers
    * of a field that was never given here are not stored.
    */
-  prepare(form: Form, fields: readonly PickedField[]): Promise<void>;
+  prepare(form: Form, fields: readonly SelectedField[]): Promise<void>;
   /**
    * Stores a change, all or nothing. Rejects with TARGET_BUSY where another writer has committed since this one opened. A row
    * that the target refuses for a fault of the row itself is listed as `rejected`; a target that refuses rows for a
@@ -247,7 +247,7 @@ export type Erasure =
       readonly hash: (cell: Cell) => Cell;
     };
 
-export type { Cell, FormIdentity, PickedField, Row };
+export type { Cell, FormIdentity, SelectedField, Row };
 
 /** A column of a {@link FormSnapshot}: its name in the target, and the label that people know it by. Both are unique. */
 export interface SnapshotColumn {

@@ -2,7 +2,7 @@ import type { StoredRow } from './port.ts';
 import { canonicalTime } from './canonical-time.ts';
 import { hashedCell, sameCell, toCell } from './cells.ts';
 import { FieldMap, FieldOrder, type FieldReader, readerOf } from './field-map.ts';
-import type { Cell, PickedField, Row, Submission } from './types.ts';
+import type { Cell, SelectedField, Row, Submission } from './types.ts';
 
 /** A submission joined with the selected fields. */
 export interface JoinedRow {
@@ -20,7 +20,7 @@ interface JoinPlan {
   readonly empty: readonly (Cell | undefined)[];
 }
 
-const plans = new WeakMap<readonly PickedField[], JoinPlan>();
+const plans = new WeakMap<readonly SelectedField[], JoinPlan>();
 
 const HALF_A_CHARACTER = 'an answer holds half a character (a lone surrogate), replaced by U+FFFD';
 
@@ -32,7 +32,7 @@ const HALF_A_CHARACTER = 'an answer holds half a character (a lone surrogate), r
 export function joinRow(
   submission: Submission,
   defects: readonly string[],
-  fields: readonly PickedField[],
+  fields: readonly SelectedField[],
   hashKey: string | undefined,
 ): JoinedRow {
   const { order, hashed, read, empty } = planOf(fields);
@@ -61,7 +61,7 @@ export function joinRow(
   return { row, reasons: [...reasons] };
 }
 
-function planOf(fields: readonly PickedField[]): JoinPlan {
+function planOf(fields: readonly SelectedField[]): JoinPlan {
   let plan = plans.get(fields);
   if (plan === undefined) {
     // Of two fields with one ID the last counts.

@@ -72,7 +72,7 @@ export class JsonText {
 export type Cell = string | number | ExactNumber | JsonText | null;
 
 /** A field chosen for mirroring, with what its column should be called now. */
-export interface PickedField {
+export interface SelectedField {
   readonly id: string;
   /** The current label; the last one known for a deleted field; the ID for one that was gone before the first run. */
   readonly label: string;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { HistoryKind } from '../mirror/port.ts';
-import { type FieldPicks, parsePicks } from '../mirror/picks.ts';
+import { type FieldSelection, parseSelection } from '../mirror/selection.ts';
 import { parseTargetUrl, type TargetAddress } from '../targets/target-kinds.ts';
 import { requireSafeTransport } from './service-settings.ts';
 import type { SettingsReader } from './settings-reader.ts';
@@ -14,7 +14,7 @@ export interface TargetSettings {
   /** Form IDs or slugs. */
   readonly forms: '*' | readonly string[];
   /** Undefined when TARGET_FIELDS is not set: then nothing may leave the source (L11). */
-  readonly picks: FieldPicks | undefined;
+  readonly selection: FieldSelection | undefined;
   /** The history that it keeps, where it is a database. */
   readonly history: HistoryKind;
   /** The variables that they came from, to name when something about them is wrong. */
@@ -64,7 +64,7 @@ function readTarget(
     name: name ?? 'default',
     address,
     forms: forms.includes('*') ? '*' : forms,
-    picks: fields && parsePicks(fields, hashed),
+    selection: fields && parseSelection(fields, hashed),
     history: reader.read('TARGET_HISTORY', name),
     variables: {
       url: variable('TARGET_URL'),

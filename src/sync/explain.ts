@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import type { FormsClient } from '../forms/client.ts';
 import { orNull } from '../forms/errors.ts';
-import { pickFields } from '../mirror/fields.ts';
+import { selectedFields } from '../mirror/fields.ts';
 import type { Entry, OpenForm, StoredRow } from '../mirror/port.ts';
 import { compareRow, joinRow } from '../mirror/row.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
-import type { Joining } from '../mirror/picks.ts';
+import type { Joining } from '../mirror/selection.ts';
 import { allRows, entriesOf, heldForms, LISTED, reading, type Target } from './target.ts';
 import { REFUSAL_LASTS_MS, type WriteBackRule } from './write-back.ts';
 
@@ -205,9 +205,9 @@ function differingColumns(
   defects: readonly string[],
   row: StoredRow,
   known: OpenForm['fields'],
-  { picks, hashKey }: Joining,
+  { selection, hashKey }: Joining,
 ): string[] {
-  const fields = pickFields(form, picks, known, submission.data.keys());
+  const fields = selectedFields(form, selection, known, submission.data.keys());
   const labels = new Map(fields.map(({ id, label }) => [id, label]));
   const wanted = joinRow(submission, defects, fields, hashKey).row;
   const { columns, fieldIds } = compareRow(wanted, row, labels.keys());

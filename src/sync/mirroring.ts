@@ -3,7 +3,13 @@ import type { FormsClient } from '../forms/client.ts';
 import { orNull } from '../forms/errors.ts';
 import { hashedCell } from '../mirror/cells.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
-import { isHashed, isPicked, isSameUnder, type Joining, storedUnder } from '../mirror/picks.ts';
+import {
+  isHashed,
+  isSelected,
+  isSameUnder,
+  type Joining,
+  storedUnder,
+} from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { distrust, type FormState } from '../mirror/form-state.ts';
 import type { OpenForm, Store } from '../mirror/port.ts';
@@ -122,11 +128,11 @@ async function followSettings(form: OpenForm, source: Form, joining: Joining): P
   const now = storedUnder(joining, source);
   const before = form.state.storedUnder;
   if (isSameUnder(before, now)) return [];
-  const { picks, hashKey } = joining;
+  const { selection, hashKey } = joining;
   if (hashKey !== undefined && before?.hashing !== now.hashing) {
     const fieldIds = form.fields
       .map(({ id }) => id)
-      .filter((id) => isPicked(picks, source, id) && isHashed(picks, source, id));
+      .filter((id) => isSelected(selection, source, id) && isHashed(selection, source, id));
     if (fieldIds.length > 0)
       await form.erase({ kind: 'rehash', fieldIds, hash: (cell) => hashedCell(cell, hashKey) });
   }

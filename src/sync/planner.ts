@@ -1,7 +1,7 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { isAbort, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { namesWholeForm, picksById } from '../mirror/picks.ts';
+import { namesWholeForm, selectionById } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { bindSlug, SLUGS } from './records.ts';
 import { heldForms, type Target } from './target.ts';
@@ -149,11 +149,11 @@ export class Planner {
   /** The settings of a target, with each form by its ID where it is known which one is meant. */
   settingsById<T extends NamingSettings>(settings: T): T {
     const ids = this.#idsFor(settings);
-    const { forms, picks } = settings;
+    const { forms, selection } = settings;
     return {
       ...settings,
       forms: forms === '*' ? forms : forms.map((name) => ids.get(name) ?? name),
-      picks: picks && picksById(picks, ids),
+      selection: selection && selectionById(selection, ids),
     };
   }
 
@@ -204,7 +204,7 @@ export class Planner {
       // Another process may have kept another form.
       refuseReused();
     }
-    const hashed = this.settingsById(settings).picks?.hashed;
+    const hashed = this.settingsById(settings).selection?.hashed;
     if (hashed === undefined || namesWholeForm(hashed, form)) return;
     const unmatched = (forms: readonly Form[]): UnmatchedName[] => {
       const names = this.#names([...forms.filter(({ id }) => id !== form.id), form]);

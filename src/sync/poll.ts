@@ -4,7 +4,7 @@ import type { Logger } from '../base/logger.ts';
 import { labelMap } from '../mirror/fields.ts';
 import { accounted, type FormState, isDue, isOld, OUTCOMES, sumOf } from '../mirror/form-state.ts';
 import { pauseOf } from '../mirror/pauses.ts';
-import { isSameUnder, type StoredUnder } from '../mirror/picks.ts';
+import { isSameUnder, type StoredUnder } from '../mirror/selection.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';
 import type { Form } from '../mirror/types.ts';
 import { areIgnored, askCounts, type Counts } from './counts.ts';

@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../base/catalogue.ts';
 import { type Claim, claimOf, type FormState } from '../mirror/form-state.ts';
 import { newPause, type Pause } from '../mirror/pauses.ts';
-import type { StoredUnder } from '../mirror/picks.ts';
+import type { StoredUnder } from '../mirror/selection.ts';
 import { AGREEMENT_RECORD, type Store } from '../mirror/port.ts';
 
 /*

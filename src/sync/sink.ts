@@ -1,9 +1,9 @@
-import type { Joining } from '../mirror/picks.ts';
+import type { Joining } from '../mirror/selection.ts';
 import type { SubmissionItem } from '../forms/client.ts';
-import { pickFields, UnlistedFields } from '../mirror/fields.ts';
-import { isPicked } from '../mirror/picks.ts';
+import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
+import { isSelected } from '../mirror/selection.ts';
 import { joinRow } from '../mirror/row.ts';
-import type { Form, PickedField } from '../mirror/types.ts';
+import type { Form, SelectedField } from '../mirror/types.ts';
 import type { FormState } from '../mirror/form-state.ts';
 import type { Applied, Change, Entry, OpenForm, Row } from '../mirror/port.ts';
 import { Incomplete } from './work.ts';
@@ -45,7 +45,7 @@ export class Sink {
   readonly #reread: () => Promise<Form | null>;
   #source: Form;
   /** The selected fields, those included that only answers carry. */
-  #fields: PickedField[] = [];
+  #fields: SelectedField[] = [];
   #batch = new Map<string, Joined>();
   #storing: Promise<void> = Promise.resolve();
   #beingStored = 0;
@@ -64,7 +64,7 @@ export class Sink {
   ) {
     this.#reread = reread;
     [this.#form, this.#source, this.#joining, this.#nowMs] = [form, source, joining, nowMs];
-    this.#unlisted = new UnlistedFields((id) => isPicked(joining.picks, source, id));
+    this.#unlisted = new UnlistedFields((id) => isSelected(joining.selection, source, id));
   }
 
   /** Rows that are stored or about to be. */
@@ -130,13 +130,13 @@ export class Sink {
   }
 
   async #prepare(): Promise<void> {
-    const { picks } = this.#joining;
+    const { selection } = this.#joining;
     const known = this.#form.fields;
     this.#unlisted.know(
       this.#source.fields.map(({ id }) => id),
       known.map(({ id }) => id),
     );
-    this.#fields = pickFields(this.#source, picks, known, this.#unlisted.ids);
+    this.#fields = selectedFields(this.#source, selection, known, this.#unlisted.ids);
     await this.#form.prepare(this.#source, this.#fields);
   }
 }
@@ -144,7 +144,7 @@ export class Sink {
 /** The row or entry to store for an item. One without an ID is listed; one with another defect is stored and listed. */
 export function joinItem(
   { key, submission, status, defects }: SubmissionItem,
-  fields: readonly PickedField[],
+  fields: readonly SelectedField[],
   { hashKey }: Joining,
   unlisted: Pick<UnlistedFields, 'defectsOf'>,
   atMs: number,

@@ -4,13 +4,13 @@ import { type NamedThing, nearestName } from '../base/nearest-name.ts';
 import { printable } from '../base/printable.ts';
 import {
   type FieldNames,
-  type FieldPicks,
+  type FieldSelection,
   formNamesIn,
-  isPicked,
+  isSelected,
   namesWholeForm,
-  picksById,
+  selectionById,
   splitName,
-} from '../mirror/picks.ts';
+} from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 
 /** Which forms a target mirrors, as TARGET_FORMS says: all, or form IDs and slugs. */
@@ -59,7 +59,7 @@ export interface NamingSettings {
   readonly name: string;
   readonly forms: FormChoice;
   /** Undefined when none are selected. */
-  readonly picks: FieldPicks | undefined;
+  readonly selection: FieldSelection | undefined;
   /** The variables that they came from. */
   readonly variables: {
     readonly forms: string;
@@ -71,12 +71,12 @@ export interface NamingSettings {
 /** The names of forms in the settings of a target, IDs and slugs, by the variable that they are in. */
 const namesByVariable = ({
   forms,
-  picks,
+  selection,
   variables,
 }: NamingSettings): [variable: string, names: ReadonlySet<string>][] => [
   [variables.forms, new Set(forms === '*' ? [] : forms)],
-  [variables.fields, new Set(picks && formNamesIn(picks))],
-  [variables.hashFields, new Set(picks && formNamesIn(picks.hashed))],
+  [variables.fields, new Set(selection && formNamesIn(selection))],
+  [variables.hashFields, new Set(selection && formNamesIn(selection.hashed))],
 ];
 
 /** All names of forms in the settings of a target, IDs and slugs. */
@@ -127,15 +127,15 @@ export function unmatchedNames(
   const found = new Map<string, UnmatchedName>();
   const add = (entry: UnmatchedName): void =>
     void found.set(`${entry.variable}\n${entry.name}`, entry);
-  for (const { forms: choice, picks, variables } of targets) {
+  for (const { forms: choice, selection, variables } of targets) {
     for (const name of choice === '*' ? [] : choice) {
       if (names.forms.some((form) => names.isCalled(form, name))) continue;
       const nearest = nearestForm(name, known) ?? null;
       add({ variable: variables.forms, name, kind: 'form', nearest });
     }
     const lists = [
-      [variables.fields, picks, 'unchosen'],
-      [variables.hashFields, picks?.hashed, 'unselected'],
+      [variables.fields, selection, 'unchosen'],
+      [variables.hashFields, selection?.hashed, 'unselected'],
     ] as const;
     for (const [variable, fields, unused] of lists) {
       // One list may serve several targets, each of which takes a part of it.
@@ -143,7 +143,7 @@ export function unmatchedNames(
       const isUsed = (one: NamingSettings, entry: string): boolean =>
         unused === 'unchosen'
           ? names.isAnyChosen(entry, one.forms)
-          : one.picks !== undefined && names.isAnyPicked(entry, one.picks);
+          : one.selection !== undefined && names.isAnySelected(entry, one.selection);
       for (const name of fields === undefined ? [] : entriesOf(fields)) {
         const mistake = names.mistakeIn(name);
         if (mistake !== null) add({ variable, name, ...mistake });
@@ -220,9 +220,9 @@ class Names {
     return forms.length === 0 || forms.some((form) => choosesForm(chosen, form));
   }
 
-  /** Whether `picks` select a part of the fields of an entry, as far as that is known. */
-  isAnyPicked(entry: string, named: FieldPicks): boolean {
-    const picks = picksById(named, this.#known.ids);
+  /** Whether `selection` has a part of the fields of an entry, as far as that is known. */
+  isAnySelected(entry: string, named: FieldSelection): boolean {
+    const selection = selectionById(named, this.#known.ids);
     const [formName, fieldId] = splitName(entry);
     const forms = this.#known.forms.filter(
       (form) =>
@@ -230,11 +230,13 @@ class Names {
         (fieldId === null || fieldIdsOf(form).includes(fieldId)),
     );
     // If no form shows a field, or its form is gone, only old answers could decide.
-    if (forms.length === 0 || [...picks.fields].some((id) => !this.#shown.has(id))) return true;
+    if (forms.length === 0 || [...selection.fields].some((id) => !this.#shown.has(id))) return true;
     return forms.some(
       (form) =>
-        namesWholeForm(picks, form) ||
-        (fieldId === null ? fieldIdsOf(form) : [fieldId]).some((id) => isPicked(picks, form, id)),
+        namesWholeForm(selection, form) ||
+        (fieldId === null ? fieldIdsOf(form) : [fieldId]).some((id) =>
+          isSelected(selection, form, id),
+        ),
     );
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { SubmissionItem } from '../forms/client.ts';
-import { pickFields, UnlistedFields } from '../mirror/fields.ts';
-import { isPicked, type Joining } from '../mirror/picks.ts';
+import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
+import { isSelected, type Joining } from '../mirror/selection.ts';
 import type { OpenForm, Row, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import { compareRow, type RowDifference } from '../mirror/row.ts';
@@ -136,7 +136,7 @@ class Comparison<T> {
   constructor(parts: VerifyParts, note: (difference: Difference) => T) {
     const { form, held, joining, clock } = parts;
     [this.#parts, this.#note, this.#atMs] = [parts, note, clock.now()];
-    this.#unlisted = new UnlistedFields((id) => isPicked(joining.picks, form, id));
+    this.#unlisted = new UnlistedFields((id) => isSelected(joining.selection, form, id));
     this.#unlisted.know(
       form.fields.map(({ id }) => id),
       (held?.fields ?? []).map(({ id }) => id),
@@ -147,7 +147,7 @@ class Comparison<T> {
     const { form, held, joining } = this.#parts;
     for (const { submission } of items)
       if (submission !== null) this.#unlisted.meet(submission.data);
-    const fields = pickFields(form, joining.picks, held?.fields ?? [], this.#unlisted.ids);
+    const fields = selectedFields(form, joining.selection, held?.fields ?? [], this.#unlisted.ids);
     const rows = new Map<string, Row>();
     for (const item of items) {
       const { row } = joinItem(item, fields, joining, this.#unlisted, this.#atMs);

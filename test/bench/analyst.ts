@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
-import { JsonText, type Cell, type PickedField, type Row } from '../../src/mirror/types.ts';
+import { JsonText, type Cell, type SelectedField, type Row } from '../../src/mirror/types.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { field, fieldList, row } from '../support/rows.ts';
 import { type AnalystDatabase, analystQueries } from '../support/analyst-queries.ts';
@@ -65,7 +65,7 @@ const workshop = (index: number): Row =>
 async function store(
   target: RowTarget,
   slug: string,
-  fields: readonly PickedField[],
+  fields: readonly SelectedField[],
   rows: number,
   make: (index: number) => Row,
 ): Promise<void> {

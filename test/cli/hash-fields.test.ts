@@ -81,7 +81,7 @@ describe('TARGET_HASH_FIELDS', () => {
     ],
   ] as const;
 
-  it('a field that is not picked is a mistake; one that another target of the same list picks is not', async () => {
+  it('a field that is not selected is a mistake; one that another target of the same list selects is not', async () => {
     const { env, mail } = await open();
     const unselected = {
       ...env,

@@ -88,7 +88,7 @@ describe('L18: purge --deleted-before', () => {
 });
 
 describe('L18: purge --unselected', () => {
-  it('empties columns of fields that are not picked any more; until then every surface says which they are', async () => {
+  it('empties columns of fields that are not selected any more; until then every surface says which they are', async () => {
     const { place, env, fields, all } = await mirrored();
     const [first, second] = fields;
     const folder = dirname(place.file);

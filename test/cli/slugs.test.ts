@@ -98,7 +98,7 @@ describe('a slug in the settings', () => {
       expect(await place.sync(env, '--full')).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
       expect((await runCli(['verify'], env)).code).toBe(0);
       expect((await runCli(['check'], env)).code).toBe(0);
-      // Its answers are picked still, as its form is meant.
+      // Its answers are selected still, as its form is meant.
       expect((await runCli(['purge', '--unselected', '--yes'], env)).code).toBe(0);
     }
     expect(place.answers()).toEqual([...answersOf(CONTACT), `${CONTACT} 4`]);

@@ -2,7 +2,7 @@ import { type Connection, createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenForm, StoredRow } from '../../src/mirror/port.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
-import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
+import { type Cell, ExactNumber, JsonText, type SelectedField } from '../../src/mirror/types.ts';
 import { lentMariadb } from '../support/lent-server.ts';
 import { createMysqlDatabase, mariadbMissing } from '../support/servers.ts';
 import {
@@ -34,7 +34,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
   async function write<T>(
     slug: string,
     work: (form: OpenForm) => Promise<T>,
-    fields: readonly PickedField[] = [NAME, AGE],
+    fields: readonly SelectedField[] = [NAME, AGE],
   ): Promise<{ result: T; notes: string[]; losses: readonly string[] }> {
     await using store = await parseTargetUrl(url).open('default', { clock, history: 'full' });
     const form = formOf(slug, fields);

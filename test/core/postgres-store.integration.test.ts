@@ -4,7 +4,7 @@ import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { OpenForm } from '../../src/mirror/port.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { hashedCell } from '../../src/mirror/cells.ts';
-import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
+import { type Cell, ExactNumber, JsonText, type SelectedField } from '../../src/mirror/types.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { createDatabase, postgresMissing } from '../support/servers.ts';
 import {
@@ -37,7 +37,7 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
   async function write<T>(
     slug: string,
     work: (form: OpenForm) => Promise<T>,
-    fields: readonly PickedField[] = [NAME, AGE],
+    fields: readonly SelectedField[] = [NAME, AGE],
   ): Promise<{ result: T; notes: string[] }> {
     await using store = await parseTargetUrl(url).open('default', { clock, history: 'full' });
     const form = formOf(slug, fields);

@@ -6,7 +6,7 @@ import type { Person } from '../../packages/google-sheets-emulator/test/support/
 import type { Stored } from '../../packages/google-sheets-emulator/test/support/inspect.ts';
 import type { OpenForm, Store, TargetNotice } from '../../src/mirror/port.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
-import type { PickedField } from '../../src/mirror/types.ts';
+import type { SelectedField } from '../../src/mirror/types.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
 import { AGE, clock, formOf, NAME } from './store-fixtures.ts';
 
@@ -22,7 +22,7 @@ export interface SheetPlace extends AsyncDisposable {
   /** Opens the form, does something with it, and ends as a run does: the notices of the run. */
   write(
     work: (form: OpenForm) => Promise<unknown>,
-    fields?: readonly PickedField[],
+    fields?: readonly SelectedField[],
   ): Promise<readonly TargetNotice[]>;
   person(): Person;
   sheetId(): number;

@@ -7,7 +7,7 @@ import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { OpenForm, Store } from '../../src/mirror/port.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { hashedCell } from '../../src/mirror/cells.ts';
-import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
+import { type Cell, ExactNumber, JsonText, type SelectedField } from '../../src/mirror/types.ts';
 import { AGE, claimed, clock, formOf, freshnessAfterPolls, NAME, row } from './store-fixtures.ts';
 
 /*
@@ -22,7 +22,7 @@ const open = (history: 'status' | 'full' = 'status'): Promise<Store> =>
 /** Opens the form, does something with it, and ends as a run does. */
 async function write<T>(
   work: (form: OpenForm) => Promise<T>,
-  fields: readonly PickedField[] = [NAME, AGE],
+  fields: readonly SelectedField[] = [NAME, AGE],
   history: 'status' | 'full' = 'status',
 ): Promise<T> {
   await using store = await open(history);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hashedCell, looksHashed, sameCell } from '../../src/mirror/cells.ts';
-import { type Cell, ExactNumber, type PickedField, type Row } from '../../src/mirror/types.ts';
+import { type Cell, ExactNumber, type SelectedField, type Row } from '../../src/mirror/types.ts';
 import { accounted, wholeRead } from '../../src/mirror/form-state.ts';
 import type {
   Applied,
@@ -84,7 +84,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
     /** Opens the form, does something with it, and ends as a run does. */
     const write = async <T>(
       work: (form: OpenForm) => Promise<T>,
-      fields: readonly PickedField[] = [NAME, AGE],
+      fields: readonly SelectedField[] = [NAME, AGE],
     ): Promise<T> => {
       const form = formOf('contact', fields);
       await using open = await store.open(form, 'write');
@@ -93,7 +93,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
       await open.finish();
       return result;
     };
-    const commit = (change: Change, fields?: readonly PickedField[]): Promise<Applied> =>
+    const commit = (change: Change, fields?: readonly SelectedField[]): Promise<Applied> =>
       write((form) => form.commit(change), fields);
     const read = async <T>(work: (form: OpenForm) => Promise<T>): Promise<T> => {
       await using open = await store.open(FORM, 'read');
@@ -246,7 +246,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
       });
 
       it('under an ID such as __proto__ are answers like any other', async () => {
-        const odd: PickedField = { ...NAME, id: '__proto__', label: 'Odd' };
+        const odd: SelectedField = { ...NAME, id: '__proto__', label: 'Odd' };
         const cells = new Map<string, Cell>([['__proto__', 'one']]);
         await commit({ rows: [{ ...row('a', {}), cells }] }, [odd]);
         expect(await cellOf('a', odd)).toBe('one');
@@ -274,7 +274,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
       });
 
       it('with one label have a column each', async () => {
-        const twin: PickedField = { ...NAME, id: 'f_twin', position: 2 };
+        const twin: SelectedField = { ...NAME, id: 'f_twin', position: 2 };
         await commit({ rows: [row('a', { f_name: 'x', f_twin: 'y' })] }, [NAME, twin]);
         expect([await cellOf('a'), await cellOf('a', twin)]).toEqual(['x', 'y']);
       });

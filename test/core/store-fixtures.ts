@@ -1,20 +1,20 @@
 import type { Clock } from '../../src/base/clock.ts';
 import type { FormState } from '../../src/mirror/form-state.ts';
 import { AGREEMENT_RECORD, type Store, type TargetNotice } from '../../src/mirror/port.ts';
-import type { Cell, PickedField, Row } from '../../src/mirror/types.ts';
+import type { Cell, SelectedField, Row } from '../../src/mirror/types.ts';
 
 /* Fields, rows and a clock for the tests of the SQL store. */
 
-export const NAME: PickedField = {
+export const NAME: SelectedField = {
   id: 'f_name',
   label: 'Full name',
   position: 0,
   inSchema: true,
   hashed: false,
 };
-export const AGE: PickedField = { ...NAME, id: 'f_age', label: 'Age', position: 1 };
+export const AGE: SelectedField = { ...NAME, id: 'f_age', label: 'Age', position: 1 };
 
-export const formOf = (slug: string, fields: readonly PickedField[]) => ({
+export const formOf = (slug: string, fields: readonly SelectedField[]) => ({
   id: `form_${slug}`,
   slug,
   name: slug,

@@ -8,7 +8,7 @@ import { MirrorView } from '../support/mirror-view.ts';
 
 const SOON = { timeout: 120_000, interval: 200 };
 const FORM = 'form-1';
-const PICKED = 'field_1_name';
+const SELECTED = 'field_1_name';
 const HASHED = 'field_2_email';
 const UNSELECTED = 'field_3_health';
 const SECRETS = {
@@ -18,24 +18,24 @@ const SECRETS = {
   'the address of a webhook': 'PLANTED-hook',
   'the address of a heartbeat': 'PLANTED-heartbeat',
   'the password of a mail server': 'PLANTED-smtp-password',
-  'an answer that was not picked': 'PLANTED-answer',
+  'an answer that was not selected': 'PLANTED-answer',
   'an answer that is hashed': 'planted@example.com',
 };
 
 function createStore(): FormsStore {
   const store = new FormsStore({ seed: 'secrets' });
   const fields = [
-    { id: PICKED, label: 'Name' },
+    { id: SELECTED, label: 'Name' },
     { id: HASHED, label: 'E-mail' },
     { id: UNSELECTED, label: 'Health' },
   ];
   store.addForm({ id: FORM, slug: 'visit', name: 'Visit', fields });
   for (let n = 0; n < 350; n++) {
     const data = {
-      [PICKED]: `Žofie ${n}`,
+      [SELECTED]: `Žofie ${n}`,
       [HASHED]: `${n}.planted@example.com`,
       [UNSELECTED]: `PLANTED-answer ${n}`,
-      // Of fields that were deleted: not picked either.
+      // Of fields that were deleted: not selected either.
       [`field_gone_${n % 3}`]: 'PLANTED-answer \0 \ud800',
     };
     store.insert({ formId: FORM, data, createdAt: Date.UTC(2026, 0, 1) + n * 1_000 });
@@ -92,7 +92,7 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
     });
     place.env = {
       ...place.env,
-      TARGET_FIELDS: `${PICKED},${HASHED}`,
+      TARGET_FIELDS: `${SELECTED},${HASHED}`,
       TARGET_HASH_FIELDS: HASHED,
       HASH_KEY: SECRETS['the key of the hashes'],
       ADMIN_PASSWORD: SECRETS['the password of the page'],
@@ -144,9 +144,9 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
     }
     expect(leaksIn(places, SECRETS)).toEqual([]);
     // It would be found: what may be seen is, and the hash is there in place of the answer.
-    expect(leaksIn(places, { picked: 'Žofie 17' })).toHaveLength(1);
+    expect(leaksIn(places, { selected: 'Žofie 17' })).toHaveLength(1);
     const row = (await view.rows(FORM)).get(some);
     expect(row?.cells.get(HASHED)).toMatch(/^[0-9a-f]{64}$/);
-    expect([...(row?.cells.keys() ?? [])].toSorted()).toEqual([PICKED, HASHED].toSorted());
+    expect([...(row?.cells.keys() ?? [])].toSorted()).toEqual([SELECTED, HASHED].toSorted());
   });
 });

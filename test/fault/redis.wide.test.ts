@@ -24,13 +24,13 @@ import { breachesOf } from '../support/settled.ts';
 
 const SOON = { timeout: 180_000, interval: 100 };
 const FORMS = Array.from({ length: 6 }, (_, index) => `form-${index}`);
-const PICKED = 'field_1_name';
+const SELECTED = 'field_1_name';
 const UNSELECTED = 'field_2_secret';
 const SECRETS = {
   'the key of the API': 'fk_PLANTED_api_key_0123456789',
   'the password of PostgreSQL': 'PLANTED-pg-password',
   'the password of Redis': 'PLANTED-redis-password',
-  'an answer that was not picked': 'PLANTED-answer',
+  'an answer that was not selected': 'PLANTED-answer',
 };
 
 /** Forms of 250 with an answer that must not leave the source; the clock of the source is real. */
@@ -38,7 +38,7 @@ function createStore(): FormsStore {
   const store = new FormsStore({ seed: 'redis' });
   for (const id of FORMS) {
     const fields = [
-      { id: PICKED, label: 'Name' },
+      { id: SELECTED, label: 'Name' },
       { id: UNSELECTED, label: 'Health' },
     ];
     store.addForm({ id, slug: id, name: `Form ${id}`, fields });
@@ -49,7 +49,7 @@ function createStore(): FormsStore {
 }
 
 function submit(store: FormsStore, formId: string, n: number, createdAt?: number): void {
-  const data = { [PICKED]: `Žofie ${n}`, [UNSELECTED]: `PLANTED-answer ${n}` };
+  const data = { [SELECTED]: `Žofie ${n}`, [UNSELECTED]: `PLANTED-answer ${n}` };
   const status = n % 5 === 0 ? 'NEW' : 'PAID';
   store.insert({ formId, data, status, ...(createdAt === undefined ? {} : { createdAt }) });
 }
@@ -103,7 +103,7 @@ async function openWorks(onFinished: (work: () => Promise<void> | void) => void)
     TARGETS: 'lite,big',
     TARGET_LITE_URL: `sqlite:${file}`,
     TARGET_BIG_URL: withPassword.href,
-    TARGET_FIELDS: PICKED,
+    TARGET_FIELDS: SELECTED,
     MARK_STATUS: 'DONE',
     SYNC_EVERY: '1s',
     RECONCILE_EVERY: '3s',
@@ -193,7 +193,7 @@ async function expectNoLeaks(works: Works): Promise<void> {
   const places = await everywhere(works);
   expect(leaksIn(places, SECRETS)).toEqual([]);
   // It would be found: what may be seen is.
-  expect(leaksIn(places, { picked: 'Žofie 1' })).toContain('picked in form_0');
+  expect(leaksIn(places, { selected: 'Žofie 1' })).toContain('selected in form_0');
 }
 
 /** A server that someone lends us is neither flushed nor killed. */

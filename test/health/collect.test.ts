@@ -6,7 +6,7 @@ import { type HealthSources, Watch } from '../../src/health/collect.ts';
 import { type HeldTarget, readTarget } from '../../src/health/facts.ts';
 import type { QueueState, Report } from '../../src/health/report.ts';
 import { SourceWaits } from '../../src/health/source-waits.ts';
-import { parsePicks, storedUnder } from '../../src/mirror/picks.ts';
+import { parseSelection, storedUnder } from '../../src/mirror/selection.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
 import type { Target } from '../../src/sync/target.ts';
@@ -248,7 +248,7 @@ describe('a watch', () => {
 
 describe('what a target holds', () => {
   const hashKey = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
-  const under = (hashed: string[]) => ({ picks: parsePicks(['*'], hashed), hashKey });
+  const under = (hashed: string[]) => ({ selection: parseSelection(['*'], hashed), hashKey });
   const field = { id: 'mail', label: 'Mail', position: 0, column: 'mail' };
   const fields = [{ ...field, isFilled: true, isInForm: true }];
   /** A target with one form whose rows were stored plain. */

@@ -5,10 +5,10 @@ import {
   labelMap,
   MAX_FIELD_ID,
   MAX_UNLISTED_FIELDS,
-  pickFields,
+  selectedFields,
   UnlistedFields,
 } from '../../src/mirror/fields.ts';
-import { parsePicks } from '../../src/mirror/picks.ts';
+import { parseSelection } from '../../src/mirror/selection.ts';
 import type { Form } from '../../src/mirror/types.ts';
 import { propertyRuns } from '../support/property.ts';
 
@@ -25,7 +25,7 @@ const form: Form = {
   ],
 };
 
-const short = (fields: ReturnType<typeof pickFields>): string[] =>
+const short = (fields: ReturnType<typeof selectedFields>): string[] =>
   fields.map((field) => `${field.position} ${field.id} ${field.label} ${field.inSchema}`);
 
 describe('labelMap', () => {
@@ -39,7 +39,7 @@ describe('labelMap', () => {
   });
 });
 
-describe('pickFields', () => {
+describe('selectedFields', () => {
   const known = [
     { id: 'c', label: 'Old label of a live field' },
     { id: 'gone', label: 'Shoe size' },
@@ -47,7 +47,12 @@ describe('pickFields', () => {
   ];
 
   it('L9: schema first, then what the catalogue has, then what only answers have', () => {
-    const fields = pickFields(form, parsePicks(['*']), known, new Set(['old', 'gone', 'a']));
+    const fields = selectedFields(
+      form,
+      parseSelection(['*']),
+      known,
+      new Set(['old', 'gone', 'a']),
+    );
     expect(short(fields)).toEqual([
       '0 a Name true',
       '1 __proto__ Name true',
@@ -59,18 +64,18 @@ describe('pickFields', () => {
     ]);
   });
 
-  it('L11: takes picked fields only, wherever they come from', () => {
-    const picks = parsePicks(['c', 'old', 'other:*', 'nowhere']);
-    const fields = pickFields(form, picks, known, ['old', 'older']);
+  it('L11: takes selected fields only, wherever they come from', () => {
+    const selection = parseSelection(['c', 'old', 'other:*', 'nowhere']);
+    const fields = selectedFields(form, selection, known, ['old', 'older']);
     expect(short(fields)).toEqual(['3 c Příjmení 🎉 true', '6 old old false']);
   });
 
   it.each([['enrolment:*'], ['form_1:*']])('takes the whole form for %s', (entry) => {
-    expect(pickFields(form, parsePicks([entry]), [], ['old'])).toHaveLength(5);
+    expect(selectedFields(form, parseSelection([entry]), [], ['old'])).toHaveLength(5);
   });
 
-  it('says which are hashed; hashing picks nothing', () => {
-    const fields = pickFields(form, parsePicks(['a', 'c'], ['a', 'b']), [], []);
+  it('says which are hashed; hashing selects nothing', () => {
+    const fields = selectedFields(form, parseSelection(['a', 'c'], ['a', 'b']), [], []);
     expect(fields.map(({ id, hashed }) => [id, hashed])).toEqual([
       ['a', true],
       ['c', false],
@@ -78,7 +83,7 @@ describe('pickFields', () => {
   });
 });
 
-const isPicked = (id: string): boolean => id !== 'unselected';
+const isSelected = (id: string): boolean => id !== 'unselected';
 
 describe('fields that only answers carry', () => {
   it('L9: are met alike, whether or not the answers of a page share an order', () => {
@@ -90,7 +95,7 @@ describe('fields that only answers carry', () => {
     });
     fc.assert(
       fc.property(fc.array(page), (pages) => {
-        const [plain, shared] = [new UnlistedFields(isPicked), new UnlistedFields(isPicked)];
+        const [plain, shared] = [new UnlistedFields(isSelected), new UnlistedFields(isSelected)];
         const order = new FieldOrder();
         for (const { answers, listed, full } of pages) {
           const catalogued = full ? Array.from({ length: MAX_UNLISTED_FIELDS }, String) : [];

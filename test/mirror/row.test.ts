@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { hashedCell, sameCell, toCell } from '../../src/mirror/cells.ts';
 import { compareRow, joinRow } from '../../src/mirror/row.ts';
-import { isHashed, isPicked, namesFor, parsePicks } from '../../src/mirror/picks.ts';
-import { ExactNumber, type Json, JsonText, type PickedField } from '../../src/mirror/types.ts';
+import { isHashed, isSelected, namesFor, parseSelection } from '../../src/mirror/selection.ts';
+import { ExactNumber, type Json, JsonText, type SelectedField } from '../../src/mirror/types.ts';
 
-const field = (id: string, hashed = false): PickedField => ({
+const field = (id: string, hashed = false): SelectedField => ({
   id,
   label: id,
   position: 0,
@@ -21,7 +21,7 @@ const submission = (data: [string, Json][]) => ({
 });
 
 describe('the join', () => {
-  it('L11: takes picked answers and nothing else', () => {
+  it('L11: takes selected answers and nothing else', () => {
     const answers = submission([
       ['name', 'Jana'],
       ['secret', 'never'],
@@ -91,31 +91,31 @@ describe('the join', () => {
   });
 });
 
-describe('picks', () => {
+describe('selection', () => {
   const form = { id: 'f1', slug: 'jobs', name: 'Jobs', fields: [{ id: 'field_1', label: 'Name' }] };
 
-  it('L11: a field leaves only when it, its form or everything is picked', () => {
-    expect(isPicked(parsePicks(['*']), form, 'x')).toBe(true);
-    expect(isPicked(parsePicks(['jobs:*']), form, 'x')).toBe(true);
-    expect(isPicked(parsePicks(['f1:*']), form, 'x')).toBe(true);
-    expect(isPicked(parsePicks(['field_1']), form, 'field_1')).toBe(true);
-    expect(isPicked(parsePicks(['field_1', 'other:*']), form, 'field_2')).toBe(false);
-    expect(isPicked(parsePicks([], ['field_2']), form, 'field_2')).toBe(false);
-    expect(isPicked(parsePicks(['jobs:field_2']), form, 'field_2')).toBe(true);
-    expect(isPicked(parsePicks(['f1:field_2']), form, 'field_1')).toBe(false);
-    expect(isPicked(parsePicks(['other:field_2']), form, 'field_2')).toBe(false);
+  it('L11: a field leaves only when it, its form or everything is selected', () => {
+    expect(isSelected(parseSelection(['*']), form, 'x')).toBe(true);
+    expect(isSelected(parseSelection(['jobs:*']), form, 'x')).toBe(true);
+    expect(isSelected(parseSelection(['f1:*']), form, 'x')).toBe(true);
+    expect(isSelected(parseSelection(['field_1']), form, 'field_1')).toBe(true);
+    expect(isSelected(parseSelection(['field_1', 'other:*']), form, 'field_2')).toBe(false);
+    expect(isSelected(parseSelection([], ['field_2']), form, 'field_2')).toBe(false);
+    expect(isSelected(parseSelection(['jobs:field_2']), form, 'field_2')).toBe(true);
+    expect(isSelected(parseSelection(['f1:field_2']), form, 'field_1')).toBe(false);
+    expect(isSelected(parseSelection(['other:field_2']), form, 'field_2')).toBe(false);
   });
 
   it.each(['*', 'jobs:*', 'f1:*', 'field_2', 'jobs:field_2', 'f1:field_2'])(
     'L11: %s means the same for hashed fields as for selected ones',
     (entry) => {
-      expect(isHashed(parsePicks([], [entry]), form, 'field_2')).toBe(true);
-      expect(isHashed(parsePicks([entry], []), form, 'field_2')).toBe(false);
+      expect(isHashed(parseSelection([], [entry]), form, 'field_2')).toBe(true);
+      expect(isHashed(parseSelection([entry], []), form, 'field_2')).toBe(false);
     },
   );
 
   it('say of a form the same, however they are written', () => {
-    const of = (...entries: string[]) => namesFor(parsePicks(entries), form);
+    const of = (...entries: string[]) => namesFor(parseSelection(entries), form);
     expect([of('*'), of('jobs:*', 'x'), of('f1:*')]).toEqual([['*'], ['*'], ['*']]);
     expect(of('jobs:b', 'f1:a', 'other:c', 'other:*', 'b')).toEqual(['a', 'b']);
   });

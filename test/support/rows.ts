@@ -1,12 +1,12 @@
-import type { Cell, PickedField, Row } from '../../src/mirror/types.ts';
+import type { Cell, SelectedField, Row } from '../../src/mirror/types.ts';
 
 /** A selected field that the form has. */
-export function field(id: string, label: string, rest: Partial<PickedField> = {}): PickedField {
+export function field(id: string, label: string, rest: Partial<SelectedField> = {}): SelectedField {
   return { id, label, position: 0, inSchema: true, hashed: false, ...rest };
 }
 
 /** Fields in the order of the form. */
-export const fieldList = (...fields: PickedField[]): PickedField[] =>
+export const fieldList = (...fields: SelectedField[]): SelectedField[] =>
   fields.map(({ id, label, inSchema, hashed }, position) => ({
     id,
     label,

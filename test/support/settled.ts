@@ -9,7 +9,7 @@ const TOLD = 5;
 /**
  * The faults of a mirror of a source at rest, as sentences; empty when it keeps the laws: the same
  * submissions, each exactly once, with the same status, time and answers (L1, L10), what is gone marked deleted (L8).
- * Fields without a column are those that were not picked.
+ * Fields without a column are those that were not selected.
  */
 export async function breachesOf(store: FormsStore, view: MirrorView): Promise<string[]> {
   const breaches: string[] = [];

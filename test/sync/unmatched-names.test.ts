@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nearestName } from '../../src/base/nearest-name.ts';
-import { parsePicks } from '../../src/mirror/picks.ts';
+import { parseSelection } from '../../src/mirror/selection.ts';
 import { unmatchedMessage, unmatchedNames } from '../../src/sync/unmatched-names.ts';
 
 const field = (id: string, label: string) => ({ id, label });
@@ -28,7 +28,7 @@ const settings = (
 ) => ({
   name,
   forms,
-  picks: parsePicks(fields, hashed),
+  selection: parseSelection(fields, hashed),
   variables: { forms: 'TARGET_FORMS', fields: 'TARGET_FIELDS', hashFields: 'TARGET_HASH_FIELDS' },
 });
 
@@ -79,7 +79,7 @@ describe('names in the settings that match nothing', () => {
     expect(unmatchedNames([target], known)).toEqual([]);
   });
 
-  it('a pick of a form, or of a field, that is not mirrored into any target that picks it', () => {
+  it('a selected form or field that is not mirrored into any target that selects it', () => {
     const email = 'field_1700000000002_email';
     expect(found(['customer-feedback'], ['job-application:*', email, 'form_2:*'])).toEqual([
       'TARGET_FIELDS job-application:* → null',

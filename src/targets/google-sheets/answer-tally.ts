@@ -1,5 +1,5 @@
 import { cellText, isBlank } from '../../mirror/cells.ts';
-import { type Cell, JsonText, type PickedField, type Row } from '../../mirror/types.ts';
+import { type Cell, JsonText, type SelectedField, type Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 
 /** Lines that a question gets at most; the rest is counted together. */
@@ -41,7 +41,7 @@ interface Tally {
 export class AnswerTally {
   readonly #tallies = new Map<string, Tally>();
 
-  constructor(fields: readonly PickedField[]) {
+  constructor(fields: readonly SelectedField[]) {
     const shown = fields
       .filter((field) => field.inSchema && !field.hashed)
       .toSorted((a, b) => a.position - b.position)

@@ -5,7 +5,7 @@ import { plural } from '../../base/format.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import { type Entries, entryKey } from '../../mirror/ledger.ts';
 import type { Applied, Change, Entry, EntryKind, Row } from '../../mirror/port.ts';
-import type { PickedField } from '../../mirror/types.ts';
+import type { SelectedField } from '../../mirror/types.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { allowRemedy } from './api/sheets-error.ts';
 import { type LaidOut, layOut } from './columns.ts';
@@ -61,7 +61,7 @@ export interface Compared {
 export function compareRows(
   { rows: changed = [], deleted: gone = [] }: Change,
   known: Known,
-  prepared: readonly PickedField[],
+  prepared: readonly SelectedField[],
   time: SerialTime,
 ): Compared {
   const fields = withAnswers(known.fields, changed, new Set(prepared.map(({ id }) => id)));

@@ -1,6 +1,6 @@
 import { labelMap } from '../../mirror/fields.ts';
 import type { StoredField } from '../../mirror/port.ts';
-import type { Form, PickedField, Row } from '../../mirror/types.ts';
+import type { Form, SelectedField, Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { FieldContent } from './row-values.ts';
 import { OWN_HEADERS } from './rows.ts';
@@ -14,11 +14,11 @@ export interface SheetField extends StoredField {
   readonly content: FieldContent;
 }
 
-/** Follows the fields of a form. `picked`: the selected ones. */
+/** Follows the fields of a form. `selected`: those that may leave the source. */
 export function followFields(
   before: readonly SheetField[],
   form: Form,
-  picked: readonly PickedField[],
+  selected: readonly SelectedField[],
 ): SheetField[] {
   const labels = labelMap(form);
   const fields = new Map(
@@ -27,7 +27,7 @@ export function followFields(
       return [field.id, { ...field, ...now, isInForm: now !== undefined }];
     }),
   );
-  for (const { id, label, position, inSchema } of picked) {
+  for (const { id, label, position, inSchema } of selected) {
     const { column = null, header = null, content = 'none' } = fields.get(id) ?? {};
     const isFilled = column !== null;
     const follows = { id, label, position, isInForm: inSchema };

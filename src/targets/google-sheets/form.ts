@@ -24,7 +24,7 @@ import type {
   StoredField,
   StoredRow,
 } from '../../mirror/port.ts';
-import type { Form, PickedField } from '../../mirror/types.ts';
+import type { Form, SelectedField } from '../../mirror/types.ts';
 import { AnswerTally, type CountedQuestion } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
 import { movedError } from './api/sheets-error.ts';
@@ -174,7 +174,7 @@ export class SheetForm implements OpenForm {
   #questions: readonly CountedQuestion[];
   /** Of the answers that this writer stores. */
   #tally: AnswerTally | null = null;
-  #prepared: readonly PickedField[] = [];
+  #prepared: readonly SelectedField[] = [];
   /** As the sheet keeps it; null where it keeps none. */
   #kept: FormDocument | null;
   /** The cells, as read, until something is written. */
@@ -251,8 +251,8 @@ export class SheetForm implements OpenForm {
   }
 
   /** The next commit stores its changes. */
-  async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
-    const idsIn = (some: readonly PickedField[]): string[] => some.map(({ id }) => id);
+  async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
+    const idsIn = (some: readonly SelectedField[]): string[] => some.map(({ id }) => id);
     const isKnown = this.#table === null && isDeepStrictEqual(idsIn(fields), idsIn(this.#prepared));
     this.#prepared = fields;
     this.#tally ??= new AnswerTally(fields);

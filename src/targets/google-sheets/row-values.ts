@@ -1,6 +1,6 @@
 import { canonicalTime } from '../../mirror/canonical-time.ts';
 import { parseNumber } from '../../mirror/json.ts';
-import type { Cell, PickedField, Row } from '../../mirror/types.ts';
+import type { Cell, SelectedField, Row } from '../../mirror/types.ts';
 import {
   fitText,
   fromRead,
@@ -30,12 +30,12 @@ const isStorableId = (id: string): boolean =>
 /** Turns rows into what cells should hold, in our own columns and in those of the selected fields. */
 export class RowEncoder {
   readonly #columns: ReadonlySet<ColumnKey>;
-  readonly #fields: readonly PickedField[];
+  readonly #fields: readonly SelectedField[];
   readonly #time: SerialTime;
   readonly #order: readonly ColumnKey[];
 
   /** `columns`: those that are there. */
-  constructor(columns: Iterable<ColumnKey>, selected: readonly PickedField[], time: SerialTime) {
+  constructor(columns: Iterable<ColumnKey>, selected: readonly SelectedField[], time: SerialTime) {
     const keys = new Set(selected.map(({ id }) => fieldKey(id)));
     this.#columns = new Set([...columns].filter((key) => !key.startsWith('f:') || keys.has(key)));
     this.#fields = selected.filter(({ id }) => this.#columns.has(fieldKey(id)));

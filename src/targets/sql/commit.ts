@@ -1,7 +1,7 @@
 import { MirrorError } from '../../base/errors.ts';
 import { type FormState, sumOf } from '../../mirror/form-state.ts';
 import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
-import type { PickedField, Row } from '../../mirror/types.ts';
+import type { SelectedField, Row } from '../../mirror/types.ts';
 import {
   type Batch,
   type ByStatus,
@@ -30,7 +30,7 @@ export interface Committing {
   readonly fields: readonly SqlField[];
   /** Columns that the table has. */
   readonly columns: ReadonlySet<string>;
-  readonly prepared: readonly PickedField[];
+  readonly prepared: readonly SelectedField[];
   readonly keepsAnswers: boolean;
 }
 

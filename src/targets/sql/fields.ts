@@ -9,7 +9,7 @@ import {
   type Form,
   type Json,
   JsonText,
-  type PickedField,
+  type SelectedField,
   type Row,
 } from '../../mirror/types.ts';
 import {
@@ -32,12 +32,12 @@ export const MORE = '_more';
 export function followFields(
   before: readonly SqlField[],
   form: Form,
-  picked: readonly PickedField[],
+  selected: readonly SelectedField[],
   at: string,
 ): SqlField[] {
   const fields = new Map(before.map((field) => [field.id, field]));
   const labels = labelMap(form);
-  for (const { id, label, position, inSchema } of picked) {
+  for (const { id, label, position, inSchema } of selected) {
     const known = fields.get(id);
     const { isEmptied: _, ...before } = known ?? NEW_FIELD;
     fields.set(id, {
@@ -48,10 +48,10 @@ export function followFields(
       ...relabelled(known, label, at),
     });
   }
-  const selected = new Set(picked.map(({ id }) => id));
+  const ids = new Set(selected.map(({ id }) => id));
   for (const [id, field] of fields) {
     const now = labels.get(id);
-    if (selected.has(id)) continue;
+    if (ids.has(id)) continue;
     fields.set(id, {
       ...field,
       isInForm: now !== undefined,
@@ -84,7 +84,7 @@ function relabelled(
 /** The fields with the columns that these rows need. `columns`: those that the table has. */
 export function withColumns(
   fields: readonly SqlField[],
-  prepared: readonly PickedField[],
+  prepared: readonly SelectedField[],
   rows: readonly Row[],
   columns: Iterable<string>,
   dialect: Dialect,
@@ -203,7 +203,7 @@ export interface RowEncoder {
 
 export function encoderOf(
   fields: readonly SqlField[],
-  prepared: readonly PickedField[],
+  prepared: readonly SelectedField[],
   dialect: Dialect,
 ): RowEncoder {
   const selected = new Set(prepared.map(({ id }) => id));

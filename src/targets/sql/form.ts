@@ -20,7 +20,7 @@ import type {
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { forgottenHash } from '../../mirror/ledger.ts';
-import type { Form, PickedField } from '../../mirror/types.ts';
+import type { Form, SelectedField } from '../../mirror/types.ts';
 import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit, storableRows } from './commit.ts';
 import { runOf } from './runs.ts';
@@ -89,7 +89,7 @@ export class SqlForm implements OpenForm {
   #fields: readonly SqlField[];
   readonly #columns: Set<string>;
   #revision: number;
-  #prepared: readonly PickedField[] = [];
+  #prepared: readonly SelectedField[] = [];
   #isIndexed = false;
 
   constructor(parts: SqlFormParts) {
@@ -222,7 +222,7 @@ export class SqlForm implements OpenForm {
     return rows.map((row) => runOf(row, dialect));
   }
 
-  async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
+  async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
     this.#prepared = fields;
     const at = new Date(this.#parts.clock.now()).toISOString();
     const next = followFields(this.#fields, form, fields, at);

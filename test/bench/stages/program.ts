@@ -7,7 +7,7 @@ import type * as ClientModule from '../../../src/forms/client.ts';
 import type * as RowModule from '../../../src/mirror/row.ts';
 import type * as TargetsModule from '../../../src/targets/target-kinds.ts';
 import type { FormsClient } from '../../../src/forms/client.ts';
-import type { PickedField, Row } from '../../../src/mirror/types.ts';
+import type { SelectedField, Row } from '../../../src/mirror/types.ts';
 import { FORM_ID } from '../source/canned-source.ts';
 import { type RowTarget, rowTarget } from './row-target.ts';
 import type { StageCall } from './stage.ts';
@@ -38,7 +38,7 @@ export class Program {
   }
 
   /** The rows of the first pages, joined, with the fields that they are joined for. */
-  async rows(many: number): Promise<{ rows: Row[]; fields: PickedField[] }> {
+  async rows(many: number): Promise<{ rows: Row[]; fields: SelectedField[] }> {
     const { joinRow } = await this.#load<typeof RowModule>('mirror/row.ts');
     await using client = await this.client();
     const form = await client.getForm(FORM_ID);

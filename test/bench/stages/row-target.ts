@@ -1,11 +1,11 @@
 import type { Store } from '../../../src/mirror/port.ts';
-import type { FormIdentity, PickedField, Row } from '../../../src/mirror/types.ts';
+import type { FormIdentity, SelectedField, Row } from '../../../src/mirror/types.ts';
 
 /** A target, as far as rows are written into it. */
 export interface RowTarget extends AsyncDisposable {
   write(
     form: FormIdentity,
-    fields: readonly PickedField[],
+    fields: readonly SelectedField[],
     batches: Iterable<readonly Row[]>,
   ): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { WARM_UP_ROWS } from '../source/canned-source.ts';
-import type { PickedField, Row } from '../../../src/mirror/types.ts';
+import type { SelectedField, Row } from '../../../src/mirror/types.ts';
 import { readPages } from './fetch.ts';
 import { Program } from './program.ts';
 import { BATCH_ROWS, type RowTarget } from './row-target.ts';
@@ -46,7 +46,7 @@ export async function readAndWrite(call: StageCall): Promise<Measured[]> {
 async function warmUp(
   target: RowTarget,
   rows: readonly Row[],
-  fields: readonly PickedField[],
+  fields: readonly SelectedField[],
 ): Promise<void> {
   const some = rows.slice(0, WARM_UP_ROWS);
   for (let time = 0; time < 2; time++) await write(target, WARM_UP, some, fields);
@@ -56,7 +56,7 @@ async function write(
   target: RowTarget,
   form: typeof FORM,
   rows: readonly Row[],
-  fields: readonly PickedField[],
+  fields: readonly SelectedField[],
 ): Promise<void> {
   const batches = Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, at) =>
     rows.slice(at * BATCH_ROWS, (at + 1) * BATCH_ROWS),

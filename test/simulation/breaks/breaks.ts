@@ -292,7 +292,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L11',
     name: 'one selected field selects them all',
-    file: 'src/mirror/picks.ts',
+    file: 'src/mirror/selection.ts',
     find: 'namesWholeForm(names, form) || names.fields.has(fieldId) ||',
     replace: 'namesWholeForm(names, form) || names.fields.size > 0 ||',
   },
@@ -316,7 +316,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L11',
     name: 'a change of what is hashed is not noticed',
-    file: 'src/mirror/picks.ts',
+    file: 'src/mirror/selection.ts',
     find: 'hashing: fingerprint([...hashed, key, String(HASH_FORMAT)]),',
     replace: "hashing: fingerprint([String(HASH_FORMAT + hashed.length * 0), key && '']),",
   },

@@ -14,13 +14,16 @@ export interface FieldNames {
 }
 
 /** Which fields may leave the source (L11), as TARGET_FIELDS and TARGET_HASH_FIELDS say. */
-export interface FieldPicks extends FieldNames {
+export interface FieldSelection extends FieldNames {
   /** Fields stored as a keyed hash. Hashing a field does not select it. */
   readonly hashed: FieldNames;
 }
 
 /** Reads the entries of TARGET_FIELDS and TARGET_HASH_FIELDS: `*`, `<form>:*`, `<form>:<field>`, field IDs. */
-export function parsePicks(fields: readonly string[], hashed: readonly string[] = []): FieldPicks {
+export function parseSelection(
+  fields: readonly string[],
+  hashed: readonly string[] = [],
+): FieldSelection {
   return { ...parseNames(fields), hashed: parseNames(hashed) };
 }
 
@@ -53,12 +56,12 @@ function namesField(names: FieldNames, form: FormNames, fieldId: string): boolea
 }
 
 /** True when this field's answers may reach the target. */
-export const isPicked = (picks: FieldPicks, form: FormNames, fieldId: string): boolean =>
-  namesField(picks, form, fieldId);
+export const isSelected = (selection: FieldSelection, form: FormNames, fieldId: string): boolean =>
+  namesField(selection, form, fieldId);
 
 /** True when this field's answers may reach the target as a keyed hash only. */
-export const isHashed = (picks: FieldPicks, form: FormNames, fieldId: string): boolean =>
-  namesField(picks.hashed, form, fieldId);
+export const isHashed = (selection: FieldSelection, form: FormNames, fieldId: string): boolean =>
+  namesField(selection.hashed, form, fieldId);
 
 /**
  * The part of `names` that concerns one form, in one notation: `*` for the whole form, or the IDs of single fields,
@@ -78,9 +81,12 @@ export const formNamesIn = ({ forms, fieldsOfForms }: FieldNames): Set<string> =
   forms.union(new Set([...fieldsOfForms].map((entry) => splitName(entry)[0] ?? '')));
 
 /** The same selection, with each form by its ID if `ids` has one for its name. */
-export const picksById = (picks: FieldPicks, ids: ReadonlyMap<string, string>): FieldPicks => ({
-  ...namesById(picks, ids),
-  hashed: namesById(picks.hashed, ids),
+export const selectionById = (
+  selection: FieldSelection,
+  ids: ReadonlyMap<string, string>,
+): FieldSelection => ({
+  ...namesById(selection, ids),
+  hashed: namesById(selection.hashed, ids),
 });
 
 function namesById(names: FieldNames, ids: ReadonlyMap<string, string>): FieldNames {
@@ -103,7 +109,7 @@ export function splitName(entry: string): readonly [form: string | null, fieldId
 
 /** How the answers of a form become rows in a target. */
 export interface Joining {
-  readonly picks: FieldPicks;
+  readonly selection: FieldSelection;
   readonly hashKey: string | undefined;
 }
 
@@ -118,13 +124,13 @@ export const isSameUnder = (a: StoredUnder | null, b: StoredUnder | null): boole
 
 /** The settings of a form. */
 export function storedUnder(
-  { picks, hashKey }: Joining,
+  { selection, hashKey }: Joining,
   form: Pick<FormIdentity, 'id' | 'slug'>,
 ): StoredUnder {
-  const hashed = namesFor(picks.hashed, form);
+  const hashed = namesFor(selection.hashed, form);
   const key = hashKey === undefined || hashed.length === 0 ? '' : keyFingerprint(hashKey);
   return {
-    selection: fingerprint(namesFor(picks, form)),
+    selection: fingerprint(namesFor(selection, form)),
     hashing: fingerprint([...hashed, key, String(HASH_FORMAT)]),
   };
 }
