@@ -14,6 +14,8 @@ interface CatalogueRow {
   readonly retryable: boolean;
   /** How long a problem lasts before people are notified of it. 0: it does not end on its own. Null: never. */
   readonly graceMs: number | null;
+  /** The mirror works all the same: `check` reports the problem and does not fail. */
+  readonly isNews?: true;
   /** A few words: `The target is full`. */
   readonly title: string;
   /** What the code means, for the reference. */
@@ -36,8 +38,7 @@ const REPAIR_MS = 10 * 60_000;
 /** The next row comparison repairs it, which takes a while in a large form. */
 const REREAD_MS = 3_600_000;
 
-/** Every problem by its code. */
-export const PROBLEMS = {
+const ROWS = {
   SETTINGS: {
     scope: 'settings',
     severity: 'error',
@@ -147,6 +148,7 @@ export const PROBLEMS = {
     severity: 'warning',
     retryable: false,
     graceMs: 0,
+    isNews: true,
     title: 'Gone at the source',
     meaning: 'The form no longer exists at the source. Its table stays.',
     remedy:
@@ -227,37 +229,28 @@ export const PROBLEMS = {
     meaning: 'The target refused or broke a write for another reason.',
     remedy: LASTING,
   },
-  COPY_DAMAGED: {
+  COPY_OUTDATED: {
     scope: 'form',
     severity: 'error',
     retryable: true,
     graceMs: REREAD_MS,
-    title: 'The copy was changed',
+    title: 'The copy must be read again',
     meaning:
-      'Rows, columns or tables that were in the copy are missing, or rows were changed that only the mirror may change.',
-    remedy: 'There is nothing to do: the next run reads everything again.',
+      'The copy is not as the mirror left it, or not as the settings want it: rows, columns or tables are missing or were changed, or the rows were stored with other fields, other hashed fields or another HASH_KEY.',
+    remedy:
+      'There is nothing to do: the next run reads everything again. To do it now: forms-mirror sync.',
   },
   COPY_REFILLED: {
     scope: 'form',
     severity: 'warning',
     retryable: false,
     graceMs: 0,
+    isNews: true,
     title: 'The copy was gone and was filled again',
     meaning:
       'The copy was gone and was filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
     remedy:
       'If it was removed by mistake, restore a backup of the target and run forms-mirror sync --full. Run forms-mirror forget again for submissions that were erased on request.',
-  },
-  SETTINGS_CHANGED: {
-    scope: 'form',
-    severity: 'error',
-    retryable: true,
-    graceMs: REREAD_MS,
-    title: 'Stored under other settings',
-    meaning:
-      'The rows were stored under other settings: other fields, other hashed fields, or another HASH_KEY.',
-    remedy:
-      'There is nothing to do: the next run reads everything again. To do it now: forms-mirror sync.',
   },
   ROWS_REJECTED: {
     scope: 'form',
@@ -274,6 +267,7 @@ export const PROBLEMS = {
     severity: 'warning',
     retryable: false,
     graceMs: null,
+    isNews: true,
     title: 'Status changes were refused',
     meaning: 'The source refused to change the status of some submissions.',
     remedy:
@@ -284,6 +278,7 @@ export const PROBLEMS = {
     severity: 'error',
     retryable: true,
     graceMs: 0,
+    isNews: true,
     title: 'Stale',
     meaning:
       'No run has ended, and no poll has found the form unchanged, for longer than the schedule explains.',
@@ -348,7 +343,10 @@ export const PROBLEMS = {
 } as const satisfies Record<string, CatalogueRow>;
 
 /** The code of a problem. */
-export type ProblemCode = keyof typeof PROBLEMS;
+export type ProblemCode = keyof typeof ROWS;
+
+/** Every problem by its code. */
+export const PROBLEMS: Readonly<Record<ProblemCode, CatalogueRow>> = ROWS;
 
 /** `value` where it is the code of a problem, as read back from a target; null for anything else. */
 export const problemCodeOrNull = (value: unknown): ProblemCode | null =>

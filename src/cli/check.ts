@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { type ProblemCode, PROBLEMS } from '../base/catalogue.ts';
+import { PROBLEMS } from '../base/catalogue.ts';
 import { toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
@@ -111,7 +111,8 @@ const checkProxy: Check = ({ config: { proxy } }) =>
 /** Whether DATA_DIR can be written, and whether other users are kept out. */
 const checkDataDir: Check = async ({ config, dataDir }) => {
   const problem = await dataDir.problem();
-  if (problem !== null) return [{ ok: false, message: problem, remedy: PROBLEMS.DATA_DIR.remedy }];
+  if (problem !== null)
+    return [{ ok: false, message: problem, remedy: PROBLEMS.DATA_DIR.remedy ?? undefined }];
   const { loose } = keepPrivate(config.dataDir, filesOf(config));
   return loose === null
     ? [fine(`${config.dataDir} can be read only by its owner`)]
@@ -203,14 +204,6 @@ const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
   'SCRUB_PENDING',
 ]);
 
-/** Problems with which the mirror itself works, so `check` does not fail. */
-const IS_NEWS: ReadonlySet<ProblemCode> = new Set([
-  'FORM_GONE',
-  'COPY_REFILLED',
-  'STALE',
-  'WRITE_BACK_REFUSED',
-]);
-
 /** A form's problems, pause, and rejections, as the report has them. */
 function checkForm(report: FormReport): Result[] {
   const { form, target, problems, pause, notices, rejected } = report;
@@ -224,7 +217,7 @@ function checkForm(report: FormReport): Result[] {
         const { code, title, message } = problem;
         const remedy = remedyText(problem);
         const text = `${title} (${code}): ${message}`;
-        return { ok: IS_NEWS.has(code), message: text, remedy: remedy ?? undefined };
+        return { ok: PROBLEMS[code].isNews === true, message: text, remedy: remedy ?? undefined };
       }),
     ...notices
       .filter(({ code }) => IN_CHECK.has(code))

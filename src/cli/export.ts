@@ -111,7 +111,7 @@ async function writeRows(
 function summary(rows: number, copy: FormReport | null): string[] {
   const isClaimed = copy !== null && copy.claim.submissionsAsOf !== null;
   const warnings = (copy?.problems ?? [])
-    .filter(({ code }) => code === 'COPY_DAMAGED' || code === 'SETTINGS_CHANGED')
+    .filter(({ code }) => code === 'COPY_OUTDATED')
     .map(({ message }) => message);
   return [
     `${plural(rows, 'row')}${isClaimed ? `; ${exactClaimText(copy.claim)}` : ''}`,

@@ -376,11 +376,11 @@ function heldProblems(
   const { losses, state } = stored;
   const again = 'The copy is not complete until a run has read everything again.';
   if (losses.length > 0)
-    found.push(problemOf('COPY_DAMAGED', `${losses.join(' ')} ${again}`, null));
+    found.push(problemOf('COPY_OUTDATED', `${losses.join(' ')} ${again}`, null));
   else if (isOtherSettings)
     found.push(
       problemOf(
-        'SETTINGS_CHANGED',
+        'COPY_OUTDATED',
         `Other fields are selected or hashed than when the rows were stored, so answers that are not selected, or plain answers, may still be there. ${again}`,
         null,
       ),

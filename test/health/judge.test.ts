@@ -119,12 +119,12 @@ const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
   [
     'L17: people removed rows, however well runs went',
     { losses: ['4 rows are missing.'] },
-    'failed [COPY_DAMAGED error]; claims nothing',
+    'failed [COPY_OUTDATED error]; claims nothing',
   ],
   [
     'L17: the rows were stored under other settings',
     { isOtherSettings: true },
-    'failed [SETTINGS_CHANGED error]; claims nothing',
+    'failed [COPY_OUTDATED error]; claims nothing',
   ],
   ['L11: a slug names another form now', fails('SLUG_REUSED'), 'failed [SLUG_REUSED error]'],
   [
