@@ -1,26 +1,5 @@
 import { MirrorError, safeText } from './errors.ts';
 
-/**
- * Throws OTHER_SCHEMA for the text of a JSON file in DATA_DIR that has another `version`. A text that is not JSON is damaged,
- * and its reader handles that.
- */
-export function requireVersion(text: string, path: string, needed: number): void {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return;
-  }
-  const found = (value as { readonly version?: unknown } | null)?.version;
-  if (found === needed) return;
-  throw otherSchema({
-    store: `The file ${path}`,
-    found,
-    needed,
-    elsewhere: 'choose another DATA_DIR',
-  });
-}
-
 /** A store of another schema, as {@link otherSchema} describes it. */
 export interface OtherSchema {
   /** The store, as a sentence begins with it. */

@@ -30,7 +30,8 @@ export interface Privacy {
 }
 
 /** What this program makes in DATA_DIR, the default target and leftovers included. */
-const OWN_NAMES = /^(?:queue|failures|copies|processes|notify\.json|mirror\.sqlite)(?:$|[.-])/;
+const OWN_NAMES =
+  /^(?:queue|failures|copies|processes|(?:source|settings|notify)\.json|mirror\.sqlite)(?:$|[.-])/;
 
 /**
  * Closes `dataDir` to other users if it was open, and so the files in it. A folder that also contains foreign files

@@ -72,7 +72,7 @@ async function openPage(
     hasNotifications: notifier !== undefined,
   });
   const unsubscribe = app.events.on('run.ended', ({ target }) => watch.expire(false, target));
-  watch.start((report) => notifier?.look(report));
+  watch.start((report) => void notifier?.look(report));
   return {
     server,
     async [Symbol.asyncDispose]() {
@@ -91,7 +91,7 @@ async function openNotifier(
   const { statusUrl: _, ...receivers } = config.notify;
   const isAsked = Object.values(receivers).some((each) => each !== undefined);
   const open = isAsked
-    ? new Notifier({
+    ? await Notifier.open({
         ...config.notify,
         ...(config.proxy && { fetch: fetchWithProxy(config.proxy) }),
         stateFile: join(config.dataDir, 'notify.json'),

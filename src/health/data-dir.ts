@@ -1,37 +1,39 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, readFile, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { access, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
+import { PROBLEMS, type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
 import { errorCode } from '../base/error-code.ts';
 import { isAbort, type MirrorError } from '../base/errors.ts';
-import { requireVersion } from '../base/other-schema.ts';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/private-files.ts';
+import { JsonFile } from '../base/json-file.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import { shownName, type UnmatchedName } from '../sync/unmatched-names.ts';
 
 /*
- * The records in DATA_DIR, as small JSON files: failures that no target could record, which target has which forms,
- * and the running processes. Each file is written under another name and renamed, so that any number of processes
- * may share the folder.
+ * The records in DATA_DIR: failures that no target could record, which target has which forms, and the running processes.
  */
 
-/** The schema of these files: to be raised with every change of it. */
+/** See {@link JsonFile}. */
 const VERSION = 4;
 
-const code = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
+const problemCode = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
 const keptRun = z.object({
   target: z.string(),
   form: z.object({ id: z.string(), slug: z.string(), name: z.string() }),
   outcome: z.enum(['failed', 'gone']),
-  code: code.nullable(),
+  code: problemCode.nullable(),
   error: z.string().nullable(),
   /** When the first of them in a row ended, and the last. */
   sinceMs: z.number(),
   atMs: z.number(),
 });
-const keptSource = z.object({ code, message: z.string(), sinceMs: z.number(), atMs: z.number() });
+const keptSource = z.object({
+  code: problemCode,
+  message: z.string(),
+  sinceMs: z.number(),
+  atMs: z.number(),
+});
 const keptUnmatched = z.array(
   z.object({
     variable: z.string(),
@@ -88,53 +90,60 @@ export interface CopySeen {
   readonly isHeld: boolean;
 }
 
-const [RUNS, COPIES, PROCESSES] = ['failures', 'copies', 'processes'];
-const [SOURCE, SETTINGS] = ['source.json', 'settings.json'];
+/** The records of one kind, in a folder of their own. */
+type Records<Schema extends z.ZodType> = readonly [folder: string, schema: Schema];
+const RUNS = ['failures', keptRun] as const;
+const COPIES = ['copies', keptCopy] as const;
+const PROCESSES = ['processes', processRecord] as const;
 /** Room for a failure, a log of the queue and a batch. */
 const LEAST_ROOM_BYTES = 1_048_576;
 
 /** Reads and writes reject with the system's error, and with OTHER_SCHEMA where another build wrote a file. */
 export class DataDir {
   readonly #path: string;
+  readonly #source: JsonFile<typeof keptSource>;
+  readonly #settings: JsonFile<typeof keptUnmatched>;
 
   constructor(path: string) {
     this.#path = path;
+    this.#source = new JsonFile(join(path, 'source.json'), VERSION, keptSource);
+    this.#settings = new JsonFile(join(path, 'settings.json'), VERSION, keptUnmatched);
   }
 
   /** Keeps a run that failed, or forgets it once another one has not. */
   async noteRun(report: RunReport): Promise<void> {
     const { target, form, outcome, error, endedAtMs } = report;
-    const file = `${hashOf(target, form.id)}.json`;
-    if (outcome === 'ok' || outcome === 'held' || outcome === 'incomplete')
-      return this.#remove(RUNS, file);
+    const file = this.#of(RUNS, hashOf(target, form.id));
+    if (outcome === 'ok' || outcome === 'held' || outcome === 'incomplete') return file.remove();
     if (outcome !== 'failed' && outcome !== 'gone') return;
-    const before = await this.#read(RUNS, file, keptRun);
+    const before = await file.read();
     const isSame = before?.outcome === outcome;
     const { id, slug, name } = form;
-    const kept = { target, form: { id, slug, name }, outcome, code: report.code, error };
+    const code = problemCodeOrNull(report.code);
+    const kept = { target, form: { id, slug, name }, outcome, code, error };
     const times = { sinceMs: isSame ? before.sinceMs : endedAtMs, atMs: endedAtMs };
-    await this.#write(RUNS, file, keptRun.parse({ ...kept, ...times }));
+    await file.write({ ...kept, ...times });
   }
 
   /** Deletes the record of a form in a target. */
   forgetRun(target: string, formId: string): Promise<void> {
-    return this.#remove(RUNS, `${hashOf(target, formId)}.json`);
+    return this.#of(RUNS, hashOf(target, formId)).remove();
   }
 
   /** Keeps that the source would not list its forms; null: it did. */
   async noteSource(failure: MirrorError | null, atMs: number): Promise<void> {
-    if (failure === null) return this.#remove(RUNS, SOURCE);
+    if (failure === null) return this.#source.remove();
     if (isAbort(failure) || PROBLEMS[failure.code].scope !== 'source') return;
-    const before = await this.#read(RUNS, SOURCE, keptSource);
-    const { code: of, message } = failure;
-    await this.#write(RUNS, SOURCE, { code: of, message, sinceMs: before?.sinceMs ?? atMs, atMs });
+    const before = await this.#source.read();
+    const { code, message } = failure;
+    await this.#source.write({ code, message, sinceMs: before?.sinceMs ?? atMs, atMs });
   }
 
   /** Keeps the names in the settings that match nothing; none: forgets those of before. */
   async noteUnmatched(unmatched: readonly UnmatchedName[]): Promise<void> {
-    if (unmatched.length === 0) return this.#remove(RUNS, SETTINGS);
+    if (unmatched.length === 0) return this.#settings.remove();
     const shown = unmatched.map((each) => Object.assign({}, each, { name: shownName(each.name) }));
-    await this.#write(RUNS, SETTINGS, keptUnmatched.parse(shown));
+    await this.#settings.write(shown);
   }
 
   /** Records that a target has a form. True if the target had it and was found empty; that time is recorded, too. */
@@ -142,19 +151,19 @@ export class DataDir {
     { target, address, formId, wasEmpty, isHeld }: CopySeen,
     atMs: number,
   ): Promise<boolean> {
-    const file = `${hashOf(target, formId)}.json`;
-    const kept = await this.#read(COPIES, file, keptCopy);
+    const file = this.#of(COPIES, hashOf(target, formId));
+    const kept = await file.read();
     const before = kept?.address === address ? kept : null;
     const isRefill = wasEmpty && before !== null;
     const refilledAtMs = isRefill ? atMs : (before?.refilledAtMs ?? null);
     if (isRefill || (isHeld && before === null))
-      await this.#write(COPIES, file, { target, address, formId, refilledAtMs });
+      await file.write({ target, address, formId, refilledAtMs });
     return isRefill;
   }
 
   /** By form ID, when the copy in a target at this address was last found gone. */
   async refills(target: string, address: string): Promise<ReadonlyMap<string, number>> {
-    const copies = await this.#readAll(COPIES, keptCopy);
+    const copies = await this.#all(COPIES);
     return new Map(
       copies.flatMap((copy): [string, number][] =>
         copy.target === target && copy.address === address && copy.refilledAtMs !== null
@@ -167,9 +176,9 @@ export class DataDir {
   /** Every recorded failure; damaged records are left out. */
   async kept(): Promise<Kept> {
     return {
-      runs: await this.#readAll(RUNS, keptRun),
-      source: await this.#read(RUNS, SOURCE, keptSource),
-      unmatched: (await this.#read(RUNS, SETTINGS, keptUnmatched)) ?? [],
+      runs: await this.#all(RUNS),
+      source: await this.#source.read(),
+      unmatched: (await this.#settings.read()) ?? [],
     };
   }
 
@@ -189,67 +198,34 @@ export class DataDir {
 
   /** The records of all processes that share this folder. */
   processes(): Promise<ProcessRecord[]> {
-    return this.#readAll(PROCESSES, processRecord);
+    return this.#all(PROCESSES);
   }
 
   writeProcess(record: ProcessRecord): Promise<void> {
-    return this.#write(PROCESSES, processFile(record), record);
+    return this.#of(PROCESSES, processName(record)).write(record);
   }
 
   removeProcess(record: Pick<ProcessRecord, 'host' | 'pid'>): Promise<void> {
-    return this.#remove(PROCESSES, processFile(record));
+    return this.#of(PROCESSES, processName(record)).remove();
   }
 
-  async #readAll<Schema extends z.ZodType>(
-    folder: string,
-    schema: Schema,
-  ): Promise<z.infer<Schema>[]> {
-    const names = (await orNull(readdir(join(this.#path, folder)))) ?? [];
-    const all: z.infer<Schema>[] = [];
-    for (const name of names) {
-      if (!name.endsWith('.json') || name === SOURCE || name === SETTINGS) continue;
-      const one = await this.#read(folder, name, schema);
-      if (one !== null) all.push(one);
-    }
-    return all;
-  }
-
-  async #read<Schema extends z.ZodType>(
-    folder: string,
-    file: string,
-    schema: Schema,
-  ): Promise<z.infer<Schema> | null> {
-    const path = join(this.#path, folder, file);
-    const text = await orNull(readFile(path, 'utf8'));
-    if (text === null) return null;
-    requireVersion(text, path, VERSION);
-    try {
-      return schema.parse((JSON.parse(text) as { kept?: unknown }).kept);
-    } catch {
-      return null;
-    }
-  }
-
-  async #write(folder: string, file: string, kept: object): Promise<void> {
-    await mkdir(join(this.#path, folder), { recursive: true, mode: PRIVATE_FOLDER });
-    const path = join(this.#path, folder, file);
-    const beside = `${path}.${randomUUID()}`;
-    try {
-      await writeFile(beside, JSON.stringify({ version: VERSION, kept }), { mode: PRIVATE_FILE });
-      await rename(beside, path);
-    } catch (error) {
-      await rm(beside, { force: true }).catch(() => undefined);
+  async #all<Schema extends z.ZodType>(records: Records<Schema>): Promise<z.infer<Schema>[]> {
+    const files = await readdir(join(this.#path, records[0])).catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return [];
       throw error;
-    }
+    });
+    const names = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -5));
+    const found = await Promise.all(names.map((name) => this.#of(records, name).read()));
+    return found.filter((one) => one !== null);
   }
 
-  async #remove(folder: string, file: string): Promise<void> {
-    await rm(join(this.#path, folder, file), { force: true });
+  #of<Schema extends z.ZodType>([folder, schema]: Records<Schema>, name: string): JsonFile<Schema> {
+    return new JsonFile(join(this.#path, folder, `${name}.json`), VERSION, schema);
   }
 }
 
-const processFile = ({ host, pid }: Pick<ProcessRecord, 'host' | 'pid'>): string =>
-  `${encodeURIComponent(host)}-${pid}.json`;
+const processName = ({ host, pid }: Pick<ProcessRecord, 'host' | 'pid'>): string =>
+  `${encodeURIComponent(host)}-${pid}`;
 
 /** A file name for any target and form, which may hold any characters. */
 const hashOf = (target: string, formId: string): string =>
@@ -257,13 +233,3 @@ const hashOf = (target: string, formId: string): string =>
     .update(JSON.stringify([target, formId]))
     .digest('hex')
     .slice(0, 32);
-
-/** Null for what does not exist. */
-async function orNull<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
-  }
-}

@@ -45,15 +45,12 @@ export interface Feed<Content = Message> {
 export interface ChannelOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Keeps what feeds have noted over a restart. */
-  readonly save: () => void;
+  /** Keeps what feeds have noted over a restart. Never rejects. */
+  readonly save: () => Promise<void>;
 }
 
-/**
- * The first rest of a message that was not taken: longer than from one report to the next, so that others have their turn.
- * It doubles with each attempt, so that a server does not take the attempts for an attack.
- */
-const REST_MS = 45_000;
+/** The first rest of a message that was not taken. It doubles with each attempt, so that a server does not take them for an attack. */
+const REST_MS = 10_000;
 const MAX_REST_MS = 5 * 60_000;
 /** How long a stop waits for the message in progress. */
 export const STOP_MS = 2_000;
@@ -68,7 +65,7 @@ export class Channel<Content = Message> {
   readonly #feed: Feed<Content>;
   readonly #options: ChannelOptions;
   readonly #stopping = new AbortController();
-  /** By key, the messages that were not taken. */
+  /** By key, the messages that are due and were not taken. */
   readonly #resting = new Map<string, { readonly fromMs: number; readonly restMs: number }>();
   #sending: Promise<void> = Promise.resolve();
   #problem: string | null = null;
@@ -84,11 +81,16 @@ export class Channel<Content = Message> {
     return this.#problem;
   }
 
-  /** Follows a report and sends what is due. Returns at once. */
-  look(report: Report): void {
+  /** A message that is due was not taken. */
+  get isBehind(): boolean {
+    return this.#resting.size > 0;
+  }
+
+  /** Follows a report, and resolves when what is due was tried. Never rejects. */
+  look(report: Report): Promise<void> {
     this.#feed.look(report);
     // What a run logs is not about this.
-    this.#sending = this.#sending.then(() => withoutLogFields(() => this.#sendAll()));
+    return (this.#sending = this.#sending.then(() => withoutLogFields(() => this.#sendAll())));
   }
 
   /** Waits a moment for the message in progress. Never rejects. */
@@ -103,18 +105,16 @@ export class Channel<Content = Message> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const due = await this.#feed.due();
-      save();
-      const nowMs = clock.now();
-      const next = due.find(({ key }) => {
-        const { fromMs, restMs } = this.#resting.get(key) ?? { fromMs: nowMs, restMs: 0 };
-        return hasPassed(fromMs, restMs, nowMs);
-      });
+      await save();
+      const keys = new Set(due.map(({ key }) => key));
+      for (const key of this.#resting.keys()) if (!keys.has(key)) this.#resting.delete(key);
+      const next = this.#nextOf(due, clock.now());
       if (next === undefined) return;
       const attempt = await this.#transport.send(next.message, signal);
       if (attempt.taken) {
         next.taken();
         // At once, so that little can come between a delivery and the note of it.
-        save();
+        await save();
         // The receiver is back.
         this.#resting.clear();
       }
@@ -129,6 +129,14 @@ export class Channel<Content = Message> {
         return;
       }
     }
+  }
+
+  /** Of those that have rested, the one whose attempt is the longest ago: one that is refused holds up no other. */
+  #nextOf(due: readonly Due<Content>[], nowMs: number): Due<Content> | undefined {
+    const tried = ({ key }: Due<Content>) => this.#resting.get(key) ?? { fromMs: 0, restMs: 0 };
+    return due
+      .filter((one) => hasPassed(tried(one).fromMs, tried(one).restMs, nowMs))
+      .toSorted((a, b) => tried(a).fromMs - tried(b).fromMs)[0];
   }
 
   /** Logs once, not for each message. */

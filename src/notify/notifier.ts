@@ -1,12 +1,8 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { errorCode } from '../base/error-code.ts';
 import { MirrorError } from '../base/errors.ts';
+import { JsonFile } from '../base/json-file.ts';
 import type { Logger } from '../base/logger.ts';
-import { requireVersion } from '../base/other-schema.ts';
-import { PRIVATE_FILE, makeFolder } from '../base/private-files.ts';
 import type { Report } from '../health/report.ts';
 import { Alerts, incidentsSchema } from './alerts.ts';
 import { Channel, type Transport, isForNews } from './channel.ts';
@@ -57,14 +53,14 @@ export interface ChannelResult {
   readonly message: string;
 }
 
-/** The schema of the state: to be raised with every change of it. */
-const VERSION = 2;
+/** See {@link JsonFile}. */
+const VERSION = 3;
 
-const stateSchema = z.object({
-  version: z.literal(VERSION),
-  /** What each channel keeps, by the setting that it comes from. */
-  channels: z.record(z.string(), z.object({ incidents: incidentsSchema, cursors: cursorsSchema })),
-});
+/** What each channel keeps, by the setting that it comes from. */
+const stateSchema = z.record(
+  z.string(),
+  z.object({ incidents: incidentsSchema, cursors: cursorsSchema }),
+);
 type State = z.infer<typeof stateSchema>;
 
 /**
@@ -74,23 +70,28 @@ type State = z.infer<typeof stateSchema>;
  */
 export class Notifier {
   readonly #options: NotifierOptions;
+  readonly #file: JsonFile<typeof stateSchema> | undefined;
   /** Of a receiver that is not set up any more, nothing is kept. */
-  readonly #state: State = { version: VERSION, channels: {} };
+  readonly #state: State = {};
   readonly #channels: readonly Channel[];
   readonly #heartbeat: Channel<null> | undefined;
+  #saving = Promise.resolve();
   #savedText = '';
+  #isSaved = true;
 
-  /** Reads the record of deliveries. Throws OTHER_SCHEMA where another build wrote it. */
-  constructor(options: NotifierOptions) {
-    this.#options = options;
+  private constructor(
+    options: NotifierOptions,
+    file: JsonFile<typeof stateSchema> | undefined,
+    before: State,
+  ) {
+    [this.#options, this.#file] = [options, file];
     const { heartbeatUrl, statusUrl, newAnswers: count, clock, logger } = options;
     const { fetch = globalThis.fetch } = options;
-    const before = readState(options);
     const how = { clock, logger, save: () => this.#save() };
     this.#channels = transportsOf(options).map((transport) => {
       const { setting } = transport;
-      const kept = before?.channels[setting] ?? { incidents: {}, cursors: {} };
-      this.#state.channels[setting] = kept;
+      const kept = before[setting] ?? { incidents: {}, cursors: {} };
+      this.#state[setting] = kept;
       const feed = isForNews(setting)
         ? new NewAnswers({ count, cursors: kept.cursors, clock, logger })
         : new Alerts({ kept, link: pageLink(statusUrl), clock });
@@ -101,17 +102,31 @@ export class Notifier {
     this.#heartbeat = new Channel(heartbeat, heartbeat, how);
   }
 
+  /** Reads the record of deliveries. Rejects with OTHER_SCHEMA where another build wrote it. */
+  static async open(options: NotifierOptions): Promise<Notifier> {
+    const { stateFile, logger } = options;
+    const file =
+      stateFile === undefined ? undefined : new JsonFile(stateFile, VERSION, stateSchema);
+    const before = await file?.read().catch((error: unknown) => {
+      if (error instanceof MirrorError) throw error;
+      const message = 'The record of notifications cannot be read; a new one is begun.';
+      logger.warn({ err: error, file: stateFile }, message);
+    });
+    return new Notifier(options, file, before ?? {});
+  }
+
   /** Why messages are not delivered, or the heartbeat is not, as sentences; null when they are. */
   get deliveryProblem(): string | null {
     const all = [...this.#channels, this.#heartbeat];
     return all.flatMap((each) => each?.problem ?? []).join(' ') || null;
   }
 
-  /** Compares a report on fresh readings with the deliveries, and sends the news. Returns at once. */
-  look(report: Report): void {
-    for (const channel of this.#channels) channel.look(report);
-    // Where messages do not arrive, people can still notice the silence.
-    if (this.#channels.every(({ problem }) => problem === null)) this.#heartbeat?.look(report);
+  /** Compares a report on fresh readings with the deliveries, and resolves when the news was tried. Never rejects. */
+  async look(report: Report): Promise<void> {
+    // Where a message does not arrive, people can still notice the silence.
+    const isBehind = this.#channels.some((channel) => channel.isBehind);
+    const all = [...this.#channels, isBehind ? undefined : this.#heartbeat];
+    await Promise.all(all.map(async (channel) => channel?.look(report)));
   }
 
   /** Sends a test message through every channel, each once, and reports the outcome. Never rejects. */
@@ -124,34 +139,23 @@ export class Notifier {
     await Promise.all([...this.#channels, this.#heartbeat].map(async (channel) => channel?.stop()));
   }
 
-  /** Tries once to write each change, in one step: a crash leaves the old file or the new one. */
-  #save(): void {
-    const { stateFile: file, logger } = this.#options;
-    const text = JSON.stringify(this.#state);
-    if (file === undefined || text === this.#savedText) return;
-    this.#savedText = text;
-    const draft = `${file}.${process.pid}.tmp`;
-    try {
-      makeFolder(dirname(file));
-      writeFileSync(draft, text, { mode: PRIVATE_FILE });
-      renameSync(draft, file);
-    } catch (error) {
-      logger.warn({ err: error, file }, 'The record of notifications cannot be written.');
-    }
+  /** Writes the record where it has changed, or could not be written before; one write after another. */
+  #save(): Promise<void> {
+    return (this.#saving = this.#saving.then(() => this.#write()));
   }
-}
 
-function readState({ stateFile: file, logger }: NotifierOptions): State | null {
-  if (file === undefined) return null;
-  try {
-    const text = readFileSync(file, 'utf8');
-    requireVersion(text, file, VERSION);
-    return stateSchema.parse(JSON.parse(text));
-  } catch (error) {
-    if (error instanceof MirrorError) throw error;
-    if (errorCode(error) !== 'ENOENT')
-      logger.warn({ file }, 'The record of notifications cannot be read; a new one is begun.');
-    return null;
+  async #write(): Promise<void> {
+    const { stateFile, logger } = this.#options;
+    const text = JSON.stringify(this.#state);
+    if (this.#file === undefined || text === this.#savedText) return;
+    try {
+      await this.#file.write(this.#state);
+      [this.#savedText, this.#isSaved] = [text, true];
+    } catch (error) {
+      const message = 'The record of notifications cannot be written; it is tried again.';
+      logger[this.#isSaved ? 'warn' : 'debug']({ err: error, file: stateFile }, message);
+      this.#isSaved = false;
+    }
   }
 }
 

@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -14,7 +14,7 @@ import { type NotifySettings, Notifier, testChannels } from '../../src/notify/no
 import { startProxy, startTlsOrigin, TEST_AUTHORITY } from '../support/connect-proxy.ts';
 import { freePort } from '../support/servers.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { NOW, failing, form, forms, problem, report } from './reports.ts';
+import { NOW, form, forms, problem, report } from './reports.ts';
 import { SMTP_PASSWORD, type SmtpReceiver, startSmtp } from './smtp-receiver.ts';
 import { startWebhook } from './webhook-receiver.ts';
 
@@ -22,14 +22,11 @@ const MINUTE = 60_000;
 /** On a busy machine. */
 const SOON = { timeout: 30_000 };
 
-/** Stopped except while a channel waits between two attempts, which takes no time. */
+/** Stopped, until the test lets time pass. */
 class Clock extends TestClock {
   offsetMs = 0;
   override now(): number {
     return super.now() + this.offsetMs;
-  }
-  override sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return ms === STOP_MS ? systemClock.sleep(ms, signal) : super.sleep(ms, signal);
   }
 }
 
@@ -43,12 +40,13 @@ async function open(settings: NotifySettings, stateFile?: string, fetch?: typeof
     newAnswers: () => Promise.resolve({ count: 0, newestMs: null }),
     logger: silentLogger,
   };
-  const notifier = new Notifier(options);
+  const notifier = await Notifier.open(options);
   onTestFinished(() => notifier.stop());
   return {
     notifier,
     clock,
-    look: (seen: Partial<Report> = {}): void => notifier.look(report(seen)),
+    /** Resolves when everything that is due was tried. */
+    look: (seen: Partial<Report> = {}): Promise<void> => notifier.look(report(seen)),
     pass: (ms: number): void => void (clock.offsetMs += ms),
   };
 }
@@ -59,8 +57,6 @@ const held = (count = 1): Partial<Report> => ({
 const delivered = (webhook: { bodies: readonly { level: string; code: string }[] }): string[] =>
   webhook.bodies.map(({ level, code }) => `${level} ${code}`);
 const stateFile = (): string => join(mkdtempSync(join(tmpdir(), 'notify-')), 'data/notify.json');
-/** Until everything under way has come to its end: nothing here waits for more than a moment. */
-const settled = (): Promise<void> => new Promise((done) => setTimeout(done, 200));
 
 beforeAll(() => {
   const own = readFileSync(TEST_AUTHORITY, 'utf8');
@@ -84,14 +80,12 @@ describe('a webhook', () => {
       problems: [problem('DELETIONS_HELD', { command: 'forms-mirror sync' })],
     });
     const name = '<!channel> @here [x](https://evil.example) {{DATE(1)}}\n\u202E';
-    look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
+    await look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
     await webhook.came(1);
-    await expect
-      .poll(() => notifier.deliveryProblem, SOON)
-      .toMatch(/answers 302\. Check ALERT_WEBHOOK_URL\.$/);
+    expect(notifier.deliveryProblem).toMatch(/answers 302\. Check ALERT_WEBHOOK_URL\.$/);
     expect(notifier.deliveryProblem).not.toContain('S3CRET');
     pass(10 * MINUTE);
-    look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
+    await look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
     await webhook.came(2);
     expect(webhook.bodies[1]).toEqual({
       text: '🟠 forms-mirror, ‹!channel› @\u200Bhere [x] (https://evil.example) {\u200B{DATE(1)}}  → db: Deletions are held. It happened: DELETIONS_HELD. Look at the form in the dashboard. If they were deleted on purpose, accept them: forms-mirror sync https://mirror.example.com',
@@ -104,7 +98,7 @@ describe('a webhook', () => {
       at: new Date(NOW + 10 * MINUTE).toISOString(),
     });
     expect(login).toBe(`Basic ${Buffer.from('me@x:p:ss').toString('base64')}`);
-    await expect.poll(() => notifier.deliveryProblem, SOON).toBeNull();
+    expect(notifier.deliveryProblem).toBeNull();
   });
 
   it.each([
@@ -124,7 +118,7 @@ describe('a webhook', () => {
       return Promise.resolve(new Response('ok'));
     }) as unknown as typeof globalThis.fetch;
     const { look, notifier } = await open({ alertUrl }, undefined, fetch);
-    look(held());
+    await look(held());
     await notifier.stop();
     expect(posts.map(({ url, body }) => [url, Object.keys(body)])).toEqual([[path, keys]]);
     const texts = JSON.stringify(posts[0]?.body).match(/"type":"\w*Block"/g) ?? [];
@@ -170,20 +164,19 @@ describe('delivery', () => {
     const counts: number[] = [];
     for (const ms of waitsMs) {
       pass(ms);
-      look({ problems: [problem('SETTINGS')], ...held() });
-      for (let turn = 0; turn < 50; turn++) await new Promise((done) => setImmediate(done));
+      await look({ problems: [problem('SETTINGS')], ...held() });
       counts.push(codes.length);
     }
     return { codes, counts, notifier };
   }
 
-  it('is tried again every minute while the receiver is away, one message after another', async () => {
-    const waits = [0, MINUTE / 2, MINUTE / 2, MINUTE / 2, MINUTE / 2];
-    const { codes } = await posts(
-      waits,
+  it('is tried again after ten seconds while the receiver is away, one message after another', async () => {
+    const { codes, counts } = await posts(
+      [0, 5_000, 5_000, 5_000, 5_000],
       (_code, at) => new Response(null, { status: at < 4 ? 503 : 200 }),
     );
     expect(codes).toEqual(['SETTINGS', 'DELETIONS_HELD', 'SETTINGS', 'DELETIONS_HELD', 'SETTINGS']);
+    expect(counts).toEqual([1, 2, 3, 5, 5]);
   });
 
   it('of a message that is refused holds up no other, and is tried again ever more rarely', async () => {
@@ -196,7 +189,7 @@ describe('delivery', () => {
     expect(codes.filter((code) => code !== 'SETTINGS')).toEqual(['DELETIONS_HELD']);
     const tries = counts.flatMap((count, at) => (count > (counts[at - 1] ?? 0) ? [at / 2] : []));
     // In minutes; once the other has arrived, at once.
-    expect(tries).toEqual([0, 0.5, 1.5, 3, 6, 11]);
+    expect(tries).toEqual([0, 0.5, 1, 1.5, 2.5, 4, 7, 12]);
   });
 
   it('of one channel does not wait for another', async () => {
@@ -204,7 +197,7 @@ describe('delivery', () => {
     hanging.answer = () => undefined;
     await using smtp = await startSmtp();
     const { look } = await open({ alertUrl: hanging.url, alertEmail: mail(smtp) });
-    look(held());
+    void look(held());
     await expect.poll(() => smtp.mails.length, SOON).toBe(1);
     expect(hanging.requests).toBe(1);
   });
@@ -213,37 +206,48 @@ describe('delivery', () => {
     await using webhook = await startWebhook();
     const file = stateFile();
     const first = await open({ alertUrl: webhook.url }, file);
-    first.look(held());
-    await webhook.came(1);
+    await first.look(held());
     await first.notifier.stop();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const kept = readFileSync(file, 'utf8');
     const second = await open({ alertUrl: webhook.url }, file);
-    second.look(held());
-    await settled();
+    await second.look(held());
     expect(webhook.requests).toBe(1);
-    second.look({});
+    await second.look({});
     second.pass(MINUTE);
-    second.look({});
-    await webhook.came(2);
+    await second.look({});
     await second.notifier.stop();
     expect(delivered(webhook)).toEqual(['warning DELETIONS_HELD', 'ok DELETIONS_HELD']);
-    writeFileSync(file, kept.replace('"version":2', '"version":0'));
+    writeFileSync(file, kept.replace('"version":3', '"version":0'));
     await expect(open({ alertUrl: webhook.url }, file)).rejects.toThrow('another build');
-    writeFileSync(file, '{"version":2}');
-    (await open({ alertUrl: webhook.url }, file)).look(held());
+    writeFileSync(file, '{"version":3}');
+    await (await open({ alertUrl: webhook.url }, file)).look(held());
     await webhook.came(3);
   });
 
-  it('in progress does not hold up a stop for long', async () => {
+  it('that could not be noted is noted later', async () => {
+    await using webhook = await startWebhook();
+    const file = stateFile();
+    const folder = dirname(file);
+    // In place of the folder.
+    writeFileSync(folder, '');
+    const { look } = await open({ alertUrl: webhook.url }, file);
+    await look(held());
+    rmSync(folder);
+    await look(held());
+    const second = await open({ alertUrl: webhook.url }, file);
+    await second.look(held());
+    expect(webhook.requests).toBe(1);
+  });
+
+  it('in progress holds up a stop only for a moment', async () => {
     await using webhook = await startWebhook();
     webhook.answer = () => undefined;
-    const { look, notifier } = await open({ alertUrl: webhook.url });
-    look(held());
+    const { look, notifier, clock } = await open({ alertUrl: webhook.url });
+    void look(held());
     await webhook.came(1);
-    const begin = Date.now();
     await notifier.stop();
-    expect(Date.now() - begin).toBeLessThan(3_000);
+    expect(clock.sleeps).toEqual([STOP_MS]);
   });
 });
 
@@ -272,13 +276,13 @@ describe('mail', () => {
     const own = problem('DELETIONS_HELD', { command: 'forms-mirror sync --form a' });
     const name = 'Přihláška\r\nBcc: all@example.com';
     const { form: identity } = form(0);
-    look({ forms: [form(0, { problems: [own], form: { ...identity, name } })] });
-    await expect.poll(() => smtp.mails.length, SOON).toBe(1);
+    await look({ forms: [form(0, { problems: [own], form: { ...identity, name } })] });
+    expect(smtp.mails.length).toBe(1);
     for (const ms of [0, MINUTE]) {
       pass(ms);
-      look();
+      await look();
     }
-    await expect.poll(() => smtp.mails.length, SOON).toBe(2);
+    expect(smtp.mails.length).toBe(2);
     const [first, last] = smtp.mails.map(({ heads }) => heads);
     expect(smtp.mails[0]?.to).toEqual(['ops@example.com', 'jo@example.com']);
     expect(first?.get('subject')).toBe(
@@ -349,15 +353,13 @@ forms-mirror, 2026-05-12 09:30:00 UTC`,
       },
     });
     const { look, pass, notifier } = await open({ alertEmail: mail(smtp) });
-    look(held());
-    await expect
-      .poll(() => notifier.deliveryProblem, SOON)
-      .toBe(
-        'Notifications are not delivered by e-mail: 127.0.0.1 refuses every address (550). Check ALERT_EMAIL_TO.',
-      );
+    await look(held());
+    expect(notifier.deliveryProblem).toBe(
+      'Notifications are not delivered by e-mail: 127.0.0.1 refuses every address (550). Check ALERT_EMAIL_TO.',
+    );
     pass(MINUTE);
-    look(held());
-    await expect.poll(() => tries, SOON).toBe(2);
+    await look(held());
+    expect(tries).toBe(2);
   });
 
   it('of which one address is refused reaches the other, once', async () => {
@@ -367,10 +369,9 @@ forms-mirror, 2026-05-12 09:30:00 UTC`,
     });
     const to = ['gone@example.com', 'ops@example.com'];
     const { look, notifier } = await open({ alertEmail: mail(smtp, {}, to) });
-    look(held());
-    await expect.poll(() => notifier.deliveryProblem, SOON).toContain('refuses 1 of 2 addresses');
-    look(held());
-    await settled();
+    await look(held());
+    expect(notifier.deliveryProblem).toContain('refuses 1 of 2 addresses');
+    await look(held());
     expect(smtp.mails.map((each) => each.to)).toEqual([['ops@example.com']]);
   });
 });
@@ -400,27 +401,28 @@ describe('the heartbeat', () => {
       [0, 'working'],
     ] as const) {
       pass(ms);
-      look({ state });
-      await settled();
+      await look({ state });
     }
     expect(calls).toEqual(['GET /hooks/T0P-S3CRET', 'GET /hooks/T0P-S3CRET']);
     expect(notifier.deliveryProblem).toBeNull();
   });
 
-  it('stops while messages are not delivered: people can still notice the silence', async () => {
+  it('stops while a message is not delivered, and only so long', async () => {
     const { url, calls } = await startMonitor();
     await using webhook = await startWebhook();
     webhook.answer = (_request, response) => response.writeHead(410).end();
     const { look, pass, notifier } = await open({ heartbeatUrl: url, alertUrl: webhook.url });
-    look(failing('FORMS_UNAUTHORIZED'));
-    pass(MINUTE);
-    look(failing('FORMS_UNAUTHORIZED'));
-    await expect.poll(() => notifier.deliveryProblem, SOON).toContain('answers 410');
-    const before = calls.length;
-    pass(2 * MINUTE);
-    look();
-    await settled();
-    expect(calls).toHaveLength(before);
+    await look(held());
+    expect(notifier.deliveryProblem).toContain('answers 410');
+    pass(2 * HEARTBEAT_MS);
+    await look(held());
+    // The one that began with the message.
+    expect(calls).toHaveLength(1);
+    // What the message was about is over: nobody waits for it, while the receiver is still away.
+    await look();
+    pass(HEARTBEAT_MS);
+    await look();
+    expect(calls).toHaveLength(2);
   });
 
   it.each([
@@ -431,12 +433,12 @@ describe('the heartbeat', () => {
     const { url, answer } = await startMonitor();
     answer(status, body);
     const { look, pass, notifier } = await open({ heartbeatUrl: url });
-    look();
-    await expect.poll(() => notifier.deliveryProblem, SOON).toContain(why);
+    await look();
+    expect(notifier.deliveryProblem).toContain(why);
     expect(notifier.deliveryProblem).not.toContain('S3CRET');
     answer(200, 'OK');
     pass(HEARTBEAT_MS);
-    look();
-    await expect.poll(() => notifier.deliveryProblem, SOON).toBeNull();
+    await look();
+    expect(notifier.deliveryProblem).toBeNull();
   });
 });

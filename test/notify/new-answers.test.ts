@@ -12,11 +12,6 @@ import type { PostedMessage } from './webhook-receiver.ts';
 
 const SHEET = 'https://docs.google.com/spreadsheets/d/x#gid=1';
 
-/** Nothing here waits for anything real. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 50; turn++) await new Promise((done) => setImmediate(done));
-}
-
 /** A mirror of one form in a sheet, and a team that hears of new answers. */
 async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'notify.json')) {
   const posts: PostedMessage[] = [];
@@ -30,7 +25,7 @@ async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'no
   const clock = new TestClock();
   clock.now = () => NOW + atS * 1_000;
   const start = () =>
-    new Notifier({
+    Notifier.open({
       newUrl: 'https://hooks.example.com/new',
       fetch: fetch as unknown as typeof globalThis.fetch,
       stateFile,
@@ -48,7 +43,7 @@ async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'no
     /** From now on the responses to posts are lost, or are not. */
     loseResponses: (now: boolean): void => void (isLost = now),
     rows,
-    notifier: start(),
+    notifier: await start(),
     get counted() {
       return counted;
     },
@@ -62,12 +57,11 @@ async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'no
       const lastRun = { ...form(0).lastRun!, endedAt: time(runAtS) };
       const claim = { ...NO_CLAIM, submissionsAsOf: time(runAtS) };
       const shown = form(0, { url: SHEET, rows: rows.length, lastRun, claim, ...changes });
-      mirror.notifier.look(report({ forms: [shown] }));
-      await settled();
+      await mirror.notifier.look(report({ forms: [shown] }));
     },
     async restart(): Promise<void> {
       await mirror.notifier.stop();
-      mirror.notifier = start();
+      mirror.notifier = await start();
     },
     get texts() {
       return posts.map(({ text }) => text);
@@ -185,7 +179,7 @@ describe('new answers', () => {
     const asked: string[] = [];
     await using smtp = await startSmtp();
     const server = { host: '127.0.0.1', port: smtp.port, secure: false, login: undefined };
-    const notifier = new Notifier({
+    const notifier = await Notifier.open({
       newEmail: { server: { ...server, isTrusted: true }, from: 'm@example.com', to: ['a@b.cz'] },
       clock: new TestClock(NOW),
       logger: silentLogger,
@@ -196,12 +190,10 @@ describe('new answers', () => {
     });
     const targets = [target({ name: 'sheet' }), target({ name: 'db' })];
     const two = [form(0), form(0, { target: 'sheet' }), form(1)];
-    const look = (changes = {}): void => notifier.look(report({ targets, forms: two, ...changes }));
-    look({ targets: [target({ name: 'sheet', readAt: null }), target()] });
-    await settled();
+    const look = (changes = {}) => notifier.look(report({ targets, forms: two, ...changes }));
+    await look({ targets: [target({ name: 'sheet', readAt: null }), target()] });
     expect(asked).toEqual(['db']);
-    look();
-    await settled();
+    await look();
     expect(asked).toEqual(['db', 'sheet']);
     await notifier.stop();
   });
