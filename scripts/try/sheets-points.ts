@@ -1,4 +1,8 @@
-import { createMetadata, deleteMetadata } from '../../src/targets/google-sheets/api/metadata.ts';
+import {
+  createMetadata,
+  deleteMetadata,
+  requireMetadata,
+} from '../../src/targets/google-sheets/api/metadata.ts';
 import { type Point, Refuted, see } from './points.ts';
 import {
   cell,
@@ -108,6 +112,25 @@ function metadataPoints(tab: TriedTab): Point[] {
           'It fails, and the rest of the batch is written.',
         );
         await api.update([deleteMetadata(taken)], []);
+        return undefined;
+      },
+    },
+    {
+      says: 'A mark that is deleted where it was read, and made again with its ID, makes the whole batch fail once its column has moved.',
+      async look() {
+        const at = await placeOf(tab, column);
+        const mark = { id: column, key: KEY, value: 'name', place: { sheetId, column: at } };
+        await api.update([...requireMetadata(mark), cell(tab, 32, 0, 'before')], []);
+        see((await placeOf(tab, column)) === at, 'The mark has another place afterwards.');
+        await api.update([inserted(sheetId, 'COLUMNS', 0)], []);
+        const failure = await refusalOf(
+          api.update([cell(tab, 32, 1, 'written'), ...requireMetadata(mark)], []),
+        );
+        see(failure?.fault === 'taken', `It does not fail as taken: ${failure?.message ?? ''}`);
+        see(
+          same(await cells(tab, 32, 1, 1), ['before']),
+          'It fails, and the rest of the batch is written.',
+        );
         return undefined;
       },
     },

@@ -56,7 +56,9 @@ describe('try:sheets', () => {
       values: (filters, dimension) => api.values(filters, dimension),
       update: (requests, ranges) =>
         api.update(
-          requests.filter(({ createDeveloperMetadata }) => {
+          requests.filter(({ createDeveloperMetadata, deleteDeveloperMetadata }) => {
+            const lookup = deleteDeveloperMetadata?.dataFilter?.developerMetadataLookup;
+            seen.delete(lookup?.metadataId ?? 0);
             const id = createDeveloperMetadata?.developerMetadata?.metadataId ?? undefined;
             if (id === undefined) return true;
             const isNew = !seen.has(id);

@@ -4,7 +4,7 @@ import type { Document } from './document.ts';
 import type { Edit } from './edit.ts';
 import {
   checkMetadataRoom,
-  lookupId,
+  lookUp,
   metadataResource,
   placeOf,
   type Metadata,
@@ -72,8 +72,7 @@ export function deleteMetadata(
   const lookup = request.dataFilter?.developerMetadataLookup;
   if (!lookup) throw invalid('A data filter must be specified.');
   const visible = visibleMetadata(edit.document, edit.caller.project);
-  const wanted = lookupId(lookup);
-  const hits = new Set(visible.filter(({ id }) => id === wanted));
+  const hits = new Set(lookUp(visible, lookup));
   edit.document.metadata = edit.document.metadata.filter((metadata) => !hits.has(metadata));
   const deletedDeveloperMetadata = [...hits].map(metadataResource);
   return { deleteDeveloperMetadata: hits.size === 0 ? {} : { deletedDeveloperMetadata } };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, invalid } from './api-error.ts';
 import type { Remap } from './remap.ts';
@@ -92,15 +93,28 @@ export function remapMetadata(
   });
 }
 
-/** The ID in a developerMetadataLookup. Throws 501 for a lookup by anything else. */
-export function lookupId({
-  metadataId,
-  ...rest
-}: sheets_v4.Schema$DeveloperMetadataLookup): number {
-  if (typeof metadataId === 'number' && Object.keys(rest).length === 0) return metadataId;
-  throw new ApiError(
-    'UNIMPLEMENTED',
-    'The Google Sheets emulator looks developer metadata up by its ID only.',
+/**
+ * The metadata that a developerMetadataLookup selects: by its ID, and where they are given, by its value and exact location. Throws
+ * 501 for a lookup by anything else.
+ */
+export function lookUp(
+  list: readonly Metadata[],
+  lookup: sheets_v4.Schema$DeveloperMetadataLookup,
+): Metadata[] {
+  const { metadataId, metadataValue, metadataLocation, locationMatchingStrategy, ...rest } = lookup;
+  const isExact = locationMatchingStrategy === 'EXACT_LOCATION';
+  const isKnown = Object.keys(rest).length === 0 && isExact === (metadataLocation !== undefined);
+  if (typeof metadataId !== 'number' || !isKnown)
+    throw new ApiError(
+      'UNIMPLEMENTED',
+      'The Google Sheets emulator looks developer metadata up by its ID, value, and exact location only.',
+    );
+  const place = isExact ? placeOf(metadataLocation) : undefined;
+  return list.filter(
+    (each) =>
+      each.id === metadataId &&
+      (metadataValue === undefined || (each.value ?? '') === metadataValue) &&
+      (place === undefined || isDeepStrictEqual(each.place, place)),
   );
 }
 

@@ -2,7 +2,7 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid } from './api-error.ts';
 import { visibleMetadata } from './batch-metadata.ts';
 import { boundsOf, type Document } from './document.ts';
-import { lookupId, type Metadata } from './metadata.ts';
+import { lookUp, type Metadata } from './metadata.ts';
 import type { Area, Sheet } from './sheet.ts';
 import { readableArea } from './values-read.ts';
 
@@ -37,10 +37,10 @@ export function regionsOf(
   );
   if (given.length !== 1) throw invalid('A DataFilter must specify exactly one filter.');
   if (developerMetadataLookup) {
-    const wanted = lookupId(developerMetadataLookup);
-    return visibleMetadata(document, project)
-      .filter(({ id }) => id === wanted)
-      .flatMap((metadata) => regionOf(document, metadata) ?? []);
+    const visible = visibleMetadata(document, project);
+    return lookUp(visible, developerMetadataLookup).flatMap(
+      (metadata) => regionOf(document, metadata) ?? [],
+    );
   }
   const { sheet, bounds } = gridRange
     ? { sheet: document.grid(gridRange.sheetId), bounds: boundsOf(gridRange) }

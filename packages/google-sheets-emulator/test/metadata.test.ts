@@ -91,6 +91,39 @@ describe('developer metadata', () => {
     expect(await refused).toMatchObject({ code: 501 });
   });
 
+  it('deleted where it was read and made again with its ID fails the whole batch once it has moved or changed', async () => {
+    await bench.batch(...places);
+    const required = (id: number, metadataValue: string, location: Metadata['location']) => {
+      const lookup = {
+        metadataId: id,
+        metadataValue,
+        ...(location !== undefined && { metadataLocation: location }),
+        locationMatchingStrategy: 'EXACT_LOCATION',
+      };
+      return [
+        { deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: lookup } } },
+        create({ metadataId: id, metadataKey: 'c', metadataValue, ...(location && { location }) }),
+        { appendDimension: { sheetId: 0, dimension: 'ROWS', length: 1 } },
+      ];
+    };
+    await bench.batch(...required(3, 'x', column(1)), ...required(1, 'x', { spreadsheet: true }));
+    expect(bench.emulator.inspect.tabs(bench.id)[0]?.rows).toBe(12);
+    const taken = /requests\[1\]\.createDeveloperMetadata: .* already exists/;
+    bench.emulator.people.at(bench.id, 0).insertColumns(1);
+    const before = bench.emulator.inspect.metadata(bench.id);
+    for (const batch of [
+      required(3, 'x', column(1)),
+      required(3, 'other', column(2)),
+      required(1, 'other', { spreadsheet: true }),
+    ])
+      expect(await refusal(bench.batch(...batch))).toMatchObject({
+        code: 400,
+        message: expect.stringMatching(taken),
+      });
+    expect(bench.emulator.inspect.metadata(bench.id)).toEqual(before);
+    expect(bench.emulator.inspect.tabs(bench.id)[0]?.rows).toBe(12);
+  });
+
   it('has room for 30,000 characters on the spreadsheet and on each tab with its columns', async () => {
     const fill = (length: number, location: sheets_v4.Schema$DeveloperMetadataLocation) =>
       bench.batch(create({ metadataKey: 'k', metadataValue: 'v'.repeat(length - 1), location }));

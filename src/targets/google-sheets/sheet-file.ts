@@ -6,7 +6,6 @@ import type { ReadValue } from './api/cell-value.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
 import type { SheetsApi } from './api/sheets-api.ts';
 import { SheetsError, type SheetsFault } from './api/sheets-error.ts';
-import { COMMIT_LOG_FRESH_MS, type CommitLog, headOf, nextCommit } from './commit-log.ts';
 import type { Table } from './rows.ts';
 import type { Unverified } from './sweep.ts';
 import {
@@ -19,7 +18,14 @@ import {
   type StateTab,
   textIn,
 } from './state-tab.ts';
-import { type FormTab, readStructure, type Structure, type TabRole } from './structure.ts';
+import {
+  type FormTab,
+  readStructure,
+  requireColumns,
+  requireRevision,
+  type Structure,
+  type TabRole,
+} from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -101,13 +107,15 @@ export interface Writer {
 const MOST_TRIES = 6;
 /** So old may be what a reader gets. Google allows 60 readings a minute. */
 export const READ_MS = 5_000;
+/** So old may be what a write to the hidden tab is planned over. */
+const HIDDEN_MS = 120_000;
 const RETRIED = new Set<SheetsFault>(['taken', 'moved', 'refused', 'unclear', 'protected']);
 const STATE_COLUMNS = 40;
 const STATE_ROWS = 200;
 
 /**
- * One spreadsheet, as one process works on it. Its writes come one after the other. Each is one atomic batch, named by a number
- * that no other write can have, so that of two processes that build on the same state only one gets through (L13).
+ * One spreadsheet, as one process works on it. Its writes come one after the other. Each is one atomic batch that requires the
+ * revision which was read and makes the next one, so that of two processes that build on the same state only one gets through (L13).
  */
 export class SheetFile {
   readonly api: SheetsApi;
@@ -131,8 +139,7 @@ export class SheetFile {
     const before = this.#view;
     const isSame =
       before !== null &&
-      headOf(before.structure.log) === headOf(structure.log) &&
-      nonceOf(before.structure.log) === nonceOf(structure.log) &&
+      before.structure.revision === structure.revision &&
       before.structure.stateTab?.sheetId === structure.stateTab?.sheetId;
     let stateTab = isSame ? before.stateTab : EMPTY_STATE_TAB;
     if (!isSame && structure.stateTab !== null)
@@ -203,35 +210,43 @@ export class SheetFile {
     isHidden: boolean,
   ): Promise<Written<T>> {
     for (let tries = 1; ; tries++) {
-      const view = await this.view(isHidden && tries === 1 ? COMMIT_LOG_FRESH_MS : -1);
+      const view = await this.view(isHidden && tries === 1 ? HIDDEN_MS : -1);
       requireOwn(writer, view.stateTab);
       const { batch, result } = await plan(view);
       if (batch === null) return { result, isAstray: false };
       const { requests, stateTab, place } = this.#withState(view, batch);
-      const nonce = Math.floor(this.#random() * 2 ** 40).toString(36);
-      const next = nextCommit(view.structure.log, { nonce, atMs: this.clock.now() });
       const { aim } = batch;
+      const tab = writer === null ? undefined : view.structure.forms.get(writer.formId);
+      const revision = Math.floor(this.#random() * 2 ** 40).toString(36);
+      const required = [
+        ...requireRevision(view.structure, revision),
+        ...(tab === undefined || batch.requests.length === 0
+          ? []
+          : requireColumns(tab, this.newId())),
+      ];
+      const text = writer === null ? null : textIn(stateTab, documentKey(writer.formId));
       let isAstray = false;
       try {
-        const answer = await this.api.update([...next.requests, ...requests], rangesOf(aim));
+        const answer = await this.api.update([...required, ...requests], rangesOf(aim));
         isAstray = aim !== null && !isRight(aim, answer.updatedSpreadsheet);
+        this.#view = { structure: { ...view.structure, revision, stateTab: place }, stateTab };
+        this.#viewedAtMs = requests.some(isStructural) ? -Infinity : this.clock.now();
       } catch (error) {
         if (!(error instanceof SheetsError)) throw error;
         // People may have protected something since it was read: once is enough to see it.
         if (tries >= (error.fault === 'protected' ? 2 : MOST_TRIES)) throw error;
         if (!RETRIED.has(error.fault)) throw error;
-        const { structure } = await this.refresh();
-        const isDone = structure.log.entries.some((entry) => entry.nonce === nonce);
-        if (!isDone) continue;
+        // After a timeout or a 503 it may have been applied, and another write may have followed.
+        const now = await this.refresh();
+        const isStored =
+          writer !== null &&
+          text !== writer.text &&
+          text === textIn(now.stateTab, documentKey(writer.formId));
+        if (now.structure.revision !== revision && !isStored) continue;
         // It went to an unknown place.
         isAstray = aim !== null;
       }
-      if (writer !== null) writer.text = textIn(stateTab, documentKey(writer.formId));
-      this.#view = {
-        structure: { ...view.structure, log: next.log, stateTab: place },
-        stateTab,
-      };
-      this.#viewedAtMs = requests.some(isStructural) ? -Infinity : this.clock.now();
+      if (writer !== null) writer.text = text;
       return { result, isAstray };
     }
   }
@@ -324,8 +339,6 @@ const isStructural = (request: Request): boolean =>
   request.addSheet !== undefined ||
   request.insertDimension?.range?.dimension === 'COLUMNS' ||
   request.createDeveloperMetadata !== undefined;
-
-const nonceOf = (log: CommitLog): string => log.entries.at(-1)?.nonce ?? '';
 
 /** Characters of a tab's title; Google takes 100. */
 const MAX_TITLE = 80;

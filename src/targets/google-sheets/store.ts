@@ -19,7 +19,6 @@ import { RequestQuota, SheetsApi } from './api/sheets-api.ts';
 import { SHEETS_SCOPE } from './api/sheets-error.ts';
 import { checkSheet } from './check.ts';
 import { planHeader } from './columns.ts';
-import { headOf } from './commit-log.ts';
 import { findForm, type FoundForm, SheetForm, type SheetFormParts } from './form.ts';
 import { type DescribeForm, showMirror } from './mirror-tab.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
@@ -91,7 +90,7 @@ class SheetStore implements Store {
   #counted: {
     readonly atMs: number;
     /** After which write. */
-    readonly head: number;
+    readonly revision: string | null;
     readonly rows: ReadonlyMap<string, ReadonlyMap<string, KnownRow>>;
   } | null = null;
   readonly #name: string;
@@ -117,11 +116,11 @@ class SheetStore implements Store {
       const tabs = before.structure.forms;
       const tables = await this.#file.tables([...tabs.values()], OWN_COLUMNS);
       const view = await this.#file.refresh();
-      const head = headOf(view.structure.log);
+      const revision = view.structure.revision;
       // A write in between is in the states, and perhaps not in the rows.
-      if (tries < MOST_READINGS && headOf(before.structure.log) !== head) continue;
+      if (tries < MOST_READINGS && before.structure.revision !== revision) continue;
       const rows = new Map<string, ReadonlyMap<string, KnownRow>>();
-      this.#counted = { atMs: this.#file.clock.now(), head, rows };
+      this.#counted = { atMs: this.#file.clock.now(), revision, rows };
       return documentsIn(view.stateTab).map((document): StoredForm => {
         const { state, fields } = document;
         const at = tabs.get(state.formId);
@@ -211,7 +210,7 @@ class SheetStore implements Store {
     const counted = this.#counted;
     const isRecent = counted !== null && this.#file.clock.now() - counted.atMs < READ_MS;
     const { structure } = await this.#file.view(Infinity);
-    if (isRecent && counted.head === headOf(structure.log))
+    if (isRecent && counted.revision === structure.revision)
       return counted.rows.get(formId) ?? new Map();
     const table = await this.#tableOf(view, document, OWN_COLUMNS);
     return findForm(view, document, table).rows;

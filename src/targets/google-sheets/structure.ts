@@ -1,6 +1,12 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { type ColumnKey, markedAs, METADATA_KEYS, metadataEntries } from './api/metadata.ts';
-import { type CommitLog, readCommitLog } from './commit-log.ts';
+import {
+  type ColumnKey,
+  createMetadata,
+  markedAs,
+  METADATA_KEYS,
+  metadataEntries,
+  requireMetadata,
+} from './api/metadata.ts';
 import { type Obstacle, readObstacles } from './obstacles.ts';
 
 /** Where a tab is, and how large. */
@@ -17,6 +23,8 @@ export interface FormTab extends Grid {
   readonly columns: ReadonlyMap<ColumnKey, number>;
   /** The IDs of that metadata. */
   readonly marks: ReadonlyMap<ColumnKey, number>;
+  /** The mark of the column right of ours, and where it is; null before the first write by place. */
+  readonly end: { readonly id: number; readonly column: number } | null;
   /** Protected ranges that this account may not edit, and merged cells. */
   readonly obstacles: readonly Obstacle[];
   /** Rows of the tables, filters and alternating colors that people laid over it. Open ends reach to infinity. */
@@ -36,7 +44,8 @@ export interface Structure {
   readonly timeZone: string;
   /** Cells of all tabs, empty ones included. */
   readonly cells: number;
-  readonly log: CommitLog;
+  /** The name of our last write; null before the first. */
+  readonly revision: string | null;
   readonly titles: readonly string[];
   readonly forms: ReadonlyMap<string, FormTab>;
   /** The hidden tab that holds states and entries; null before the first write. */
@@ -55,7 +64,6 @@ export function readStructure(
 ): Structure {
   const forms = new Map<string, FormTab>();
   const own = new Map<string, OwnTab>();
-  const ids: number[] = [];
   let cells = 0;
   for (const sheet of sheets) {
     const { sheetId = 0, title, gridProperties } = sheet.properties ?? {};
@@ -66,7 +74,6 @@ export function readStructure(
     };
     cells += grid.rowCount * grid.columnCount;
     const marks = metadataEntries(sheet.developerMetadata);
-    ids.push(...marks.map(({ id }) => id));
     const obstacles = readObstacles(sheet);
     const role = markedAs(marks, METADATA_KEYS.role, spreadsheetId, grid.sheetId);
     if (role !== null)
@@ -77,11 +84,9 @@ export function readStructure(
       });
     const formId = markedAs(marks, METADATA_KEYS.form, spreadsheetId, grid.sheetId);
     if (formId === null) continue;
-    const columns = columnsOf(sheet);
-    ids.push(...columns.marks.values());
     forms.set(formId, {
       ...grid,
-      ...columns,
+      ...columnsOf(sheet),
       title: title ?? '',
       obstacles,
       laid: [
@@ -99,7 +104,9 @@ export function readStructure(
     title: properties?.title ?? '',
     timeZone: properties?.timeZone ?? 'Etc/GMT',
     cells,
-    log: readCommitLog(metadataEntries(developerMetadata), ids),
+    revision:
+      metadataEntries(developerMetadata).find(({ key }) => key === METADATA_KEYS.revision)?.value ??
+      null,
     titles: sheets.map((sheet) => sheet.properties?.title ?? ''),
     forms,
     stateTab: own.get('state' satisfies TabRole) ?? null,
@@ -109,15 +116,57 @@ export function readStructure(
 }
 
 /** Columns by their contents; of two with one mark the left one counts. */
-function columnsOf({ data }: sheets_v4.Schema$Sheet): Pick<FormTab, 'columns' | 'marks'> {
+function columnsOf({ data }: sheets_v4.Schema$Sheet): Pick<FormTab, 'columns' | 'marks' | 'end'> {
   const columns = new Map<ColumnKey, number>();
   const marks = new Map<ColumnKey, number>();
+  let end: FormTab['end'] = null;
   for (const { startColumn, columnMetadata } of data ?? [])
     for (const [offset, { developerMetadata }] of (columnMetadata ?? []).entries())
       for (const { id, key, value } of metadataEntries(developerMetadata)) {
+        if (key === METADATA_KEYS.end) end = { id, column: (startColumn ?? 0) + offset };
         if (key !== METADATA_KEYS.column || columns.has(value as ColumnKey)) continue;
         columns.set(value as ColumnKey, (startColumn ?? 0) + offset);
         marks.set(value as ColumnKey, id);
       }
-  return { columns, marks };
+  return { columns, marks, end };
+}
+
+type Request = sheets_v4.Schema$Request;
+
+/**
+ * The ID of the revision, the same in every spreadsheet: of two processes that write first, only one gets through. Google draws its
+ * own IDs at random from all positive 32-bit numbers.
+ */
+const REVISION_ID = 1_100_000_000;
+
+/** Requires that nobody of us has written since the spreadsheet was read. `name`: of this write. */
+export function requireRevision({ revision }: Structure, name: string): Request[] {
+  const mark = {
+    id: REVISION_ID,
+    key: METADATA_KEYS.revision,
+    place: { spreadsheet: true },
+  } as const;
+  if (revision !== null) return requireMetadata({ ...mark, value: revision }, { value: name });
+  return [createMetadata(mark.place, mark.key, name, mark.id)];
+}
+
+/**
+ * Requires that people have neither moved nor deleted one of our columns since they were read. A deleted column is noticed by
+ * those on its right, which move; the mark behind ours is there for the last one. `newId`: for that mark.
+ */
+export function requireColumns(
+  { sheetId, columns, marks, end, columnCount }: FormTab,
+  newId: number,
+): Request[] {
+  const required = [...columns].flatMap(([value, column]) => {
+    const place = { sheetId, column };
+    return requireMetadata({ id: marks.get(value) ?? 0, key: METADATA_KEYS.column, value, place });
+  });
+  const place = { sheetId, column: Math.max(-1, ...columns.values()) + 1 };
+  // Without a column there, a deleted one makes the grid too small for the last requirement.
+  if (place.column >= columnCount) return required;
+  const mark = { key: METADATA_KEYS.end, value: 'end' };
+  if (end === null) return [...required, createMetadata(place, mark.key, mark.value, newId)];
+  const there = { sheetId, column: end.column };
+  return [...required, ...requireMetadata({ ...mark, id: end.id, place: there }, { place })];
 }

@@ -13,8 +13,10 @@ export const METADATA_KEYS = {
   column: 'fm.col',
   /** On a tab of our own: its role. */
   role: 'fm.role',
-  /** On the spreadsheet: one write of ours. */
-  commit: 'fm.commit',
+  /** On the column right of all of ours. It keeps its place as long as none of ours is deleted. */
+  end: 'fm.end',
+  /** On the spreadsheet: the name of our last write. */
+  revision: 'fm.revision',
 } as const;
 
 /** The content of one of our columns: a part of the submission, or a field. */
@@ -78,6 +80,36 @@ function locationOf(place: MetadataPlace): sheets_v4.Schema$DeveloperMetadataLoc
   const [startIndex, endIndex] = [place.column, place.column + 1];
   return { dimensionRange: { sheetId, dimension: 'COLUMNS', startIndex, endIndex } };
 }
+
+/** A piece of metadata with what it is attached to. */
+export interface PlacedMetadata extends MetadataEntry {
+  readonly place: MetadataPlace;
+}
+
+/**
+ * Requests that let a batch through only while a piece of metadata is as it was read, because Sheets has no conditional writes: it
+ * is deleted at the place and with the value that were read, and made again with its ID. If it is elsewhere or says something else by
+ * now, nothing is deleted, so that Google refuses the ID, which exists, and the whole batch with it. However late the batch arrives.
+ * `then`: what changes about it.
+ */
+export const requireMetadata = (
+  { id, key, value, place }: PlacedMetadata,
+  then: Partial<Pick<PlacedMetadata, 'place' | 'value'>> = {},
+): sheets_v4.Schema$Request[] => [
+  {
+    deleteDeveloperMetadata: {
+      dataFilter: {
+        developerMetadataLookup: {
+          metadataId: id,
+          metadataValue: value,
+          metadataLocation: locationOf(place),
+          locationMatchingStrategy: 'EXACT_LOCATION',
+        },
+      },
+    },
+  },
+  createMetadata(then.place ?? place, key, then.value ?? value, id),
+];
 
 /** A request that removes a piece of metadata. */
 export const deleteMetadata = (id: number): sheets_v4.Schema$Request => ({

@@ -17,7 +17,7 @@ const RETRY: RetryPolicy = {
   maxServerDelayMs: 120_000,
 };
 
-/** Google gives up on a request after 180 s. A write that we gave up on may still be applied; the commit log shows it. */
+/** Google gives up on a request after 180 s. A write that we gave up on may still be applied; the revision shows it. */
 const READ_TIMEOUT_MS = 90_000;
 const WRITE_TIMEOUT_MS = 120_000;
 

@@ -18,7 +18,7 @@ const API = { product: 'Google Sheets', host: 'sheets.googleapis.com', scope: SH
 
 /**
  * What a failed call means for what to do next. `throttled` and `unreachable`: nothing happened, try again. `unclear`: a
- * write may or may not have been applied. `taken`: the number of this write is taken, see the commit log. `moved`: the
+ * write may or may not have been applied. `taken`: a requirement of this write is not met. `moved`: the
  * sheet has changed since it was read (a tab renamed, rows gone): read again. `refused`: a request of a write is not possible, for a
  * reason that is not known here; it may be the same: read again, once. `protected`: it touched a cell that the account may
  * not edit. `final`: trying again does not help.

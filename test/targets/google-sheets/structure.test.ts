@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Person } from '../../../packages/google-sheets-emulator/test/support/people.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { SheetsApi } from '../../../src/targets/google-sheets/api/sheets-api.ts';
+import {
+  type FormTab,
+  readStructure,
+  requireColumns,
+  requireRevision,
+  type Structure,
+} from '../../../src/targets/google-sheets/structure.ts';
+import { EMULATOR_EMAIL, openAccount } from '../../../src/targets/google/credentials.ts';
+import { AT, ID, OWN, type SheetPlace, sheetPlace } from '../../core/sheet-fixtures.ts';
+import { row } from '../../core/store-fixtures.ts';
+
+let place: SheetPlace;
+let api: SheetsApi;
+beforeEach(async () => {
+  place = await sheetPlace();
+  const rootUrl = place.emulator.url;
+  const account = await openAccount({ emulatorUrl: rootUrl }, EMULATOR_EMAIL);
+  const { spreadsheetId } = place;
+  api = new SheetsApi({ spreadsheetId, account, clock: systemClock, quota: undefined, rootUrl });
+  const rows = ['s0', 's1', 's2'].map((id) => row(id, { f_name: id, f_age: 20 }));
+  await place.write((form) => form.commit({ rows }));
+});
+afterEach(() => place[Symbol.asyncDispose]());
+
+const read = async (): Promise<Structure> =>
+  readStructure(place.spreadsheetId, await api.structure());
+const tabIn = ({ forms }: Structure): FormTab => [...forms.values()][0] as FormTab;
+
+describe('a write that requires the columns as they were read', () => {
+  /** Whether a write gets through that was planned before people do something. */
+  const getsThrough = async (act: (person: Person) => void): Promise<boolean> => {
+    const tab = tabIn(await read());
+    act(place.person());
+    const before = place.grid();
+    const { sheetId } = tab;
+    const written = api.update(
+      [...requireColumns(tab, 7), { appendDimension: { sheetId, dimension: 'ROWS', length: 1 } }],
+      [],
+    );
+    const isDone = await written.then(
+      () => true,
+      (error: unknown) => {
+        expect(error).toMatchObject({ fault: expect.stringMatching(/taken|moved/) });
+        return false;
+      },
+    );
+    expect(place.grid()).toEqual(before);
+    return isDone;
+  };
+
+  it.each<[string, (person: Person) => void]>([
+    ['move one', (person) => person.moveColumns(AT, 1, 3)],
+    ['move one of theirs between ours', (person) => person.moveColumns(OWN, 1, 2)],
+    ['insert one', (person) => person.insertColumns(ID)],
+    ['delete the first of ours', (person) => person.deleteColumns(AT)],
+    ['delete the last of ours', (person) => person.deleteColumns(ID)],
+    [
+      'delete all that are behind the last of ours, and it',
+      (person) => person.deleteColumns(ID, 5),
+    ],
+  ])('is refused where people %s', async (_, act) => {
+    // The mark of the column behind ours comes with the first write by place.
+    await place.write((form) => form.commit({ rows: [row('s3', { f_name: 'new' })] }));
+    expect(await getsThrough(act)).toBe(false);
+  });
+
+  it.each<[string, (person: Person) => void]>([
+    ['sort', (person) => person.sortSheet(AT, 'DESCENDING')],
+    ['insert columns right of all', (person) => person.insertColumns(OWN + 1)],
+    [
+      'rename the tab, and write a note',
+      (person) => {
+        person.renameTab('Other');
+        person.note(1, 1, 'a note');
+      },
+    ],
+  ])('gets through where people %s', async (_, act) => {
+    await place.write((form) => form.commit({ rows: [row('s3', { f_name: 'new' })] }));
+    expect(await getsThrough(act)).toBe(true);
+  });
+});
+
+it('L13: a write that requires an earlier revision is refused, however late it comes', async () => {
+  const before = await read();
+  const write = (structure: Structure, name: string) =>
+    api.update(requireRevision(structure, name), []);
+  await write(before, 'a');
+  await write(await read(), 'b');
+  await write(await read(), 'c');
+  await expect(write(before, 'late')).rejects.toMatchObject({ fault: 'taken' });
+  expect((await read()).revision).toBe('c');
+});
