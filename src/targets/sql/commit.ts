@@ -5,6 +5,7 @@ import type { SelectedField, Row } from '../../mirror/types.ts';
 import {
   type Batch,
   type ByStatus,
+  change,
   type Dialect,
   inSavepoint,
   insert,
@@ -152,7 +153,8 @@ export class Commit {
     for (const { id, status, createdAt } of seen) {
       const digest = forgotten.get(id);
       if (digest === undefined) continue;
-      await this.#tx.run(
+      await change(
+        this.#tx,
         `UPDATE _mirror_entries SET status = $1, created_at = $2, last_seen_at = $3 WHERE form_id = $4 AND kind = 'forgotten' AND id = $5`,
         [status, this.#from.dialect.timeParam(createdAt), at, formId, digest],
       );

@@ -25,6 +25,8 @@ export interface Driver {
   /** Until a connection knows better. */
   readonly dialect: Dialect;
   connect(): Promise<Connection>;
+  /** Its connections have {@link Session.pages}. */
+  readonly keepsResults?: boolean;
   /** The place for tables (the file, the schema), where the mirror can make it. */
   readonly place?: {
     isThere(session: Session): Promise<boolean>;
@@ -87,6 +89,22 @@ export class Database implements Session, AsyncDisposable {
     return this.#inTurn((connection) => connection.run(sql, params));
   }
 
+  get pages(): Session['pages'] {
+    return this.#driver.keepsResults === true
+      ? (sql, params, size) => this.#pages(sql, params, size)
+      : undefined;
+  }
+
+  async *#pages(sql: string, params: readonly Param[], size: number): AsyncGenerator<SqlRow[]> {
+    const connection = await this.#inTurn(async (each) => each);
+    const pages = connection.pages?.(sql, params, size)[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await this.#described(pages?.next());
+      if (next === undefined || next.done === true) return;
+      yield next.value;
+    }
+  }
+
   /**
    * A transaction; transactions run one after the other. In MySQL, a statement that makes a table, column or view
    * commits everything before it, and a new transaction begins after it.
@@ -126,6 +144,7 @@ export class Database implements Session, AsyncDisposable {
     return {
       query: (sql, params) => this.#described(connection.query(sql, params)),
       run: (sql, params) => this.#described(connection.run(sql, params)),
+      ...(connection.pages && { pages: connection.pages.bind(connection) }),
       [Symbol.asyncDispose]: close,
     };
   }

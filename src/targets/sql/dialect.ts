@@ -19,6 +19,36 @@ export interface Session {
   query(sql: string, params?: readonly Param[]): Promise<SqlRow[]>;
   /** How many rows the statement changed. */
   run(sql: string, params?: readonly Param[]): Promise<number>;
+  /**
+   * For a database in which a transaction is sent whole, at its end: a change that waits until then, if nothing reads before. `unlessOne`:
+   * the end of the transaction rejects with it where the statement does not change exactly one row.
+   */
+  defer?(sql: string, params?: readonly Param[], unlessOne?: Error): Promise<void>;
+  /** For a database that keeps the result of a query: reads it in pieces of this many rows. */
+  readonly pages?:
+    | ((sql: string, params: readonly Param[], size: number) => AsyncIterable<SqlRow[]>)
+    | undefined;
+}
+
+/** Makes a change of which nobody asks how many rows it changed. */
+export async function change(
+  tx: Session,
+  sql: string,
+  params: readonly Param[] = [],
+): Promise<void> {
+  if (tx.defer === undefined) await tx.run(sql, params);
+  else await tx.defer(sql, params);
+}
+
+/** Makes a change of one row; otherwise it, or the end of the transaction, rejects with this error. */
+export async function changeOne(
+  tx: Session,
+  sql: string,
+  params: readonly Param[],
+  otherwise: Error,
+): Promise<void> {
+  if (tx.defer !== undefined) await tx.defer(sql, params, otherwise);
+  else if ((await tx.run(sql, params)) !== 1) throw otherwise;
 }
 
 /** An index over live rows, for a database whose names of indexes are those of the schema. */
@@ -196,21 +226,25 @@ export interface Paging {
   readonly size: number;
 }
 
-/** Rows in pieces, in the order of their keys, each piece by a statement of its own. */
+/** Rows in pieces, in the order of their keys, each piece by a statement of its own unless the database keeps results. */
 export async function* pagesOf(
   session: Session,
   { select, from, where, params, keys = ['id'], size }: Paging,
 ): AsyncGenerator<SqlRow[]> {
+  const order = `ORDER BY ${keys.join(', ')}`;
+  const query = (all: readonly string[]): string =>
+    `SELECT ${select} FROM ${from}${all.length === 0 ? '' : ` WHERE ${all.join(' AND ')}`} ${order}`;
+  if (session.pages !== undefined) {
+    yield* session.pages(query(where), params, size);
+    return;
+  }
   let last: SqlRow | undefined;
   do {
     const values = [...params];
     const place = (key: string): string => `$${values.push(textOf(last?.[key]))}`;
     const isAfter = (): string => `(${keys.join(', ')}) > (${keys.map(place).join(', ')})`;
     const all = last === undefined ? where : [...where, isAfter()];
-    const found = await session.query(
-      `SELECT ${select} FROM ${from}${all.length === 0 ? '' : ` WHERE ${all.join(' AND ')}`} ORDER BY ${keys.join(', ')} LIMIT ${size}`,
-      values,
-    );
+    const found = await session.query(`${query(all)} LIMIT ${size}`, values);
     if (found.length > 0) yield found;
     last = found.length < size ? undefined : found.at(-1);
   } while (last !== undefined);
@@ -246,20 +280,27 @@ export function decoded(value: unknown, type: ColumnType): Cell {
   return type === 'number' || typeof value === 'bigint' ? (parseNumber(text) ?? text) : text;
 }
 
-/** Inserts a row. `end`: see {@link Dialect.onConflict}. How many rows were inserted or changed. */
-export function insert(
+/** The statement that inserts a row, and its parameters. `end`: see {@link Dialect.onConflict}. */
+export function insertOf(
+  table: string,
+  row: Readonly<Record<string, Param>>,
+  end: string,
+): readonly [sql: string, params: readonly Param[]] {
+  const names = Object.keys(row);
+  const places = names.map((_, at) => `$${at + 1}`);
+  return [
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${end}`,
+    Object.values(row),
+  ];
+}
+
+/** Inserts a row. `end`: see {@link Dialect.onConflict}. */
+export const insert = (
   tx: Session,
   table: string,
   row: Readonly<Record<string, Param>>,
   end = '',
-): Promise<number> {
-  const names = Object.keys(row);
-  const places = names.map((_, at) => `$${at + 1}`);
-  return tx.run(
-    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${end}`,
-    Object.values(row),
-  );
-}
+): Promise<void> => change(tx, ...insertOf(table, row, end));
 
 let savepoints = 0;
 

@@ -4,6 +4,7 @@ import type { Cell, Json } from '../../mirror/types.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import type { Erasure } from '../../mirror/port.ts';
 import {
+  change,
   type Dialect,
   insert,
   pagesOf,
@@ -110,14 +111,16 @@ export class Eraser {
       last_seen_at: timeParam(at),
     };
     await insert(this.#tx, '_mirror_entries', entry, onConflict(['form_id', 'kind', 'id']));
-    await this.#tx.run(
+    await change(
+      this.#tx,
       `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind <> 'forgotten' AND id = $2`,
       [this.#formId, id],
     );
-    await this.#tx.run('DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2', [
-      this.#formId,
-      id,
-    ]);
+    await change(
+      this.#tx,
+      'DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2',
+      [this.#formId, id],
+    );
     return this.#tx.run(`DELETE FROM ${this.#table} WHERE id = $1`, [id]);
   }
 
@@ -128,7 +131,8 @@ export class Eraser {
     let erased = 0;
     if (deletedBeforeMs !== null) {
       const before = timeAt(deletedBeforeMs * 1_000, this.#dialect);
-      await this.#tx.run(
+      await change(
+        this.#tx,
         `DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id IN (SELECT id FROM ${this.#table} WHERE _deleted_at < $2)`,
         [this.#formId, before],
       );
@@ -173,7 +177,7 @@ export class Eraser {
         const values = rewritten(row, rewriting);
         if (values === null) continue;
         const params = names.map((name) => values[name] ?? null);
-        await this.#tx.run(update, [...params, textOf(row['id'])]);
+        await change(this.#tx, update, [...params, textOf(row['id'])]);
         rows++;
       }
     return rows;
@@ -193,7 +197,8 @@ export class Eraser {
         kept.map(([name, value]) => [name, cellText(toCell(value as Json))] as const),
       );
       const next = [...kept, ...Object.entries(rewritten(row, rewriting) ?? {})];
-      await this.#tx.run(
+      await change(
+        this.#tx,
         'UPDATE _mirror_versions SET answers = $1 WHERE form_id = $2 AND submission_id = $3 AND until = $4',
         [JSON.stringify(Object.fromEntries(next)), this.#formId, textOf(id), textOf(until)],
       );

@@ -27,6 +27,7 @@ import { runOf } from './runs.ts';
 import type { Database } from './database.ts';
 import {
   boundAt,
+  changeOne,
   numberOf,
   pagesOf,
   type Param,
@@ -372,15 +373,15 @@ export class SqlForm implements OpenForm {
     const write = async (tx: Session): Promise<Written<T>> => {
       const done = await work(tx);
       const { state = this.#state, fields = this.#fields } = done;
-      const mine = await tx.run(
+      await changeOne(
+        tx,
         'UPDATE _mirror_state SET revision = revision + 1, state = $1, fields = $2 WHERE form_id = $3 AND revision = $4',
         [JSON.stringify(state), JSON.stringify(fields), formId, this.#revision],
-      );
-      if (mine !== 1)
-        throw new MirrorError(
+        new MirrorError(
           'TARGET_BUSY',
           `Another process has written form ${slug} in target ${target}.`,
-        );
+        ),
+      );
       if (done.isNew === false) throw new NothingNew(done);
       await last(tx);
       return done;

@@ -1,5 +1,6 @@
 import type { Run } from '../../mirror/port.ts';
 import {
+  change,
   type Dialect,
   insert,
   isTrue,
@@ -60,7 +61,8 @@ export async function addRun(
     held,
   };
   await insert(tx, '_mirror_runs', row, dialect.onConflict(['form_id', 'started_at']));
-  await tx.run(
+  await change(
+    tx,
     `DELETE FROM _mirror_runs WHERE form_id = $1 AND started_at <= (SELECT started_at FROM
      (SELECT started_at FROM _mirror_runs WHERE form_id = $1 ORDER BY started_at DESC LIMIT 1 OFFSET ${MOST_RUNS}) AS oldest)`,
     [formId],

@@ -6,13 +6,15 @@ import type { Database } from './database.ts';
 import {
   type BatchColumn,
   type Dialect,
-  insert,
+  change,
+  insertOf,
   numberOf,
   quoted,
   relationsOf,
   type Session,
   type SqlField,
   type SqlRow,
+  type Param,
   textOf,
 } from './dialect.ts';
 
@@ -83,16 +85,31 @@ export async function readRecord(session: Session, name: string): Promise<Stored
 }
 
 /** Writes a record of ours. One that is there stays, unless it is replaced. */
-export async function writeRecord(
+export const writeRecord = (
   tx: Session,
-  { onConflict }: Pick<Dialect, 'onConflict'>,
+  dialect: Pick<Dialect, 'onConflict'>,
   name: string,
   value: unknown,
   isReplaced = false,
-): Promise<boolean> {
+): Promise<void> => change(tx, ...recordOf(dialect, name, value, isReplaced));
+
+/** Adds a record; false where there is one. */
+export const addRecord = async (
+  tx: Session,
+  dialect: Dialect,
+  name: string,
+  value: unknown,
+): Promise<boolean> => (await tx.run(...recordOf(dialect, name, value, false))) === 1;
+
+function recordOf(
+  { onConflict }: Pick<Dialect, 'onConflict'>,
+  name: string,
+  value: unknown,
+  isReplaced: boolean,
+): readonly [sql: string, params: readonly Param[]] {
   const end = onConflict(['name'], isReplaced ? ['value'] : []);
   const record = { name, revision: 1, value: JSON.stringify(value) };
-  return (await insert(tx, '_mirror_records', record, end)) === 1;
+  return insertOf('_mirror_records', record, end);
 }
 
 /** Makes the table of a form, without columns for answers. */

@@ -1,6 +1,7 @@
 import {
   type Batch,
   type ByStatus,
+  change,
   type Dialect,
   isTrue,
   numberOf,
@@ -131,7 +132,8 @@ export async function markDeleted(
     const ended = `${to} AS t WHERE t._deleted_at IS NULL AND ${among('t.id', '$4')}`;
     await keepVersions(tx, staging, writing, ended, [ids]);
   }
-  await tx.run(
+  await change(
+    tx,
     `UPDATE ${to} SET _deleted_at = $1, _changed_at = $1 WHERE _deleted_at IS NULL AND ${among('id', '$2')}`,
     [writing.at, ids],
   );
@@ -147,7 +149,8 @@ async function keepVersions(
   more: readonly Param[] = [],
 ): Promise<void> {
   const kept = answers === null ? 'NULL' : staging.answers(answers);
-  await tx.run(
+  await change(
+    tx,
     `INSERT INTO _mirror_versions (form_id, submission_id, until, not_before, status, created_at, deleted_at, answers)
      SELECT $1, t.id, ${staging.timeOf('$2')}, ${staging.timeOf('$3')}, t.status, t.created_at, t._deleted_at, ${kept} FROM ${from}
      ${staging.unlessThere}`,

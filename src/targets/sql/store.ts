@@ -16,6 +16,7 @@ import type { FormIdentity } from '../../mirror/types.ts';
 import { distrust, type FormState, liveRows, newFormState } from '../../mirror/form-state.ts';
 import type { Database } from './database.ts';
 import {
+  change,
   columnsOf,
   insert,
   numberOf,
@@ -29,6 +30,7 @@ import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
 import { makeViews, readRelations, rebuildViews } from './relations.ts';
 import {
+  addRecord,
   createTable,
   ensureSchema,
   fieldsOf,
@@ -37,7 +39,6 @@ import {
   readState,
   SALT,
   stateOf,
-  writeRecord,
 } from './schema.ts';
 import { countTally, stateWithRows } from './tally.ts';
 
@@ -174,7 +175,12 @@ export class SqlStore implements Store {
   async putRecord(key: string, value: unknown, revision: number | null): Promise<boolean> {
     await this.#make();
     const database = this.#database;
-    if (revision === null) return writeRecord(database, database.dialect, key, value);
+    if (revision === null)
+      return database.transaction(async (tx) => {
+        // A database that enforces no key would take it twice.
+        await database.dialect.alone(tx);
+        return addRecord(tx, database.dialect, key, value);
+      });
     const changed = await database.run(
       'UPDATE _mirror_records SET revision = revision + 1, value = $1 WHERE name = $2 AND revision = $3',
       [JSON.stringify(value), key, revision],
@@ -289,7 +295,8 @@ export class SqlStore implements Store {
     // In the transaction that counts the remaining rows: no later run would notice the loss.
     const state = losses.length > 0 ? distrust(counted) : counted;
     const revision = row === undefined ? 1 : numberOf(row['revision']) + 1;
-    await tx.run(
+    await change(
+      tx,
       'UPDATE _mirror_state SET revision = $1, state = $2, fields = $3 WHERE form_id = $4',
       [revision, JSON.stringify(state), JSON.stringify(fields), id],
     );

@@ -1,5 +1,13 @@
 import { type FormState, liveRows, type Tally } from '../../mirror/form-state.ts';
-import { numberOf, quoted, type Session, type SqlRow, textOf, textOrNull } from './dialect.ts';
+import {
+  change,
+  numberOf,
+  quoted,
+  type Session,
+  type SqlRow,
+  textOf,
+  textOrNull,
+} from './dialect.ts';
 
 /** The accounts, counted from rows and entries. Notes of each rejected submission whether it has a row. */
 export async function countTally(
@@ -7,12 +15,14 @@ export async function countTally(
   { formId, place }: Pick<FormState, 'formId' | 'place'>,
 ): Promise<Tally> {
   const table = quoted(place);
-  await tx.run(
+  await change(
+    tx,
     `UPDATE _mirror_entries SET is_stored = 1 - is_stored WHERE form_id = $1 AND kind <> 'forgotten' AND is_stored <> (CASE WHEN EXISTS (SELECT 1 FROM ${table} AS t WHERE t.id = _mirror_entries.id AND t._deleted_at IS NULL) THEN 1 ELSE 0 END)`,
     [formId],
   );
   // A held or undecided entry needs a row.
-  await tx.run(
+  await change(
+    tx,
     `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind IN ('held', 'undecided') AND is_stored = 0`,
     [formId],
   );
@@ -30,9 +40,9 @@ export async function stateWithRows(
   session: Session,
   { formId, place }: Pick<FormState, 'formId' | 'place'>,
 ): Promise<{ readonly state: SqlRow | undefined; readonly rows: Tally['rows'] }> {
-  const live = `SELECT status, count(*) AS n FROM ${quoted(place)} WHERE _deleted_at IS NULL GROUP BY status`;
+  const live = `SELECT status, count(*) AS n, max($1) AS form_id FROM ${quoted(place)} WHERE _deleted_at IS NULL GROUP BY status`;
   const found = await session.query(
-    `SELECT s.state, r.status, r.n FROM _mirror_state AS s LEFT JOIN (${live}) AS r ON 1 = 1 WHERE s.form_id = $1`,
+    `SELECT s.state, r.status, r.n FROM _mirror_state AS s LEFT JOIN (${live}) AS r ON r.form_id = s.form_id WHERE s.form_id = $1`,
     [formId],
   );
   return { state: found[0], rows: byStatus(found) };

@@ -130,8 +130,9 @@ function freshness({ state, moment, rows, answersAsOf }: ViewFragments): string 
  CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR ${submissions} >= ${polled} THEN ${submissions} ELSE ${polled} END AS submissions_as_of,
  CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR p.value NOT LIKE '%"onStatuses":true%' OR ${statuses} >= ${polled} THEN ${statuses}
  ELSE ${polled} END AS statuses_as_of,
- ${answersAsOf} AS answers_as_of FROM _mirror_state AS s LEFT JOIN _mirror_records AS p
- ON p.name = '${AGREEMENT_RECORD}' AND replace(p.value, '"' || s.form_id || '"', '') <> p.value`;
+ ${answersAsOf} AS answers_as_of FROM _mirror_state AS s LEFT JOIN (SELECT a.form_id, r.value FROM _mirror_state AS a
+ JOIN _mirror_records AS r ON r.name = '${AGREEMENT_RECORD}' AND replace(r.value, '"' || a.form_id || '"', '') <> r.value) AS p
+ ON p.form_id = s.form_id`;
 }
 
 const plainUnion = (selects: readonly string[]): string => selects.join('\n UNION ALL ');
