@@ -12,20 +12,13 @@ import { type HeldTarget, readTarget } from './health/facts.ts';
 import { refilledText } from './health/judge-form.ts';
 import { describeForm } from './health/mirror-words.ts';
 import { fingerprint, keyFingerprint } from './mirror/cells.ts';
-import { type FieldSelection, type Joining, storedUnder } from './mirror/selection.ts';
+import { type Joining, storedUnder } from './mirror/selection.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import { fieldsInAnswers } from './sync/answer-search.ts';
 import type { SyncEvents } from './sync/events.ts';
-import { choosesForm } from './sync/unmatched-names.ts';
-import {
-  type FormPlan,
-  type MirrorPlan,
-  Planner,
-  type PlanningOptions,
-  type PlanStatus,
-} from './sync/planner.ts';
+import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
 import { upkeep } from './sync/purge.ts';
 import { dryRun, type ForeseenChange } from './sync/dry-run.ts';
 import type { Mirroring } from './sync/mirroring.ts';
@@ -126,26 +119,22 @@ export class App implements AsyncDisposable {
     throw new MirrorError('USAGE', `There is no target ${name}. The settings name: ${names}.`);
   }
 
-  /** The same, with each form by its ID where it is known which one its slug means (L11). */
-  #settingsById(name: string): TargetSettings {
-    return this.#planner.settingsById(this.settingsOf(name));
-  }
-
-  /** The fields that may leave the source for a target (L11). Throws SETTINGS when none are selected. */
-  selectionOf(name: string): FieldSelection {
-    const { selection, variables } = this.#settingsById(name);
-    if (selection !== undefined) return selection;
-    const remedy = 'forms-mirror forms <form> lists the fields of a form';
-    throw new MirrorError('SETTINGS', `${variables.fields} is missing: ${remedy}.`);
-  }
-
   /** How answers are stored in a target; undefined while no fields are selected. */
   joiningOf(name: string): Joining | undefined {
-    const { selection } = this.#settingsById(name);
+    const { selection } = this.#planner.settingsById(this.settingsOf(name));
     return selection && { selection, hashKey: this.config.hashKey };
   }
 
-  /** Asks a target which forms the slugs in its settings mean, before {@link isChosen} and {@link selectionOf}. Rejects as the target does. */
+  /** The same. Throws SETTINGS while no fields are selected (L11). */
+  requireJoining(name: string): Joining {
+    const joining = this.joiningOf(name);
+    if (joining !== undefined) return joining;
+    const { fields } = this.settingsOf(name).variables;
+    const remedy = 'forms-mirror forms <form> lists the fields of a form';
+    throw new MirrorError('SETTINGS', `${fields} is missing: ${remedy}.`);
+  }
+
+  /** Asks a target which forms the slugs in its settings mean, before {@link isChosen} and {@link joiningOf}. Rejects as the target does. */
   async readSlugs(name: string): Promise<void> {
     await this.#planner.read(name);
   }
@@ -172,12 +161,7 @@ export class App implements AsyncDisposable {
    * a target that they do not name.
    */
   isChosen(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
-    if (!this.targetNames.includes(target)) return false;
-    return this.#isReused(target, form) || choosesForm(this.#settingsById(target).forms, form);
-  }
-
-  #isReused(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
-    return this.#planner.reusedFrom(target, form) !== null;
+    return this.#planner.choice(target, form) !== 'left out';
   }
 
   /** Every form of the workspace, or, `inTurn`, as {@link ListedForms} has it. That it could not be listed is kept until it can. */
@@ -258,15 +242,14 @@ export class App implements AsyncDisposable {
           form.id === formId && (target === null ? targets.length > 0 : targets.includes(target)),
       ) ?? false;
     const { planned } = this;
-    if (names(planned.plan)) return true;
-    const ageMs = this.clock.now() - Date.parse(planned.at ?? '');
-    if (ageMs < FRESH_PLAN_MS) return false;
+    if (names(planned)) return true;
+    if (planned !== null && this.clock.now() - planned.atMs < FRESH_PLAN_MS) return false;
     return names(await this.plan(signal));
   }
 
-  /** What this process planned last. */
-  get planned(): PlanStatus {
-    return this.#planner.status;
+  /** What this process planned last; null: nothing yet. */
+  get planned(): MirrorPlan | null {
+    return this.#planner.planned;
   }
 
   /**
@@ -297,7 +280,7 @@ export class App implements AsyncDisposable {
     onForeseen: ((change: ForeseenChange) => void) | undefined,
   ): Promise<RunReport> {
     const { clock, events } = this;
-    const planned = this.planned.plan?.forms.find(({ form }) => form.id === formId);
+    const planned = this.planned?.forms.find(({ form }) => form.id === formId);
     const form = planned?.form ?? { id: formId, slug: formId, name: formId };
     const subject = { form, target, isFull: options.isFull === true };
     const startedAtMs = clock.now();
@@ -343,9 +326,7 @@ export class App implements AsyncDisposable {
   async #targetsOf(form: FormIdentity): Promise<Target[]> {
     for (const { name, forms } of this.config.targets)
       if (forms !== '*') await this.readSlugs(name);
-    const names = this.targetNames.filter(
-      (name) => this.isChosen(name, form) && !this.#isReused(name, form),
-    );
+    const names = this.targetNames.filter((name) => this.#planner.choice(name, form) === 'copied');
     return Promise.all(names.map((name) => this.target(name)));
   }
 
@@ -390,7 +371,7 @@ export class App implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<StartedVerification> {
     const mirroring = this.#mirroring(await this.target(target));
-    return startVerification(mirroring, formId, this.#requireJoining(target), pollMs, signal);
+    return startVerification(mirroring, formId, this.requireJoining(target), pollMs, signal);
   }
 
   /** Closes the targets and clients that were opened; a target that cannot be closed delays no other. */
@@ -424,10 +405,6 @@ export class App implements AsyncDisposable {
     return fingerprint(source === undefined ? [] : [source.url, keyFingerprint(source.key)]);
   }
 
-  #requireJoining(target: string): Joining {
-    return { selection: this.selectionOf(target), hashKey: this.config.hashKey };
-  }
-
   #mirroring({ name, store }: Target): Mirroring {
     const { maxDeleteFraction, schedule } = this.config;
     return {
@@ -441,7 +418,7 @@ export class App implements AsyncDisposable {
       compareEveryMs: schedule.fullEveryMs,
       joining: async (form, signal, keep) => {
         await this.#planner.requireNames(name, form, signal, keep);
-        return this.#requireJoining(name);
+        return this.requireJoining(name);
       },
     };
   }

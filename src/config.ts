@@ -18,7 +18,7 @@ import {
   type StatusSettings,
   uncheckedCertificates,
 } from './settings/service-settings.ts';
-import { SettingsError } from './settings/settings-error.ts';
+import { SettingsError } from './base/errors.ts';
 import { type Environment, type ReadFile, SettingsReader } from './settings/settings-reader.ts';
 import { readSchedule, type ScheduleSettings } from './settings/sync-settings.ts';
 import { readHashKey, readTargets, type TargetSettings } from './settings/target-settings.ts';

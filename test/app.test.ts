@@ -3,7 +3,7 @@ import { App } from '../src/app.ts';
 import { jobHandlers } from '../src/cli/job-handlers.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/logger.ts';
-import { planWarnings } from '../src/sync/planner.ts';
+import { mistakeText } from '../src/base/errors.ts';
 import type { Environment } from '../src/settings/settings-reader.ts';
 import { openPlace } from './support/cli-sandbox.ts';
 import { load } from './support/settings.ts';
@@ -52,10 +52,12 @@ describe('the plan', () => {
     expect(some.map(({ form }) => form.slug).toSorted()).toEqual(
       ['customer-feedback', first?.slug ?? ''].toSorted(),
     );
-    expect(planWarnings(plan)).toEqual([
-      'TARGET_SOME_FORMS names nope, and there is no such form.',
+    expect(plan.unmatched.map(mistakeText)).toEqual([
+      expect.stringMatching(
+        /^TARGET_SOME_FORMS names nope, and there is no such form: the forms are .*\.$/,
+      ),
     ]);
-    expect(app.planned.plan).toBe(plan);
+    expect(app.planned).toBe(plan);
   });
 
   it('L12: is not held up by a target that is away', async () => {

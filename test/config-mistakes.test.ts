@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SettingsError } from '../src/settings/settings-error.ts';
+import { SettingsError } from '../src/base/errors.ts';
 import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
 import type { Environment } from '../src/settings/settings-reader.ts';
 import { SOURCE, onlyProblem, problemsOf } from './support/settings.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../src/config.ts';
-import { SettingsError } from '../src/settings/settings-error.ts';
+import { SettingsError } from '../src/base/errors.ts';
 import { SETTING_NAMES, type SettingName, settingOf } from '../src/settings/settings-table.ts';
 import { KEY, SOURCE, disk, load, onlyProblem, problemsOf } from './support/settings.ts';
 
@@ -358,8 +358,12 @@ describe('several targets', () => {
       ['sheet', 'https://docs.google.com/spreadsheets/d/1AbC_d-EfGhIjKlMnOp/edit', '*'],
       ['ware-house', 'sqlite:data/mirror.sqlite', ['contact', 'order']],
     ]);
-    expect(config.targets.map(({ selection }) => selection?.all)).toEqual([false, true]);
-    expect([...(config.targets[1]?.selection?.hashed.fields ?? [])]).toEqual(['field_1_mail']);
+    const ofContact = { form: 'contact', field: null };
+    const hashed = [{ form: null, field: 'field_1_mail' }];
+    expect(config.targets.map(({ selection }) => selection)).toEqual([
+      { fields: [ofContact], hashed: [] },
+      { fields: [{ form: null, field: null }], hashed },
+    ]);
     expect(config.targets[0]?.variables.fields).toBe('TARGET_SHEET_FIELDS');
     expect(config.targets.map(({ history }) => history)).toEqual(['status', 'full']);
   });

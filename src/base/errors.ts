@@ -35,6 +35,34 @@ export class MirrorError extends Error {
   }
 }
 
+/** One mistake in the settings. Holds no secret (L15). */
+export interface SettingMistake {
+  readonly variable: string;
+  /** The mistake and its correction: the rest of a sentence after the variable's name, without a full stop. */
+  readonly message: string;
+  /** A line to copy and adapt, `NAME=value`. */
+  readonly example: string;
+}
+
+/** The whole sentence: `TARGET_FORMS names nope, and there is no such form.` */
+export const mistakeText = ({ variable, message }: SettingMistake): string =>
+  `${variable} ${message}${message.endsWith('?') ? '' : '.'}`;
+
+/** All mistakes at once: code SETTINGS, exit code 2. Each is one line: the variable, the mistake, an example. */
+export class SettingsError extends MirrorError {
+  readonly problems: readonly SettingMistake[];
+
+  constructor(mistakes: readonly SettingMistake[]) {
+    super(
+      'SETTINGS',
+      mistakes.map((each) => `${mistakeText(each)} Example: ${each.example}`),
+    );
+    this.problems = mistakes.map(({ variable, message, example }) => {
+      return { variable, message, example };
+    });
+  }
+}
+
 /** The error of an aborted signal: its reason if that is a CANCELLED error, otherwise that a person asked to stop. */
 export function stopReason(signal: AbortSignal | undefined, cause?: unknown): MirrorError {
   const reason: unknown = signal?.reason;

@@ -182,7 +182,7 @@ class Acting {
   }> {
     const app = this.#app;
     const names = app.namesOf(target);
-    const { forms } = app.planned.plan ?? (await app.plan(NEVER));
+    const { forms } = app.planned ?? (await app.plan(NEVER));
     const known = forms.map((plan) => plan.form);
     const only = form === null ? undefined : requireForm(known, form);
     const wanted = forms.filter((plan) => only === undefined || plan.form.id === only.id);

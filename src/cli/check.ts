@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
-import { toMirrorError } from '../base/errors.ts';
+import { mistakeText, toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
 import { fetchWithProxy, proxyHost } from '../base/proxy.ts';
@@ -8,13 +8,13 @@ import { keepPrivate } from '../base/private-files.ts';
 import { startRunsHere } from '../health/processes.ts';
 import { type FormReport, remedyText, type ShownPause } from '../health/report.ts';
 import type { NoticeCode } from '../mirror/port.ts';
-import { isSelected, namesWholeForm } from '../mirror/selection.ts';
+import { fieldTest } from '../mirror/selection.ts';
 import { pauseText } from '../mirror/pauses.ts';
 import { type ChannelSettings, testChannels, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
-import { unmatchedMessage, type UnmatchedName } from '../sync/unmatched-names.ts';
+import type { NameMistake } from '../sync/names.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { statusPlace } from '../web/server.ts';
 import type { CommandCall } from './command-spec.ts';
@@ -139,15 +139,15 @@ function checkNames(
   app: App,
   { name, variables, selection: named }: TargetSettings,
   forms: readonly Form[],
-  unmatched: readonly UnmatchedName[],
+  unmatched: readonly NameMistake[],
 ): Result[] {
   const chosen = forms.filter((form) => app.isChosen(name, form));
   const mistakes = [
     ...unmatched
       .filter(({ variable }) => Object.values(variables).includes(variable))
       .map((each) => ({
-        message: `${each.variable} ${unmatchedMessage(each)}`,
-        remedy: `forms-mirror forms${each.kind === 'form' ? ' lists them' : ' <form> lists the fields of a form'}`,
+        message: mistakeText(each).replace(/\.$/, ''),
+        remedy: 'forms-mirror forms lists the forms, and forms-mirror forms <form> its fields',
       })),
     ...chosen
       .map((form) => app.slugProblem(name, form))
@@ -164,11 +164,9 @@ function checkNames(
   ];
   if (mistakes.length > 0)
     return mistakes.map((each) => Object.assign({ ok: false, mistaken: true }, each));
-  const selection = app.selectionOf(name);
+  const { selection } = app.requireJoining(name);
   const bare = chosen.filter(
-    (form) =>
-      !namesWholeForm(selection, form) &&
-      !form.fields.some(({ id }) => isSelected(selection, form, id)),
+    (form) => !['*', ...form.fields.map(({ id }) => id)].some(fieldTest(selection.fields, form)),
   );
   const without =
     bare.length === 0 ? '' : `, ${count(bare.length)} of them with ID, status and time only`;

@@ -17,7 +17,7 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
   const opened = app.targetNames.map(async (name) => {
     const target = await app.target(name);
     await app.readSlugs(name);
-    const joining = { selection: app.selectionOf(name), hashKey: app.config.hashKey };
+    const joining = app.requireJoining(name);
     const mirrors = (form: { id: string; slug: string }) => app.isChosen(name, form);
     return { target, joining, mirrors };
   });

@@ -2,9 +2,10 @@ import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
 import { canBeListed, settingLine } from '../base/printable.ts';
 import type { Form } from '../mirror/types.ts';
+import { listedName, wholeForm } from '../sync/names.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
-import { fieldLines, listedName, requireForm, sayUnmatched } from './selection.ts';
+import { fieldLines, requireForm, sayUnmatched } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 import { textTable } from './text-table.ts';
 
@@ -54,11 +55,10 @@ function printFields(terminal: Terminal, form: Form, json: boolean): void {
 
 /** TARGET_FIELDS for this form: as a whole, and field by field. */
 function settingLines(form: Form): string[] {
-  const name = listedName(form);
   const ids = form.fields.map(({ id }) => id);
   const single = ids.filter(canBeListed);
   const lines = ['# Every field, including fields that only old answers have:'];
-  lines.push(settingLine('TARGET_FIELDS', name === undefined ? '*' : `${name}:*`));
+  lines.push(settingLine('TARGET_FIELDS', wholeForm(form)));
   if (single.length > 0)
     lines.push(
       '# Or field by field. Remove fields that should stay at the source:',

@@ -5,7 +5,7 @@ import type { FormReport, Report } from '../health/report.ts';
 import type { SourceWaits } from '../health/source-waits.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
-import { stillSet } from '../sync/unmatched-names.ts';
+import { stillSet } from '../sync/names.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
 import type { Host } from './host.ts';
 
@@ -29,11 +29,7 @@ export function healthSources(
     readTarget: (name) => app.held(name),
     restMs: (name) => overviewRestMs(app.settingsOf(name).address.kind),
     queue: running && (() => running.queue.status()),
-    plan() {
-      const { plan, at } = app.planned;
-      const atMs = at === null ? null : Date.parse(at);
-      return { atMs, forms: plan?.forms ?? [], unmatched: plan?.unmatched ?? [] };
-    },
+    plan: () => app.planned ?? { atMs: null, forms: [], unmatched: [] },
     async kept() {
       const kept = await dataDir.kept();
       return { ...kept, unmatched: stillSet(kept.unmatched, config.targets) };

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
+import { mistakeText } from '../base/errors.ts';
 import type { JobHandlers } from '../queue/handlers.ts';
-import { planWarnings } from '../sync/planner.ts';
 
 /** The work of the queue's jobs. The app logs how runs and write-backs end. */
 export function jobHandlers(app: App): JobHandlers {
@@ -8,7 +8,7 @@ export function jobHandlers(app: App): JobHandlers {
   return {
     async poll(signal) {
       const plan = await app.plan(signal, { inTurn: true });
-      const warnings = planWarnings(plan);
+      const warnings = plan.unmatched.map(mistakeText);
       // Once, not with every poll: it does not change until a person changes the settings or the forms.
       if (warnings.join('\n') !== warned) for (const warning of warnings) app.logger.error(warning);
       warned = warnings.join('\n');

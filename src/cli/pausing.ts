@@ -2,11 +2,10 @@ import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { type Pause, pauseText, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { findForm } from '../sync/unmatched-names.ts';
 import { pause, PAUSES, resume } from '../sync/records.ts';
 import { heldForms, type Target } from '../sync/target.ts';
 import type { DoneLine } from '../web/actions.ts';
-import { requireForm } from './selection.ts';
+import { findForm, requireForm } from './selection.ts';
 
 /*
  * Pausing and resuming, for the commands and for the status page.

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode, exitCodeOf } from '../base/exit-codes.ts';
-import { SettingsError } from '../settings/settings-error.ts';
+import { SettingsError } from '../base/errors.ts';
 import { configure } from './commands.ts';
 import type { CommandCall, CommandSpec } from './command-spec.ts';
 import type { Host } from './host.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
-import { toMirrorError } from '../base/errors.ts';
+import { SettingsError, toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { Watch } from '../health/collect.ts';
@@ -17,7 +17,7 @@ import type { CommandCall } from './command-spec.ts';
 import { healthSources } from './health-sources.ts';
 import type { Host } from './host.ts';
 import { openApp } from './open-app.ts';
-import { requireSelection, unmatchedError } from './selection.ts';
+import { requireSelection } from './selection.ts';
 import { openService, type Service } from './service.ts';
 
 /** `start`: everything in one process. */
@@ -153,7 +153,7 @@ async function checkBeforeStart(host: Host, app: App): Promise<void> {
 async function planned(host: Host, app: App): Promise<readonly FormPlan[]> {
   const { forms, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
   if (unmatched.length === 0 || (forms.length > 0 && (await holdsAnything(app)))) return forms;
-  throw unmatchedError(unmatched, await app.forms(host.stop.signal));
+  throw new SettingsError(unmatched);
 }
 
 async function holdsAnything(app: App): Promise<boolean> {

@@ -8,14 +8,14 @@ import { errorCode } from '../base/error-code.ts';
 import { isAbort, type MirrorError } from '../base/errors.ts';
 import { JsonFile } from '../base/json-file.ts';
 import type { RunReport } from '../sync/run-form.ts';
-import { shownName, type UnmatchedName } from '../sync/unmatched-names.ts';
+import type { NameMistake } from '../sync/names.ts';
 
 /*
  * The records in DATA_DIR: failures that no target could record, which target has which forms, and the running processes.
  */
 
 /** See {@link JsonFile}. */
-const VERSION = 4;
+const VERSION = 5;
 
 const problemCode = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
 const keptRun = z.object({
@@ -38,8 +38,8 @@ const keptUnmatched = z.array(
   z.object({
     variable: z.string(),
     name: z.string(),
-    kind: z.enum(['form', 'field', 'unchosen', 'unselected']),
-    nearest: z.string().nullable(),
+    message: z.string(),
+    example: z.string(),
   }),
 );
 const keptCopy = z.object({
@@ -76,7 +76,7 @@ export interface Kept {
   /** The source would not list its forms; null: it did. */
   readonly source: z.infer<typeof keptSource> | null;
   /** Names in the settings that match nothing. */
-  readonly unmatched: readonly UnmatchedName[];
+  readonly unmatched: readonly NameMistake[];
 }
 
 /** A form in a target, as a run has found it. */
@@ -140,10 +140,9 @@ export class DataDir {
   }
 
   /** Keeps the names in the settings that match nothing; none: forgets those of before. */
-  async noteUnmatched(unmatched: readonly UnmatchedName[]): Promise<void> {
+  async noteUnmatched(unmatched: readonly NameMistake[]): Promise<void> {
     if (unmatched.length === 0) return this.#settings.remove();
-    const shown = unmatched.map((each) => Object.assign({}, each, { name: shownName(each.name) }));
-    await this.#settings.write(shown);
+    await this.#settings.write([...unmatched]);
   }
 
   /** Records that a target has a form. True if the target had it and was found empty; that time is recorded, too. */

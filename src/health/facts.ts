@@ -12,7 +12,7 @@ import {
   type WriteBackProblem,
 } from '../sync/records.ts';
 import { reading, type Target } from '../sync/target.ts';
-import type { UnmatchedName } from '../sync/unmatched-names.ts';
+import type { NameMistake } from '../sync/names.ts';
 import type { Kept } from './data-dir.ts';
 import type { ProcessFacts } from './processes.ts';
 import type { QueueState } from './report.ts';
@@ -66,7 +66,7 @@ export interface PlanFacts {
   readonly atMs: number | null;
   readonly forms: readonly { readonly form: FormIdentity; readonly targets: readonly string[] }[];
   /** Names in the settings that match nothing. */
-  readonly unmatched: readonly UnmatchedName[];
+  readonly unmatched: readonly NameMistake[];
 }
 
 /** Everything that a mirror is judged from. */

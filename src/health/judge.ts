@@ -1,9 +1,9 @@
+import { mistakeText } from '../base/errors.ts';
 import { isAhead } from '../base/clock.ts';
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { ago, exact, plural, span } from '../base/format.ts';
 import { pauseOf, wholePause } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { unmatchedSentence } from '../sync/unmatched-names.ts';
 import type { Facts, TargetFacts } from './facts.ts';
 import {
   type FormFacts,
@@ -260,7 +260,7 @@ function settingsProblem({ plan, kept }: Facts): Problem | null {
   const unmatched = plan.atMs === null ? kept.unmatched : plan.unmatched;
   if (unmatched.length === 0) return null;
   const remedy = 'Correct the names and restart. forms-mirror check lists them.';
-  const message = unmatched.map(unmatchedSentence).join(' ');
+  const message = unmatched.map(mistakeText).join(' ');
   return problemOf('SETTINGS', message, null, {
     title: 'The settings name what does not exist',
     remedy,

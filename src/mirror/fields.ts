@@ -1,6 +1,6 @@
 import { count } from '../base/format.ts';
 import { FieldMap } from './field-map.ts';
-import { type FieldSelection, isHashed, isSelected } from './selection.ts';
+import { type FieldSelection, fieldTest } from './selection.ts';
 import type { Form, SelectedField } from './types.ts';
 
 /** What the form's schema says about a field. */
@@ -46,11 +46,12 @@ export function selectedFields(
   };
   for (const { id, label } of known) add(id, label);
   for (const id of seenInAnswers) add(id, id);
+  const isSelected = fieldTest(selection.fields, form);
+  const isHashed = fieldTest(selection.hashed, form);
   return [...labels]
-    .filter(([id]) => isSelected(selection, form, id))
+    .filter(([id]) => isSelected(id))
     .map(([id, { label, position }]) => {
-      const hashed = isHashed(selection, form, id);
-      return { id, label, position, inSchema: position < inSchema, hashed };
+      return { id, label, position, inSchema: position < inSchema, hashed: isHashed(id) };
     });
 }
 

@@ -1,110 +1,66 @@
 import { fingerprint, HASH_FORMAT, keyFingerprint } from './cells.ts';
 import type { FormIdentity } from './types.ts';
 
-/** Fields as a setting names them. */
-export interface FieldNames {
-  /** `*`: every field of every form. */
-  readonly all: boolean;
-  /** Form IDs or slugs of the `<form>:*` entries. */
-  readonly forms: ReadonlySet<string>;
-  /** Field IDs, of any form. */
-  readonly fields: ReadonlySet<string>;
-  /** The `<form>:<field>` entries, as written: one field of one form. */
-  readonly fieldsOfForms: ReadonlySet<string>;
+/** Fields as one entry of a setting names them. */
+export interface FieldName {
+  /** The ID or slug of a form; null: any form. */
+  readonly form: string | null;
+  /** The ID of a field; null: every field. */
+  readonly field: string | null;
 }
 
 /** Which fields may leave the source (L11), as TARGET_FIELDS and TARGET_HASH_FIELDS say. */
-export interface FieldSelection extends FieldNames {
+export interface FieldSelection {
+  readonly fields: readonly FieldName[];
   /** Fields stored as a keyed hash. Hashing a field does not select it. */
-  readonly hashed: FieldNames;
+  readonly hashed: readonly FieldName[];
 }
 
 /** Reads the entries of TARGET_FIELDS and TARGET_HASH_FIELDS: `*`, `<form>:*`, `<form>:<field>`, field IDs. */
-export function parseSelection(
+export const parseSelection = (
   fields: readonly string[],
   hashed: readonly string[] = [],
-): FieldSelection {
-  return { ...parseNames(fields), hashed: parseNames(hashed) };
+): FieldSelection => ({ fields: fields.map(parseName), hashed: hashed.map(parseName) });
+
+function parseName(entry: string): FieldName {
+  const at = entry.indexOf(':');
+  const field = entry.slice(at + 1);
+  return { form: at < 0 ? null : entry.slice(0, at), field: field === '*' ? null : field };
 }
 
-function parseNames(entries: readonly string[]): FieldNames {
-  const forms = entries.filter((entry) => entry.endsWith(':*')).map((entry) => entry.slice(0, -2));
-  const single = entries.filter((entry) => entry !== '*' && !entry.endsWith(':*'));
-  return {
-    all: entries.includes('*'),
-    forms: new Set(forms),
-    fields: new Set(single.filter((entry) => !entry.includes(':'))),
-    fieldsOfForms: new Set(single.filter((entry) => entry.includes(':'))),
-  };
-}
+/** An entry as the setting has it: the inverse of {@link parseSelection}. */
+export const entryOf = ({ form, field }: FieldName): string =>
+  `${form === null ? '' : `${form}:`}${field ?? '*'}`;
 
 /** The names of a form in settings: its ID and its slug. */
 type FormNames = Pick<FormIdentity, 'id' | 'slug'>;
 
-/** True when `names` hold every field of `form`, including those that only old answers still carry. */
-export function namesWholeForm(names: FieldNames, form: FormNames): boolean {
-  return names.all || names.forms.has(form.id) || names.forms.has(form.slug);
-}
-
-function namesField(names: FieldNames, form: FormNames, fieldId: string): boolean {
-  return (
-    namesWholeForm(names, form) ||
-    names.fields.has(fieldId) ||
-    names.fieldsOfForms.has(`${form.id}:${fieldId}`) ||
-    names.fieldsOfForms.has(`${form.slug}:${fieldId}`)
-  );
-}
-
-/** True when this field's answers may reach the target. */
-export const isSelected = (selection: FieldSelection, form: FormNames, fieldId: string): boolean =>
-  namesField(selection, form, fieldId);
-
-/** True when this field's answers may reach the target as a keyed hash only. */
-export const isHashed = (selection: FieldSelection, form: FormNames, fieldId: string): boolean =>
-  namesField(selection.hashed, form, fieldId);
-
 /**
- * The part of `names` that concerns one form, in one notation: `*` for the whole form, or the IDs of single fields,
- * which may be those of other forms. Sorted.
+ * The part of `names` that concerns one form, in one notation: `*` for the whole form, those of its fields included that only old
+ * answers still have, or the IDs of single fields, which may be those of other forms. Sorted.
  */
-export function namesFor(names: FieldNames, form: FormNames): string[] {
-  if (namesWholeForm(names, form)) return ['*'];
-  const own = [...names.fieldsOfForms].flatMap((entry) => {
-    const [formName, fieldId] = splitName(entry);
-    return fieldId !== null && (formName === form.id || formName === form.slug) ? [fieldId] : [];
-  });
-  return [...names.fields.union(new Set(own))].toSorted();
+export function namesFor(names: readonly FieldName[], { id, slug }: FormNames): string[] {
+  const own = names.filter(({ form }) => form === null || form === id || form === slug);
+  const fields = new Set(own.map(({ field }) => field ?? '*'));
+  return fields.has('*') ? ['*'] : [...fields].toSorted();
 }
 
-/** The forms that `names` name, by ID or slug. */
-export const formNamesIn = ({ forms, fieldsOfForms }: FieldNames): Set<string> =>
-  forms.union(new Set([...fieldsOfForms].map((entry) => splitName(entry)[0] ?? '')));
-
-/** The same selection, with each form by its ID if `ids` has one for its name. */
-export const selectionById = (
-  selection: FieldSelection,
-  ids: ReadonlyMap<string, string>,
-): FieldSelection => ({
-  ...namesById(selection, ids),
-  hashed: namesById(selection.hashed, ids),
-});
-
-function namesById(names: FieldNames, ids: ReadonlyMap<string, string>): FieldNames {
-  const byId = (name: string): string => ids.get(name) ?? name;
-  const fields = [...names.fieldsOfForms].map((entry) => {
-    const [form, field] = splitName(entry);
-    return `${byId(form ?? '')}:${field}`;
-  });
-  const forms = new Set([...names.forms].map(byId));
-  return { all: names.all, fields: names.fields, forms, fieldsOfForms: new Set(fields) };
+/** Tells by its ID whether `names` hold a field of `form`. */
+export function fieldTest(names: readonly FieldName[], form: FormNames): (id: string) => boolean {
+  const ids = new Set(namesFor(names, form));
+  return (id) => ids.has('*') || ids.has(id);
 }
 
-/** `contact:field_1` in its two parts; `[null, entry]` for only a field ID, and `[form, null]` for `<form>:*`. */
-export function splitName(entry: string): readonly [form: string | null, fieldId: string | null] {
-  const at = entry.indexOf(':');
-  if (at < 0) return [null, entry];
-  const rest = entry.slice(at + 1);
-  return [entry.slice(0, at), rest === '*' ? null : rest];
+/** The same selection, with each form by its ID where `idOf` has one for its name. */
+export function selectionById(
+  { fields, hashed }: FieldSelection,
+  idOf: (formName: string) => string | undefined,
+): FieldSelection {
+  const byId = ({ form, field }: FieldName): FieldName => ({
+    form: form === null ? null : (idOf(form) ?? form),
+    field,
+  });
+  return { fields: fields.map(byId), hashed: hashed.map(byId) };
 }
 
 /** How the answers of a form become rows in a target. */
@@ -130,7 +86,7 @@ export function storedUnder(
   const hashed = namesFor(selection.hashed, form);
   const key = hashKey === undefined || hashed.length === 0 ? '' : keyFingerprint(hashKey);
   return {
-    selection: fingerprint(namesFor(selection, form)),
+    selection: fingerprint(namesFor(selection.fields, form)),
     hashing: fingerprint([...hashed, key, String(HASH_FORMAT)]),
   };
 }

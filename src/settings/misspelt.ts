@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
-import type { SettingProblem } from './settings-error.ts';
+import type { SettingMistake } from '../base/errors.ts';
 import {
   exampleLine,
   SETTING_NAMES,
@@ -20,9 +20,9 @@ const OUR_PREFIXES = /^(?:FORMS_API|TARGET|SYNC|MARK|SHEETS|RECONCILE)_/;
 export function misspeltVariables(
   variables: ReadonlyMap<string, Variable>,
   targets: readonly string[],
-): SettingProblem[] {
+): SettingMistake[] {
   const known = knownVariables(targets);
-  return [...variables].flatMap(([name, { ours }]): SettingProblem[] => {
+  return [...variables].flatMap(([name, { ours }]): SettingMistake[] => {
     const upper = name.toUpperCase();
     if (known.has(name)) return [];
     const isOurs = OUR_PREFIXES.test(upper);

@@ -4,7 +4,7 @@ import type { ProxySettings } from '../base/proxy.ts';
 import type { EmailSettings } from '../notify/mail.ts';
 import type { NotifySettings } from '../notify/notifier.ts';
 import { queueTransport } from '../queue/backends.ts';
-import type { SettingProblem } from './settings-error.ts';
+import type { SettingMistake } from '../base/errors.ts';
 import type { SettingsReader, ValueOf } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';
 import { mailbox } from './values.ts';
@@ -203,7 +203,7 @@ export function requireSafeTransport(
 const NO_CHECKS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /** The mistake of switching off all checks of certificates; none where they are on. */
-export function uncheckedCertificates({ variables }: SettingsReader): SettingProblem[] {
+export function uncheckedCertificates({ variables }: SettingsReader): SettingMistake[] {
   if (variables.get(NO_CHECKS)?.value !== '0') return [];
   const message =
     'is 0, so no certificate is checked and another server could pose as any host: remove it, and name the certificate file of your own authority';

@@ -2,7 +2,7 @@ import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { errorCode } from '../base/error-code.ts';
 import { looksLikeKey } from '../base/key-like.ts';
-import type { SettingProblem } from './settings-error.ts';
+import type { SettingMistake } from '../base/errors.ts';
 import {
   exampleLine,
   SETTING_NAMES,
@@ -38,7 +38,7 @@ export type ValueOf<N extends SettingName> =
  * all are reported at once. A wrong value counts as the default (undefined if there is none), and reading continues.
  */
 export class SettingsReader {
-  readonly problems: SettingProblem[] = [];
+  readonly problems: SettingMistake[] = [];
   readonly variables = new Map<string, Variable>();
   readonly #readFile: ReadFile;
   /** Each `_FILE` is read, and complained about, once, however many targets share it. */

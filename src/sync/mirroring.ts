@@ -3,13 +3,7 @@ import type { FormsClient } from '../forms/client.ts';
 import { orNull } from '../forms/errors.ts';
 import { hashedCell } from '../mirror/cells.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
-import {
-  isHashed,
-  isSelected,
-  isSameUnder,
-  type Joining,
-  storedUnder,
-} from '../mirror/selection.ts';
+import { fieldTest, isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { distrust, type FormState } from '../mirror/form-state.ts';
 import type { OpenForm, Store } from '../mirror/port.ts';
@@ -132,7 +126,8 @@ async function followSettings(form: OpenForm, source: Form, joining: Joining): P
   if (hashKey !== undefined && before?.hashing !== now.hashing) {
     const fieldIds = form.fields
       .map(({ id }) => id)
-      .filter((id) => isSelected(selection, source, id) && isHashed(selection, source, id));
+      .filter(fieldTest(selection.fields, source))
+      .filter(fieldTest(selection.hashed, source));
     if (fieldIds.length > 0)
       await form.erase({ kind: 'rehash', fieldIds, hash: (cell) => hashedCell(cell, hashKey) });
   }

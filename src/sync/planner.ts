@@ -1,22 +1,22 @@
 import { type Clock, withinTime } from '../base/clock.ts';
-import { isAbort, MirrorError } from '../base/errors.ts';
+import { isAbort, mistakeText, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { namesWholeForm, selectionById } from '../mirror/selection.ts';
+import { fieldTest } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import { bindSlug, SLUGS } from './records.ts';
-import { heldForms, type Target } from './target.ts';
 import {
   choosesForm,
   formNames,
   type KnownNames,
-  mayConcern,
+  mistakesIn,
+  type NameMistake,
   type NamingSettings,
-  searchedName,
+  settingsById,
   slugReused,
-  type UnmatchedName,
-  unmatchedNames,
-  unmatchedSentence,
-} from './unmatched-names.ts';
+  unhashed,
+  unseenFields,
+} from './names.ts';
+import { bindSlug, SLUGS } from './records.ts';
+import { heldForms, type Target } from './target.ts';
 
 /** A form and the names of the targets that mirror it. */
 export interface FormPlan {
@@ -30,17 +30,11 @@ export interface FormPlan {
 export interface MirrorPlan {
   readonly forms: readonly FormPlan[];
   /**
-   * Names in the settings that match nothing, as far as that is certain: while a target does not answer, a name may
-   * belong to one of its forms. The other forms continue (L12), but the mirror differs from the settings.
+   * Mistakes in the names in the settings, as far as they are certain: while a target does not answer, a name may belong to one of
+   * its forms. The other forms continue (L12), but the mirror differs from the settings.
    */
-  readonly unmatched: readonly UnmatchedName[];
-}
-
-/** What this process planned last. */
-export interface PlanStatus {
-  /** The last plan that succeeded, and when (ISO); null: none yet. */
-  readonly plan: MirrorPlan | null;
-  readonly at: string | null;
+  readonly unmatched: readonly NameMistake[];
+  readonly atMs: number;
 }
 
 /** How to plan. */
@@ -96,32 +90,56 @@ export class Planner {
   readonly #options: PlannerOptions;
   /** As each target said last. */
   readonly #known = new Map<string, KnownTarget>();
-  /** Field IDs that were looked for in old answers, and those of them that were found. */
-  readonly #searched = new Set<string>();
-  readonly #inAnswers = new Set<string>();
-  /** The forms as last listed, and every name that each form had since this process began. */
+  /** Fields that were looked for in old answers, and whether they were found. */
+  readonly #searched = new Map<string, boolean>();
+  /** The forms as last listed. */
   #listed: { readonly forms: readonly Form[]; readonly atMs: number } | undefined;
-  readonly #named = new Map<string, FormIdentity>();
   /** IDs of forms by the names in the settings, as first listed. */
   readonly #meant = new Map<string, string>();
-  #status: PlanStatus = { plan: null, at: null };
+  #planned: MirrorPlan | null = null;
 
   constructor(options: PlannerOptions) {
     this.#options = options;
   }
 
-  get status(): PlanStatus {
-    return this.#status;
+  /** What this process planned last; null: nothing yet. */
+  get planned(): MirrorPlan | null {
+    return this.#planned;
   }
 
   /**
    * A new plan. A form that was mirrored and is no longer listed stays in the plan until a run has found it gone (L8), so
    * that people learn of it. Rejects as `listForms` does.
    */
-  async plan(signal: AbortSignal, options: PlanningOptions = {}): Promise<MirrorPlan> {
-    const plan = await this.#plan(signal, options);
-    this.#status = { plan, at: new Date(this.#options.clock.now()).toISOString() };
-    return plan;
+  async plan(
+    signal: AbortSignal,
+    { waitForTargets = false, inTurn = false }: PlanningOptions = {},
+  ): Promise<MirrorPlan> {
+    const { targets, clock, logger } = this.#options;
+    const listed = await this.#list(signal, inTurn);
+    const answers = Promise.all(
+      targets.map(({ name }) =>
+        this.read(name).catch((error: unknown) =>
+          logger.debug({ target: name, err: error }, 'The target did not list its forms.'),
+        ),
+      ),
+    );
+    await (waitForTargets ? answers : withinTime(answers, TARGET_WAIT_MS, clock));
+    const plans = new Map<string, FormPlan & { targets: string[] }>();
+    for (const { name: target } of targets) {
+      const held = this.#known.get(target)?.forms.filter(({ goneAtMs }) => goneAtMs === null);
+      for (const { id, slug, name } of byId([...(held ?? []), ...listed])) {
+        const form = { id, slug, name };
+        if (this.choice(target, form) === 'left out') continue;
+        const shown = listed.find((each) => each.id === id) ?? null;
+        const plan = plans.get(id) ?? { form, targets: [], listed: shown };
+        plan.targets.push(target);
+        plans.set(id, plan);
+      }
+    }
+    const unmatched = await this.#mistakes(listed, signal);
+    this.#planned = { forms: [...plans.values()], unmatched, atMs: clock.now() };
+    return this.#planned;
   }
 
   /** Asks a target for the names that it knows, unless it answered a moment ago. Rejects as the target does. */
@@ -130,12 +148,13 @@ export class Planner {
     const before = this.#known.get(target);
     if (before !== undefined && clock.now() - before.atMs < maxAgeMs) return before;
     const { store } = await openTarget(target);
-    const fields = new Set<string>();
     const states = await store.states();
-    for (const { state, fields: some } of states)
-      for (const { id } of some) fields.add(id).add(`${state.formId}:${id}`);
+    const fields = states.flatMap(({ state, fields: some }) =>
+      some.flatMap(({ id }) => [id, `${state.formId}:${id}`]),
+    );
     const slugs = new Map(Object.entries(await SLUGS.read(store)));
-    const known = { forms: await heldForms({ store }), fields, slugs, atMs: clock.now() };
+    const forms = await heldForms({ store });
+    const known = { forms, fields: new Set(fields), slugs, atMs: clock.now() };
     this.#known.set(target, known);
     return known;
   }
@@ -148,33 +167,37 @@ export class Planner {
 
   /** The settings of a target, with each form by its ID where it is known which one is meant. */
   settingsById<T extends NamingSettings>(settings: T): T {
-    const ids = this.#idsFor(settings);
-    const { forms, selection } = settings;
-    return {
-      ...settings,
-      forms: forms === '*' ? forms : forms.map((name) => ids.get(name) ?? name),
-      selection: selection && selectionById(selection, ids),
-    };
+    return settingsById(settings, this.#idsFor(settings));
   }
 
   /**
-   * The ID of the form that the slug of `form` means in the settings of a target, where that is another one and nothing in these
-   * settings means `form` itself; null where all is well.
+   * Whether the settings have a form copied into a target. `reused`: they name its slug, which means another form there, and nothing
+   * in them means this one; its runs report why nothing of it is copied.
    */
-  reusedFrom(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): string | null {
+  choice(
+    target: string,
+    form: Pick<FormIdentity, 'id' | 'slug'>,
+  ): 'copied' | 'reused' | 'left out' {
     const settings = this.#settings(target);
-    if (settings === undefined || !formNames(settings).has(form.slug)) return null;
-    const ids = this.#idsFor(settings);
-    const meant = ids.get(form.slug) ?? form.id;
-    const isMeant = [...formNames(settings)].some((name) => (ids.get(name) ?? name) === form.id);
-    return meant === form.id || isMeant ? null : meant;
+    if (settings === undefined) return 'left out';
+    if (this.#reusedFrom(settings, form) !== null) return 'reused';
+    return choosesForm(this.settingsById(settings).forms, form) ? 'copied' : 'left out';
   }
 
-  /** SLUG_REUSED where {@link reusedFrom} returns a form, as far as is known now; null otherwise. */
+  /** SLUG_REUSED where the choice is `reused`, as far as is known now; null otherwise. */
   problemOf(target: string, form: FormIdentity): MirrorError | null {
     const settings = this.#settings(target);
-    const first = this.reusedFrom(target, form);
-    return first === null || settings === undefined ? null : slugReused(settings, form, first);
+    const first = settings === undefined ? null : this.#reusedFrom(settings, form);
+    return settings === undefined || first === null ? null : slugReused(settings, form, first);
+  }
+
+  /** The ID of the form that the slug of another one means in some settings; null where all is well. */
+  #reusedFrom(settings: NamingSettings, { id, slug }: Pick<FormIdentity, 'id' | 'slug'>) {
+    const names = formNames(settings);
+    const ids = this.#idsFor(settings);
+    const first = names.has(slug) ? (ids.get(slug) ?? id) : id;
+    const isMeant = [...names].some((name) => (ids.get(name) ?? name) === id);
+    return first === id || isMeant ? null : first;
   }
 
   /**
@@ -204,21 +227,17 @@ export class Planner {
       // Another process may have kept another form.
       refuseReused();
     }
-    const hashed = this.settingsById(settings).selection?.hashed;
-    if (hashed === undefined || namesWholeForm(hashed, form)) return;
-    const unmatched = (forms: readonly Form[]): UnmatchedName[] => {
-      const names = this.#names([...forms.filter(({ id }) => id !== form.id), form]);
-      return unmatchedNames([settings], names).filter(
-        (each) => each.variable === settings.variables.hashFields && mayConcern(each, form, names),
-      );
-    };
-    if (unmatched(await this.listedForms(signal)).length === 0) return;
+    const hashed = this.settingsById(settings).selection?.hashed ?? [];
+    if (hashed.length === 0 || fieldTest(hashed, form)('*')) return;
+    const mistake = (forms: readonly Form[]): NameMistake | null =>
+      unhashed(settings, form, this.#names([...forms.filter(({ id }) => id !== form.id), form]));
+    if (mistake(await this.listedForms(signal)) === null) return;
     const isOld = this.#options.clock.now() - (this.#listed?.atMs ?? 0) > LIST_TTL_MS;
     const forms = isOld ? await this.#list(signal) : await this.listedForms(signal);
     await this.read(target, LIST_TTL_MS);
-    await this.#search(forms, unmatched(forms), signal);
-    const [mistake] = unmatched(forms);
-    if (mistake !== undefined) throw heldBack(mistake, form, target);
+    await this.#search([settings], forms, signal);
+    const found = mistake(forms);
+    if (found !== null) throw heldBack(found, form, target);
   }
 
   /** The forms as last listed. Rejects as `listForms` does. */
@@ -235,69 +254,31 @@ export class Planner {
     return forms;
   }
 
-  /** Notes the names of forms, and what names in the settings mean that meant nothing before. An ID goes before a slug. */
+  /** Notes what names in the settings mean that meant nothing before. An ID goes before a slug. */
   #note(forms: readonly FormIdentity[]): void {
-    for (const { id, slug, name } of forms) this.#named.set(`${id}\n${slug}`, { id, slug, name });
     for (const name of this.#options.targets.flatMap((settings) => [...formNames(settings)])) {
       const form = forms.find(({ id }) => id === name) ?? forms.find(({ slug }) => slug === name);
       if (form !== undefined && !this.#meant.has(name)) this.#meant.set(name, form.id);
     }
   }
 
-  async #plan(
-    signal: AbortSignal,
-    { waitForTargets = false, inTurn = false }: PlanningOptions,
-  ): Promise<MirrorPlan> {
-    const { targets, clock, logger } = this.#options;
-    const listed = await this.#list(signal, inTurn);
-    const answers = Promise.all(
-      targets.map(({ name }) =>
-        this.read(name).catch((error: unknown) =>
-          logger.debug({ target: name, err: error }, 'The target did not list its forms.'),
-        ),
-      ),
-    );
-    await (waitForTargets ? answers : withinTime(answers, TARGET_WAIT_MS, clock));
-    const shown = new Map(listed.map((form) => [form.id, form]));
-    const plans = new Map<string, FormPlan & { targets: string[] }>();
-    for (const settings of targets) {
-      const { name: target } = settings;
-      const { forms } = this.settingsById(settings);
-      const held = (this.#known.get(target)?.forms ?? []).filter(
-        ({ goneAtMs }) => goneAtMs === null,
-      );
-      const known = new Map([...held, ...listed].map((form) => [form.id, form]));
-      for (const { id, slug, name } of known.values()) {
-        // Its runs report why it is not copied.
-        const isReused = this.reusedFrom(target, { id, slug }) !== null;
-        if (!choosesForm(forms, { id, slug }) && !isReused) continue;
-        const form = { id, slug, name };
-        const plan = plans.get(id) ?? { form, targets: [], listed: shown.get(id) ?? null };
-        plan.targets.push(target);
-        plans.set(id, plan);
-      }
-    }
-    return { forms: [...plans.values()], unmatched: await this.#unmatched(listed, signal) };
-  }
-
   /** Reads no answer while the forms of the workspace and the targets have every name. */
-  async #unmatched(forms: readonly Form[], signal: AbortSignal): Promise<UnmatchedName[]> {
+  async #mistakes(forms: readonly Form[], signal: AbortSignal): Promise<NameMistake[]> {
     const { targets } = this.#options;
-    const unmatched = unmatchedNames(targets, this.#names(forms));
     const isCertain = targets.every(({ name }) => this.#known.has(name));
-    if (unmatched.length === 0 || !isCertain) return [];
-    return (await this.#search(forms, unmatched, signal))
-      ? unmatchedNames(targets, this.#names(forms))
-      : [];
+    if (!isCertain || mistakesIn(targets, this.#names(forms)).length === 0) return [];
+    const isSearched = await this.#search(targets, forms, signal);
+    return isSearched ? mistakesIn(targets, this.#names(forms)) : [];
   }
 
   /** All names that are known. */
   #names(forms: readonly Form[]): KnownNames {
     const known = [...this.#known.values()];
+    const inAnswers = [...this.#searched].flatMap(([field, isFound]) => (isFound ? field : []));
     return {
       forms,
-      held: [...this.#named.values(), ...known.flatMap((target) => target.forms)],
-      fields: known.reduce((all, { fields }) => all.union(fields), this.#inAnswers),
+      held: known.flatMap((target) => target.forms),
+      fields: known.reduce((all, { fields }) => all.union(fields), new Set(inAnswers)),
       ids: new Map(this.#options.targets.flatMap((settings) => [...this.#idsFor(settings)])),
     };
   }
@@ -321,40 +302,37 @@ export class Planner {
     return this.#options.targets.find(({ name }) => name === target);
   }
 
-  /** Looks for fields in old answers, once for each field; false when the answers could not be read. */
+  /** Looks in old answers for fields that nothing else has, once for each; false when the answers could not be read. */
   async #search(
+    targets: readonly NamingSettings[],
     forms: readonly Form[],
-    unmatched: readonly UnmatchedName[],
     signal: AbortSignal,
   ): Promise<boolean> {
-    const names = unmatched
-      .filter(({ kind }) => kind === 'field')
-      .map(({ name }) => searchedName(name, this.#names(forms)));
-    const wanted = new Set(names).difference(this.#searched);
+    const unseen = unseenFields(targets, this.#names(forms));
+    const wanted = unseen.difference(this.#searched);
     if (wanted.size === 0) return true;
     try {
-      for (const id of await this.#options.searchAnswers(forms, wanted, signal)) {
-        this.#inAnswers.add(id);
-      }
+      const found = await this.#options.searchAnswers(forms, wanted, signal);
+      for (const id of wanted) this.#searched.set(id, found.has(id));
+      return true;
     } catch (error) {
       if (isAbort(error)) throw error;
       this.#options.logger.debug({ err: error }, 'The old answers could not be searched.');
       return false;
     }
-    for (const id of wanted) this.#searched.add(id);
-    return true;
   }
 }
 
+/** Each form once, as named last. */
+const byId = <T extends FormIdentity>(forms: readonly T[]): T[] => [
+  ...new Map(forms.map((form) => [form.id, form])).values(),
+];
+
 /** Why a run stores nothing. */
-function heldBack(mistake: UnmatchedName, form: FormIdentity, target: string): MirrorError {
+function heldBack(mistake: NameMistake, form: FormIdentity, target: string): MirrorError {
   return new MirrorError(
     'SETTINGS',
-    `${unmatchedSentence(mistake)} It may mean answers of form "${form.name}" (${form.id}), so nothing of that form is ` +
+    `${mistakeText(mistake)} It may mean answers of form "${form.name}" (${form.id}), so nothing of that form is ` +
       `stored in target ${target} until the name is put right.`,
   );
 }
-
-/** The names in the settings that match nothing, as sentences. */
-export const planWarnings = ({ unmatched }: MirrorPlan): string[] =>
-  unmatched.map(unmatchedSentence);

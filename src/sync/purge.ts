@@ -3,7 +3,7 @@ import { count } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
 import { shellOption } from '../base/printable.ts';
 import { looksHashed } from '../mirror/cells.ts';
-import { isHashed, isSelected, storedUnder } from '../mirror/selection.ts';
+import { fieldTest, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { OpenForm, StoredField, StoredForm, TargetNotice } from '../mirror/port.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -16,7 +16,6 @@ import {
   writing,
 } from './erase.ts';
 import type { RunReport } from './run-form.ts';
-import type { Joining } from '../mirror/selection.ts';
 import { allRows, reading, type Target, type Waiting } from './target.ts';
 
 /*
@@ -50,10 +49,10 @@ async function formsOf({ target, includes }: PurgeScope) {
 }
 
 /** The fields of a form whose columns have answers that are no longer selected (L11). */
-const unselectedFields = ({ selection }: Joining, held: Held): StoredField[] =>
-  held.fields.filter(
-    ({ id, isFilled }) => isFilled && !isSelected(selection, identityOf(held), id),
-  );
+function unselectedFields({ selection }: Joining, held: Held): StoredField[] {
+  const isSelected = fieldTest(selection.fields, identityOf(held));
+  return held.fields.filter(({ id, isFilled }) => isFilled && !isSelected(id));
+}
 
 /**
  * The fields to be hashed whose columns may have plain answers that no run hashes: the form is gone, or no longer
@@ -68,11 +67,9 @@ function plainFields(
   const { goneAtMs, storedUnder: before } = held.state;
   if (goneAtMs === null && isChosen(form)) return [];
   if (before?.hashing === storedUnder(joining, form).hashing) return [];
-  const { selection } = joining;
-  return held.fields.filter(
-    ({ id, isFilled }) =>
-      isFilled && isSelected(selection, form, id) && isHashed(selection, form, id),
-  );
+  const isSelected = fieldTest(joining.selection.fields, form);
+  const isHashed = fieldTest(joining.selection.hashed, form);
+  return held.fields.filter(({ id, isFilled }) => isFilled && isSelected(id) && isHashed(id));
 }
 
 /** Columns named in a notice. */

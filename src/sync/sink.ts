@@ -1,7 +1,7 @@
 import type { Joining } from '../mirror/selection.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
-import { isSelected } from '../mirror/selection.ts';
+import { fieldTest } from '../mirror/selection.ts';
 import { joinRow } from '../mirror/row.ts';
 import type { Form, SelectedField } from '../mirror/types.ts';
 import type { FormState } from '../mirror/form-state.ts';
@@ -64,7 +64,7 @@ export class Sink {
   ) {
     this.#reread = reread;
     [this.#form, this.#source, this.#joining, this.#nowMs] = [form, source, joining, nowMs];
-    this.#unlisted = new UnlistedFields((id) => isSelected(joining.selection, source, id));
+    this.#unlisted = new UnlistedFields(fieldTest(joining.selection.fields, source));
   }
 
   /** Rows that are stored or about to be. */

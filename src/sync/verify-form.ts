@@ -1,6 +1,6 @@
 import type { SubmissionItem } from '../forms/client.ts';
 import { cellText, looksHashed } from '../mirror/cells.ts';
-import { isHashed, type Joining } from '../mirror/selection.ts';
+import { fieldTest, type Joining } from '../mirror/selection.ts';
 import type { OpenForm, Row, Run, Store, StoredRow, TargetNotice } from '../mirror/port.ts';
 import { compareRow } from '../mirror/row.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
@@ -289,7 +289,7 @@ const versionOf = (row: Row | null): string =>
 
 /** IDs of rows with a plain answer where a hash belongs. */
 async function plainRows(held: OpenForm, form: Form, { selection }: Joining): Promise<string[]> {
-  const hashed = held.fields.filter(({ id }) => isHashed(selection, form, id)).map(({ id }) => id);
+  const hashed = held.fields.map(({ id }) => id).filter(fieldTest(selection.hashed, form));
   if (hashed.length === 0) return [];
   const isPlain = ({ cells }: StoredRow): boolean =>
     hashed.some((id) => (cells.get(id) ?? null) !== null && !looksHashed(cells.get(id) ?? null));

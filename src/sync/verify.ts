@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
-import { isSelected, type Joining } from '../mirror/selection.ts';
+import { fieldTest, type Joining } from '../mirror/selection.ts';
 import type { OpenForm, Row, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import { compareRow, type RowDifference } from '../mirror/row.ts';
@@ -136,7 +136,7 @@ class Comparison<T> {
   constructor(parts: VerifyParts, note: (difference: Difference) => T) {
     const { form, held, joining, clock } = parts;
     [this.#parts, this.#note, this.#atMs] = [parts, note, clock.now()];
-    this.#unlisted = new UnlistedFields((id) => isSelected(joining.selection, form, id));
+    this.#unlisted = new UnlistedFields(fieldTest(joining.selection.fields, form));
     this.#unlisted.know(
       form.fields.map(({ id }) => id),
       (held?.fields ?? []).map(({ id }) => id),

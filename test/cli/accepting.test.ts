@@ -18,7 +18,7 @@ function mirrorOf(
   const app = {
     logger: silentLogger,
     targetNames: Object.keys(held),
-    planned: { plan: { forms: [{ form: FORM, targets: Object.keys(held) }] } },
+    planned: { forms: [{ form: FORM, targets: Object.keys(held) }] },
     namesOf: (only: string | null) => (only === null ? Object.keys(held) : [only]),
     target: async (name: string) => ({
       store: {

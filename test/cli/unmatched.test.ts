@@ -101,12 +101,13 @@ describe('a running worker', () => {
     const { signal } = new AbortController();
     expect((await handlers.poll(signal)).syncs).toHaveLength(1);
     await handlers.poll(signal);
-    expect(app.planned.plan?.unmatched).toEqual([
+    expect(app.planned?.unmatched).toEqual([
       {
         variable: 'TARGET_FORMS',
         name: 'custmer-feedback',
-        kind: 'form',
-        nearest: 'customer-feedback',
+        message:
+          'names custmer-feedback, and there is no such form: did you mean customer-feedback?',
+        example: 'TARGET_FORMS=customer-feedback',
       },
     ]);
     // Once, as a mistake, not with every plan.

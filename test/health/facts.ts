@@ -210,4 +210,9 @@ const TIMES = { sinceMs: NOW - 42_000, untilMs: NOW + 5_000 };
 export const WAIT = { ...TIMES, isThrottled: false, reason: 'answered 503' };
 export const RUNNING = { sourceWait: null, isAnyRunning: true, died: null, queueAwaySinceMs: null };
 const variable = 'TARGET_HASH_FIELDS';
-export const UNMATCHED = { variable, name: 'field_1_nope', kind: 'field', nearest: null } as const;
+export const UNMATCHED = {
+  variable,
+  name: 'field_1_nope',
+  message: 'names field_1_nope, and no form has a field with this ID',
+  example: `${variable}='*'`,
+};

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashedCell, sameCell, toCell } from '../../src/mirror/cells.ts';
 import { compareRow, joinRow } from '../../src/mirror/row.ts';
-import { isHashed, isSelected, namesFor, parseSelection } from '../../src/mirror/selection.ts';
+import { fieldTest, namesFor, parseSelection } from '../../src/mirror/selection.ts';
 import { ExactNumber, type Json, JsonText, type SelectedField } from '../../src/mirror/types.ts';
 
 const field = (id: string, hashed = false): SelectedField => ({
@@ -94,28 +94,31 @@ describe('the join', () => {
 describe('selection', () => {
   const form = { id: 'f1', slug: 'jobs', name: 'Jobs', fields: [{ id: 'field_1', label: 'Name' }] };
 
+  const isSelected = (...lists: Parameters<typeof parseSelection>) =>
+    fieldTest(parseSelection(...lists).fields, form);
+
   it('L11: a field leaves only when it, its form or everything is selected', () => {
-    expect(isSelected(parseSelection(['*']), form, 'x')).toBe(true);
-    expect(isSelected(parseSelection(['jobs:*']), form, 'x')).toBe(true);
-    expect(isSelected(parseSelection(['f1:*']), form, 'x')).toBe(true);
-    expect(isSelected(parseSelection(['field_1']), form, 'field_1')).toBe(true);
-    expect(isSelected(parseSelection(['field_1', 'other:*']), form, 'field_2')).toBe(false);
-    expect(isSelected(parseSelection([], ['field_2']), form, 'field_2')).toBe(false);
-    expect(isSelected(parseSelection(['jobs:field_2']), form, 'field_2')).toBe(true);
-    expect(isSelected(parseSelection(['f1:field_2']), form, 'field_1')).toBe(false);
-    expect(isSelected(parseSelection(['other:field_2']), form, 'field_2')).toBe(false);
+    expect(isSelected(['*'])('x')).toBe(true);
+    expect(isSelected(['jobs:*'])('x')).toBe(true);
+    expect(isSelected(['f1:*'])('x')).toBe(true);
+    expect(isSelected(['field_1'])('field_1')).toBe(true);
+    expect(isSelected(['field_1', 'other:*'])('field_2')).toBe(false);
+    expect(isSelected([], ['field_2'])('field_2')).toBe(false);
+    expect(isSelected(['jobs:field_2'])('field_2')).toBe(true);
+    expect(isSelected(['f1:field_2'])('field_1')).toBe(false);
+    expect(isSelected(['other:field_2'])('field_2')).toBe(false);
   });
 
   it.each(['*', 'jobs:*', 'f1:*', 'field_2', 'jobs:field_2', 'f1:field_2'])(
     'L11: %s means the same for hashed fields as for selected ones',
     (entry) => {
-      expect(isHashed(parseSelection([], [entry]), form, 'field_2')).toBe(true);
-      expect(isHashed(parseSelection([entry], []), form, 'field_2')).toBe(false);
+      expect(fieldTest(parseSelection([], [entry]).hashed, form)('field_2')).toBe(true);
+      expect(fieldTest(parseSelection([entry], []).hashed, form)('field_2')).toBe(false);
     },
   );
 
   it('say of a form the same, however they are written', () => {
-    const of = (...entries: string[]) => namesFor(parseSelection(entries), form);
+    const of = (...entries: string[]) => namesFor(parseSelection(entries).fields, form);
     expect([of('*'), of('jobs:*', 'x'), of('f1:*')]).toEqual([['*'], ['*'], ['*']]);
     expect(of('jobs:b', 'f1:a', 'other:c', 'other:*', 'b')).toEqual(['a', 'b']);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type Config, type ConfigNeeds, loadConfig } from '../../src/config.ts';
-import { type SettingProblem, SettingsError } from '../../src/settings/settings-error.ts';
+import { type SettingMistake, SettingsError } from '../../src/base/errors.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 
 /** A key that must never be seen again. */
@@ -27,7 +27,7 @@ export const load = (env: Environment, files: Record<string, string | Error> = {
 export function problemsOf(
   env: Environment,
   files: Record<string, string | Error> = {},
-): SettingProblem[] {
+): SettingMistake[] {
   try {
     load(env, files);
   } catch (error) {

@@ -293,18 +293,15 @@ export const BREAKS: readonly Break[] = [
     law: 'L11',
     name: 'one selected field selects them all',
     file: 'src/mirror/selection.ts',
-    find: 'namesWholeForm(names, form) || names.fields.has(fieldId) ||',
-    replace: 'namesWholeForm(names, form) || names.fields.size > 0 ||',
+    find: "return (id) => ids.has('*') || ids.has(id);",
+    replace: 'return () => ids.size > 0;',
   },
   {
     law: 'L11',
     name: 'a name in the settings that nothing has is let pass',
-    file: 'src/sync/unmatched-names.ts',
-    find: 'return [...found.values()]; } /** The names, as written',
-    replace: `return [...found.values()].slice(0, 0);
-}
-
-/** The names, as written`,
+    file: 'src/sync/names.ts',
+    find: 'return name === undefined ? null : unknown(name, known);',
+    replace: 'return name === undefined || known !== null ? null : unknown(name, known);',
   },
   {
     law: 'L11',

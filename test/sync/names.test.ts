@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { mistakeText } from '../../src/base/errors.ts';
 import { nearestName } from '../../src/base/nearest-name.ts';
 import { parseSelection } from '../../src/mirror/selection.ts';
-import { unmatchedMessage, unmatchedNames } from '../../src/sync/unmatched-names.ts';
+import { mistakesIn, type NameMistake } from '../../src/sync/names.ts';
 
 const field = (id: string, label: string) => ({ id, label });
 const JOBS = {
@@ -32,10 +33,14 @@ const settings = (
   variables: { forms: 'TARGET_FORMS', fields: 'TARGET_FIELDS', hashFields: 'TARGET_HASH_FIELDS' },
 });
 
+/** The name that a mistake proposes. */
+const nearest = (mistake: NameMistake | undefined): string | null =>
+  /did you mean (.*)\?$/.exec(mistake?.message ?? '')?.[1] ?? null;
+
 /** `variable name → nearest` of each. */
 const found = (...args: Parameters<typeof settings>): string[] =>
-  unmatchedNames([settings(...args)], KNOWN).map(
-    ({ variable, name, nearest }) => `${variable} ${name} → ${nearest}`,
+  mistakesIn([settings(...args)], KNOWN).map(
+    (mistake) => `${mistake.variable} ${mistake.name} → ${nearest(mistake)}`,
   );
 
 describe('names in the settings that match nothing', () => {
@@ -59,8 +64,8 @@ describe('names in the settings that match nothing', () => {
     ['the end of an ID', 'name', 'field_1700000000001_name'],
     ['a form without its star', 'customer-feedback', 'customer-feedback:*'],
     ['another ID of as many digits', 'field_1700000000009_birthday', null],
-  ])('a field: %s', (_case, name, nearest) => {
-    expect(found('*', [name])).toEqual([`TARGET_FIELDS ${name} → ${nearest}`]);
+  ])('a field: %s', (_case, name, right) => {
+    expect(found('*', [name])).toEqual([`TARGET_FIELDS ${name} → ${right}`]);
   });
 
   it.each([
@@ -68,15 +73,15 @@ describe('names in the settings that match nothing', () => {
     ['feedback', 'customer-feedback'],
     ['Job', null],
     ['nosuch', null],
-  ])('a form: %s is nearest to %s', (name, nearest) => {
-    expect(found([name], ['*'])).toEqual([`TARGET_FORMS ${name} → ${nearest}`]);
+  ])('a form: %s is nearest to %s', (name, right) => {
+    expect(found([name], ['*'])).toEqual([`TARGET_FORMS ${name} → ${right}`]);
   });
 
   it('are none where a target knows them: a form that is gone, a field of its catalogue', () => {
     const gone = { id: 'form_9', slug: 'summer', name: 'Summer' };
     const known = { ...KNOWN, held: [gone], fields: new Set(['field_old']) };
     const target = settings(['summer', 'form_9', 'form_1'], ['summer:*', 'field_old']);
-    expect(unmatchedNames([target], known)).toEqual([]);
+    expect(mistakesIn([target], known)).toEqual([]);
   });
 
   it('a selected form or field that is not mirrored into any target that selects it', () => {
@@ -90,26 +95,55 @@ describe('names in the settings that match nothing', () => {
       settings(['customer-feedback'], ['job-application:*', email]),
       settings(['form_1'], ['job-application:*', email], { name: 'other' }),
     ];
-    expect(unmatchedNames(shared, KNOWN)).toEqual([]);
+    expect(mistakesIn(shared, KNOWN)).toEqual([]);
   });
 
   it('a form that has another slug now is not mirrored under its old one: the new one is named', () => {
     const before = { ...JOBS, slug: 'vacancies' };
     const known = { ...KNOWN, held: [before] };
-    const [name] = unmatchedNames([settings(['vacancies'], ['*'])], known);
-    expect(name).toMatchObject({ name: 'vacancies', nearest: 'job-application' });
+    const [mistake] = mistakesIn([settings(['vacancies'], ['*'])], known);
+    expect([mistake?.name, nearest(mistake)]).toEqual(['vacancies', 'job-application']);
   });
 
   it('one variable for two targets is reported once', () => {
     const both = ['a', 'b'].map((name) => settings('*', ['nope'], { name }));
-    expect(unmatchedNames(both, KNOWN)).toMatchObject([{ name: 'nope' }]);
+    expect(mistakesIn(both, KNOWN)).toMatchObject([{ name: 'nope' }]);
   });
 
   it('are sentences', () => {
-    const [form] = unmatchedNames([settings(['custmer-feedback'], ['*'])], KNOWN);
-    expect(form && unmatchedMessage(form)).toBe(
-      'names custmer-feedback, and there is no such form: did you mean customer-feedback?',
+    const [form] = mistakesIn([settings(['custmer-feedback'], ['*'])], KNOWN);
+    expect(form && mistakeText(form)).toBe(
+      'TARGET_FORMS names custmer-feedback, and there is no such form: did you mean customer-feedback?',
     );
+  });
+
+  it('name the forms where none is near, and hold a line to copy', () => {
+    const [form, field] = mistakesIn([settings(['nosuch'], ['field_9'])], KNOWN);
+    expect(form?.message).toContain(': the forms are job-application, customer-feedback');
+    expect(form?.example).toBe('TARGET_FORMS=job-application');
+    expect(field?.message).toContain(': forms-mirror forms <form> lists the fields of a form');
+    expect(field?.example).toBe("TARGET_FIELDS='job-application:*'");
+  });
+
+  it('L15: show nothing that looks like a key', () => {
+    const key = 'sk_live_4eC39HqLyjWDarjtT1zdp7dcQ2xV8bNm';
+    expect(JSON.stringify(mistakesIn([settings([key], [key])], KNOWN))).not.toContain(key);
+  });
+
+  it('to be hashed: a field that is not selected; nothing is known of one that only old answers have', () => {
+    const [name, email] = JOBS.fields.map(({ id }) => id);
+    const ofHashed = (fields: string[], hashed: string): string[] =>
+      mistakesIn([settings('*', fields, { hashed: [hashed] })], {
+        ...KNOWN,
+        fields: new Set(['field_old']),
+      }).map((mistake) => mistake.message);
+    const mistake = [expect.stringContaining('no selected field has this name')];
+    expect(ofHashed([name ?? ''], email ?? '')).toEqual(mistake);
+    expect(ofHashed([name ?? '', 'field_old'], email ?? '')).toEqual(mistake);
+    expect(ofHashed(['customer-feedback:*'], 'job-application:*')).toEqual(mistake);
+    expect(ofHashed([name ?? ''], 'job-application:*')).toEqual([]);
+    expect(ofHashed(['field_old'], 'job-application:*')).toEqual([]);
+    expect(ofHashed([name ?? ''], 'field_old')).toEqual([]);
   });
 });
 

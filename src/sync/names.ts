@@ -1,0 +1,330 @@
+import { MirrorError, type SettingMistake } from '../base/errors.ts';
+import { looksLikeKey } from '../base/key-like.ts';
+import { nearestName } from '../base/nearest-name.ts';
+import { canBeListed, settingLine } from '../base/printable.ts';
+import {
+  entryOf,
+  type FieldName,
+  type FieldSelection,
+  namesFor,
+  selectionById,
+} from '../mirror/selection.ts';
+import type { Form, FormIdentity } from '../mirror/types.ts';
+
+/*
+ * The names of forms and fields in the settings: TARGET_FORMS, TARGET_FIELDS and TARGET_HASH_FIELDS. A name that no form and no
+ * field has is a mistake (L11), and so is one that changes nothing. Pure.
+ */
+
+/** Which forms a target mirrors, as TARGET_FORMS says: all, or form IDs and slugs. */
+export type FormChoice = '*' | readonly string[];
+
+/** True when `choice` names the form, by ID or slug. */
+export function choosesForm(choice: FormChoice, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
+  return choice === '*' || choice.includes(form.id) || choice.includes(form.slug);
+}
+
+/** The settings of a target that name forms and fields. */
+export interface NamingSettings {
+  /** The target's name. */
+  readonly name: string;
+  readonly forms: FormChoice;
+  /** Undefined when no fields are selected. */
+  readonly selection: FieldSelection | undefined;
+  /** The variables that they came from. */
+  readonly variables: Readonly<Record<NameList, string>>;
+}
+
+type NameList = 'forms' | 'fields' | 'hashFields';
+
+/** One name in the settings of a target. Of a name in TARGET_FORMS, `field` is null. */
+interface SettingName extends FieldName {
+  readonly list: NameList;
+  /** The variable, as set: `TARGET_FIELDS`, `TARGET_SHEET_FIELDS`. */
+  readonly variable: string;
+  /** As written there: `contact:*`. */
+  readonly text: string;
+}
+
+/** `*`, which everything matches, is not a name. */
+function namesIn({ forms, selection, variables }: NamingSettings): SettingName[] {
+  const chosen = forms === '*' ? [] : forms.map((form) => ({ form, field: null }));
+  const named = (list: NameList, names: readonly FieldName[]): SettingName[] =>
+    names.map((name) => {
+      const text = list === 'forms' ? (name.form ?? '*') : entryOf(name);
+      return { ...name, list, variable: variables[list], text };
+    });
+  const names = [
+    ...named('forms', chosen),
+    ...named('fields', selection?.fields ?? []),
+    ...named('hashFields', selection?.hashed ?? []),
+  ];
+  return names.filter(({ form, field }) => form !== null || field !== null);
+}
+
+/** All names of forms in the settings of a target, IDs and slugs. */
+export const formNames = (settings: NamingSettings): Set<string> =>
+  new Set(namesIn(settings).flatMap(({ form }) => form ?? []));
+
+/** The settings of a target, with each form by its ID where `ids` has one for its name. */
+export function settingsById<T extends NamingSettings>(
+  settings: T,
+  ids: ReadonlyMap<string, string>,
+): T {
+  const { forms, selection } = settings;
+  const byId = (name: string): string => ids.get(name) ?? name;
+  return {
+    ...settings,
+    forms: forms === '*' ? forms : forms.map(byId),
+    selection: selection && selectionById(selection, byId),
+  };
+}
+
+/** Why nothing of `form` is copied (L11). `first`: the ID of the form that its slug named first. */
+export function slugReused(
+  settings: NamingSettings,
+  { id, slug, name }: FormIdentity,
+  first: string,
+): MirrorError {
+  const named = namesIn(settings).filter(({ form }) => form === slug);
+  const variables = [...new Set(named.map(({ variable }) => variable))];
+  return new MirrorError(
+    'SLUG_REUSED',
+    `${variables.join(' and ')} ${variables.length === 1 ? 'names' : 'name'} ${slug}, which first meant form ${first}. At the source, form ` +
+      `"${name}" (${id}) has that slug now, so nothing of it is copied into target ${settings.name}. Write an ID in place of ` +
+      `${slug}: ${first} for the form that was meant first, or ${id} for this one.`,
+  );
+}
+
+/** What the names in the settings can mean. */
+export interface KnownNames {
+  /** The forms of the workspace. */
+  readonly forms: readonly Form[];
+  /** Forms that a target holds, gone ones included, under their names of then. */
+  readonly held: readonly FormIdentity[];
+  /**
+   * Fields that no form shows now and that are known all the same, from a target's catalogue, from old answers: each as its
+   * ID, and as `<form ID>:<field ID>`.
+   */
+  readonly fields: ReadonlySet<string>;
+  /** IDs of forms by the names that mean them: see `Planner`. Any other name is an ID or a slug. */
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+/** The form that a name means: one of the workspace, or one that is gone and that a target holds. */
+function formCalled(name: string, { forms, held, ids }: KnownNames): FormIdentity | undefined {
+  const id = ids.get(name);
+  const gone = held.filter((one) => !forms.some((form) => form.id === one.id));
+  return [...forms, ...gone].find((form) =>
+    id === undefined ? choosesForm([name], form) : form.id === id,
+  );
+}
+
+const hasField = ({ fields }: Form, fieldId: string): boolean =>
+  fields.some(({ id }) => id === fieldId);
+
+/** Whether a form and a field have the name. */
+function isKnown({ form: formName, field }: SettingName, known: KnownNames): boolean {
+  const isShown = (forms: readonly Form[]): boolean =>
+    field === null || forms.some((form) => hasField(form, field));
+  if (formName === null) return isShown(known.forms) || known.fields.has(field ?? '');
+  const form = formCalled(formName, known);
+  if (form === undefined) return false;
+  const listed = known.forms.filter(({ id }) => id === form.id);
+  // Of a form that is gone nothing is stored any more.
+  return listed.length === 0 || isShown(listed) || known.fields.has(`${form.id}:${field}`);
+}
+
+/**
+ * Whether a name changes anything in a target: a form that it names is mirrored or, for a name in TARGET_HASH_FIELDS, a field that
+ * it names is selected. True where only old answers could show that.
+ */
+function isUsed(name: SettingName, settings: NamingSettings, known: KnownNames): boolean {
+  if (name.list === 'forms') return true;
+  const { form: formName, field } = name;
+  const meant = formName === null ? undefined : formCalled(formName, known);
+  const forms = known.forms.filter((form) =>
+    formName === null ? hasField(form, field ?? '') : form.id === meant?.id,
+  );
+  if (forms.length === 0) return true;
+  const { forms: choice, selection } = settingsById(settings, known.ids);
+  if (name.list === 'fields') return forms.some((form) => choosesForm(choice, form));
+  const isShown = (id: string): boolean => known.forms.some((form) => hasField(form, id));
+  return forms.some((form) =>
+    namesFor(selection?.fields ?? [], form).some(
+      (id) => id === '*' || (field === null ? hasField(form, id) || !isShown(id) : id === field),
+    ),
+  );
+}
+
+/** A name in the settings that matches nothing, or changes nothing. */
+export interface NameMistake extends SettingMistake {
+  /** The name as written there, as far as people may see it: {@link shownName}. */
+  readonly name: string;
+}
+
+/**
+ * The mistakes in the names in the settings of `targets`, each once. One variable may serve several targets, each of which uses a
+ * part of its names. A form that is gone from the source and that a target holds is known; so is one that has another slug by now,
+ * where its first one is bound to it.
+ */
+export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames): NameMistake[] {
+  const found = new Map<string, NameMistake>();
+  for (const name of targets.flatMap(namesIn)) {
+    const { list, variable, text } = name;
+    const sharing = targets.filter(({ variables }) => variables[list] === variable);
+    const mistake = isKnown(name, known)
+      ? sharing.some((settings) => isUsed(name, settings, known))
+        ? null
+        : unused(name, known)
+      : unknown(name, known);
+    if (mistake !== null) found.set(`${variable}\n${text}`, mistake);
+  }
+  return [...found.values()];
+}
+
+/**
+ * The name in TARGET_HASH_FIELDS that matches nothing and may mean answers of `form`; null: none. A name with a form that is known
+ * means that one. Any other may mean any form, as it may be misspelled.
+ */
+export function unhashed(
+  settings: NamingSettings,
+  form: FormIdentity,
+  known: KnownNames,
+): NameMistake | null {
+  const name = namesIn(settings).find((one) => {
+    const meant = one.form === null ? undefined : formCalled(one.form, known);
+    const mayConcern = meant === undefined || meant.id === form.id;
+    return one.list === 'hashFields' && mayConcern && !isKnown(one, known);
+  });
+  return name === undefined ? null : unknown(name, known);
+}
+
+/** The fields that only old answers could have, for `fieldsInAnswers`: of a known form as `<form ID>:<field ID>`. */
+export function unseenFields(targets: readonly NamingSettings[], known: KnownNames): Set<string> {
+  const unseen = targets.flatMap(namesIn).filter((name) => !isKnown(name, known));
+  return new Set(
+    unseen.flatMap(({ form: formName, field }) => {
+      if (formName === null) return field ?? [];
+      const form = formCalled(formName, known);
+      return form === undefined ? [] : `${form.id}:${field}`;
+    }),
+  );
+}
+
+/** Those of `found` that the settings of `targets` still hold: a person may have corrected the others since. */
+export function stillSet(
+  found: readonly NameMistake[],
+  targets: readonly NamingSettings[],
+): NameMistake[] {
+  const names = targets.flatMap(namesIn);
+  return found.filter(({ variable, name }) =>
+    names.some((one) => one.variable === variable && shownName(one.text) === name),
+  );
+}
+
+/** The mistake that no form, or no field, has this name. */
+function unknown(name: SettingName, known: KnownNames): NameMistake {
+  const { form: formName, field, list } = name;
+  const { forms } = known;
+  const form = formName === null ? undefined : formCalled(formName, known);
+  if (formName !== null && form === undefined) {
+    const near = nearestForm(formName, known);
+    const nearest = list === 'forms' ? near : near && `${near}:${field ?? '*'}`;
+    return unmatched(name, 'there is no such form', nearest, theForms(forms), forms);
+  }
+  const what =
+    form === undefined ? 'no form has a field with this ID' : 'that form has no field with this ID';
+  const among = forms.filter(({ id }) => form === undefined || id === form.id);
+  const near = nearestField(field ?? '', among);
+  const nearest = form === undefined ? near : near && `${form.slug}:${near}`;
+  const remedy = 'forms-mirror forms <form> lists the fields of a form';
+  return unmatched(name, what, nearest, remedy, forms);
+}
+
+/** With the nearest right name, as written in the setting, or else with where to find it, and a line to copy. */
+function unmatched(
+  name: SettingName,
+  what: string,
+  nearest: string | undefined,
+  remedy: string,
+  [first]: readonly Form[],
+): NameMistake {
+  const whole = wholeForm(first);
+  const value = nearest ?? (name.list === 'forms' ? whole.replace(/:\*$/, '') : whole);
+  const canStand = value.split(':').every((part) => part === '*' || canBeListed(part));
+  const isBare = canStand && !value.includes('*');
+  const line = isBare
+    ? `${name.variable}=${value}`
+    : settingLine(name.variable, canStand ? value : '*');
+  const hint = nearest === undefined ? remedy : `did you mean ${nearest}?`;
+  return mistakeOf(name, `${what}: ${hint}`, line);
+}
+
+/** The mistake that a name changes nothing. */
+function unused(name: SettingName, known: KnownNames): NameMistake {
+  const { form: formName, field, list, variable, text } = name;
+  if (list === 'hashFields')
+    return mistakeOf(
+      name,
+      'no selected field has this name: select the field, or remove the name',
+      settingLine(variable.replace('HASH_FIELDS', 'FIELDS'), `…,${shownName(text)}`),
+    );
+  const meant = known.forms.find((form) =>
+    formName === null ? hasField(form, field ?? '') : choosesForm([formName], form),
+  );
+  return mistakeOf(
+    name,
+    'no form that it names is mirrored: add one to TARGET_FORMS, or remove the name',
+    settingLine('TARGET_FORMS', `…,${(meant && listedName(meant)) ?? shownName(text)}`),
+  );
+}
+
+function mistakeOf({ variable, text }: SettingName, what: string, example: string): NameMistake {
+  const name = shownName(text);
+  return { variable, name, message: `names ${name}, and ${what}`, example };
+}
+
+/** The name as people may see it (L15): a key may have been pasted there, and no form or field is called so. */
+const shownName = (name: string): string =>
+  looksLikeKey(name) ? 'what looks like a key, and so is not shown' : name;
+
+/** A form's every field, as TARGET_FIELDS names it; all there are where it can't name that form. */
+export const wholeForm = (form: FormIdentity | undefined): string => {
+  const name = form && listedName(form);
+  return name === undefined ? '*' : `${name}:*`;
+};
+
+/** The slug of a form, or else its ID, that a setting can name it by; undefined for neither. */
+export const listedName = ({ slug, id }: FormIdentity): string | undefined =>
+  [slug, id].find(canBeListed);
+
+/** The forms by their slugs, the first of them: `the forms are contact, jobs and more`. */
+export function theForms(forms: readonly Pick<FormIdentity, 'slug'>[]): string {
+  // True wherever they were looked for: in the workspace, in targets, or in both.
+  if (forms.length === 0) return 'no forms were found';
+  const slugs = [...new Set(forms.map(({ slug }) => slug))];
+  return `the forms are ${slugs.slice(0, 12).join(', ')}${slugs.length > 12 ? ' and more' : ''}`;
+}
+
+/** The form that was likely meant and is there now, by its slug. `held`: forms that may have had another slug then. */
+export function nearestForm(
+  wanted: string,
+  { forms, held }: { readonly forms: readonly FormIdentity[]; readonly held: KnownNames['held'] },
+): string | undefined {
+  const before = held.find(({ slug }) => slug === wanted);
+  const now = forms.find(({ id }) => id === before?.id);
+  const named = forms.map(({ id, slug, name }) => ({ name: slug, aliases: [id, name] }));
+  return now?.slug ?? nearestName(wanted, named);
+}
+
+/** The field that was likely meant, by its ID: people write labels, and slugs of forms. */
+function nearestField(wanted: string, forms: readonly Form[]): string | undefined {
+  const form = forms.find(({ id, slug }) => id === wanted || slug === wanted);
+  if (form !== undefined) return `${form.slug}:*`;
+  const fields = forms.flatMap((each) => each.fields);
+  return nearestName(
+    wanted,
+    fields.map(({ id, label }) => ({ name: id, aliases: [label, id.replace(/^field_\d+_/, '')] })),
+  );
+}
