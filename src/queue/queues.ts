@@ -82,13 +82,33 @@ export function openQueues(
   };
 }
 
+/** Removes the queues of targets that have left the settings, and the jobs in them. */
+export async function removeQueues(
+  { backend, onError }: Pick<QueueContext, 'backend' | 'onError'>,
+  targets: readonly string[],
+): Promise<void> {
+  for (const name of targets.flatMap((target) =>
+    OF_TARGET.map((kind) => queueName(kind, target)),
+  )) {
+    // BullMQ notes each queue that it opens, perhaps when it is removed already.
+    const queue = openQueue(backend, name, onError, { skipMetasUpdate: true });
+    await queue.obliterate({ force: true });
+    await queue.close();
+  }
+}
+
 /** We do not read BullMQ's event streams; a few events are kept for dashboards. */
 const STREAMS = { events: { maxLen: 200 } } as const;
 
-function openQueue(backend: QueueBackend, name: string, onError: ErrorListener): AnyQueue {
+function openQueue(
+  backend: QueueBackend,
+  name: string,
+  onError: ErrorListener,
+  options: { readonly skipMetasUpdate?: boolean } = {},
+): AnyQueue {
   const queue: AnyQueue = new Queue(
     backend.queueName(name),
-    { connection: {}, streams: STREAMS, ...telemetryOption() },
+    { connection: {}, streams: STREAMS, ...telemetryOption(), ...options },
     backend.factory,
   );
   queue.on('error', onError);

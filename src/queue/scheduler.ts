@@ -1,8 +1,8 @@
 import type { JobSchedulerJson } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
 import { MirrorError } from '../base/errors.ts';
-import { jobOptions } from './jobs.ts';
-import type { QueueContext } from './queues.ts';
+import { jobOptions, pollData } from './jobs.ts';
+import { type QueueContext, removeQueues } from './queues.ts';
 
 /*
  * One job scheduler of BullMQ adds the polls. At the start it is made to agree with the settings. From then on a heartbeat
@@ -19,16 +19,24 @@ export type Schedule =
 const POLL = 'poll';
 
 /**
- * Makes the store agree with the settings. With an interval, a poll also begins now: a person who starts the program wants to
+ * Makes the store agree with the settings: the schedule, and the queues of targets. With an interval, a poll also begins now: a person who starts the program wants to
  * see something happen; a cron expression is followed to the letter. Throws SETTINGS for an invalid cron expression or time
  * zone.
  */
 export async function applySchedule(context: QueueContext): Promise<void> {
   const { schedule } = context;
   if ('cron' in schedule) assertCron(schedule);
-  if (!agrees(schedule, await context.queues.poll.getJobScheduler(POLL))) await upsert(context);
+  const stored = await context.queues.poll.getJobScheduler(POLL);
+  const { targets: before } = pollData.parse(stored?.template?.data ?? {});
+  const { targets } = context;
+  await removeQueues(
+    context,
+    before.filter((name) => !targets.includes(name)),
+  );
+  const isSame = agrees(schedule, stored);
+  if (!isSame || before.join() !== targets.join()) await upsert(context);
   // A new schedule with an interval begins with a poll anyway.
-  else if ('everyMs' in schedule) await pollNow(context);
+  if (isSame && 'everyMs' in schedule) await pollNow(context);
 }
 
 /** Adds a poll to the scheduled ones. A second call before it began adds nothing; one that waits for another try begins. */
@@ -107,13 +115,13 @@ function periodAt(schedule: Schedule, nextMs: number): number {
 
 /** Writes the schedule; its first poll begins now, or at `startMs`. */
 async function upsert(context: QueueContext, startMs?: number): Promise<void> {
-  const { schedule, timings } = context;
+  const { schedule, timings, targets } = context;
   await context.queues.poll.upsertJobScheduler(
     POLL,
     'cron' in schedule
       ? { pattern: schedule.cron, tz: schedule.timeZone }
       : { every: intervalOf(schedule), ...(startMs !== undefined && { startDate: startMs }) },
-    { name: POLL, data: {}, opts: jobOptions('poll', timings) },
+    { name: POLL, data: { targets }, opts: jobOptions('poll', timings) },
   );
 }
 

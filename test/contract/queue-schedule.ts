@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { applySchedule, repairSchedule } from '../../src/queue/scheduler.ts';
 import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
-import { NEVER, produceAt, QUICK, startAt } from '../queue/harness.ts';
+import { NEVER, produceAt, QUICK, startAt, type TestQueue } from '../queue/harness.ts';
 import { answered, depthOf, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
@@ -120,19 +120,45 @@ export function describeSchedule(it: QueueIt): void {
       expect(phase()).toBeLessThan(0.2 * everyMs);
     });
     const handlers = new FakeHandlers([]);
-    const timings = { ...QUICK, heartbeatMs: HOUR_MS };
-    const queue = use(await startAt(place, handlers, { schedule, timings }));
-    let from: number | undefined;
-    const at = await soon(async () => {
-      expect(handlers.polls).toBeGreaterThanOrEqual(2);
-      // The poll at the start and the late one have begun: the next one is due within an interval, once its time is set right.
-      from ??= Date.now();
-      const next = Date.parse((await queue.status()).nextPollAt ?? '');
-      expect(next).toBeGreaterThan(due);
-      expect(next - from).toBeLessThanOrEqual(everyMs);
-      return next;
-    });
-    expect((at - due) % everyMs).toBe(0);
+    const opened = Promise.withResolvers<TestQueue>();
+    const seen: { readonly beganMs: number; readonly nextMs: number }[] = [];
+    // While a poll is under way, no other begins and the time of the next one stays.
+    handlers.found = async () => {
+      const beganMs = Date.now();
+      const { nextPollAt } = await answered(await opened.promise);
+      seen.push({ beganMs, nextMs: Date.parse(nextPollAt ?? '') });
+      return { syncs: [], writeBacks: [] };
+    };
+    opened.resolve(use(await startAt(place, handlers, { schedule, timings: UNHURRIED })));
+    // The poll at the start, the late one, and those that follow.
+    await soon(() => expect(seen.length).toBeGreaterThanOrEqual(4));
+    for (const { beganMs, nextMs } of seen) {
+      expect(nextMs - beganMs).toBeLessThanOrEqual(everyMs);
+      expect((nextMs - due) % everyMs).toBe(0);
+    }
+  });
+
+  it('what a target that left the settings had in the queue is removed', async ({
+    place,
+    use,
+    server,
+  }) => {
+    const gate = new Gate();
+    const handlers = new FakeHandlers(['f1'], ['a', 'b']);
+    handlers.script = ({ target }, signal) => (target === 'b' ? gate.wait(signal) : 'ok');
+    const both = use(await startAt(place, handlers, { targets: ['a', 'b'] }));
+    await both.runNow([ordinary('f1', 'a'), ordinary('f1', 'b'), comparison('f1', 'b')]);
+    await soon(() => expect(handlers.count('b', true)).toBe(1));
+    await both.stop();
+    const left = async (): Promise<string[]> =>
+      (await server.stored(place)).filter((key) => /^(?:sync|comparison)[.]b:/.test(key));
+    expect(await left()).toContainEqual(expect.stringContaining('form-f1'));
+    await use(await startAt(place, only())).stop();
+    expect(await left()).toEqual([]);
+    const again = use(await startAt(place, handlers, { targets: ['a', 'b'] }));
+    gate.open();
+    await again.runNow([ordinary('f1', 'b')]);
+    await soon(() => expect(handlers.count('b', false)).toBeGreaterThanOrEqual(2));
   });
 
   it('no poll is overdue while one is under way, however slow the source is', async ({
