@@ -188,6 +188,28 @@ describe('protections of people in a sheet', () => {
     expect([place.placeOf('s1'), place.placeOf('s2')]).toEqual([-1, -1]);
   });
 
+  it('L11: a row that is to be hashed: all others are, in writes of 2,000, and a deleted one fails it', async () => {
+    const many = Array.from({ length: 2_500 }, (_, n) => row(`m${n}`, { f_name: `Person ${n}` }));
+    await place.write(store([...people(6), ...many], ['s1']));
+    const at = place.placeOf('s2');
+    place.person().protect({ top: at, bottom: at + 1 });
+    const rehash = (form: OpenForm): Promise<number> =>
+      form.erase({ kind: 'rehash', fieldIds: ['f_name'], hash: () => 'a'.repeat(64) });
+    place.calls();
+    await place.write(async (form) => expect(await rehash(form)).toBe(2_505));
+    expect(place.calls().writes).toBeLessThanOrEqual(3);
+    const plain = (): string[] =>
+      place
+        .grid()
+        .flatMap((line) => (/^Person/.test(String(line[FULL_NAME])) ? [String(line[ID])] : []));
+    expect(plain()).toEqual(['s2']);
+    // No comparison reads that one again, so nothing else would name it.
+    const marked = place.placeOf('s1');
+    place.person().type(marked, FULL_NAME, 'Person 1');
+    place.person().protect({ top: marked, bottom: marked + 1 });
+    await expect(place.write(rehash)).rejects.toMatchObject({ code: 'TARGET_DENIED' });
+  });
+
   it('merged cells are named', async () => {
     const at = place.placeOf('s2');
     place.person().merge({ top: at, bottom: at + 2, left: AGE_AT, right: AGE_AT + 1 });
@@ -324,26 +346,44 @@ describe('rows of a sheet', () => {
   });
 });
 
-describe('a write that may have met other cells', () => {
-  it('L7: makes its rows unsure until they are compared again', async () => {
-    await place.write(store(people(3)));
-    const form = formOf('contact', [NAME, AGE]);
+describe('a write that may have met other rows', () => {
+  const form = formOf('contact', [NAME, AGE]);
+  /** Opens the form after a run was killed right behind its write, and people did something. */
+  const afterKill = async (act: () => void): Promise<OpenForm> => {
+    await place.write(store(people(4)));
     const killed = await (await place.open()).open(form, 'write');
     await killed.prepare(form, [NAME, AGE]);
     await killed.commit({ rows: people(2, 'DONE') });
-    // As a write leaves it before whose columns people inserted one.
-    place.person().type(1, STATUS, 's0');
-    await using other = await place.open();
-    await using next = await other.open(form, 'write');
-    const sure = async (): Promise<string[]> => {
-      const ids: string[] = [];
-      for await (const rows of next.rows({ isSure: true })) ids.push(...rows.map(({ id }) => id));
-      return ids;
-    };
-    expect(await sure()).toEqual(['s2']);
+    act();
+    return (await place.open()).open(form, 'write');
+  };
+  const sureOf = async (next: OpenForm): Promise<string[]> => {
+    const ids: string[] = [];
+    for await (const rows of next.rows({ isSure: true })) ids.push(...rows.map(({ id }) => id));
+    return ids;
+  };
+
+  it('that met its own is known to have, even if people have moved them since', async () => {
+    await using next = await afterKill(() => place.person().sortSheet(AGE_AT, 'DESCENDING'));
+    expect(await sureOf(next)).toEqual(['s3', 's2', 's1', 's0']);
+    expect(next.state.ranges).toMatchObject([{ isDue: false }]);
+  });
+
+  it('L7, L18: what it left there is removed, and its rows are unsure until they are compared again', async () => {
+    await using next = await afterKill(() => {
+      // As if people had swapped these rows just before the write.
+      const [written, other] = [place.placeOf('s0'), place.placeOf('s3')];
+      place.person().type(written, ID, 's3');
+      place.person().type(other, ID, 's0');
+    });
+    expect(place.rowOf('s3')?.slice(FULL_NAME, AGE_AT + 1)).toEqual([null, null]);
+    expect(await sureOf(next)).not.toContain('s0');
+    expect(next.state.ranges).toMatchObject([{ isDue: true }]);
     await next.prepare(form, [NAME, AGE]);
-    await next.commit({ rows: people(2, 'DONE') });
-    expect(await sure()).toEqual(['s0', 's1', 's2']);
+    const rows = [...people(2, 'DONE'), ...people(4).slice(2)];
+    expect(await next.commit({ rows })).toMatchObject({ updated: 2 });
+    expect(await sureOf(next)).toContain('s0');
+    expect(place.rowOf('s3')?.[FULL_NAME]).toBe('Person 3');
   });
 });
 
@@ -388,6 +428,27 @@ describe('a form of 700 questions', () => {
 });
 
 describe('a new tab', () => {
+  const titles = (): string[] =>
+    place.emulator.inspect.tabs(place.spreadsheetId).map(({ title }) => title);
+
+  it('takes the place of the empty one of a new spreadsheet', async () => {
+    await place.write(store(people(1)));
+    expect(titles()).toEqual(['contact', 'forms-mirror data']);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['holds something', () => place.emulator.people.at(place.spreadsheetId, 0).type(4, 2, 'x')],
+    ['is not the only one', () => place.emulator.people.at(place.spreadsheetId, 0).addTab('Ours')],
+    [
+      'has a protection',
+      () => place.emulator.people.at(place.spreadsheetId, 0).protect({ top: 0, bottom: 1 }),
+    ],
+  ])('leaves a first tab that %s', async (_, act) => {
+    act();
+    await place.write(store(people(1)));
+    expect(titles()).toContain('Sheet1');
+  });
+
   it('is laid out for people: frozen header, notes, rows of one height, a gray rule for removed rows', async () => {
     await place.write(store(people(2)));
     const { inspect } = place.emulator;

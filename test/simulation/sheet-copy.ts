@@ -82,7 +82,12 @@ function damage(
       person.deleteRows(row, Math.min(1 + random.below(3), tab.lines - row));
       return `deletes rows of ${formId}`;
     case 'drop-table':
-      person.deleteTab();
+      try {
+        person.deleteTab();
+      } catch {
+        // Google lets nobody delete the only visible tab.
+        return null;
+      }
       return `deletes the tab of ${formId}`;
     case 'drop-column': {
       const [key, column] = [...tab.columns].find(([each]) => each.startsWith('f:')) ?? [];
@@ -224,15 +229,12 @@ function formIn(
   const ids = columns.get('s:id');
   // An ID beside its column, or an answer (which begins with its submission's ID) beside its row or the columns of fields.
   const own = new Set(fields.map(({ column }) => columns.get(column ?? '')));
-  // A submission that was deleted before its row was compared again left what a race had written into our other columns.
-  const ofDeleted = new Set(columns.values());
   const astray = lines.flatMap((line) =>
     line.flatMap((value, at) => {
       const text = String(value);
       if (at !== ids && rows.has(text)) return [text];
       const [, of] = /^(s\w+n\d+)\.\d/.exec(text) ?? [];
-      const allowed = rows.get(of ?? '')?.isDeleted === true ? ofDeleted : own;
-      return of === undefined || (allowed.has(at) && cell(line, 's:id') === of) ? [] : [text];
+      return of === undefined || (own.has(at) && cell(line, 's:id') === of) ? [] : [text];
     }),
   );
   return { formId, table: formId, rows, twice, astray, fields, statuses: null, rejected };

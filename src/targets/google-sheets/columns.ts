@@ -29,6 +29,7 @@ import {
 import { type Columns, headerRowOf, type Survey } from './rows.ts';
 import { freeTabTitle, type SheetFile } from './sheet-file.ts';
 import type { FormTab, Structure } from './structure.ts';
+import type { WrittenRow } from './sweep.ts';
 
 /*
  * The tab of a form and its columns: made once; from then on their looks are people's to change.
@@ -41,12 +42,13 @@ type Headers = ReadonlyMap<ColumnKey, string>;
 export interface LaidOut {
   readonly sheetId: number;
   readonly requests: readonly Request[];
-  /** Where the columns are after the requests, and the IDs of their metadata. */
+  /** Where the columns are after the requests. */
   readonly columns: Columns;
-  readonly marks: ReadonlyMap<ColumnKey, number>;
   /** With the headers that are written. */
   readonly fields: readonly SheetField[];
   readonly obstructed: Obstructed;
+  /** The headers that are written; null: none, or those of a new tab. */
+  readonly header: WrittenRow | null;
 }
 
 /** The form's tab with a column for each field that has one: missing ones are made, and headers follow labels. */
@@ -62,20 +64,28 @@ export async function layOut(
     ...field,
     header: (field.column && headers.get(field.column)) ?? null,
   }));
-  if (tab === undefined)
-    return { ...newTab(file, structure, state, headers), marks: new Map(), fields: named };
+  if (tab === undefined) {
+    const made = newTab(file, structure, state, headers);
+    const { firstTab, forms } = structure;
+    const isEmpty =
+      firstTab !== null && forms.size === 0 && (await file.cells(firstTab)).length === 0;
+    // The empty tab that a new spreadsheet comes with is in the way of people who look for their answers.
+    const removed = isEmpty ? [{ deleteSheet: { sheetId: firstTab } }] : [];
+    return { ...made, requests: [...made.requests, ...removed], fields: named, header: null };
+  }
   const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
   const waiting = waitingHeaders(fields).filter((key) => tab.columns.has(key));
   if (missing.length + waiting.length === 0) {
-    const { sheetId, columns, marks } = tab;
-    return { sheetId, requests: [], columns, marks, fields: named, obstructed: tab };
+    const { sheetId, columns } = tab;
+    return { sheetId, requests: [], columns, fields: named, obstructed: tab, header: null };
   }
   const shown = await file.table(tab);
   const rowIndex = headerRowOf(shown);
-  const added = addColumns(file, tab, missing, headers, state.name, rowIndex);
+  const added = addColumns(tab, missing, headers, state.name, rowIndex);
   const { requests } = added;
   const before = new Map(fields.map((field) => [field.column, field.header]));
   const kept = new Set<ColumnKey>(added.headless);
+  const written = missing.filter((key) => !kept.has(key));
   for (const { key } of blockedHeaders(tab, fields, rowIndex)) kept.add(key);
   for (const key of waiting) {
     const old = before.get(key) ?? null;
@@ -84,11 +94,22 @@ export async function layOut(
     const columnIndex = added.columns.get(key);
     if (kept.has(key) || !isOurs || columnIndex === undefined || rowIndex < 0) continue;
     requests.push(writeCells(tab.sheetId, rowIndex, columnIndex, [headers.get(key) ?? '']));
+    written.push(key);
   }
   const shownAs = named.map((field, n) =>
     field.column !== null && kept.has(field.column) ? (fields[n] ?? field) : field,
   );
-  return { sheetId: tab.sheetId, ...added, fields: shownAs };
+  const header = {
+    row: rowIndex,
+    id: String(shown.get('s:id')?.[rowIndex] ?? ''),
+    values: new Map(written.map((key) => [key, headers.get(key) ?? ''] as const)),
+  };
+  return {
+    sheetId: tab.sheetId,
+    ...added,
+    fields: shownAs,
+    header: written.length > 0 ? header : null,
+  };
 }
 
 /**
@@ -96,20 +117,18 @@ export async function layOut(
  * where there is none.
  */
 function addColumns(
-  file: SheetFile,
   tab: FormTab,
   keys: readonly ColumnKey[],
   headers: Headers,
   formName: string,
   headerRow: number,
-): Omit<LaidOut, 'sheetId' | 'fields' | 'requests'> & {
+): Pick<LaidOut, 'columns' | 'obstructed'> & {
   readonly requests: Request[];
   /** New columns whose header cannot be written. */
   readonly headless: readonly ColumnKey[];
 } {
-  const { sheetId, columns: old, columnCount, marks: known, obstacles } = tab;
-  if (keys.length === 0)
-    return { requests: [], columns: old, marks: known, obstructed: tab, headless: [] };
+  const { sheetId, columns: old, columnCount, obstacles } = tab;
+  if (keys.length === 0) return { requests: [], columns: old, obstructed: tab, headless: [] };
   requireRoom([...old.keys(), ...keys], formName);
   const wanted = old.get('s:removed') ?? old.get('s:id') ?? columnCount;
   const isLast = obstacles.some((one) => keepsFromInsertingColumn(one, wanted));
@@ -117,11 +136,7 @@ function addColumns(
   const columns = new Map(
     [...old].map(([key, index]) => [key, index >= at ? index + keys.length : index] as const),
   );
-  const marks = new Map(known);
-  for (const [n, key] of keys.entries()) {
-    columns.set(key, at + n);
-    marks.set(key, file.newId());
-  }
+  for (const [n, key] of keys.entries()) columns.set(key, at + n);
   const range = { sheetId, dimension: 'COLUMNS', startIndex: at, endIndex: at + keys.length };
   const isHeadless =
     headerRow < 0 || (isLast && obstacles.some((one) => keepsFrom(one, headerRow, at)));
@@ -133,11 +148,11 @@ function addColumns(
     ...(isLast ? [] : formatBodies(sheetId, at, keys, headerRow + 1)),
     ...keys.map((key, n) => columnWidth(sheetId, at + n, widthOf(key, headers))),
     ...(isHeadless ? [] : writeHeaders(sheetId, headerRow, at, keys, headers)),
-    ...keys.map((key, n) => markColumn(sheetId, at + n, key, marks.get(key))),
+    ...keys.map((key, n) => markColumn(sheetId, at + n, key)),
   ];
   // An overlay of a column moves with it; a new column has none.
   const obstructed = { obstacles, columns: isLast ? columns : old };
-  return { requests, columns, marks, obstructed, headless: isHeadless ? keys : [] };
+  return { requests, columns, obstructed, headless: isHeadless ? keys : [] };
 }
 
 /** Puts the header row back above the rows that people sorted it into, or makes it again where they deleted it. */
@@ -179,7 +194,7 @@ function newTab(
   { titles, timeZone }: Structure,
   { formId, name }: FormState,
   headers: Headers,
-): Omit<LaidOut, 'marks' | 'fields'> {
+): Omit<LaidOut, 'fields' | 'header'> {
   const sheetId = file.newId();
   const answers = [...headers.keys()].filter((key) => key.startsWith('f:'));
   // As people read: what only the mirror needs comes last.
@@ -296,8 +311,8 @@ function widthOf(key: ColumnKey, headers: Headers): number {
   return WIDTHS[key] ?? Math.min(MOST_WIDTH, Math.max(least, wanted));
 }
 
-const markColumn = (sheetId: number, column: number, key: ColumnKey, id?: number): Request =>
-  createMetadata({ sheetId, column }, METADATA_KEYS.column, key, id);
+const markColumn = (sheetId: number, column: number, key: ColumnKey): Request =>
+  createMetadata({ sheetId, column }, METADATA_KEYS.column, key);
 
 /** Google keeps 30,000 characters of metadata for a tab; the mark of a column takes some 15. */
 const MAX_COLUMNS = 1_800;

@@ -24,8 +24,9 @@ import {
   writeRow,
 } from './rows.ts';
 import type { SerialTime } from './serial-time.ts';
-import { type Aim, aimAt, type SheetFile, type View } from './sheet-file.ts';
+import type { Aim, SheetFile, View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
+import type { WrittenRow } from './sweep.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -36,7 +37,7 @@ export interface Known {
   readonly rows: ReadonlyMap<string, KnownRow>;
   readonly entries: Entries;
   readonly survey: Survey;
-  /** Submissions whose row was written while people moved cells, so that some of them may be elsewhere. */
+  /** Submissions whose row was written while people moved rows, so that it may show earlier values. */
   readonly doubted: ReadonlySet<string>;
 }
 
@@ -173,7 +174,7 @@ export async function planCommit(
     found = survey(table, known.rows);
   }
   const requests = [...laid.requests];
-  const aimed: [row: number, id: string][] = [];
+  const aimed: WrittenRow[] = laid.header === null ? [] : [laid.header];
   const inserted = [...compared.inserted];
   let updated = 0;
   for (const row of compared.updated) {
@@ -187,6 +188,8 @@ export async function planCommit(
       ? encoder.differences(row, (key) => table.get(key)?.[place] ?? null)
       : row.values;
     const met = split(laid.obstructed, place, values);
+    // With the others, so that what is announced has few patterns.
+    const { free } = isObstructed ? split(laid.obstructed, place, row.values) : met;
     if (met.blocked.length > 0) {
       listPartly(row, met);
       const now = rows.get(id);
@@ -200,8 +203,8 @@ export async function planCommit(
         });
     } else updated++;
     if (met.free.size === 0) continue;
-    requests.push(...writeRow(sheetId, place, met.free, columns));
-    aimed.push([place, id]);
+    requests.push(...writeRow(sheetId, place, free, columns));
+    aimed.push({ row: place, id, values: free });
   }
   const deletedAt = new Date(atMs).toISOString();
   const serial = time.toSerial(deletedAt) ?? deletedAt;
@@ -223,7 +226,7 @@ export async function planCommit(
     marked++;
     rows.set(id, { ...before, isDeleted: true, deletedAt, print: null });
     requests.push(...writeRow(sheetId, place, met.free, columns));
-    aimed.push([place, id]);
+    aimed.push({ row: place, id, values: met.free });
   }
   const added = await addRows(file, tab, laid, inserted, found.bottom);
   requests.push(...added.requests);
@@ -239,11 +242,7 @@ export async function planCommit(
   for (const [id, why] of compared.reasons)
     if (!partly.has(id) && !added.refused.some((row) => row.id === id))
       list('rejected', source.get(id) as Row, why.join(' '), null);
-  const written = {
-    appended: inserted.map(({ id }) => id),
-    isOnHeaders: laid.requests.length > 0,
-  };
-  const isAimed = tab !== undefined && requests.length > 0;
+  const idColumn = columns.get('s:id') ?? 0;
   const refused = added.refused.length;
   return {
     requests,
@@ -252,7 +251,7 @@ export async function planCommit(
     survey: { ...found, places, bottom: added.bottom },
     listed: [...listed.values()],
     stored,
-    aim: isAimed ? aimAt(tab, columns, laid.marks, aimed, written) : null,
+    aim: tab && aimed.length > 0 ? { sheetId, title: tab.title, idColumn, rows: aimed } : null,
     applied: {
       inserted: inserted.length - added.partly.length - refused,
       updated,

@@ -1,14 +1,18 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { MirrorError } from '../../base/errors.ts';
 import { cellText, looksHashed } from '../../mirror/cells.ts';
 import { forgetIn } from '../../mirror/ledger.ts';
 import type { Erasure } from '../../mirror/port.ts';
 import { toSheetValue } from './api/cell-value.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
+import { allowRemedy } from './api/sheets-error.ts';
 import type { Known } from './commit.ts';
+import { split } from './obstacles.ts';
 import { answerOf } from './row-values.ts';
 import { survey, writeRow } from './rows.ts';
-import { type Aim, aimAt, type SheetFile } from './sheet-file.ts';
+import type { Aim, SheetFile } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
+import type { WrittenRow } from './sweep.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -20,9 +24,24 @@ export interface PlannedErasure {
   /** Submissions of which no row may be left. */
   readonly gone: readonly string[];
   readonly aim: Aim | null;
+  /** More rows than one write may hold. */
+  readonly isLeft: boolean;
+  /** Cells that cannot be written, and that no comparison will name: everything else is, and the erasure has failed. */
+  readonly denied: MirrorError | null;
 }
 
-const NOTHING: PlannedErasure = { requests: [], after: {}, erased: 0, gone: [], aim: null };
+const NOTHING: PlannedErasure = {
+  requests: [],
+  after: {},
+  erased: 0,
+  gone: [],
+  aim: null,
+  isLeft: false,
+  denied: null,
+};
+
+/** Rows of one write: the request stays below the 2 MB that Google recommends. */
+const MOST_ROWS = 2_000;
 
 /** Plans an erasure over the latest reading of the tab. Google's version history keeps the former cells. */
 export async function planErasure(
@@ -36,7 +55,7 @@ export async function planErasure(
     const rows = new Map(known.rows);
     const erased = ids.filter((id) => rows.delete(id)).length;
     const requests = await planRemoval(file, tab, ids);
-    return { requests, after: { rows }, erased, gone: ids, aim: null };
+    return { ...NOTHING, requests, after: { rows }, erased, gone: ids };
   };
   const entries = new Map(known.entries);
   const atMs = file.clock.now();
@@ -75,7 +94,7 @@ export async function planRemoval(
   return deleteRows(tab.sheetId, places);
 }
 
-/** Replaces each stored answer of some fields. An answer that is hashed stays. */
+/** Replaces each stored answer of some fields. An answer that is hashed stays, and so does one that is protected. */
 async function rewrite(
   file: SheetFile,
   tab: FormTab | undefined,
@@ -86,28 +105,50 @@ async function rewrite(
     ({ id, column }) => what.fieldIds.includes(id) && column !== null,
   );
   if (tab === undefined || wanted.length === 0) return NOTHING;
+  const { sheetId, title, columns } = tab;
   const table = await file.table(tab);
   const rows = new Map(known.rows);
   const requests: Request[] = [];
-  const aimed: [row: number, id: string][] = [];
-  for (const [id, place] of survey(table).places) {
+  const aimed: WrittenRow[] = [];
+  const deniedBy = new Set<string>();
+  for (const [id, row] of survey(table).places) {
     const values = new Map<ColumnKey, string | number | null>();
     for (const { id: fieldId, content } of wanted) {
-      const cell = answerOf(table.get(fieldKey(fieldId))?.[place] ?? null, content);
+      const cell = answerOf(table.get(fieldKey(fieldId))?.[row] ?? null, content);
       if (cell === null || (what.kind === 'rehash' && looksHashed(cell))) continue;
       const next = what.kind === 'rehash' ? cellText(what.hash(cell)) : null;
       values.set(fieldKey(fieldId), toSheetValue(next).value);
     }
-    if (values.size === 0) continue;
-    requests.push(...writeRow(tab.sheetId, place, values, tab.columns));
-    const row = rows.get(id);
-    if (row !== undefined) rows.set(id, { ...row, print: null });
-    aimed.push([place, id]);
+    const { free, by } = split(tab, row, values);
+    const before = rows.get(id);
+    // The next comparison lists the others: the source shows what they should hold.
+    if (what.kind === 'columns' || before?.isDeleted === true)
+      for (const { name } of by) deniedBy.add(name);
+    if (free.size === 0) continue;
+    requests.push(...writeRow(sheetId, row, free, columns));
+    if (before !== undefined) rows.set(id, { ...before, print: null });
+    aimed.push({ row, id, values: free });
+    if (aimed.length === MOST_ROWS) break;
   }
-  const nothingElse = { appended: [], isOnHeaders: false };
-  const aim = aimed.length === 0 ? null : aimAt(tab, tab.columns, tab.marks, aimed, nothingElse);
-  return { requests, after: { rows }, erased: aimed.length, gone: [], aim };
+  const aim = { sheetId, title, idColumn: columns.get('s:id') ?? 0, rows: aimed };
+  return {
+    ...NOTHING,
+    requests,
+    after: { rows },
+    erased: aimed.length,
+    aim: aimed.length === 0 ? null : aim,
+    isLeft: aimed.length === MOST_ROWS,
+    denied: deniedBy.size === 0 ? null : denial(title, [...deniedBy], file.api.email),
+  };
 }
+
+const denial = (title: string, names: readonly string[], email: string | undefined): MirrorError =>
+  new MirrorError(
+    'TARGET_DENIED',
+    `On the tab "${title}" answers that are to go cannot be written because of ${names.join(' and ')}. All others are gone. ` +
+      allowRemedy(email),
+    { retryable: false },
+  );
 
 /** Rows go from below, so that those above stay where they were found. */
 export const deleteRows = (sheetId: number, rows: readonly number[]): Request[] =>

@@ -33,8 +33,17 @@ import { planErasure, planRemoval } from './erase.ts';
 import { followFields } from './fields.ts';
 import { noticesOf } from './notices.ts';
 import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
-import { RowEncoder, type SheetRow } from './row-values.ts';
-import { EMPTY_SURVEY, type KnownRow, knownRow, storedRow, survey, type Table } from './rows.ts';
+import { RowEncoder } from './row-values.ts';
+import {
+  EMPTY_SURVEY,
+  headerRowOf,
+  type KnownRow,
+  knownRow,
+  storedRow,
+  survey,
+  type Table,
+  writeRow,
+} from './rows.ts';
 import { SerialTime } from './serial-time.ts';
 import {
   type Aim,
@@ -57,7 +66,7 @@ import {
   textIn,
 } from './state-tab.ts';
 import type { FormTab } from './structure.ts';
-import { idsOf, planSweep, together, type Unverified } from './sweep.ts';
+import { type Announced, announce, lookFor, type Stray } from './sweep.ts';
 
 /** The present parts of a form. */
 export interface FoundForm extends Known {
@@ -150,8 +159,8 @@ interface Planned<T> {
   /** The changes to the known state after it. */
   readonly after: Partial<Known>;
   readonly aim?: Aim | null;
-  /** The doubts after it, where they differ from those of the aim. */
-  readonly unverified?: Unverified | null;
+  /** The announced rows after it, where they differ from those of the aim. */
+  readonly announced?: readonly Announced[];
   readonly run?: Run | null;
   readonly isShown?: boolean;
   readonly result: T;
@@ -179,9 +188,7 @@ export class SheetForm implements OpenForm {
   #kept: FormDocument | null;
   /** The cells, as read, until something is written. */
   #table: Table | null;
-  /** The last rows that were written. */
-  #written: readonly SheetRow[] = [];
-  /** A write met other cells than it was meant for, and its remains are not removed yet. */
+  /** A write met other rows than it was meant for, and its remains are not removed yet. */
   #isAstray = false;
 
   constructor({ file, salt, known, kept, time, table, unread, losses, writer }: SheetFormParts) {
@@ -202,7 +209,7 @@ export class SheetForm implements OpenForm {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#writer === null) return;
     // Else the next writer would take the last write for an unchecked one. If this fails, the next writer does that.
-    if (this.#kept?.unverified && !this.#isAstray) await this.commit({}).catch(() => {});
+    if (this.#announced.length > 0 && !this.#isAstray) await this.commit({}).catch(() => {});
     this.#file.held.delete(this.state.formId);
   }
 
@@ -266,8 +273,6 @@ export class SheetForm implements OpenForm {
     const atMs = Math.floor(commitUs / 1_000);
     const rows = change.rows?.filter(({ id }) => !this.#isForgotten(id)) ?? [];
     const compared = compareRows({ ...change, rows }, this.#known, this.#prepared, this.#time);
-    const { inserted, updated } = compared;
-    if (inserted.length + updated.length > 0) this.#written = [...inserted, ...updated];
     const { structure } = await this.#file.view(Infinity);
     const tab = structure.forms.get(this.state.formId);
     const isHidden = isSettled(compared, this.#known.survey, tab);
@@ -297,23 +302,29 @@ export class SheetForm implements OpenForm {
   }
 
   async erase(what: Erasure): Promise<number> {
-    const { erased, gone } = await this.#write(async ({ structure }) => {
-      const known = this.#known;
-      const tab = structure.forms.get(known.state.formId);
-      const digestOf = (id: string): string => this.#digest(id);
-      const planned = await planErasure(this.#file, tab, what, known, digestOf);
-      const { rows, entries } = { ...known, ...planned.after };
-      const commitUs = nextCommitUs(known.state, this.#file.clock.now());
-      const state = { ...known.state, commitUs, tally: tallyOf(rows, entries) };
-      // Nothing of a forgotten submission stays in the lists of the hidden tab, its ID included (L18).
-      const doubted = known.doubted.difference(new Set(planned.gone));
-      const after = { ...planned.after, state, doubted };
-      const { requests, aim } = planned;
-      return { requests, aim, after, isShown: true, result: planned };
-    });
-    await this.#removeLeft(gone);
+    let sum = 0;
+    for (let isLeft = true; isLeft;) {
+      const planned = await this.#write(async ({ structure }) => {
+        const known = this.#known;
+        const tab = structure.forms.get(known.state.formId);
+        const digestOf = (id: string): string => this.#digest(id);
+        const erasure = await planErasure(this.#file, tab, what, known, digestOf);
+        const { rows, entries } = { ...known, ...erasure.after };
+        const commitUs = nextCommitUs(known.state, this.#file.clock.now());
+        const state = { ...known.state, commitUs, tally: tallyOf(rows, entries) };
+        // Nothing of a forgotten submission stays in the lists of the hidden tab, its ID included (L18).
+        const doubted = known.doubted.difference(new Set(erasure.gone));
+        const after = { ...erasure.after, state, doubted };
+        const { requests, aim } = erasure;
+        return { requests, aim, after, isShown: true, result: erasure };
+      });
+      await this.#removeLeft(planned.gone);
+      sum += planned.erased;
+      isLeft = planned.isLeft;
+      if (!isLeft && planned.denied !== null) throw planned.denied;
+    }
     if (this.#prepared.length > 0) await this.#readPrints();
-    return erased;
+    return sum;
   }
 
   /** People may have moved rows between the reading and the deletion: the rest of submissions is deleted, too. */
@@ -337,9 +348,12 @@ export class SheetForm implements OpenForm {
 
   async #write<T>(plan: (view: View) => Promise<Planned<T>>, isHidden = false): Promise<T> {
     const { result, isAstray } = await this.#writeOnce(plan, isHidden);
-    if (!isAstray) return result;
-    if (this.#kept?.unverified) await this.startAfresh(this.#kept.unverified, true);
-    throw this.#moved();
+    if (isAstray && !(await this.sweep())) throw this.#moved();
+    return result;
+  }
+
+  get #announced(): readonly Announced[] {
+    return this.#kept?.announced ?? [];
   }
 
   /** One write of this writer; its result is remembered once it is done. */
@@ -357,9 +371,8 @@ export class SheetForm implements OpenForm {
       const planned = await plan({ structure, stateTab });
       const { requests, aim = null, run = null, isShown = run !== null } = planned;
       // What an earlier write left is not forgotten for a later one.
-      const before = this.#isAstray ? (this.#kept?.unverified ?? null) : null;
-      const both = aim && before ? together(aim.written, before) : (aim?.written ?? before);
-      const { unverified = both } = planned;
+      const before = this.#isAstray ? this.#announced : [];
+      const { announced = [...before, ...announce(aim?.rows ?? [])] } = planned;
       const known = { ...this.#known, ...planned.after };
       const { state, fields, entries } = known;
       const tab = structure.forms.get(formId);
@@ -368,7 +381,7 @@ export class SheetForm implements OpenForm {
         state,
         fields,
         notices: tab === undefined ? [] : noticesOf(tab, fields, entries, known.survey, email),
-        unverified,
+        announced,
         doubted: [...known.doubted],
         questions: this.#questions,
         headerRow: Math.max(0, known.survey.headerRow),
@@ -395,45 +408,42 @@ export class SheetForm implements OpenForm {
   }
 
   /**
-   * A write met other cells than it was meant for, or perhaps (`isCertain`: false): people moved them in between. Values that went
-   * beside the columns are removed, the present cells are read, and all ranges are due again. Until then, the written rows are in
-   * doubt.
+   * Finds out what became of the announced rows: people may have moved rows between the reading and the write. What went into other
+   * rows is removed there, and all ranges are due again; until then, the rows that were missed are in doubt. False: some were.
    */
-  async startAfresh(unverified: Unverified, isCertain: boolean): Promise<void> {
+  async sweep(): Promise<boolean> {
     this.#isAstray = true;
-    const { rows } = this.#known;
-    // Headers may have gone to other columns, too.
-    const fields = this.#known.fields.map((field) =>
-      unverified.isOnHeaders ? { ...field, header: null } : field,
-    );
-    const all = this.#known.doubted.union(idsOf(unverified));
+    let isMissed = false;
+    let isLeft = true;
     // Looks again until nothing is left: rows may move before this write, too.
-    let left: Unverified | null = unverified;
-    for (let tries = 1; left !== null; tries++) {
+    for (let tries = 1; isLeft; tries++) {
       if (tries > MOST_LOOKS) throw this.#moved();
-      const before: Unverified = left;
-      await this.#writeOnce(async (view) => {
-        const { requests, aim } = await planSweep(
-          this.#file,
-          view,
-          this.state.formId,
-          before,
-          rows,
-          this.#written,
-        );
-        const isWrong = isCertain || tries > 1 || aim !== null;
-        const doubted = isWrong ? all : this.#known.doubted;
-        const after = { state: distrust(this.state), fields, doubted };
-        const still = aim === null ? null : together(aim.written, before);
-        return { requests, aim, unverified: still, after, result: null };
-      });
-      left = this.#kept?.unverified ?? null;
+      isLeft = await this.#writeOnce(async ({ structure }) => {
+        const tab = structure.forms.get(this.state.formId);
+        const table: Table = tab === undefined ? new Map() : await this.#file.table(tab);
+        const { missed, strays } = lookFor(this.#announced, table);
+        const requests = tab === undefined ? [] : clearStrays(tab, strays);
+        const announced = requests.length > 0 ? this.#announced : [];
+        isMissed ||= missed.size > 0;
+        if (!isMissed) return { requests, announced, after: {}, result: false };
+        const { fields, doubted } = this.#known;
+        const header = String(table.get('s:id')?.[headerRowOf(table)] ?? '');
+        const after = {
+          state: distrust(this.state),
+          doubted: doubted.union(missed),
+          ...([...missed, ...strays.map(({ id }) => id)].includes(header) && {
+            fields: fields.map((field) => ({ ...field, header: null })),
+          }),
+        };
+        return { requests, announced, after, result: requests.length > 0 };
+      }).then(({ result }) => result);
     }
     this.#isAstray = false;
+    if (!isMissed) return true;
     await this.#readPrints();
-    const { rows: now, entries } = this.#known;
-    const state = { ...this.state, tally: tallyOf(now, entries) };
-    this.#known = { ...this.#known, state };
+    const { rows, entries } = this.#known;
+    this.#known = { ...this.#known, state: { ...this.state, tally: tallyOf(rows, entries) } };
+    return false;
   }
 
   /** The cells of the tab; null where there is none. A reader reads them once: it may ask for rows piece by piece. */
@@ -494,6 +504,13 @@ const isSameDocument = (a: FormDocument, b: FormDocument | null): boolean =>
     { ...a, state: { ...a.state, commitUs: 0 } },
     { ...b, state: { ...b.state, commitUs: 0 } },
   );
+
+/** Empties cells. Those by which a row with an ID is known as ours stay: the comparison writes them again. */
+const clearStrays = ({ sheetId, columns }: FormTab, strays: readonly Stray[]): Batch['requests'] =>
+  strays.flatMap(({ row, id, keys }) => {
+    const cleared = keys.filter((key) => id === '' || key.startsWith('f:'));
+    return writeRow(sheetId, row, new Map(cleared.map((key) => [key, null])), columns);
+  });
 
 /** The rows of the hidden tab in which two sets of entries differ. */
 function changedEntries(

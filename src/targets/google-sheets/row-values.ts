@@ -72,8 +72,7 @@ export class RowEncoder {
     const filled = this.#order.flatMap((key): (readonly [ColumnKey, unknown])[] => {
       const value = valueOf(key) ?? '';
       if (value === '') return [];
-      if (typeof value === 'string') return [[key, plainLines(value)]];
-      return [[key, isTime(key) && typeof value === 'number' ? microsOf(value) : value]];
+      return [[key, comparable(key, value)]];
     });
     return hashText(JSON.stringify(filled), 12);
   }
@@ -95,7 +94,13 @@ const shortLabel = (label: string): string =>
 const isTime = (key: ColumnKey): boolean => key === 's:at' || key === 's:removed';
 
 /** Serials that mean the same microsecond are the same time. */
-export const microsOf = (serial: number): number => Math.round(serial * 86_400_000_000);
+const microsOf = (serial: number): number => Math.round(serial * 86_400_000_000);
+
+/** A cell as written or read, equal for equal contents. */
+export function comparable(key: ColumnKey, value: ReadValue): ReadValue {
+  if (typeof value === 'string') return plainLines(value);
+  return isTime(key) && typeof value === 'number' ? microsOf(value) : value;
+}
 
 const sameValue = (key: ColumnKey, read: ReadValue, value: SheetValue): boolean =>
   isTime(key) && typeof read === 'number' && typeof value === 'number'

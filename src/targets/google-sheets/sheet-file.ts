@@ -1,13 +1,13 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { columnCells, spansOf, wholeRow } from './api/a1.ts';
+import { columnCells, spansOf } from './api/a1.ts';
 import type { ReadValue } from './api/cell-value.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
 import type { SheetsApi } from './api/sheets-api.ts';
 import { SheetsError, type SheetsFault } from './api/sheets-error.ts';
 import type { Table } from './rows.ts';
-import type { Unverified } from './sweep.ts';
+import type { WrittenRow } from './sweep.ts';
 import {
   changeStateTab,
   documentKey,
@@ -58,42 +58,18 @@ export interface Plan<T> {
   readonly result: T;
 }
 
-/** Where a write is to meet rows and columns of a tab. */
+/** The rows that a write is to meet in a tab. */
 export interface Aim {
   readonly sheetId: number;
   readonly title: string;
-  /** Where each column is to be, by the ID of its metadata. */
-  readonly columns: ReadonlyMap<number, number>;
   readonly idColumn: number;
-  /** Rows that are written by their place, with the ID that belongs in each. */
-  readonly rows: readonly (readonly [row: number, id: string])[];
-  readonly written: Unverified;
-}
-
-/** The aim of a write to a tab. `columns`, `marks`: as the write leaves them. */
-export function aimAt(
-  { sheetId, title }: Pick<FormTab, 'sheetId' | 'title'>,
-  columns: FormTab['columns'],
-  marks: FormTab['marks'],
-  rows: Aim['rows'],
-  { appended, isOnHeaders }: Pick<Unverified, 'appended' | 'isOnHeaders'>,
-): Aim {
-  const idColumn = columns.get('s:id') ?? 0;
-  const updated = rows.map(([, id]) => id);
-  return {
-    sheetId,
-    title,
-    columns: new Map([...marks].map(([key, id]) => [id, columns.get(key) ?? -1] as const)),
-    idColumn,
-    rows,
-    written: { appended, updated, columns: [...columns.values()], isOnHeaders },
-  };
+  readonly rows: readonly WrittenRow[];
 }
 
 /** What a write led to. */
 export interface Written<T> {
   readonly result: T;
-  /** People moved rows or columns between the reading and the write, so that other cells were written. */
+  /** People moved rows between the reading and the write, so that perhaps other rows were written. */
   readonly isAstray: boolean;
 }
 
@@ -300,38 +276,25 @@ function requireOwn(writer: Writer | null, stateTab: StateTab): void {
   );
 }
 
-/** What shows after a write whether it met the rows and columns that it was meant for. */
+/** The IDs beside the rows that a write met. */
 function rangesOf(aim: Aim | null): string[] {
   if (aim === null) return [];
-  const { title, idColumn } = aim;
-  const rows = aim.rows.map(([row]) => row).toSorted((a, b) => a - b);
-  return [
-    wholeRow(title, 0),
-    ...spansOf(rows).map(({ start, end }) => columnCells(title, idColumn, start, end)),
-  ];
+  const rows = aim.rows.map(({ row }) => row).toSorted((a, b) => a - b);
+  return spansOf(rows).map(({ start, end }) => columnCells(aim.title, aim.idColumn, start, end));
 }
 
-/** Whether each row that was written has the ID that it was written for, and each column is where it was. */
+/** Whether each row that was written has the ID that it was written for. */
 function isRight(aim: Aim, shown: sheets_v4.Schema$Spreadsheet | undefined): boolean {
   const ids = new Map<number, string>();
-  const columns = new Map<number, number>();
   for (const { properties, data } of shown?.sheets ?? []) {
     if ((properties?.sheetId ?? 0) !== aim.sheetId) continue;
-    for (const { startRow, startColumn, rowData, columnMetadata } of data ?? []) {
-      for (const [offset, { developerMetadata }] of (columnMetadata ?? []).entries())
-        for (const { metadataId } of developerMetadata ?? [])
-          columns.set(metadataId ?? 0, (startColumn ?? 0) + offset);
-      if ((startColumn ?? 0) !== aim.idColumn) continue;
+    for (const { startRow, rowData } of data ?? [])
       for (const [offset, { values }] of (rowData ?? []).entries()) {
         const { stringValue, numberValue } = values?.[0]?.userEnteredValue ?? {};
         ids.set((startRow ?? 0) + offset, String(stringValue ?? numberValue ?? ''));
       }
-    }
   }
-  return (
-    [...aim.columns].every(([id, column]) => columns.get(id) === column) &&
-    aim.rows.every(([row, id]) => ids.get(row) === id)
-  );
+  return aim.rows.every(({ row, id }) => (ids.get(row) ?? '') === id);
 }
 
 /** It makes tabs or columns, which are not known before the next reading. */

@@ -5,7 +5,7 @@ import type { TargetNotice, Entry, Run } from '../../mirror/port.ts';
 import type { CountedQuestion } from './answer-tally.ts';
 import { cellData, type ReadValue } from './api/cell-value.ts';
 import type { SheetField } from './fields.ts';
-import type { Unverified } from './sweep.ts';
+import type { Announced } from './sweep.ts';
 
 /*
  * The hidden tab: a row for each form's document, entry and run, and for each record of the store.
@@ -121,8 +121,8 @@ function partsOf(text: string): string[] {
 export interface FormDocument {
   readonly state: FormState;
   readonly fields: readonly SheetField[];
-  /** The cells that were written with it, until it is known that they are the ones that were meant; null once it is. */
-  readonly unverified: Unverified | null;
+  /** Rows that were written with it by their place, until it is known that the write met them. */
+  readonly announced: readonly Announced[];
   /** Submissions whose row was written while people moved cells, and was not written since. */
   readonly doubted: readonly string[];
   /** What the last write found that a person should see to: the Mirror tab shows all forms, and only one of them was read. */

@@ -291,7 +291,7 @@ class SheetStore implements Store {
         losses,
         writer,
       });
-      if (kept?.unverified) await form.startAfresh(kept.unverified, false);
+      if (kept !== null && kept.announced.length > 0) await form.sweep();
       if (form.strays.length > 0) await form.erase({ kind: 'forget', ids: form.strays });
       return form;
     } catch (error) {

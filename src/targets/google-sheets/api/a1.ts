@@ -21,10 +21,6 @@ export function columnCells(
   return `${quotedTitle(title)}!${name}${startRow + 1}:${name}${endRow}`;
 }
 
-/** One whole row in A1 notation: `'Tab'!3:3`. */
-export const wholeRow = (title: string, row: number): string =>
-  `${quotedTitle(title)}!${row + 1}:${row + 1}`;
-
 /** Consecutive numbers as half-open spans. `numbers` must be ascending. */
 export function spansOf(numbers: readonly number[]): { start: number; end: number }[] {
   const spans: { start: number; end: number }[] = [];

@@ -53,10 +53,9 @@ const STRUCTURE_FIELDS = [
     'protectedRanges(description,range,unprotectedRanges,warningOnly,requestingUserCanEdit))',
 ].join(',');
 
-/** What a write is answered with: where the columns are now, and what the requested cells hold. */
+/** What a write is answered with: what the requested cells hold. */
 const VERIFICATION_FIELDS =
-  'updatedSpreadsheet(sheets(properties(sheetId),' +
-  'data(startRow,startColumn,columnMetadata(developerMetadata(metadataId)),rowData(values(userEnteredValue)))))';
+  'updatedSpreadsheet(sheets(properties(sheetId),data(startRow,rowData(values(userEnteredValue)))))';
 
 export interface SheetsApiOptions {
   readonly spreadsheetId: string;
