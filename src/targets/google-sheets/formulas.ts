@@ -1,5 +1,5 @@
 import { columnName, quotedTitle } from './api/a1.ts';
-import type { PlacedColumn, SummaryForm } from './summary-section.ts';
+import type { SummaryForm } from './summary-section.ts';
 
 /*
  * The formulas of the Summary tab. Arguments are separated by semicolons, which Sheets reads in every locale, and there are
@@ -18,7 +18,7 @@ const REMOVED = ['">0"', '"????-??-??T*"'];
 const withoutErrors = (cells: string): string => `IFERROR(${cells};"")`;
 
 /** The cells of a column that a formula is about. */
-type CellsOf = (column: PlacedColumn) => string;
+type CellsOf = (column: number) => string;
 
 /** Formulas over the tab of one form. All without `=`. */
 export class FormFormulas {
@@ -40,12 +40,12 @@ export class FormFormulas {
   }
 
   /** Submissions whose column holds what a cell says. */
-  equalTo(column: PlacedColumn, cell: string): string {
+  equalTo(column: number, cell: string): string {
     return this.#count((cellsOf) => `;${cellsOf(column)};${cell}`);
   }
 
   /** Submissions dated from one cell's day on, up to the day that another expression gives. */
-  between(column: PlacedColumn, from: string | undefined, to: string): string {
+  between(column: number, from: string | undefined, to: string): string {
     return this.#count((cellsOf) => {
       const dates = cellsOf(column);
       const start = from === undefined ? '' : `;${dates};">="&${from}`;
@@ -54,7 +54,7 @@ export class FormFormulas {
   }
 
   /** Submissions with an answer. */
-  answered(column: PlacedColumn): string {
+  answered(column: number): string {
     return this.#count((cellsOf) => `;${cellsOf(column)};"<>"`);
   }
 
@@ -62,7 +62,7 @@ export class FormFormulas {
    * The most frequent answers with how often each was given: as many lines, of two columns. Letter case counts. QUERY gives
    * a column one type, so everything is made text first; a column of numbers is listed in their order instead.
    */
-  distribution(column: PlacedColumn, lines: number, numbers: boolean): string {
+  distribution(column: number, lines: number, numbers: boolean): string {
     const { id, removed } = this.#form;
     const [ids, answers] = [this.#column(id), this.#column(column)];
     const texts = `${withoutErrors(answers)}&""`;
@@ -85,23 +85,23 @@ export class FormFormulas {
   }
 
   /** People's present name of a column. A header that is merged with another one, or waits, is empty: that would show as 0. */
-  title(column: PlacedColumn): string {
+  title(column: number): string {
     const header = this.header(column);
     return `IF(${header}="";"(no header)";${header})`;
   }
 
   /** The header cell of a column. */
-  header({ index }: PlacedColumn): string {
-    const name = columnName(index);
+  header(column: number): string {
+    const name = columnName(column);
     return `${quotedTitle(this.#form.title)}!$${name}$${this.#form.headerRow + 1}`;
   }
 
-  #column(column: PlacedColumn): string {
-    return `${this.header(column)}:$${columnName(column.index)}`;
+  #column(column: number): string {
+    return `${this.header(column)}:$${columnName(column)}`;
   }
 
   /** The column that every submission fills: people who write a total below may call it so in the column of IDs. */
-  #dated(): PlacedColumn[] {
+  #dated(): number[] {
     const { at, status } = this.#form;
     return [status ?? at].filter((column) => column !== undefined);
   }

@@ -4,17 +4,10 @@ import { liveRows } from '../../mirror/form-state.ts';
 import { type FormHealthText, HEALTH_STATES, type HealthState } from '../../mirror/health-text.ts';
 import type { Entry, Run, StoredForm } from '../../mirror/port.ts';
 import { BODY_FORMAT, COLOURS, DATE_FORMAT } from './api/formatting.ts';
-import { formula, headers, newPageTab, number, Page, type PageCell, text } from './page.ts';
+import { formula, headers, number, Page, type PageCell, showPage, text } from './page.ts';
 import { SerialTime } from './serial-time.ts';
 import type { SheetFile, Shown, View } from './sheet-file.ts';
-import {
-  documentsIn,
-  entriesIn,
-  type FormDocument,
-  runsIn,
-  type StateKey,
-  textIn,
-} from './state-tab.ts';
+import { documentsIn, entriesIn, type FormDocument, runsIn, textIn } from './state-tab.ts';
 
 /*
  * The tab that shows the people of a spreadsheet the state of the mirror: forms first, then problems, fields last. It is
@@ -44,14 +37,9 @@ interface ShownForm extends DescribedForm, Pick<FormDocument, 'state' | 'fields'
   readonly listed: readonly Entry[];
 }
 
-const DIGEST: StateKey = { kind: 'record', formId: '', key: 'mirror tab' };
-
-/** Writes the Mirror tab where it says something else than before, and makes it where it is missing. */
+/** Writes the Mirror tab. */
 export function showMirror(file: SheetFile, describe: DescribeForm, view: View): Shown {
   const { structure, stateTab } = view;
-  const nothing = { requests: [], put: [], drop: [] };
-  const tab = structure.mirrorTab;
-  if (tab?.isProtected === true) return nothing;
   const recordOf = (key: string): unknown => {
     const record = textIn(stateTab, { kind: 'record', formId: '', key });
     return record === null ? null : (JSON.parse(record) as { value: unknown }).value;
@@ -73,31 +61,21 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
     };
   });
   const page = mirrorPage(forms, new SerialTime(structure.timeZone));
-  const digest = page.digest();
-  if (tab !== null && textIn(stateTab, DIGEST) === digest) return nothing;
-  const grid = tab ?? { sheetId: file.newId(), rowCount: 1, columnCount: WIDTHS.length };
-  const { sheetId, rowCount } = grid;
-  const startIndex = page.rows.length;
-  const range = { sheetId, dimension: 'ROWS', startIndex, endIndex: rowCount };
-  return {
-    requests: [
-      ...(tab === null ? newPageTab(file, grid, structure, NEW_TAB) : []),
-      ...(startIndex < rowCount ? [{ deleteDimension: { range } }] : []),
-      ...page.write(grid, WIDTHS.length),
-    ],
-    put: [{ ...DIGEST, text: digest }],
-    drop: [],
-  };
+  return showPage(file, view, { ...MIRROR, page, over: () => [] });
 }
 
 const MOST_LISTED = 300;
 const MOST_FIELDS = 3_000;
 const WIDTHS = [190, 150, 110, 90, 170, 330, 330];
-const NEW_TAB = {
+const MIRROR = {
   role: 'mirror',
-  title: 'Mirror',
-  widths: WIDTHS,
-  warning: 'Written by forms-mirror.',
+  width: WIDTHS.length,
+  made: {
+    title: 'Mirror',
+    widths: WIDTHS,
+    columnCount: WIDTHS.length,
+    warning: 'Written by forms-mirror.',
+  },
 } as const;
 /** The place of the first form. */
 const FIRST_FORM = 3;

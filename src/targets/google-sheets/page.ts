@@ -9,8 +9,9 @@ import {
   warnBeforeEdits,
 } from './api/formatting.ts';
 import { hashText } from './api/metadata.ts';
-import { freeTabTitle, type SheetFile } from './sheet-file.ts';
-import type { Grid, Structure, TabRole } from './structure.ts';
+import { freeTabTitle, NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
+import { type StateKey, type StateTab, textIn } from './state-tab.ts';
+import type { Grid, OwnTab, Structure, TabRole } from './structure.ts';
 
 /*
  * A tab of our own that people see, written whole: values and looks of its cells, from its first row on.
@@ -59,58 +60,78 @@ export class Page {
     while (line.length < column) line.push({});
     line.splice(column, cells.length, ...cells);
   }
-
-  /** Of all its cells: whether it says something else than before. */
-  digest(): string {
-    return hashText(JSON.stringify(this.rows), 16);
-  }
-
-  /** Requests that write it over everything in the first `width` columns of a tab. `columns`: how many it has at least. */
-  write({ sheetId, rowCount, columnCount }: Grid, width: number, columns = width): Request[] {
-    const range = gridRange({ sheetId, startRow: 0, startColumn: 0, endColumn: width });
-    const fields = 'userEnteredValue,userEnteredFormat';
-    return [
-      ...growBy(sheetId, 'ROWS', this.rows.length - rowCount),
-      ...growBy(sheetId, 'COLUMNS', columns - columnCount),
-      { repeatCell: { range, cell: { userEnteredFormat: BODY_FORMAT }, fields } },
-      {
-        updateCells: {
-          start: { sheetId, rowIndex: 0, columnIndex: 0 },
-          rows: this.rows.map((values) => ({ values })),
-          fields,
-        },
-      },
-    ];
-  }
 }
 
-/** A new tab for a page. `widths`: of its columns, in pixels; `warning`: shown to people who are about to edit it. */
-export interface NewPage {
+/** A tab of our own as people are to see it. */
+export interface OwnPage {
   readonly role: TabRole;
-  readonly title: string;
-  readonly index?: number;
-  readonly widths: readonly number[];
-  readonly warning: string;
+  readonly page: Page;
+  /** Its columns that are written, from the first one on. */
+  readonly width: number;
+  /** For a tab that is not there yet; `warning` is shown to people who are about to edit it. */
+  readonly made: {
+    readonly title: string;
+    readonly index?: number;
+    /** Of its first columns, in pixels. */
+    readonly widths: readonly number[];
+    readonly columnCount: number;
+    readonly warning: string;
+  };
+  /** What lies over its cells. `tab`: null where it is made. */
+  readonly over: (sheetId: number, tab: OwnTab | null) => Request[];
 }
 
-/** Requests that make the tab of a page. */
-export const newPageTab = (
+const digestKey = (role: TabRole): StateKey => ({ kind: 'record', formId: '', key: `${role} tab` });
+
+/** The digest of a page's cells as it was last written; null: it never was. */
+export const shownBefore = (stateTab: StateTab, role: TabRole): string | null =>
+  textIn(stateTab, digestKey(role));
+
+/** Forgets that a page was written. */
+export const notShown = (role: TabRole): Shown => ({ ...NOTHING, drop: [digestKey(role)] });
+
+/**
+ * Writes a page over all that is in its columns, where it says something else than before, and makes its tab where that is missing. A
+ * tab that people protect stays as it is.
+ */
+export function showPage(file: SheetFile, { structure, stateTab }: View, own: OwnPage): Shown {
+  const { role, page, width, made, over } = own;
+  const tab = structure.own.get(role) ?? null;
+  const digest = hashText(JSON.stringify(page.rows), 16);
+  if (tab?.isProtected === true || (tab !== null && shownBefore(stateTab, role) === digest))
+    return NOTHING;
+  const { columnCount } = made;
+  const grid = tab ?? { sheetId: file.newId(), rowCount: page.rows.length, columnCount };
+  const { sheetId } = grid;
+  const range = gridRange({ sheetId, startRow: 0, startColumn: 0, endColumn: width });
+  const start = { sheetId, rowIndex: 0, columnIndex: 0 };
+  const fields = 'userEnteredValue,userEnteredFormat';
+  return {
+    requests: [
+      ...(tab === null ? newTab(file, grid, structure, own) : []),
+      ...growBy(sheetId, 'ROWS', page.rows.length - grid.rowCount),
+      ...growBy(sheetId, 'COLUMNS', columnCount - grid.columnCount),
+      { repeatCell: { range, cell: { userEnteredFormat: BODY_FORMAT }, fields } },
+      { updateCells: { start, rows: page.rows.map((values) => ({ values })), fields } },
+      ...over(sheetId, tab),
+    ],
+    put: [{ ...digestKey(role), text: digest }],
+    drop: [],
+  };
+}
+
+function newTab(
   file: SheetFile,
   { sheetId, rowCount, columnCount }: Grid,
   { titles }: Structure,
-  { role, title, index, widths, warning }: NewPage,
-): Request[] => [
-  {
-    addSheet: {
-      properties: {
-        sheetId,
-        title: freeTabTitle(title, titles),
-        ...(index !== undefined && { index }),
-        gridProperties: { rowCount, columnCount, hideGridlines: true },
-      },
-    },
-  },
-  file.markTab(sheetId, role),
-  ...widths.map((width, column) => columnWidth(sheetId, column, width)),
-  warnBeforeEdits({ sheetId }, warning),
-];
+  { role, made: { title, index, widths, warning } }: OwnPage,
+): Request[] {
+  const gridProperties = { rowCount, columnCount, hideGridlines: true };
+  const properties = { sheetId, title: freeTabTitle(title, titles), gridProperties };
+  return [
+    { addSheet: { properties: { ...properties, ...(index !== undefined && { index }) } } },
+    file.markTab(sheetId, role),
+    ...widths.map((each, column) => columnWidth(sheetId, column, each)),
+    warnBeforeEdits({ sheetId }, warning),
+  ];
+}

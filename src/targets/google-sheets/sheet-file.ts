@@ -49,7 +49,7 @@ export interface Batch {
 /** What a write adds for the tabs that show people how the mirror is. */
 export type Shown = Pick<Batch, 'requests' | 'put' | 'drop'>;
 
-const NOTHING: Shown = { requests: [], put: [], drop: [] };
+export const NOTHING: Shown = { requests: [], put: [], drop: [] };
 
 /** A write, planned over a view of the spreadsheet. */
 export interface Plan<T> {

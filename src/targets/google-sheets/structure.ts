@@ -52,8 +52,8 @@ export interface Structure {
   readonly forms: ReadonlyMap<string, FormTab>;
   /** The hidden tab that holds states and entries; null before the first write. */
   readonly stateTab: Pick<Grid, 'sheetId' | 'rowCount'> | null;
-  readonly mirrorTab: OwnTab | null;
-  readonly summaryTab: OwnTab | null;
+  /** Our own tabs, by what they are for. */
+  readonly own: ReadonlyMap<string, OwnTab>;
 }
 
 /** What a tab of our own is for, as its metadata says. */
@@ -117,8 +117,7 @@ export function readStructure(
     forms,
     firstTab: others.length === 1 && others[0] !== undefined && isPlain(others[0]) ? 0 : null,
     stateTab: own.get('state' satisfies TabRole) ?? null,
-    mirrorTab: own.get('mirror' satisfies TabRole) ?? null,
-    summaryTab: own.get('summary' satisfies TabRole) ?? null,
+    own,
   };
 }
 

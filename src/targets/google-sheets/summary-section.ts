@@ -5,30 +5,23 @@ import { COLOURS, HEADER_FORMAT } from './api/formatting.ts';
 import { FormFormulas } from './formulas.ts';
 import { formula, headers, type Page, type PageCell, text } from './page.ts';
 
-/** A column and the metadata that marks it. */
-export interface PlacedColumn {
-  readonly index: number;
-  readonly metadataId: number;
-}
-
 /** A form as the Summary tab shows it, with where its columns are now. */
 export interface SummaryForm {
   readonly formId: string;
-  readonly sheetId: number;
   readonly name: string;
   /** The tab's title. */
   readonly title: string;
   /** The row with its headers. */
   readonly headerRow: number;
-  readonly id: PlacedColumn;
-  readonly at: PlacedColumn | undefined;
-  readonly status: PlacedColumn | undefined;
-  readonly removed: PlacedColumn | undefined;
+  readonly id: number;
+  readonly at: number | undefined;
+  readonly status: number | undefined;
+  readonly removed: number | undefined;
   readonly questions: readonly SummaryQuestion[];
 }
 
 export interface SummaryQuestion {
-  readonly column: PlacedColumn;
+  readonly column: number;
   readonly listed: number;
   readonly numbers: boolean;
 }
@@ -121,7 +114,7 @@ function counted(row: number, label: PageCell, count: PageCell, whole: string): 
 function putStatuses(
   page: Page,
   start: number,
-  column: PlacedColumn,
+  column: number,
   formulas: FormFormulas,
   total: string,
 ): number {
@@ -172,7 +165,7 @@ function putQuestion(
 function putWeeks(
   page: Page,
   start: number,
-  column: PlacedColumn,
+  column: number,
   formulas: FormFormulas,
   total: string,
 ): NonNullable<Section['weeks']> {

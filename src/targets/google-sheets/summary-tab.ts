@@ -2,14 +2,21 @@ import { createHash } from 'node:crypto';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { OPEN_STATUSES } from '../../mirror/types.ts';
 import { COLOURS, gridRange } from './api/formatting.ts';
-import { type ColumnKey, hashText } from './api/metadata.ts';
-import { formula, headers, newPageTab, Page, text } from './page.ts';
-import type { SheetFile, Shown, View } from './sheet-file.ts';
-import { documentsIn, type StateKey, textIn } from './state-tab.ts';
-import type { FormTab, Structure } from './structure.ts';
+import {
+  formula,
+  headers,
+  notShown,
+  type OwnPage,
+  Page,
+  showPage,
+  shownBefore,
+  text,
+} from './page.ts';
+import { NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
+import { documentsIn } from './state-tab.ts';
+import type { Structure } from './structure.ts';
 import {
   MAX_NAME,
-  type PlacedColumn,
   putSection,
   SECTION_WIDTH,
   type Section,
@@ -23,26 +30,20 @@ import {
 
 type Request = sheets_v4.Schema$Request;
 
-const SUMMARY: StateKey = { kind: 'record', formId: '', key: 'summary tab' };
-
 /**
- * Writes the Summary tab if its forms or questions have changed. `wanted`: SHEETS_SUMMARY; undefined: only for a
- * spreadsheet without other tabs of people. If people delete the tab, it does not come back, unless it was switched
- * off in between.
+ * Writes the Summary tab. `wanted`: SHEETS_SUMMARY; undefined: only for a spreadsheet without other tabs of people. If people delete the
+ * tab, it does not come back, unless it was switched off in between.
  */
 export function showSummary(file: SheetFile, wanted: boolean | undefined, view: View): Shown {
   const { structure, stateTab } = view;
-  const nothing = { requests: [], put: [], drop: [] };
-  const before = textIn(stateTab, SUMMARY);
-  if (wanted === false) return before === null ? nothing : { ...nothing, drop: [SUMMARY] };
-  const tab = structure.summaryTab;
-  const { forms, isCut, digest } = planSummary(view);
-  const mayMake = forms.length > 0 && (wanted === true || hasOnlyOurs(structure));
-  if (tab === null && (before !== null || !mayMake)) return nothing;
-  if (tab?.isProtected === true || (tab !== null && before === digest)) return nothing;
-  const grid = tab ?? { sheetId: file.newId(), rowCount: 1, columnCount: COLUMNS };
+  const wasShown = shownBefore(stateTab, 'summary') !== null;
+  if (wanted === false) return wasShown ? notShown('summary') : NOTHING;
+  const all = formsOf(view);
+  const forms = all.slice(0, MAX_FORMS);
+  const mayMake = !wasShown && forms.length > 0 && (wanted === true || hasOnlyOurs(structure));
+  if (!structure.own.has('summary') && !mayMake) return NOTHING;
   const page = new Page();
-  for (const [row, line] of linesOf(isCut).entries()) page.put(row, 0, [line]);
+  for (const [row, line] of linesOf(all.length > MAX_FORMS).entries()) page.put(row, 0, [line]);
   page.put(OVERVIEW, 0, headers(OVERVIEW_HEADERS));
   let top = OVERVIEW + 1 + forms.length + 2;
   const sections = forms.map((form, at) => {
@@ -54,30 +55,24 @@ export function showSummary(file: SheetFile, wanted: boolean | undefined, view: 
     return { form, section };
   });
   const charts = new Set(documentsIn(stateTab).map(({ state }) => chartId(state.formId)));
-  const old = (tab?.chartIds ?? []).filter((id) => charts.has(id));
-  return {
-    requests: [
-      ...(tab === null ? newPageTab(file, grid, structure, newTabFor(structure)) : []),
-      ...page.write(grid, SECTION_WIDTH, COLUMNS),
-      ...old.map((objectId) => ({ deleteEmbeddedObject: { objectId } })),
-      ...sections.flatMap(({ form, section }) => chartOf(grid.sheetId, form, section)),
-    ],
-    put: [{ ...SUMMARY, text: digest }],
-    drop: [],
-  };
+  const over: OwnPage['over'] = (sheetId, tab) => [
+    ...(tab?.chartIds ?? [])
+      .filter((id) => charts.has(id))
+      .map((objectId) => ({ deleteEmbeddedObject: { objectId } })),
+    ...sections.flatMap(({ form, section }) => chartOf(sheetId, form, section)),
+  ];
+  const made = { ...NEW_TAB, index: structure.forms.size };
+  return showPage(file, view, { role: 'summary', width: SECTION_WIDTH, made, page, over });
 }
 
-/** Columns of a new tab: charts lie on those on the right. */
-const COLUMNS = 16;
-const newTabFor = ({ forms }: Structure) =>
-  ({
-    role: 'summary',
-    title: 'Summary',
-    index: forms.size,
-    widths: [260, 100, 100, 200, 24, 110, 100, 24],
-    warning:
-      'Written by forms-mirror, and again when forms or questions change. You may move, hide and delete it.',
-  }) as const;
+const NEW_TAB = {
+  title: 'Summary',
+  widths: [260, 100, 100, 200, 24, 110, 100, 24],
+  // Charts lie on those on the right.
+  columnCount: 16,
+  warning:
+    'Written by forms-mirror, and again when forms or questions change. You may move, hide and delete it.',
+} as const;
 
 /** The row of the table over all forms. */
 const OVERVIEW = 5;
@@ -98,61 +93,37 @@ const linesOf = (isCut: boolean) => {
 };
 
 /** Whether people have at most one tab of their own: a new spreadsheet comes with one. */
-const hasOnlyOurs = ({ titles, forms, stateTab, mirrorTab }: Structure): boolean =>
-  titles.length - forms.size - (stateTab === null ? 0 : 1) - (mirrorTab === null ? 0 : 1) <= 1;
+const hasOnlyOurs = ({ titles, forms, own }: Structure): boolean =>
+  titles.length - forms.size - own.size <= 1;
 
 /** Forms that the Summary tab shows, in the order of their tabs. */
 const MAX_FORMS = 30;
 
-/** Which forms and questions the Summary tab shows. */
-interface SummaryPlan {
-  readonly forms: readonly SummaryForm[];
-  /** True when there are more forms than it shows. */
-  readonly isCut: boolean;
-  /** Of all that makes it necessary to write the tab again: not the places of tabs and columns, nor their names. */
-  readonly digest: string;
-}
-
 /** The forms of a spreadsheet that are not gone, and their questions that are counted by answer. */
-function planSummary({ structure, stateTab }: View): SummaryPlan {
+function formsOf({ structure, stateTab }: View): SummaryForm[] {
   const documents = new Map(documentsIn(stateTab).map((each) => [each.state.formId, each]));
-  const all = [...structure.forms].flatMap(([formId, tab]): SummaryForm[] => {
+  return [...structure.forms].flatMap(([formId, { title, columns }]): SummaryForm[] => {
     const document = documents.get(formId);
-    const id = columnOf(tab, 's:id');
+    const id = columns.get('s:id');
     if (document === undefined || document.state.goneAtMs !== null || id === undefined) return [];
+    const { state, headerRow, questions } = document;
     return [
       {
         formId,
-        sheetId: tab.sheetId,
-        name: document.state.name,
-        title: tab.title,
-        headerRow: document.headerRow,
+        name: state.name,
+        title,
+        headerRow,
         id,
-        at: columnOf(tab, 's:at'),
-        status: columnOf(tab, 's:status'),
-        removed: columnOf(tab, 's:removed'),
-        questions: document.questions.flatMap(({ key, listed, numbers }) => {
-          const column = columnOf(tab, key);
+        at: columns.get('s:at'),
+        status: columns.get('s:status'),
+        removed: columns.get('s:removed'),
+        questions: questions.flatMap(({ key, listed, numbers }) => {
+          const column = columns.get(key);
           return column === undefined ? [] : [{ column, listed, numbers }];
         }),
       },
     ];
   });
-  const forms = all.slice(0, MAX_FORMS);
-  const isCut = all.length > forms.length;
-  const parts = forms.map(({ formId, sheetId, name, id, at, status, removed, questions }) => [
-    formId,
-    sheetId,
-    name,
-    ...[id, at, status, removed].map((column) => column?.metadataId ?? 0),
-    ...questions.map(({ column, listed, numbers }) => [column.metadataId, listed, numbers]),
-  ]);
-  return { forms, isCut, digest: hashText(JSON.stringify([isCut, ...parts]), 12) };
-}
-
-function columnOf({ columns, marks }: FormTab, key: ColumnKey): PlacedColumn | undefined {
-  const [index, metadataId] = [columns.get(key), marks.get(key)];
-  return index === undefined || metadataId === undefined ? undefined : { index, metadataId };
 }
 
 /** The ID of a form's chart, always the same. Charts of people have other IDs. */
