@@ -1,29 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  forgottenHash,
-  countsOf,
-  entriesAfter,
-  type Entries,
-  isIn,
-  tallyOf,
-} from '../../mirror/ledger.ts';
-import { distrust, type FormState, liveRows, nextCommitUs } from '../../mirror/form-state.ts';
-import type {
-  TargetNotice,
-  Applied,
-  Change,
-  Count,
-  CountQuery,
-  Entry,
-  EntryKind,
-  Erasure,
-  Grain,
-  OpenForm,
-  RowQuery,
-  Run,
-  StoredField,
-  StoredRow,
-} from '../../mirror/port.ts';
+import { entriesAfter, type Entries, tallyOf } from '../../mirror/ledger.ts';
+import { distrust, nextCommitUs } from '../../mirror/form-state.ts';
+import type { TargetNotice, Applied, Change, Erasure, Run } from '../../mirror/port.ts';
 import type { Form, SelectedField } from '../../mirror/types.ts';
 import { AnswerTally, type CountedQuestion } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
@@ -32,111 +10,26 @@ import { compareRows, isSettled, type Known, planCommit } from './commit.ts';
 import { planErasure, planRemoval } from './erase.ts';
 import { followFields } from './fields.ts';
 import { noticesOf } from './notices.ts';
-import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
+import { countedRows } from './obstacles.ts';
 import { RowEncoder } from './row-values.ts';
-import {
-  EMPTY_SURVEY,
-  headerRowOf,
-  type KnownRow,
-  knownRow,
-  storedRow,
-  survey,
-  type Table,
-  writeRow,
-} from './rows.ts';
+import { headerRowOf, survey, type Table, writeRow } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
-import {
-  type Aim,
-  type Batch,
-  READ_MS,
-  type SheetFile,
-  type View,
-  type Writer,
-} from './sheet-file.ts';
+import { type Aim, type Batch, type SheetFile, type View, type Writer } from './sheet-file.ts';
 import {
   documentKey,
-  entriesIn,
   type FormDocument,
   runRow,
   runRows,
-  runsIn,
   SALT,
   type StateKey,
   type StateRow,
   textIn,
 } from './state-tab.ts';
+import { rowsIn, SheetReader } from './reader.ts';
 import type { FormTab } from './structure.ts';
 import { type Announced, announce, lookFor, type Stray } from './sweep.ts';
 
-/** The present parts of a form. */
-export interface FoundForm extends Known {
-  readonly tab: FormTab | undefined;
-  /** Losses by people's hands, a sentence for each. */
-  readonly losses: readonly string[];
-  /** Cells that could not be written before can be now. */
-  readonly isFreed: boolean;
-}
-
-/** Finds a form in the cells of its tab; our own columns are enough. */
-export function findForm(
-  { structure, stateTab }: View,
-  { state, fields, doubted }: Pick<FormDocument, 'state' | 'fields' | 'doubted'>,
-  table: Table,
-): FoundForm {
-  const { formId } = state;
-  const tab = structure.forms.get(formId);
-  const found = tab === undefined ? EMPTY_SURVEY : survey(table);
-  const entries = entriesIn(stateTab, formId);
-  const rows = rowsIn(table, found.places, new SerialTime(structure.timeZone), null);
-  const isFreed =
-    tab !== undefined &&
-    blockedIn(entries).some((entry) => {
-      const row = found.places.get(entry.id);
-      return row !== undefined && obstaclesOf(entry, row, tab).length === 0;
-    });
-  const counted = countedRows(rows, entries);
-  const tally = tallyOf(counted, entries);
-  return {
-    tab,
-    state: { ...state, tally },
-    fields,
-    rows: counted,
-    entries,
-    survey: found,
-    doubted: new Set(doubted),
-    losses: lossesOf(tab, { state, fields }, liveRows(tally)),
-    isFreed,
-  };
-}
-
-const rowsIn = (
-  table: Table,
-  places: ReadonlyMap<string, number>,
-  time: SerialTime,
-  encoder: RowEncoder | null,
-): Map<string, KnownRow> =>
-  new Map([...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]));
-
-/** Losses by people's hands. `now`: how many live rows there are. */
-function lossesOf(
-  tab: FormTab | undefined,
-  { state, fields }: Pick<FormDocument, 'state' | 'fields'>,
-  now: number,
-): string[] {
-  const before = liveRows(state.tally);
-  if (tab === undefined)
-    return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
-  const lost = fields.flatMap(({ label, column }) =>
-    column !== null && !tab.columns.has(column)
-      ? [`The column "${label}" of ${state.name} was deleted; it is filled again.`]
-      : [],
-  );
-  if (now < before)
-    lost.push(`${before - now} rows of ${state.name} were removed; they are read again.`);
-  return lost;
-}
-
-/** What an open form is made of. */
+/** What a form that is open for writing is made of. */
 export interface SheetFormParts {
   readonly file: SheetFile;
   readonly salt: string;
@@ -144,13 +37,10 @@ export interface SheetFormParts {
   /** As the sheet keeps it; null where it keeps none. */
   readonly kept: FormDocument | null;
   readonly time: SerialTime;
-  /** The cells of the tab, as far as the form is open for writing. */
-  readonly table: Table | null;
-  /** A reader reads rows when it is first asked for them. */
-  readonly unread: (() => Promise<ReadonlyMap<string, KnownRow>>) | null;
+  /** The cells of the tab. */
+  readonly table: Table;
   readonly losses: readonly string[];
-  /** Null: open for reading. */
-  readonly writer: Writer | null;
+  readonly writer: Writer;
 }
 
 /** One write of a form, planned over the latest reading of the spreadsheet. */
@@ -166,20 +56,14 @@ interface Planned<T> {
   readonly result: T;
 }
 
-const ROWS_AT_ONCE = 2_000;
 const MOST_LOOKS = 5;
 /** Runs that are kept of a form. */
 const MOST_RUNS = 50;
 
-/** One form of a spreadsheet. */
-export class SheetForm implements OpenForm {
-  readonly losses: readonly string[];
-  readonly #file: SheetFile;
-  readonly #writer: Writer | null;
+/** One form of a spreadsheet, open for writing. */
+export class SheetForm extends SheetReader {
+  readonly #writer: Writer;
   readonly #time: SerialTime;
-  #salt: string;
-  #known: Known;
-  #unread: SheetFormParts['unread'];
   #questions: readonly CountedQuestion[];
   /** Of the answers that this writer stores. */
   #tally: AnswerTally | null = null;
@@ -191,100 +75,54 @@ export class SheetForm implements OpenForm {
   /** A write met other rows than it was meant for, and its remains are not removed yet. */
   #isAstray = false;
 
-  constructor({ file, salt, known, kept, time, table, unread, losses, writer }: SheetFormParts) {
-    [this.#file, this.#salt, this.#writer, this.#time] = [file, salt, writer, time];
-    [this.#known, this.#kept, this.#table, this.#unread] = [known, kept, table, unread];
+  constructor({ file, salt, known, kept, time, table, losses, writer }: SheetFormParts) {
+    super(file, salt, known, losses, async () => this.known.rows);
+    [this.#writer, this.#time, this.#kept, this.#table] = [writer, time, kept, table];
     this.#questions = kept?.questions ?? [];
-    this.losses = losses;
   }
 
-  get state(): FormState {
-    return this.#known.state;
-  }
-
-  get fields(): readonly StoredField[] {
-    return this.#known.fields;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#writer === null) return;
+  override async [Symbol.asyncDispose](): Promise<void> {
     // Else the next writer would take the last write for an unchecked one. If this fails, the next writer does that.
     if (this.#announced.length > 0 && !this.#isAstray) await this.commit({}).catch(() => {});
-    this.#file.held.delete(this.state.formId);
+    this.file.held.delete(this.state.formId);
   }
 
-  async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
-    await this.#readRows();
-    const ids = query.ids === undefined ? null : new Set(query.ids);
-    const isDeleted = query.isDeleted === true;
-    const { doubted } = this.#known;
-    const wanted = [...this.#known.rows.values()].filter(
-      (row) =>
-        row.isDeleted === isDeleted &&
-        (ids === null || ids.has(row.id)) &&
-        !(query.isSure === true && doubted.has(row.id)) &&
-        isIn(row, query),
-    );
-    const table = cells && wanted.length > 0 ? await this.#cells() : null;
-    const places = table === null ? null : survey(table).places;
-    for (let first = 0; first < wanted.length; first += ROWS_AT_ONCE)
-      yield wanted.slice(first, first + ROWS_AT_ONCE).map((row) => {
-        const { id, status, createdAt, deletedAt } = row;
-        const at = places?.get(id);
-        return table === null || at === undefined
-          ? { id, status, createdAt, deletedAt, cells: new Map() }
-          : storedRow(row, at, table, this.#known.fields);
-      });
+  protected override async readRows(): Promise<Known['rows']> {
+    return this.known.rows;
   }
 
-  async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
-    await this.#readRows();
-    return countsOf(this.#known.rows, this.#known.entries, query, grain);
-  }
-
-  async *entries(kind: EntryKind): AsyncIterable<readonly Entry[]> {
-    yield [...this.#known.entries.values()].filter((entry) => entry.kind === kind);
-  }
-
-  async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return new Map(
-      ids.flatMap((id) => (this.#isForgotten(id) ? [[id, this.#digest(id)] as const] : [])),
-    );
-  }
-
-  async runs(limit: number): Promise<Run[]> {
-    const { stateTab } = await this.#file.view(READ_MS);
-    return runsIn(stateTab, this.state.formId).slice(0, limit);
+  protected override async readCells(): Promise<Table | null> {
+    return this.#table ?? this.cellsNow();
   }
 
   /** The next commit stores its changes. */
-  async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
+  override async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
     const idsIn = (some: readonly SelectedField[]): string[] => some.map(({ id }) => id);
     const isKnown = this.#table === null && isDeepStrictEqual(idsIn(fields), idsIn(this.#prepared));
     this.#prepared = fields;
     this.#tally ??= new AnswerTally(fields);
-    this.#known = { ...this.#known, fields: followFields(this.#known.fields, form, fields) };
+    this.known = { ...this.known, fields: followFields(this.known.fields, form, fields) };
     if (!isKnown) await this.#readPrints();
   }
 
-  async commit(change: Change): Promise<Applied> {
+  override async commit(change: Change): Promise<Applied> {
     this.#tally?.add(change.rows ?? []);
-    const commitUs = nextCommitUs(this.state, this.#file.clock.now());
+    const commitUs = nextCommitUs(this.state, this.file.clock.now());
     const atMs = Math.floor(commitUs / 1_000);
-    const rows = change.rows?.filter(({ id }) => !this.#isForgotten(id)) ?? [];
-    const compared = compareRows({ ...change, rows }, this.#known, this.#prepared, this.#time);
-    const { structure } = await this.#file.view(Infinity);
+    const rows = change.rows?.filter(({ id }) => !this.isForgotten(id)) ?? [];
+    const compared = compareRows({ ...change, rows }, this.known, this.#prepared, this.#time);
+    const { structure } = await this.file.view(Infinity);
     const tab = structure.forms.get(this.state.formId);
-    const isHidden = isSettled(compared, this.#known.survey, tab);
+    const isHidden = isSettled(compared, this.known.survey, tab);
     const { applied, refused } = await this.#write(async (view) => {
-      const known = this.#known;
-      const planned = await planCommit(this.#file, view, compared, known, this.#time, atMs);
+      const known = this.known;
+      const planned = await planCommit(this.file, view, compared, known, this.#time, atMs);
       const { requests, aim, listed } = planned;
       const entries = entriesAfter(
         known.entries,
         { ...change, entries: [...(change.entries ?? []), ...listed] },
         planned.stored,
-        (id) => this.#digest(id),
+        (id) => this.digestOf(id),
       );
       const counted = { ...known.state, commitUs, tally: tallyOf(planned.rows, entries) };
       const isRefused = planned.refused !== null;
@@ -301,16 +139,16 @@ export class SheetForm implements OpenForm {
     return applied;
   }
 
-  async erase(what: Erasure): Promise<number> {
+  override async erase(what: Erasure): Promise<number> {
     let sum = 0;
     for (let isLeft = true; isLeft;) {
       const planned = await this.#write(async ({ structure }) => {
-        const known = this.#known;
+        const known = this.known;
         const tab = structure.forms.get(known.state.formId);
-        const digestOf = (id: string): string => this.#digest(id);
-        const erasure = await planErasure(this.#file, tab, what, known, digestOf);
+        const digestOf = (id: string): string => this.digestOf(id);
+        const erasure = await planErasure(this.file, tab, what, known, digestOf);
         const { rows, entries } = { ...known, ...erasure.after };
-        const commitUs = nextCommitUs(known.state, this.#file.clock.now());
+        const commitUs = nextCommitUs(known.state, this.file.clock.now());
         const state = { ...known.state, commitUs, tally: tallyOf(rows, entries) };
         // Nothing of a forgotten submission stays in the lists of the hidden tab, its ID included (L18).
         const doubted = known.doubted.difference(new Set(erasure.gone));
@@ -332,7 +170,7 @@ export class SheetForm implements OpenForm {
     for (let tries = 1; ids.length > 0; tries++) {
       const isLeft = await this.#write(async ({ structure }) => {
         const tab = structure.forms.get(this.state.formId);
-        const requests = await planRemoval(this.#file, tab, ids);
+        const requests = await planRemoval(this.file, tab, ids);
         return { requests, after: {}, result: requests.length > 0 };
       });
       if (!isLeft) return;
@@ -340,7 +178,7 @@ export class SheetForm implements OpenForm {
     }
   }
 
-  async finish(): Promise<readonly TargetNotice[]> {
+  override async finish(): Promise<readonly TargetNotice[]> {
     // The prepared or last write is stored, and known to have met its cells.
     await this.commit({});
     return this.#kept?.notices ?? [];
@@ -361,19 +199,18 @@ export class SheetForm implements OpenForm {
     plan: (view: View) => Promise<Planned<T>>,
     isHidden = false,
   ): Promise<{ result: T; isAstray: boolean }> {
-    if (this.#writer === null) throw new TypeError('the form is open for reading');
     const { formId } = this.state;
-    const { email } = this.#file.api;
+    const { email } = this.file.api;
     const write = async ({ structure, stateTab }: View) => {
       const salt = textIn(stateTab, SALT);
       // Another process may have made one first, before anything was forgotten.
-      this.#salt = salt ?? this.#salt;
+      this.salt = salt ?? this.salt;
       const planned = await plan({ structure, stateTab });
       const { requests, aim = null, run = null, isShown = run !== null } = planned;
       // What an earlier write left is not forgotten for a later one.
       const before = this.#isAstray ? this.#announced : [];
       const { announced = [...before, ...announce(aim?.rows ?? [])] } = planned;
-      const known = { ...this.#known, ...planned.after };
+      const known = { ...this.known, ...planned.after };
       const { state, fields, entries } = known;
       const tab = structure.forms.get(formId);
       if (run !== null) this.#questions = this.#tally?.questions(this.#questions) ?? [];
@@ -387,7 +224,7 @@ export class SheetForm implements OpenForm {
         headerRow: Math.max(0, known.survey.headerRow),
       };
       const result = { planned, known, document };
-      const changed = changedEntries(formId, this.#known.entries, entries);
+      const changed = changedEntries(formId, this.known.entries, entries);
       const isChanged = requests.length + changed.put.length + changed.drop.length > 0;
       if (!isChanged && run === null && isSameDocument(document, this.#kept))
         return { batch: null, result: { ...result, document: this.#kept } };
@@ -395,15 +232,15 @@ export class SheetForm implements OpenForm {
         { ...documentKey(formId), text: JSON.stringify(document) },
         ...changed.put,
         ...(run === null ? [] : [runRow(formId, run)]),
-        ...(salt === null ? [{ ...SALT, text: this.#salt }] : []),
+        ...(salt === null ? [{ ...SALT, text: this.salt }] : []),
       ];
       const old = run === null ? [] : runRows(stateTab, formId).slice(0, 1 - MOST_RUNS);
       const drop = [...changed.drop, ...old];
       return { batch: { requests, put, drop, aim, isShown }, result };
     };
-    const { result, isAstray } = await this.#file.write(this.#writer, write, isHidden);
+    const { result, isAstray } = await this.file.write(this.#writer, write, isHidden);
     if (result.planned.requests.length > 0) this.#table = null;
-    [this.#known, this.#kept] = [result.known, result.document];
+    [this.known, this.#kept] = [result.known, result.document];
     return { result: result.planned.result, isAstray };
   }
 
@@ -420,13 +257,13 @@ export class SheetForm implements OpenForm {
       if (tries > MOST_LOOKS) throw this.#moved();
       isLeft = await this.#writeOnce(async ({ structure }) => {
         const tab = structure.forms.get(this.state.formId);
-        const table: Table = tab === undefined ? new Map() : await this.#file.table(tab);
+        const table: Table = tab === undefined ? new Map() : await this.file.table(tab);
         const { missed, strays } = lookFor(this.#announced, table);
         const requests = tab === undefined ? [] : clearStrays(tab, strays);
         const announced = requests.length > 0 ? this.#announced : [];
         isMissed ||= missed.size > 0;
         if (!isMissed) return { requests, announced, after: {}, result: false };
-        const { fields, doubted } = this.#known;
+        const { fields, doubted } = this.known;
         const header = String(table.get('s:id')?.[headerRowOf(table)] ?? '');
         const after = {
           state: distrust(this.state),
@@ -441,59 +278,33 @@ export class SheetForm implements OpenForm {
     this.#isAstray = false;
     if (!isMissed) return true;
     await this.#readPrints();
-    const { rows, entries } = this.#known;
-    this.#known = { ...this.#known, state: { ...this.state, tally: tallyOf(rows, entries) } };
+    const { rows, entries } = this.known;
+    this.known = { ...this.known, state: { ...this.state, tally: tallyOf(rows, entries) } };
     return false;
-  }
-
-  /** The cells of the tab; null where there is none. A reader reads them once: it may ask for rows piece by piece. */
-  async #cells(): Promise<Table | null> {
-    if (this.#table !== null) return this.#table;
-    const { structure } = await this.#file.refresh();
-    const tab = structure.forms.get(this.state.formId);
-    const table = tab === undefined ? null : await this.#file.table(tab);
-    if (this.#writer === null) this.#table = table;
-    return table;
   }
 
   /** Remembers the cells in the columns of the selected fields, so that equal rows are found without reading them again. */
   async #readPrints(): Promise<void> {
-    if (this.#writer === null) return;
-    const table = await this.#cells();
+    const table = await this.readCells();
     this.#table = null;
     if (table === null) return;
     const found = survey(table);
     const encoder = new RowEncoder(table.keys(), this.#prepared, this.#time);
     const rows = rowsIn(table, found.places, this.#time, encoder);
-    this.#known = {
-      ...this.#known,
+    this.known = {
+      ...this.known,
       survey: found,
-      rows: countedRows(rows, this.#known.entries),
+      rows: countedRows(rows, this.known.entries),
     };
-  }
-
-  async #readRows(): Promise<void> {
-    if (this.#unread === null) return;
-    this.#known = { ...this.#known, rows: await this.#unread() };
-    this.#unread = null;
   }
 
   /** Rows of forgotten submissions: an erasure was killed, or a person took it back. */
   get strays(): readonly string[] {
-    return [...this.#known.rows.keys()].filter((id) => this.#isForgotten(id));
-  }
-
-  #isForgotten(id: string): boolean {
-    if (this.state.tally.forgotten === 0) return false;
-    return this.#known.entries.has(`forgotten ${this.#digest(id)}`);
-  }
-
-  #digest(id: string): string {
-    return forgottenHash(this.#salt, this.state.formId, id);
+    return [...this.known.rows.keys()].filter((id) => this.isForgotten(id));
   }
 
   #moved(): Error {
-    return movedError(browserAddress(this.#file.api.spreadsheetId));
+    return movedError(browserAddress(this.file.api.spreadsheetId));
   }
 }
 

@@ -19,7 +19,8 @@ import { RequestQuota, SheetsApi } from './api/sheets-api.ts';
 import { SHEETS_SCOPE } from './api/sheets-error.ts';
 import { checkSheet } from './check.ts';
 import { planHeader } from './columns.ts';
-import { findForm, type FoundForm, SheetForm, type SheetFormParts } from './form.ts';
+import { SheetForm } from './form.ts';
+import { findForm, type FoundForm, SheetReader } from './reader.ts';
 import { type DescribeForm, showMirror } from './mirror-tab.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
 import { EMPTY_SURVEY, type KnownRow, OWN_COLUMNS, survey, type Table } from './rows.ts';
@@ -179,29 +180,12 @@ class SheetStore implements Store {
     const view = await this.#file.view(READ_MS);
     const kept = documentIn(view.stateTab, id);
     if (kept === null) return null;
+    const { state, fields } = kept;
     const entries = entriesIn(view.stateTab, id);
-    return new SheetForm({
-      ...this.#partsOf(view, kept),
-      known: {
-        ...kept,
-        rows: new Map(),
-        entries,
-        survey: EMPTY_SURVEY,
-        doubted: new Set(kept.doubted),
-      },
-      table: null,
-      unread: () => this.#rowsOf(view, kept),
-      losses: [],
-      writer: null,
-    });
-  }
-
-  #partsOf(
-    { structure, stateTab }: View,
-    kept: FormDocument | null,
-  ): Pick<SheetFormParts, 'file' | 'salt' | 'kept' | 'time'> {
-    const salt = textIn(stateTab, SALT) ?? newSalt();
-    return { file: this.#file, salt, kept, time: new SerialTime(structure.timeZone) };
+    const doubted = new Set(kept.doubted);
+    const known = { state, fields, rows: new Map(), entries, survey: EMPTY_SURVEY, doubted };
+    const salt = textIn(view.stateTab, SALT) ?? newSalt();
+    return new SheetReader(this.#file, salt, known, [], () => this.#rowsOf(view, kept));
   }
 
   /** The rows of a form, without their answers. */
@@ -284,10 +268,12 @@ class SheetStore implements Store {
         );
       const state = losses.length === 0 ? found.state : distrust(found.state);
       const form = new SheetForm({
-        ...this.#partsOf(view, kept),
+        file,
+        salt: textIn(view.stateTab, SALT) ?? newSalt(),
         known: { ...found, state },
+        kept,
+        time: new SerialTime(view.structure.timeZone),
         table,
-        unread: null,
         losses,
         writer,
       });

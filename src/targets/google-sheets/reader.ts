@@ -1,0 +1,215 @@
+import { countsOf, forgottenHash, isIn, tallyOf } from '../../mirror/ledger.ts';
+import { type FormState, liveRows } from '../../mirror/form-state.ts';
+import type {
+  Applied,
+  Change,
+  Count,
+  CountQuery,
+  Entry,
+  EntryKind,
+  Erasure,
+  Grain,
+  OpenForm,
+  RowQuery,
+  Run,
+  StoredField,
+  StoredRow,
+  TargetNotice,
+} from '../../mirror/port.ts';
+import type { Form, SelectedField } from '../../mirror/types.ts';
+import type { Known } from './commit.ts';
+import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
+import type { RowEncoder } from './row-values.ts';
+import { EMPTY_SURVEY, type KnownRow, knownRow, storedRow, survey, type Table } from './rows.ts';
+import { SerialTime } from './serial-time.ts';
+import { READ_MS, type SheetFile, type View } from './sheet-file.ts';
+import { entriesIn, type FormDocument, runsIn } from './state-tab.ts';
+import type { FormTab } from './structure.ts';
+
+/** The present parts of a form. */
+export interface FoundForm extends Known {
+  readonly tab: FormTab | undefined;
+  /** Losses by people's hands, a sentence for each. */
+  readonly losses: readonly string[];
+  /** Cells that could not be written before can be now. */
+  readonly isFreed: boolean;
+}
+
+/** Finds a form in the cells of its tab; our own columns are enough. */
+export function findForm(
+  { structure, stateTab }: View,
+  { state, fields, doubted }: Pick<FormDocument, 'state' | 'fields' | 'doubted'>,
+  table: Table,
+): FoundForm {
+  const { formId } = state;
+  const tab = structure.forms.get(formId);
+  const found = tab === undefined ? EMPTY_SURVEY : survey(table);
+  const entries = entriesIn(stateTab, formId);
+  const rows = rowsIn(table, found.places, new SerialTime(structure.timeZone), null);
+  const isFreed =
+    tab !== undefined &&
+    blockedIn(entries).some((entry) => {
+      const row = found.places.get(entry.id);
+      return row !== undefined && obstaclesOf(entry, row, tab).length === 0;
+    });
+  const counted = countedRows(rows, entries);
+  const tally = tallyOf(counted, entries);
+  return {
+    tab,
+    state: { ...state, tally },
+    fields,
+    rows: counted,
+    entries,
+    survey: found,
+    doubted: new Set(doubted),
+    losses: lossesOf(tab, { state, fields }, liveRows(tally)),
+    isFreed,
+  };
+}
+
+/** The rows of submissions. `encoder`: null, where their answers are of no interest. */
+export const rowsIn = (
+  table: Table,
+  places: ReadonlyMap<string, number>,
+  time: SerialTime,
+  encoder: RowEncoder | null,
+): Map<string, KnownRow> =>
+  new Map([...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]));
+
+/** Losses by people's hands. `now`: how many live rows there are. */
+function lossesOf(
+  tab: FormTab | undefined,
+  { state, fields }: Pick<FormDocument, 'state' | 'fields'>,
+  now: number,
+): string[] {
+  const before = liveRows(state.tally);
+  if (tab === undefined)
+    return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
+  const lost = fields.flatMap(({ label, column }) =>
+    column !== null && !tab.columns.has(column)
+      ? [`The column "${label}" of ${state.name} was deleted; it is filled again.`]
+      : [],
+  );
+  if (now < before)
+    lost.push(`${before - now} rows of ${state.name} were removed; they are read again.`);
+  return lost;
+}
+
+const ROWS_AT_ONCE = 2_000;
+
+/** One form of a spreadsheet, open for reading: its rows and their answers are read when they are first asked for. */
+export class SheetReader implements OpenForm {
+  readonly losses: readonly string[];
+  protected readonly file: SheetFile;
+  protected salt: string;
+  protected known: Known;
+  readonly #load: () => Promise<Known['rows']>;
+  #rows: Promise<Known['rows']> | null = null;
+  #cells: Promise<Table | null> | null = null;
+
+  /** `load`: reads the rows without their answers. */
+  constructor(
+    file: SheetFile,
+    salt: string,
+    known: Known,
+    losses: readonly string[],
+    load: () => Promise<Known['rows']>,
+  ) {
+    [this.file, this.salt, this.known, this.losses, this.#load] = [file, salt, known, losses, load];
+  }
+
+  get state(): FormState {
+    return this.known.state;
+  }
+
+  get fields(): readonly StoredField[] {
+    return this.known.fields;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  protected readRows(): Promise<Known['rows']> {
+    return (this.#rows ??= this.#load());
+  }
+
+  /** The cells of the tab; null where there is none. */
+  protected readCells(): Promise<Table | null> {
+    return (this.#cells ??= this.cellsNow());
+  }
+
+  protected async cellsNow(): Promise<Table | null> {
+    const { structure } = await this.file.refresh();
+    const tab = structure.forms.get(this.state.formId);
+    return tab === undefined ? null : this.file.table(tab);
+  }
+
+  async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
+    const rows = await this.readRows();
+    const ids = query.ids === undefined ? null : new Set(query.ids);
+    const isDeleted = query.isDeleted === true;
+    const { doubted } = this.known;
+    const wanted = [...rows.values()].filter(
+      (row) =>
+        row.isDeleted === isDeleted &&
+        (ids === null || ids.has(row.id)) &&
+        !(query.isSure === true && doubted.has(row.id)) &&
+        isIn(row, query),
+    );
+    const table = cells && wanted.length > 0 ? await this.readCells() : null;
+    const places = table === null ? null : survey(table).places;
+    for (let first = 0; first < wanted.length; first += ROWS_AT_ONCE)
+      yield wanted.slice(first, first + ROWS_AT_ONCE).map((row) => {
+        const { id, status, createdAt, deletedAt } = row;
+        const at = places?.get(id);
+        return table === null || at === undefined
+          ? { id, status, createdAt, deletedAt, cells: new Map() }
+          : storedRow(row, at, table, this.known.fields);
+      });
+  }
+
+  async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
+    return countsOf(await this.readRows(), this.known.entries, query, grain);
+  }
+
+  async *entries(kind: EntryKind): AsyncIterable<readonly Entry[]> {
+    yield [...this.known.entries.values()].filter((entry) => entry.kind === kind);
+  }
+
+  async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return new Map(
+      ids.flatMap((id) => (this.isForgotten(id) ? [[id, this.digestOf(id)] as const] : [])),
+    );
+  }
+
+  async runs(limit: number): Promise<Run[]> {
+    const { stateTab } = await this.file.view(READ_MS);
+    return runsIn(stateTab, this.state.formId).slice(0, limit);
+  }
+
+  prepare(_form: Form, _fields: readonly SelectedField[]): Promise<void> {
+    throw openForReading();
+  }
+
+  commit(_change: Change): Promise<Applied> {
+    throw openForReading();
+  }
+
+  erase(_what: Erasure): Promise<number> {
+    throw openForReading();
+  }
+
+  finish(): Promise<readonly TargetNotice[]> {
+    throw openForReading();
+  }
+
+  protected isForgotten(id: string): boolean {
+    if (this.state.tally.forgotten === 0) return false;
+    return this.known.entries.has(`forgotten ${this.digestOf(id)}`);
+  }
+
+  protected digestOf(id: string): string {
+    return forgottenHash(this.salt, this.state.formId, id);
+  }
+}
+
+const openForReading = (): TypeError => new TypeError('the form is open for reading');
