@@ -201,7 +201,9 @@ describe('protections of people in a sheet', () => {
     const plain = (): string[] =>
       place
         .grid()
-        .flatMap((line) => (/^Person/.test(String(line[FULL_NAME])) ? [String(line[ID])] : []));
+        .flatMap((line) =>
+          String(line[FULL_NAME]).startsWith('Person') ? [String(line[ID])] : [],
+        );
     expect(plain()).toEqual(['s2']);
     // No comparison reads that one again, so nothing else would name it.
     const marked = place.placeOf('s1');
@@ -405,6 +407,17 @@ describe('calls of the Sheets API', () => {
         });
     });
     expect(place.calls()).toEqual({ reads: 2, writes: 0 });
+  });
+
+  it('100 changed rows among many take 4 reads and 2 writes', async () => {
+    await place.write((form) => form.commit({ rows: people(2_000) }));
+    place.calls();
+    await place.write(async (form) => {
+      expect(await form.commit({ rows: people(100, 'DONE') })).toMatchObject({ updated: 100 });
+    });
+    const { reads, writes } = place.calls();
+    expect(reads).toBeLessThanOrEqual(4);
+    expect(writes).toBeLessThanOrEqual(2);
   });
 });
 

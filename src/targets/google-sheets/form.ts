@@ -8,13 +8,13 @@ import { browserAddress } from './api/address.ts';
 import { movedError } from './api/sheets-error.ts';
 import { compareRows, isSettled, type Known, planCommit } from './commit.ts';
 import { planErasure, planRemoval } from './erase.ts';
-import { followFields } from './fields.ts';
+import { followFields, type SheetField } from './fields.ts';
 import { noticesOf } from './notices.ts';
 import { countedRows } from './obstacles.ts';
 import { RowEncoder } from './row-values.ts';
 import { headerRowOf, survey, type Table, writeRow } from './rows.ts';
-import { SerialTime } from './serial-time.ts';
-import { type Aim, type Batch, type SheetFile, type View, type Writer } from './sheet-file.ts';
+import type { SerialTime } from './serial-time.ts';
+import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import {
   documentKey,
   type FormDocument,
@@ -269,7 +269,7 @@ export class SheetForm extends SheetReader {
           state: distrust(this.state),
           doubted: doubted.union(missed),
           ...([...missed, ...strays.map(({ id }) => id)].includes(header) && {
-            fields: fields.map((field) => ({ ...field, header: null })),
+            fields: fields.map((field) => withoutHeader(field)),
           }),
         };
         return { requests, announced, after, result: requests.length > 0 };
@@ -315,6 +315,9 @@ const isSameDocument = (a: FormDocument, b: FormDocument | null): boolean =>
     { ...a, state: { ...a.state, commitUs: 0 } },
     { ...b, state: { ...b.state, commitUs: 0 } },
   );
+
+/** A field whose header is to be written again. */
+const withoutHeader = (field: SheetField): SheetField => ({ ...field, header: null });
 
 /** Empties cells. Those by which a row with an ID is known as ours stay: the comparison writes them again. */
 const clearStrays = ({ sheetId, columns }: FormTab, strays: readonly Stray[]): Batch['requests'] =>

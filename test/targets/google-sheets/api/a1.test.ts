@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { columnName, spansOf } from '../../../../src/targets/google-sheets/api/a1.ts';
+import { columnName, quotedTitle, spansOf } from '../../../../src/targets/google-sheets/api/a1.ts';
 
 describe('A1 notation', () => {
   it('names columns as Google does', () => {
@@ -14,7 +14,9 @@ describe('A1 notation', () => {
     ]);
   });
 
-  it('doubles quotes in titles', () => {});
+  it('doubles quotes in titles', () => {
+    expect(quotedTitle("Ann's")).toBe("'Ann''s'");
+  });
 
   it('joins numbers into spans', () => {
     expect(spansOf([1, 2, 3, 7, 8, 20])).toEqual([
