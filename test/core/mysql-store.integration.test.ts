@@ -279,6 +279,21 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
     expect(await query('SELECT id FROM refused')).toEqual([{ id: 'a' }]);
   });
 
+  it('L6: has failed where a trigger comes between rows that are all new', async () => {
+    const refused = write('watched', async (form) => {
+      for (const id of ['a', 'b']) await form.commit({ rows: [row(id, { f_name: 'x' })] });
+      await person.query(
+        `CREATE TRIGGER later BEFORE INSERT ON watched FOR EACH ROW SET NEW.full_name = 'other'`,
+      );
+      await form.commit({ rows: [row('c', { f_name: 'y' })] });
+    });
+    await expect(refused).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+    expect(await query('SELECT id, full_name FROM watched ORDER BY id')).toEqual([
+      { id: 'a', full_name: 'x' },
+      { id: 'b', full_name: 'x' },
+    ]);
+  });
+
   it('L6: lists a row that no statement has room for, and stores the others', async () => {
     const large = row('b', { f_name: 'x'.repeat(17_000_000) });
     const rows = [row('a', { f_name: 'x' }), large, row('c', { f_name: 'z' })];

@@ -182,6 +182,20 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     expect(await query('SELECT id FROM refused')).toEqual([{ id: 'a' }]);
   });
 
+  it('L6: has failed where a trigger comes between rows that are all new', async () => {
+    const refused = write('watched', async (form) => {
+      for (const id of ['a', 'b']) await form.commit({ rows: [row(id, { f_name: 'x' })] });
+      await person.query(`CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+        CREATE TRIGGER theirs BEFORE INSERT ON watched FOR EACH ROW EXECUTE FUNCTION discard()`);
+      await form.commit({ rows: [row('c', { f_name: 'y' })] });
+    });
+    await expect(refused).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+    expect(await query('SELECT id, full_name FROM watched ORDER BY id')).toEqual([
+      { id: 'a', full_name: 'x' },
+      { id: 'b', full_name: 'x' },
+    ]);
+  });
+
   it('L11: has no plain answer left of hashed numbers and lists, and takes no other digit', async () => {
     const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
     const list = { ...NAME, id: 'f_list', label: 'List', position: 2 };

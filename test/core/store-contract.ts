@@ -152,6 +152,37 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(done(await commit({ rows: changed }))).toEqual({ unchanged: 3 });
       });
 
+      it('L4: knows by its key a row that is there, among rows that were all new so far', async () => {
+        const named = (id: string, name = `name of ${id}`): Row => row(id, { f_name: name });
+        const applied = await write(async (form) => {
+          const batches = [
+            [named('a'), named('b')],
+            [named('c'), named('d')],
+            [named('b', 'another'), named('c'), named('e')],
+            [named('f')],
+            [named('e'), named('g')],
+          ];
+          const all: Partial<Applied>[] = [];
+          for (const rows of batches) all.push(done(await form.commit({ rows })));
+          all.push(done(await form.commit({ deleted: ['g'] })));
+          all.push(done(await form.commit({ rows: [named('g')] })));
+          return all;
+        });
+        expect(applied).toEqual([
+          { inserted: 2 },
+          { inserted: 2 },
+          { inserted: 1, updated: 1, unchanged: 1 },
+          { inserted: 1 },
+          { inserted: 1, unchanged: 1 },
+          { deleted: 1 },
+          { updated: 1 },
+        ]);
+        const stored = await rowsOf({});
+        expect(stored.map(({ id }) => id).join('')).toBe('abcdefg');
+        expect(await cellOf('b')).toBe('another');
+        expect((await stateOf())?.tally.rows).toEqual({ NEW: 7 });
+      });
+
       it('keeps microseconds', async () => {
         const one: Row = { ...row('a', {}), createdAt: createdAt(1, '12:00:00.123456Z') };
         await commit({ rows: [one] });

@@ -20,7 +20,7 @@ import {
 import { Swallowed } from './errors.ts';
 import { encoderOf, ownColumns } from './fields.ts';
 import { addRun } from './runs.ts';
-import { markDeleted, stagedUpsert } from './staged-upsert.ts';
+import { loadNew, markDeleted, stagedUpsert } from './write-rows.ts';
 import { countEntries } from './tally.ts';
 
 /** What a change is applied to. */
@@ -33,6 +33,8 @@ export interface Committing {
   readonly columns: ReadonlySet<string>;
   readonly prepared: readonly SelectedField[];
   readonly keepsAnswers: boolean;
+  /** The rows are expected to be new: they are loaded straight into the table, which refuses one that is there. */
+  readonly expectsNew: boolean;
 }
 
 /** Rows of a change, as stored. */
@@ -49,10 +51,18 @@ export interface Committed {
   readonly applied: Applied;
   /** A row, an entry or a run was written. */
   readonly hasWritten: boolean;
+  /** See {@link Written}. */
+  readonly areNew: boolean;
 }
 
 const NUL = '\u0000';
-const NOTHING: Written = { inserted: 0, updated: 0, now: new Map(), before: new Map() };
+const NOTHING: Written = {
+  inserted: 0,
+  updated: 0,
+  now: new Map(),
+  before: new Map(),
+  areNew: false,
+};
 
 /** The rows of a change as the database can hold them, without those that were forgotten. */
 export function storableRows(
@@ -133,6 +143,7 @@ export class Commit {
     const { inserted, updated } = stored;
     return {
       state: { ...state, tally },
+      areNew: stored.areNew,
       hasWritten: isTouched || inserted + updated > 0 || run !== undefined,
       applied: {
         inserted,
@@ -163,15 +174,18 @@ export class Commit {
 
   /** Stores rows. Some that are refused are halved down to the row; those that are at fault are added to `rejected`. */
   async #store(rows: readonly Row[], rejected: Entry[]): Promise<Written> {
-    const { dialect, state, fields, prepared } = this.#from;
+    const { dialect, state, fields, prepared, expectsNew } = this.#from;
     const encoder = encoderOf(fields, prepared, dialect);
-    const upsert = (some: readonly Row[]): Promise<Written> => {
-      const batch: Batch = {
-        columns: encoder.columns,
-        rows: some.map((row) => encoder.valuesOf(row)),
-      };
-      return stagedUpsert(this.#tx, dialect, batch, this.#writing);
-    };
+    const batchOf = (some: readonly Row[]): Batch => ({
+      columns: encoder.columns,
+      rows: some.map((row) => encoder.valuesOf(row)),
+    });
+    const loaded = expectsNew
+      ? await loadNew(this.#tx, dialect, batchOf(rows), this.#writing)
+      : null;
+    if (loaded !== null) return loaded;
+    const upsert = (some: readonly Row[]): Promise<Written> =>
+      stagedUpsert(this.#tx, dialect, batchOf(some), this.#writing);
     const store = async (some: readonly Row[]): Promise<Written> => {
       try {
         return await inSavepoint(this.#tx, () => upsert(some));
@@ -268,7 +282,8 @@ function plus(a: Written, b: Written): Written {
   const [now, before] = [new Map(a.now), new Map(a.before)];
   addAll(now, b.now, 1);
   addAll(before, b.before, 1);
-  return { inserted: a.inserted + b.inserted, updated: a.updated + b.updated, now, before };
+  const [inserted, updated] = [a.inserted + b.inserted, a.updated + b.updated];
+  return { inserted, updated, now, before, areNew: false };
 }
 
 const asFailure = (reason: string): MirrorError =>

@@ -4,7 +4,7 @@ import type { Relation } from '../../mirror/port.ts';
 import { type Cell, JsonText } from '../../mirror/types.ts';
 import type { ErrorDescription, Refusal } from './errors.ts';
 import type { ViewFragments } from './views.ts';
-import type { Staging } from './staged-upsert.ts';
+import type { Staging } from './write-rows.ts';
 
 /*
  * What the SQL store asks of a database. Statements write parameters as `$1`, `$2`, … in the order of their first use.
@@ -97,6 +97,8 @@ export interface Written {
   readonly now: ByStatus;
   /** Live rows that were updated, by the status that they had. */
   readonly before: ByStatus;
+  /** All rows were new, and the table stores what it is given: the next rows may be new as well. */
+  readonly areNew: boolean;
 }
 
 /** The differences between databases. */

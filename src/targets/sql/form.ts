@@ -21,7 +21,7 @@ import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { forgottenHash } from '../../mirror/ledger.ts';
 import type { Form, SelectedField } from '../../mirror/types.ts';
-import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
+import { type FormState, liveRows, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit, storableRows } from './commit.ts';
 import { runOf } from './runs.ts';
 import type { Database } from './database.ts';
@@ -92,12 +92,16 @@ export class SqlForm implements OpenForm {
   #revision: number;
   #prepared: readonly SelectedField[] = [];
   #isIndexed = false;
+  /** The next rows may be new: the table is empty, or all rows of the last batch were. */
+  #expectsNew: boolean;
 
   constructor(parts: SqlFormParts) {
     this.#parts = parts;
     this.losses = parts.losses;
     [this.#state, this.#fields, this.#revision] = [parts.state, parts.fields, parts.revision];
     this.#columns = new Set(parts.columns);
+    const { tally } = parts.state;
+    this.#expectsNew = liveRows(tally) + tally.deleted === 0;
   }
 
   get state(): FormState {
@@ -249,8 +253,10 @@ export class SqlForm implements OpenForm {
         columns: this.#columns,
         prepared: this.#prepared,
         keepsAnswers: history === 'full',
+        expectsNew: this.#expectsNew,
       });
       const done = await commit.apply(storable);
+      if (storable.rows.length > 0) this.#expectsNew = done.areNew;
       const next = change.state?.(done.state) ?? done.state;
       const isNew = done.hasWritten || !isSameState(next, this.#state);
       return { state: next, result: done.applied, isNew };

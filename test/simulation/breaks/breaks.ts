@@ -109,7 +109,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L2',
     name: 'a submission that comes back stays marked deleted',
-    file: 'src/targets/sql/staged-upsert.ts',
+    file: 'src/targets/sql/write-rows.ts',
     find: '_changed_at = excluded._changed_at, _deleted_at = NULL`,',
     replace: '_changed_at = excluded._changed_at`,',
   },
@@ -132,7 +132,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L4',
     name: 'a row is written although it is the same',
-    file: 'src/targets/sql/staged-upsert.ts',
+    file: 'src/targets/sql/write-rows.ts',
     find: '`(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;',
     replace: '`(t._deleted_at IS NOT NULL OR ${rows.length} = 1 OR ${staging.differs(names)})`;',
   },
@@ -436,7 +436,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L17',
     name: 'the history of statuses leaves changes out',
-    file: 'src/targets/sql/staged-upsert.ts',
+    file: 'src/targets/sql/write-rows.ts',
     find: "answers === null ? 't.status <> s.status' : isOther;",
     replace: "answers === null ? '1 = 0' : isOther;",
   },

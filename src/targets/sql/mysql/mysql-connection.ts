@@ -38,6 +38,11 @@ const MODES = [
 /** Collations that tell all texts apart, by case, accents and spaces at their end. */
 const EXACT = { mariaDb: 'utf8mb4_nopad_bin', mysql: 'utf8mb4_0900_bin' } as const;
 
+const OURS = `privilege_type = 'TRIGGER' AND grantee = concat('''', replace(current_user(), '@', '''@'''), '''')`;
+/** A right by way of a role, or over a pattern of names, is not found: triggers then count as unknown. */
+const RIGHT_TO_TRIGGERS = `SELECT grantee FROM information_schema.user_privileges WHERE ${OURS}
+  UNION SELECT grantee FROM information_schema.schema_privileges WHERE ${OURS} AND table_schema = database()`;
+
 const settings = (collation: string): string[] => [
   `SET NAMES utf8mb4 COLLATE ${collation}`,
   `SET SESSION sql_mode = '${MODES.join(',')}', time_zone = '+00:00', autocommit = 1, wait_timeout = ${SILENCE_LIMIT_S},
@@ -65,6 +70,8 @@ export class MysqlSession implements Connection {
   dialect = mysqlDialect(EXACT.mysql);
   /** Most bytes of a statement. */
   maxPacket = 0;
+  /** The server shows the triggers of every table. To a user without the right to them it shows none. */
+  seesTriggers = false;
   readonly #connection: MysqlConnection;
   readonly #database: string;
   readonly #locks = new Set<string>();
@@ -108,6 +115,7 @@ export class MysqlSession implements Connection {
       for (const each of settings(collation)) await session.run(each);
       session.dialect = mysqlDialect(collation);
       session.maxPacket = Number(row?.['p']) - 1_024;
+      session.seesTriggers = (await session.query(RIGHT_TO_TRIGGERS)).length > 0;
       return session;
     } catch (error) {
       session.#lose();

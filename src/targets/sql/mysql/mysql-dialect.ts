@@ -1,7 +1,6 @@
 import { cellText } from '../../../mirror/cells.ts';
 import type { Cell } from '../../../mirror/types.ts';
 import {
-  type Batch,
   canonicalOf,
   type ColumnType,
   type Dialect,
@@ -10,7 +9,7 @@ import {
   type Session,
   textOf,
 } from '../dialect.ts';
-import { STAGE, type Staging } from '../staged-upsert.ts';
+import { type Loading, STAGE, type Staging } from '../write-rows.ts';
 import { describeMysqlError, refusalOf, RowTooLarge } from './mysql-errors.ts';
 import { textLiteral, valueLiteral } from './mysql-literal.ts';
 import type { MysqlSession } from './mysql-connection.ts';
@@ -26,7 +25,8 @@ const matched = (to: string): string => `${STAGE} AS s STRAIGHT_JOIN ${to} AS t 
  */
 const STAGING: Staging = {
   drop: `DROP TEMPORARY TABLE IF EXISTS ${STAGE}`,
-  fill: (tx, { rows }) => fill(tx as MysqlSession, rows),
+  stage: STAGE,
+  load: (tx, loading) => load(tx as MysqlSession, loading),
   joined,
   matched,
   differs: (names) => `NOT (${names.map((name) => `t.${name} <=> s.${name}`).join(' AND ')})`,
@@ -44,24 +44,37 @@ const STAGING: Staging = {
        SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time} FROM ${from}`,
     );
   },
-  // A trigger, or a column of which a person changed the type: the server rounds numbers to it.
-  mayAlter: async () => true,
+  /** By a trigger, or in a column of which a person changed the type: the server rounds numbers to it. */
+  async mayAlter(tx, table) {
+    if (!(tx as MysqlSession).seesTriggers) return true;
+    const found = await tx.query(
+      `SELECT 1 AS n FROM information_schema.triggers WHERE event_object_schema = database() AND event_object_table = $1
+       UNION ALL SELECT 1 FROM information_schema.columns WHERE table_schema = database() AND table_name = $1
+       AND column_type NOT IN (${OUR_TYPES}) LIMIT 1`,
+      [table],
+    );
+    return found.length > 0;
+  },
   answers: (names) =>
     `json_object(${names.map((name) => `${textLiteral(name)}, t.${quoted(name)}`).join(', ')})`,
   unlessThere: 'ON DUPLICATE KEY UPDATE _mirror_versions.form_id = _mirror_versions.form_id',
   timeOf: (param) => param,
 };
 
-/** Fills the temporary table, by statements of as many rows as there is room for. */
-async function fill(session: MysqlSession, rows: Batch['rows']): Promise<void> {
-  const head = `INSERT INTO ${STAGE} VALUES `;
-  let [tuples, bytes]: [string[], number] = [[], head.length];
+/** The types of a form's columns, as the server shows them. */
+const OUR_TYPES = "'double', 'longtext', 'datetime(6)', 'varchar(500)'";
+
+/** By statements of as many rows as there is room for. */
+async function load(session: MysqlSession, { into, names, rows, same }: Loading): Promise<void> {
+  const head = `INSERT INTO ${into} (${names.join(',')}) VALUES `;
+  const end = same.map((value) => `,${textLiteral(value)}`).join('');
+  let [tuples, bytes]: [string[], number] = [[], Buffer.byteLength(head)];
   const write = async (): Promise<void> => {
     if (tuples.length > 0) await session.run(head + tuples.join(','));
-    [tuples, bytes] = [[], head.length];
+    [tuples, bytes] = [[], Buffer.byteLength(head)];
   };
   for (const row of rows) {
-    const tuple = `(${row.map(valueLiteral).join(',')})`;
+    const tuple = `(${row.map(valueLiteral).join(',')}${end})`;
     const size = Buffer.byteLength(tuple) + 1;
     if (head.length + size > session.maxPacket) throw new RowTooLarge();
     if (bytes + size > session.room) await write();

@@ -12,7 +12,7 @@ import {
   quoted,
   textOf,
 } from '../dialect.ts';
-import { STAGE, type Staging } from '../staged-upsert.ts';
+import { STAGE, type Staging } from '../write-rows.ts';
 import { describePostgresError, refusalOf } from './postgres-errors.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import { comment } from './postgres-comments.ts';
@@ -37,18 +37,23 @@ const held = (to: string): string =>
 const STAGING: Staging = {
   drop: `DROP TABLE IF EXISTS ${STAGE}`,
   atCommit: 'ON COMMIT DROP',
-  fill: (tx, { rows }) =>
-    (tx as PostgresConnection).copy(`COPY ${STAGE} FROM STDIN`, copyText(rows)),
+  stage: `pg_temp.${STAGE}`,
+  load: (tx, { into, names, rows, same }) =>
+    (tx as PostgresConnection).copy(
+      `COPY ${into} (${names.join(', ')}) FROM STDIN`,
+      copyText(rows, same),
+    ),
   joined: (to) => `${STAGE} AS s LEFT JOIN ${held(to)} ON true`,
   matched: (to) => `${STAGE} AS s, ${held(to)}`,
   differs: (names) =>
     `(${names.map((name) => `t.${name}`).join(', ')}) IS DISTINCT FROM (${names.map((name) => `s.${name}`).join(', ')})`,
   async mayAlter(tx, table) {
-    const triggers = await tx.query(
-      'SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass($1) AND NOT tgisinternal LIMIT 1',
+    const found = await tx.query(
+      `SELECT 1 FROM pg_class AS c WHERE c.oid = to_regclass($1) AND (c.relrowsecurity OR c.relhasrules
+       OR EXISTS (SELECT 1 FROM pg_trigger AS t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal))`,
       [quoted(table)],
     );
-    return triggers.length > 0;
+    return found.length > 0;
   },
   answers: () =>
     `(to_jsonb(t) - ARRAY['id', 'status', 'created_at', '_first_seen_at', '_changed_at', '_deleted_at'])::text`,
@@ -143,8 +148,9 @@ function encode(cell: Cell, type: ColumnType): Param | undefined {
   return type === 'json' && REFUSED_IN_JSON.test(text) ? undefined : text;
 }
 
-/** The rows in the text format of COPY, in parts. */
-function* copyText(rows: Batch['rows']): Generator<string> {
+/** The rows in the text format of COPY, in parts. `same`: what ends each of them, times. */
+function* copyText(rows: Batch['rows'], same: readonly string[]): Generator<string> {
+  const end = `${same.map((value) => `\t${value}`).join('')}\n`;
   let part = '';
   for (const row of rows) {
     for (let at = 0; at < row.length; at++) {
@@ -158,7 +164,7 @@ function* copyText(rows: Batch['rows']): Generator<string> {
           : text;
       }
     }
-    part += '\n';
+    part += end;
     if (part.length < PART_CHARACTERS) continue;
     yield part;
     part = '';

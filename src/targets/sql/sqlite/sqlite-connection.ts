@@ -95,15 +95,19 @@ export class SqliteConnection implements Connection {
   }
 
   /**
-   * Runs a statement for each row, whose values are its `?` in their order and hold no list. In between it lets others have a
-   * turn: the source's answers, for example, must not wait for all of it.
+   * Runs a statement for each row, whose values, with those that are the same in each row, are its `?1`, `?2`, … and hold no list. In
+   * between it lets others have a turn: the source's answers, for example, must not wait for all of it.
    */
-  async runEach(sql: string, rows: readonly (readonly Param[])[]): Promise<void> {
+  async runEach(
+    sql: string,
+    rows: readonly (readonly Param[])[],
+    same: readonly string[],
+  ): Promise<void> {
     const statement = this.#db.prepare(sql);
     let many = 0;
     for (const row of rows) {
       if (++many % ROWS_A_TURN === 0) await nextTurn();
-      statement.run(...(row as readonly SQLInputValue[]));
+      statement.run(...(row as readonly SQLInputValue[]), ...same);
     }
   }
 

@@ -12,7 +12,7 @@ import {
   quoted,
   textOf,
 } from '../dialect.ts';
-import { STAGE, type Staging } from '../staged-upsert.ts';
+import { STAGE, type Staging } from '../write-rows.ts';
 import { describeSqliteError, refusalOf } from './sqlite-errors.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { sqliteViews } from './sqlite-views.ts';
@@ -27,9 +27,11 @@ const PAIRS_AT_ONCE = 60;
 
 const STAGING: Staging = {
   drop: `DROP TABLE IF EXISTS temp.${STAGE}`,
-  async fill(tx, { rows }) {
-    const values = rows[0]?.map(() => '?').join(', ');
-    await (tx as SqliteConnection).runEach(`INSERT INTO temp.${STAGE} VALUES (${values})`, rows);
+  stage: `temp.${STAGE}`,
+  async load(tx, { into, names, rows, same }) {
+    const values = names.map((_, at) => `?${at + 1}`).join(', ');
+    const insert = `INSERT INTO ${into} (${names.join(', ')}) VALUES (${values})`;
+    await (tx as SqliteConnection).runEach(insert, rows, same);
   },
   joined: (to) => `temp.${STAGE} AS s LEFT JOIN ${to} AS t ON t.id = s.id`,
   matched: (to) => `temp.${STAGE} AS s CROSS JOIN ${to} AS t ON t.id = s.id`,

@@ -3,6 +3,7 @@ import {
   type ByStatus,
   change,
   type Dialect,
+  inSavepoint,
   isTrue,
   numberOf,
   type Param,
@@ -14,16 +15,27 @@ import {
 } from './dialect.ts';
 import { Swallowed } from './errors.ts';
 
+/** The columns that begin each row, before those of answers. */
+const SYSTEM = ['id', 'status', 'created_at'];
+
+/*
+ * How a batch of rows gets into the form's table. Rows that are expected to be new are loaded straight into it, and the key of the
+ * table says whether they were. All others go into a temporary table, by whose side the database finds what is new or differs.
+ */
+
 /** The temporary table that takes the rows of a batch. In statements it is `s`, and the form's table is `t`. */
 export const STAGE = '_mirror_stage';
 
-/** How a database stores rows that it was given in {@link STAGE}. */
+/** How a database loads rows, and stores those that it was given in {@link STAGE}. */
 export interface Staging {
   /** Drops {@link STAGE}, if it is there. */
   readonly drop: string;
+  /** {@link STAGE}, and no other table. */
+  readonly stage: string;
   /** The action on it at the end of the transaction; absent if it stays until the next batch. */
   readonly atCommit?: string;
-  fill(tx: Session, batch: Batch): Promise<void>;
+  /** Writes rows into a table, which may refuse one that is there. */
+  load(tx: Session, loading: Loading): Promise<void>;
   /** Every staged row, with the row of that ID or NULLs. */
   readonly joined: (to: string) => string;
   /** Staged rows whose ID is there, with the row that has it. */
@@ -32,7 +44,10 @@ export interface Staging {
   differs(names: readonly string[]): string;
   /** Inserts the staged rows that are new, and updates those that differ; absent where `ON CONFLICT` does. */
   readonly store?: (tx: Session, rows: StagedRows) => Promise<void>;
-  /** Whether the table may store other values than it is given. */
+  /**
+   * Whether the table may store other values than it is given, or none: by a trigger of a person, say. Asked after the first write of a
+   * transaction, from which on nobody can add one.
+   */
   mayAlter(tx: Session, table: string): Promise<boolean>;
   /** The answers of `t` in these columns, as JSON. */
   answers(names: readonly string[]): string;
@@ -40,6 +55,17 @@ export interface Staging {
   readonly unlessThere: string;
   /** A parameter that is a time. */
   readonly timeOf: (param: string) => string;
+}
+
+/** What {@link Staging.load} writes. */
+export interface Loading {
+  /** The table, and its columns, quoted. */
+  readonly into: string;
+  readonly names: readonly string[];
+  /** A value for each column, without those that are the same in each row. */
+  readonly rows: Batch['rows'];
+  /** The values of the last columns. */
+  readonly same: readonly string[];
 }
 
 /** What {@link Staging.store} stores. */
@@ -57,6 +83,36 @@ interface StagedRows {
 }
 
 /**
+ * Loads rows that are expected to be new straight into the form's table. Null, with nothing written, where the table refuses them, because
+ * one is there or for another reason, or may store something else: {@link stagedUpsert} finds out what is the matter.
+ */
+export async function loadNew(
+  tx: Session,
+  { staging, refusal }: Dialect,
+  { columns, rows }: Batch,
+  { table, at }: Writing,
+): Promise<Written | null> {
+  const names = [...SYSTEM, ...columns.map(({ name }) => quoted(name))];
+  try {
+    await inSavepoint(tx, async () => {
+      await staging.load(tx, {
+        into: quoted(table),
+        names: [...names, '_first_seen_at', '_changed_at'],
+        rows,
+        same: [at, at],
+      });
+      if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
+    });
+  } catch (error) {
+    if (error instanceof Swallowed || refusal(error) !== undefined) return null;
+    throw error;
+  }
+  const now = new Map<string, number>();
+  for (const [, status] of rows) addTo(now, textOf(status), 1);
+  return { inserted: rows.length, updated: 0, now, before: new Map(), areNew: true };
+}
+
+/**
  * One query finds the staged rows that are new or differ, and only these are written. Staged rows that still differ
  * afterwards are counted: something that people added, such as a trigger, keeps them out.
  */
@@ -69,13 +125,13 @@ export async function stagedUpsert(
   const { columns, rows } = batch;
   const { table, at, answers } = writing;
   const own = columns.map(({ name, type }) => `, ${quoted(name)} ${types[type]}`);
+  const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
   await tx.run(staging.drop);
   await tx.run(
     `CREATE TEMPORARY TABLE ${STAGE} (id ${types.id}, status ${types.text}, created_at ${types.time}${own.join('')}) ${staging.atCommit ?? ''}`,
   );
-  await staging.fill(tx, batch);
+  await staging.load(tx, { into: staging.stage, names: ['id', ...names], rows, same: [] });
   const to = quoted(table);
-  const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
   const joined = staging.joined(to);
   const isOther = `(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;
   const written = writtenOf(
@@ -86,12 +142,13 @@ export async function stagedUpsert(
   );
   const { inserted, updated } = written;
   if (inserted + updated === 0) return written;
+  const areAllNew = inserted === rows.length;
   const ends = answers === null ? 't.status <> s.status' : isOther;
   if (updated > 0) await keepVersions(tx, staging, writing, `${staging.matched(to)} WHERE ${ends}`);
-  const areNew = inserted === 0 ? 'none' : inserted < rows.length ? 'some' : 'all';
+  const areNew = inserted === 0 ? 'none' : areAllNew ? 'all' : 'some';
   const store = staging.store ?? storeByConflict(staging);
   await store(tx, { to, names, at, isOther, areNew });
-  if (!(await staging.mayAlter(tx, table))) return written;
+  if (!(await staging.mayAlter(tx, table))) return { ...written, areNew: areAllNew };
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,
   );
@@ -171,7 +228,7 @@ function writtenOf(rows: readonly Readonly<Record<string, unknown>>[]): Written 
     updated += n;
     if (isTrue(row['is_live'])) addTo(before, textOf(row['was']), n);
   }
-  return { inserted, updated, now, before };
+  return { inserted, updated, now, before, areNew: false };
 }
 
 const addTo = (counts: Map<string, number>, status: string, n: number): void =>
