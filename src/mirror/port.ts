@@ -24,7 +24,7 @@ export interface Store extends AsyncDisposable {
   states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]>;
   /**
    * Opens a form. `write` takes its lease (L13), makes its table and the state where they are missing, and counts the rows
-   * there, so that it notices rows that people removed: {@link OpenForm.losses}. Rejects with TARGET_BUSY where another process
+   * there, without writing anything where nothing has changed, so that it notices rows that people removed: {@link OpenForm.losses}. Rejects with TARGET_BUSY where another process
    * has the lease. `read` changes nothing; null where the target has no such form.
    */
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
@@ -85,7 +85,7 @@ export interface StoredField {
 
 /** One form of a target, open. Closing it gives the lease back. */
 export interface OpenForm extends AsyncDisposable {
-  /** As of the last commit of this writer, or as found at the start. A new object after each commit. */
+  /** As of the last commit of this writer, or as found at the start, with all notes. A new object after each of them. */
   readonly state: FormState;
   readonly fields: readonly StoredField[];
   /**
@@ -105,10 +105,15 @@ export interface OpenForm extends AsyncDisposable {
   runs(limit: number): Promise<Run[]>;
   /**
    * Follows the form's fields: labels, positions, which are still in the form; of those that are not selected any more, too.
-   * `fields`: the selected ones, those included that the form does not have any more. Idempotent and outside of commits. Answers
-   * of a field that was never given here are not stored.
+   * `fields`: the selected ones, those included that the form does not have any more. Idempotent. Answers
+   * of a field that was never given here are not stored. The next commit stores what changed.
    */
   prepare(form: Form, fields: readonly SelectedField[]): Promise<void>;
+  /**
+   * Changes the state for the next commit, which stores it, or for {@link finish}. If the process ends before, it is lost: the next run
+   * must be able to find it again. Not while a commit is under way.
+   */
+  note(change: (state: FormState) => FormState): void;
   /**
    * Stores a change, all or nothing. Rejects with TARGET_BUSY where another writer has committed since this one opened. A row
    * that the target refuses for a fault of the row itself is listed as `rejected`; a target that refuses rows for a

@@ -46,7 +46,7 @@ export async function settleAbsent(
     work.profile.learn({ bounds: 'none' });
     return false;
   }
-  await sink.setState((state) => ({ ...flagAll(state), isListDoubted: true }));
+  await sink.note((state) => ({ ...flagAll(state), isListDoubted: true }));
   throw new Incomplete('HIDES');
 }
 

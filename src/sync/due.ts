@@ -51,7 +51,7 @@ export async function takeSnapshot(work: Work, page: Page, atMs: number): Promis
 
 /** Everything was read and proven, from `atMs` on. */
 const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
-  sink.setState((state) => ({
+  sink.note((state) => ({
     ...wholeRead(state, atMs),
     // A submission may be dated in the future.
     watermarkMs: sink.topMs === null ? state.watermarkMs : Math.min(sink.topMs, atMs),
@@ -80,10 +80,10 @@ export async function readDue(work: Work, first: Page): Promise<void> {
     await readRange(work, range, hasNothing ? 'none' : storedOf(range));
     // Its dates may have proved to be of no use, and then all of the form was read.
     if (stepOf(profile.now) === null) return noteWhole(work, atMs);
-    await sink.setState((state) => rangeRead(state, range.toMs, beganMs));
+    await sink.note((state) => rangeRead(state, range.toMs, beganMs));
   }
   await readLast(work);
-  await sink.setState((state) => {
+  await sink.note((state) => {
     const read = rangeRead(state, null, atMs);
     const endMs = read.ranges.at(-1)?.fromMs ?? null;
     return {
@@ -165,14 +165,14 @@ async function cutDue(work: Work, first: Page): Promise<boolean> {
   if (isBegun) {
     // Only the ranges added to the end since are new.
     if (last === undefined || (last.fromMs !== null && end <= last.fromMs)) return true;
-    await sink.setState((state) => ({
+    await sink.note((state) => ({
       ...state,
       ranges: [...state.ranges.slice(0, -1), { ...last, toMs: end }, { ...last, fromMs: end }],
     }));
     return true;
   }
   const cuts = await plannedCuts(work, first, end);
-  await sink.setState((state) => cutRanges(state, [...cuts, end]));
+  await sink.note((state) => cutRanges(state, [...cuts, end]));
   return true;
 }
 

@@ -5,7 +5,7 @@ import { hashedCell } from '../mirror/cells.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
 import { fieldTest, isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import { distrust, type FormState } from '../mirror/form-state.ts';
+import { distrust } from '../mirror/form-state.ts';
 import type { OpenForm, Store } from '../mirror/port.ts';
 import { PAUSES } from './records.ts';
 import { Sink } from './sink.ts';
@@ -84,8 +84,7 @@ export async function openForWriting(
     sink.beforeCommit = () => requireUnpaused(mirroring, source);
     const reasons = [...form.losses, ...(await followSettings(form, source, joining))];
     await sink.open();
-    if (form.state.goneAtMs !== null)
-      await form.commit({ state: (state) => ({ ...state, goneAtMs: null }) });
+    if (form.state.goneAtMs !== null) form.note((state) => ({ ...state, goneAtMs: null }));
     return {
       form,
       sink,
@@ -131,12 +130,10 @@ async function followSettings(form: OpenForm, source: Form, joining: Joining): P
     if (fieldIds.length > 0)
       await form.erase({ kind: 'rehash', fieldIds, hash: (cell) => hashedCell(cell, hashKey) });
   }
-  await form.commit({
-    state: (state): FormState => ({
-      ...(before === null ? state : distrust(state)),
-      storedUnder: now,
-    }),
-  });
+  form.note((state) => ({
+    ...(before === null ? state : distrust(state)),
+    storedUnder: now,
+  }));
   if (before === null) return [];
   return [
     ...(before.selection === now.selection

@@ -92,7 +92,7 @@ async function moveMark(
   if (topMs === null) return;
   const markMs = Math.min(topMs, serverMs ?? clock.now());
   if (markMs <= (form.state.watermarkMs ?? -Infinity)) return;
-  await sink.setState((state: FormState) => ({ ...state, watermarkMs: markMs }));
+  await sink.note((state: FormState) => ({ ...state, watermarkMs: markMs }));
 }
 
 /** -1 where the source refuses to be asked: then nothing agrees with it. */

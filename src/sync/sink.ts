@@ -110,9 +110,10 @@ export class Sink {
     if (this.#batch.size > 0 || Object.keys(change).length > 0) await this.#store(change);
   }
 
-  /** Stores a state, with everything that was taken. */
-  async setState(state: (state: FormState) => FormState): Promise<void> {
-    await this.flush({ state });
+  /** Notes a state for the next commit, after everything that was taken is stored. */
+  async note(state: (state: FormState) => FormState): Promise<void> {
+    await this.flush();
+    this.#form.note(state);
   }
 
   async #store(change: Omit<Change, 'rows'>): Promise<void> {

@@ -18,7 +18,7 @@ const MOST_MOVES = 5;
  */
 export async function sync(work: Work): Promise<void> {
   const { form, source, sink, clock, options } = work;
-  await sink.setState((state) => flagDue(state, work));
+  await sink.note((state) => flagDue(state, work));
   const isReading = isDue(form.state);
   const startMs = clock.now();
   const first = await source.page({ formId: form.state.formId });
@@ -111,7 +111,7 @@ async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<voi
   const { sink, form } = work;
   // Another form may have come while this one was read.
   if (!isEmpty(form.state.tally)) await requireForms(work);
-  await sink.setState((state) => agreed(state, atMs, onStatuses));
+  await sink.note((state) => agreed(state, atMs, onStatuses));
   if (form.state.isListDoubted) throw new Incomplete('HIDES');
 }
 

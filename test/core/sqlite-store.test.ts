@@ -68,6 +68,19 @@ describe('a commit in SQLite', () => {
   });
 });
 
+describe('opening a form in SQLite', () => {
+  it('L4: does not change the file where nothing has changed', async () => {
+    await write((form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    using reader = new DatabaseSync(path);
+    const version = reader.prepare('PRAGMA data_version');
+    const before = version.get();
+    await using store = await open();
+    await using form = await store.open(formOf('contact', [NAME, AGE]), 'write');
+    await form.prepare(formOf('contact', [NAME, AGE]), [NAME, AGE]);
+    expect(version.get()).toEqual(before);
+  });
+});
+
 describe('answers in SQLite', () => {
   it('L10: keep their digits, and a value of another type is beside its column', async () => {
     await write(async (form) => {

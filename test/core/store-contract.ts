@@ -368,6 +368,26 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect((await stateOf())?.commitUs).toBeGreaterThan(state?.commitUs ?? Infinity);
       });
 
+      it('L5: stores a note with the next commit, and not before', async () => {
+        await commit({ rows: ROWS });
+        const noted = async () => (await stateOf())?.recentlyDeleted;
+        const note = (form: OpenForm): void =>
+          form.note((state) => ({ ...state, recentlyDeleted: state.recentlyDeleted + 7 }));
+        {
+          await using open = await store.open(FORM, 'write');
+          note(open);
+          expect(open.state.recentlyDeleted).toBe(7);
+        }
+        expect(await noted()).toBe(0);
+        await write(async (form) => {
+          note(form);
+          await form.commit({ rows: [ROWS[0] as Row] });
+          expect(await noted()).toBe(7);
+          note(form);
+        });
+        expect(await noted()).toBe(14);
+      });
+
       it('L13: one writer has the form; the others wait for their turn', async () => {
         const other = await at.open();
         await commit({ rows: ROWS });

@@ -190,6 +190,10 @@ export class SheetReader implements OpenForm {
     throw openForReading();
   }
 
+  note(change: (state: FormState) => FormState): void {
+    this.known = { ...this.known, state: change(this.known.state) };
+  }
+
   commit(_change: Change): Promise<Applied> {
     throw openForReading();
   }

@@ -36,7 +36,11 @@ export async function openSqlStore(
 ): Promise<Store> {
   const { Database } = await import('./database.ts');
   const { SqlStore } = await import('./store.ts');
-  const database = new Database(await driver(options.clock), `Target ${options.name} (${shown})`);
+  const database = new Database(
+    await driver(options.clock),
+    `Target ${options.name} (${shown})`,
+    options.clock,
+  );
   return new SqlStore(database, options, tables);
 }
 

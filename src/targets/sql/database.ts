@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
 import { isAbort, MirrorError } from '../../base/errors.ts';
 import { type Dialect, isTrue, type Param, type Session, type SqlRow } from './dialect.ts';
 
@@ -36,6 +37,8 @@ export interface Driver {
   };
 }
 
+const SETTLE_MS = 1_000;
+
 /**
  * One database. It connects at first use, and again after a connection was lost. Locks are lost with it: then revisions keep
  * writers apart. Rejects with errors in words for people, except within a transaction, where they are the driver's.
@@ -43,14 +46,17 @@ export interface Driver {
 export class Database implements Session, AsyncDisposable {
   readonly #driver: Driver;
   readonly #place: string;
+  readonly #clock: Clock;
   #connection: Connection | undefined;
   #dialect: Dialect;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  #settling: AbortController | undefined;
 
   /** `place`: the target and its address, for messages; no password. */
-  constructor(driver: Driver, place: string) {
-    [this.#driver, this.#place, this.#dialect] = [driver, place, driver.dialect];
+  constructor(driver: Driver, place: string, clock: Clock) {
+    [this.#driver, this.#place, this.#clock] = [driver, place, clock];
+    this.#dialect = driver.dialect;
   }
 
   get dialect(): Dialect {
@@ -58,6 +64,7 @@ export class Database implements Session, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#settling?.abort();
     await this.#turn;
     this.#isClosed = true;
     const connection = this.#connection;
@@ -107,14 +114,17 @@ export class Database implements Session, AsyncDisposable {
 
   /**
    * A transaction; transactions run one after the other. In MySQL, a statement that makes a table, column or view
-   * commits everything before it, and a new transaction begins after it.
+   * commits everything before it, and a new transaction begins after it. `isKept`: false undoes what was done.
    */
-  transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
+  transaction<T>(
+    work: (tx: Session) => Promise<T>,
+    isKept: (result: T) => boolean = () => true,
+  ): Promise<T> {
     return this.#inTurn(async (connection) => {
       try {
         await connection.begin();
         const result = await work(connection);
-        await connection.end('COMMIT');
+        await connection.end(isKept(result) ? 'COMMIT' : 'ROLLBACK');
         return result;
       } catch (error) {
         await connection.end('ROLLBACK').catch(() => {});
@@ -152,6 +162,22 @@ export class Database implements Session, AsyncDisposable {
   /** Erased data is nowhere in the files any more, where this process can see to that. */
   scrub(): Promise<void> {
     return this.#inTurn(async (connection) => connection.scrub?.());
+  }
+
+  /** Within a second the files hold everything, so that many runs in a row wait for the disk once. */
+  settleSoon(): void {
+    if (this.#settling !== undefined || this.#connection?.settle === undefined) return;
+    const timer = new AbortController();
+    const settle = (): Promise<void> => {
+      this.#settling = undefined;
+      return this.settle();
+    };
+    this.#settling = timer;
+    // Where it fails, the next run settles, or closing does.
+    void this.#clock
+      .sleep(SETTLE_MS, timer.signal)
+      .then(settle, () => {})
+      .catch(() => {});
   }
 
   /** The files hold everything, without their logs. */

@@ -88,6 +88,8 @@ export class SqlForm implements OpenForm {
   readonly #parts: SqlFormParts;
   #state: FormState;
   #fields: readonly SqlField[];
+  /** As the database has them: without notes, and without fields that the next commit stores. */
+  #stored: Pick<SqlFormParts, 'state' | 'fields'>;
   readonly #columns: Set<string>;
   #revision: number;
   #prepared: readonly SelectedField[] = [];
@@ -99,6 +101,7 @@ export class SqlForm implements OpenForm {
     this.#parts = parts;
     this.losses = parts.losses;
     [this.#state, this.#fields, this.#revision] = [parts.state, parts.fields, parts.revision];
+    this.#stored = parts;
     this.#columns = new Set(parts.columns);
     const { tally } = parts.state;
     this.#expectsNew = liveRows(tally) + tally.deleted === 0;
@@ -230,9 +233,11 @@ export class SqlForm implements OpenForm {
   async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
     this.#prepared = fields;
     const at = new Date(this.#parts.clock.now()).toISOString();
-    const next = followFields(this.#fields, form, fields, at);
-    if (JSON.stringify(next) === JSON.stringify(this.#fields)) return;
-    await this.#write(async () => ({ fields: next }));
+    this.#fields = followFields(this.#fields, form, fields, at);
+  }
+
+  note(change: (state: FormState) => FormState): void {
+    this.#state = change(this.#state);
   }
 
   async commit(change: Change): Promise<Applied> {
@@ -258,9 +263,16 @@ export class SqlForm implements OpenForm {
       const done = await commit.apply(storable);
       if (storable.rows.length > 0) this.#expectsNew = done.areNew;
       const next = change.state?.(done.state) ?? done.state;
-      const isNew = done.hasWritten || !isSameState(next, this.#state);
+      const isNew = done.hasWritten || !this.#isStored(next);
       return { state: next, result: done.applied, isNew };
     });
+  }
+
+  /** Whether the database has this state, except for the name of the commit, and these fields. */
+  #isStored(state: FormState): boolean {
+    const { commitUs } = state;
+    const { state: stored, fields } = this.#stored;
+    return isDeepStrictEqual([state, this.#fields], [{ ...stored, commitUs }, fields]);
   }
 
   async #forgottenOf({ rows = [], entries = [] }: Change): Promise<ReadonlyMap<string, string>> {
@@ -296,11 +308,12 @@ export class SqlForm implements OpenForm {
   async finish(): Promise<TargetNotice[]> {
     const { database } = this.#parts;
     const { ranges, name } = this.#state;
+    if (!this.#isStored(this.#state)) await this.commit({});
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
     const behind = await this.#followViews();
     // An erasure that was killed left the erased answers in the files.
     if ((await readRecord(database, SCRUB)) !== null) await this.#scrub();
-    else await database.settle();
+    else database.settleSoon();
     return behind.map((message) => viewBehind(name, message));
   }
 
@@ -388,23 +401,17 @@ export class SqlForm implements OpenForm {
           `Another process has written form ${slug} in target ${target}.`,
         ),
       );
-      if (done.isNew === false) throw new NothingNew(done);
-      await last(tx);
+      if (done.isNew !== false) await last(tx);
       return done;
     };
-    try {
-      const {
-        state = this.#state,
-        fields = this.#fields,
-        result,
-      } = await database.transaction(write);
+    // The revision is looked at even where nothing was written: another writer may be at work.
+    const done = await database.transaction(write, ({ isNew }) => isNew !== false);
+    if (done.isNew !== false) {
+      const { state = this.#state, fields = this.#fields } = done;
       this.#revision++;
-      [this.#state, this.#fields] = [state, fields];
-      return result as T;
-    } catch (error) {
-      if (error instanceof NothingNew) return (error.written as Written<T>).result as T;
-      throw error;
+      [this.#state, this.#fields, this.#stored] = [state, fields, { state, fields }];
     }
+    return done.result as T;
   }
 
   #digest(id: string): string {
@@ -441,19 +448,6 @@ interface Written<T> {
   /** False for most batches of a row comparison: no commit is made, which would have to reach the disk. */
   readonly isNew?: boolean;
 }
-
-/** Undoes a transaction in which nothing was written. */
-class NothingNew extends Error {
-  readonly written: unknown;
-  constructor(written: unknown) {
-    super('nothing was written');
-    this.written = written;
-  }
-}
-
-/** Whether states are equal except for the name of the commit. */
-const isSameState = (a: FormState, b: FormState): boolean =>
-  isDeepStrictEqual({ ...a, commitUs: 0 }, { ...b, commitUs: 0 });
 
 /** When a span begins, from the first characters of its ISO time; null without a date. */
 function spanMs(span: unknown): number | null {

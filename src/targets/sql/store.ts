@@ -292,14 +292,17 @@ export class SqlStore implements Store {
     if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
     const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(tally) });
     const counted: FormState = { ...before, tally };
-    // In the transaction that counts the remaining rows: no later run would notice the loss.
     const state = losses.length > 0 ? distrust(counted) : counted;
-    const revision = row === undefined ? 1 : numberOf(row['revision']) + 1;
-    await change(
-      tx,
-      'UPDATE _mirror_state SET revision = $1, state = $2, fields = $3 WHERE form_id = $4',
-      [revision, JSON.stringify(state), JSON.stringify(fields), id],
-    );
+    let revision = row === undefined ? 0 : numberOf(row['revision']);
+    // In the transaction that counts the remaining rows: no later run would notice the loss.
+    if (!isDeepStrictEqual(state, row === undefined ? before : stateOf(row))) {
+      const values = [++revision, JSON.stringify(state), id];
+      await change(
+        tx,
+        'UPDATE _mirror_state SET revision = $1, state = $2 WHERE form_id = $3',
+        values,
+      );
+    }
     // A reader of the form's rows finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, dialect, this.#options.history === 'full');
     return this.#form({ salt, state, fields, columns, revision, losses, lease });

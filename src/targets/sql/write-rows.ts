@@ -30,6 +30,8 @@ export const STAGE = '_mirror_stage';
 export interface Staging {
   /** Drops {@link STAGE}, if it is there. */
   readonly drop: string;
+  /** The table of a form refuses a row whose ID is there, so that rows which are expected to be new can be loaded straight into it. */
+  readonly refusesKnown?: boolean;
   /** {@link STAGE}, and no other table. */
   readonly stage: string;
   /** The action on it at the end of the transaction; absent if it stays until the next batch. */
@@ -88,10 +90,12 @@ interface StagedRows {
  */
 export async function loadNew(
   tx: Session,
-  { staging, refusal }: Dialect,
+  dialect: Dialect,
   { columns, rows }: Batch,
   { table, at }: Writing,
 ): Promise<Written | null> {
+  const { staging } = dialect;
+  if (staging.refusesKnown !== true) return null;
   const names = [...SYSTEM, ...columns.map(({ name }) => quoted(name))];
   try {
     await inSavepoint(tx, async () => {
@@ -104,7 +108,7 @@ export async function loadNew(
       if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
     });
   } catch (error) {
-    if (error instanceof Swallowed || refusal(error) !== undefined) return null;
+    if (error instanceof Swallowed || dialect.refusal(error) !== undefined) return null;
     throw error;
   }
   const now = new Map<string, number>();

@@ -329,8 +329,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L13',
     name: 'nothing keeps two writers apart',
     file: 'src/targets/sql/form.ts',
-    find: 'if (mine !== 1)',
-    replace: 'if (mine > 1)',
+    find: 'WHERE form_id = $3 AND revision = $4',
+    replace: 'WHERE form_id = $3 AND revision <> -1 - $4',
     and: {
       file: 'src/targets/sql/sqlite/sqlite-connection.ts',
       find: 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
@@ -378,9 +378,9 @@ export const BREAKS: readonly Break[] = [
     law: 'L17',
     name: 'a claim is dated by the end of the run',
     file: 'src/sync/sync.ts',
-    find: 'await sink.setState((state) => agreed(state, atMs, onStatuses));',
+    find: 'await sink.note((state) => agreed(state, atMs, onStatuses));',
     replace:
-      'await sink.setState((state) => agreed(state, Math.max(atMs, work.clock.now()), onStatuses));',
+      'await sink.note((state) => agreed(state, Math.max(atMs, work.clock.now()), onStatuses));',
   },
   {
     law: 'L17',
@@ -458,8 +458,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L18',
     name: 'the statuses of what was forgotten stay in the history',
     file: 'src/targets/sql/erase.ts',
-    find: "await this.#tx.run('DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2', [ this.#formId, id, ]);",
-    replace: '',
+    find: 'DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2',
+    replace: 'DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2 AND 1 = 0',
   },
   {
     law: 'L18',

@@ -25,6 +25,7 @@ const matched = (to: string): string => `${STAGE} AS s STRAIGHT_JOIN ${to} AS t 
  */
 const STAGING: Staging = {
   drop: `DROP TEMPORARY TABLE IF EXISTS ${STAGE}`,
+  refusesKnown: true,
   stage: STAGE,
   load: (tx, loading) => load(tx as MysqlSession, loading),
   joined,

@@ -37,6 +37,7 @@ const held = (to: string): string =>
 const STAGING: Staging = {
   drop: `DROP TABLE IF EXISTS ${STAGE}`,
   atCommit: 'ON COMMIT DROP',
+  refusesKnown: true,
   stage: `pg_temp.${STAGE}`,
   load: (tx, { into, names, rows, same }) =>
     (tx as PostgresConnection).copy(

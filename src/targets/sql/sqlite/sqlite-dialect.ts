@@ -27,6 +27,7 @@ const PAIRS_AT_ONCE = 60;
 
 const STAGING: Staging = {
   drop: `DROP TABLE IF EXISTS temp.${STAGE}`,
+  refusesKnown: true,
   stage: `temp.${STAGE}`,
   async load(tx, { into, names, rows, same }) {
     const values = names.map((_, at) => `?${at + 1}`).join(', ');
