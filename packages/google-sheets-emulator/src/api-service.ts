@@ -116,7 +116,7 @@ function findRoute(request: ApiRequest): Route | undefined {
   }
 }
 
-/** `UpdateValues` for spreadsheets.values.update: the name that Google's details use. */
+/** `GetValues` for spreadsheets.values.get: the name that Google's details use. */
 function rpcName({ name }: Method): string {
   const [, ...parts] = name.split('.');
   const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -141,6 +141,6 @@ function bodyOf(request: ApiRequest, method: Method): unknown {
     const description = 'Invalid JSON payload received. Unexpected token.';
     throw badRequest([{ field: '', description }]);
   }
-  checkShape(method.body.schema, body, method.body.path);
+  checkShape(method.body, body);
   return body;
 }

@@ -24,8 +24,8 @@ export interface Method {
   readonly name: string;
   /** What its quota counts. */
   readonly kind: 'read' | 'write';
-  /** The message that its body must fit, and where Google's complaints say it is. */
-  readonly body?: { readonly schema: string; readonly path?: string };
+  /** The message that its body must fit. */
+  readonly body?: string;
   /** The message it answers with. */
   readonly answer: string;
   /** True when {@link run} applies the field mask itself, because it leaves out work that way. */

@@ -56,7 +56,7 @@ const batchUpdate: Method = {
   name: 'spreadsheets.batchUpdate',
   kind: 'write',
   masksItself: true,
-  body: { schema: 'BatchUpdateSpreadsheetRequest' },
+  body: 'BatchUpdateSpreadsheetRequest',
   answer: 'BatchUpdateSpreadsheetResponse',
   run(call) {
     const { file, caller } = call.files.open(call.spreadsheetId, call.account, true);

@@ -1,10 +1,8 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { badRequest } from './api-error.ts';
 import { Calculator } from './calculator.ts';
 import { type Call, type Method } from './call.ts';
 import { filterRegions } from './regions.ts';
 import { readableArea, readValues, renderOptions, type RenderOptions } from './values-read.ts';
-import { inputOption, putValues, updateResponse, valueRows, writableArea } from './values-write.ts';
 
 type ValueRange = sheets_v4.Schema$ValueRange;
 
@@ -33,7 +31,7 @@ const get: Method = {
 const batchGetByDataFilter: Method = {
   name: 'spreadsheets.values.batchGetByDataFilter',
   kind: 'read',
-  body: { schema: 'BatchGetValuesByDataFilterRequest' },
+  body: 'BatchGetValuesByDataFilterRequest',
   answer: 'BatchGetValuesByDataFilterResponse',
   run(call) {
     const { file, caller } = call.files.open(call.spreadsheetId, call.account, false);
@@ -52,32 +50,5 @@ const batchGetByDataFilter: Method = {
   },
 };
 
-function checkRange(body: ValueRange, range: string): void {
-  const named = body.range ?? '';
-  if (named === '' || named === range) return;
-  const description = `Requested writing within range [${range}], but the body names [${named}]`;
-  throw badRequest([{ field: 'data.range', description }]);
-}
-
-const update: Method = {
-  name: 'spreadsheets.values.update',
-  kind: 'write',
-  body: { schema: 'ValueRange', path: 'data' },
-  answer: 'UpdateValuesResponse',
-  run(call) {
-    const { file, caller } = call.files.open(call.spreadsheetId, call.account, true);
-    const body = call.body as ValueRange;
-    call.note({ ranges: [call.resource] });
-    checkRange(body, call.resource);
-    const option = inputOption(call.query.get('valueInputOption'));
-    return call.files.change(file, caller, (edit) => {
-      const { sheet, bounds } = edit.document.locate(call.resource);
-      const rows = valueRows(body.values, body.majorDimension);
-      const written = putValues(edit, sheet, writableArea(sheet, bounds, rows), rows, option);
-      return updateResponse(file.id, written);
-    });
-  },
-};
-
 /** The methods below `spreadsheets.values`. */
-export const VALUE_METHODS = { get, batchGetByDataFilter, update } as const;
+export const VALUE_METHODS = { get, batchGetByDataFilter } as const;

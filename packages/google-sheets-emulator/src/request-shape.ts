@@ -120,11 +120,11 @@ class ShapeReader {
 
 /**
  * Checks a body against Google's schema of the message `name`. Throws the 400 of an unknown name or a value of the wrong
- * type. `path` is where the body hangs in Google's request: `data` for values.update, nothing for most.
+ * type.
  */
-export function checkShape(name: string, body: unknown, path?: string): void {
+export function checkShape(name: string, body: unknown): void {
   const reader = new ShapeReader();
-  reader.message(name, body, path === undefined ? undefined : { parent: undefined, name: path });
+  reader.message(name, body, undefined);
   if (reader.violations.length > 0) throw badRequest(reader.violations);
 }
 

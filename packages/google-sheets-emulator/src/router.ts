@@ -28,7 +28,6 @@ const PATTERNS: readonly Pattern[] = [
   pattern('POST', `/${ID}:batchUpdate`, SPREADSHEET_METHODS.batchUpdate),
   pattern('POST', `/${ID}/values:batchGetByDataFilter`, VALUE_METHODS.batchGetByDataFilter),
   pattern('GET', `/${ID}/values/(?<resource>.+)`, VALUE_METHODS.get),
-  pattern('PUT', `/${ID}/values/(?<resource>.+)`, VALUE_METHODS.update),
 ];
 
 /** The route of an address; undefined for an address that Google answers with an HTML 404. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JWT } from 'google-auth-library';
-import { sheets } from 'googleapis/build/src/apis/sheets/index.js';
+import { sheets, type sheets_v4 } from 'googleapis/build/src/apis/sheets/index.js';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { SPREADSHEETS_SCOPE } from '../src/accounts.ts';
 import { Bench, clientWith, refusal, ROBOT } from './support/client.ts';
@@ -16,12 +16,18 @@ const read = (target: Bench, token: string, id = target.id) =>
     fields: 'spreadsheetId',
   });
 
+const written = (stringValue: string): sheets_v4.Schema$Request => ({
+  updateCells: {
+    start: { sheetId: 0, rowIndex: 0, columnIndex: 0 },
+    rows: [{ values: [{ userEnteredValue: { stringValue } }] }],
+    fields: 'userEnteredValue',
+  },
+});
+
 const writeOne = (target: Bench, client = target.api) =>
-  client.spreadsheets.values.update({
+  client.spreadsheets.batchUpdate({
     spreadsheetId: target.id,
-    range: 'A1',
-    valueInputOption: 'RAW',
-    requestBody: { values: [['x']] },
+    requestBody: { requests: [written('x')] },
   });
 
 describe('who may do what', () => {
@@ -129,14 +135,14 @@ describe('the request log', () => {
   it('knows times, sizes and kinds, but no value (L11)', async () => {
     let now = 5_000;
     bench = await Bench.start({ clock: { now: () => now } });
-    await bench.put('Sheet1!A1', [['a secret answer']]);
+    await bench.batch(written('a secret answer'));
     now += 1_200;
     await bench.batch({ appendDimension: { sheetId: 0, dimension: 'ROWS', length: 1 } });
     now += 900;
     await bench.get('Sheet1!A:A');
     const { requests } = bench.emulator;
     expect(requests.of(bench.id)).toMatchObject([
-      { method: 'spreadsheets.values.update', kind: 'write', ranges: ['Sheet1!A1'], applied: true },
+      { method: 'spreadsheets.batchUpdate', kind: 'write', applied: true },
       { method: 'spreadsheets.batchUpdate', requestKinds: ['appendDimension'], status: 200 },
       { method: 'spreadsheets.values.get', kind: 'read', email: ROBOT, applied: false },
     ]);

@@ -31,7 +31,7 @@ const range = (
 
 describe('updateCells', () => {
   it('with a start writes only the cells it brings: rows may differ in length', async () => {
-    await bench.put('Sheet1!A1:C2', [
+    bench.put('A1', [
       ['a', 'b', 'c'],
       ['d', 'e', 'f'],
     ]);
@@ -50,7 +50,7 @@ describe('updateCells', () => {
   });
 
   it('with a range clears the masked fields of cells that it does not bring', async () => {
-    await bench.put('Sheet1!A1:C2', [
+    bench.put('A1', [
       ['a', 'b', 'c'],
       ['d', 'e', 'f'],
     ]);
@@ -151,7 +151,7 @@ describe('updateCells', () => {
 
 describe('repeatCell', () => {
   it('fills a range; relative references of a formula move along, pinned ones do not', async () => {
-    await bench.put('Sheet1!A1:A3', [[1], [2], [3]]);
+    bench.put('A1', [[1], [2], [3]]);
     await bench.batch({
       repeatCell: {
         range: range(0, 3, 1, 3),
@@ -196,7 +196,7 @@ describe('a batch', () => {
   });
 
   it('rolls tabs, sizes, metadata, filters and formats back together with the cells', async () => {
-    await bench.put('Sheet1!A1:B3', [
+    bench.put('A1', [
       ['h', 'i'],
       ['b', 1],
       ['a', 2],

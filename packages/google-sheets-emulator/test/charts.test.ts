@@ -37,7 +37,7 @@ describe('charts', () => {
   let bench: Bench;
   beforeEach(async () => {
     bench = await Bench.start();
-    await bench.put('A1:B4', [
+    bench.put('A1', [
       ['week', 'count'],
       ['first', 3],
       ['second', 8],

@@ -37,7 +37,7 @@ describe('insertDimension', () => {
   it('inherits the look of the row before or after', async () => {
     const person = bench.emulator.people.at(bench.id, 0);
     person.format({ top: 0, bottom: 1, left: 0, right: 1 }, { textFormat: { bold: true } });
-    await bench.put('Sheet1!A1:A2', [['header'], ['data']]);
+    bench.put('A1', [['header'], ['data']]);
     await bench.batch(insert('ROWS', 1, 2), insert('ROWS', 1, 2, true));
     const { data } = await bench.api.spreadsheets.get({
       spreadsheetId: bench.id,
@@ -100,7 +100,7 @@ describe('deleteDimension', () => {
 
 describe('what points at rows and columns', () => {
   it('follows them: metadata, protected ranges, conditional formats, filters, formulas', async () => {
-    await bench.put('Sheet1!C1', [['key']]);
+    bench.put('C1', [['key']]);
     const column = { startColumnIndex: 2, endColumnIndex: 3 };
     const location = { dimensionRange: { dimension: 'COLUMNS', startIndex: 2, endIndex: 3 } };
     await bench.batch(

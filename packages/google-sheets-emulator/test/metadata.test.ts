@@ -140,7 +140,7 @@ describe('developer metadata', () => {
 
 describe('a data filter', () => {
   it('reads each managed column with its current range', async () => {
-    await bench.put('Sheet1!A1:C3', [
+    bench.put('A1', [
       ['a', 'b', 'c'],
       [1, 2, 3],
       [4, 5, 6],

@@ -129,18 +129,10 @@ const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
 function calls({ api, id: spreadsheetId }: Bench): [string, () => Promise<{ data: unknown }>][] {
   const { spreadsheets } = api;
   const { values } = spreadsheets;
-  const requestBody = {
-    values: [
-      ['a', 1],
-      [true, null],
-    ],
-  };
-  const write = { spreadsheetId, range: 'Sheet1!A1:B2', valueInputOption: 'RAW', requestBody };
   const dataFilters = [LOOKUP];
   const filtered = { spreadsheetId, requestBody: { dataFilters } };
   const all = { includeSpreadsheetInResponse: true, responseIncludeGridData: true };
   return [
-    ['UpdateValuesResponse', () => values.update(write)],
     [
       'BatchUpdateSpreadsheetResponse',
       () =>

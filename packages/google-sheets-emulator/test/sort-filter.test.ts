@@ -1,13 +1,14 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Bench } from './support/client.ts';
+import type { Pasted } from './support/people.ts';
 
 let bench: Bench;
 afterEach(() => bench.emulator.stop());
 
-async function filled(values: unknown[][], options = {}): Promise<Bench> {
+async function filled(values: readonly (readonly Pasted[])[], options = {}): Promise<Bench> {
   bench = await Bench.start(options);
-  await bench.put('Sheet1!A1', values);
+  bench.put('A1', values);
   return bench;
 }
 
@@ -78,7 +79,7 @@ describe('a basic filter', () => {
     });
     expect(await hiddenRows()).toEqual([1, 3]);
     expect((await bench.get('Sheet1!A:A')).values).toHaveLength(4);
-    await bench.put('Sheet1!A2', [['OPEN']]);
+    bench.put('A2', [['OPEN']]);
     expect(column(0)).toEqual(['status', 'OPEN', 'DONE', 'NEW']);
     // A new filter shows what the old one hid.
     bench.emulator.people.at(bench.id, 0).filter(0, ['DONE']);

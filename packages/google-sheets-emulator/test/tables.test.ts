@@ -6,7 +6,7 @@ import { range } from './support/ranges.ts';
 let bench: Bench;
 beforeEach(async () => {
   bench = await Bench.start();
-  await bench.put('Sheet1!A1', [
+  bench.put('A1', [
     ['Name', '', 'name'],
     ['Ada', 'Praha', 36],
     ['Bob', 'Brno', 41],
@@ -50,7 +50,7 @@ describe('a table', () => {
     expect(tables).toEqual([table]);
     expect(bandedRanges).toMatchObject([{ bandedRangeReference: 't', range: table?.range }]);
     expect(properties?.gridProperties?.frozenRowCount).toBe(1);
-    await bench.put('Sheet1!B1', [['']]);
+    bench.put('B1', [['']]);
     expect(bench.grid()[0]).toEqual(['Name', 'Column 2', 'name 2']);
   });
 

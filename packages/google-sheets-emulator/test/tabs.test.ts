@@ -86,7 +86,7 @@ describe('tabs', () => {
 
 describe('the spreadsheet', () => {
   it('answers only what is asked for: ranges, grid data, masks', async () => {
-    await bench.put('Sheet1!B2', [['x']]);
+    bench.put('B2', [['x']]);
     await bench.batch({ addSheet: { properties: { sheetId: 3, title: 'Other' } } });
     const get = async (options: object) =>
       (await bench.api.spreadsheets.get({ spreadsheetId: bench.id, ...options })).data;

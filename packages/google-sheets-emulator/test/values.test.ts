@@ -4,21 +4,10 @@ import { Bench } from './support/client.ts';
 let bench: Bench;
 afterEach(() => bench.emulator.stop());
 
-describe('values.update', () => {
-  it('RAW keeps texts as they are and numbers as numbers (L10)', async () => {
-    bench = await Bench.start();
-    const row = ['=1+2', '+420 123', '00123', '12345678901234567', '1-2'];
-    await bench.put('Sheet1!A1:E1', [row]);
-    await bench.put('Sheet1!A2:C2', [[1.5, true, 'line\nbreak']]);
-    expect(bench.grid()).toEqual([row, [1.5, true, 'line\nbreak']]);
-    expect(bench.emulator.inspect.types(bench.id, 0)[0]).toEqual(Array(5).fill('string'));
-  });
-});
-
 describe('values.get', () => {
   it('trims empty rows and cells at the end, keeps gaps, and shows the size of the grid by its range', async () => {
     bench = await Bench.start();
-    await bench.put('Sheet1!A1:D4', [['a'], [], ['', 'b'], ['', '', '']]);
+    bench.put('A1', [['a'], [], ['', 'b'], ['', '', '']]);
     expect(await bench.get('Sheet1!A:D')).toEqual({
       range: 'Sheet1!A1:D10',
       majorDimension: 'ROWS',

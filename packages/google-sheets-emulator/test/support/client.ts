@@ -1,7 +1,9 @@
 import { OAuth2Client } from 'google-auth-library';
 import { sheets, type sheets_v4 } from 'googleapis/build/src/apis/sheets/index.js';
+import { columnIndex } from '../../src/a1.ts';
 import type { SheetsEmulator, SheetsEmulatorOptions } from '../../src/emulator.ts';
 import { startTestEmulator, type TestEmulator } from './emulator.ts';
+import type { Pasted } from './people.ts';
 
 /** The service account in these tests. */
 export const ROBOT = 'robot@example-project.iam.gserviceaccount.com';
@@ -67,14 +69,11 @@ export class Bench {
     return data.replies ?? [];
   }
 
-  /** values.update, RAW. */
-  async put(range: string, values: unknown[][], valueInputOption = 'RAW'): Promise<void> {
-    await this.api.spreadsheets.values.update({
-      spreadsheetId: this.id,
-      range,
-      valueInputOption,
-      requestBody: { values },
-    });
+  /** Has a person paste values into the first tab, from a cell on. */
+  put(cell: string, values: readonly (readonly Pasted[])[]): void {
+    const [, letters = '', number = ''] = /^([A-Z]+)(\d+)$/.exec(cell) ?? [];
+    const person = this.emulator.people.at(this.id, 0);
+    person.pasteValues(Number(number) - 1, columnIndex(letters), values);
   }
 
   /** values.get. */

@@ -28,7 +28,6 @@ const ROOTS = [
   'BatchUpdateSpreadsheetRequest',
   'BatchUpdateSpreadsheetResponse',
   'Spreadsheet',
-  'UpdateValuesResponse',
   'ValueRange',
 ];
 

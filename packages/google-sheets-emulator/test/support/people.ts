@@ -1,14 +1,13 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { runBatch } from '../../src/batch-update.ts';
 import { appendDimension } from '../../src/dimensions.ts';
-import { putContent, type Edit } from '../../src/edit.ts';
+import { guard, putContent, type Edit } from '../../src/edit.ts';
 import { isDateFormat } from '../../src/number-format.ts';
 import { obstacle, type Caller } from '../../src/protection.ts';
 import { protectedCell } from '../../src/api-error.ts';
 import { Calculator } from '../../src/calculator.ts';
 import type { Sheet } from '../../src/sheet.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
-import { putValues } from '../../src/values-write.ts';
 import { typeIn } from '../../src/typed-input.ts';
 
 /** What can be pasted into a cell. */
@@ -173,7 +172,12 @@ export class Person {
       const area = { top: row, bottom: row + values.length, left: column, right: column + width };
       const missing = area.bottom - sheet.rowCount;
       if (missing > 0) appendDimension(edit.document, sheet, 'ROWS', missing);
-      putValues(edit, sheet, area, values, 'RAW');
+      guard(edit, sheet, area);
+      for (const [line, contents] of values.entries())
+        sheet.editRow(row + line, (edited) => {
+          for (const [at, content] of contents.entries())
+            if (content !== null) putContent(sheet, edited, column + at, content);
+        });
     });
   }
 
