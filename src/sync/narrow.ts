@@ -22,22 +22,33 @@ export interface Place {
   readonly read: (span: Span) => Promise<void>;
 }
 
-/** Finds differences by date, and reads them. `count`: the number at the source within the span. */
-export async function narrow(place: Place, span: Span, count: number, halved = 0): Promise<void> {
+/**
+ * Finds differences by date, and reads them. `count`: the number at the source within the span. `onlyGains`: looks only where the
+ * source has more.
+ */
+export async function narrow(
+  place: Place,
+  span: Span,
+  count: number,
+  onlyGains = false,
+  halved = 0,
+): Promise<void> {
   const stored = await accountedIn(place, span);
-  if (stored === count) return;
+  if (onlyGains ? count <= stored : count === stored) return;
   const isFew = Math.max(count, stored) <= PAGE;
   const isMostlyOther = Math.abs(count - stored) > count * MOSTLY;
   const cutMs = isFew || isMostlyOther || halved >= MOST_HALVINGS ? null : await cutOf(place, span);
   const left = cutMs === null ? null : await place.ask({ ...span, toMs: cutMs });
   if (left === null) return place.read(span);
-  await narrow(place, { ...span, toMs: cutMs }, left, halved + 1);
-  await narrow(place, { ...span, fromMs: cutMs }, Math.max(0, count - left), halved + 1);
+  const right = Math.max(0, count - left);
+  await narrow(place, { ...span, toMs: cutMs }, left, onlyGains, halved + 1);
+  await narrow(place, { ...span, fromMs: cutMs }, right, onlyGains, halved + 1);
 }
 
 /**
- * Finds what differs from the source's counts, and stores it. Gains before losses: a row that has another status now is
- * found where it is, and not missed where it was. Where no status differs, the sum of all does.
+ * Finds what differs from the source's counts, and stores it. Gains before losses, of all statuses: a row that has another status now
+ * is found where it is, and then not missed where it was, which would take a question by its ID. Where no status differs, the sum of
+ * all does.
  */
 export async function narrowAll(work: Work, { statuses }: Counts, total: number): Promise<void> {
   // A list of the whole form shows which rows are gone; one of a status, only which do not have it.
@@ -55,13 +66,16 @@ export async function narrowAll(work: Work, { statuses }: Counts, total: number)
     },
     read: (span) => settle(work, span),
   };
-  const stored = accounted(form.state.tally);
-  const gain = (status: string, count: number): number => count - (stored.get(status) ?? 0);
-  const differing = Object.entries(statuses ?? {})
-    .filter(([status, count]) => gain(status, count) !== 0)
-    .toSorted((a, b) => gain(...b) - gain(...a));
-  for (const [status, count] of differing) await narrow(place, { ...WHOLE, status }, count);
-  if (differing.length === 0) await narrow(place, WHOLE, total);
+  const differing = (): [status: string, count: number][] => {
+    const stored = accounted(form.state.tally);
+    return Object.entries(statuses ?? {}).filter(
+      ([status, count]) => count !== (stored.get(status) ?? 0),
+    );
+  };
+  if (differing().length === 0) return narrow(place, WHOLE, total);
+  for (const onlyGains of [true, false])
+    for (const [status, count] of differing())
+      await narrow(place, { ...WHOLE, status }, count, onlyGains);
 }
 
 /** Reads all of a span. One of a status may move while it is read: then it proves nothing, and the next round looks again. */
