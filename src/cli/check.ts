@@ -1,7 +1,6 @@
 import type { App } from '../app.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { mistakeText, toMirrorError } from '../base/errors.ts';
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
 import { fetchWithProxy, proxyHost } from '../base/proxy.ts';
 import { keepPrivate } from '../base/private-files.ts';
@@ -18,11 +17,11 @@ import type { NameMistake } from '../sync/names.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { statusPlace } from '../web/server.ts';
 import type { CommandCall } from './command-spec.ts';
-import type { Host } from './host.ts';
+import { EXIT_CODES, type ExitCode, type Host } from './host.ts';
 import { reportNow } from './health-sources.ts';
 import { filesOf, openApp } from './open-app.ts';
 import { runName } from './run-report.ts';
-import type { Terminal } from './terminal.ts';
+import type { Sign } from './terminal.ts';
 
 /** One line of the output. A remedy where nothing failed is shown as a warning. */
 interface Finding {
@@ -68,9 +67,7 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
       findings.push(finding);
       if (flag('json')) continue;
       const { message, remedy } = finding;
-      const sign = signOf(terminal, finding);
-      terminal.print(`${sign} ${finding.subject}: ${message}`);
-      if (remedy !== undefined) terminal.print(`    → ${remedy}`);
+      terminal.tell(signOf(finding), `${finding.subject}: ${message}`, remedy);
     }
   }
   const ok = findings.every((finding) => finding.ok);
@@ -79,10 +76,8 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
   return stop.exitCode() ?? (ok ? EXIT_CODES.DONE : ending).code;
 }
 
-function signOf(terminal: Terminal, { ok, remedy }: Result): string {
-  if (!ok) return terminal.style('red', '✗');
-  return remedy === undefined ? terminal.style('green', '✓') : terminal.style('yellow', '!');
-}
+const signOf = ({ ok, remedy }: Result): Sign =>
+  ok ? (remedy === undefined ? 'ok' : 'warning') : 'error';
 
 async function attempt(check: Check, app: App, host: Host): Promise<readonly Result[]> {
   try {

@@ -1,7 +1,6 @@
 import { MirrorError } from '../base/errors.ts';
 import { duration } from '../settings/values.ts';
-import type { ExitCode } from '../base/exit-codes.ts';
-import type { Host } from './host.ts';
+import type { ExitCode, Host } from './host.ts';
 
 /** A command as the help lists it. Its code is loaded when it is called. */
 export interface CommandSpec {

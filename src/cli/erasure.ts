@@ -1,10 +1,16 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
-import { type ErasureReport, logErasures, NO_TRACES, person } from '../sync/erase.ts';
-import type { Target, Waiting } from '../sync/target.ts';
+import {
+  type ErasureOptions,
+  type ErasureReport,
+  logErasures,
+  NO_TRACES,
+  person,
+} from '../sync/erase.ts';
+import type { Target } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /*
  * The common procedure of `forget` and `purge`: they count, ask, erase and report.
@@ -14,9 +20,8 @@ import type { CommandCall } from './command-spec.ts';
 export interface Erasure {
   /** As the log names it. */
   readonly command: string;
-  /** Counts what would be erased. */
-  readonly preview: () => Promise<readonly ErasureReport[]>;
-  readonly erase: () => Promise<readonly ErasureReport[]>;
+  /** Erases, or with `dryRun` only counts what would be erased. */
+  readonly erase: (options: ErasureOptions) => Promise<readonly ErasureReport[]>;
   /** The subject of a report, before and after: `1 row to remove`, `1 row removed`. */
   readonly what: (report: ErasureReport, isDone: boolean) => string;
   readonly question: (preview: readonly ErasureReport[]) => string;
@@ -42,12 +47,8 @@ export async function openTargets(
   return { targets, failed };
 }
 
-/** How an erasure waits for a run over the same form to end. */
-export const waitingFor = ({ host }: CommandCall): Waiting => ({
-  waitMs: 10 * 60_000,
-  signal: host.stop.signal,
-  clock: host.clock,
-});
+/** How long an erasure waits for a run over the same form to end. */
+const WAIT_MS = 10 * 60_000;
 
 /**
  * Counts, asks a person, erases, and prints each step. Returns the reports, including those of `failed` targets;
@@ -56,19 +57,20 @@ export const waitingFor = ({ host }: CommandCall): Waiting => ({
 export async function carryOut(
   call: CommandCall,
   app: App,
-  { command, preview, erase, what, question }: Erasure,
+  { command, erase, what, question }: Erasure,
   failed: readonly ErasureReport[],
 ): Promise<readonly ErasureReport[] | null> {
-  const { flag } = call;
+  const { flag, host } = call;
+  const waiting = { waitMs: WAIT_MS, signal: host.stop.signal, clock: host.clock };
   const print = (reports: readonly ErasureReport[], isDone: boolean): void => {
     if (!flag('json')) for (const each of reports) printErasure(call, each, what(each, isDone));
   };
-  const counted = await preview();
+  const counted = await erase({ ...waiting, dryRun: true });
   const reports = [...counted, ...failed];
   print(reports, false);
   if (flag('dryRun') || counted.every(({ failure }) => failure !== null)) return reports;
   if (!(await isConfirmed(call, question(reports)))) return null;
-  const done = await erase();
+  const done = await erase({ ...waiting, dryRun: false });
   print(done, true);
   logErasures(app.logger, { command, by: person() }, [...done, ...failed]);
   return [...done, ...failed];
@@ -93,8 +95,7 @@ function printErasure({ host: { terminal } }: CommandCall, report: ErasureReport
   const { target, form, failure } = report;
   const name = form.id === '' ? target : `${form.slug} → ${target}`;
   const text = failure === null ? what : `${failure.message} (${failure.code})`;
-  const sign = failure === null ? terminal.style('green', '✓') : terminal.style('red', '✗');
-  terminal.print(`${sign} ${name}: ${text}`);
+  terminal.tell(failure === null ? 'ok' : 'error', `${name}: ${text}`);
 }
 
 /** One form of one target, as `--json` prints it. */

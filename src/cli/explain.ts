@@ -1,4 +1,3 @@
-import type { ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
 import { exactClaimText, type FormReport } from '../health/report.ts';
 import { pauseText } from '../mirror/pauses.ts';
@@ -8,6 +7,7 @@ import { formIn, reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
 import { requireSelection } from './selection.ts';
 import type { Terminal } from './terminal.ts';
+import type { ExitCode } from './host.ts';
 
 /** `explain`: where one submission is. */
 export async function run({ host, args: [id = ''], flag }: CommandCall): Promise<ExitCode> {

@@ -1,12 +1,12 @@
 import { Document } from 'yaml';
 import { MirrorError } from '../base/errors.ts';
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { printable } from '../base/printable.ts';
 import type { Relation, RelationColumn, TargetRelations } from '../mirror/port.ts';
 import type { Target } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import { emptyTarget, onlyOne } from './export.ts';
 import { openApp } from './open-app.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** The other contents of a {@link dbtSources} file. */
 export interface DbtOptions {

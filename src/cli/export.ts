@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import { MirrorError, stopReason } from '../base/errors.ts';
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
 import { exactClaimText, type FormReport } from '../health/report.ts';
 import type { FormSnapshot } from '../mirror/port.ts';
@@ -12,6 +11,7 @@ import { columnNames, csvFormat, type ExportFormat, jsonLinesFormat } from './ex
 import { formIn, reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 
 const NOT_AT_ONCE =
   'The sheet is too large to be read at once: a change made during the export may or may not be in it.';
@@ -34,9 +34,8 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const [first = '', ...warnings] = summary(rows, copy);
   if (!snapshot.isOneInstant) warnings.push(NOT_AT_ONCE);
   host.terminal.say(`${form.name}, ${target.name}: ${first}.`);
-  for (const warning of warnings)
-    host.terminal.say(`${host.terminal.styleStderr('yellow', '!')} ${warning}`);
-  if (format.apostrophes > 0) host.terminal.say(`· ${apostropheNote(format.apostrophes)}`);
+  for (const warning of warnings) host.terminal.sayWith('warning', warning);
+  if (format.apostrophes > 0) host.terminal.sayWith('note', apostropheNote(format.apostrophes));
   return EXIT_CODES.DONE.code;
 }
 

@@ -1,5 +1,4 @@
 import type { App } from '../app.ts';
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
 import {
   type ErasureReport,
@@ -18,10 +17,10 @@ import {
   erasureExitCode,
   openTargets,
   removedText,
-  waitingFor,
 } from './erasure.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** `forget`: removes submissions from every target, and keeps them away; `--undo` lets them come back. */
 export async function run(call: CommandCall): Promise<ExitCode> {
@@ -33,7 +32,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
     return { target, mirrors: (form) => app.isChosen(target.name, form) };
   });
   const { forms, unknown } = await formsOf(call, app, targets, [...new Set(args)]);
-  const erasure = (flag('undo') ? undoing : forgetting)(call, targets, forms);
+  const erasure = (flag('undo') ? undoing : forgetting)(targets, forms);
   const reports = forms.length === 0 ? failed : await carryOut(call, app, erasure, failed);
   if (reports === null) return EXIT_CODES.FAILED.code;
   if (flag('json')) {
@@ -45,18 +44,15 @@ export async function run(call: CommandCall): Promise<ExitCode> {
     terminal.printJson({ ...how, submissions, unknown, targets: documents });
   } else {
     for (const id of unknown)
-      terminal.print(
-        `${terminal.style('red', '✗')} ${id}: neither the source nor a target has it. To forget it anyway, name its form with --form`,
+      terminal.tell(
+        'error',
+        `${id}: neither the source nor a target has it. To forget it anyway, name its form with --form`,
       );
   }
   return unknown.length > 0 ? EXIT_CODES.FAILED.code : erasureExitCode(reports);
 }
 
-function forgetting(
-  call: CommandCall,
-  targets: readonly EraseTarget[],
-  forms: FoundForms['forms'],
-): Erasure {
+function forgetting(targets: readonly EraseTarget[], forms: FoundForms['forms']): Erasure {
   const number = new Set(forms.flatMap(({ ids }) => ids)).size;
   const they = number === 1 ? 'it' : 'them';
   const what = (report: ErasureReport, isDone: boolean): string =>
@@ -65,19 +61,14 @@ function forgetting(
       : `${removedText(report)} to remove`;
   return {
     command: 'forget',
-    preview: () => forget(targets, forms, { ...waitingFor(call), dryRun: true }),
-    erase: () => forget(targets, forms, { ...waitingFor(call), dryRun: false }),
+    erase: (options) => forget(targets, forms, options),
     what,
     question: () =>
       `Remove ${plural(number, 'submission')} from every target, and keep ${they} away?`,
   };
 }
 
-function undoing(
-  call: CommandCall,
-  targets: readonly EraseTarget[],
-  forms: FoundForms['forms'],
-): Erasure {
+function undoing(targets: readonly EraseTarget[], forms: FoundForms['forms']): Erasure {
   const number = new Set(forms.flatMap(({ ids }) => ids)).size;
   const what = ({ rows }: ErasureReport, isDone: boolean): string =>
     isDone
@@ -85,8 +76,7 @@ function undoing(
       : `${plural(rows, 'submission')} forgotten`;
   return {
     command: 'forget --undo',
-    preview: () => remember(targets, forms, { ...waitingFor(call), dryRun: true }),
-    erase: () => remember(targets, forms, { ...waitingFor(call), dryRun: false }),
+    erase: (options) => remember(targets, forms, options),
     what,
     question: () => `Let ${plural(number, 'submission')} come back with the next run?`,
   };

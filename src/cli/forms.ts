@@ -1,4 +1,3 @@
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
 import { canBeListed, settingLine } from '../base/printable.ts';
 import type { Form } from '../mirror/types.ts';
@@ -8,6 +7,7 @@ import { openApp } from './open-app.ts';
 import { fieldLines, requireForm, sayUnmatched } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 import { textTable } from './text-table.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** `forms`: the forms that TARGET_FORMS can name, or the fields of one form that TARGET_FIELDS can name. */
 export async function run({ host, args: [wanted], flag }: CommandCall): Promise<ExitCode> {

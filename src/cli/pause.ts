@@ -1,8 +1,8 @@
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { person } from '../sync/erase.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
 import { changePauses, PAUSE_MEANS, type PauseOutcome } from './pausing.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** `pause`: stops every process from writing a form, a target, or everything. */
 export const pause = (call: CommandCall): Promise<ExitCode> => act(call, true);
@@ -24,7 +24,7 @@ async function act({ host, text, flag }: CommandCall, isPause: boolean): Promise
     terminal.printJson({ [isPause ? 'pauses' : 'resumed']: outcomes.map(pauseDocument) });
   else {
     for (const { ok, text: line } of outcomes.flatMap(({ lines }) => lines))
-      terminal.print(`${ok ? terminal.style('green', '✓') : terminal.style('red', '✗')} ${line}`);
+      terminal.tell(ok ? 'ok' : 'error', line);
     if (isPause && outcomes.some(({ failure }) => failure === null))
       terminal.print('', PAUSE_MEANS);
   }

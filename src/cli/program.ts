@@ -1,10 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { EXIT_CODES, type ExitCode, exitCodeOf } from '../base/exit-codes.ts';
 import { SettingsError } from '../base/errors.ts';
 import { configure } from './commands.ts';
 import type { CommandCall, CommandSpec } from './command-spec.ts';
-import type { Host } from './host.ts';
+import { EXIT_CODES, type ExitCode, exitCodeOf, type Host } from './host.ts';
 import type { Terminal } from './terminal.ts';
 
 const EXAMPLES = `
@@ -119,11 +118,10 @@ function errorDocument(error: unknown): Record<string, unknown> {
 /** Prints what went wrong to stderr, one line for each mistake in the settings. */
 export function printError(terminal: Terminal, error: unknown): void {
   const { code, message } = toMirrorError(error);
-  const cross = terminal.styleStderr('red', '✗');
   const lines = message.split('\n');
-  if (lines.length === 1) terminal.say(`${cross} ${message} [${code}]`);
+  if (lines.length === 1) terminal.sayWith('error', `${message} [${code}]`);
   else {
-    terminal.say(`${cross} ${lines.length} settings are wrong: [${code}]`);
+    terminal.sayWith('error', `${lines.length} settings are wrong: [${code}]`);
     for (const line of lines) terminal.say(`  ${line}`);
   }
   if (code === 'INTERNAL') for (const frame of framesOf(error)) terminal.say(frame);

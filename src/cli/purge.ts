@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
 import type { ErasureReport } from '../sync/erase.ts';
 import {
@@ -18,10 +17,10 @@ import {
   erasureExitCode,
   openTargets,
   removedText,
-  waitingFor,
 } from './erasure.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** `purge`: removes rows that were marked deleted long ago, or the answers of fields that are no longer selected. */
 export async function run(call: CommandCall): Promise<ExitCode> {
@@ -37,9 +36,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const { targets, failed } = await openTargets(call, app);
   const scopes = await scopesOf(app, targets, text('form'));
   const erasure =
-    age === undefined
-      ? unselected(call, scopes)
-      : deletedBefore(call, scopes, host.clock.now() - age);
+    age === undefined ? unselected(scopes) : deletedBefore(scopes, host.clock.now() - age);
   const reports = await carryOut(call, app, erasure, failed);
   if (reports === null) return EXIT_CODES.FAILED.code;
   if (flag('json')) {
@@ -58,14 +55,11 @@ type Purge = Erasure & { readonly nothing: string };
 const total = (reports: readonly ErasureReport[]): number =>
   reports.reduce((sum, { rows }) => sum + rows, 0);
 
-function deletedBefore(call: CommandCall, scopes: readonly PurgeScope[], beforeMs: number): Purge {
+function deletedBefore(scopes: readonly PurgeScope[], beforeMs: number): Purge {
   const before = new Date(beforeMs).toISOString();
-  const purge = (dryRun: boolean) =>
-    purgeDeleted(scopes, beforeMs, { ...waitingFor(call), dryRun });
   return {
     command: 'purge --deleted-before',
-    preview: () => purge(true),
-    erase: () => purge(false),
+    erase: (options) => purgeDeleted(scopes, beforeMs, options),
     what: (report, isDone) =>
       `${removedText(report)}, marked deleted before ${before} ${isDone ? 'removed' : 'to remove'}`,
     question: (reports) =>
@@ -74,12 +68,10 @@ function deletedBefore(call: CommandCall, scopes: readonly PurgeScope[], beforeM
   };
 }
 
-function unselected(call: CommandCall, scopes: readonly PurgeScope[]): Purge {
-  const purge = (dryRun: boolean) => purgeLeftovers(scopes, { ...waitingFor(call), dryRun });
+function unselected(scopes: readonly PurgeScope[]): Purge {
   return {
     command: 'purge --unselected',
-    preview: () => purge(true),
-    erase: () => purge(false),
+    erase: (options) => purgeLeftovers(scopes, options),
     what(report, isDone) {
       const labels = leftoversOf(report)?.map(({ id, label }) => `${label} (${id})`) ?? [];
       const rows = plural(report.rows, 'row');

@@ -143,33 +143,31 @@ export function runTable(terminal: Terminal, runs: readonly RunReport[]): string
   return textTable(titles.split(' '), rows, (line) => terminal.style('bold', line));
 }
 
-/** Each error once, as a target that cannot be reached fails every form with the same message. */
-export function errorLines(terminal: Terminal, runs: readonly RunReport[]): string[] {
+/**
+ * What went wrong, and why runs read everything without an order from a person. Each error once, as a target that cannot be
+ * reached fails every form with the same message.
+ */
+export function printErrors(terminal: Terminal, runs: readonly RunReport[]): void {
   const failed = runs.filter(({ error }) => error !== null);
-  const lines = [...Map.groupBy(failed, ({ error }) => error)].map(([error, group]) => {
+  if (failed.length > 0) terminal.print('');
+  for (const [error, group] of Map.groupBy(failed, (run) => run.error)) {
     const [first] = group;
     const who = first && group.length === 1 ? runName(first) : plural(group.length, 'run');
-    return `${terminal.style('red', '✗')} ${who}: ${error}`;
-  });
-  return lines.length === 0 ? [] : ['', ...lines];
+    terminal.tell('error', `${who}: ${error}`);
+  }
+  for (const run of runs)
+    for (const reason of run.reasons) terminal.tell('warning', `${runName(run)}: ${reason}`);
 }
 
-/** Why runs read everything without an order from a person. */
-export const reasonLines = (terminal: Terminal, runs: readonly RunReport[]): string[] =>
-  runs.flatMap((run) =>
-    run.reasons.map((reason) => `${terminal.style('yellow', '!')} ${runName(run)}: ${reason}`),
-  );
-
 /** Changes that people made in targets and that the mirror keeps, each with its remedy. */
-export const noticeLines = (
+export function printNotices(
   terminal: Terminal,
   about: string,
   notices: readonly TargetNotice[],
-): string[] =>
-  notices.flatMap(({ message, remedy }) => [
-    `${terminal.style('yellow', '!')} ${about}: ${message}`,
-    `    → ${remedy}`,
-  ]);
+): void {
+  for (const { message, remedy } of notices)
+    terminal.tell('warning', `${about}: ${message}`, remedy);
+}
 
 /** A line for each form of which write-back did something. */
 export function writeBackLines(reports: readonly WriteBackReport[]): string[] {
@@ -191,12 +189,12 @@ export function writeBackLines(reports: readonly WriteBackReport[]): string[] {
 }
 
 /** One line that sums up all runs. */
-export function summaryLine(
+export function printSummary(
   terminal: Terminal,
   runs: readonly RunReport[],
   { dryRun, nowMs }: { readonly dryRun: boolean; readonly nowMs: number },
-): string {
-  if (runs.length === 0) return 'There was nothing to do: no form is mirrored.';
+): void {
+  if (runs.length === 0) return terminal.print('There was nothing to do: no form is mirrored.');
   const sum = (of: (run: RunReport) => number): number =>
     runs.reduce((total, run) => total + of(run), 0);
   const changes = [
@@ -208,11 +206,10 @@ export function summaryLine(
   if (proven < runs.length) {
     const others = `${runs.length - proven} of ${plural(runs.length, 'run')}`;
     const written = dryRun ? `Nothing was written; it would be ${changes}` : changes;
-    return `${terminal.style('red', '✗')} ${others} did not complete. ${written}.`;
+    return terminal.tell('error', `${others} did not complete. ${written}.`);
   }
-  const sign = terminal.style('green', '✓');
-  if (dryRun) return `${sign} Nothing was written; it would be ${changes}.`;
+  if (dryRun) return terminal.tell('ok', `Nothing was written; it would be ${changes}.`);
   const all = runs.length === 1 ? 'The copy is' : `All ${count(runs.length)} copies are`;
   const claim = claimText(oldestClaim(runs.map(shownClaim)), nowMs);
-  return `${sign} ${all} complete: ${claim}. ${changes}.`;
+  terminal.tell('ok', `${all} complete: ${claim}. ${changes}.`);
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { errorCode } from '../base/error-code.ts';
 import { MirrorError } from '../base/errors.ts';
-import type { ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
 import { MOST_SAMPLE_FORMS, createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
@@ -9,6 +8,7 @@ import { startTraffic } from '../sandbox/traffic.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../targets/google/credentials.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
 import { parseFault, parseReadings } from './sandbox-options.ts';
+import type { ExitCode } from './host.ts';
 
 /** `sandbox`: the stand-in Forms API with sample data. */
 export async function run(call: CommandCall): Promise<ExitCode> {

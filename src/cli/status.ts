@@ -1,4 +1,3 @@
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { ago, plural, soon, span } from '../base/format.ts';
 import {
   exceptText,
@@ -16,9 +15,10 @@ import { pauseText } from '../mirror/pauses.ts';
 import type { CommandCall } from './command-spec.ts';
 import { reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
-import { noticeLines, runName } from './run-report.ts';
-import type { Terminal } from './terminal.ts';
+import { printNotices, runName } from './run-report.ts';
+import type { Sign, Terminal } from './terminal.ts';
 import { textTable } from './text-table.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** `status`: the health of the mirror. Exits 1 unless every form is known to be current. */
 export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
@@ -34,7 +34,7 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
 function printStatus(terminal: Terminal, report: Report): void {
   const { problems, targets, forms } = report;
   const nowMs = Date.parse(report.at);
-  terminal.print(`${signOf(terminal, report.state)} ${report.title}`);
+  terminal.tell(SIGNS[report.state] ?? 'note', report.title);
   for (const target of targets) printTarget(terminal, target, nowMs);
   if (forms.length > 0) {
     terminal.print('');
@@ -42,7 +42,7 @@ function printStatus(terminal: Terminal, report: Report): void {
   } else if (targets.every(isKnown)) terminal.print('', 'To begin: forms-mirror sync');
   for (const { name } of targets.filter((target) => !isKnown(target))) {
     const known = 'the table shows only those that failed';
-    terminal.print(`· ${name}: its forms could not be read, so ${known}`);
+    terminal.tell('note', `${name}: its forms could not be read, so ${known}`);
   }
   for (const problem of problems) printProblem(terminal, '', problem, nowMs);
   for (const report of forms) {
@@ -53,17 +53,17 @@ function printStatus(terminal: Terminal, report: Report): void {
       if (!problem.isExplained) printProblem(terminal, `${about}: `, problem, nowMs);
     if ((report.forgotten ?? 0) > 0) {
       const forgotten = plural(report.forgotten ?? 0, 'submission');
-      terminal.print(`· ${about}: ${forgotten} forgotten on request, and kept away`);
+      terminal.tell('note', `${about}: ${forgotten} forgotten on request, and kept away`);
     }
-    terminal.print(...noticeLines(terminal, about, report.notices));
+    printNotices(terminal, about, report.notices);
   }
 }
 
-function signOf(terminal: Terminal, state: HealthState): string {
-  if (state === 'ok') return terminal.style('green', '✓');
-  if (state === 'failed') return terminal.style('red', '✗');
-  return state === 'attention' ? terminal.style('yellow', '!') : '·';
-}
+const SIGNS: Partial<Record<HealthState, Sign>> = {
+  ok: 'ok',
+  failed: 'error',
+  attention: 'warning',
+};
 
 function printTarget(
   terminal: Terminal,
@@ -81,7 +81,7 @@ function printPause(
   subject: string,
   { command, ...pause }: NonNullable<FormReport['pause']>,
 ): void {
-  terminal.print(`· ${subject}: ${pauseText(pause)}`, `    → To resume: ${command}`);
+  terminal.tell('note', `${subject}: ${pauseText(pause)}`, `To resume: ${command}`);
 }
 
 function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: number): void {
@@ -121,11 +121,9 @@ function printProblem(
   { level, title, code, since, message, remedy, command }: Problem,
   nowMs: number,
 ): void {
-  const sign = level === 'error' ? terminal.style('red', '✗') : terminal.style('yellow', '!');
   const lasting = since === null ? '' : ` for ${span(nowMs - Date.parse(since))}`;
-  terminal.print(`${sign} ${subject}${title} (${code})${lasting}: ${message}`);
-  if (remedy !== null) terminal.print(`    → ${remedy}`);
-  if (command !== null) terminal.print(`      ${command}`);
+  const text = `${subject}${title} (${code})${lasting}: ${message}`;
+  terminal.tell(level === 'error' ? 'error' : 'warning', text, remedy, command);
 }
 
 function stateText({ title, since, state }: FormReport, nowMs: number): string {

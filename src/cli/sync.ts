@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import { count, plural } from '../base/format.ts';
-import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
 import type { RunOptions, RunReport } from '../sync/run-form.ts';
@@ -9,19 +8,19 @@ import type { CommandCall } from './command-spec.ts';
 import { ForeseenRows } from './foreseen-report.ts';
 import { openApp } from './open-app.ts';
 import {
-  errorLines,
-  noticeLines,
-  reasonLines,
+  printErrors,
+  printNotices,
+  printSummary,
   runDocument,
   runName,
   runTable,
   showProgress,
-  summaryLine,
   writeBackDocument,
   writeBackLines,
 } from './run-report.ts';
 import { selectPlan } from './selection.ts';
 import type { Terminal } from './terminal.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** How long a run waits for another process that writes the same form. */
 const WAIT_MS = 60_000;
@@ -257,15 +256,14 @@ function printResult(
   nowMs: number,
 ): void {
   terminal.print(...runTable(terminal, runs));
-  terminal.print(...errorLines(terminal, runs));
-  terminal.print(...reasonLines(terminal, runs));
+  printErrors(terminal, runs);
   terminal.print(...writeBackLines(writeBacks));
-  for (const report of runs)
-    terminal.print(...noticeLines(terminal, runName(report), report.notices));
+  for (const report of runs) printNotices(terminal, runName(report), report.notices);
   for (const { run, rows } of foreseen ?? []) terminal.print(...rows.lines(run));
   terminal.print(...wouldWriteBackLines(wouldWriteBack));
   const isDry = foreseen !== undefined;
-  terminal.print('', summaryLine(terminal, runs, { dryRun: isDry, nowMs }));
+  terminal.print('');
+  printSummary(terminal, runs, { dryRun: isDry, nowMs });
 }
 
 /** How many submissions of a form a dry run lists. */

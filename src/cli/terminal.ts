@@ -10,6 +10,15 @@ export interface OutputStream extends NodeJS.WritableStream {
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan';
 
+/** How a line for people begins. */
+const SIGNS = {
+  ok: ['green', '✓'],
+  error: ['red', '✗'],
+  warning: ['yellow', '!'],
+  note: ['dim', '·'],
+} as const;
+export type Sign = keyof typeof SIGNS;
+
 const ESCAPE = '\u001B';
 
 /**
@@ -48,6 +57,25 @@ export class Terminal {
   /** Writes lines of the result to stdout. A line break within one becomes a space. */
   print(...lines: readonly string[]): void {
     for (const line of lines) this.#write(this.#stdout, `${this.#shown(line, printable)}\n`);
+  }
+
+  /** Writes what was found as one line of the result, `✗ contact → default: …`, and below it what to do. */
+  tell(
+    sign: Sign,
+    text: string,
+    remedy: string | null | undefined = null,
+    command: string | null = null,
+  ): void {
+    const [style, mark] = SIGNS[sign];
+    this.print(`${this.style(style, mark)} ${text}`);
+    if (remedy !== null) this.print(`    → ${remedy}`);
+    if (command !== null) this.print(`      ${command}`);
+  }
+
+  /** The same as one line on stderr. */
+  sayWith(sign: Sign, text: string): void {
+    const [style, mark] = SIGNS[sign];
+    this.say(`${this.styleStderr(style, mark)} ${text}`);
   }
 
   /** Writes text of our own that has line breaks, such as help, to stdout. */

@@ -3,7 +3,7 @@ import { count, exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Differing, VerifyReport } from '../sync/verify-form.ts';
-import { noticeLines } from './run-report.ts';
+import { printNotices } from './run-report.ts';
 import type { FormReport } from '../health/report.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -53,16 +53,12 @@ export function verifyDocument(
 export function printComparison(terminal: Terminal, comparison: Comparison, nowMs: number): void {
   const { form, target, report, error } = comparison;
   const name = `${form.slug} → ${target}`;
-  const cross = terminal.style('red', '✗');
-  if (report === null) {
-    terminal.print(`${cross} ${name}: ${error}`);
-    return;
-  }
+  if (report === null) return terminal.tell('error', `${name}: ${error}`);
   const compared = `${plural(report.compared, 'submission')} compared`;
   const listed = report.listed === 0 ? '' : `; ${count(report.listed)} listed as rejected`;
-  const sign = isWell(comparison) ? terminal.style('green', '✓') : cross;
   const gone = report.forgotten === 0 ? '' : `; ${count(report.forgotten)} forgotten`;
-  terminal.print(`${sign} ${name}: ${verdictOf(report)}; ${compared}${listed}${gone}`);
+  const sign = isWell(comparison) ? 'ok' : 'error';
+  terminal.tell(sign, `${name}: ${verdictOf(report)}; ${compared}${listed}${gone}`);
   printIds(terminal, 'missing in the copy', report.missing);
   printIds(terminal, 'gone from the source', report.extra);
   printIds(terminal, 'differing', report.differing);
@@ -76,7 +72,7 @@ export function printComparison(terminal: Terminal, comparison: Comparison, nowM
   const answers = 'undecided: not in the list, and not 404 by ID';
   printIds(terminal, answers, report.undecided);
   printIds(terminal, `changed within the last ${span(report.lagging.withinMs)}`, report.lagging);
-  for (const line of noticeLines(terminal, name, report.notices)) terminal.print(line);
+  printNotices(terminal, name, report.notices);
   if (report.outcome === 'different') printRemedy(terminal, comparison, report, nowMs);
 }
 

@@ -1,14 +1,13 @@
 import { toMirrorError } from '../base/errors.ts';
-import type { ExitCode } from '../base/exit-codes.ts';
 import { count, duration } from '../base/format.ts';
 import type { FormReport } from '../health/report.ts';
 import { pauseText } from '../mirror/pauses.ts';
 import { longestGapMs } from '../settings/sync-settings.ts';
 import { type CommandCall, durationOption } from './command-spec.ts';
-import type { Host } from './host.ts';
+import type { ExitCode, Host } from './host.ts';
 import { formIn, reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
-import { noticeLines, runName } from './run-report.ts';
+import { printNotices, runName } from './run-report.ts';
 import { selectPlan } from './selection.ts';
 import { type Comparison, isWell, printComparison, verifyDocument } from './verify-report.ts';
 
@@ -75,11 +74,11 @@ export async function run(call: CommandCall): Promise<ExitCode> {
     for (const each of comparisons) printComparison(terminal, each, clock.now());
     for (const { pause, ...copy } of paused)
       if (pause !== null)
-        terminal.print(
-          `· ${runName(copy)}: ${pauseText(pause)}: the copy is as of that time. To resume: ${pause.command}`,
+        terminal.tell(
+          'note',
+          `${runName(copy)}: ${pauseText(pause)}: the copy is as of that time. To resume: ${pause.command}`,
         );
-    for (const copy of leftovers)
-      terminal.print(...noticeLines(terminal, runName(copy), leftoversOf(copy)));
+    for (const copy of leftovers) printNotices(terminal, runName(copy), leftoversOf(copy));
   }
   return stop.exitCode() ?? (comparisons.every(isWell) ? 0 : 1);
 }

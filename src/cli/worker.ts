@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { App } from '../app.ts';
-import type { ExitCode } from '../base/exit-codes.ts';
 import type { WorkerServer } from '../web/worker-server.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
 import { requireSelection } from './selection.ts';
 import { openService, type Service } from './service.ts';
+import type { ExitCode } from './host.ts';
 
 /** `worker`: takes jobs from the queue, and answers probes at WORKER_PORT if that is set. */
 export async function run({ host }: CommandCall): Promise<ExitCode> {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EXIT_CODES } from '../../src/base/exit-codes.ts';
+import { EXIT_CODES } from '../../src/cli/host.ts';
 
 const UNIT = resolve(import.meta.dirname, '../../deploy/systemd/forms-mirror.service');
 const ANALYZE = 'systemd-analyze';

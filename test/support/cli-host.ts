@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { WriteStream } from 'node:tty';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import type { ExitCode } from '../../src/base/exit-codes.ts';
+import type { ExitCode } from '../../src/cli/host.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { listenForStop } from '../../src/cli/host.ts';
 import { Terminal, type OutputStream } from '../../src/cli/terminal.ts';

@@ -1,6 +1,6 @@
 import { PROBLEMS } from '../../src/base/catalogue.ts';
 import { Command } from 'commander';
-import { EXIT_CODES } from '../../src/base/exit-codes.ts';
+import { EXIT_CODES } from '../../src/cli/host.ts';
 import type { Message } from '../../src/notify/message.ts';
 import { payloadOf } from '../../src/notify/webhook.ts';
 import type { CommandSpec } from '../../src/cli/command-spec.ts';

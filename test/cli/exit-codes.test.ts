@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { EXIT_CODES, exitCodeOf } from '../../src/base/exit-codes.ts';
+import { EXIT_CODES, exitCodeOf } from '../../src/cli/host.ts';
 
 describe('exit codes', () => {
   it('are few, and each is used once', () => {
