@@ -105,9 +105,9 @@ const checkProxy: Check = ({ config: { proxy } }) =>
 
 /** Whether DATA_DIR can be written, and whether other users are kept out. */
 const checkDataDir: Check = async ({ config, dataDir }) => {
-  const problem = await dataDir.problem();
-  if (problem !== null)
-    return [{ ok: false, message: problem, remedy: PROBLEMS.DATA_DIR.remedy ?? undefined }];
+  const trouble = await dataDir.trouble();
+  if (trouble !== null)
+    return [{ ok: false, message: trouble.message, remedy: PROBLEMS.DATA_DIR.remedy ?? undefined }];
   const { loose } = keepPrivate(config.dataDir, filesOf(config));
   return loose === null
     ? [fine(`${config.dataDir} can be read only by its owner`)]

@@ -34,7 +34,7 @@ export function healthSources(
       const kept = await dataDir.kept();
       return { ...kept, unmatched: stillSet(kept.unmatched, config.targets) };
     },
-    dataDir: () => dataDir.problem(),
+    dataDir: () => dataDir.trouble(),
     processes: () => readProcesses(dataDir, clock.now(), running !== null),
     sourceWait: () => running?.waits.current ?? null,
     isChosen: (target, form) => app.isChosen(target, form),

@@ -45,7 +45,7 @@ export async function openService(
     clock,
     role,
     sourceWait: () => waits.current,
-    queueAnswers: async () => (await queue.status()).isReachable,
+    queueTrouble: async () => (await queue.status()).trouble,
     onError: (error) => logger.debug({ err: error }, 'DATA_DIR cannot be written.'),
   });
   opened.use(record);

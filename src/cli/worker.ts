@@ -23,7 +23,7 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
 
 /** Undefined without WORKER_PORT; then none of its code is loaded. */
 async function openServer(
-  { config, clock, logger }: App,
+  { config, logger }: App,
   { queue, metrics }: Service,
 ): Promise<WorkerServer | undefined> {
   const { workerPort, status } = config;
@@ -33,9 +33,8 @@ async function openServer(
     host: status.host,
     port: workerPort,
     adminPassword: status.password,
-    queueAnswers: async () => (await queue.status()).isReachable,
+    queue: () => queue.status(),
     metrics,
     logger,
-    clock,
   });
 }

@@ -1,14 +1,16 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { errorCode } from '../base/error-code.ts';
-import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { MirrorError } from '../base/errors.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kept } from './data-dir.ts';
 import type { Facts, HeldTarget, PlanFacts, TargetFacts } from './facts.ts';
 import { judge } from './judge.ts';
 import type { ProcessFacts } from './processes.ts';
+import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
 import type { SourceWait } from './source-waits.ts';
+import type { Trouble } from './trouble.ts';
 
 /** The sources of facts, which the composition provides. Calls may be slow, hang or fail; none delays another (L12). */
 export interface HealthSources {
@@ -24,7 +26,7 @@ export interface HealthSources {
   plan(): PlanFacts;
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */
-  dataDir(): Promise<string | null>;
+  dataDir(): Promise<Trouble | null>;
   /** Of other processes, for the one that runs; of all, for a command. */
   processes(): Promise<ProcessFacts>;
   /** What this process waits for the source with. */
@@ -47,9 +49,6 @@ const OTHERS_LIMIT_MS = 5_000;
 const [READ_MS, TROUBLED_MS] = [30_000, 5_000];
 /** Who asks gets nothing older than this, if it can be had in time. */
 const [FRESH_MS, ANSWER_MS] = [2_000, 2_500];
-/** No reading takes more than this part of the time. */
-const MOST_OF_THE_TIME = 1 / 20;
-const MOST_REST_MS = 60_000;
 
 /**
  * Reads targets, queue and files, and judges the latest readings. A command reads once; `start` keeps one, which
@@ -59,7 +58,7 @@ export class Watch {
   readonly #options: WatchOptions;
   readonly #targets: ReadonlyMap<string, Reading<HeldTarget>>;
   readonly #queue: Reading<QueueState> | null;
-  readonly #files: Reading<{ kept: Kept; dataDir: string | null; processes: ProcessFacts }>;
+  readonly #files: Reading<{ kept: Kept; dataDir: Trouble | null; processes: ProcessFacts }>;
   readonly #stopping = new AbortController();
   /** By target and form; see {@link Facts.expectedSinceMs}. Null for a command. */
   #expected: Map<string, number> | null = null;
@@ -85,14 +84,10 @@ export class Watch {
     this.#queue =
       queue &&
       new Reading({
-        read: async () => {
-          const facts = await queue();
-          if (!facts.isReachable) throw new MirrorError('QUEUE_FAILED', NO_QUEUE);
-          return facts;
-        },
+        read: queue,
         clock,
         limitMs: OTHERS_LIMIT_MS,
-        tooSlow: () => new MirrorError('QUEUE_FAILED', NO_QUEUE),
+        tooSlow: () => new MirrorError('QUEUE_FAILED', 'The queue does not answer.'),
         restMs: () => 0,
       });
     this.#files = new Reading({
@@ -133,7 +128,7 @@ export class Watch {
 
   /** The report with the queue read again: that it answers shows at once. */
   async refreshQueue(): Promise<Report> {
-    const reading = this.#queue?.refresh(this.#queue.failure === null ? FRESH_MS : 0);
+    const reading = this.#queue?.refresh(this.#queueTrouble() === null ? FRESH_MS : 0);
     await withinTime(reading ?? Promise.resolve(), ANSWER_MS, this.#options.clock);
     return this.current();
   }
@@ -214,26 +209,27 @@ export class Watch {
     await Promise.all(readings.map((reading) => reading.refresh(maxAgeMs)));
   }
 
+  /** As this process sees it, or, for a command, as running processes do. */
+  #queueTrouble(): Trouble | null {
+    if (this.#queue === null) return this.#files.value?.processes.queueTrouble ?? null;
+    return this.#queue.trouble ?? this.#queue.value?.trouble ?? null;
+  }
+
   #facts(): Facts {
     const { sources, clock } = this.#options;
     const nowMs = clock.now();
     const files = this.#files.value;
-    const queue = this.#queue?.value ?? null;
-    const isAway = this.#queue !== null && this.#queue.failure !== null;
     const fromFiles = files?.processes ?? null;
+    const queue = this.#queue?.value ?? null;
     return {
       nowMs,
       version: sources.version,
       targets: [...this.#targets].map(([name, reading]) => factsOf(name, reading)),
-      queue: queue === null ? null : { ...queue, isReachable: !isAway },
-      queueAwaySinceMs: isAway
-        ? (this.#queue?.failingSinceMs ?? null)
-        : this.#queue === null
-          ? (fromFiles?.queueAwaySinceMs ?? null)
-          : null,
+      queue: queue && { ...queue, isReachable: queue.isReachable && !this.#queue?.trouble },
+      queueTrouble: this.#queueTrouble(),
       plan: sources.plan(),
       kept: files?.kept ?? { runs: [], source: null, unmatched: [] },
-      dataDir: files?.dataDir ?? this.#files.failure?.message ?? null,
+      dataDir: files?.dataDir ?? this.#files.trouble,
       processes: sources.queue === null ? fromFiles : null,
       sourceWait: sources.sourceWait() ?? fromFiles?.sourceWait ?? null,
       isChosen: sources.isChosen,
@@ -247,8 +243,6 @@ export class Watch {
 
 const keyOf = (target: string, formId: string): string => JSON.stringify([target, formId]);
 
-const NO_QUEUE = 'The queue does not answer.';
-
 /** The problem of a target that takes too long. */
 const slowTarget = (name: string): MirrorError =>
   new MirrorError(
@@ -256,101 +250,9 @@ const slowTarget = (name: string): MirrorError =>
     `Target ${name} takes longer than ${TARGET_LIMIT_MS / 1_000} s to answer: it is very busy, or one of its tables is locked.`,
   );
 
-function factsOf(name: string, reading: Reading<HeldTarget>): TargetFacts {
-  const { value: held, readAtMs, failure, failingSinceMs: sinceMs } = reading;
-  const { code, message } = failure ?? {};
-  return {
-    name,
-    held,
-    readAtMs,
-    failure: code === undefined || message === undefined ? null : { code, message, sinceMs },
-  };
-}
-
-interface ReadingOptions<T> {
-  readonly read: () => Promise<T>;
-  readonly clock: Clock;
-  /** A reading that takes longer has failed with `tooSlow`. */
-  readonly limitMs: number;
-  readonly tooSlow: () => MirrorError;
-  readonly restMs: () => number;
-}
-
-/** A value that is read from time to time. At most one reading is in progress; the last value stays until the next. */
-class Reading<T> {
-  readonly #options: ReadingOptions<T>;
-  #value: T | null = null;
-  #readAtMs = 0;
-  #triedAtMs = Number.NEGATIVE_INFINITY;
-  #restUntilMs = 0;
-  #failure: MirrorError | null = null;
-  #failingSinceMs = 0;
-  #underWay: Promise<void> | undefined;
-  /** What `read` has not answered yet; outlives its limit. */
-  #pending: Promise<T> | undefined;
-
-  constructor(options: ReadingOptions<T>) {
-    this.#options = options;
-  }
-
-  /** The last value that could be read; null when none ever could. */
-  get value(): T | null {
-    return this.#value;
-  }
-
-  get readAtMs(): number {
-    return this.#readAtMs;
-  }
-
-  /** Why the last try failed; null when it did not. */
-  get failure(): MirrorError | null {
-    return this.#failure;
-  }
-
-  /** When the first of the failed tries began. */
-  get failingSinceMs(): number {
-    return this.#failingSinceMs;
-  }
-
-  /** The next {@link refresh} reads, at any age of the value; `atAnyCost`: also where it would rest. */
-  expire(atAnyCost: boolean): void {
-    this.#triedAtMs = Number.NEGATIVE_INFINITY;
-    if (atAnyCost) this.#restUntilMs = 0;
-  }
-
-  /** Reads when the last try is older than `maxAgeMs`, and not sooner than it can rest. Never rejects. */
-  async refresh(maxAgeMs: number): Promise<void> {
-    const now = this.#options.clock.now();
-    if (this.#underWay === undefined) {
-      // After a clock was set back, earlier readings must not pass for fresh.
-      if (now < this.#triedAtMs) this.expire(true);
-      if (now - this.#triedAtMs < maxAgeMs || now < this.#restUntilMs) return;
-      this.#underWay = this.#read().finally(() => (this.#underWay = undefined));
-    }
-    await this.#underWay;
-  }
-
-  async #read(): Promise<void> {
-    const { clock, restMs, read, limitMs, tooSlow } = this.#options;
-    const startedMs = clock.now();
-    this.#triedAtMs = startedMs;
-    try {
-      this.#pending ??= read().finally(() => (this.#pending = undefined));
-      const found = await withinTime(
-        this.#pending.then((value) => ({ value })),
-        limitMs,
-        clock,
-      );
-      if (found === undefined) throw tooSlow();
-      this.#value = found.value;
-      this.#readAtMs = clock.now();
-      this.#failure = null;
-      const tookMs = this.#readAtMs - startedMs;
-      const rest = Math.max(restMs(), Math.min(MOST_REST_MS, tookMs / MOST_OF_THE_TIME));
-      this.#restUntilMs = this.#readAtMs + rest;
-    } catch (error) {
-      if (this.#failure === null) this.#failingSinceMs = startedMs;
-      this.#failure = toMirrorError(error);
-    }
-  }
-}
+const factsOf = (name: string, reading: Reading<HeldTarget>): TargetFacts => ({
+  name,
+  held: reading.value,
+  readAtMs: reading.readAtMs,
+  failure: reading.trouble,
+});

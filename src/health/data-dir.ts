@@ -3,12 +3,13 @@ import { constants } from 'node:fs';
 import { access, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { PROBLEMS, type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
+import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
 import { errorCode } from '../base/error-code.ts';
 import { isAbort, type MirrorError } from '../base/errors.ts';
 import { JsonFile } from '../base/json-file.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import type { NameMistake } from '../sync/names.ts';
+import { problemCode, type Trouble, troubleSchema } from './trouble.ts';
 
 /*
  * The records in DATA_DIR: failures that no target could record, which target has which forms, and the running processes.
@@ -17,7 +18,6 @@ import type { NameMistake } from '../sync/names.ts';
 /** See {@link JsonFile}. */
 const VERSION = 5;
 
-const problemCode = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
 const keptRun = z.object({
   target: z.string(),
   form: z.object({ id: z.string(), slug: z.string(), name: z.string() }),
@@ -28,12 +28,7 @@ const keptRun = z.object({
   sinceMs: z.number(),
   atMs: z.number(),
 });
-const keptSource = z.object({
-  code: problemCode,
-  message: z.string(),
-  sinceMs: z.number(),
-  atMs: z.number(),
-});
+const keptSource = troubleSchema.extend({ atMs: z.number() });
 const keptUnmatched = z.array(
   z.object({
     variable: z.string(),
@@ -61,8 +56,8 @@ const processRecord = z.object({
       reason: z.string(),
     })
     .nullable(),
-  /** Since when the queue has not answered it. */
-  queueAwaySinceMs: z.number().nullable(),
+  /** What is wrong with the queue, as it sees it. */
+  queueTrouble: troubleSchema.nullable(),
 });
 
 /** Runs of a form into a target that failed, or found the form gone, without a later one that succeeded. Holds no answer (L11). */
@@ -181,10 +176,13 @@ export class DataDir {
     };
   }
 
-  /** Why nothing can be recorded, as a sentence; null if it can, or if the folder does not exist yet. Never rejects. */
-  async problem(): Promise<string | null> {
-    const why = (what: string): string =>
-      `DATA_DIR (${this.#path}) ${what}, so a failure that no target recorded may go unnoticed.`;
+  /** Why nothing can be recorded; null if it can, or if the folder does not exist yet. Never rejects. */
+  async trouble(): Promise<Trouble | null> {
+    const why = (what: string): Trouble => ({
+      code: 'DATA_DIR',
+      message: `DATA_DIR (${this.#path}) ${what}, so a failure that no target recorded may go unnoticed.`,
+      sinceMs: null,
+    });
     try {
       await access(this.#path, constants.W_OK);
     } catch (error) {

@@ -1,4 +1,3 @@
-import type { ProblemCode } from '../base/catalogue.ts';
 import { isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type { Run, StoredForm, TargetNotice } from '../mirror/port.ts';
@@ -17,6 +16,7 @@ import type { Kept } from './data-dir.ts';
 import type { ProcessFacts } from './processes.ts';
 import type { QueueState } from './report.ts';
 import type { SourceWait } from './source-waits.ts';
+import type { Trouble } from './trouble.ts';
 
 /*
  * What the judge judges from. Nothing here carries an answer or a secret (L11, L15). Times are milliseconds since the epoch.
@@ -54,11 +54,7 @@ export interface TargetFacts {
   /** When that was; 0 for never. */
   readonly readAtMs: number;
   /** Why the last try failed, and since when all tries have; null when it did not. */
-  readonly failure: {
-    readonly code: ProblemCode;
-    readonly message: string;
-    readonly sinceMs: number;
-  } | null;
+  readonly failure: Trouble | null;
 }
 
 /** Which forms go where, as last planned; nothing where this process has not planned. */
@@ -76,12 +72,12 @@ export interface Facts {
   readonly targets: readonly TargetFacts[];
   /** Null: a command, which looks at no queue, or one that was never read. */
   readonly queue: QueueState | null;
-  /** Since when the queue does not answer; null: it does. */
-  readonly queueAwaySinceMs: number | null;
+  /** What is wrong with the queue. */
+  readonly queueTrouble: Trouble | null;
   readonly plan: PlanFacts;
   readonly kept: Kept;
-  /** What keeps failures from being kept, as a sentence. */
-  readonly dataDir: string | null;
+  /** What keeps failures from being kept. */
+  readonly dataDir: Trouble | null;
   /** Null: this process is the one that runs. */
   readonly processes: ProcessFacts | null;
   readonly sourceWait: SourceWait | null;

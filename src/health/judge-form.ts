@@ -1,39 +1,21 @@
-import { PROBLEMS, type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
-import { isAhead } from '../base/clock.ts';
+import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
-import { claimOf, liveRows, type OutcomeName } from '../mirror/form-state.ts';
+import { liveRows } from '../mirror/form-state.ts';
 import { type Pause, pauseTitle, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { claimWith, type Agreement } from '../sync/records.ts';
-import type { KeptRun } from './data-dir.ts';
 import type { HeldForm } from './facts.ts';
+import { agreedMsOf, claimIn, type Ended, type FormFacts, lastRunOf } from './known-form.ts';
 import {
   type FormReport,
   type HealthState,
-  NO_CLAIM,
   type Problem,
-  type RunningJob,
-  type ShownClaim,
   type ShownPause,
   type ShownRun,
   STATE_TITLES,
 } from './report.ts';
-
-/** The facts about a form in a target. */
-export interface FormFacts {
-  readonly form: FormIdentity;
-  readonly target: string;
-  /** Null: the target does not hold it, or could not be read. */
-  readonly held: HeldForm | null;
-  readonly agreement: Agreement | null;
-  /** Failed runs that the target did not record. */
-  readonly kept: KeptRun | null;
-  readonly pause: Pause | null;
-  readonly running: RunningJob | null;
-  /** False when the settings no longer choose it. */
-  readonly isWanted: boolean;
-}
+import { staleSinceMs } from './staleness.ts';
+import type { Trouble } from './trouble.ts';
 
 /** The facts outside a form that its health depends on. */
 export interface FormContext {
@@ -45,8 +27,8 @@ export interface FormContext {
   readonly sharedSince: string | null;
   /** Whether a problem of the source, the target or the settings explains a failure with this code. */
   readonly isExplained: (code: ProblemCode) => boolean;
-  /** Since when no run or poll of it was seen, if that is longer than the schedule explains; null otherwise. */
-  readonly staleSinceMs: number | null;
+  /** Since when nothing was heard of it, if that is so long that it has failed; null otherwise. */
+  readonly silentSinceMs: number | null;
   /** When the schedule polls next after that moment. */
   readonly nextPollMs: (afterMs: number) => number;
   /** ISO; null: not known. */
@@ -56,119 +38,22 @@ export interface FormContext {
 
 /** A form that was deleted some time ago needs no attention any more, nor does a copy that was filled again. */
 const NEWS_MS = 7 * 24 * 3_600_000;
-/** The time that a run may take after a poll asks for it, before its form no longer counts as current. */
-const OVERDUE_GRACE_MS = 60_000;
-
-/** How the newest runs of a form ended. */
-export interface Ended {
-  readonly outcome: OutcomeName;
-  readonly code: ProblemCode | null;
-  readonly error: string | null;
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
-  /** Since when runs have ended so, as far as is known. */
-  readonly sinceMs: number;
-}
-
-/** Runs that a stop, a pause or another process cut short prove nothing. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped']);
-
-/**
- * The newest run that says something; null before the first. One that is dated ahead of now hides none: it was recorded before the
- * clock was set back. Pure.
- */
-export function lastRunOf(
-  { held, kept }: Pick<FormFacts, 'held' | 'kept'>,
-  nowMs: number,
-): Ended | null {
-  const all = (held?.runs ?? []).filter(({ outcome }) => !SAYS_NOTHING.has(outcome));
-  const past = all.filter(({ endedAtMs }) => !isAhead(endedAtMs, nowMs));
-  const runs = past.length === 0 && kept === null ? all : past;
-  const [newest] = runs;
-  if (kept !== null && (newest === undefined || kept.atMs > newest.endedAtMs)) {
-    const { outcome, code, error, sinceMs, atMs } = kept;
-    return { outcome, code, error, startedAtMs: atMs, endedAtMs: atMs, sinceMs };
-  }
-  if (newest === undefined) return null;
-  const others = runs.findIndex(({ outcome }) => outcome !== newest.outcome);
-  const first = others < 0 ? runs.at(-1) : runs[others - 1];
-  const code = problemCodeOrNull(newest.code);
-  const { outcome, error, startedAtMs, endedAtMs } = newest;
-  return { outcome, code, error, startedAtMs, endedAtMs, sinceMs: first?.endedAtMs ?? endedAtMs };
-}
-
-/** When the runs ended that show that source and target work: those that did not fail. Pure. */
-export const succeededMsOf = ({ held, kept }: Pick<FormFacts, 'held' | 'kept'>): number[] => [
-  ...(held?.runs ?? [])
-    .filter(({ outcome }) => outcome !== 'failed' && !SAYS_NOTHING.has(outcome))
-    .map(({ endedAtMs }) => endedAtMs),
-  ...(kept?.outcome === 'gone' ? [kept.atMs] : []),
-];
-
-/** When a form was last known to agree with its source: by a poll, or as a run ended; 0 for never. Pure. */
-export function agreedMsOf(facts: FormFacts, nowMs: number): number {
-  const { submissionsAsOf } = claimIn(facts, nowMs);
-  const last = lastRunOf(facts, nowMs);
-  const ended = last?.outcome === 'ok' || last?.outcome === 'held' ? endedMs(last, nowMs) : 0;
-  return Math.max(submissionsAsOf === null ? 0 : Date.parse(submissionsAsOf), ended);
-}
-
-/** When something was last heard of a form: a run, a poll, progress; 0 for never. Pure. */
-export function heardMsOf(facts: FormFacts, nowMs: number): number {
-  const last = lastRunOf(facts, nowMs);
-  return Math.max(agreedMsOf(facts, nowMs), endedMs(last, nowMs), facts.running ? nowMs : 0);
-}
-
-/** 0 for a run that has not ended by this clock. */
-const endedMs = (last: Ended | null, nowMs: number): number =>
-  last === null || isAhead(last.endedAtMs, nowMs) ? 0 : last.endedAtMs;
-
-/** The claim from runs and polls. A time in the future came from a wrong clock: nothing is claimed by it. */
-function claimIn({ held, agreement }: FormFacts, nowMs: number): ShownClaim {
-  if (held === null) return NO_CLAIM;
-  const { state, losses } = held.stored;
-  const { tally } = state;
-  const nothing = { ...NO_CLAIM, held: tally.held, undecided: tally.undecided };
-  if (losses.length > 0 || held.isOtherSettings || state.goneAtMs !== null) return nothing;
-  const past = (ms: number | null): number | null =>
-    ms !== null && isAhead(ms, nowMs) ? null : ms;
-  const own = claimOf(state, null);
-  const isPolled = agreement !== null && !isAhead(agreement.atMs, nowMs);
-  const both = claimWith(
-    {
-      ...state,
-      submissionsAsOfMs:
-        past(own.submissionsAsOfMs) ?? (own.submissionsAsOfMs === null || !isPolled ? null : 0),
-      statusesAsOfMs: past(own.statusesAsOfMs),
-    },
-    null,
-    isPolled ? agreement : null,
-  );
-  if (both.submissionsAsOfMs === null || both.submissionsAsOfMs === 0) return nothing;
-  return {
-    ...nothing,
-    submissionsAsOf: iso(both.submissionsAsOfMs),
-    statusesAsOf: isoOrNull(both.statusesAsOfMs ?? past(both.answersAsOfMs)),
-    answersAsOf: isoOrNull(past(both.answersAsOfMs)),
-  };
-}
 
 /** Judges a form in a target. Pure. */
 export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
   const { form, target, held, running, isWanted } = facts;
-  const { nowMs, nextPollMs, sharedCode } = context;
+  const { nowMs, sharedCode } = context;
   const tally = held?.stored.state.tally;
   const claim = claimIn(facts, nowMs);
   const last = lastRunOf(facts, nowMs);
   const problems = isWanted ? problemsOf(facts, context, last) : [];
   const agreedMs = agreedMsOf(facts, nowMs);
-  const dueMs = agreedMs === 0 ? Infinity : nextPollMs(nextPollMs(agreedMs)) + OVERDUE_GRACE_MS;
-  const overdueSince = nowMs > dueMs ? iso(dueMs - OVERDUE_GRACE_MS) : null;
+  const staleSince = isoOrNull(agreedMs === 0 ? null : staleSinceMs(agreedMs, context));
   const goneAtMs = held?.stored.state.goneAtMs ?? null;
   const own = stateOf(facts, problems, last, nowMs);
   const isUnsure = claim.submissionsAsOf === null;
   // No form has caused a general problem, but no form is known to be current during one.
-  const isWaiting = own === 'ok' && (sharedCode !== null || overdueSince !== null || isUnsure);
+  const isWaiting = own === 'ok' && (sharedCode !== null || staleSince !== null || isUnsure);
   const pause = own === 'ended' ? null : facts.pause;
   const state = pause !== null ? 'paused' : isWaiting ? 'waiting' : own;
   const errors = problems.filter(({ level }) => level === 'error');
@@ -182,8 +67,8 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
     state,
     title: isStale
       ? PROBLEMS.STALE.title
-      : titleOf(state, facts, { sharedCode, overdueSince, isFirst: last === null }),
-    since: sinceOf(state, facts, problems, overdueSince ?? context.sharedSince),
+      : titleOf(state, facts, { sharedCode, staleSince, isFirst: last === null }),
+    since: sinceOf(state, facts, problems, staleSince ?? context.sharedSince),
     pause: pause && shownPause(pause, form.slug, target),
     problems,
     notices: held?.notices ?? [],
@@ -192,7 +77,7 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
       claim.submissionsAsOf === null
         ? null
         : Math.max(0, Math.round((nowMs - Date.parse(claim.submissionsAsOf)) / 1_000)),
-    overdueSince,
+    staleSince,
     location: held?.stored.location ?? null,
     url: held?.stored.place.url ?? null,
     table: held?.stored.place.table ?? null,
@@ -258,11 +143,11 @@ function titleOf(
   { held, pause }: FormFacts,
   {
     sharedCode,
-    overdueSince,
+    staleSince,
     isFirst,
   }: {
     readonly sharedCode: ProblemCode | null;
-    readonly overdueSince: string | null;
+    readonly staleSince: string | null;
     readonly isFirst: boolean;
   },
 ): string {
@@ -273,7 +158,7 @@ function titleOf(
   }
   if (state !== 'waiting') return STATE_TITLES[state];
   if (sharedCode !== null) return WAITING_TITLES[PROBLEMS[sharedCode].scope];
-  if (overdueSince !== null) return 'Overdue';
+  if (staleSince !== null) return PROBLEMS.STALE.title;
   return isFirst ? 'Waiting for the first run' : 'Waiting for the next run';
 }
 
@@ -316,26 +201,26 @@ function sinceOf(
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
 /** A problem from the catalogue, with its particulars. */
-export const problemOf = (
-  code: ProblemCode,
-  message: string,
-  sinceMs: number | null,
-  particular: Partial<Problem> = {},
-): Problem => ({
-  code,
-  level: PROBLEMS[code].severity,
-  title: PROBLEMS[code].title,
-  message,
-  remedy: PROBLEMS[code].remedy,
-  command: null,
-  since: isoOrNull(sinceMs),
-  isExplained: false,
-  ...particular,
-});
+export function problemOf(trouble: Trouble, particular: Partial<Problem> = {}): Problem {
+  const { code, title = PROBLEMS[code].title, message, sinceMs } = trouble;
+  const { severity: level, remedy } = PROBLEMS[code];
+  const since = isoOrNull(sinceMs);
+  return {
+    code,
+    level,
+    title,
+    message,
+    remedy,
+    command: null,
+    since,
+    isExplained: false,
+    ...particular,
+  };
+}
 
 function problemsOf(facts: FormFacts, context: FormContext, last: Ended | null): Problem[] {
   const { form, held } = facts;
-  const { nowMs, isExplained, staleSinceMs } = context;
+  const { nowMs, isExplained, silentSinceMs } = context;
   const found: Problem[] = [];
   const state = held?.stored.state;
   const isGone = (state?.goneAtMs ?? null) !== null || last?.outcome === 'gone';
@@ -344,15 +229,17 @@ function problemsOf(facts: FormFacts, context: FormContext, last: Ended | null):
     const code = last.code ?? 'INTERNAL';
     const message = last.error ?? `The last run of "${form.name}" failed.`;
     const title = 'The last run failed';
-    const particular = { level: 'error', title, isExplained: isExplained(code) } as const;
-    found.push(problemOf(code, message, last.sinceMs, particular));
-  } else if (last?.outcome === 'incomplete')
-    found.push(problemOf('RUN_INCOMPLETE', last.error ?? UNPROVEN, last.sinceMs));
+    const trouble = { code, title, message, sinceMs: last.sinceMs };
+    found.push(problemOf(trouble, { level: 'error', isExplained: isExplained(code) }));
+  } else if (last?.outcome === 'incomplete') {
+    const message = last.error ?? UNPROVEN;
+    found.push(problemOf({ code: 'RUN_INCOMPLETE', message, sinceMs: last.sinceMs }));
+  }
   if (held !== null && !isGone) found.push(...heldProblems(facts, held, nowMs));
-  if (staleSinceMs !== null) {
-    const message = `No run of "${form.name}" has ended, and no poll has found it unchanged, for ${span(nowMs - staleSinceMs)}, longer than its schedule explains.`;
+  if (silentSinceMs !== null) {
+    const message = `No run of "${form.name}" has ended, and no poll has found it unchanged, for ${span(nowMs - silentSinceMs)}, longer than its schedule explains.`;
     const particular = { isExplained: isExplained('STALE') };
-    found.push(problemOf('STALE', message, staleSinceMs, particular));
+    found.push(problemOf({ code: 'STALE', message, sinceMs: silentSinceMs }, particular));
   }
   if (held?.writeBack) found.push(writeBackProblem(held.writeBack, isExplained));
   return found.toSorted((a, b) => Number(b.level === 'error') - Number(a.level === 'error'));
@@ -363,7 +250,7 @@ const UNPROVEN = 'The last run ended without proof that nothing was missed.';
 function goneProblem(form: FormIdentity, sinceMs: number | null, last: Ended | null): Problem {
   const said = last?.outcome === 'gone' ? last.error : null;
   const message = said ?? `The form "${form.name}" (${form.id}) answers 404. Its rows stay.`;
-  return problemOf('FORM_GONE', message, sinceMs);
+  return problemOf({ code: 'FORM_GONE', message, sinceMs });
 }
 
 /** What the copy itself shows. */
@@ -374,19 +261,15 @@ function heldProblems(
 ): Problem[] {
   const found: Problem[] = [];
   const { losses, state } = stored;
-  const again = 'The copy is not complete until a run has read everything again.';
-  if (losses.length > 0)
-    found.push(problemOf('COPY_OUTDATED', `${losses.join(' ')} ${again}`, null));
-  else if (isOtherSettings)
-    found.push(
-      problemOf(
-        'COPY_OUTDATED',
-        `Other fields are selected or hashed than when the rows were stored, so answers that are not selected, or plain answers, may still be there. ${again}`,
-        null,
-      ),
-    );
-  if (refilledAtMs !== null && nowMs - refilledAtMs <= NEWS_MS)
-    found.push(problemOf('COPY_REFILLED', refilledText(form, target, refilledAtMs), refilledAtMs));
+  const outdated = losses.length > 0 ? losses.join(' ') : isOtherSettings ? OTHER_SETTINGS : null;
+  if (outdated !== null) {
+    const message = `${outdated} The copy is not complete until a run has read everything again.`;
+    found.push(problemOf({ code: 'COPY_OUTDATED', message, sinceMs: null }));
+  }
+  if (refilledAtMs !== null && nowMs - refilledAtMs <= NEWS_MS) {
+    const message = refilledText(form, target, refilledAtMs);
+    found.push(problemOf({ code: 'COPY_REFILLED', message, sinceMs: refilledAtMs }));
+  }
   const { held } = state.tally;
   if (held > 0) {
     const rows = plural(held, 'row is', 'rows are');
@@ -394,10 +277,14 @@ function heldProblems(
     const place = `${shellOption('--form', form.slug || form.id)} ${shellOption('--target', target)}`;
     const command = `forms-mirror sync --full --accept-deletes ${place}`;
     const first = runs.findLast((run) => run.held > 0);
-    found.push(problemOf('DELETIONS_HELD', message, first?.endedAtMs ?? null, { command }));
+    const sinceMs = first?.endedAtMs ?? null;
+    found.push(problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, { command }));
   }
   return found;
 }
+
+const OTHER_SETTINGS =
+  'Other fields are selected or hashed than when the rows were stored, so answers that are not selected, or plain answers, may still be there.';
 
 /** That a target was found empty which DATA_DIR says has held a form, and what no run brings back. */
 export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: number): string =>
@@ -410,16 +297,16 @@ function writeBackProblem(
 ): Problem {
   const sinceMs = Date.parse(since);
   if (code !== null) {
-    const particular = {
+    const message = error ?? 'The last write-back failed.';
+    const trouble = { code, title: 'Status changes failed', message, sinceMs };
+    return problemOf(trouble, {
       level: 'warning',
-      title: 'Status changes failed',
       isExplained: isExplained(code),
       ...(code === 'FORMS_REFUSED' && { remedy: REFUSED_REMEDY }),
-    } as const;
-    return problemOf(code, error ?? 'The last write-back failed.', sinceMs, particular);
+    });
   }
   const message = `The status of ${plural(refused, 'submission')} could not be changed: the source refused it, or answered with success and did not change the status. Each is tried again when it changes, and a day after it was refused.`;
-  return problemOf('WRITE_BACK_REFUSED', message, sinceMs);
+  return problemOf({ code: 'WRITE_BACK_REFUSED', message, sinceMs });
 }
 
 const REFUSED_REMEDY =

@@ -2,18 +2,10 @@ import { mistakeText } from '../base/errors.ts';
 import { isAhead } from '../base/clock.ts';
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { ago, exact, plural, span } from '../base/format.ts';
-import { pauseOf, wholePause } from '../mirror/pauses.ts';
-import type { FormIdentity } from '../mirror/types.ts';
+import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
-import {
-  type FormFacts,
-  heardMsOf,
-  judgeForm,
-  lastRunOf,
-  problemOf,
-  shownPause,
-  succeededMsOf,
-} from './judge-form.ts';
+import { judgeForm, problemOf, shownPause } from './judge-form.ts';
+import { type FormFacts, heardMsOf, knownForms, lastRunOf, succeededMsOf } from './known-form.ts';
 import {
   claimText,
   type FormReport,
@@ -30,22 +22,20 @@ import {
   type TargetReport,
   worstOf,
 } from './report.ts';
+import { FAILED_MS, staleSinceMs } from './staleness.ts';
+import type { Trouble } from './trouble.ts';
 
 /*
  * The one place that judges. Facts in, the report out: nothing here reads a clock, a target or a file.
  */
 
-/** A source that answers this soon after its time counts as answering. */
-const HEARD_GRACE_MS = 60_000;
-/** Slow runs and short stops do not make a copy stale. */
-const STALE_GRACE_MS = 10 * 60_000;
 /** While other forms of its target are copied, a form may have to wait. */
 const BUSY_LIMIT_MS = 6 * 3_600_000;
 
 /** Judges the mirror. Pure. */
 export function judge(facts: Facts): Report {
   const { nowMs, plan } = facts;
-  const known = facts.targets.map((target) => ({ target, forms: formsOf(target, facts) }));
+  const known = facts.targets.map((target) => ({ target, forms: knownForms(target, facts) }));
   const wanted = known.flatMap(({ forms }) => forms.filter(isTried));
   const heardMs = heardMsFrom(
     known.flatMap(({ forms }) => forms),
@@ -56,11 +46,11 @@ export function judge(facts: Facts): Report {
   const settings = settingsProblem(facts);
   const ofAll = [
     source,
-    queueProblem(facts),
-    diedProblem(facts),
+    shown(facts.queueTrouble),
+    shown(facts.processes?.died),
     source === null ? waitProblem(facts) : null,
     settings,
-    facts.dataDir === null ? null : problemOf('DATA_DIR', facts.dataDir, null),
+    shown(facts.dataDir),
     stale.problem,
   ].filter((problem) => problem !== null);
   const judged = known.map(({ target, forms }) => {
@@ -81,7 +71,7 @@ export function judge(facts: Facts): Report {
         sharedCode: holdsUp?.code ?? null,
         sharedSince: holdsUp?.since ?? null,
         isExplained,
-        staleSinceMs: stale.since.get(form) ?? null,
+        silentSinceMs: stale.since.get(form) ?? null,
         nextPollMs: facts.nextPollMs,
         nextRunAt: nextRunAt(form, facts),
         compareEveryMs: facts.compareEveryMs,
@@ -111,6 +101,8 @@ export function judge(facts: Facts): Report {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const isError = (problem: Problem | null): boolean => problem?.level === 'error';
+const shown = (trouble: Trouble | null | undefined): Problem | null =>
+  trouble ? problemOf(trouble) : null;
 /** The first that is an error, or else the first. */
 const firstOf = (problems: readonly Problem[]): Problem | null =>
   problems.find(isError) ?? problems[0] ?? null;
@@ -119,59 +111,6 @@ const firstOf = (problems: readonly Problem[]): Problem | null =>
  * source and targets.
  */
 const isTried = ({ isWanted, pause }: FormFacts): boolean => isWanted && pause === null;
-
-/** The forms that a target holds, and those that are planned for it and still to come. */
-function formsOf(target: TargetFacts, facts: Facts): FormFacts[] {
-  const { plan, kept, queue, nowMs, isChosen } = facts;
-  const { name, held } = target;
-  const planned = plan.forms.filter(({ targets }) => targets.includes(name));
-  const plannedIds = new Set(planned.map(({ form }) => form.id));
-  const byId = new Map((held?.forms ?? []).map((form) => [form.stored.state.formId, form]));
-  const forms = new Map<string, FormIdentity>(planned.map(({ form }) => [form.id, form]));
-  // Known by a failure: a first run that the target could not record.
-  const failed = new Map(
-    kept.runs.filter((run) => run.target === name).map((run) => [run.form.id, run]),
-  );
-  for (const { form, atMs } of failed.values())
-    if (plan.atMs === null || atMs > plan.atMs || byId.has(form.id)) forms.set(form.id, form);
-  for (const { stored } of byId.values()) {
-    const { formId: id, slug, name: title } = stored.state;
-    forms.set(id, { id, slug, name: title });
-  }
-  // Paused before its first run: it must not look as if nothing were missing.
-  for (const { formId: id } of held?.pauses ?? [])
-    if (id !== null && !forms.has(id)) forms.set(id, elsewhere(id, facts));
-  return [...forms.values()].map((form) => {
-    const job = queue?.running.find(
-      ({ step, formId, target: of }) => step === 'sync' && formId === form.id && of === name,
-    );
-    const found = {
-      form,
-      target: name,
-      held: byId.get(form.id) ?? null,
-      agreement: held?.agreement ?? null,
-      kept: failed.get(form.id) ?? null,
-      pause: pauseOf(held?.pauses ?? [], form.id),
-      running: job ?? null,
-    };
-    // A newer plan, made by another process, may know forms that ours does not.
-    const isPlanned =
-      plan.atMs === null ||
-      plannedIds.has(form.id) ||
-      found.running !== null ||
-      lastRunOf(found, nowMs)?.outcome === 'gone' ||
-      (found.held?.stored.state.goneAtMs ?? null) !== null ||
-      heardMsOf({ ...found, isWanted: true }, nowMs) > plan.atMs;
-    return Object.assign(found, { isWanted: isChosen(name, form) && isPlanned });
-  });
-}
-
-/** As another target knows the form; its ID in place of its names where none does. */
-function elsewhere(id: string, { targets }: Facts): FormIdentity {
-  const states = targets.flatMap(({ held }) => held?.forms ?? []).map(({ stored }) => stored.state);
-  const { slug = id, name = id } = states.find(({ formId }) => formId === id) ?? {};
-  return { id, slug, name };
-}
 
 /** The newest failure with a code of the scope that shows in two forms; a refused key and another schema show in one. */
 function sharedFailure(
@@ -190,8 +129,9 @@ function sharedFailure(
   if (newest === undefined) return null;
   const isCertain = newest.code === 'FORMS_UNAUTHORIZED' || newest.code === 'OTHER_SCHEMA';
   if (!isCertain && new Set(failures.map(({ id }) => id)).size < 2) return null;
-  const sinceMs = Math.min(...failures.map(({ last }) => last.sinceMs));
-  return problemOf(newest.code, newest.last.error ?? '', sinceMs, { level: 'error' });
+  const { code, last } = newest;
+  const sinceMs = Math.min(...failures.map((failure) => failure.last.sinceMs));
+  return problemOf({ code, message: last.error ?? '', sinceMs }, { level: 'error' });
 }
 
 /** When the source last answered as it should, by runs and polls; 0 for never. */
@@ -213,7 +153,7 @@ function sourceProblem(
   const shared = sharedFailure(forms, 'source', heardMs, nowMs);
   if (shared !== null) return shared;
   if (source === null || source.atMs <= heardMs) return null;
-  return problemOf(source.code, source.message, source.sinceMs, { level: 'error' });
+  return problemOf(source, { level: 'error' });
 }
 
 function targetProblem(
@@ -224,26 +164,7 @@ function targetProblem(
   const succeededMs = newestOf(forms.flatMap(succeededMsOf), nowMs);
   const shared = sharedFailure(forms, 'target', succeededMs, nowMs);
   if (shared !== null) return shared;
-  if (failure === null) return null;
-  return problemOf(failure.code, failure.message, failure.sinceMs, { level: 'error' });
-}
-
-function queueProblem({ queue, queueAwaySinceMs }: Facts): Problem | null {
-  if (queueAwaySinceMs !== null) {
-    const where = queue === null ? '' : ` (${queue.address})`;
-    const message = `The queue${where} does not answer, so no run can begin.`;
-    return problemOf('QUEUE_FAILED', message, queueAwaySinceMs);
-  }
-  if (queue?.isOverdue !== true) return null;
-  const due = queue.nextPollAt;
-  const message = `The poll that was due${due === null ? '' : ` at ${exact(due)}`} has not begun.`;
-  const sinceMs = due === null ? null : Date.parse(due);
-  return problemOf('QUEUE_FAILED', message, sinceMs, { title: 'The scheduler has stopped' });
-}
-
-function diedProblem({ processes }: Facts): Problem | null {
-  const died = processes?.died ?? null;
-  return died === null ? null : problemOf('NOT_RUNNING', died.message, died.sinceMs);
+  return failure && problemOf(failure, { level: 'error' });
 }
 
 function waitProblem({ sourceWait }: Facts): Problem | null {
@@ -253,7 +174,7 @@ function waitProblem({ sourceWait }: Facts): Problem | null {
   const message = isThrottled
     ? `The Forms API asks for fewer requests: the next is sent at ${until}.`
     : `The Forms API has not answered as it should since ${since} (${reason}). The request is repeated at ${until}.`;
-  return problemOf('SOURCE_WAITING', message, sinceMs);
+  return problemOf({ code: 'SOURCE_WAITING', message, sinceMs });
 }
 
 function settingsProblem({ plan, kept }: Facts): Problem | null {
@@ -261,17 +182,16 @@ function settingsProblem({ plan, kept }: Facts): Problem | null {
   if (unmatched.length === 0) return null;
   const remedy = 'Correct the names and restart. forms-mirror check lists them.';
   const message = unmatched.map(mistakeText).join(' ');
-  return problemOf('SETTINGS', message, null, {
-    title: 'The settings name what does not exist',
-    remedy,
-  });
+  const title = 'The settings name what does not exist';
+  return problemOf({ code: 'SETTINGS', title, message, sinceMs: null }, { remedy });
 }
 
 /** Forms without a run or poll for longer than the schedule explains; one problem if all of several forms are. */
 function staleness(
   known: readonly { readonly target: TargetFacts; readonly forms: readonly FormFacts[] }[],
-  { nowMs, nextPollMs, expectedSinceMs, queue }: Facts,
+  facts: Facts,
 ): { readonly since: ReadonlyMap<FormFacts, number>; readonly problem: Problem | null } {
+  const { nowMs, expectedSinceMs, queue } = facts;
   const since = new Map<FormFacts, number>();
   let many = 0;
   for (const { target, forms } of known) {
@@ -284,18 +204,15 @@ function staleness(
       // Without any sign of life there is nothing to count from.
       if (atMs === 0) continue;
       many++;
-      const twoPolls = nextPollMs(nextPollMs(atMs)) - atMs;
-      const limitMs = Math.max(twoPolls + STALE_GRACE_MS, isBusy ? BUSY_LIMIT_MS : 0);
-      if (nowMs - atMs > limitMs) since.set(form, atMs);
+      if (staleSinceMs(atMs, facts, isBusy ? BUSY_LIMIT_MS : FAILED_MS) !== null)
+        since.set(form, atMs);
     }
   }
   if (since.size < 2 || since.size < many) return { since, problem: null };
   const oldestMs = Math.min(...since.values());
   const message = `No run of any of ${plural(many, 'form')} has ended, and no poll has found one unchanged, for ${span(nowMs - oldestMs)}, longer than the schedule explains.`;
-  return {
-    since,
-    problem: problemOf('STALE', message, oldestMs, { title: 'All forms are stale' }),
-  };
+  const title = 'All forms are stale';
+  return { since, problem: problemOf({ code: 'STALE', title, message, sinceMs: oldestMs }) };
 }
 
 /** When the next run of a form can begin; null where nothing is known to run. */
@@ -306,11 +223,11 @@ function nextRunAt(form: FormFacts, { queue, processes, nextPollMs, nowMs }: Fac
   return atMs === 0 ? null : iso(nextPollMs(atMs));
 }
 
-/** Only a first or an overdue run makes the mirror `working`: another one leaves the known facts unchanged. */
+/** Only a first run or that of a stale form makes the mirror `working`: another one leaves the known facts unchanged. */
 function overall(forms: readonly FormReport[]): HealthState {
   return worstOf(
-    forms.map(({ state, claim, overdueSince }) =>
-      state === 'working' && claim.submissionsAsOf !== null && overdueSince === null ? 'ok' : state,
+    forms.map(({ state, claim, staleSince }) =>
+      state === 'working' && claim.submissionsAsOf !== null && staleSince === null ? 'ok' : state,
     ),
   );
 }
@@ -352,11 +269,8 @@ function targetReport(
   };
 }
 
-function sourceReport(
-  problem: Problem | null,
-  heardMs: number,
-  { nowMs, sourceWait, nextPollMs }: Facts,
-): SourceReport {
+function sourceReport(problem: Problem | null, heardMs: number, facts: Facts): SourceReport {
+  const { nowMs, sourceWait } = facts;
   const heardAt = heardMs === 0 ? null : iso(heardMs);
   if (problem !== null) {
     const { title, since } = problem;
@@ -373,7 +287,7 @@ function sourceReport(
   const quiet = { condition: 'unknown', since: null, heardAt } as const;
   if (heardAt === null) return { ...quiet, title: 'The Forms API has not answered yet' };
   const heard = ago(heardAt, nowMs);
-  if (nowMs > nextPollMs(nextPollMs(heardMs)) + HEARD_GRACE_MS)
+  if (staleSinceMs(heardMs, facts) !== null)
     return { ...quiet, title: `The Forms API last answered ${heard}` };
   return {
     condition: 'answering',
@@ -445,7 +359,7 @@ function titleOf(report: Judged, shared: Problem | null): string {
       const first = waiting.filter((form) => form.claim.submissionsAsOf === null);
       const some = first.length > 0 ? first : waiting;
       const of = `${formsIn(some)} of ${plural(formsIn(forms), 'form')}`;
-      return first.length > 0 ? `${of} not mirrored yet` : `${of} overdue`;
+      return first.length > 0 ? `${of} not mirrored yet` : `${of} stale`;
     }
     case 'paused': {
       const paused = inState('paused');

@@ -1,3 +1,4 @@
+import { PROBLEMS } from '../base/catalogue.ts';
 import { exact } from '../base/format.ts';
 import type { FormHealthText } from '../mirror/health-text.ts';
 import { pauseOf } from '../mirror/pauses.ts';
@@ -64,8 +65,8 @@ export const describeForm =
       sharedCode: null,
       sharedSince: null,
       isExplained: () => false,
-      staleSinceMs: null,
-      // The sheet's own clock shows that a run is overdue.
+      silentSinceMs: null,
+      // The sheet's own clock shows that it is stale.
       nextPollMs: () => Infinity,
       nextRunAt: null,
       compareEveryMs: 0,
@@ -88,7 +89,7 @@ export const describeForm =
           LEAST_MINUTES,
           Math.ceil((MISSED_POLLS * longestGapMs) / 60_000),
         ),
-        staleTitle: 'Stale',
+        staleTitle: PROBLEMS.STALE.title,
       },
       asOfMs: claim.submissionsAsOf === null ? null : Date.parse(claim.submissionsAsOf),
     };

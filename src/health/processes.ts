@@ -4,6 +4,7 @@ import { errorCode } from '../base/error-code.ts';
 import { exact } from '../base/format.ts';
 import type { DataDir, ProcessRecord } from './data-dir.ts';
 import { type SourceWait, together } from './source-waits.ts';
+import type { Trouble } from './trouble.ts';
 
 /*
  * What the processes of a mirror record of themselves, for commands, which see neither the queue nor the events of another
@@ -19,9 +20,10 @@ export interface ProcessFacts {
   /** What running processes wait for the source with. */
   readonly sourceWait: SourceWait | null;
   readonly isAnyRunning: boolean;
-  /** The last process, where all have ended without removing their record. */
-  readonly died: { readonly message: string; readonly sinceMs: number } | null;
-  readonly queueAwaySinceMs: number | null;
+  /** The last process has died, and no other one runs. */
+  readonly died: Trouble | null;
+  /** What is wrong with the queue, as running processes see it. */
+  readonly queueTrouble: Trouble | null;
 }
 
 /** Of a record of another machine, only the age says whether its process runs. */
@@ -45,13 +47,13 @@ export async function readProcesses(
     isAnyRunning: running.length > 0,
     died: hasDied
       ? {
+          code: 'NOT_RUNNING',
           message: `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${exact(new Date(last.atMs).toISOString())}. Nothing has been copied since.`,
           sinceMs: last.atMs,
         }
       : null,
-    queueAwaySinceMs:
-      running.map(({ queueAwaySinceMs }) => queueAwaySinceMs).find((since) => since !== null) ??
-      null,
+    queueTrouble:
+      running.map(({ queueTrouble }) => queueTrouble).find((trouble) => trouble !== null) ?? null,
   };
 }
 
@@ -64,7 +66,7 @@ export interface KeepRecordOptions {
   readonly clock: Clock;
   readonly role: ProcessRecord['role'];
   readonly sourceWait: () => SourceWait | null;
-  readonly queueAnswers: () => Promise<boolean>;
+  readonly queueTrouble: () => Promise<Trouble | null>;
   /** Called when a record cannot be written. */
   readonly onError: (error: unknown) => void;
 }
@@ -79,11 +81,10 @@ export async function keepProcessRecord(
   const { dataDir, clock, role, onError } = options;
   const own = { host: hostname(), pid: process.pid };
   const stopping = new AbortController();
-  let queueAwaySinceMs: number | null = null;
   const write = async (): Promise<void> => {
     const atMs = clock.now();
-    queueAwaySinceMs = (await options.queueAnswers()) ? null : (queueAwaySinceMs ?? atMs);
-    const record = { ...own, role, atMs, sourceWait: options.sourceWait(), queueAwaySinceMs };
+    const queueTrouble = await options.queueTrouble();
+    const record = { ...own, role, atMs, sourceWait: options.sourceWait(), queueTrouble };
     await dataDir.writeProcess(record).catch(onError);
   };
   // One that was killed on another machine counts as running until its record is old.

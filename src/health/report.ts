@@ -4,6 +4,7 @@ import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { TargetNotice } from '../mirror/port.ts';
+import type { Trouble } from './trouble.ts';
 
 /*
  * The report about a mirror. Page, JSON, metrics, probes, notifications, heartbeat, `status`, `check`, exit codes
@@ -121,8 +122,8 @@ export interface FormReport {
   readonly claim: ShownClaim;
   /** Seconds since submissions were last known to be complete; null: never. */
   readonly lagSeconds: number | null;
-  /** Since when an agreement with the source is overdue; null: it is not. */
-  readonly overdueSince: string | null;
+  /** Since when the copy is stale: not known to agree with the source, though two polls were due. Null: it is not. */
+  readonly staleSince: string | null;
   /** Table, view or tab, in words; null before the first run. */
   readonly location: string | null;
   /** Where a browser opens it; the name of its table for queries. Null where there is none. */
@@ -185,8 +186,8 @@ export interface QueueReport {
 
 /** The queue, as it answered last. */
 export interface QueueState extends QueueReport {
-  /** The next poll should have begun long ago. */
-  readonly isOverdue: boolean;
+  /** It does not answer, or the next poll should have begun long ago. */
+  readonly trouble: Trouble | null;
   /** The running jobs, of every process. */
   readonly running: readonly RunningJob[];
 }

@@ -2,6 +2,7 @@ import type { Job } from 'bullmq';
 import { z } from 'zod';
 import { withinTime } from '../base/clock.ts';
 import type { QueueState, RunningJob } from '../health/report.ts';
+import type { Trouble } from '../health/trouble.ts';
 import type { BackendKind } from './backends.ts';
 import { type QueueKind, syncData, writeBackData } from './jobs.ts';
 import type { AnyQueue, OneQueue, QueueContext } from './queues.ts';
@@ -28,7 +29,7 @@ export interface QueueDepth {
 
 const NOTHING = {
   nextPollAt: null,
-  isOverdue: false,
+  trouble: null,
   waiting: 0,
   active: 0,
   oldestWaitingAt: null,
@@ -45,7 +46,17 @@ export async function readStatus(context: QueueContext): Promise<QueueStatus> {
     return undefined;
   });
   const found = await withinTime(reading, context.timings.answerMs, context.clock);
-  return { backend, address, isReachable: found !== undefined, ...NOTHING, ...found };
+  if (found !== undefined) {
+    context.awaySinceMs = null;
+    return { backend, address, isReachable: true, ...NOTHING, ...found };
+  }
+  context.awaySinceMs ??= context.clock.now();
+  const trouble: Trouble = {
+    code: 'QUEUE_FAILED',
+    message: `The queue (${address}) does not answer, so no run can begin.`,
+    sinceMs: context.awaySinceMs,
+  };
+  return { backend, address, isReachable: false, ...NOTHING, trouble };
 }
 
 async function readAll(context: QueueContext) {

@@ -52,6 +52,8 @@ export interface QueueContext extends QueueOptions {
   readonly onError: ErrorListener;
   /** Aborts when the process is to stop. */
   readonly stopping: AbortSignal;
+  /** Since when the store has not answered; null: it did when it was last asked. Changed by `readStatus`. */
+  awaySinceMs: number | null;
 }
 
 const OF_TARGET: readonly QueueKind[] = ['sync', 'comparison'];

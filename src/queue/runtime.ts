@@ -74,6 +74,7 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     random: options.random ?? Math.random,
     onError,
     stopping: stopping.signal,
+    awaySinceMs: null,
   };
   try {
     if (role === 'all') await applySchedule(context);

@@ -1,6 +1,8 @@
 import type { JobSchedulerJson } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
 import { MirrorError } from '../base/errors.ts';
+import { exact } from '../base/format.ts';
+import type { Trouble } from '../health/trouble.ts';
 import { jobOptions, pollData } from './jobs.ts';
 import { type QueueContext, removeQueues } from './queues.ts';
 
@@ -19,9 +21,9 @@ export type Schedule =
 const POLL = 'poll';
 
 /**
- * Makes the store agree with the settings: the schedule, and the queues of targets. With an interval, a poll also begins now: a person who starts the program wants to
- * see something happen; a cron expression is followed to the letter. Throws SETTINGS for an invalid cron expression or time
- * zone.
+ * Makes the store agree with the settings: the schedule, and the queues of targets. With an interval, a poll also begins now: a
+ * person who starts the program wants to see something happen; a cron expression is followed to the letter. Throws SETTINGS for an
+ * invalid cron expression or time zone.
  */
 export async function applySchedule(context: QueueContext): Promise<void> {
   const { schedule } = context;
@@ -55,10 +57,9 @@ export async function repairSchedule(context: QueueContext): Promise<void> {
     context.logger.warn('The queue has lost its schedule; it is created again.');
     return upsert(context);
   }
-  if (!(await isOverdue(context, nextMs))) return;
-  const dueAt = new Date(nextMs).toISOString();
-  const message = `The poll that was due at ${dueAt} has not begun.`;
-  context.onError(new MirrorError('QUEUE_FAILED', message));
+  const trouble = await latenessOf(context, nextMs);
+  if (trouble === null) return;
+  context.onError(new MirrorError(trouble.code, trouble.message));
   // Where it exists, it is only late: a worker takes it when one is free.
   const { poll } = context.queues;
   const jobs = await poll.getJobs(['waiting', 'delayed', 'active', 'prioritized']);
@@ -85,21 +86,28 @@ export async function keepRhythm(context: QueueContext): Promise<number | null> 
   return atMs;
 }
 
-/** When the next poll is due (null: the store has no schedule), and whether it is long overdue. */
+/** When the next poll is due (null: the store has no schedule), and what is wrong if that is long ago. */
 export async function readSchedule(
   context: QueueContext,
-): Promise<{ readonly nextPollAt: string | null; readonly isOverdue: boolean }> {
+): Promise<{ readonly nextPollAt: string | null; readonly trouble: Trouble | null }> {
   const nextMs = (await context.queues.poll.getJobScheduler(POLL))?.next ?? null;
-  if (nextMs === null) return { nextPollAt: null, isOverdue: false };
+  if (nextMs === null) return { nextPollAt: null, trouble: null };
   const nextPollAt = new Date(nextMs).toISOString();
-  return { nextPollAt, isOverdue: await isOverdue(context, nextMs) };
+  return { nextPollAt, trouble: await latenessOf(context, nextMs) };
 }
 
-/** During a poll, the next one waits behind it, even if the source is slow: it is not overdue. */
-async function isOverdue(context: QueueContext, nextMs: number): Promise<boolean> {
+/** During a poll, the next one waits behind it, even if the source is slow: it is not late. */
+async function latenessOf(context: QueueContext, nextMs: number): Promise<Trouble | null> {
   const { schedule, timings, queues, clock } = context;
   const toleranceMs = Math.max(2 * periodAt(schedule, nextMs), 4 * timings.heartbeatMs);
-  return clock.now() - nextMs > toleranceMs && (await queues.poll.getActiveCount()) === 0;
+  if (clock.now() - nextMs <= toleranceMs || (await queues.poll.getActiveCount()) > 0) return null;
+  const dueAt = exact(new Date(nextMs).toISOString());
+  return {
+    code: 'QUEUE_FAILED',
+    title: 'The scheduler has stopped',
+    message: `The poll that was due at ${dueAt} has not begun.`,
+    sinceMs: nextMs,
+  };
 }
 
 /** Milliseconds between two polls; infinite where a cron expression says when. */

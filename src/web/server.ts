@@ -11,6 +11,7 @@ import { listen, type ListenPlace } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import { overviewMain, readListQuery } from './overview.ts';
 import { type Page, pageFrame } from './parts.ts';
+import { addProbes } from './probes.ts';
 
 /** The reports that the page shows. */
 export interface Reports {
@@ -78,34 +79,18 @@ export const statusPlace = ({ host, port }: Pick<ListenPlace, 'host' | 'port'>):
 /** Starts pages, probes and metrics. Throws SETTINGS when it cannot listen there, with the remedy. */
 export async function startStatus(options: StatusOptions): Promise<StatusServer> {
   const app = await openGuarded({ ...options, what: 'the status page' });
-  addProbes(app, options.reports);
+  const { reports } = options;
+  addProbes(app, {
+    problem: async () => {
+      const { problems } = await reports.refreshQueue();
+      return problems.find(({ code }) => code === 'QUEUE_FAILED')?.message ?? null;
+    },
+    mirror: () => ({ hasRead: reports.hasRead, state: reports.current().state }),
+  });
   addPages(app, options);
   if (options.board !== undefined) addBoard(app, options.board, options);
   const url = await listen(app, statusPlace(options));
   return { url, stop: () => app.close().catch(() => undefined) };
-}
-
-/**
- * `/live`: whether this process answers; a restart helps with nothing else. `/health`: whether it does its work.
- * `/ready`: whether it has also read the targets. `ok` is about this process; `mirror` is the state of the copy,
- * which a restart does not change.
- */
-function addProbes(app: FastifyInstance, reports: Reports): void {
-  const answer = async (reply: FastifyReply): Promise<FastifyReply> => {
-    const { problems } = await reports.refreshQueue();
-    const failed = problems.find(({ code }) => code === 'QUEUE_FAILED');
-    return send(reply, failed?.message);
-  };
-  const send = (reply: FastifyReply, reason: string | undefined): FastifyReply => {
-    const mirror = reports.current().state;
-    const isOk = reason === undefined;
-    return reply.code(isOk ? 200 : 503).send({ ok: isOk, reason, mirror });
-  };
-  app.get('/live', async () => ({ ok: true }));
-  app.get('/health', async (_request, reply) => answer(reply));
-  app.get('/ready', async (_request, reply) =>
-    reports.hasRead ? answer(reply) : send(reply, 'Starting.'),
-  );
 }
 
 interface FormParams {

@@ -1,8 +1,9 @@
-import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { QueueState } from '../health/report.ts';
 import { openGuarded } from './access.ts';
 import { listen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
+import { addProbes } from './probes.ts';
 
 /** See {@link startWorkerServer}. */
 export interface WorkerServerOptions {
@@ -11,12 +12,11 @@ export interface WorkerServerOptions {
   readonly port: number;
   /** ADMIN_PASSWORD; undefined: open, which is for loopback addresses only. */
   readonly adminPassword: string | undefined;
-  /** Whether the queue answers. To be slow or to reject counts as no. */
-  readonly queueAnswers: () => Promise<boolean>;
+  /** The state of the queue. Never rejects. */
+  readonly queue: () => Promise<Pick<QueueState, 'isReachable' | 'trouble'>>;
   /** The caller counts in them. */
   readonly metrics: Metrics;
   readonly logger: Logger;
-  readonly clock: Clock;
 }
 
 /** A worker's server, listening. */
@@ -27,31 +27,18 @@ export interface WorkerServer {
   stop(): Promise<void>;
 }
 
-/** A queue that takes longer does not answer. */
-const QUEUE_LIMIT_MS = 2_500;
-
 /**
- * Starts the endpoints of a worker for supervisors and Prometheus: `/live` (the process answers; a restart helps
- * with nothing else), `/health` and `/ready` (its queue answers, so that it can take jobs) and `/metrics`. `start`
- * has the page of the whole mirror. Throws SETTINGS with the remedy if it cannot listen there.
+ * Starts the endpoints of a worker for supervisors and Prometheus: {@link addProbes} and `/metrics`. `start` has the page of the
+ * whole mirror. Throws SETTINGS with the remedy if it cannot listen there.
  */
 export async function startWorkerServer(options: WorkerServerOptions): Promise<WorkerServer> {
-  const { host, port, metrics, clock } = options;
+  const { host, port, metrics, queue } = options;
   const app = await openGuarded({ ...options, what: 'WORKER_PORT' });
-  const queueAnswers = async (): Promise<boolean> => {
-    const answer = options.queueAnswers().catch(() => false);
-    return (await withinTime(answer, QUEUE_LIMIT_MS, clock)) ?? false;
-  };
-  app.get('/live', async () => ({ ok: true }));
-  for (const path of ['/health', '/ready']) {
-    app.get(path, async (_request, reply) => {
-      if (await queueAnswers()) return { ok: true };
-      return reply.code(503).send({ ok: false, reason: 'The queue does not answer.' });
-    });
-  }
-  app.get('/metrics', async (_request, reply) =>
-    reply.type(metrics.contentType).send(await metrics.text(await queueAnswers())),
-  );
+  addProbes(app, { problem: async () => (await queue()).trouble?.message ?? null });
+  app.get('/metrics', async (_request, reply) => {
+    const { isReachable } = await queue();
+    return reply.type(metrics.contentType).send(await metrics.text(isReachable));
+  });
   app.setNotFoundHandler(async (_request, reply) =>
     reply.code(404).send({
       error: 'A worker has /live, /health, /ready and /metrics; start has the status page.',

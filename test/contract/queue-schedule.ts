@@ -96,7 +96,7 @@ export function describeSchedule(it: QueueIt): void {
     const { nextPollAt } = await answered(first);
     await first.stop();
     const second = use(await startAt(place, handlers, { schedule }));
-    expect(await answered(second)).toMatchObject({ nextPollAt, isOverdue: false });
+    expect(await answered(second)).toMatchObject({ nextPollAt, trouble: null });
     await soon(() => expect(handlers.syncs).toHaveLength(2));
   });
 
@@ -177,7 +177,7 @@ export function describeSchedule(it: QueueIt): void {
     const more = { schedule: { everyMs: 500 }, clock, timings };
     const queue = use(await startAt(place, handlers, more));
     await soon(async () => expect((await depthOf(queue, 'poll')).active).toBe(1));
-    expect(await answered(queue)).toMatchObject({ isOverdue: false });
+    expect(await answered(queue)).toMatchObject({ trouble: null });
     gate.open();
   });
 

@@ -15,7 +15,9 @@ import { ManualClock, settle } from './manual-clock.ts';
 
 const { plan, kept, isChosen, nextPollMs, compareEveryMs } = factsOf();
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
-const NOTHING = { sourceWait: null, isAnyRunning: true, died: null, queueAwaySinceMs: null };
+const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
+const AWAY = { ...QUEUE, isReachable: false, trouble: away };
+const NOTHING = { sourceWait: null, isAnyRunning: true, died: null, queueTrouble: null };
 
 /** A watch of the targets `db` and `sheet`; what is read may be changed at any time, and is counted. */
 function watching() {
@@ -152,13 +154,13 @@ describe('a watch', () => {
 
   it('sees at once that the queue answers again; asks it rarely while it does', async () => {
     await using at = watching();
-    at.read.queue = async () => ({ ...QUEUE, isReachable: false });
+    at.read.queue = async () => AWAY;
     expect((await at.watch.once()).problems).toMatchObject([{ code: 'QUEUE_FAILED' }]);
     at.read.queue = async () => QUEUE;
     expect((await at.watch.refreshQueue()).problems).toEqual([]);
     await at.watch.refreshQueue();
     expect(at.reads).toEqual({ db: 1, sheet: 1, queue: 2 });
-    at.read.queue = () => Promise.reject(new Error('broken'));
+    at.read.queue = () => Promise.reject(new MirrorError('QUEUE_FAILED', 'broken'));
     await at.clock.advance(5_000);
     const { queue, problems } = await at.watch.refreshQueue();
     expect([queue?.isReachable, problems[0]?.code]).toEqual([false, 'QUEUE_FAILED']);
@@ -206,7 +208,7 @@ describe('a watch', () => {
     await at.wait(MINUTE);
     held = { ...held, pauses: [] };
     expect(await isStale()).toEqual([false, true]);
-    at.read.queue = async () => ({ ...QUEUE, isReachable: false });
+    at.read.queue = async () => AWAY;
     await at.wait(MINUTE);
     at.read.queue = async () => QUEUE;
     expect(await isStale()).toEqual([false, true]);
@@ -236,12 +238,12 @@ describe('a watch', () => {
   it('a command looks at no queue, and at what other processes recorded', async () => {
     const { sources, clock } = watching();
     const sourceWait = { sinceMs: NOW, untilMs: NOW, isThrottled: true, reason: '429' };
-    const processes = async () => ({ ...NOTHING, sourceWait, queueAwaySinceMs: NOW - 1 });
+    const processes = async () => ({ ...NOTHING, sourceWait, queueTrouble: AWAY.trouble });
     const command = { ...sources, queue: null, processes } as HealthSources;
     const report = await new Watch({ sources: command, clock, logger: silentLogger }).once();
     expect(report.queue).toBeNull();
     expect(report.source.condition).toBe('waiting');
-    expect(report.problems[0]?.message).toBe('The queue does not answer, so no run can begin.');
+    expect(report.problems[0]?.message).toBe(AWAY.trouble.message);
     expect(clock.sleepers).toBe(0);
   });
 });

@@ -138,12 +138,14 @@ describe('DATA_DIR', () => {
   });
 
   it('knows whether something can be kept', async () => {
-    expect(await dataDir.problem()).toBeNull();
+    expect(await dataDir.trouble()).toBeNull();
     await dataDir.noteRun(ended('failed'));
-    expect(await dataDir.problem()).toBeNull();
+    expect(await dataDir.trouble()).toBeNull();
     const inFile = new DataDir(join(folder, 'file', 'x'));
     await writeFile(join(folder, 'file'), '');
-    expect(await inFile.problem()).toContain('cannot be written, so a failure that no target');
+    expect((await inFile.trouble())?.message).toContain(
+      'cannot be written, so a failure that no target',
+    );
   });
 
   it('that is unwritable: the failure of a write is told, and leaves nothing half', async ({
@@ -152,7 +154,7 @@ describe('DATA_DIR', () => {
     skip(process.getuid?.() === 0, 'root may write everywhere');
     await mkdir(folder);
     await chmod(folder, 0o500);
-    expect(await dataDir.problem()).toContain('cannot be written');
+    expect((await dataDir.trouble())?.message).toContain('cannot be written');
     await expect(dataDir.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'EACCES' });
   });
 
@@ -163,13 +165,13 @@ describe('DATA_DIR', () => {
       const small = new DataDir(disk.folder);
       await small.noteRun(ended('failed', HOUR));
       disk.fill();
-      expect(await small.problem()).toContain('is on a full disk');
+      expect((await small.trouble())?.message).toContain('is on a full disk');
       await expect(small.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'ENOSPC' });
       expect((await small.kept()).runs).toMatchObject([{ atMs: NOW - HOUR }]);
       expect(await readdir(join(disk.folder, 'failures'))).toHaveLength(1);
       disk.empty();
       disk.setReadOnly(true);
-      expect(await small.problem()).toContain('cannot be written');
+      expect((await small.trouble())?.message).toContain('cannot be written');
     } finally {
       disk.unmount();
     }
@@ -182,13 +184,15 @@ describe('the records of processes', () => {
   /** Of a process ID that no process can have. */
   const dead = { host: hostname(), pid: 2 ** 30 };
   const WAIT = { sinceMs: NOW, untilMs: NOW + MINUTE, isThrottled: true, reason: 'answered 429' };
+  const away = (agoMs: number) =>
+    ({ code: 'QUEUE_FAILED', message: 'No answer.', sinceMs: NOW - agoMs }) as const;
   const record = (changes: Partial<ProcessRecord>): Promise<void> =>
     dataDir.writeProcess({
       ...own,
       role: 'start',
       atMs: NOW,
       sourceWait: null,
-      queueAwaySinceMs: null,
+      queueTrouble: null,
       ...changes,
     });
 
@@ -208,18 +212,19 @@ describe('the records of processes', () => {
   it('say together what the mirror waits for, and which process died last', async () => {
     expect(await readProcesses(dataDir, NOW)).toMatchObject({ isAnyRunning: false, died: null });
     await record({ ...dead, atMs: NOW - DAY });
-    await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, queueAwaySinceMs: NOW - DAY });
+    await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, queueTrouble: away(DAY) });
     expect(await readProcesses(dataDir, NOW)).toMatchObject({
       sourceWait: null,
-      queueAwaySinceMs: null,
+      queueTrouble: null,
       died: {
         message:
           'worker (process 42 on web-7) has died; it was last seen at 2026-05-12 08:30:00 UTC. Nothing has been copied since.',
+        code: 'NOT_RUNNING',
         sinceMs: NOW - HOUR,
       },
     });
-    await record({ ...own, role: 'worker', sourceWait: WAIT, queueAwaySinceMs: NOW - 5 });
-    const all = { sourceWait: WAIT, queueAwaySinceMs: NOW - 5, died: null };
+    await record({ ...own, role: 'worker', sourceWait: WAIT, queueTrouble: away(5) });
+    const all = { sourceWait: WAIT, queueTrouble: away(5), died: null };
     expect(await readProcesses(dataDir, NOW)).toMatchObject(all);
     expect(await startRunsHere(dataDir, NOW)).toBe(false);
     expect(await readProcesses(dataDir, NOW, true)).toMatchObject({ isAnyRunning: false });
@@ -236,7 +241,7 @@ describe('the records of processes', () => {
       clock,
       role: 'start',
       sourceWait: () => sourceWait,
-      queueAnswers: async () => isQueueThere,
+      queueTrouble: async () => (isQueueThere ? null : away(0)),
       onError: (error) => void errors.push(error),
     });
     expect(new Set((await dataDir.processes()).map(({ pid }) => pid))).toEqual(
@@ -245,7 +250,7 @@ describe('the records of processes', () => {
     [isQueueThere, sourceWait] = [false, WAIT];
     const shown = () => readProcesses(dataDir, clock.now());
     keeping.writeNow();
-    await expect.poll(shown).toMatchObject({ sourceWait: WAIT, queueAwaySinceMs: NOW });
+    await expect.poll(shown).toMatchObject({ sourceWait: WAIT, queueTrouble: away(0) });
     for (let beat = 0; beat < 5; beat++) {
       await expect.poll(() => clock.sleepers).toBe(1);
       await clock.advance(10_000);
@@ -255,7 +260,7 @@ describe('the records of processes', () => {
         .poll(() => dataDir.processes())
         .toContainEqual(expect.objectContaining({ atMs }));
     }
-    expect(await shown()).toMatchObject({ queueAwaySinceMs: NOW });
+    expect(await shown()).toMatchObject({ queueTrouble: away(0) });
     await keeping[Symbol.asyncDispose]();
     expect([await dataDir.processes(), errors, clock.sleepers]).toEqual([[], [], 0]);
   });

@@ -110,7 +110,7 @@ export const QUEUE: QueueState = {
   address: 'redis://queue.internal:6379',
   isReachable: true,
   nextPollAt: before(-38_000),
-  isOverdue: false,
+  trouble: null,
   waiting: 1,
   active: 0,
   running: [],
@@ -126,6 +126,12 @@ export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({
   total: 9,
   worker: 'web1-42',
   ...changes,
+});
+
+/** A queue that does not answer, since then. */
+export const queueAway = (sinceMs: number): Pick<Facts, 'queue' | 'queueTrouble'> => ({
+  queue: { ...QUEUE, isReachable: false },
+  queueTrouble: { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs },
 });
 
 /** The queue while these jobs run. */
@@ -165,7 +171,7 @@ export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts
     version: '1.2.3',
     targets: [targetOf({ forms, ...held }, read)],
     queue: QUEUE,
-    queueAwaySinceMs: null,
+    queueTrouble: null,
     plan: { atMs: null, forms: [], unmatched: [] },
     kept: { runs: [], source: null, unmatched: [] },
     dataDir: null,
@@ -200,6 +206,7 @@ export const fails = (code: ProblemCode, agoMs = 1_000): FormChanges => ({
 export const NO_PLAN = { atMs: null, forms: [], unmatched: [] };
 export const silent = (agoMs: number): FormChanges => ({ agoMs });
 export const WRITTEN = { since: before(HOUR), code: null, error: null, refused: 0 };
+export const FULL = { code: 'DATA_DIR', message: 'DATA_DIR is full.', sinceMs: null } as const;
 export const UNHEARD = { code: 'FORMS_UNREACHABLE', message: 'away', sinceMs: NOW - DAY } as const;
 export const AWAY = {
   code: 'TARGET_UNREACHABLE',
@@ -208,7 +215,7 @@ export const AWAY = {
 } as const;
 const TIMES = { sinceMs: NOW - 42_000, untilMs: NOW + 5_000 };
 export const WAIT = { ...TIMES, isThrottled: false, reason: 'answered 503' };
-export const RUNNING = { sourceWait: null, isAnyRunning: true, died: null, queueAwaySinceMs: null };
+export const RUNNING = { sourceWait: null, isAnyRunning: true, died: null, queueTrouble: null };
 const variable = 'TARGET_HASH_FIELDS';
 export const UNMATCHED = {
   variable,

@@ -24,6 +24,8 @@ import {
   pause,
   planOf,
   QUEUE,
+  queueAway,
+  FULL,
   run,
   UNHEARD,
   UNMATCHED,
@@ -60,8 +62,8 @@ const someFacts = fc
       agreement: maybe(agoMs.map(agreement)),
     }),
     read: fc.constantFrom({}, { failure: AWAY }),
-    queue: fc.constantFrom(QUEUE, null, { ...QUEUE, isOverdue: true }, busy(job())),
-    queueAwaySinceMs: fc.constantFrom(null, null, NOW - HOUR),
+    queue: fc.constantFrom(QUEUE, null, busy(job())),
+    queueTrouble: fc.constantFrom(null, null, queueAway(NOW - HOUR).queueTrouble),
     plan: fc.constantFrom(planOf(), planOf([FORM_B]), planOf([FORM_A], -HOUR), NO_PLAN),
     kept: fc.record({
       runs: fc.array(
@@ -71,7 +73,7 @@ const someFacts = fc
       source: fc.constantFrom(null, null, { ...UNHEARD, atMs: NOW }),
       unmatched: fc.constantFrom([], [], [UNMATCHED]),
     }),
-    dataDir: fc.constantFrom(null, null, 'DATA_DIR is full.'),
+    dataDir: fc.constantFrom(null, FULL),
     sourceWait: fc.constantFrom(null, null, WAIT),
     expectedSinceMs: agoMs.map((ms) => () => NOW - ms),
     isChosen: fc.constantFrom(
@@ -94,7 +96,7 @@ function untruths(report: Report): string[] {
     const { submissionsAsOf: asOf, answersAsOf, statusesAsOf } = claim;
     must(asOf !== null || (answersAsOf ?? statusesAsOf) === null, 'claims statuses of no rows');
     must(state !== 'ok' || asOf !== null, 'a form is well of which nothing is claimed');
-    must(state !== 'ok' || form.overdueSince === null, 'a form is well that is overdue');
+    must(state !== 'ok' || form.staleSince === null, 'a form is well that is stale');
     must(state !== 'ok' || problems.length === 0, 'a form is well with problems');
     must(asOf === null || Date.parse(asOf) <= NOW, 'claims what is to come');
     const hides = form.pause === null && state !== 'failed' && problems.some(isError);
@@ -113,8 +115,8 @@ function untruths(report: Report): string[] {
   if (report.state === 'ok') {
     must(ofAll.length === 0, 'all is well with problems');
     const worse = report.forms.filter(({ state }) => state !== 'ok' && state !== 'ended');
-    const isAsBefore = ({ state, claim, overdueSince }: FormReport): boolean =>
-      state === 'working' && claim.submissionsAsOf !== null && overdueSince === null;
+    const isAsBefore = ({ state, claim, staleSince }: FormReport): boolean =>
+      state === 'working' && claim.submissionsAsOf !== null && staleSince === null;
     must(worse.every(isAsBefore), 'all is well with forms that are not');
   }
   return found;

@@ -20,6 +20,7 @@ import {
   factsOf,
   failed,
   fails,
+  FULL,
   FORM_A,
   FORM_B,
   type FormChanges,
@@ -33,7 +34,7 @@ import {
   NOW,
   pause,
   planOf,
-  QUEUE,
+  queueAway,
   run,
   RUNNING,
   silent,
@@ -86,6 +87,13 @@ function text({ state, title, problems, source, targets, forms }: Report): strin
     .join(' | ')
     .replaceAll('command line, ann@ops-1', 'ann');
 }
+
+const LATE_POLL = {
+  code: 'QUEUE_FAILED',
+  title: 'The scheduler has stopped',
+  message: 'The poll has not begun.',
+  sinceMs: NOW - HOUR,
+} as const;
 
 /** What has happened to a form; what the report says of it, where nothing else is wrong. */
 const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
@@ -158,17 +166,17 @@ const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
     'failed [FORMS_FAILED error]',
   ],
   [
-    'L17: a run is overdue, long before the copy is stale',
+    'L17: a form is stale, long before that is a failure',
     silent(5 * MINUTE),
-    'waiting: Overdue; claims 5 min, 5 min, 2 h',
+    'waiting: Stale; claims 5 min, 5 min, 2 h',
   ],
   [
-    'a form is not stale after 12 minutes',
+    'it is none yet after 12 minutes',
     silent(12 * MINUTE),
-    'waiting: Overdue; claims 12 min, 12 min, 2 h',
+    'waiting: Stale; claims 12 min, 12 min, 2 h',
   ],
   [
-    'a form is stale after two missed polls and ten minutes',
+    'a form has failed after two missed polls and ten minutes',
     silent(13 * MINUTE),
     'failed: Stale [STALE error]; claims 13 min, 13 min, 2 h',
   ],
@@ -293,19 +301,22 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   ],
   [
     'the queue is away',
-    { queueAwaySinceMs: NOW - MINUTE, queue: { ...QUEUE, isReachable: false } },
+    queueAway(NOW - MINUTE),
     'failed: The queue does not answer | all [QUEUE_FAILED error] | both waiting: Waiting for the queue',
   ],
   [
     'no poll has begun at its time',
-    { queue: { ...QUEUE, isOverdue: true, nextPollAt: before(HOUR) } },
+    { queueTrouble: LATE_POLL },
     'failed: The scheduler has stopped | all [QUEUE_FAILED error] | both waiting: Waiting for the queue',
   ],
   [
     'the process that copied has died',
     {
       queue: null,
-      processes: { ...RUNNING, died: { message: 'start has died.', sinceMs: NOW - MINUTE } },
+      processes: {
+        ...RUNNING,
+        died: { code: 'NOT_RUNNING', message: 'start has died.', sinceMs: NOW - MINUTE },
+      },
     },
     'failed: The process of the mirror has died | all [NOT_RUNNING error] | both waiting: Not running',
   ],
@@ -324,7 +335,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   ],
   [
     'failures cannot be kept: the forms are well',
-    { dataDir: 'DATA_DIR (/data) cannot be written.' },
+    { dataDir: FULL },
     'failed: Failures cannot be recorded | all [DATA_DIR error]',
   ],
   [
@@ -334,7 +345,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   ],
   [
     'forms are stale as the queue is away',
-    { a: silent(HOUR), queueAwaySinceMs: NOW - HOUR },
+    { a: silent(HOUR), ...queueAway(NOW - HOUR) },
     'failed: The queue does not answer | all [QUEUE_FAILED error] | a failed: Stale [STALE error explained]; claims 1 h, 1 h, 2 h | b waiting: Waiting for the queue',
   ],
   [
@@ -345,7 +356,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'runs can be expected since a minute: a start, the end of an outage',
     { a: silent(DAY), b: silent(DAY), expectedSinceMs: () => NOW - MINUTE },
-    'waiting: 2 of 2 forms overdue | source unknown | both waiting: Overdue; claims 1 d, 1 d, 2 h',
+    'waiting: 2 of 2 forms stale | source unknown | both waiting: Stale; claims 1 d, 1 d, 2 h',
   ],
   [
     'an old form is being copied',
@@ -355,7 +366,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'other forms of the target are being copied: a form may have to wait',
     { a: silent(5 * HOUR), queue: busy(job({ formId: 'frm_b' })) },
-    'waiting: 1 of 2 forms overdue | a waiting: Overdue; claims 5 h, 5 h, 2 h | b working',
+    'waiting: 1 of 2 forms stale | a waiting: Stale; claims 5 h, 5 h, 2 h | b working',
   ],
   [
     'a form that is current is read: the mirror is as well as before',
@@ -550,16 +561,6 @@ describe('the judge', () => {
       before(42_000),
     ],
     [
-      { queueAwaySinceMs: NOW - HOUR },
-      'The queue (redis://queue.internal:6379) does not answer, so no run can begin.',
-      before(HOUR),
-    ],
-    [
-      { queue: { ...QUEUE, isOverdue: true, nextPollAt: before(HOUR) } },
-      'The poll that was due at 2026-05-12 08:30:00 UTC has not begun.',
-      before(HOUR),
-    ],
-    [
       keeping({ unmatched: [UNMATCHED] }),
       'TARGET_HASH_FIELDS names field_1_nope, and no form has a field with this ID.',
       null,
@@ -571,7 +572,7 @@ describe('the judge', () => {
 
   it('puts errors before warnings', () => {
     const a = { ...fails('TARGET_FULL'), tally: { held: 9 }, writeBack: WRITTEN };
-    const report = judge(factsOf({ a, sourceWait: WAIT, dataDir: 'DATA_DIR is full.' }));
+    const report = judge(factsOf({ a, sourceWait: WAIT, dataDir: FULL }));
     expect(report.problems.map(({ level }) => level)).toEqual(['error', 'warning']);
     expect(formOf(report).problems.map(({ level }) => level)).toEqual([
       'error',
@@ -595,7 +596,7 @@ describe('the judge', () => {
       running: { startedAt: before(30_000), seen: 5, total: 9, worker: 'web1-42' },
       lastRun: { outcome: 'ok', startedAt: before(20_800), endedAt: before(20_000), code: null },
       lagSeconds: 20,
-      overdueSince: null,
+      staleSince: null,
       location: 'table a',
       table: 'a',
       url: null,
@@ -632,8 +633,8 @@ describe('the judge', () => {
   it.each<[string, Situation, string | null, string | null]>([
     ['all is well', {}, null, null],
     ['runs fail', { a: failing, b: fails('TARGET_FULL') }, before(HOUR), before(HOUR)],
-    ['a run is overdue', { a: silent(5 * MINUTE) }, before(3 * MINUTE), before(3 * MINUTE)],
-    ['the queue is away', { queueAwaySinceMs: NOW - DAY }, before(DAY), before(DAY)],
+    ['a form is stale', { a: silent(5 * MINUTE) }, before(3 * MINUTE), before(3 * MINUTE)],
+    ['the queue is away', queueAway(NOW - DAY), before(DAY), before(DAY)],
     ['a form is read', { queue: busy(job()) }, null, before(30_000)],
     ['all is paused', { held: { pauses: [pause(null)] } }, before(HOUR), before(HOUR)],
   ])('knows since when %s', (_name, situation, ofAll, ofForm) => {
@@ -643,7 +644,7 @@ describe('the judge', () => {
 
   it.each<[string, Situation, string | null]>([
     ['a queue', {}, before(-38_000)],
-    ['one that is away', { queue: { ...QUEUE, isReachable: false }, queueAwaySinceMs: NOW }, null],
+    ['one that is away', queueAway(NOW), null],
     ['a pause', { held: { pauses: [pause('frm_a')] } }, null],
     ['nothing that runs', { queue: null, processes: { ...RUNNING, isAnyRunning: false } }, null],
     ['a process that runs', { queue: null, processes: RUNNING }, before(20_000 - MINUTE)],

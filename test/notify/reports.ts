@@ -33,7 +33,7 @@ export function problem(code: ProblemCode, changes: Partial<Problem> = {}): Prob
 /** A form that is well in the target `db`. */
 export function form(at: number, changes: Partial<FormReport> = {}): FormReport {
   const nothing = { pause: null, problems: [], notices: [], running: null, goneAt: null };
-  const times = { since: null, lagSeconds: 0, overdueSince: null, nextRunAt: null };
+  const times = { since: null, lagSeconds: 0, staleSince: null, nextRunAt: null };
   return {
     form: { id: `frm_${at}`, slug: `form-${at}`, name: `Form ${at}` },
     target: 'db',

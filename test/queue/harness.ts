@@ -134,6 +134,7 @@ export async function produceAt(
     onError,
     random: Math.random,
     stopping: new AbortController().signal,
+    awaySinceMs: null,
   };
   const backend = await openBackend('all', {
     ...options,

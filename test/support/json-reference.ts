@@ -86,7 +86,7 @@ export const STATUS_FIELDS: JsonFields = {
   'forms[].notices': 'Changes that people made in the target and that need attention.',
   ...claimFields('forms[].claim'),
   'forms[].lagSeconds': 'Seconds since `claim.submissionsAsOf`.',
-  'forms[].overdueSince': 'Since when an agreement with the source is overdue; null if it is not.',
+  'forms[].staleSince': 'Since when the copy is stale; null if it is not.',
   'forms[].location': 'Table and view, or tab.',
   'forms[].url': 'Link to the tab; null for databases.',
   'forms[].table': 'Name of the table; null for spreadsheets.',

@@ -73,7 +73,7 @@ export function formReport(
       answersAsOf: before(2 * HOUR),
     },
     lagSeconds: 20,
-    overdueSince: null,
+    staleSince: null,
     location: `table ${form.slug}`,
     url: null,
     table: form.slug.replaceAll('-', '_'),

@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type WorkerServerOptions, startWorkerServer } from '../../src/web/worker-server.ts';
 import { Metrics } from '../../src/web/metrics.ts';
-import { QuickClock } from './start-page.ts';
 
 async function start(changes: Partial<WorkerServerOptions> = {}) {
   const server = await startWorkerServer({
     host: '127.0.0.1',
     port: 0,
     adminPassword: undefined,
-    queueAnswers: async () => true,
+    queue: async () => ({ isReachable: true, trouble: null }),
     metrics: new Metrics({ version: '1.2.3', role: 'worker' }),
     logger: silentLogger,
-    clock: systemClock,
     ...changes,
   });
   const get = (path: string, authorization?: string): Promise<Response> =>
@@ -34,28 +31,24 @@ describe('the report of a worker on itself', () => {
     expect((await worker.get('/')).status).toBe(404);
   });
 
-  it.each([
-    ['does not answer', async () => false],
-    ['cannot be asked', async () => Promise.reject(new Error('gone'))],
-  ])('is alive and not ready while the queue %s', async (_how, queueAnswers) => {
-    await using worker = await start({ queueAnswers });
-    expect((await worker.get('/live')).status).toBe(200);
-    for (const path of ['/health', '/ready']) {
-      const response = await worker.get(path);
-      const reason = 'The queue does not answer.';
-      expect([response.status, await response.json()]).toEqual([503, { ok: false, reason }]);
-    }
-    expect(await (await worker.get('/metrics')).text()).toMatch(/^forms_mirror_queue_up 0$/m);
-  });
-
-  it('waits no longer than a moment for a queue that hangs', async () => {
-    const clock = new QuickClock();
-    const begunMs = clock.now();
-    const queueAnswers = (): Promise<boolean> => new Promise(() => undefined);
-    await using worker = await start({ queueAnswers, clock });
-    expect((await worker.get('/health')).status).toBe(503);
-    expect(clock.now() - begunMs).toBe(2_500);
-  });
+  it.each([false, true])(
+    'is alive and not ready while the queue has failed (answers: %s)',
+    async (isReachable) => {
+      const message = 'The queue has failed.';
+      const trouble = { code: 'QUEUE_FAILED', message, sinceMs: null } as const;
+      await using worker = await start({ queue: async () => ({ isReachable, trouble }) });
+      expect((await worker.get('/live')).status).toBe(200);
+      for (const path of ['/health', '/ready']) {
+        const response = await worker.get(path);
+        expect([response.status, await response.json()]).toEqual([
+          503,
+          { ok: false, reason: message },
+        ]);
+      }
+      const metrics = await (await worker.get('/metrics')).text();
+      expect(metrics).toContain(`forms_mirror_queue_up ${isReachable ? 1 : 0}\n`);
+    },
+  );
 
   it('is behind the password where there is one, except for what supervisors ask', async () => {
     await using worker = await start({ adminPassword: 'open sesame, please' });
