@@ -31,7 +31,7 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
 }
 
 /** The targets, a table of forms, and the problems with their remedies. */
-function printStatus(terminal: Terminal, report: Report): void {
+export function printStatus(terminal: Terminal, report: Report): void {
   const { problems, targets, forms } = report;
   const nowMs = Date.parse(report.at);
   terminal.tell(SIGNS[report.state] ?? 'note', report.title);

@@ -1,0 +1,214 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
+import { printStatus } from '../../src/cli/status.ts';
+import { Terminal } from '../../src/cli/terminal.ts';
+import { judge } from '../../src/health/judge.ts';
+import { describeForm } from '../../src/health/mirror-words.ts';
+import type { FormReport, Report } from '../../src/health/report.ts';
+import { Alerts } from '../../src/notify/alerts.ts';
+import { Heartbeat } from '../../src/notify/heartbeat.ts';
+import { plainText } from '../../src/notify/message.ts';
+import { formMain } from '../../src/web/form-page.ts';
+import { Metrics } from '../../src/web/metrics.ts';
+import { overviewMain, readListQuery } from '../../src/web/overview.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { NO_DETAILS } from '../web/fixtures.ts';
+import {
+  AWAY,
+  factsOf,
+  fails,
+  FORM_A,
+  HOUR,
+  heldForm,
+  keeping,
+  MINUTE,
+  NOW,
+  pause,
+  queueAway,
+  run,
+  RUNNING,
+  silent,
+  type Situation,
+  UNHEARD,
+  WAIT,
+} from './facts.ts';
+
+/*
+ * Conditions by surfaces: each surface calls a condition by the same word, which the catalogue has.
+ */
+
+interface Condition {
+  readonly situation: Situation;
+  /** Null: nothing is wrong. */
+  readonly code: ProblemCode | null;
+  readonly word: string;
+  /** What it is about, and so where it shows: all, the target or the form. */
+  readonly about: 'all' | 'target' | 'form';
+  /** Whether the heartbeat goes on. */
+  readonly beats: boolean;
+  /** The same of a form, on the Mirror tab of its own spreadsheet; null: the tab does not see it. */
+  readonly tab?: string;
+}
+
+const wordOf = (code: ProblemCode): string => PROBLEMS[code].title;
+const condition = (
+  code: ProblemCode,
+  about: Condition['about'],
+  situation: Situation,
+  more: Partial<Condition> = {},
+): Condition => {
+  const beats = PROBLEMS[code].severity === 'warning';
+  return { situation, code, word: wordOf(code), about, beats, ...more };
+};
+
+const died = { code: 'NOT_RUNNING', message: 'start has died.', sinceMs: NOW - HOUR } as const;
+const GONE = { runs: [run(HOUR, { outcome: 'gone' })], state: { goneAtMs: NOW - HOUR } };
+const SHOWN: Readonly<Record<string, Condition>> = {
+  'the source is down': condition(
+    'FORMS_UNREACHABLE',
+    'all',
+    keeping({ source: { ...UNHEARD, atMs: NOW - 1 } }),
+  ),
+  'the key is revoked': condition('FORMS_UNAUTHORIZED', 'all', {
+    a: fails('FORMS_UNAUTHORIZED'),
+  }),
+  'the source throttles': condition('SOURCE_WAITING', 'all', {
+    sourceWait: { ...WAIT, isThrottled: true, sinceMs: NOW - 2 * MINUTE },
+  }),
+  'a form is gone': condition('FORM_GONE', 'form', { a: GONE }),
+  'a run is incomplete': condition('RUN_INCOMPLETE', 'form', {
+    a: { runs: [run(HOUR, { outcome: 'incomplete', error: 'It moved.' })] },
+  }),
+  'deletions are held': condition('DELETIONS_HELD', 'form', {
+    a: { tally: { held: 312 }, runs: [run(1_000, { outcome: 'held', held: 312 })] },
+  }),
+  'the target is down': condition('TARGET_UNREACHABLE', 'target', { read: { failure: AWAY } }),
+  'the target is full': condition('TARGET_FULL', 'target', {
+    a: fails('TARGET_FULL', MINUTE),
+    b: fails('TARGET_FULL', MINUTE),
+  }),
+  'the queue is down': condition('QUEUE_FAILED', 'all', queueAway(NOW - HOUR)),
+  'the process has died': condition('NOT_RUNNING', 'all', {
+    queue: null,
+    processes: { ...RUNNING, died },
+  }),
+  'a form is stale': condition('STALE', 'form', { a: silent(HOUR) }),
+  'the copy is outdated': condition('COPY_OUTDATED', 'form', {
+    a: { losses: ['4 rows are missing.'] },
+  }),
+};
+
+const formOf = ({ forms }: Report): FormReport => forms.find(({ form }) => form.id === FORM_A.id)!;
+
+/** What people read of a report in each place, as text. */
+const SURFACES: Readonly<Record<string, (report: Report) => string | Promise<string>>> = {
+  'the page': (report) => {
+    const options = {
+      query: readListQuery({}),
+      mayAct: true,
+      hasNotifications: true,
+      deliveryProblem: null,
+    };
+    return textOf(overviewMain(report, options).text);
+  },
+  "the form's page": (report) =>
+    textOf(formMain(report, [{ report: formOf(report), details: NO_DETAILS }], true).text),
+  JSON: (report) => JSON.stringify(report),
+  status: (report) => {
+    const out = new PassThrough();
+    printStatus(new Terminal(out, out), report);
+    return String(out.read());
+  },
+};
+
+const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+
+/** The messages that such a report leads to within a day. */
+function messagesOf(report: Report): string[] {
+  const clock = new TestClock(NOW);
+  const alerts = new Alerts({ kept: { incidents: {} }, link: null, clock });
+  const texts: string[] = [];
+  for (let atMs = NOW; atMs <= NOW + 2 * HOUR; atMs += 30_000) {
+    clock.now = () => atMs;
+    alerts.look(report);
+    for (const { message, taken } of alerts.due()) {
+      texts.push(plainText(message));
+      taken();
+    }
+  }
+  return texts;
+}
+
+const metricsOf = (report: Report): Promise<string> =>
+  new Metrics({ version: '1.2.3', role: 'start' }).text(true, report);
+
+describe.each(Object.entries(SHOWN))('%s', (_name, { situation, code, word, about, beats }) => {
+  const report = judge(factsOf(situation));
+
+  it.each(Object.entries(SURFACES))('has its word on %s', async (_surface, textIn) => {
+    expect(await textIn(report)).toContain(word);
+  });
+
+  it('is one problem, of what it is about', async () => {
+    const place = {
+      all: 'form="",target=""',
+      target: 'form="",target="db"',
+      form: 'form="frm_a",target="db"',
+    }[about];
+    const lines = (await metricsOf(report)).split('\n');
+    expect(lines.filter((line) => line.startsWith('forms_mirror_problem{'))).toEqual([
+      `forms_mirror_problem{code="${code}",${place}} 1`,
+    ]);
+  });
+
+  it('is one message', () => {
+    const messages = messagesOf(report);
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toContain(word);
+  });
+
+  it('stops the heartbeat only where something has failed', () => {
+    const heartbeat = new Heartbeat('https://hc.example.com', fetch, new TestClock(NOW));
+    heartbeat.look(report);
+    expect(heartbeat.due()).toHaveLength(beats ? 1 : 0);
+  });
+});
+
+describe('a pause', () => {
+  const report = judge(factsOf({ held: { pauses: [pause('frm_a')] } }));
+
+  it.each(Object.entries(SURFACES))('has its word on %s', async (_surface, textIn) => {
+    expect(await textIn(report)).toMatch(/paused since|Paused/);
+  });
+
+  it('is no problem: no metric, no message, and the heartbeat goes on', async () => {
+    expect(await metricsOf(report)).not.toContain('forms_mirror_problem{');
+    expect(messagesOf(report)).toEqual([]);
+    expect(report.state).not.toBe('failed');
+  });
+});
+
+describe('a healthy mirror', () => {
+  const report = judge(factsOf());
+
+  it.each(Object.entries(SURFACES))('is up to date on %s', async (_surface, textIn) => {
+    expect(await textIn(report)).toContain('Up to date');
+  });
+
+  it('is no problem anywhere', async () => {
+    expect(await metricsOf(report)).not.toContain('forms_mirror_problem{');
+    expect(messagesOf(report)).toEqual([]);
+  });
+});
+
+it.each([
+  ['FORM_GONE', GONE],
+  ['RUN_INCOMPLETE', { runs: [run(HOUR, { outcome: 'incomplete' })] }],
+  ['DELETIONS_HELD', { tally: { held: 312 } }],
+] as const)('the Mirror tab of a sheet calls %s as the others do', (code, changes) => {
+  const { stored, runs } = heldForm(FORM_A, changes);
+  const { health } = describeForm('db', MINUTE)(stored, runs, () => null, NOW);
+  expect(health.title).toBe(wordOf(code));
+  expect(health.staleTitle).toBe(wordOf('STALE'));
+});
