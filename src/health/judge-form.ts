@@ -73,10 +73,6 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
     problems,
     notices: held?.notices ?? [],
     claim,
-    lagSeconds:
-      claim.submissionsAsOf === null
-        ? null
-        : Math.max(0, Math.round((nowMs - Date.parse(claim.submissionsAsOf)) / 1_000)),
     staleSince,
     location: held?.stored.location ?? null,
     url: held?.stored.place.url ?? null,

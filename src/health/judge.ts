@@ -16,8 +16,6 @@ import {
   type QueueReport,
   type QueueState,
   type Report,
-  type RunningJob,
-  type ShownWork,
   type SourceReport,
   type TargetReport,
   worstOf,
@@ -34,7 +32,7 @@ const BUSY_LIMIT_MS = 6 * 3_600_000;
 
 /** Judges the mirror. Pure. */
 export function judge(facts: Facts): Report {
-  const { nowMs, plan } = facts;
+  const { nowMs } = facts;
   const known = facts.targets.map((target) => ({ target, forms: knownForms(target, facts) }));
   const wanted = known.flatMap(({ forms }) => forms.filter(isTried));
   const heardMs = heardMsFrom(
@@ -91,7 +89,6 @@ export function judge(facts: Facts): Report {
     since: sinceWith(shared, state, forms),
     problems,
     source: sourceReport(source, heardMs, facts),
-    work: workOf(forms, plan.forms, facts.queue?.running ?? []),
     queue: queueReport(facts.queue),
     targets,
     forms,
@@ -301,20 +298,6 @@ function queueReport(queue: QueueState | null): QueueReport | null {
   if (queue === null) return null;
   const { backend, address, isReachable, nextPollAt, waiting, active, workers } = queue;
   return { backend, address, isReachable, nextPollAt, waiting, active, workers };
-}
-
-function workOf(
-  forms: readonly FormReport[],
-  planned: Facts['plan']['forms'],
-  running: readonly RunningJob[],
-): ShownWork[] {
-  const identities = new Map([...planned, ...forms].map(({ form }) => [form.id, form]));
-  return running
-    .map(({ step, formId: id, target, startedAtMs, seen, total, worker }) => {
-      const form = identities.get(id) ?? { id, slug: id, name: id };
-      return { step, form, target, startedAt: iso(startedAtMs), seen, total, worker };
-    })
-    .toSorted((a, b) => a.startedAt.localeCompare(b.startedAt));
 }
 
 type Judged = Omit<Report, 'title' | 'summary'>;

@@ -120,8 +120,6 @@ export interface FormReport {
   /** Changes that people made in the target and that the mirror keeps. */
   readonly notices: readonly TargetNotice[];
   readonly claim: ShownClaim;
-  /** Seconds since submissions were last known to be complete; null: never. */
-  readonly lagSeconds: number | null;
   /** Since when the copy is stale: not known to agree with the source, though two polls were due. Null: it is not. */
   readonly staleSince: string | null;
   /** Table, view or tab, in words; null before the first run. */
@@ -206,14 +204,6 @@ export interface RunningJob {
   readonly worker: string | null;
 }
 
-/** What some worker does now. Names and numbers only (L11). */
-export interface ShownWork extends RunProgress {
-  readonly step: 'sync' | 'write-back';
-  readonly form: FormIdentity;
-  /** Null for a write-back, which asks all targets. */
-  readonly target: string | null;
-}
-
 /** The mirror: what `GET /api/status` answers and `status --json` prints. */
 export interface Report {
   readonly at: string;
@@ -227,8 +217,6 @@ export interface Report {
   /** What concerns all forms: source, queue, settings, the program. The worst first. */
   readonly problems: readonly Problem[];
   readonly source: SourceReport;
-  /** What workers do now, the longest first. */
-  readonly work: readonly ShownWork[];
   /** Null for a command, which looks at no queue. */
   readonly queue: QueueReport | null;
   readonly targets: readonly TargetReport[];

@@ -11,8 +11,6 @@ import { readSchedule } from './scheduler.ts';
 /** State of the queue, for the status page, `status` and metrics. Where the store did not answer in time, it is empty. */
 export interface QueueStatus extends QueueState {
   readonly backend: BackendKind;
-  /** When the one was added that has waited for a worker the longest (ISO); null where none waits. */
-  readonly oldestWaitingAt: string | null;
   readonly depths: readonly QueueDepth[];
 }
 
@@ -32,7 +30,6 @@ const NOTHING = {
   trouble: null,
   waiting: 0,
   active: 0,
-  oldestWaitingAt: null,
   running: [],
   depths: [],
   workers: null,
@@ -62,29 +59,22 @@ export async function readStatus(context: QueueContext): Promise<QueueStatus> {
 async function readAll(context: QueueContext) {
   const { all, poll } = context.queues;
   // All at once: a promise that failed while another was awaited would be unhandled, and end the process.
-  const [schedule, found, running, workers] = await Promise.all([
+  const [schedule, depths, running, workers] = await Promise.all([
     readSchedule(context),
     Promise.all(all.map(readDepth)),
     Promise.all(all.map(readRunning)),
     readWorkers(poll),
   ]);
-  const depths = found.map(({ depth }) => depth);
   const sum = (state: 'waiting' | 'active'): number =>
     depths.reduce((total, depth) => total + depth[state], 0);
-  const oldestMs = Math.min(...found.map((one) => one.oldestMs));
-  const oldestWaitingAt = Number.isFinite(oldestMs) ? new Date(oldestMs).toISOString() : null;
-  const totals = { waiting: sum('waiting'), active: sum('active'), oldestWaitingAt };
+  const totals = { waiting: sum('waiting'), active: sum('active') };
   return { ...schedule, ...totals, running: running.flat(), depths, workers };
 }
 
-async function readDepth({ kind, target, queue }: OneQueue) {
-  const { active = 0, delayed = 0 } = await queue.getJobCounts('active', 'delayed');
-  // Newest first. All of them, as the first in ascending order is, on PostgreSQL, the newest, too.
-  const [waiting = []] = await queue.getBackend().getRanges(['waiting'], 0, -1);
-  const oldest = waiting.at(-1);
-  const job = oldest === undefined ? undefined : await queue.getJob(oldest);
-  const depth: QueueDepth = { queue: kind, target, waiting: waiting.length, active, delayed };
-  return { depth, oldestMs: job?.timestamp ?? Number.POSITIVE_INFINITY };
+async function readDepth({ kind, target, queue }: OneQueue): Promise<QueueDepth> {
+  const counts = await queue.getJobCounts('waiting', 'active', 'delayed');
+  const { waiting = 0, active = 0, delayed = 0 } = counts;
+  return { queue: kind, target, waiting, active, delayed };
 }
 
 /** Most jobs that are read of each queue: as many as workers can run. */

@@ -244,7 +244,6 @@ function createGauges(registers: Registry[]) {
       '1 for each problem, by its code. A problem of a whole target has no form; a general one has neither form nor target.',
     ),
     state: gauge('form_state', [...PLACE, 'state'], '1 for the state of the form, otherwise 0.'),
-    lag: ofForm('lag_seconds', 'Seconds since submissions were last known to be complete.'),
     submissions: ofForm('submissions_timestamp_seconds', 'Submissions are as of this time.'),
     statuses: ofForm('statuses_timestamp_seconds', 'Statuses are as of this time.'),
     answers: ofForm('answers_timestamp_seconds', 'Answers are as of this time.'),
@@ -292,12 +291,10 @@ function show(gauges: ReturnType<typeof createGauges>, report: Report): void {
 const shown = (text: string): string => printable(text.slice(0, MAX_NAME));
 
 function showForm(gauges: ReturnType<typeof createGauges>, report: FormReport): void {
-  const { form, target, state, claim, lagSeconds } = report;
+  const { form, target, state, claim } = report;
   const labels = { form: form.id, target };
   for (const one of HEALTH_STATES)
     gauges.state.set({ ...labels, state: one }, state === one ? 1 : 0);
-  // A form that is no longer mirrored falls behind for ever: that must not raise an alert.
-  if (lagSeconds !== null && state !== 'ended') gauges.lag.set(labels, lagSeconds);
   for (const [gauge, time] of [
     [gauges.submissions, claim.submissionsAsOf],
     [gauges.statuses, claim.statusesAsOf],

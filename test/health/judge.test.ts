@@ -595,7 +595,6 @@ describe('the judge', () => {
       refused: 5,
       running: { startedAt: before(30_000), seen: 5, total: 9, worker: 'web1-42' },
       lastRun: { outcome: 'ok', startedAt: before(20_800), endedAt: before(20_000), code: null },
-      lagSeconds: 20,
       staleSince: null,
       location: 'table a',
       table: 'a',
@@ -660,16 +659,6 @@ describe('the judge', () => {
     const whole = judge(factsOf({ held: { pauses: [pause(null)] } }));
     const ofTarget = { ofTarget: true, command: 'forms-mirror resume --target db' };
     expect([whole.targets[0]?.pause, formOf(whole).pause]).toMatchObject([ofTarget, ofTarget]);
-  });
-
-  it('shows what workers do, the longest first, whichever form it is about', () => {
-    const writing = job({ step: 'write-back', formId: 'x', target: null, startedAtMs: NOW - HOUR });
-    const progress = { seen: 5, total: 9, worker: 'web1-42' };
-    const x = { id: 'x', slug: 'x', name: 'x' };
-    expect(judge(factsOf({ queue: busy(job(), writing) })).work).toEqual([
-      { step: 'write-back', form: x, target: null, startedAt: before(HOUR), ...progress },
-      { step: 'sync', form: FORM_A, target: 'db', startedAt: before(30_000), ...progress },
-    ]);
   });
 
   it.each<[string, number, Situation, Partial<SourceReport>]>([

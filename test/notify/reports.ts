@@ -33,7 +33,7 @@ export function problem(code: ProblemCode, changes: Partial<Problem> = {}): Prob
 /** A form that is well in the target `db`. */
 export function form(at: number, changes: Partial<FormReport> = {}): FormReport {
   const nothing = { pause: null, problems: [], notices: [], running: null, goneAt: null };
-  const times = { since: null, lagSeconds: 0, staleSince: null, nextRunAt: null };
+  const times = { since: null, staleSince: null, nextRunAt: null };
   return {
     form: { id: `frm_${at}`, slug: `form-${at}`, name: `Form ${at}` },
     target: 'db',
@@ -86,7 +86,6 @@ export const report = (changes: Partial<Report> = {}): Report => ({
   title: 'Up to date',
   summary: '',
   problems: [],
-  work: [],
   targets: [target()],
   forms: forms(5),
   source: { condition: 'answering', title: 'Answers', since: null, heardAt: time(0) },

@@ -643,7 +643,7 @@ export class History {
       const key = `${target} ${formId}`;
       const isTouched = this.#people.special().touched.has(key) || this.#rearranged.has(key);
       const held = isTouched ? undefined : copies.get(target)?.get(formId);
-      this.#breakIf(metricsBreach(this.#samples, claim, held, this.#source.now));
+      this.#breakIf(metricsBreach(this.#samples, claim, held));
       if (claim.goneAt !== null) continue;
       const refill = this.#refills.judge(claim);
       if (refill !== null) this.#break(refill.law, refill.text);

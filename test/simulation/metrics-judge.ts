@@ -2,9 +2,6 @@ import type { Breach } from './breach.ts';
 import type { CopiedForm } from './copy.ts';
 import type { Claim } from './program.ts';
 
-/** A report takes a moment, and its lag is in whole seconds. */
-const REPORT_AGE_MS = 60_000;
-
 /** Values by metric and labels: `rows form="form_1x",state="live"`. */
 export type Samples = ReadonlyMap<string, number>;
 
@@ -26,7 +23,6 @@ export function metricsBreach(
   samples: Samples,
   claim: Claim,
   held: CopiedForm | undefined,
-  now: number,
 ): Breach | null {
   const { formId, target, submissionsAsOf, statusesAsOf, answersAsOf, state } = claim;
   const labels = `form="${formId}",target="${target}"`;
@@ -63,11 +59,8 @@ export function metricsBreach(
       : []),
   ];
   const wrong = pairs.find(([, metric, known]) => metric !== known);
-  const lag = shown('lag_seconds');
-  const behindMs = submissionsAsOf === null ? 0 : now - submissionsAsOf;
-  const isHonest = lag === null || behindMs - lag * 1_000 < REPORT_AGE_MS;
-  if (wrong === undefined && isHonest) return null;
-  const [what, metric, known] = wrong ?? ['lag', lag, behindMs / 1_000];
+  if (wrong === undefined) return null;
+  const [what, metric, known] = wrong;
   return {
     law: 'L17',
     text: `metrics show of ${formId} in ${target} ${what} ${String(metric)}, and it is ${String(known)}`,

@@ -72,7 +72,6 @@ export function formReport(
       statusesAsOf: before(20_000),
       answersAsOf: before(2 * HOUR),
     },
-    lagSeconds: 20,
     staleSince: null,
     location: `table ${form.slug}`,
     url: null,
@@ -127,7 +126,6 @@ export function reportOf(
     summary: 'Submissions as of 20 s ago, answers as of 2 h ago · 2 forms, 200 submissions',
     problems: [],
     source: { condition: 'answering', title: 'Answers', since: null, heardAt: before(20_000) },
-    work: [],
     queue: {
       backend: 'redis',
       address: 'redis://queue.internal:6379',
@@ -220,7 +218,6 @@ export function realisticReport(): Report {
       title: 'First copy',
       rows: 31_000,
       claim: NO_CLAIM,
-      lagSeconds: null,
       lastRun: null,
       running: { startedAt: before(2 * MINUTE), seen: 31_000, total: 80_000, worker: 'web1-4121' },
     }),
