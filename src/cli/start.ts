@@ -9,8 +9,8 @@ import { Notifier } from '../notify/notifier.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { entriesOf, heldForms, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/details.ts';
-import { requireFreePort } from '../web/listen.ts';
-import { type StatusServer, startStatus, statusPlace } from '../web/server.ts';
+import { type Listening, requireFreePort } from '../web/listen.ts';
+import { startStatus, statusPlace } from '../web/server.ts';
 import { createActor } from './actions.ts';
 import type { CommandCall } from './command-spec.ts';
 import { healthSources } from './health-sources.ts';
@@ -43,7 +43,7 @@ async function openPage(
   app: App,
   service: Service,
   notifier: Notifier | undefined,
-): Promise<AsyncDisposable & { readonly server: StatusServer }> {
+): Promise<AsyncDisposable & { readonly server: Listening }> {
   const { clock, logger } = app;
   const { host: address, port, password } = app.config.status;
   const { queue, metrics } = service;
@@ -54,15 +54,7 @@ async function openPage(
     adminPassword: password,
     clock,
     logger,
-    reports: {
-      refresh: () => watch.refresh(),
-      current: () => watch.current(),
-      get hasRead() {
-        return watch.hasRead;
-      },
-      refreshQueue: () => watch.refreshQueue(),
-      expire: () => watch.expire(true),
-    },
+    reports: watch,
     details: (target, formId) => readDetails(app, target, formId),
     actor: createActor(app, queue, notifier),
     board: { get: (path) => queue.board(path) },

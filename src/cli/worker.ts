@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { App } from '../app.ts';
-import type { WorkerServer } from '../web/worker-server.ts';
+import type { Listening } from '../web/listen.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
 import { requireSelection } from './selection.ts';
@@ -25,7 +25,7 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
 async function openServer(
   { config, logger }: App,
   { queue, metrics }: Service,
-): Promise<WorkerServer | undefined> {
+): Promise<Listening | undefined> {
   const { workerPort, status } = config;
   if (workerPort === undefined) return undefined;
   const { startWorkerServer } = await import('../web/worker-server.ts');

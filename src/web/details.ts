@@ -1,6 +1,7 @@
-import { type Clock, withinTime } from '../base/clock.ts';
-import type { Logger } from '../base/logger.ts';
-import type { FormReport, TargetReport } from '../health/report.ts';
+import type { Clock } from '../base/clock.ts';
+import { MirrorError } from '../base/errors.ts';
+import { Reading } from '../health/reading.ts';
+import type { FormReport } from '../health/report.ts';
 import type { Entry, Run } from '../mirror/port.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
 
@@ -17,18 +18,10 @@ export interface DetailsOptions {
   /** Asks a target. May be slow or reject. */
   readonly read: (target: string, formId: string) => Promise<FormDetails>;
   readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** A target that is slower leaves its part of the page empty. */
 const LIMIT_MS = 3_000;
-
-interface Known {
-  readonly details: Promise<FormDetails>;
-  readonly atMs: number;
-  /** The newest run that the report knew of. */
-  readonly lastRun: string | null;
-}
 
 /**
  * Asks targets for the details of forms. A page that stays open asks every ten seconds: where reading uses a quota that runs
@@ -36,30 +29,35 @@ interface Known {
  */
 export class DetailsReader {
   readonly #options: DetailsOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #readings = new Map<string, Reading<FormDetails>>();
+  /** The newest run of each form that the report knew of. */
+  readonly #lastRuns = new Map<string, string | null>();
 
   constructor(options: DetailsOptions) {
     this.#options = options;
   }
 
   /** Null where the target does not answer in time. Never rejects. */
-  async of(form: FormReport, target: TargetReport | undefined): Promise<FormDetails | null> {
-    const { clock, logger, read } = this.#options;
-    const key = JSON.stringify([form.target, form.form.id]);
-    const atMs = clock.now();
-    const lastRun = form.lastRun?.endedAt ?? null;
-    const restMs = overviewRestMs(target?.kind ?? '');
-    let known = this.#known.get(key);
-    if (known === undefined || atMs - known.atMs >= restMs || known.lastRun !== lastRun) {
-      known = { details: read(form.target, form.form.id), atMs, lastRun };
-      if (restMs > 0) this.#known.set(key, known);
-    }
-    try {
-      return (await withinTime(known.details, LIMIT_MS, clock)) ?? null;
-    } catch (error) {
-      if (this.#known.get(key) === known) this.#known.delete(key);
-      logger.debug({ err: error }, 'The details of a form cannot be read.');
-      return null;
-    }
+  async of(
+    { form: { id }, target, lastRun }: FormReport,
+    kind: string,
+  ): Promise<FormDetails | null> {
+    const { clock, read } = this.#options;
+    const key = JSON.stringify([target, id]);
+    const reading =
+      this.#readings.get(key) ??
+      new Reading({
+        read: () => read(target, id),
+        clock,
+        limitMs: LIMIT_MS,
+        tooSlow: () => new MirrorError('TARGET_UNREACHABLE', `Target ${target} is slow.`),
+        restMs: () => overviewRestMs(kind),
+      });
+    this.#readings.set(key, reading);
+    const endedAt = lastRun?.endedAt ?? null;
+    if (this.#lastRuns.get(key) !== endedAt) reading.expire(true);
+    this.#lastRuns.set(key, endedAt);
+    await reading.refresh(0);
+    return reading.trouble === null ? reading.value : null;
   }
 }

@@ -15,11 +15,16 @@ export interface ListenPlace {
   readonly what: string;
 }
 
-/**
- * Listens, and resolves to the address for a browser on this machine, without a slash at the end. Rejects with SETTINGS and the
- * remedy if it cannot.
- */
-export async function listen(app: FastifyInstance, place: ListenPlace): Promise<string> {
+/** A server that is listening. */
+export interface Listening {
+  /** Where a browser on this machine finds it, without a slash at the end. */
+  readonly url: string;
+  /** Never rejects; may be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Listens. Rejects with SETTINGS and the remedy if it cannot. */
+export async function listen(app: FastifyInstance, place: ListenPlace): Promise<Listening> {
   const host = withoutBrackets(place.host);
   await app.listen({ host, port: place.port }).catch((error: unknown) => {
     throw cannotListen(error, place);
@@ -28,7 +33,8 @@ export async function listen(app: FastifyInstance, place: ListenPlace): Promise<
   const port = typeof address === 'object' ? address.port : 0;
   // An address that listens everywhere is reached by a loopback one.
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  const url = `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  return { url, stop: () => app.close().catch(() => undefined) };
 }
 
 /** Opens the port and closes it again, to find out whether {@link listen} could. Rejects as that does. */

@@ -1,31 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Watch } from '../health/collect.ts';
 import { type Report, stateOfAll } from '../health/report.ts';
 import { openGuarded } from './access.ts';
 import { actionForm, type Actor, addActions } from './actions.ts';
 import { DetailsReader, type FormDetails } from './details.ts';
 import { type DetailedForm, formMain } from './form-page.ts';
 import { type Html, html } from './html.ts';
-import { listen, type ListenPlace } from './listen.ts';
+import { listen, type Listening, type ListenPlace } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import { overviewMain, readListQuery } from './overview.ts';
 import { type Page, pageFrame } from './parts.ts';
 import { addProbes } from './probes.ts';
 
 /** The reports that the page shows. */
-export interface Reports {
-  /** As of now, as far as targets answer in time. */
-  refresh(): Promise<Report>;
-  /** The last one. */
-  current(): Report;
-  /** Every target was asked once, whether it answered or not. */
-  readonly hasRead: boolean;
-  /** The last one, with the queue as of now. */
-  refreshQueue(): Promise<Report>;
-  /** Something was changed: the next report reads everything again. */
-  expire(): void;
-}
+export type Reports = Pick<Watch, 'refresh' | 'refreshQueue' | 'current' | 'hasRead' | 'expire'>;
 
 /** Shows the jobs of the queue: answers GETs of addresses that begin with `/queue`. */
 export interface JobBoard {
@@ -60,14 +50,6 @@ export interface StatusOptions {
   readonly hasNotifications: boolean;
 }
 
-/** A status page that is listening. */
-export interface StatusServer {
-  /** Where a browser on this machine finds it, without a slash at the end. */
-  readonly url: string;
-  /** Never rejects; may be called twice. */
-  stop(): Promise<void>;
-}
-
 /** Where the status page listens. */
 export const statusPlace = ({ host, port }: Pick<ListenPlace, 'host' | 'port'>): ListenPlace => ({
   host,
@@ -77,7 +59,7 @@ export const statusPlace = ({ host, port }: Pick<ListenPlace, 'host' | 'port'>):
 });
 
 /** Starts pages, probes and metrics. Throws SETTINGS when it cannot listen there, with the remedy. */
-export async function startStatus(options: StatusOptions): Promise<StatusServer> {
+export async function startStatus(options: StatusOptions): Promise<Listening> {
   const app = await openGuarded({ ...options, what: 'the status page' });
   const { reports } = options;
   addProbes(app, {
@@ -89,8 +71,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
   });
   addPages(app, options);
   if (options.board !== undefined) addBoard(app, options.board, options);
-  const url = await listen(app, statusPlace(options));
-  return { url, stop: () => app.close().catch(() => undefined) };
+  return listen(app, statusPlace(options));
 }
 
 interface FormParams {
@@ -103,7 +84,7 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
   const tokenFor =
     actor &&
     addActions(app, {
-      actor: { act: (order) => actor.act(order).finally(() => reports.expire()) },
+      actor: { act: (order) => actor.act(order).finally(() => reports.expire(true)) },
       hasPassword,
       report: () => reports.refresh(),
       send: sendPage,
@@ -118,14 +99,14 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
     const main = html`${token !== null && actionForm(token)} ${page.main(token !== null)}`;
     return sendPage(reply, { ...page, main });
   };
-  const details = new DetailsReader({ read: options.details, clock, logger });
+  const details = new DetailsReader({ read: options.details, clock });
   const detailed = (report: Report, id: string): Promise<DetailedForm[]> =>
     Promise.all(
       report.forms
         .filter(({ form }) => form.id === id)
         .map(async (form) => {
           const target = report.targets.find(({ name }) => name === form.target);
-          return { report: form, details: await details.of(form, target) };
+          return { report: form, details: await details.of(form, target?.kind ?? '') };
         }),
     );
   const notFound = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

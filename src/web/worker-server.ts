@@ -1,7 +1,7 @@
 import type { Logger } from '../base/logger.ts';
 import type { QueueState } from '../health/report.ts';
 import { openGuarded } from './access.ts';
-import { listen } from './listen.ts';
+import { listen, type Listening } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import { addProbes } from './probes.ts';
 
@@ -19,19 +19,11 @@ export interface WorkerServerOptions {
   readonly logger: Logger;
 }
 
-/** A worker's server, listening. */
-export interface WorkerServer {
-  /** Without a slash at the end. */
-  readonly url: string;
-  /** Never rejects. */
-  stop(): Promise<void>;
-}
-
 /**
  * Starts the endpoints of a worker for supervisors and Prometheus: {@link addProbes} and `/metrics`. `start` has the page of the
  * whole mirror. Throws SETTINGS with the remedy if it cannot listen there.
  */
-export async function startWorkerServer(options: WorkerServerOptions): Promise<WorkerServer> {
+export async function startWorkerServer(options: WorkerServerOptions): Promise<Listening> {
   const { host, port, metrics, queue } = options;
   const app = await openGuarded({ ...options, what: 'WORKER_PORT' });
   addProbes(app, { problem: async () => (await queue()).trouble?.message ?? null });
@@ -45,6 +37,5 @@ export async function startWorkerServer(options: WorkerServerOptions): Promise<W
     }),
   );
   const place = { host, port, variable: 'WORKER_PORT', what: 'The server of this worker' } as const;
-  const url = await listen(app, place);
-  return { url, stop: () => app.close().catch(() => undefined) };
+  return listen(app, place);
 }

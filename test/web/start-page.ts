@@ -3,7 +3,8 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { Report } from '../../src/health/report.ts';
 import type { Actor } from '../../src/web/actions.ts';
 import { Metrics } from '../../src/web/metrics.ts';
-import { type StatusOptions, type StatusServer, startStatus } from '../../src/web/server.ts';
+import type { Listening } from '../../src/web/listen.ts';
+import { type StatusOptions, startStatus } from '../../src/web/server.ts';
 import { NO_DETAILS, NOW, reportOf } from './fixtures.ts';
 
 /** A clock on which every wait is over at once: a service that answers is faster, and one that hangs is given up. */
@@ -22,7 +23,7 @@ export class QuickClock implements Clock {
 
 /** A status page under test. */
 export interface TestPage extends AsyncDisposable {
-  readonly server: StatusServer;
+  readonly server: Listening;
   readonly clock: QuickClock;
   readonly metrics: Metrics;
   /** The report that it shows; may be replaced. */
