@@ -3,7 +3,7 @@ import { entriesAfter, type Entries, tallyOf } from '../../mirror/ledger.ts';
 import { distrust, nextCommitUs } from '../../mirror/form-state.ts';
 import type { TargetNotice, Applied, Change, Erasure, Run } from '../../mirror/port.ts';
 import type { Form, SelectedField } from '../../mirror/types.ts';
-import { AnswerTally, type CountedQuestion } from './answer-tally.ts';
+import { AnswerTally } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
 import { movedError } from './api/sheets-error.ts';
 import { compareRows, isSettled, type Known, planCommit } from './commit.ts';
@@ -64,7 +64,6 @@ const MOST_RUNS = 50;
 export class SheetForm extends SheetReader {
   readonly #writer: Writer;
   readonly #time: SerialTime;
-  #questions: readonly CountedQuestion[];
   /** Of the answers that this writer stores. */
   #tally: AnswerTally | null = null;
   #prepared: readonly SelectedField[] = [];
@@ -78,7 +77,6 @@ export class SheetForm extends SheetReader {
   constructor({ file, salt, known, kept, time, table, losses, writer }: SheetFormParts) {
     super(file, salt, known, losses, async () => this.known.rows);
     [this.#writer, this.#time, this.#kept, this.#table] = [writer, time, kept, table];
-    this.#questions = kept?.questions ?? [];
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
@@ -213,14 +211,15 @@ export class SheetForm extends SheetReader {
       const known = { ...this.known, ...planned.after };
       const { state, fields, entries } = known;
       const tab = structure.forms.get(formId);
-      if (run !== null) this.#questions = this.#tally?.questions(this.#questions) ?? [];
+      const asked = this.#kept?.questions ?? [];
+      const questions = (run === null ? undefined : this.#tally?.questions(asked)) ?? asked;
       const document: FormDocument = {
         state,
         fields,
         notices: tab === undefined ? [] : noticesOf(tab, fields, entries, known.survey, email),
         announced,
         doubted: [...known.doubted],
-        questions: this.#questions,
+        questions,
         headerRow: Math.max(0, known.survey.headerRow),
       };
       const result = { planned, known, document };

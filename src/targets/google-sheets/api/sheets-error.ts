@@ -167,8 +167,8 @@ function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsE
     ]);
   if (/createDeveloperMetadata/.test(text) && /already exists|in use|duplicate/i.test(text)) {
     return new SheetsError('taken', 'TARGET_BUSY', [
-      `Another process has taken over writing to ${where}.`,
-      'This run stopped writing; the next one starts again.',
+      `Another process wrote to ${where} each time that this one was about to, or people moved its columns.`,
+      'The next run tries again.',
     ]);
   }
   if (MOVED.test(text)) return movedError(where);

@@ -72,7 +72,7 @@ const CASES: readonly [string, Error, string, string, RegExp][] = [
     ),
     'taken',
     'TARGET_BUSY',
-    /has taken over/,
+    /wrote to .* each time/,
   ],
   [
     'a row that is gone',
