@@ -31,7 +31,7 @@ export interface SqlAddress {
 
 /** Opens a target in a database. It connects at first use. */
 export async function openSqlStore(
-  { shown, tables, driver }: SqlAddress,
+  { shown, tables, driver }: Pick<SqlAddress, 'shown' | 'tables' | 'driver'>,
   options: SqlStoreOptions,
 ): Promise<Store> {
   const { Database } = await import('./database.ts');

@@ -89,10 +89,16 @@ export class SqlStore implements Store {
     const [row] = await database.query(`SELECT ${dialect.version} AS version`);
     const isOurs = await this.#isMade();
     const table = `_mirror_check_${process.pid}`;
-    await database.transaction(async (tx) => {
+    const tried = database.transaction(async (tx) => {
       await dialect.alone(tx);
       await tx.run(`CREATE TABLE ${table} (id ${dialect.types.key} PRIMARY KEY)`);
+      await change(tx, `INSERT INTO ${table} (id) VALUES ($1)`, ['check']);
       await tx.run(`DROP TABLE ${table}`);
+    });
+    await tried.catch(async (error: unknown) => {
+      // For a database that commits with the table.
+      await database.run(`DROP TABLE IF EXISTS ${table}`).catch(() => {});
+      throw error;
     });
     const answers = `${dialect.product} ${textOf(row?.['version'])} answers, and tables can be created there`;
     const what = isOurs ? answers : `${answers}; it holds no form yet`;
