@@ -20,6 +20,9 @@ const INTEGRATION = ['test/**/*.integration.test.ts'];
 /** What `npm run test:all` runs besides `npm test`: every kind of server, costs, memory, and the tests of the Sheets emulator. */
 const WIDE = ['test/**/*.wide.test.ts', 'packages/google-sheets-emulator/test/**/*.test.ts'];
 
+/** The BigQuery target on its emulator: `npm run test:bigquery`, after `npm ci --prefix packages/bigquery-emulator`. */
+const BIGQUERY = ['packages/{target-bigquery,bigquery-emulator}/test/**/*.test.ts'];
+
 // Property tests draw the same cases in every run, so that a failure belongs to the change. FC_SEED draws others.
 process.env['FC_SEED'] ??= '20260721';
 
@@ -42,6 +45,7 @@ export default defineConfig({
       { test: { ...common, name: 'long', include: LONG, exclude: ['**/node_modules/**'] } },
       { test: { ...common, name: 'integration', include: INTEGRATION, globalSetup } },
       { test: { ...common, name: 'wide', include: WIDE, globalSetup } },
+      { test: { ...common, name: 'bigquery', include: BIGQUERY } },
     ],
     coverage: { provider: 'v8', include: ['src/**', 'packages/*/src/**'] },
   },

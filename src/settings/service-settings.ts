@@ -95,7 +95,7 @@ export function readQueueUrl(reader: SettingsReader): URL | undefined {
   return url;
 }
 
-/** How to reach Google Sheets. All undefined: the machine's own Google account. */
+/** How to reach Google Sheets and BigQuery. All undefined: the machine's own Google account. */
 export interface GoogleSettings {
   /** The key as JSON, or as JSON in base64. */
   readonly credentialsJson: string | undefined;
@@ -105,7 +105,7 @@ export interface GoogleSettings {
   readonly summary: boolean | undefined;
 }
 
-/** Access to Google Sheets. GOOGLE_CREDENTIALS_JSON, which only this program reads, wins over a file that the machine may set for all. */
+/** Access to Google Sheets and BigQuery. GOOGLE_CREDENTIALS_JSON, which only this program reads, wins over a file that the machine may set for all. */
 export function readGoogle(reader: SettingsReader): GoogleSettings {
   const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON');
   const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS');

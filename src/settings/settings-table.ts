@@ -91,7 +91,7 @@ export const SETTINGS = {
       schema: take.parsed(parseTargetUrl, 'is not an address'),
       whenUnset: '`sqlite:./data/mirror.sqlite` (inside `DATA_DIR`)',
       meaning:
-        'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, `mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY` (or `mariadb://…`), or the URL of a Google Sheet as copied from the browser.',
+        'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, `mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY` (or `mariadb://…`), `bigquery://<project>/<dataset>?location=EU` (experimental), or the URL of a Google Sheet as copied from the browser.',
       example: 'postgres://mirror:password@db.example.com/forms?schema=forms&sslmode=verify-full',
       secret: true,
       perTarget: true,
@@ -218,11 +218,12 @@ export const SETTINGS = {
       example: 'redis,postgres',
     },
   },
-  'Google Sheets': {
+  'Google Sheets and BigQuery': {
     GOOGLE_APPLICATION_CREDENTIALS: {
       schema: take.text,
       whenUnset: "the machine's own Google account",
-      meaning: 'The key file of the service account that the sheet is shared with.',
+      meaning:
+        'The key file of the service account that the sheet is shared with, or that may write to the dataset.',
       example: './service-account.json',
     },
     GOOGLE_CREDENTIALS_JSON: {
@@ -397,7 +398,7 @@ const ALL = {
   ...SETTINGS.Schedule,
   ...SETTINGS['Write-back'],
   ...SETTINGS.Safety,
-  ...SETTINGS['Google Sheets'],
+  ...SETTINGS['Google Sheets and BigQuery'],
   ...SETTINGS.Network,
   ...SETTINGS.Queue,
   ...SETTINGS['Status page and alerts'],

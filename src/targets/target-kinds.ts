@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import type { Transport } from '../base/transport.ts';
 import type { Store } from '../mirror/port.ts';
 import type { HistoryKind } from '../mirror/port.ts';
+import { parseBigQueryUrl } from './bigquery.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
 import type { SheetStoreOptions } from './google-sheets/store.ts';
 import {
@@ -79,6 +80,24 @@ const KINDS: Readonly<Record<string, Kind>> = {
     overviewRestMs: 0,
     keepsHistory: true,
     parse: (url) => databaseAt(parseMysqlUrl(url)),
+  },
+  bigquery: {
+    product: 'BigQuery',
+    begins: /^bigquery:/i,
+    form: 'bigquery://<project>/<dataset>?location=EU',
+    // A look at all forms is billed as 10 MB at least.
+    overviewRestMs: 60_000,
+    keepsHistory: true,
+    parse(url) {
+      const address = parseBigQueryUrl(url);
+      return {
+        shown: address.shown,
+        place: address.place,
+        transport: address.transport,
+        open: (name, { clock = systemClock, history = 'status', google = {} } = {}) =>
+          address.open(google, { name, clock, history }),
+      };
+    },
   },
   'google-sheets': {
     product: 'Google Sheets',

@@ -25,6 +25,7 @@ describe('target URLs', () => {
       'mysql',
       'mariadb://u@db/forms',
     ],
+    ['bigquery://my-project/forms?location=eu', 'bigquery', 'bigquery://my-project/forms'],
     [
       'https://docs.google.com/spreadsheets/d/1AbcdefghijklmnopqrstuvwxYZ_-/edit#gid=0',
       'google-sheets',
@@ -51,6 +52,12 @@ describe('target URLs', () => {
     'postgres://u:secret@host/db?schema=pg_secret',
     `postgres://u:secret@host/db?schema=${'x'.repeat(64)}`,
     'bigquery://u:secret@my-project/forms',
+    'bigquery://my-project',
+    'bigquery://My Project/secret',
+    'bigquery://my-project/forms?location=secret%20place',
+    'bigquery://my-project/forms?key=secret',
+    'bigquery://my-project/forms?endpoint=http://secret.example.com:80',
+    'bigquery://my-project/forms?max-gb-per-job=0',
     'docs.google.com/spreadsheets/d/1Abc',
   ])('%j is refused with an example and unquoted', (url) => {
     const refusal = { code: 'SETTINGS', message: expect.not.stringMatching(/sec(#?)ret/) };

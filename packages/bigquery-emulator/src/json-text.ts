@@ -1,0 +1,171 @@
+import { doubleText, isExact } from './json-number.ts';
+
+/** JSON as text, whose numbers stay as they were written: a parsed value would have lost that. */
+
+/** A step of a path: a member's name or an element's number. */
+export type PathStep = string | number;
+
+/**
+ * The canonical text of a JSON value: keys sorted, of a key that is there twice the first member, no white space, numbers as doubles or
+ * whole 64-bit numbers. Undefined for no JSON, and for a number that is too large.
+ */
+export function canonicalJson(text: string): string | undefined {
+  if (!isJson(text)) return undefined;
+  try {
+    return canonical(text, skipSpace(text, 0));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** A number of sound JSON that the service would write as another one, and so refuses where numbers have to stay what they are. */
+export function inexactNumber(text: string): string | undefined {
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/gs)) {
+    if (!token.startsWith('"') && wholeText(token) === undefined && !isExact(token)) return token;
+  }
+  return undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Of the value that begins at `start` of sound JSON. */
+function canonical(text: string, start: number): string {
+  const first = text[start];
+  if (first === '[') {
+    return `[${membersOf(text, start)
+      .map((member) => canonical(text, member.start))
+      .join(',')}]`;
+  }
+  if (first === '{') {
+    const members = new Map<string, number>();
+    for (const member of membersOf(text, start)) {
+      const key = member.key ?? '';
+      if (!members.has(key)) members.set(key, member.start);
+    }
+    const sorted = [...members].sort(([a], [b]) => byCodePoint(a, b));
+    return `{${sorted.map(([key, at]) => `${JSON.stringify(key)}:${canonical(text, at)}`).join(',')}}`;
+  }
+  const token = text.slice(start, endOf(text, start));
+  if (first === '"') return JSON.stringify(JSON.parse(token));
+  return first === '-' || (first !== undefined && first >= '0' && first <= '9')
+    ? numberText(token)
+    : token;
+}
+
+const MAX_WHOLE = 18_446_744_073_709_551_615n;
+const MIN_WHOLE = -9_223_372_036_854_775_808n;
+
+/** A whole number that stays one; undefined for what becomes a double. */
+function wholeText(source: string): string | undefined {
+  if (!/^-?\d+$/.test(source)) return undefined;
+  const whole = BigInt(source);
+  return whole >= MIN_WHOLE && whole <= MAX_WHOLE ? String(whole) : undefined;
+}
+
+function numberText(source: string): string {
+  const whole = wholeText(source);
+  if (whole !== undefined) return whole;
+  const number = Number(source);
+  if (!Number.isFinite(number)) throw new RangeError(`${source} is no FLOAT64.`);
+  return doubleText(number);
+}
+
+function byCodePoint(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** The piece of JSON text at a path, without white space, numbers as written. Undefined for no JSON or nothing there. */
+export function jsonAt(text: string, path: readonly PathStep[]): string | undefined {
+  const at = placeOf(text, path);
+  return at === undefined ? undefined : minified(text.slice(at.start, at.end));
+}
+
+/** The elements of the list at a path, each as {@link jsonAt} gives it. Undefined when there is no list. */
+export function elementsAt(text: string, path: readonly PathStep[]): string[] | undefined {
+  const at = placeOf(text, path);
+  if (at === undefined || text[at.start] !== '[') return undefined;
+  return membersOf(text, at.start).map(({ start, end }) => minified(text.slice(start, end)));
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+function placeOf(text: string, path: readonly PathStep[]): Place | undefined {
+  if (!isJson(text)) return undefined;
+  const start = skipSpace(text, 0);
+  let place: Place | undefined = { start, end: endOf(text, start) };
+  for (const step of path) {
+    if (place === undefined) return undefined;
+    const opening = text[place.start];
+    if (opening !== (typeof step === 'number' ? '[' : '{')) return undefined;
+    const members = membersOf(text, place.start);
+    place = typeof step === 'number' ? members[step] : members.find(({ key }) => key === step);
+  }
+  return place;
+}
+
+/** The members of the object, or elements of the list, that begins at `start` of sound JSON. */
+function membersOf(text: string, start: number): (Place & { readonly key: string | undefined })[] {
+  const members: (Place & { readonly key: string | undefined })[] = [];
+  const closing = text[start] === '{' ? '}' : ']';
+  let at = skipSpace(text, start + 1);
+  while (text[at] !== closing) {
+    let key: string | undefined;
+    if (closing === '}') {
+      const keyEnd = endOf(text, at);
+      key = String(JSON.parse(text.slice(at, keyEnd)));
+      at = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    }
+    const end = endOf(text, at);
+    members.push({ start: at, end, key });
+    at = skipSpace(text, end);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return members;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (/\s/.test(text[at] ?? '')) at++;
+  return at;
+}
+
+const STRING = /"(?:[^"\\]|\\.)*"/sy;
+const SCALAR = /[^\s,\]}]+/y;
+/** What counts when looking for the end of an object or list. */
+const BRACKET = /"(?:[^"\\]|\\.)*"|[[\]{}]/gs;
+
+/** Where the value that begins at `start` of sound JSON ends. */
+function endOf(text: string, start: number): number {
+  const first = text[start];
+  if (first === '{' || first === '[') {
+    BRACKET.lastIndex = start;
+    let depth = 0;
+    for (let match = BRACKET.exec(text); match !== null; match = BRACKET.exec(text)) {
+      if (match[0] === '{' || match[0] === '[') depth++;
+      if (match[0] === '}' || match[0] === ']') depth--;
+      if (depth === 0) return BRACKET.lastIndex;
+    }
+    return text.length;
+  }
+  const shape = first === '"' ? STRING : SCALAR;
+  shape.lastIndex = start;
+  shape.exec(text);
+  return shape.lastIndex;
+}
+
+/** Without white space between its tokens; texts with no more escapes than they need. */
+const minified = (text: string): string =>
+  text.replaceAll(/"(?:[^"\\]|\\.)*"|\s+/gs, (token) =>
+    token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : '',
+  );

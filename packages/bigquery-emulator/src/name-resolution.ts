@@ -1,0 +1,117 @@
+import type { AnalyzedTable } from './analyzer.ts';
+import { ApiError, invalidQuery, notDone } from './api-error.ts';
+import { fullName, shownName, type Catalog, type Table } from './catalog.ts';
+import type { Relation } from './emit.ts';
+import { informationSchema } from './information-schema.ts';
+import { pathParts } from './dataset-alias.ts';
+import type { ResolvedNode } from './resolved-node.ts';
+
+/** What names without a project or dataset mean. */
+export interface Defaults {
+  readonly project: string;
+  readonly dataset: { readonly project: string; readonly name: string } | undefined;
+  /** Where the job runs; undefined while no dataset has said so. */
+  readonly location: string;
+  /** The datasets that numbers in the text stand for. */
+  readonly prefixes: readonly string[];
+}
+
+/** The tables of a statement, for the analyzer and for what is written from its answer. */
+export interface Names {
+  readonly tables: readonly AnalyzedTable[];
+  readonly relations: ReadonlyMap<string, Relation>;
+  /** Tables and views by the name that the analyzer gives back for them. */
+  readonly local: ReadonlyMap<string, Table>;
+  /** Tables of the store that are read or changed, those beneath views included, by their full names. */
+  readonly stored: ReadonlyMap<string, Table>;
+  /** The queries of views. */
+  readonly beneath: readonly { readonly node: ResolvedNode; readonly names: Names }[];
+}
+
+/** Writes the query of a view out; given from outside because a view's query is a statement itself. */
+export type ViewWriter = (
+  query: string,
+  view: Table,
+) => Promise<{ sql: string; node: ResolvedNode; names: Names }>;
+
+/** Looks up what a statement names. A table that is not there, or elsewhere, is a 404 as Google words it. */
+export async function resolveNames(
+  spelled: readonly (readonly string[])[],
+  catalog: Catalog,
+  defaults: Defaults,
+  writeView: ViewWriter,
+): Promise<Names> {
+  const tables: AnalyzedTable[] = [];
+  const relations = new Map<string, Relation>();
+  const stored = new Map<string, Table>();
+  const local = new Map<string, Table>();
+  const beneath: { readonly node: ResolvedNode; readonly names: Names }[] = [];
+  const spellings = new Map<string, string>();
+  for (const spelling of spelled) {
+    const key = spelling.join('.');
+    const known = spellings.get(key.toLowerCase());
+    if (known === key) continue;
+    // The analyzer would take both for one.
+    if (known !== undefined) throw notDone('two tables whose names differ by capitals alone');
+    spellings.set(key.toLowerCase(), key);
+    const parts = pathParts(spelling, defaults.prefixes);
+    const information = informationSchema(parts, catalog, defaults);
+    if (information !== undefined) {
+      tables.push({ spelling, key, columns: information.columns });
+      relations.set(key, information.relation);
+      continue;
+    }
+    const table = findTable(parts, catalog, defaults);
+    const columns = table.columns.map(({ name, type }) => ({ name, type }));
+    tables.push({ spelling, key, columns });
+    local.set(key, table);
+    const names = table.columns.map(({ name }) => name);
+    if (table.viewQuery === undefined) {
+      stored.set(fullName(table), table);
+      relations.set(key, { sql: table.physical, columns: names, isTable: true });
+    } else {
+      const view = await writeView(table.viewQuery, table);
+      for (const [name, inner] of view.names.stored) stored.set(name, inner);
+      beneath.push(view, ...view.names.beneath);
+      relations.set(key, { sql: `(${view.sql})`, columns: names, isTable: false });
+    }
+  }
+  return { tables, relations, local, stored, beneath };
+}
+
+/** Dataset and table of a path that a statement creates, changes or drops. */
+export function splitPath(
+  path: readonly string[],
+  defaults: Defaults,
+): { project: string; dataset: string; name: string } {
+  const parts = pathParts(path, defaults.prefixes);
+  const name = parts.pop() ?? '';
+  const dataset = parts.pop() ?? defaults.dataset?.name;
+  if (dataset === undefined) {
+    throw invalidQuery(`Table "${name}" must be qualified with a dataset (e.g. dataset.table).`);
+  }
+  const project = parts.join('.') || defaults.dataset?.project || defaults.project;
+  return { project, dataset, name };
+}
+
+function findTable(parts: readonly string[], catalog: Catalog, defaults: Defaults): Table {
+  const { project, dataset: datasetName, name } = splitPath(parts, defaults);
+  if (name.includes('*')) throw notDone('wildcard tables');
+  const dataset = catalog.findDataset(project, datasetName);
+  if (dataset === undefined || dataset.location !== defaults.location) {
+    throw notFoundIn('Dataset', `${project}:${datasetName}`, defaults.location);
+  }
+  const table = dataset.tables.get(name);
+  if (table === undefined) {
+    throw notFoundIn(
+      'Table',
+      shownName({ project, dataset: datasetName, name }),
+      defaults.location,
+    );
+  }
+  return table;
+}
+
+/** Google's sentence for what a statement names and the place does not hold. */
+export const notFoundIn = (what: 'Dataset' | 'Table', name: string, location: string): ApiError =>
+  new ApiError('notFound', `Not found: ${what} ${name} was not found in location ${location}`);

@@ -1,0 +1,59 @@
+import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
+import { canonicalJson, elementsAt, inexactNumber, jsonAt, type PathStep } from './json-text.ts';
+
+/** Functions that the store lacks, over texts: NULL in, NULL out. */
+const FUNCTIONS: Readonly<Record<string, (...args: string[]) => string | undefined>> = {
+  /** The canonical form of JSON text. */
+  bq_json: (text = '') => canonicalJson(text),
+  /** The same, as PARSE_JSON reads it; or what is wrong with the text, behind a `!`. */
+  bq_json_parsed: (text = '', mode = 'exact') => {
+    const json = canonicalJson(text);
+    if (json === undefined) return '!Invalid input: syntax error while parsing value';
+    const number = mode === 'exact' ? inexactNumber(text) : undefined;
+    return number === undefined
+      ? json
+      : `!Invalid input: Input number: ${number} cannot round-trip through string representation`;
+  },
+  /** The JSON at a path, as it was written. */
+  bq_json_at: (text = '', path = '[]') => jsonAt(text, pathOf(path)),
+  /** The elements of the list at a path, as a JSON list of texts. */
+  bq_json_elements: (text = '', path = '[]') => {
+    const elements = elementsAt(text, pathOf(path));
+    return elements === undefined ? undefined : JSON.stringify(elements);
+  },
+  bq_upper: (text = '') => text.toUpperCase(),
+  bq_lower: (text = '') => text.toLowerCase(),
+};
+
+const PATHS = new Map<string, PathStep[]>();
+
+function pathOf(text: string): PathStep[] {
+  const known = PATHS.get(text);
+  if (known !== undefined) return known;
+  const steps: unknown = JSON.parse(text);
+  const path = Array.isArray(steps) ? steps.filter((step) => typeof step !== 'object') : [];
+  PATHS.set(text, path);
+  return path;
+}
+
+/** The functions, to be registered with a database. */
+export function storeFunctions(): DuckDBScalarFunction[] {
+  return Object.entries(FUNCTIONS).map(([name, run]) =>
+    DuckDBScalarFunction.create({
+      name,
+      returnType: VARCHAR,
+      parameterTypes: Array.from({ length: name.startsWith('bq_json_') ? 2 : 1 }, () => VARCHAR),
+      mainFunction: (_, input, output) => {
+        const columns = Array.from({ length: input.columnCount }, (__, index) =>
+          input.getColumnVector(index),
+        );
+        for (let row = 0; row < input.rowCount; row++) {
+          const values = columns.map((column) => column.getItem(row));
+          const isWhole = values.every((value) => typeof value === 'string');
+          output.setItem(row, isWhole ? (run(...values) ?? null) : null);
+        }
+        output.flush();
+      },
+    }),
+  );
+}

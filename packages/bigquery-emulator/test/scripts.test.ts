@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PROJECT, refusalOf, startBed, type Bed } from './support/bed.ts';
+
+const clock = { ms: Date.parse('2026-05-17T10:00:00Z'), now: () => clock.ms };
+let bed: Bed;
+beforeAll(async () => {
+  bed = await startBed({ clock });
+});
+afterAll(() => bed.emulator.close());
+beforeEach(async () => {
+  await bed.query('CREATE OR REPLACE TABLE state (form STRING, epoch INT64)');
+  await bed.query('CREATE OR REPLACE TABLE notes (text STRING)');
+  await bed.query("INSERT INTO state VALUES ('contact', 1)");
+});
+
+const epoch = async (): Promise<unknown> =>
+  (await bed.query('SELECT epoch FROM state')).rows[0]?.[0];
+
+describe('scripts', () => {
+  it('run variables, conditions and blocks, and answer with the last result', async () => {
+    const { rows, data } = await bed.query(
+      `DECLARE x, y INT64 DEFAULT 2; DECLARE moment TIMESTAMP DEFAULT CURRENT_TIMESTAMP(); DECLARE names ARRAY<STRING>;
+       SET x = (SELECT epoch FROM state) + x;
+       SET (x, y) = (SELECT AS STRUCT x * 10, y);
+       SET names = ['a', 'b'];
+       IF x > 100 THEN SELECT 'large'; ELSEIF x = 30 THEN SELECT x, y, moment, names, (SELECT COUNT(*) FROM state WHERE form IN UNNEST(names)); ELSE SELECT 'small'; END IF;
+       BEGIN DECLARE inner_one STRING DEFAULT 'i'; ASSERT inner_one = 'i'; END;`,
+    );
+    expect(rows).toEqual([['30', '2', String(clock.ms * 1_000), ['a', 'b'], '0']]);
+    expect(data.statementType).toBe('SCRIPT');
+  });
+
+  it('of which one commits while another begins leave that one no older snapshot to write by', async () => {
+    await bed.query('CREATE OR REPLACE TABLE numbers (who INT64, n INT64)');
+    await bed.query('INSERT INTO numbers SELECT who, 0 FROM UNNEST([0, 1, 2, 3]) AS who');
+    const next = async (who: number): Promise<boolean> => {
+      const said = await bed.refusal(
+        `BEGIN TRANSACTION;
+         UPDATE numbers SET n = (SELECT MAX(n) FROM numbers) + 1 WHERE who = ${who};
+         COMMIT TRANSACTION;`,
+      );
+      return said === 'nothing: it was taken';
+    };
+    const counts = async (who: number): Promise<number> => {
+      let taken = 0;
+      for (let tries = 0; tries < 25; tries++) if (await next(who)) taken += 1;
+      return taken;
+    };
+    const taken = await Promise.all([0, 1, 2, 3].map(counts));
+    const [row] = (await bed.query('SELECT MAX(n) FROM numbers')).rows;
+    expect(row?.[0]).toBe(String(taken.reduce((sum, one) => sum + one, 0)));
+  });
+
+  it('count rows in @@row_count', async () => {
+    const { rows } = await bed.query(
+      'UPDATE state SET epoch = 2 WHERE TRUE; SELECT @@row_count; INSERT INTO notes (text) SELECT form FROM state WHERE FALSE; SELECT @@row_count',
+    );
+    expect(rows).toEqual([['0']]);
+  });
+
+  it('handle errors, and raise their own', async () => {
+    const { rows } = await bed.query(
+      'DECLARE said STRING; BEGIN SELECT 1 / 0; EXCEPTION WHEN ERROR THEN SET said = @@error.message; END; SELECT said',
+    );
+    expect(rows).toEqual([['division by zero at [1:28]']]);
+    expect(await bed.refusal("SELECT 1;\nRAISE USING MESSAGE = 'no ' || 'more'")).toBe(
+      'invalidQuery: Query error: no more at [2:1]',
+    );
+    expect(await bed.refusal('BEGIN SELECT 1 / 0; EXCEPTION WHEN ERROR THEN RAISE; END')).toContain(
+      'division by zero',
+    );
+  });
+
+  it('say where in them a mistake is, before anything of that statement ran', async () => {
+    expect(await bed.refusal("INSERT INTO notes VALUES ('ran');\n  SELECT nope FROM state")).toBe(
+      'invalidQuery: Query error: Unrecognized name: nope at [2:10]',
+    );
+    expect((await bed.query('SELECT COUNT(*) FROM notes')).rows).toEqual([['1']]);
+    expect(await bed.refusal("DECLARE n INT64 DEFAULT 'x'; SELECT n")).toContain('invalidQuery');
+    expect(await bed.refusal('SELECT 1; WHILE TRUE DO SELECT 1; END WHILE')).toContain(
+      'bigquery-emulator does not do the script statement While',
+    );
+  });
+
+  it('list a child job for each statement', async () => {
+    const { data } = await bed.query("INSERT INTO notes VALUES ('x'); SELECT COUNT(*) FROM notes");
+    const parentJobId = data.jobReference?.jobId ?? '';
+    const children = await bed.api.jobs.list({ projectId: PROJECT, parentJobId });
+    const types = children.data.jobs?.map(({ statistics }) => statistics?.query?.statementType);
+    expect(types).toEqual(['SELECT', 'INSERT']);
+    const parent = await bed.api.jobs.get({ projectId: PROJECT, jobId: parentJobId });
+    expect(parent.data.statistics).toMatchObject({ numChildJobs: '2' });
+  });
+});
+
+describe('transactions', () => {
+  it('commit whole', async () => {
+    await bed.query(
+      "BEGIN TRANSACTION; UPDATE state SET epoch = epoch + 1 WHERE form = 'contact'; ASSERT @@row_count = 1; INSERT INTO notes VALUES ('done'); COMMIT TRANSACTION;",
+    );
+    expect(await epoch()).toBe('2');
+  });
+
+  it('roll back whole when a statement fails, or when the script ends without a COMMIT', async () => {
+    const assertion =
+      "BEGIN TRANSACTION; UPDATE state SET epoch = 9 WHERE TRUE; ASSERT @@row_count = 2 AS 'lost the lock'; COMMIT TRANSACTION";
+    expect(await bed.refusal(assertion)).toBe(
+      'invalidQuery: Query error: Assertion failed: lost the lock at [1:59]',
+    );
+    await bed.query('BEGIN TRANSACTION; UPDATE state SET epoch = 9 WHERE TRUE;');
+    await bed.query(
+      'BEGIN TRANSACTION; UPDATE state SET epoch = 9 WHERE TRUE; ROLLBACK TRANSACTION',
+    );
+    await bed.query(
+      'BEGIN BEGIN TRANSACTION; UPDATE state SET epoch = 1 / 0 WHERE TRUE; COMMIT TRANSACTION; EXCEPTION WHEN ERROR THEN ROLLBACK TRANSACTION; END',
+    );
+    expect(await epoch()).toBe('1');
+  });
+
+  it('change no permanent tables, and are not nested', async () => {
+    expect(
+      await bed.refusal('BEGIN TRANSACTION; CREATE TABLE more (a INT64); COMMIT TRANSACTION'),
+    ).toContain('not supported within a transaction');
+    expect(await bed.refusal('BEGIN TRANSACTION; BEGIN TRANSACTION')).toContain('nested');
+    expect(await bed.refusal('SELECT 1; COMMIT TRANSACTION')).toContain('no transaction');
+  });
+
+  it('over a session see their own snapshot; of two that change a table the later one is aborted', async () => {
+    const [one, two] = [await openSession(), await openSession()];
+    await one('BEGIN TRANSACTION');
+    await two('BEGIN TRANSACTION');
+    await one("UPDATE state SET epoch = 5 WHERE form = 'contact'");
+    expect((await two('SELECT epoch FROM state')).rows).toEqual([['1']]);
+    const said = await two('UPDATE state SET epoch = 6 WHERE FALSE').catch(refusalOf);
+    expect(said).toMatch(
+      /^invalidQuery: Transaction is aborted due to concurrent update against table emulated:mirror\.state\. Transaction ID: [\w-]+$/,
+    );
+    await two('ROLLBACK TRANSACTION');
+    await one('COMMIT TRANSACTION');
+    expect(await epoch()).toBe('5');
+  });
+
+  it('that began before another committed to the same table are aborted, too', async () => {
+    const one = await openSession();
+    await one('BEGIN TRANSACTION');
+    await bed.query('UPDATE state SET epoch = 3 WHERE TRUE');
+    const said = await one('DELETE FROM state WHERE TRUE').catch(refusalOf);
+    expect(said).toContain('Transaction is aborted due to concurrent update');
+    await one('ROLLBACK TRANSACTION');
+    expect(await epoch()).toBe('3');
+  });
+
+  it('leave inserts of others alone', async () => {
+    const one = await openSession();
+    await one('BEGIN TRANSACTION');
+    await one("INSERT INTO notes VALUES ('mine')");
+    await bed.query("INSERT INTO notes VALUES ('theirs')");
+    await one('COMMIT TRANSACTION');
+    expect((await bed.query('SELECT text FROM notes ORDER BY 1')).rows).toEqual([
+      ['mine'],
+      ['theirs'],
+    ]);
+  });
+
+  it('hold statements of others back until they end, by themselves after ten minutes', async () => {
+    const one = await openSession();
+    await one('BEGIN TRANSACTION');
+    await one('UPDATE state SET epoch = 7 WHERE TRUE');
+    const waiting = bed.query('UPDATE state SET epoch = epoch + 10 WHERE TRUE');
+    clock.ms += 600_001;
+    await waiting;
+    expect(await epoch()).toBe('11');
+    const said = await one('SELECT 1').catch(refusalOf);
+    expect(said).toContain('open for more than 10 minutes');
+    await one('ROLLBACK TRANSACTION');
+  });
+});
+
+async function openSession(): Promise<(sql: string) => ReturnType<Bed['query']>> {
+  const { data } = await bed.query('SELECT 1', {}, { createSession: true });
+  const value = data.sessionInfo?.sessionId ?? '';
+  return (sql) => bed.query(sql, {}, { connectionProperties: [{ key: 'session_id', value }] });
+}

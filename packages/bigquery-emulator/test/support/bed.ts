@@ -1,0 +1,104 @@
+import { OAuth2Client } from 'google-auth-library';
+import { bigquery_v2 } from 'googleapis/build/src/apis/bigquery/index.js';
+import {
+  startBigQueryEmulator,
+  type BigQueryEmulator,
+  type BigQueryEmulatorOptions,
+} from '../../src/index.ts';
+
+export const PROJECT = 'emulated';
+export const DATASET = 'mirror';
+
+/** A value of a parameter: its type follows from it. */
+export type Value = string | number | boolean | null | readonly string[];
+
+/** What a query gave, its rows by position. */
+export interface Answer {
+  readonly rows: readonly (readonly unknown[])[];
+  readonly data: bigquery_v2.Schema$QueryResponse;
+}
+
+/** An emulator with a dataset, and Google's own client that speaks to it. */
+export interface Bed extends AsyncDisposable {
+  readonly emulator: BigQueryEmulator;
+  readonly api: bigquery_v2.Bigquery;
+  /** Runs a statement or a script; rejects with what the service says. */
+  query(
+    sql: string,
+    values?: Readonly<Record<string, Value>>,
+    more?: bigquery_v2.Schema$QueryRequest,
+  ): Promise<Answer>;
+  /** What the service says of a statement that it refuses: `reason: message`. */
+  refusal(sql: string, values?: Readonly<Record<string, Value>>): Promise<string>;
+}
+
+/** Starts an emulator with one empty dataset in the EU. */
+export async function startBed(options: BigQueryEmulatorOptions = {}): Promise<Bed> {
+  const emulator = await startBigQueryEmulator({ location: 'EU', ...options });
+  emulator.createDataset(PROJECT, DATASET);
+  const auth = new OAuth2Client();
+  auth.setCredentials({ access_token: 'for-tests' });
+  const api = new bigquery_v2.Bigquery({ rootUrl: emulator.url, auth, retry: false });
+  const query: Bed['query'] = async (sql, values = {}, more = {}) => {
+    const { data } = await api.jobs.query({
+      projectId: PROJECT,
+      requestBody: {
+        query: sql,
+        useLegacySql: false,
+        defaultDataset: { projectId: PROJECT, datasetId: DATASET },
+        formatOptions: { useInt64Timestamp: true },
+        queryParameters: Object.entries(values).map(([name, value]) => parameter(name, value)),
+        ...more,
+      },
+    });
+    return { rows: (data.rows ?? []).map(({ f }) => (f ?? []).map(({ v }) => plain(v))), data };
+  };
+  return {
+    emulator,
+    api,
+    query,
+    refusal: (sql, values) =>
+      query(sql, values).then(
+        () => 'nothing: it was taken',
+        (error: unknown) => refusalOf(error),
+      ),
+    [Symbol.asyncDispose]: () => emulator.close(),
+  };
+}
+
+/** `reason: message` of an error of the client. */
+export function refusalOf(error: unknown): string {
+  if (!(error instanceof Error) || !('response' in error)) return String(error);
+  const { response } = error as { response?: { data?: { error?: GoogleError } } };
+  const said = response?.data?.error;
+  return `${said?.errors?.[0]?.reason}: ${said?.message}`;
+}
+
+interface GoogleError {
+  readonly message?: string;
+  readonly errors?: readonly { readonly reason?: string }[];
+}
+
+function parameter(name: string, value: Value): bigquery_v2.Schema$QueryParameter {
+  if (Array.isArray(value)) {
+    return {
+      name,
+      parameterType: { type: 'ARRAY', arrayType: { type: 'STRING' } },
+      parameterValue: { arrayValues: value.map((item: string) => ({ value: item })) },
+    };
+  }
+  const type = typeof value === 'number' ? 'INT64' : typeof value === 'boolean' ? 'BOOL' : 'STRING';
+  return {
+    name,
+    parameterType: { type },
+    parameterValue: { value: value === null ? null : String(value) },
+  };
+}
+
+/** A cell without the wrappers of the wire: lists of lists. */
+function plain(cell: unknown): unknown {
+  if (Array.isArray(cell)) return cell.map((item: { v?: unknown }) => plain(item.v));
+  if (typeof cell !== 'object' || cell === null) return cell;
+  const { f } = cell as { f?: { v?: unknown }[] };
+  return (f ?? []).map(({ v }) => plain(v));
+}

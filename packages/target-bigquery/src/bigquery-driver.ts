@@ -1,0 +1,54 @@
+import type { Driver } from '../../../src/targets/sql/database.ts';
+import { Api, type ApiOptions } from './api.ts';
+import { bigQueryDialect } from './dialect.ts';
+import { BigQueryError } from './errors.ts';
+import { Leases } from './lease.ts';
+import { BigQuerySession } from './session.ts';
+
+export { BIGQUERY_SCOPE } from './errors.ts';
+
+/** How a dataset is reached, by the account with this address. */
+export interface BigQueryOptions extends ApiOptions {
+  readonly email: string | undefined;
+}
+
+/** A dataset of BigQuery as a database for the mirror's SQL store. The mirror makes it where it is missing and the account may. */
+export function bigQueryDriver(options: BigQueryOptions): Driver {
+  const { project, dataset, location = 'US' } = options;
+  const api = new Api(options);
+  const dialect = bigQueryDialect(options);
+  const leases = new Leases(api);
+  return {
+    dialect,
+    keepsResults: true,
+    connect: async () => new BigQuerySession(api, leases, dialect),
+    place: {
+      async isThere() {
+        try {
+          await api.call('GET', api.datasetPath());
+          return true;
+        } catch (error) {
+          const isMissing =
+            error instanceof BigQueryError && error.isAbsent && !error.says(/Not found: Project/i);
+          if (isMissing) return false;
+          throw error;
+        }
+      },
+      async canBeMade() {
+        // It runs nothing, and shows whether the account may run jobs there.
+        for await (const _ of api.pages('SELECT 1 AS one', [], { isDryRun: true }));
+        return `the dataset ${dataset} is not in ${project} yet; the first run makes it, in ${location}`;
+      },
+      async make() {
+        const body = {
+          datasetReference: { projectId: project, datasetId: dataset },
+          location,
+        };
+        const path = `/bigquery/v2/projects/${project}/datasets`;
+        await api.call('POST', path, { body }).catch((error: unknown) => {
+          if (!(error instanceof BigQueryError) || !error.exists) throw error;
+        });
+      },
+    },
+  };
+}

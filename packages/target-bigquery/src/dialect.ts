@@ -1,0 +1,95 @@
+import { cellText } from '../../../src/mirror/cells.ts';
+import type { Cell } from '../../../src/mirror/types.ts';
+import {
+  type ColumnType,
+  type Dialect,
+  onConflict,
+  type Param,
+  textOf,
+} from '../../../src/targets/sql/dialect.ts';
+import { STAGE, type Staging } from '../../../src/targets/sql/write-rows.ts';
+import { describeBigQueryError, RowTooLarge, type Subject } from './errors.ts';
+import type { BigQuerySession } from './session.ts';
+import { COLUMNS_OF, MONTHS, RELATIONS } from './statements.ts';
+import { answersOf, bigQueryViews } from './views.ts';
+
+const on = `t.id = s.id AND ${MONTHS}`;
+const joined = (to: string): string => `${STAGE} AS s LEFT JOIN ${to} AS t ON ${on}`;
+
+/**
+ * The staged rows are a parameter of each statement. One MERGE inserts those that are new and updates those that differ, in the months in
+ * which they are.
+ */
+const STAGING: Staging = {
+  drop: '',
+  stage: STAGE,
+  load: async (tx, { names, rows }) => (tx as BigQuerySession).stageRows(names, rows),
+  joined,
+  matched: (to) => `${STAGE} AS s JOIN ${to} AS t ON ${on}`,
+  differs: (names) =>
+    `(${names.map((name) => `t.${name} IS DISTINCT FROM s.${name}`).join(' OR ')})`,
+  async store(tx, { to, names, at, isOther, areNew }) {
+    const columns = `id, ${names.join(', ')}, _first_seen_at, _changed_at`;
+    const time = 'CAST($1 AS TIMESTAMP)';
+    const values = `s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time}`;
+    const set = names.map((name) => `${name} = s.${name}`).join(', ');
+    const sql =
+      areNew === 'all'
+        ? `INSERT INTO ${to} (${columns}) SELECT ${values} FROM ${STAGE} AS s`
+        : `MERGE ${to} AS t USING ${STAGE} AS s ON ${on}
+ WHEN MATCHED AND ${isOther} THEN UPDATE SET ${set}, _changed_at = ${time}, _deleted_at = NULL
+ WHEN NOT MATCHED THEN INSERT (${columns}) VALUES (${values})`;
+    await (tx as BigQuerySession).defer(sql, [at]);
+  },
+  // BigQuery has no triggers, and checks nothing.
+  mayAlter: async () => false,
+  answers: answersOf,
+  // A commit's name is in one transaction only.
+  unlessThere: '',
+  timeOf: (param) => `CAST(${param} AS TIMESTAMP)`,
+};
+
+/** How BigQuery does things. Times are TIMESTAMP; texts and JSON are STRING. `subject`: for messages. */
+export const bigQueryDialect = (subject: Subject): Dialect => ({
+  product: 'BigQuery',
+  version: "'API v2'",
+  types: {
+    // Every number that JavaScript has, unchanged; more digits go into the text column beside it.
+    number: 'FLOAT64',
+    text: 'STRING',
+    json: 'STRING',
+    time: 'TIMESTAMP',
+    integer: 'INT64',
+    key: 'STRING',
+    id: 'STRING',
+    word: 'STRING',
+  },
+  // A table can have 10,000.
+  maxColumns: 5_000,
+  takesNul: false,
+
+  timeOf: (value) => (value === null || value === undefined ? null : textOf(value)),
+  timeParam: (time) => time,
+  isoOf: (expression) => `FORMAT_TIMESTAMP('%Y-%m-%dT%H:%M:%E6S', ${expression})`,
+  among: (expression, param) => `${expression} IN UNNEST(${param})`,
+  onConflict,
+  alone: (tx) => (tx as BigQuerySession).alone(),
+  columnsQuery: COLUMNS_OF,
+  relationsQuery: RELATIONS,
+  encode,
+  staging: STAGING,
+  refusal: (error) =>
+    error instanceof RowTooLarge
+      ? { reason: 'the answers are too large for one request to BigQuery (10 MB)', isOfRow: true }
+      : undefined,
+  views: bigQueryViews,
+  // A partition is a month, and nothing else finds rows by date.
+  indexLive: async () => {},
+  putView: (tx, name, select) => (tx as BigQuerySession).putView(name, select),
+  describe: (error) => describeBigQueryError(error, subject),
+});
+
+function encode(cell: Cell, type: ColumnType): Param | undefined {
+  if (type === 'number') return typeof cell === 'number' ? cell : undefined;
+  return cellText(cell);
+}

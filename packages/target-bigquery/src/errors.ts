@@ -1,0 +1,252 @@
+import type { ErrorDescription } from '../../../src/targets/sql/errors.ts';
+import {
+  accessFailure,
+  credentialsFailure,
+  EXPIRED_CREDENTIALS,
+  factsOf,
+  type FailureTexts,
+} from '../../../src/targets/google/call-failure.ts';
+
+/** The only right that the target asks Google for. */
+export const BIGQUERY_SCOPE = 'https://www.googleapis.com/auth/bigquery';
+const API = { product: 'BigQuery', host: 'bigquery.googleapis.com', scope: BIGQUERY_SCOPE };
+const CONSOLE = 'https://console.cloud.google.com';
+
+/** What Google answered, or how the call failed. */
+export interface Failure {
+  /** HTTP status; 0 without an answer. */
+  readonly status: number;
+  /** Google's word: `invalidQuery`, `notFound`. */
+  readonly reason: string;
+  /** Google's message: to be searched, never to be shown, because it may quote an answer (L11). */
+  readonly text: string;
+  readonly retryAfter?: string | undefined;
+}
+
+/**
+ * A failed call. Its message holds only Google's word for the reason; {@link BigQueryError.says} searches Google's own message.
+ */
+export class BigQueryError extends Error {
+  readonly status: number;
+  readonly reason: string;
+  readonly retryAfter: string | undefined;
+  readonly #text: string;
+
+  constructor({ status, reason, text, retryAfter }: Failure) {
+    const word = /^\w{1,40}$/.test(reason) ? reason : `status ${status}`;
+    super(`BigQuery refused (${word})`);
+    [this.status, this.reason, this.retryAfter] = [status, reason, retryAfter];
+    this.#text = text;
+  }
+
+  says(pattern: RegExp): boolean {
+    return pattern.test(this.#text);
+  }
+
+  /** The first group of a pattern in Google's message. For numbers of ours only. */
+  found(pattern: RegExp): string | undefined {
+    return pattern.exec(this.#text)?.[1];
+  }
+
+  /** Nothing happened, or the same request can be sent again under its ID. */
+  get passes(): boolean {
+    return (
+      this.isThrottled ||
+      this.status === 0 ||
+      (this.status >= 500 && this.status !== 501) ||
+      this.status === 408
+    );
+  }
+
+  /** Nothing happened: the request has to be sent again under another ID. */
+  get isThrottled(): boolean {
+    return (
+      this.status === 429 ||
+      /^(?:job|user)?RateLimitExceeded$/i.test(this.reason) ||
+      this.says(/Exceeded rate limits/i)
+    );
+  }
+
+  /** The transaction was undone because another one changed one of its tables first. */
+  get isConflict(): boolean {
+    return this.says(
+      /aborted due to concurrent update|Could not serialize access|concurrent (?:update|modification)/i,
+    );
+  }
+
+  get isAbsent(): boolean {
+    return this.status === 404 || this.reason === 'notFound';
+  }
+
+  /** Something of that name is there. */
+  get exists(): boolean {
+    return this.status === 409 || this.reason === 'duplicate';
+  }
+
+  /** The resource was changed since its etag was read. */
+  get isOutdated(): boolean {
+    return this.status === 412 || this.reason === 'conditionNotMet';
+  }
+}
+
+/** A row that no request and no load job has room for. */
+export class RowTooLarge extends Error {}
+
+/** What a call was about, for messages. */
+export interface Subject {
+  readonly project: string;
+  readonly dataset: string;
+  /** The account's address, where it is known. */
+  readonly email: string | undefined;
+}
+
+const text = (
+  code: ErrorDescription['code'],
+  [what, remedy]: FailureTexts,
+  retryable?: boolean,
+): ErrorDescription => ({
+  code,
+  what: what.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase()),
+  remedy,
+  ...(retryable !== undefined && { retryable }),
+});
+
+const denied = (texts: FailureTexts): ErrorDescription => text('TARGET_DENIED', texts);
+const passing = (what: string): ErrorDescription =>
+  text('TARGET_UNREACHABLE', [what, 'The next run tries again.']);
+
+/** Describes an error of the client in words for people; undefined for one that it did not throw. */
+export function describeBigQueryError(
+  error: unknown,
+  subject: Subject,
+): ErrorDescription | undefined {
+  if (error instanceof RowTooLarge)
+    return text('TARGET_FAILED', ['A row has more than BigQuery takes in a request', '']);
+  if (!(error instanceof BigQueryError)) {
+    const credentials = credentialsFailure(factsOf(error));
+    return credentials === undefined ? undefined : denied(credentials);
+  }
+  if (error.isThrottled) return passing('BigQuery asks for fewer calls');
+  if (error.isConflict)
+    return passing('another transaction changed a table of the mirror at the same time');
+  if (error.status === 0) return passing(`BigQuery could not be reached (${error.reason})`);
+  if (error.passes) return passing(`BigQuery answered ${error.status}`);
+  if (error.status === 401) return denied(EXPIRED_CREDENTIALS);
+  return (
+    ofProject(error, subject) ??
+    ofSpending(error, subject) ??
+    ofRights(error, subject) ??
+    other(error, subject)
+  );
+}
+
+function ofProject(error: BigQueryError, { project }: Subject): ErrorDescription | undefined {
+  if (error.says(/has not enabled BigQuery/i))
+    return denied([
+      `The BigQuery API is disabled in the project ${project}, or there is no such project`,
+      `Check the ID of the project, and enable the API (${CONSOLE}/apis/library/bigquery.googleapis.com?project=${project}).`,
+    ]);
+  if (error.says(/Not found: Project|project .*not (?:been )?found/i))
+    return denied([
+      `There is no project ${project}, or the account may not know of it`,
+      'Copy the ID of the project (not its name or number) from the Cloud console into the address.',
+    ]);
+  if (error.says(/VPC Service Controls|SECURITY_POLICY_VIOLATED/i))
+    return denied([
+      'VPC Service Controls of the organization forbid this call',
+      'Ask the administrator of its perimeters to allow it.',
+    ]);
+  return undefined;
+}
+
+function ofSpending(error: BigQueryError, { project }: Subject): ErrorDescription | undefined {
+  if (
+    error.reason === 'billingNotEnabled' ||
+    error.says(
+      /Billing has not been enabled|in the free tier|billing account\b.*\b(?:closed|disabled)/i,
+    )
+  )
+    return denied([
+      `The project ${project} has no active billing account, and BigQuery's sandbox changes no rows`,
+      `Link one (${CONSOLE}/billing/linkedaccount?project=${project}); a free allowance of 1 TiB of queries a month remains.`,
+    ]);
+  if (error.reason === 'bytesBilledLimitExceeded' || error.says(/limit for bytes billed/i))
+    return text(
+      'TARGET_FAILED',
+      [
+        'A job would have been billed more than the limit for one job',
+        'Raise ?max-gb-per-job= in the address if the table has become so large.',
+      ],
+      false,
+    );
+  if (error.reason === 'quotaExceeded')
+    return text('TARGET_FAILED', [
+      `A quota of the project ${project} is used up`,
+      `See which (${CONSOLE}/iam-admin/quotas?project=${project}); a daily one ends at midnight Pacific Time.`,
+    ]);
+  return undefined;
+}
+
+function ofRights(
+  error: BigQueryError,
+  { project, dataset, email }: Subject,
+): ErrorDescription | undefined {
+  const { status, reason } = error;
+  if (reason !== 'accessDenied' && status !== 403) return undefined;
+  const whom = email ?? 'the account of the credentials';
+  const link = error.found(/(https:\/\/console\.(?:developers|cloud)\.google\.com\/[\w./?=&-]+)/);
+  const off = error.says(/has not been used in project|it is disabled/);
+  const scope = error.says(/insufficient authentication scopes/);
+  const words = off
+    ? `it is disabled ${link ?? ''}`
+    : scope
+      ? 'insufficient authentication scopes'
+      : '';
+  const facts = {
+    status,
+    reason,
+    text: words,
+    rpc: '',
+    quota: '',
+    code: '',
+    oauth: '',
+    retryAfter: undefined,
+  };
+  const access = accessFailure(facts, API);
+  if (access !== undefined) return denied(access);
+  if (error.says(/bigquery\.jobs\.create/))
+    return denied([
+      `The account may not run jobs in the project ${project}`,
+      `Give ${whom} the role BigQuery Job User there (${CONSOLE}/iam-admin/iam?project=${project}).`,
+    ]);
+  if (error.says(/bigquery\.datasets\.create/))
+    return denied([
+      `There is no dataset ${dataset} in ${project}, and the account may not make one`,
+      `Make it in the Cloud console, and give ${whom} the role BigQuery Data Editor in it.`,
+    ]);
+  return denied([
+    `The account may not do this in the dataset ${dataset} of ${project}`,
+    `Give ${whom} the role BigQuery Data Editor in ${dataset}, and BigQuery Job User in ${project}.`,
+  ]);
+}
+
+function other(error: BigQueryError, { project, dataset }: Subject): ErrorDescription {
+  if (error.isAbsent)
+    return text('TARGET_FAILED', [
+      `A dataset or table is not in ${project}.${dataset}, or lies in another location than the address says`,
+      'Compare ?location= with the location that the Cloud console shows for the dataset.',
+    ]);
+  if (error.says(/without a filter over column/i))
+    return text(
+      'TARGET_FAILED',
+      [
+        'a table can only be read by naming months (require_partition_filter)',
+        'Turn that off for the tables of the mirror.',
+      ],
+      false,
+    );
+  return text('TARGET_FAILED', [
+    error.message,
+    "If someone changed a mirrored table or its columns, undo that. Otherwise, please report it with the statement from the project's job history.",
+  ]);
+}

@@ -1,0 +1,332 @@
+import type { Connection } from '../../../src/targets/sql/database.ts';
+import type { Dialect, Param, SqlRow } from '../../../src/targets/sql/dialect.ts';
+import type { Api, NamedParam } from './api.ts';
+import { BigQueryError, RowTooLarge } from './errors.ts';
+import type { Leases } from './lease.ts';
+import {
+  COLUMNS_OF,
+  MONTHS,
+  nameOf,
+  qualified,
+  RELATIONS,
+  scriptOf,
+  type Statement,
+  translated,
+} from './statements.ts';
+
+/** Bytes of staged rows in one request, which may have 10 MB. */
+const MOST_STAGED_BYTES = 8_000_000;
+const ALONE_TRIES = 30;
+const ALONE_REST_MS = 1_000;
+
+/** A change that waits for the end of its transaction. */
+interface Pending extends Statement {
+  /** The error if it does not change one row. */
+  readonly unlessOne?: Error | undefined;
+  readonly asserts?: boolean;
+}
+
+/** Rows that were staged. */
+interface Stage {
+  /** The type of each column, by its name. */
+  readonly types: ReadonlyMap<string, string>;
+  /** The rows as a query, and its parameter. */
+  sql?: string;
+  param?: NamedParam;
+  ids?: readonly string[];
+  /** The months in which the rows with these IDs are stored, as a condition on `t`, by table. */
+  readonly months: Map<string, string>;
+}
+
+/**
+ * BigQuery has no connection. A transaction is one script, sent at its end: changes wait until then, and a query after some of them
+ * sends a script that makes them, reads, and undoes them. So a process that is killed leaves no transaction open. A statement that makes
+ * a table, column or view commits what was before it, as in MySQL.
+ */
+export class BigQuerySession implements Connection {
+  readonly dialect: Dialect;
+  readonly isLost = false;
+  readonly #api: Api;
+  readonly #leases: Leases;
+  #transaction: Pending[] | null = null;
+  readonly #savepoints = new Map<string, number>();
+  #stage: Stage | undefined;
+  /** Columns to be added at once, by table: tables change at most five times in ten seconds. */
+  #added: { readonly table: string; readonly clauses: string[] } | undefined;
+  #names = 0;
+  #snapshot: string | undefined;
+  #giveAlone: (() => Promise<void>) | undefined;
+
+  constructor(api: Api, leases: Leases, dialect: Dialect) {
+    [this.#api, this.#leases, this.dialect] = [api, leases, dialect];
+  }
+
+  async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
+    if (sql === COLUMNS_OF) return this.#columnsOf(String(params[0]));
+    if (sql === RELATIONS) return this.#relations();
+    const rows: SqlRow[] = [];
+    for await (const page of this.#read(sql, params)) rows.push(...page);
+    return rows;
+  }
+
+  pages(sql: string, params: readonly Param[], size: number): AsyncGenerator<SqlRow[]> {
+    return this.#read(sql, params, size);
+  }
+
+  async run(sql: string, params: readonly Param[] = []): Promise<number> {
+    const isInTransaction = this.#transaction !== null;
+    if (await this.#isOwnWork(sql)) return 0;
+    if (!isInTransaction) return this.#changed(await this.#translated(sql, params));
+    await this.defer(sql, params);
+    const [row] = await this.query('SELECT @@row_count AS n');
+    return Number(row?.['n']);
+  }
+
+  /** See `Session.defer`. */
+  async defer(sql: string, params: readonly Param[] = [], unlessOne?: Error): Promise<void> {
+    if (await this.#isOwnWork(sql)) return;
+    const statement = await this.#translated(sql, params);
+    if (this.#transaction === null) throw new TypeError('no transaction is open');
+    this.#transaction.push({ ...statement, unlessOne, asserts: unlessOne !== undefined });
+  }
+
+  async begin(): Promise<void> {
+    this.#transaction = [];
+    this.#names = 0;
+  }
+
+  async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    try {
+      if (how === 'COMMIT') {
+        await this.#addColumns();
+        await this.#flush();
+      }
+    } finally {
+      this.#transaction = null;
+      this.#stage = undefined;
+      this.#added = undefined;
+      this.#savepoints.clear();
+      await this.#giveAlone?.().catch(() => {});
+      this.#giveAlone = undefined;
+    }
+  }
+
+  /** A transaction of a session of the service, in which everything is read as of one instant. */
+  async freeze(): Promise<void> {
+    for await (const { sessionId } of this.#api.pages('BEGIN TRANSACTION', [], {
+      opensSession: true,
+    }))
+      this.#snapshot = sessionId;
+  }
+
+  lock(name: string): Promise<(() => Promise<void>) | null> {
+    return this.#leases.take(`form ${name}`);
+  }
+
+  /** See `Dialect.alone`. */
+  async alone(): Promise<void> {
+    for (let left = ALONE_TRIES; this.#giveAlone === undefined; left--) {
+      this.#giveAlone = (await this.#leases.take('alone')) ?? undefined;
+      if (this.#giveAlone !== undefined) return;
+      if (left === 0)
+        throw new BigQueryError({
+          status: 0,
+          reason: 'another process changes the tables',
+          text: '',
+        });
+      await this.#api.options.clock.sleep(ALONE_REST_MS);
+    }
+  }
+
+  /** Makes or replaces a view. */
+  async putView(name: string, select: string): Promise<void> {
+    const { project, dataset } = this.#api.options;
+    const { sql } = await this.#translated(select, []);
+    await this.run(
+      `CREATE OR REPLACE VIEW \`${nameOf(name)}\` AS ${qualified(sql, `${project}.${dataset}`)}`,
+    );
+  }
+
+  /** Stages rows: values for each of these columns. */
+  stageRows(names: readonly string[], rows: readonly (readonly Param[])[]): void {
+    if (this.#stage === undefined) throw new TypeError('nothing was staged');
+    const json = JSON.stringify(rows).toWellFormed();
+    if (Buffer.byteLength(json) > MOST_STAGED_BYTES) throw new RowTooLarge();
+    const name = `s${++this.#names}`;
+    const columns = names.map((column, at) => {
+      const type = this.#stage?.types.get(unquoted(column)) ?? 'STRING';
+      const value = `JSON_VALUE(r, '$[${at}]')`;
+      return `${type === 'STRING' ? value : `CAST(${value} AS ${type})`} AS \`${unquoted(column)}\``;
+    });
+    this.#stage.sql = `(SELECT ${columns.join(', ')} FROM UNNEST(JSON_QUERY_ARRAY(@${name})) AS r)`;
+    this.#stage.param = [name, json];
+    this.#stage.ids = rows.map(([id]) => String(id));
+    this.#stage.months.clear();
+  }
+
+  async close(): Promise<void> {
+    if (this.#snapshot === undefined) return;
+    const sessionId = this.#snapshot;
+    this.#snapshot = undefined;
+    for await (const _ of this.#api.pages('ROLLBACK TRANSACTION', [], { sessionId }));
+  }
+
+  async *#read(sql: string, params: readonly Param[], pageRows?: number): AsyncGenerator<SqlRow[]> {
+    const statement = await this.#translated(sql, params);
+    const isAfterChanges = (this.#transaction?.length ?? 0) > 0;
+    const sent = isAfterChanges ? scriptOf(this.#transaction ?? [], statement) : statement;
+    const options = { sessionId: this.#snapshot, ...(pageRows !== undefined && { pageRows }) };
+    for await (const { rows } of this.#api.pages(sent.sql, sent.params, options))
+      if (rows.length > 0) yield [...rows];
+  }
+
+  /** Runs a statement or script; how many rows it changed. */
+  async #changed(statement: Statement): Promise<number> {
+    let many = 0;
+    for await (const { changed } of this.#api.pages(statement.sql, statement.params))
+      many = changed;
+    return many;
+  }
+
+  /** Sends the changes of the transaction. */
+  async #flush(): Promise<void> {
+    const pending = this.#transaction ?? [];
+    if (pending.length === 0) return;
+    this.#transaction = [];
+    try {
+      await this.#changed(scriptOf(pending, 'COMMIT'));
+    } catch (error) {
+      const at = error instanceof BigQueryError ? error.found(/\bstatement (\d+)\b/) : undefined;
+      throw (at === undefined ? undefined : pending[Number(at)]?.unlessOne) ?? error;
+    }
+  }
+
+  /** What the session does itself, or at once; false for a change of rows. */
+  async #isOwnWork(sql: string): Promise<boolean> {
+    const [, word = '', rest = ''] = /^\s*(\w+)\s*(.*)/s.exec(sql) ?? [];
+    if (word === '') return true;
+    switch (word.toUpperCase()) {
+      case 'SAVEPOINT':
+        this.#savepoints.set(rest, this.#transaction?.length ?? 0);
+        return true;
+      case 'RELEASE':
+        return true;
+      case 'ROLLBACK':
+        this.#transaction?.splice(this.#savepoints.get(rest.replace('TO SAVEPOINT ', '')) ?? 0);
+        return true;
+      case 'CREATE':
+      case 'ALTER':
+      case 'DROP':
+        await this.#define(sql);
+        return true;
+      default:
+        await this.#addColumns();
+        return false;
+    }
+  }
+
+  async #define(sql: string): Promise<void> {
+    const staged = /^CREATE TEMPORARY TABLE _mirror_stage \((.*)\)\s*$/s.exec(sql)?.[1];
+    if (staged !== undefined) {
+      const columns = staged.split(', ').map((each) => each.split(' '));
+      const types = new Map(
+        columns.map(([name = '', type = '']) => [unquoted(name), type] as const),
+      );
+      this.#stage = { types, months: new Map() };
+      return;
+    }
+    const [, table = '', clause = ''] = /^ALTER TABLE (\S+) (ADD COLUMN .*)$/s.exec(sql) ?? [];
+    if (this.#transaction !== null && table !== '') {
+      if (this.#added?.table !== table) await this.#addColumns();
+      this.#added ??= { table, clauses: [] };
+      this.#added.clauses.push(clause);
+      return;
+    }
+    await this.#addColumns();
+    await this.#flush();
+    await this.#changed(await this.#translated(sql, []));
+  }
+
+  async #addColumns(): Promise<void> {
+    const added = this.#added;
+    if (added === undefined) return;
+    this.#added = undefined;
+    await this.#flush();
+    await this.#changed(
+      await this.#translated(`ALTER TABLE ${added.table} ${added.clauses.join(', ')}`, []),
+    );
+  }
+
+  async #translated(sql: string, params: readonly Param[]): Promise<Statement> {
+    const months = sql.includes(MONTHS) ? await this.#months(sql) : undefined;
+    const nextName = (): string => `p${++this.#names}`;
+    const { sql: stage, param } = this.#stage ?? {};
+    const statement = translated(sql, params, { nextName, stage, months });
+    return param !== undefined && /\b_mirror_stage\b/.test(sql)
+      ? { ...statement, params: [...statement.params, param] }
+      : statement;
+  }
+
+  /** The months in which rows with the staged IDs are, as a condition with literals: only these partitions are then read. */
+  async #months(sql: string): Promise<string> {
+    const stage = this.#stage;
+    const table = /(\S+) AS t (?:ON|USING)/.exec(sql)?.[1] ?? '';
+    const known = stage?.months.get(table);
+    if (known !== undefined) return known;
+    const found: (string | null)[] = [];
+    const statement = translated(
+      `SELECT DISTINCT FORMAT_TIMESTAMP('%Y-%m', created_at) AS month FROM ${table} WHERE id IN UNNEST($1)`,
+      [stage?.ids ?? []],
+      { nextName: () => 'ids' },
+    );
+    for await (const { rows } of this.#api.pages(statement.sql, statement.params))
+      found.push(...rows.map(({ month }) => month as string | null));
+    const ranges = found.map((month) => (month === null ? 't.created_at IS NULL' : within(month)));
+    const condition = ranges.length === 0 ? 'FALSE' : `(${ranges.join(' OR ')})`;
+    stage?.months.set(table, condition);
+    return condition;
+  }
+
+  async #columnsOf(table: string): Promise<SqlRow[]> {
+    type Columns = { readonly schema?: { readonly fields?: readonly { readonly name: string }[] } };
+    try {
+      const path = this.#api.datasetPath(`/tables/${encodeURIComponent(nameOf(table))}`);
+      const { schema } = await this.#api.call<Columns>('GET', path);
+      return (schema?.fields ?? []).map(({ name }) => ({ name }));
+    } catch (error) {
+      if (error instanceof BigQueryError && error.isAbsent) return [];
+      throw error;
+    }
+  }
+
+  async #relations(): Promise<SqlRow[]> {
+    type List = {
+      readonly tables?: readonly {
+        readonly tableReference: { readonly tableId: string };
+        readonly type: string;
+      }[];
+      readonly nextPageToken?: string;
+    };
+    const found: SqlRow[] = [];
+    let pageToken: string | undefined;
+    do {
+      const query = { maxResults: 1_000, ...(pageToken !== undefined && { pageToken }) };
+      const list: List = await this.#api.call('GET', this.#api.datasetPath('/tables'), { query });
+      for (const { tableReference, type } of list.tables ?? [])
+        found.push({ name: tableReference.tableId, kind: type === 'VIEW' ? 'view' : 'table' });
+      pageToken = list.nextPageToken;
+    } while (pageToken !== undefined && pageToken !== '');
+    return found;
+  }
+}
+
+const unquoted = (name: string): string => nameOf(name.replaceAll('"', ''));
+
+function within(month: string): string {
+  const next = new Date(`${month}-01T00:00:00Z`);
+  next.setUTCMonth(next.getUTCMonth() + 1);
+  const from = `t.created_at >= TIMESTAMP '${month}-01'`;
+  return next.getUTCFullYear() > 9_999
+    ? `(${from})`
+    : `(${from} AND t.created_at < TIMESTAMP '${next.toISOString().slice(0, 10)}')`;
+}

@@ -1,0 +1,141 @@
+import type { Param } from '../../../src/targets/sql/dialect.ts';
+import type { NamedParam } from './api.ts';
+
+/*
+ * The store's statements as BigQuery takes them. The store quotes names with ", numbers its parameters, declares keys and ends an INSERT
+ * with ON CONFLICT; BigQuery quotes with `, names its parameters, enforces no key, and has MERGE.
+ */
+
+/** Statements that the session answers from the API's lists, which cost nothing. */
+export const COLUMNS_OF = 'columns of $1';
+export const RELATIONS = 'tables and views';
+
+/** Stands for the rows that were staged, and for the condition on the months in which their stored rows are. */
+export const MONTHS = '_mirror_months';
+
+/** A statement with named parameters. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly NamedParam[];
+}
+
+/** What a statement refers to. */
+export interface Surroundings {
+  /** Makes names for parameters that no other statement of the transaction has. */
+  readonly nextName: () => string;
+  /** The text for {@link STAGE}. */
+  readonly stage?: string | undefined;
+  /** The text for {@link MONTHS}. */
+  readonly months?: string | undefined;
+}
+
+const TOKENS = /r?'(?:[^'\\]|\\.)*'|"((?:[^"]|"")*)"|`[^`]*`|\$(\d+)|\b_mirror_(?:stage|months)\b/g;
+
+/** A name as BigQuery has it: of letters, digits and `_`. */
+export const nameOf = (name: string): string =>
+  name.replaceAll(/\W+/g, '_').replace(/(?<=.)_+$/, '') || '_';
+
+/** A statement of the store in GoogleSQL. NULL is written into the text, because a parameter has a type. */
+export function translated(
+  sql: string,
+  values: readonly Param[],
+  { nextName, stage, months }: Surroundings,
+): Statement {
+  const params = new Map<number, NamedParam | null>();
+  const placeOf = (at: number): string => {
+    let param = params.get(at);
+    if (param === undefined) {
+      const value = values[at - 1] ?? null;
+      param = value === null ? null : [nextName(), value];
+      params.set(at, param);
+    }
+    return param === null ? 'NULL' : `@${param[0]}`;
+  };
+  const text = withKeys(sql).replaceAll(
+    TOKENS,
+    (found: string, name: string | undefined, at: string | undefined) => {
+      if (name !== undefined) return `\`${nameOf(name.replaceAll('""', '"'))}\``;
+      if (at !== undefined) return placeOf(Number(at));
+      if (found === '_mirror_stage') return stage ?? found;
+      return found === MONTHS ? (months ?? found) : found;
+    },
+  );
+  return { sql: text, params: [...params.values()].filter((param) => param !== null) };
+}
+
+const withKeys = (sql: string): string =>
+  /^\s*CREATE TABLE/i.test(sql) ? withLayout(sql) : /^\s*INSERT\b/i.test(sql) ? asMerge(sql) : sql;
+
+/** BigQuery enforces no key. Tables of forms are partitioned by month, and all are clustered by what finds a row. */
+function withLayout(sql: string): string {
+  const table = sql
+    .replaceAll(/,\s*PRIMARY KEY\s*\(([^)]*)\)/g, '')
+    .replaceAll(/\s+PRIMARY KEY/g, '');
+  const key = /PRIMARY KEY\s*\(([^)]*)\)/.exec(sql)?.[1] ?? /\(\s*(\w+)/.exec(sql)?.[1] ?? '';
+  const partition = /\b_first_seen_at\b/.test(sql)
+    ? ' PARTITION BY TIMESTAMP_TRUNC(created_at, MONTH)'
+    : '';
+  return `${table}${partition} CLUSTER BY ${key}`;
+}
+
+const INSERT =
+  /^\s*INSERT INTO (\S+) \(([^)]*)\) VALUES \(([^)]*)\)\s+ON CONFLICT \(([^)]*)\) DO (?:NOTHING|UPDATE SET (.*))$/s;
+
+/** An INSERT that leaves or changes a row whose key is there. */
+function asMerge(sql: string): string {
+  const [, table, names = '', places = '', key = '', set] = INSERT.exec(sql) ?? [];
+  if (table === undefined) return sql;
+  const columns = names.split(', ');
+  const values = places.split(', ');
+  const keys = key.split(', ');
+  const valueOf = (name: string): string => {
+    const value = values[columns.indexOf(name)] ?? 'NULL';
+    return name.endsWith('_at') ? `CAST(${value} AS TIMESTAMP)` : value;
+  };
+  const source = keys.map((name) => `${valueOf(name)} AS ${name}`).join(', ');
+  const on = keys.map((name) => `t.${name} = s.${name}`).join(' AND ');
+  const update = set?.split(', ').map((each) => {
+    const name = each.split(' = ')[0] ?? '';
+    return `${name} = ${valueOf(name)}`;
+  });
+  return `MERGE ${table} AS t USING (SELECT ${source}) AS s ON ${on}
+ ${update === undefined ? '' : `WHEN MATCHED THEN UPDATE SET ${update.join(', ')} `}WHEN NOT MATCHED THEN INSERT (${names}) VALUES (${columns.map(valueOf).join(', ')})`;
+}
+
+const RELATION = /r?'(?:[^'\\]|\\.)*'|`[^`]*`|\b((?:FROM|JOIN)\s+)(`\w+`|_mirror_\w+)/g;
+
+/** The query of a view, in which each table has its dataset (`project.dataset`): a view has no default one. */
+export const qualified = (sql: string, dataset: string): string =>
+  sql.replaceAll(RELATION, (found, before: string | undefined, table: string | undefined) =>
+    before === undefined || table === undefined
+      ? found
+      : `${before}\`${dataset}.${table.replaceAll('`', '')}\``,
+  );
+
+/** A text as GoogleSQL writes it. */
+export const literal = (text: string): string =>
+  `'${text
+    .replaceAll('\\', '\\\\')
+    .replaceAll("'", "\\'")
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')}'`;
+
+/** The transaction of some statements. `ends`: COMMIT, or a query whose result is that of the script, which then changes nothing. */
+export function scriptOf(
+  statements: readonly (Statement & { readonly asserts?: boolean })[],
+  ends: Statement | 'COMMIT',
+): Statement {
+  const parts = statements.map(({ sql, asserts = false }, at) =>
+    asserts ? `${sql};\nASSERT @@row_count = 1 AS 'statement ${at}'` : sql,
+  );
+  const last = ends === 'COMMIT' ? 'COMMIT TRANSACTION' : ends.sql;
+  const params = [...statements, ...(ends === 'COMMIT' ? [] : [ends])].flatMap(
+    ({ params: some }) => some,
+  );
+  // Several statements read the rows that were staged.
+  const once = new Map(params.map((param) => [param[0], param] as const));
+  return {
+    sql: `${['BEGIN TRANSACTION', ...parts, last].join(';\n')};`,
+    params: [...once.values()],
+  };
+}

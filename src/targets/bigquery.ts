@@ -1,0 +1,125 @@
+import type {
+  BIGQUERY_SCOPE,
+  bigQueryDriver,
+} from '../../packages/target-bigquery/src/bigquery-driver.ts';
+import { errorCode } from '../base/error-code.ts';
+import { MirrorError } from '../base/errors.ts';
+import type { Transport } from '../base/transport.ts';
+import type { Store } from '../mirror/port.ts';
+import type { CredentialsSource } from './google/credentials.ts';
+import { openSqlStore } from './sql/address.ts';
+import type { SqlStoreOptions } from './sql/store.ts';
+import { TargetUrlError } from './target-url-error.ts';
+
+/*
+ * A dataset of BigQuery. What speaks to it is a package of its own, which is loaded when an address asks for it.
+ */
+
+/** What the package exports. */
+interface BigQueryPackage {
+  readonly bigQueryDriver: typeof bigQueryDriver;
+  readonly BIGQUERY_SCOPE: typeof BIGQUERY_SCOPE;
+}
+
+/** The address of a dataset. */
+export interface BigQueryAddress {
+  readonly shown: string;
+  readonly place: string;
+  readonly transport: Transport;
+  /** Loads the package, and finds the account; connects at first use. Throws SETTINGS and TARGET_DENIED. */
+  open(google: CredentialsSource, options: SqlStoreOptions): Promise<Store>;
+}
+
+const PACKAGE = 'forms-mirror-bigquery';
+/** In a checkout. */
+const SOURCE = new URL('../../packages/target-bigquery/src/bigquery-driver.ts', import.meta.url)
+  .href;
+const EXAMPLE = 'bigquery://my-project-123456/forms?location=EU';
+const HOST = 'bigquery.googleapis.com';
+
+const ADDRESS = /^bigquery:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i;
+const PROJECT = /^(?:[a-z][a-z0-9.-]{0,61}[a-z0-9]:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/;
+const DATASET = /^\w{1,1024}$/;
+const LOCATION = /^[a-z]{2}(?:-?[a-z]+)*(?:-?[a-z]+\d{1,2})?$/i;
+const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+$/;
+const OPTIONS = ['location', 'max-gb-per-job', 'endpoint'];
+const DEFAULT_GB_PER_JOB = 100;
+const GB = 1_000_000_000;
+
+/** Reads `bigquery://<project>/<dataset>?location=EU`. Throws {@link TargetUrlError}. */
+export function parseBigQueryUrl(url: string): BigQueryAddress {
+  const [, project = '', path = '', query = ''] = ADDRESS.exec(url.trim()) ?? [];
+  const wrong = (what: string): never => {
+    throw new TargetUrlError(what, EXAMPLE);
+  };
+  if (project.includes('@'))
+    wrong(
+      'holds a user or a password: the account comes from GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON',
+    );
+  if (!PROJECT.test(project))
+    wrong('names no project by its ID: 6 to 30 small letters, digits and hyphens');
+  const dataset = path.replace(/\/$/, '');
+  if (!DATASET.test(dataset)) wrong('names no dataset: letters, digits and underscores');
+  const parameters = new URLSearchParams(query);
+  if ([...parameters.keys()].some((name) => !OPTIONS.includes(name)))
+    wrong(`has an option other than ${OPTIONS.join(', ')}`);
+  const location = parameters.get('location') ?? undefined;
+  if (location !== undefined && !LOCATION.test(location))
+    wrong('has a ?location= that is not one: EU, US, or a region such as europe-west3');
+  const endpoint = parameters.get('endpoint') ?? undefined;
+  if (endpoint !== undefined && !LOOPBACK.test(endpoint))
+    wrong('has an ?endpoint= that is not an emulator on this machine (http://127.0.0.1:<port>)');
+  const gb = Number(parameters.get('max-gb-per-job') ?? DEFAULT_GB_PER_JOB);
+  if (!(gb >= 1 && gb <= 1_000_000)) wrong('has a max-gb-per-job that is not 1 to 1000000');
+  const place = `bigquery://${project}/${dataset}`;
+  return {
+    shown: place,
+    place,
+    transport: { host: HOST, weaknesses: [] },
+    async open(google, options) {
+      const loaded = await loadPackage();
+      const { openAccount } = await import('./google/credentials.ts');
+      const source = { ...google, emulatorUrl: endpoint };
+      const account = await openAccount(source, loaded.BIGQUERY_SCOPE);
+      const driver = loaded.bigQueryDriver({
+        project,
+        dataset,
+        location: location?.length === 2 ? location.toUpperCase() : location?.toLowerCase(),
+        endpoint: endpoint ?? `https://${HOST}`,
+        maxBytes: gb * GB,
+        email: account.email,
+        async send({ method, url, headers, body, timeoutMs }) {
+          const answer = await account.auth.request<string>({
+            url,
+            headers,
+            ...(body !== undefined && { body }),
+            method,
+            responseType: 'text',
+            timeout: timeoutMs,
+            validateStatus: () => true,
+            retry: false,
+          });
+          const retryAfter = answer.headers.get('retry-after') ?? undefined;
+          return { status: answer.status, text: answer.data, retryAfter };
+        },
+        clock: options.clock,
+      });
+      const tables = { database: project, schema: dataset };
+      return openSqlStore({ shown: place, tables, driver: async () => driver }, options);
+    },
+  };
+}
+
+/** The package that is installed beside this program, or that of the checkout. */
+async function loadPackage(): Promise<BigQueryPackage> {
+  for (const from of [PACKAGE, SOURCE])
+    try {
+      return (await import(from)) as BigQueryPackage;
+    } catch (error) {
+      if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    }
+  throw new MirrorError(
+    'SETTINGS',
+    `A BigQuery target needs the package ${PACKAGE}: install it beside forms-mirror (npm install ${PACKAGE}).`,
+  );
+}
