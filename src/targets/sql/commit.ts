@@ -3,12 +3,12 @@ import { type FormState, sumOf } from '../../mirror/form-state.ts';
 import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
 import type { SelectedField, Row } from '../../mirror/types.ts';
 import {
-  type Batch,
   type ByStatus,
   change,
   type Dialect,
   inSavepoint,
   insert,
+  type PackedRow,
   quoted,
   type Session,
   type SqlField,
@@ -37,15 +37,6 @@ export interface Committing {
   readonly expectsNew: boolean;
 }
 
-/** Rows of a change, as stored. */
-export interface StorableRows {
-  readonly rows: readonly Row[];
-  /** Entries of those that the database cannot hold unchanged. */
-  readonly replaced: readonly Entry[];
-  /** IDs in the change that were forgotten, with their digests. */
-  readonly forgotten: ReadonlyMap<string, string>;
-}
-
 export interface Committed {
   readonly state: FormState;
   readonly applied: Applied;
@@ -55,7 +46,6 @@ export interface Committed {
   readonly areNew: boolean;
 }
 
-const NUL = '\u0000';
 const NOTHING: Written = {
   inserted: 0,
   updated: 0,
@@ -63,29 +53,6 @@ const NOTHING: Written = {
   before: new Map(),
   areNew: false,
 };
-
-/** The rows of a change as the database can hold them, without those that were forgotten. */
-export function storableRows(
-  { rows = [] }: Change,
-  { takesNul, product }: Dialect,
-  forgotten: ReadonlyMap<string, string>,
-  atMs: number,
-): StorableRows {
-  const known = rows.filter(({ id }) => !forgotten.has(id));
-  const replaced: Entry[] = [];
-  if (takesNul) return { rows: known, replaced, forgotten };
-  const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes(NUL);
-  const without = <T>(value: T): T =>
-    typeof value === 'string' ? (value.replaceAll(NUL, '\uFFFD') as T & string) : value;
-  const clean = known.map((row) => {
-    if (!hasNul(row.status) && !row.cells.values().some(hasNul)) return row;
-    const reason = `U+0000, which ${product} cannot hold, was replaced by U+FFFD`;
-    replaced.push(rejectedEntry(row, reason, atMs));
-    const cells = new Map([...row.cells].map(([id, cell]) => [id, without(cell)] as const));
-    return Object.assign({}, row, { status: without(row.status), cells });
-  });
-  return { rows: clean, replaced, forgotten };
-}
 
 /** A change that is applied within a transaction. A rejection ends the transaction. */
 export class Commit {
@@ -107,13 +74,15 @@ export class Commit {
     };
   }
 
-  async apply({ rows, replaced, forgotten }: StorableRows): Promise<Committed> {
+  /** `rows`: those of the change that were not forgotten. `forgotten`: the IDs in the change that were, with their digests. */
+  async apply(rows: readonly Row[], forgotten: ReadonlyMap<string, string>): Promise<Committed> {
     const { dialect, state } = this.#from;
     const { entries: listed = [], deleted: gone = [], run } = this.#change;
     await this.#followForgotten(forgotten);
 
     const rejected: Entry[] = [];
-    const stored = rows.length === 0 ? NOTHING : await this.#store(rows, rejected);
+    const replaced: Entry[] = [];
+    const stored = rows.length === 0 ? NOTHING : await this.#store(rows, rejected, replaced);
     const refused = new Set(rejected.map(({ id }) => id));
     const entries = [
       ...listed.filter(({ id, kind }) => kind === 'forgotten' || !forgotten.has(id)),
@@ -172,48 +141,52 @@ export class Commit {
     }
   }
 
-  /** Stores rows. Some that are refused are halved down to the row; those that are at fault are added to `rejected`. */
-  async #store(rows: readonly Row[], rejected: Entry[]): Promise<Written> {
+  /**
+   * Stores rows. Some that are refused are halved down to the row; those that are at fault are added to `rejected`, and those that the
+   * database cannot hold unchanged to `replaced`.
+   */
+  async #store(rows: readonly Row[], rejected: Entry[], replaced: Entry[]): Promise<Written> {
     const { dialect, state, fields, prepared, expectsNew } = this.#from;
-    const encoder = encoderOf(fields, prepared, dialect);
-    const batchOf = (some: readonly Row[]): Batch => ({
-      columns: encoder.columns,
-      rows: some.map((row) => encoder.valuesOf(row)),
-    });
+    const atMs = Math.floor(state.commitUs / 1_000);
+    const { columns, pack } = encoderOf(fields, prepared, dialect);
+    const packed = rows.map(pack);
+    const reason = `U+0000, which ${dialect.product} cannot hold, was replaced by U+FFFD`;
+    for (const { row, isReplaced } of packed)
+      if (isReplaced) replaced.push(rejectedEntry(row, reason, atMs));
     const loaded = expectsNew
-      ? await loadNew(this.#tx, dialect, batchOf(rows), this.#writing)
+      ? await loadNew(this.#tx, dialect, { columns, rows: packed }, this.#writing)
       : null;
     if (loaded !== null) return loaded;
-    const upsert = (some: readonly Row[]): Promise<Written> =>
-      stagedUpsert(this.#tx, dialect, batchOf(some), this.#writing);
-    const store = async (some: readonly Row[]): Promise<Written> => {
+    const upsert = (some: readonly PackedRow[]): Promise<Written> =>
+      stagedUpsert(this.#tx, dialect, { columns, rows: some }, this.#writing);
+    const store = async (some: readonly PackedRow[]): Promise<Written> => {
       try {
         return await inSavepoint(this.#tx, () => upsert(some));
       } catch (error) {
         if (error instanceof Swallowed) throw asFailure(error.message);
         const refusal = dialect.refusal(error);
         if (refusal === undefined) throw error;
-        const [row] = some;
         if (some.length > 1) {
           const half = some.length >> 1;
           return plus(await store(some.slice(0, half)), await store(some.slice(half)));
         }
         // Only a fault of the row itself rejects it: if it is refused without its answers, the target has failed (L6).
+        const row = some[0]?.row;
         if (row === undefined || !refusal.isOfRow || !(await takes({ ...row, cells: new Map() })))
           throw asFailure(refusal.reason);
-        rejected.push(rejectedEntry(row, refusal.reason, Math.floor(state.commitUs / 1_000)));
+        rejected.push(rejectedEntry(row, refusal.reason, atMs));
         return NOTHING;
       }
     };
     const takes = async (row: Row): Promise<boolean> => {
       const rolledBack = new Error('rolled back');
       const tried = inSavepoint(this.#tx, async () => {
-        await upsert([row]);
+        await upsert([pack(row)]);
         throw rolledBack;
       });
       return tried.catch((error: unknown) => error === rolledBack);
     };
-    return store(rows);
+    return store(packed);
   }
 
   /** Removes entries that this change settles; true where there were any. `kept`: the rows that it stores. */

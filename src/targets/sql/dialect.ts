@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseNumber } from '../../mirror/json.ts';
 import type { Relation } from '../../mirror/port.ts';
-import { type Cell, JsonText } from '../../mirror/types.ts';
+import { type Cell, JsonText, type Row } from '../../mirror/types.ts';
 import type { ErrorDescription, Refusal } from './errors.ts';
 import type { ViewFragments } from './views.ts';
 import type { Staging } from './write-rows.ts';
@@ -66,11 +66,23 @@ export interface BatchColumn {
   readonly type: ColumnType;
 }
 
-/** Rows to write into a form's table. */
+/** A row as {@link Staging.load} takes it: its values, or the text of them that the database reads. */
+export type Packed = readonly Param[] | string;
+
+/** A row of a batch. */
+export interface PackedRow {
+  readonly row: Row;
+  /** As it is stored. */
+  readonly status: string;
+  readonly packed: Packed;
+  /** The database could not hold U+0000, and gets U+FFFD instead. */
+  readonly isReplaced: boolean;
+}
+
+/** Rows to write into a form's table: ID, status, creation, then a value for each column. */
 export interface Batch {
   readonly columns: readonly BatchColumn[];
-  /** ID, status, creation, then a value for each column. */
-  readonly rows: readonly (readonly Param[])[];
+  readonly rows: readonly PackedRow[];
 }
 
 /** The table of a form, and how one commit writes it. */

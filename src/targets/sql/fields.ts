@@ -17,8 +17,11 @@ import {
   type ColumnType,
   decoded,
   type Dialect,
+  type Packed,
+  type PackedRow,
   type Param,
   type SqlField,
+  textOf,
 } from './dialect.ts';
 
 /*
@@ -195,11 +198,13 @@ function needOf(
 const typeOf = (cell: Exclude<Cell, null>): ColumnType =>
   typeof cell === 'string' ? 'text' : cell instanceof JsonText ? 'json' : 'number';
 
-/** How rows are stored: the columns of their answers, and the values of a row: ID, status, creation, then these columns. */
+/** How rows are stored: the columns of their answers, and each row as the database takes it. It is packed once, in one pass. */
 export interface RowEncoder {
   readonly columns: readonly BatchColumn[];
-  valuesOf(row: Row): Param[];
+  pack(row: Row): PackedRow;
 }
+
+const NUL = '\u0000';
 
 export function encoderOf(
   fields: readonly SqlField[],
@@ -229,8 +234,24 @@ export function encoderOf(
     if (more.length > 0) values.push(encodeMore(more, cells));
     return values;
   };
-  return { columns, valuesOf };
+  const { pack } = dialect.staging;
+  const isWithoutNul = (packed: Packed): boolean =>
+    dialect.takesNul || typeof packed !== 'string' || !packed.includes(NUL);
+  return {
+    columns,
+    pack(row) {
+      const values = valuesOf(row);
+      const packed = pack(values);
+      if (isWithoutNul(packed))
+        return { row, status: textOf(values[1]), packed, isReplaced: false };
+      const held = values.map((value) =>
+        typeof value === 'string' ? value.replaceAll(NUL, '\uFFFD') : value,
+      );
+      return { row, status: textOf(held[1]), packed: pack(held), isReplaced: true };
+    },
+  };
 }
+
 /** The part of an answer that a column of this type stores; undefined if the whole answer belongs in the text column. */
 function inColumn(cell: Cell, type: ColumnType, dialect: Dialect): Param | undefined {
   if (cell === null || cell === '') return null;

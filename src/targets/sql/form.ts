@@ -22,7 +22,7 @@ import { MirrorError } from '../../base/errors.ts';
 import { forgottenHash } from '../../mirror/ledger.ts';
 import type { Form, SelectedField } from '../../mirror/types.ts';
 import { type FormState, liveRows, nextCommitUs } from '../../mirror/form-state.ts';
-import { Commit, storableRows } from './commit.ts';
+import { Commit } from './commit.ts';
 import { runOf } from './runs.ts';
 import type { Database } from './database.ts';
 import {
@@ -245,10 +245,10 @@ export class SqlForm implements OpenForm {
     const { dialect } = database;
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
     const forgotten = await this.#forgottenOf(change);
-    const storable = storableRows(change, dialect, forgotten, Math.floor(state.commitUs / 1_000));
-    if (storable.rows.length > 0)
+    const rows = (change.rows ?? []).filter(({ id }) => !forgotten.has(id));
+    if (rows.length > 0)
       await this.#makeColumns(
-        withColumns(this.#fields, this.#prepared, storable.rows, this.#columns, dialect),
+        withColumns(this.#fields, this.#prepared, rows, this.#columns, dialect),
       );
     return this.#write(async (tx) => {
       const commit = new Commit(tx, change, {
@@ -260,8 +260,8 @@ export class SqlForm implements OpenForm {
         keepsAnswers: history === 'full',
         expectsNew: this.#expectsNew,
       });
-      const done = await commit.apply(storable);
-      if (storable.rows.length > 0) this.#expectsNew = done.areNew;
+      const done = await commit.apply(rows, forgotten);
+      if (rows.length > 0) this.#expectsNew = done.areNew;
       const next = change.state?.(done.state) ?? done.state;
       const isNew = done.hasWritten || !this.#isStored(next);
       return { state: next, result: done.applied, isNew };

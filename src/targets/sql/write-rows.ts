@@ -6,6 +6,7 @@ import {
   inSavepoint,
   isTrue,
   numberOf,
+  type Packed,
   type Param,
   quoted,
   type Session,
@@ -36,6 +37,8 @@ export interface Staging {
   readonly stage: string;
   /** The action on it at the end of the transaction; absent if it stays until the next batch. */
   readonly atCommit?: string;
+  /** The values of a row as {@link load} takes them. A text holds them as they are where they hold U+0000. */
+  readonly pack: (values: readonly Param[]) => Packed;
   /** Writes rows into a table, which may refuse one that is there. */
   load(tx: Session, loading: Loading): Promise<void>;
   /** Every staged row, with the row of that ID or NULLs. */
@@ -65,8 +68,8 @@ export interface Loading {
   readonly into: string;
   readonly names: readonly string[];
   /** A value for each column, without those that are the same in each row. */
-  readonly rows: Batch['rows'];
-  /** The values of the last columns. */
+  readonly rows: readonly Packed[];
+  /** The values of the last columns: times. */
   readonly same: readonly string[];
 }
 
@@ -102,7 +105,7 @@ export async function loadNew(
       await staging.load(tx, {
         into: quoted(table),
         names: [...names, '_first_seen_at', '_changed_at'],
-        rows,
+        rows: rows.map(({ packed }) => packed),
         same: [at, at],
       });
       if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
@@ -112,7 +115,7 @@ export async function loadNew(
     throw error;
   }
   const now = new Map<string, number>();
-  for (const [, status] of rows) addTo(now, textOf(status), 1);
+  for (const { status } of rows) addTo(now, status, 1);
   return { inserted: rows.length, updated: 0, now, before: new Map(), areNew: true };
 }
 
@@ -134,7 +137,12 @@ export async function stagedUpsert(
   await tx.run(
     `CREATE TEMPORARY TABLE ${STAGE} (id ${types.id}, status ${types.text}, created_at ${types.time}${own.join('')}) ${staging.atCommit ?? ''}`,
   );
-  await staging.load(tx, { into: staging.stage, names: ['id', ...names], rows, same: [] });
+  await staging.load(tx, {
+    into: staging.stage,
+    names: ['id', ...names],
+    rows: rows.map(({ packed }) => packed),
+    same: [],
+  });
   const to = quoted(table);
   const joined = staging.joined(to);
   const isOther = `(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;

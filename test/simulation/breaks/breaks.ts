@@ -450,9 +450,9 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L18',
     name: 'what was forgotten is stored again when the source shows it',
-    file: 'src/targets/sql/commit.ts',
-    find: 'const known = rows.filter(({ id }) => !forgotten.has(id));',
-    replace: 'const known = rows;',
+    file: 'src/targets/sql/form.ts',
+    find: 'const rows = (change.rows ?? []).filter(({ id }) => !forgotten.has(id));',
+    replace: 'const rows = change.rows ?? [];',
   },
   {
     law: 'L18',

@@ -27,6 +27,7 @@ const STAGING: Staging = {
   drop: `DROP TEMPORARY TABLE IF EXISTS ${STAGE}`,
   refusesKnown: true,
   stage: STAGE,
+  pack: (values) => values.map(valueLiteral).join(','),
   load: (tx, loading) => load(tx as MysqlSession, loading),
   joined,
   matched,
@@ -75,7 +76,7 @@ async function load(session: MysqlSession, { into, names, rows, same }: Loading)
     [tuples, bytes] = [[], Buffer.byteLength(head)];
   };
   for (const row of rows) {
-    const tuple = `(${row.map(valueLiteral).join(',')}${end})`;
+    const tuple = `(${row as string}${end})`;
     const size = Buffer.byteLength(tuple) + 1;
     if (head.length + size > session.maxPacket) throw new RowTooLarge();
     if (bytes + size > session.room) await write();

@@ -85,7 +85,7 @@ export class PostgresConnection implements Connection {
   }
 
   /** Runs a COPY … FROM STDIN. */
-  async copy(sql: string, parts: Iterable<string>): Promise<void> {
+  async copy(sql: string, parts: Iterable<Buffer>): Promise<void> {
     const stream = this.#client.query(copyFrom(sql));
     const done = once(stream, 'finish');
     // It is waited for below.

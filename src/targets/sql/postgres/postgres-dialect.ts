@@ -1,7 +1,6 @@
 import { cellText } from '../../../mirror/cells.ts';
 import type { Cell } from '../../../mirror/types.ts';
 import {
-  type Batch,
   canonicalOf,
   type ColumnType,
   type Dialect,
@@ -18,7 +17,8 @@ import type { PostgresConnection } from './postgres-connection.ts';
 import { comment } from './postgres-comments.ts';
 import { postgresViews } from './postgres-views.ts';
 
-const PART_CHARACTERS = 65_536;
+/** Few parts, as each is sent by itself, and bounded, as a text of JavaScript is. */
+const PART_CHARACTERS = 1_048_576;
 const SPECIAL = /[\\\n\r\t]/;
 const EACH_SPECIAL = /[\\\n\r\t]/g;
 /** What the text format of COPY gives a meaning to. */
@@ -39,10 +39,11 @@ const STAGING: Staging = {
   atCommit: 'ON COMMIT DROP',
   refusesKnown: true,
   stage: `pg_temp.${STAGE}`,
+  pack: copyLine,
   load: (tx, { into, names, rows, same }) =>
     (tx as PostgresConnection).copy(
       `COPY ${into} (${names.join(', ')}) FROM STDIN`,
-      copyText(rows, same),
+      copyParts(rows as readonly string[], same),
     ),
   joined: (to) => `${STAGE} AS s LEFT JOIN ${held(to)} ON true`,
   matched: (to) => `${STAGE} AS s, ${held(to)}`,
@@ -149,26 +150,32 @@ function encode(cell: Cell, type: ColumnType): Param | undefined {
   return type === 'json' && REFUSED_IN_JSON.test(text) ? undefined : text;
 }
 
-/** The rows in the text format of COPY, in parts. `same`: what ends each of them, times. */
-function* copyText(rows: Batch['rows'], same: readonly string[]): Generator<string> {
+/** A row in the text format of COPY, without its end. */
+function copyLine(values: readonly Param[]): string {
+  let line = '';
+  for (let at = 0; at < values.length; at++) {
+    if (at > 0) line += '\t';
+    const value = values[at];
+    if (value === null || value === undefined) line += '\\N';
+    else {
+      const text = textOf(value);
+      line += SPECIAL.test(text)
+        ? text.replace(EACH_SPECIAL, (each) => ESCAPED[each] ?? each)
+        : text;
+    }
+  }
+  return line;
+}
+
+/** Lines in parts. `same`: what ends each of them. */
+function* copyParts(lines: readonly string[], same: readonly string[]): Generator<Buffer> {
   const end = `${same.map((value) => `\t${value}`).join('')}\n`;
   let part = '';
-  for (const row of rows) {
-    for (let at = 0; at < row.length; at++) {
-      if (at > 0) part += '\t';
-      const value = row[at];
-      if (value === null || value === undefined) part += '\\N';
-      else {
-        const text = textOf(value);
-        part += SPECIAL.test(text)
-          ? text.replace(EACH_SPECIAL, (each) => ESCAPED[each] ?? each)
-          : text;
-      }
-    }
-    part += end;
+  for (const line of lines) {
+    part += line + end;
     if (part.length < PART_CHARACTERS) continue;
-    yield part;
+    yield Buffer.from(part);
     part = '';
   }
-  if (part !== '') yield part;
+  if (part !== '') yield Buffer.from(part);
 }

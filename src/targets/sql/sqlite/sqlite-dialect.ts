@@ -29,10 +29,11 @@ const STAGING: Staging = {
   drop: `DROP TABLE IF EXISTS temp.${STAGE}`,
   refusesKnown: true,
   stage: `temp.${STAGE}`,
+  pack: (values) => values,
   async load(tx, { into, names, rows, same }) {
     const values = names.map((_, at) => `?${at + 1}`).join(', ');
     const insert = `INSERT INTO ${into} (${names.join(', ')}) VALUES (${values})`;
-    await (tx as SqliteConnection).runEach(insert, rows, same);
+    await (tx as SqliteConnection).runEach(insert, rows as readonly (readonly Param[])[], same);
   },
   joined: (to) => `temp.${STAGE} AS s LEFT JOIN ${to} AS t ON t.id = s.id`,
   matched: (to) => `temp.${STAGE} AS s CROSS JOIN ${to} AS t ON t.id = s.id`,
