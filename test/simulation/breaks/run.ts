@@ -11,12 +11,14 @@ seed that caught a fault is kept in the README.md beside, and is tried first the
 
   --only EXPRESSION  faults whose law and name this regular expression matches (default all)
   --seconds N        of one core, for each fault (default 60)
+  --check            only makes each fault and checks the types of the program that has it
   --help             prints this`;
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     seconds: { type: 'string', default: '60' },
+    check: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -66,8 +68,8 @@ async function isSound(seed: string, drawn: readonly string[]): Promise<boolean>
   return found === undefined;
 }
 
-/** What caught it; undefined where nothing did. */
-async function hunt(fault: Break): Promise<Found | undefined> {
+/** What `work` makes of a copy of the program that has the fault. */
+async function inCopy<T>(fault: Break, work: (dir: string) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-break-'));
   try {
     for (const part of [
@@ -89,6 +91,29 @@ async function hunt(fault: Break): Promise<Found | undefined> {
       const file = join(dir, patch.file);
       writeFileSync(file, broken(readFileSync(file, 'utf8'), patch));
     }
+    return await work(dir);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** The first error of its types; null where there is none. */
+const typeError = (fault: Break): Promise<string | null> =>
+  inCopy(fault, async (dir) => {
+    const project = join(dir, 'tsconfig.check.json');
+    writeFileSync(project, '{ "extends": "./tsconfig.json", "include": ["src"] }');
+    const tsc = join(ROOT, 'node_modules/.bin/tsc');
+    // A fault may leave something unused.
+    const args = ['--noEmit', '--noUnusedLocals', 'false', '--noUnusedParameters', 'false'];
+    return run(tsc, ['-p', project, ...args], { cwd: dir }).then(
+      () => null,
+      (error: { stdout?: string }) => (error.stdout ?? String(error)).split('\n')[0] ?? '',
+    );
+  });
+
+/** What caught it; undefined where nothing did. */
+const hunt = (fault: Break): Promise<Found | undefined> =>
+  inCopy(fault, async (dir) => {
     const drawn = ['--brief', ...(fault.with ?? []).flatMap((what) => ['--with', what])];
     const known = seeds.get(fault.name)?.seed;
     if (known !== undefined) {
@@ -103,13 +128,20 @@ async function hunt(fault: Break): Promise<Found | undefined> {
       from = Number(found.seed) + 1;
     }
     return undefined;
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
+  });
 
 const only = new RegExp(values.only ?? '');
 const chosen = BREAKS.filter(({ law, name }) => only.test(`${law} ${name}`));
+if (values.check) {
+  let sound = 0;
+  for (const fault of chosen) {
+    const error = await typeError(fault);
+    if (error === null) sound++;
+    else console.log(`${fault.law} ${fault.name}: ${error}`);
+  }
+  console.log(`${sound} of ${chosen.length} can be made, and have no error of types`);
+  process.exit(sound === chosen.length ? 0 : 1);
+}
 let caught = 0;
 console.log('| law | break | caught by | seed | seconds |\n| --- | --- | --- | --- | --- |');
 for (const fault of chosen) {
