@@ -226,14 +226,14 @@ export const BREAKS: readonly Break[] = [
     name: 'absent is taken for deleted, without a request by ID',
     file: 'src/sync/absent.ts',
     find: "if (answer.kind === 'gone') gone.push(id);",
-    replace: 'if (id !== undefined) gone.push(id);',
+    replace: "if (answer.kind === 'gone' || id !== undefined) gone.push(id);",
   },
   {
     law: 'L8',
     name: 'an answer that says nothing counts as gone',
     file: 'src/sync/absent.ts',
     find: "if (answer.kind === 'gone') gone.push(id);",
-    replace: "if (answer.kind !== 'there') gone.push(id);",
+    replace: "if (answer.kind === 'gone' || ['undecided'].includes(answer.kind)) gone.push(id);",
     with: ['sickId=500', 'delete'],
   },
   {
