@@ -23,7 +23,9 @@ const joined = (to: string): string => `${STAGE} AS s LEFT JOIN ${to} AS t ON ${
 const STAGING: Staging = {
   drop: '',
   stage: STAGE,
-  load: async (tx, { names, rows }) => (tx as BigQuerySession).stageRows(names, rows),
+  pack: (values) => values,
+  load: async (tx, { names, rows }) =>
+    (tx as BigQuerySession).stageRows(names, rows as readonly (readonly Param[])[]),
   joined,
   matched: (to) => `${STAGE} AS s JOIN ${to} AS t ON ${on}`,
   differs: (names) =>

@@ -198,10 +198,10 @@ function needOf(
 const typeOf = (cell: Exclude<Cell, null>): ColumnType =>
   typeof cell === 'string' ? 'text' : cell instanceof JsonText ? 'json' : 'number';
 
-/** How rows are stored: the columns of their answers, and each row as the database takes it. It is packed once, in one pass. */
+/** How rows are stored: the columns of their answers, and each row as the database takes it. It is packed once. */
 export interface RowEncoder {
   readonly columns: readonly BatchColumn[];
-  pack(row: Row): PackedRow;
+  readonly pack: (row: Row) => PackedRow;
 }
 
 const NUL = '\u0000';

@@ -465,7 +465,7 @@ export const BREAKS: readonly Break[] = [
     law: 'L18',
     name: 'a purge leaves rows that are old enough',
     file: 'src/cli/purge.ts',
-    find: 'deletedBefore(call, scopes, host.clock.now() - age);',
-    replace: 'deletedBefore(call, scopes, host.clock.now() - age - 1e10);',
+    find: 'deletedBefore(scopes, host.clock.now() - age);',
+    replace: 'deletedBefore(scopes, host.clock.now() - age - 1e10);',
   },
 ];

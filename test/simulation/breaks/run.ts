@@ -107,7 +107,7 @@ const typeError = (fault: Break): Promise<string | null> =>
     const args = ['--noEmit', '--noUnusedLocals', 'false', '--noUnusedParameters', 'false'];
     return run(tsc, ['-p', project, ...args], { cwd: dir }).then(
       () => null,
-      (error: { stdout?: string }) => (error.stdout ?? String(error)).split('\n')[0] ?? '',
+      (error: { stdout?: string }) => (error.stdout ?? 'tsc does not run').split('\n')[0] ?? '',
     );
   });
 
