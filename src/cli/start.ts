@@ -63,7 +63,11 @@ async function openPage(
     hasNotifications: notifier !== undefined,
   });
   const unsubscribe = app.events.on('run.ended', ({ target }) => watch.expire(false, target));
-  watch.start((report) => void notifier?.look(report));
+  watch.start((report) => {
+    notifier?.look(report).catch((error: unknown) => {
+      logger.error({ err: error }, 'People cannot be notified of a report.');
+    });
+  });
   return {
     server,
     async [Symbol.asyncDispose]() {

@@ -86,7 +86,7 @@ export class Channel<Content = Message> {
     return this.#resting.size > 0;
   }
 
-  /** Follows a report, and resolves when what is due was tried. Never rejects. */
+  /** Follows a report, and resolves when what is due was tried. */
   look(report: Report): Promise<void> {
     this.#feed.look(report);
     // What a run logs is not about this.

@@ -121,7 +121,7 @@ export class Notifier {
     return all.flatMap((each) => each?.problem ?? []).join(' ') || null;
   }
 
-  /** Compares a report on fresh readings with the deliveries, and resolves when the news was tried. Never rejects. */
+  /** Compares a report on fresh readings with the deliveries, and resolves when the news was tried. */
   async look(report: Report): Promise<void> {
     // Where a message does not arrive, people can still notice the silence.
     const isBehind = this.#channels.some((channel) => channel.isBehind);

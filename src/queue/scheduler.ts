@@ -35,6 +35,8 @@ export async function applySchedule(context: QueueContext): Promise<void> {
     context,
     before.filter((name) => !targets.includes(name)),
   );
+  // BullMQ pauses a queue before it removes it. One whose removal was cut short is wanted again.
+  await Promise.all(context.queues.all.map(({ queue }) => queue.resume()));
   const isSame = agrees(schedule, stored);
   if (!isSame || before.join() !== targets.join()) await upsert(context);
   // A new schedule with an interval begins with a poll anyway.

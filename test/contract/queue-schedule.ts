@@ -161,6 +161,21 @@ export function describeSchedule(it: QueueIt): void {
     await soon(() => expect(handlers.count('b', false)).toBeGreaterThanOrEqual(2));
   });
 
+  it('a target that returns is copied again, though the removal of its queues was cut short', async ({
+    place,
+    use,
+  }) => {
+    const order = ordinary('f1');
+    {
+      await using producer = await produceAt(place);
+      await producer.queues.of(order)?.pause();
+    }
+    const handlers = only();
+    const queue = use(await startAt(place, handlers));
+    await queue.runNow([order]);
+    await soon(() => expect(handlers.syncs).toHaveLength(1));
+  });
+
   it('no poll is overdue while one is under way, however slow the source is', async ({
     place,
     use,

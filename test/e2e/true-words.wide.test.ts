@@ -97,6 +97,13 @@ const names =
 const statusOf = async ({ env }: Scene): Promise<Report> =>
   JSON.parse((await runCli(['status', '--json'], env)).stdout) as Report;
 
+/** Resolves when commands know of it, from what the process that runs has recorded. */
+async function isRecorded(scene: Scene, code: ProblemCode): Promise<void> {
+  const isKnown = async (): Promise<void> =>
+    expect((await statusOf(scene)).problems).toMatchObject([{ code }]);
+  await vi.waitFor(isKnown, { timeout: 60_000, interval: 500 });
+}
+
 /** Lets a source answer no more, or otherwise than it should. */
 const FAULTS = {
   throttles: { status: 429, retryAfter: 20, times: Infinity },
@@ -187,12 +194,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       await startWell(scene);
       await redis.stop();
       await reports(scene, names('QUEUE_FAILED'));
-      // Commands know it from the process that runs.
-      const isKnown = async (): Promise<void> => {
-        const { problems } = await statusOf(scene);
-        expect(problems).toMatchObject([{ code: 'QUEUE_FAILED' }]);
-      };
-      await vi.waitFor(isKnown, { timeout: 60_000, interval: 500 });
+      await isRecorded(scene, 'QUEUE_FAILED');
     },
     true: ['verify', 'sync'],
   },
@@ -238,6 +240,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       scene.env = { ...scene.env, TARGET_FORMS: 'customer-feedback,nosuch' };
       await start(scene);
       await reports(scene, names('SETTINGS'));
+      await isRecorded(scene, 'SETTINGS');
     },
     true: ['verify'],
   },
