@@ -2,48 +2,71 @@ import { mkdtempSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App } from '../app.ts';
-import { count, plural } from '../base/format.ts';
+import { plural } from '../base/format.ts';
 import { shellWord } from '../base/printable.ts';
 import { loadConfig } from '../config.ts';
-import type { Form } from '../mirror/types.ts';
 import { createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { startTraffic } from '../sandbox/traffic.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
-import type { ExitCode, Host } from './host.ts';
-import { openLogger, openQueue } from './open-app.ts';
-import { endedLine, showProgress } from './run-report.ts';
+import { EXIT_CODES, type ExitCode, type Host } from './host.ts';
+import { openApp } from './open-app.ts';
+import { endedLine } from './run-report.ts';
 import { type SandboxSheet, startSandboxSheet } from './sandbox.ts';
+import { serve } from './start.ts';
+import * as sync from './sync.ts';
 import { textTable } from './text-table.ts';
+import * as verify from './verify.ts';
 
 /** Submissions and status changes at the source. */
 const TRAFFIC_PER_MINUTE = 90;
 /** The longest time a timer can wait. */
 const LONGEST_MS = 2 ** 31 - 1;
+/** The longest time that the comparison at the end may take. */
+const LAST_MS = 5 * 60_000;
 
-/** `demo`: sandbox, queue, worker and a SQLite table together, without any settings. */
+/** `demo`: the commands `sync`, `start` and `verify` over a sample Forms API, without any settings. */
 export async function run(call: CommandCall): Promise<ExitCode> {
-  const { host } = call;
   const submissions = wholeNumberOption(call, 'submissions', 1_250, 1);
   const seconds = wholeNumberOption(call, 'seconds', 20);
   const watchMs = call.flag('keepRunning') ? LONGEST_MS : seconds * 1_000;
   await using opened = new AsyncDisposableStack();
   const sheet = call.flag('sheets') ? opened.use(await startSandboxSheet()) : undefined;
   const file = join(mkdtempSync(join(tmpdir(), 'forms-mirror-demo-')), 'forms.sqlite');
-  const store = createSampleWorkspace({ submissions });
-  const sandbox = opened.use(await startSandbox({ store }));
-  const config = loadConfig(settings(sandbox, file, sheet), noFiles, { source: true });
-  const logger = await openLogger(host, 'error');
-  const app = opened.use(new App(config, { clock: host.clock, logger }));
-  try {
-    await runDemo(host, { app, sandbox, file, watchMs, sheetUrl: sheet?.viewUrl });
-  } catch (error) {
-    // Ctrl-C is a regular way to end the demo.
-    if (!host.stop.signal.aborted) throw error;
-  }
-  return 0;
+  const sandbox = opened.use(await startSandbox({ store: createSampleWorkspace({ submissions }) }));
+  const needs = { source: true, statusPage: true };
+  const config = loadConfig(settings(sandbox, file, sheet), noFiles, needs);
+  const host: Host = { ...call.host, loadConfig: () => Promise.resolve(config) };
+  const { terminal, stop } = host;
+  const content = `${plural(sandbox.store.forms().length, 'form')} and ${plural(submissions, 'submission')}`;
+  terminal.print(`A sample Forms API with ${content}`, `is mirrored into ${file}`);
+  if (sheet !== undefined) terminal.print(`and into a sheet. Watch it here: ${sheet.viewUrl}`);
+  terminal.print('');
+  const first = await sync.run(callOf(host));
+  // Ctrl-C is a regular way to end the demo.
+  if (first !== EXIT_CODES.DONE.code) return stop.signal.aborted ? EXIT_CODES.DONE.code : first;
+  const view = viewOf(file, sandbox.store.forms().at(-1)?.id);
+  terminal.print('', 'The newest rows of one form:', '', ...previewLines(file, view), '');
+  await watch(host, sandbox, watchMs);
+  // The source no longer changes. Also after Ctrl-C, which ended the traffic.
+  const rest = { signal: AbortSignal.timeout(LAST_MS), exitCode: () => undefined };
+  const last = { ...host, stop: rest };
+  terminal.print('', 'Everything is read and compared once more:', '');
+  const synced = await sync.run(callOf(last, 'full'));
+  terminal.print('');
+  const same = await verify.run(callOf(last));
+  terminal.print(...howToOpen(file, view));
+  return synced === EXIT_CODES.DONE.code ? same : synced;
 }
+
+/** A command without arguments. */
+const callOf = (host: Host, ...flags: readonly string[]): CommandCall => ({
+  host,
+  args: [],
+  text: () => undefined,
+  flag: (name) => flags.includes(name),
+  texts: () => [],
+});
 
 /** The settings of the demo, which ignores the environment and .env. */
 function settings(
@@ -59,6 +82,8 @@ function settings(
     DATA_DIR: join(file, '..'),
     SYNC_EVERY: '2s',
     RECONCILE_EVERY: '6s',
+    LOG_LEVEL: 'error',
+    PORT: '0',
     ...(sheet === undefined
       ? { TARGET_URL: table }
       : {
@@ -74,97 +99,31 @@ function noFiles(path: string): never {
   throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
 }
 
-/** The parts of a demo. */
-interface Demo {
-  readonly app: App;
-  readonly sandbox: Sandbox;
-  /** The SQLite file. */
-  readonly file: string;
-  readonly watchMs: number;
-  /** Address of the page that shows the sheet, when there is one. */
-  readonly sheetUrl: string | undefined;
-}
-
-async function runDemo(host: Host, demo: Demo): Promise<void> {
-  const { app, sandbox, file, sheetUrl } = demo;
+/** Generates traffic at the source for a while, and shows each run that changes something. */
+async function watch(host: Host, { store }: Sandbox, watchMs: number): Promise<void> {
   const { terminal, stop, clock } = host;
-  const forms = await app.forms(stop.signal);
-  terminal.print(
-    `A sample Forms API with ${plural(forms.length, 'form')} and ${count(sandbox.store.count())} submissions`,
-    `is mirrored into ${file}`,
-    ...(sheetUrl === undefined ? [] : [`and into a sheet. Watch it here: ${sheetUrl}`]),
-    '',
-  );
-  {
-    using _progress = showProgress(terminal, app.events, clock);
-    await app.plan(stop.signal);
-    await readAll(app, forms, stop.signal);
-  }
-  const view = viewOf(file, forms.at(-1));
-  terminal.print('', 'The copy is complete. The newest rows of one form:', '');
-  terminal.print(...previewLines(file, view), '');
-  await watch(host, demo);
-  terminal.print('', await compareAll(app, forms), ...howToOpen(file, view));
-}
-
-/** A whole run of each form into each target. Rejects when one fails. */
-async function readAll(app: App, forms: readonly Form[], signal: AbortSignal): Promise<void> {
-  for (const target of app.targetNames)
-    for (const { id: formId } of forms) {
-      const options = { isFull: true, waitMs: 10_000 };
-      const { failure } = await app.run({ formId, target }, options, signal);
-      if (failure !== null) throw failure;
-    }
-}
-
-/** Generates traffic at the source for a while, and shows each run of the queue that changes something. */
-async function watch({ terminal, stop, clock }: Host, demo: Demo): Promise<void> {
-  const { app, sandbox, watchMs } = demo;
-  terminal.print(
-    'Now people fill in forms and colleagues change statuses. These runs copy the changes:',
-    '',
-  );
-  let happened = 0;
-  const stopShowing = app.events.on('run.ended', (report) => {
+  await using app = await openApp(host, { source: true, reportsRuns: true });
+  app.events.on('run.ended', (report) => {
     if (report.inserted + report.updated + report.deleted > 0)
       terminal.print(`  ${endedLine(report)}`);
   });
-  const queue = await openQueue(app, 'all');
-  try {
-    const traffic = startTraffic(sandbox.store, {
-      perMinute: TRAFFIC_PER_MINUTE,
-      signal: stop.signal,
-      onEvent: () => happened++,
-    });
-    // Ctrl-C is a regular way to end the demo.
-    await clock.sleep(watchMs, stop.signal).catch(() => {});
-    await traffic.stop();
-  } finally {
-    await queue.stop();
-    stopShowing();
-  }
+  terminal.print(
+    'Now people fill in forms and colleagues change statuses. These runs copy the changes:',
+  );
+  const over = new AbortController();
+  const signal = AbortSignal.any([stop.signal, over.signal]);
+  const page = Promise.withResolvers<string>();
+  const serving = serve({ ...host, stop: { ...stop, signal } }, app, page.resolve);
+  const url = await Promise.race([page.promise, serving.then(() => null)]);
+  if (url !== null) terminal.print(`The status page shows them too: ${url}`, '');
+  let happened = 0;
+  const perMinute = TRAFFIC_PER_MINUTE;
+  const traffic = startTraffic(store, { perMinute, signal, onEvent: () => happened++ });
+  // The wait ends with Ctrl-C, too, and when the work fails.
+  await Promise.race([clock.sleep(watchMs, signal).catch(() => {}), serving]);
+  over.abort();
+  await Promise.all([traffic.stop(), serving]);
   terminal.print('', `${plural(happened, 'change')} happened at the source during this time.`);
-}
-
-/**
- * A last full run of each form over the source, which no longer changes, then a comparison of all rows. Returns the
- * result as a sentence.
- */
-async function compareAll(app: App, forms: readonly Form[]): Promise<string> {
-  // Also after Ctrl-C, which ended the traffic.
-  const signal = AbortSignal.timeout(60_000);
-  await readAll(app, forms, signal);
-  let compared = 0;
-  for (const name of app.targetNames) {
-    for (const { id: formId, slug } of forms) {
-      const started = await app.startVerification(name, formId, null, signal);
-      const report = await started.finish({});
-      if (report.outcome !== 'same')
-        return `The copy of ${slug} in ${name} differs from its source.`;
-      compared += report.compared;
-    }
-  }
-  return `Compared row by row with the source: ${plural(compared, 'row')}, all the same.`;
 }
 
 /** How to open the file: commands to copy. */
@@ -182,11 +141,11 @@ function howToOpen(file: string, view: string): string[] {
   ];
 }
 
-/** The name of a form's view that has labels for column names. */
-function viewOf(file: string, form: Form | undefined): string {
+/** The name of the view of a form that has labels for column names. */
+function viewOf(file: string, formId = ''): string {
   using database = new DatabaseSync(file, { readOnly: true });
   const query = database.prepare('SELECT view_name FROM mirror_forms WHERE form_id = ?');
-  return String(query.get(form?.id ?? '')?.['view_name']);
+  return String(query.get(formId)?.['view_name']);
 }
 
 /** The newest rows of a form as a table, with its first columns. */

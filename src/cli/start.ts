@@ -27,14 +27,22 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
   // Before a job is taken: a process that cannot show its page ends at once, with nothing in progress.
   await requireFreePort(statusPlace(app.config.status));
   if (signal.aborted) return 0;
+  await serve(host, app, (url) => {
+    for (const { name, address } of app.config.targets)
+      app.logger.info({ target: name, address: address.shown }, 'The copy is kept here.');
+    app.logger.info({ url }, 'The status page is open.');
+  });
+  return 0;
+}
+
+/** Does the scheduled work and shows the status page until the process is asked to stop. `onOpen`: with the page's address. */
+export async function serve(host: Host, app: App, onOpen: (url: string) => void): Promise<void> {
+  const { signal } = host.stop;
   await using service = await openService(host, app, 'start');
   await using notifier = await openNotifier(app);
   await using page = await openPage(host, app, service, notifier.open);
-  for (const { name, address } of app.config.targets)
-    app.logger.info({ target: name, address: address.shown }, 'The copy is kept here.');
-  app.logger.info({ url: page.server.url }, 'The status page is open.');
+  onOpen(page.server.url);
   if (!signal.aborted) await once(signal, 'abort');
-  return 0;
 }
 
 /** The page, and the reports that it and notifications are made of. */
