@@ -114,7 +114,11 @@ const typeError = (fault: Break): Promise<string | null> =>
 /** What caught it; undefined where nothing did. */
 const hunt = (fault: Break): Promise<Found | undefined> =>
   inCopy(fault, async (dir) => {
-    const drawn = ['--brief', ...(fault.with ?? []).flatMap((what) => ['--with', what])];
+    const drawn = [
+      '--brief',
+      ...(fault.isOfSheets === true ? ['--store', 'sheets', '--people', '4'] : []),
+      ...(fault.with ?? []).flatMap((what) => ['--with', what]),
+    ];
     const known = seeds.get(fault.name)?.seed;
     if (known !== undefined) {
       const found = await simulate(dir, [...drawn, '--from', known, '--seconds', '0.01']);
