@@ -101,7 +101,7 @@ table button { font-size: 12px; padding: 0 8px; }
 th .actions { margin-top: 4px; }
 input[type='search'] { width: 260px; max-width: 100%; }
 
-.tools { padding: 0 20px 12px; justify-content: space-between; align-items: end; }
+.tools { padding: 0 20px 12px; align-items: end; }
 .tools label { font-size: 12px; color: var(--quiet); }
 .pager { padding: 12px 20px; border-top: 1px solid var(--line); font-size: 14px; }
 

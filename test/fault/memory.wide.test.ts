@@ -41,7 +41,7 @@ describe('the memory of the embedded queue', { timeout: 120_000 }, () => {
     const opened = await measure();
     process.stdout.write(`memory of the embedded queue: ${JSON.stringify({ made, opened })}\n`);
     expect(made.peakMB).toBeLessThan(750);
-    expect(made.restMB).toBeLessThan(330);
+    expect(made.restMB).toBeLessThan(300);
     expect(opened.peakMB).toBeLessThan(300);
   });
 });
