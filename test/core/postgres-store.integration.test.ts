@@ -196,6 +196,28 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     ]);
   });
 
+  it('stores new rows in a table whose rows a person guards by policies', async () => {
+    await person.query(
+      'DROP ROLE IF EXISTS guarded; CREATE ROLE guarded LOGIN; CREATE SCHEMA guarded AUTHORIZATION guarded',
+    );
+    const guarded = new URL(url);
+    guarded.username = 'guarded';
+    guarded.searchParams.set('schema', 'guarded');
+    await using store = await parseTargetUrl(guarded.href).open('default', { clock });
+    await using form = await store.open(formOf('contact', [NAME]), 'write');
+    await form.prepare(formOf('contact', [NAME]), [NAME]);
+    await form.commit({ rows: [row('a', { f_name: 'x' })] });
+    await person.query(`ALTER TABLE guarded.contact ENABLE ROW LEVEL SECURITY;
+      ALTER TABLE guarded.contact FORCE ROW LEVEL SECURITY;
+      CREATE POLICY theirs ON guarded.contact USING (true) WITH CHECK (true)`);
+    const applied = await form.commit({ rows: [row('b', { f_name: 'y' })] });
+    expect(applied).toMatchObject({ inserted: 1, rejected: 0 });
+    expect(await query('SELECT id FROM guarded.contact ORDER BY id')).toEqual([
+      { id: 'a' },
+      { id: 'b' },
+    ]);
+  });
+
   it('L11: has no plain answer left of hashed numbers and lists, and takes no other digit', async () => {
     const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
     const list = { ...NAME, id: 'f_list', label: 'List', position: 2 };

@@ -69,8 +69,11 @@ export function describePostgresError(error: unknown): ErrorDescription | undefi
   );
 }
 
-/** Data, constraints, limits, and what triggers raise: errors that one row can cause. */
-const ROW_CLASSES = new Set(['22', '23', '44', '54', 'P0']);
+/**
+ * Data, constraints, limits, and what triggers raise: errors that one row can cause. `0A`: COPY loads nothing into a table whose rows a
+ * person guards by policies; an INSERT does.
+ */
+const ROW_CLASSES = new Set(['0A', '22', '23', '44', '54', 'P0']);
 
 /** Those that are the same for any table. */
 const FAULTS: Readonly<Record<string, string>> = {
