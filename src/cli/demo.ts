@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LinkedSignal } from '../base/clock.ts';
 import { plural } from '../base/format.ts';
 import { shellWord } from '../base/printable.ts';
 import { loadConfig } from '../config.ts';
@@ -110,8 +111,8 @@ async function watch(host: Host, { store }: Sandbox, watchMs: number): Promise<v
   terminal.print(
     'Now people fill in forms and colleagues change statuses. These runs copy the changes:',
   );
-  const over = new AbortController();
-  const signal = AbortSignal.any([stop.signal, over.signal]);
+  using over = new LinkedSignal(stop.signal);
+  const { signal } = over;
   const page = Promise.withResolvers<string>();
   const serving = serve({ ...host, stop: { ...stop, signal } }, app, page.resolve);
   const url = await Promise.race([page.promise, serving.then(() => null)]);

@@ -34,7 +34,7 @@ export interface RunReport extends Run {
   readonly wasEmpty: boolean;
   /** How many submissions the target accounts for; null where it was not opened. */
   readonly accounted: number | null;
-  /** What the copy is claimed to hold after it; null where the target was not opened. */
+  /** What the copy is claimed to hold after it; null where the target was not opened, or did not take the record of the run. */
   readonly claim: Claim | null;
   /** Why everything was read again: a sentence each. */
   readonly reasons: readonly string[];
@@ -141,6 +141,7 @@ async function runOnce(
   } catch (error) {
     ending = endingOf(error);
   }
+  let isRecorded = true;
   const about = (): RunReport =>
     report(ending, {
       form: { id: identity.id, slug: closing.source.slug, name: closing.source.name },
@@ -149,7 +150,7 @@ async function runOnce(
       isWhole,
       wasEmpty,
       accounted: sumOf(accounted(form.state.tally).values()),
-      claim: claimOf(form.state, null),
+      claim: isRecorded ? claimOf(form.state, null) : null,
       reasons,
       notices,
     });
@@ -159,7 +160,8 @@ async function runOnce(
       await form.commit({ run: about(), state: (state) => ({ ...state, outcome, code }) });
     notices.push(...(await form.finish()));
   } catch (error) {
-    // A run that is not recorded has failed.
+    // A run that is not recorded has failed, and the target does not have what it found.
+    isRecorded = false;
     if (ending.outcome !== 'failed') ending = endingOf(error);
   }
   return about();
