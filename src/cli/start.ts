@@ -63,6 +63,7 @@ async function openPage(
     clock,
     logger,
     reports: watch,
+    queue: () => queue.status(),
     details: (target, formId) => readDetails(app, target, formId),
     actor: createActor(app, queue, notifier),
     board: { get: (path) => queue.board(path) },

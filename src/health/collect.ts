@@ -126,13 +126,6 @@ export class Watch {
     return this.current();
   }
 
-  /** The report with the queue read again: that it answers shows at once. */
-  async refreshQueue(): Promise<Report> {
-    const reading = this.#queue?.refresh(this.#queueTrouble() === null ? FRESH_MS : 0);
-    await withinTime(reading ?? Promise.resolve(), ANSWER_MS, this.#options.clock);
-    return this.current();
-  }
-
   /** The report on the latest readings. */
   current(): Report {
     return judge(this.#facts());

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { HealthState } from '../health/report.ts';
+import type { HealthState, QueueState } from '../health/report.ts';
 
 /** A process that supervisors ask. */
 export interface Probed {
-  /** Why it cannot do its work just now, as a sentence; null: it can. Never rejects. */
-  readonly problem: () => Promise<string | null>;
+  /** The queue, without which it can do nothing. Never rejects. */
+  readonly queue: () => Promise<Pick<QueueState, 'isReachable' | 'trouble'>>;
   /** Of `start`: whether it has read the targets, and the state of the copy. */
   readonly mirror?: () => { readonly hasRead: boolean; readonly state: HealthState };
 }
@@ -14,9 +14,9 @@ export interface Probed {
  * `/ready`: whether it has also read the targets. `ok` is about this process; `mirror` is the state of the copy, which a restart
  * does not change.
  */
-export function addProbes(app: FastifyInstance, { problem, mirror }: Probed): void {
+export function addProbes(app: FastifyInstance, { queue, mirror }: Probed): void {
   const answer = async (reply: FastifyReply, isStarting: boolean): Promise<FastifyReply> => {
-    const reason = isStarting ? 'Starting.' : ((await problem()) ?? undefined);
+    const reason = isStarting ? 'Starting.' : (await queue()).trouble?.message;
     const ok = reason === undefined;
     return reply.code(ok ? 200 : 503).send({ ok, reason, mirror: mirror?.().state });
   };

@@ -12,10 +12,10 @@ import { listen, type Listening, type ListenPlace } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import { overviewMain, readListQuery } from './overview.ts';
 import { type Page, pageFrame } from './parts.ts';
-import { addProbes } from './probes.ts';
+import { addProbes, type Probed } from './probes.ts';
 
 /** The reports that the page shows. */
-export type Reports = Pick<Watch, 'refresh' | 'refreshQueue' | 'current' | 'hasRead' | 'expire'>;
+export type Reports = Pick<Watch, 'refresh' | 'current' | 'hasRead' | 'expire'>;
 
 /** Shows the jobs of the queue: answers GETs of addresses that begin with `/queue`. */
 export interface JobBoard {
@@ -36,6 +36,8 @@ export interface StatusOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly reports: Reports;
+  /** The state of the queue. Never rejects. */
+  readonly queue: Probed['queue'];
   /** What a target keeps of a form. May be slow or reject. */
   readonly details: (target: string, formId: string) => Promise<FormDetails>;
   /** Carries out actions; undefined: the page has no buttons. */
@@ -63,10 +65,7 @@ export async function startStatus(options: StatusOptions): Promise<Listening> {
   const app = await openGuarded({ ...options, what: 'the status page' });
   const { reports } = options;
   addProbes(app, {
-    problem: async () => {
-      const { problems } = await reports.refreshQueue();
-      return problems.find(({ code }) => code === 'QUEUE_FAILED')?.message ?? null;
-    },
+    queue: options.queue,
     mirror: () => ({ hasRead: reports.hasRead, state: reports.current().state }),
   });
   addPages(app, options);

@@ -1,9 +1,8 @@
 import type { Logger } from '../base/logger.ts';
-import type { QueueState } from '../health/report.ts';
 import { openGuarded } from './access.ts';
 import { listen, type Listening } from './listen.ts';
 import type { Metrics } from './metrics.ts';
-import { addProbes } from './probes.ts';
+import { addProbes, type Probed } from './probes.ts';
 
 /** See {@link startWorkerServer}. */
 export interface WorkerServerOptions {
@@ -13,7 +12,7 @@ export interface WorkerServerOptions {
   /** ADMIN_PASSWORD; undefined: open, which is for loopback addresses only. */
   readonly adminPassword: string | undefined;
   /** The state of the queue. Never rejects. */
-  readonly queue: () => Promise<Pick<QueueState, 'isReachable' | 'trouble'>>;
+  readonly queue: Probed['queue'];
   /** The caller counts in them. */
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -26,7 +25,7 @@ export interface WorkerServerOptions {
 export async function startWorkerServer(options: WorkerServerOptions): Promise<Listening> {
   const { host, port, metrics, queue } = options;
   const app = await openGuarded({ ...options, what: 'WORKER_PORT' });
-  addProbes(app, { problem: async () => (await queue()).trouble?.message ?? null });
+  addProbes(app, { queue });
   app.get('/metrics', async (_request, reply) => {
     const { isReachable } = await queue();
     return reply.type(metrics.contentType).send(await metrics.text(isReachable));

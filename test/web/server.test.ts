@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import type { JobBoard } from '../../src/web/server.ts';
-import { FORM_A, formReport, problem, reportOf } from './fixtures.ts';
+import { FORM_A, formReport, reportOf } from './fixtures.ts';
 import { startPage } from './start-page.ts';
 
 /** A request with a Host header of one's own, which fetch does not allow. */
@@ -86,7 +86,10 @@ describe('health', () => {
     await using page = await startPage(reportOf([form]));
     expect(await (await page.get('/health')).json()).toEqual({ ok: true, mirror: 'failed' });
     const message = 'The queue (redis://queue.internal:6379) does not answer.';
-    page.report = reportOf([form], { problems: [problem('QUEUE_FAILED', { message })] });
+    page.queue = {
+      isReachable: false,
+      trouble: { code: 'QUEUE_FAILED', message, sinceMs: null },
+    };
     for (const path of ['/health', '/ready']) {
       const response = await page.get(path);
       const body = { ok: false, reason: message, mirror: 'failed' };
@@ -152,7 +155,6 @@ describe('a page', () => {
       refresh: () => Promise.reject(new Error('secret inside')),
       current: reportOf,
       hasRead: true,
-      refreshQueue: async () => reportOf(),
       expire: () => undefined,
     };
     await using page = await startPage(reportOf(), { reports: broken });

@@ -28,6 +28,8 @@ export interface TestPage extends AsyncDisposable {
   readonly metrics: Metrics;
   /** The report that it shows; may be replaced. */
   report: Report;
+  /** What the probes see of the queue. */
+  queue: Awaited<ReturnType<StatusOptions['queue']>>;
   /** How often it was asked to read everything again. */
   expired: number;
   hasRead: boolean;
@@ -50,6 +52,7 @@ export async function startPage(
     clock,
     metrics,
     report,
+    queue: { isReachable: true, trouble: null } as TestPage['queue'],
     expired: 0,
     hasRead: true,
     get: (path: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -69,9 +72,9 @@ export async function startPage(
       get hasRead() {
         return page.hasRead;
       },
-      refreshQueue: async () => page.report,
       expire: () => void page.expired++,
     },
+    queue: async () => page.queue,
     details: async () => NO_DETAILS,
     metrics,
     deliveryProblem: () => null,
