@@ -1,7 +1,8 @@
 import type {
-  BIGQUERY_SCOPE,
   bigQueryDriver,
+  BigQueryOptions,
 } from '../../packages/target-bigquery/src/bigquery-driver.ts';
+import type { Clock } from '../base/clock.ts';
 import { errorCode } from '../base/error-code.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Transport } from '../base/transport.ts';
@@ -18,7 +19,6 @@ import { TargetUrlError } from './target-url-error.ts';
 /** What the package exports. */
 interface BigQueryPackage {
   readonly bigQueryDriver: typeof bigQueryDriver;
-  readonly BIGQUERY_SCOPE: typeof BIGQUERY_SCOPE;
 }
 
 /** The address of a dataset. */
@@ -26,6 +26,8 @@ export interface BigQueryAddress {
   readonly shown: string;
   readonly place: string;
   readonly transport: Transport;
+  /** Finds the account. Throws SETTINGS and TARGET_DENIED. */
+  connection(google: CredentialsSource, clock: Clock): Promise<BigQueryOptions>;
   /** Loads the package, and finds the account; connects at first use. Throws SETTINGS and TARGET_DENIED. */
   open(google: CredentialsSource, options: SqlStoreOptions): Promise<Store>;
 }
@@ -35,6 +37,8 @@ const PACKAGE = 'forms-mirror-bigquery';
 const SOURCE = new URL('../../packages/target-bigquery/src/bigquery-driver.ts', import.meta.url)
   .href;
 const EXAMPLE = 'bigquery://my-project-123456/forms?location=EU';
+/** The only right that the target asks Google for. */
+const SCOPE = 'https://www.googleapis.com/auth/bigquery';
 const HOST = 'bigquery.googleapis.com';
 
 const ADDRESS = /^bigquery:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i;
@@ -72,38 +76,41 @@ export function parseBigQueryUrl(url: string): BigQueryAddress {
   const gb = Number(parameters.get('max-gb-per-job') ?? DEFAULT_GB_PER_JOB);
   if (!(gb >= 1 && gb <= 1_000_000)) wrong('has a max-gb-per-job that is not 1 to 1000000');
   const place = `bigquery://${project}/${dataset}`;
+  const connection = async (google: CredentialsSource, clock: Clock): Promise<BigQueryOptions> => {
+    const { openAccount } = await import('./google/credentials.ts');
+    const account = await openAccount({ ...google, emulatorUrl: endpoint }, SCOPE);
+    return {
+      project,
+      dataset,
+      location: location?.length === 2 ? location.toUpperCase() : location?.toLowerCase(),
+      endpoint: endpoint ?? `https://${HOST}`,
+      maxBytes: gb * GB,
+      email: account.email,
+      clock,
+      async send({ method, url: to, headers, body, timeoutMs }) {
+        const answer = await account.auth.request<string>({
+          url: to,
+          headers,
+          ...(body !== undefined && { body }),
+          method,
+          responseType: 'text',
+          timeout: timeoutMs,
+          validateStatus: () => true,
+          retry: false,
+        });
+        const retryAfter = answer.headers.get('retry-after') ?? undefined;
+        return { status: answer.status, text: answer.data, retryAfter };
+      },
+    };
+  };
   return {
     shown: place,
     place,
     transport: { host: HOST, weaknesses: [] },
+    connection,
     async open(google, options) {
-      const loaded = await loadPackage();
-      const { openAccount } = await import('./google/credentials.ts');
-      const source = { ...google, emulatorUrl: endpoint };
-      const account = await openAccount(source, loaded.BIGQUERY_SCOPE);
-      const driver = loaded.bigQueryDriver({
-        project,
-        dataset,
-        location: location?.length === 2 ? location.toUpperCase() : location?.toLowerCase(),
-        endpoint: endpoint ?? `https://${HOST}`,
-        maxBytes: gb * GB,
-        email: account.email,
-        async send({ method, url, headers, body, timeoutMs }) {
-          const answer = await account.auth.request<string>({
-            url,
-            headers,
-            ...(body !== undefined && { body }),
-            method,
-            responseType: 'text',
-            timeout: timeoutMs,
-            validateStatus: () => true,
-            retry: false,
-          });
-          const retryAfter = answer.headers.get('retry-after') ?? undefined;
-          return { status: answer.status, text: answer.data, retryAfter };
-        },
-        clock: options.clock,
-      });
+      const { bigQueryDriver } = await loadPackage();
+      const driver = bigQueryDriver(await connection(google, options.clock));
       const tables = { database: project, schema: dataset };
       return openSqlStore({ shown: place, tables, driver: async () => driver }, options);
     },

@@ -19,7 +19,7 @@ const CALL_LIMIT_MS = 90_000;
 const PAGE_ROWS = 20_000;
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -94,7 +94,7 @@ interface CallOptions {
 }
 
 /** Calls of the BigQuery API, with our own repetitions. Rejects with {@link BigQueryError}. */
-export class Api {
+export class BigQueryApi {
   readonly options: ApiOptions;
   /** Bytes that the jobs of this client were billed. */
   billedBytes = 0;

@@ -1,11 +1,9 @@
 import type { Driver } from '../../../src/targets/sql/database.ts';
-import { Api, type ApiOptions } from './api.ts';
+import { BigQueryApi, type ApiOptions } from './api.ts';
 import { bigQueryDialect } from './dialect.ts';
 import { BigQueryError } from './errors.ts';
 import { Leases } from './lease.ts';
 import { BigQuerySession } from './session.ts';
-
-export { BIGQUERY_SCOPE } from './errors.ts';
 
 /** How a dataset is reached, by the account with this address. */
 export interface BigQueryOptions extends ApiOptions {
@@ -15,7 +13,7 @@ export interface BigQueryOptions extends ApiOptions {
 /** A dataset of BigQuery as a database for the mirror's SQL store. The mirror makes it where it is missing and the account may. */
 export function bigQueryDriver(options: BigQueryOptions): Driver {
   const { project, dataset, location = 'US' } = options;
-  const api = new Api(options);
+  const api = new BigQueryApi(options);
   const dialect = bigQueryDialect(options);
   const leases = new Leases(api);
   return {

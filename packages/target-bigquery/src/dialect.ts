@@ -24,7 +24,7 @@ const STAGING: Staging = {
   drop: '',
   stage: STAGE,
   pack: (values) => values,
-  load: async (tx, { names, rows }) =>
+  load: (tx, { names, rows }) =>
     (tx as BigQuerySession).stageRows(names, rows as readonly (readonly Param[])[]),
   joined,
   matched: (to) => `${STAGE} AS s JOIN ${to} AS t ON ${on}`,
@@ -82,7 +82,7 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   staging: STAGING,
   refusal: (error) =>
     error instanceof RowTooLarge
-      ? { reason: 'the answers are too large for one request to BigQuery (10 MB)', isOfRow: true }
+      ? { reason: 'the answers are too large for one request to BigQuery (4 MB)', isOfRow: true }
       : undefined,
   views: bigQueryViews,
   // A partition is a month, and nothing else finds rows by date.

@@ -8,7 +8,7 @@ import {
 } from '../../../src/targets/google/call-failure.ts';
 
 /** The only right that the target asks Google for. */
-export const BIGQUERY_SCOPE = 'https://www.googleapis.com/auth/bigquery';
+const BIGQUERY_SCOPE = 'https://www.googleapis.com/auth/bigquery';
 const API = { product: 'BigQuery', host: 'bigquery.googleapis.com', scope: BIGQUERY_SCOPE };
 const CONSOLE = 'https://console.cloud.google.com';
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Api } from './api.ts';
+import type { BigQueryApi } from './api.ts';
 import { BigQueryError } from './errors.ts';
 
 /** The empty table whose labels are the leases: a label is changed for nothing, and only if nobody else changed one since. */
@@ -23,12 +23,12 @@ type Labels = Readonly<Record<string, string | null>>;
  * keeps two writers apart. A process renews its leases until it gives them back; 30 seconds after it was killed, others can take them.
  */
 export class Leases {
-  readonly #api: Api;
+  readonly #api: BigQueryApi;
   readonly #holder = randomBytes(6).toString('hex');
   readonly #held = new Set<string>();
   #renewal: NodeJS.Timeout | undefined;
 
-  constructor(api: Api) {
+  constructor(api: BigQueryApi) {
     this.#api = api;
   }
 

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import type { Connection } from '../../../src/targets/sql/database.ts';
 import type { Dialect, Param, SqlRow } from '../../../src/targets/sql/dialect.ts';
-import type { Api, NamedParam } from './api.ts';
+import type { BigQueryApi, NamedParam } from './api.ts';
 import { BigQueryError, RowTooLarge } from './errors.ts';
 import type { Leases } from './lease.ts';
 import {
@@ -14,8 +15,10 @@ import {
   translated,
 } from './statements.ts';
 
-/** Bytes of staged rows in one request, which may have 10 MB. */
-const MOST_STAGED_BYTES = 8_000_000;
+/** Bytes of staged rows in one request, which may have 10 MB with all that is escaped in it. */
+const MOST_STAGED_BYTES = 4_000_000;
+/** No transaction takes so long. */
+const STAGE_LIMIT_S = 3_600;
 const ALONE_TRIES = 30;
 const ALONE_REST_MS = 1_000;
 
@@ -32,7 +35,7 @@ interface Stage {
   readonly types: ReadonlyMap<string, string>;
   /** The rows as a query, and its parameter. */
   sql?: string;
-  param?: NamedParam;
+  param?: NamedParam | undefined;
   ids?: readonly string[];
   /** The months in which the rows with these IDs are stored, as a condition on `t`, by table. */
   readonly months: Map<string, string>;
@@ -46,18 +49,20 @@ interface Stage {
 export class BigQuerySession implements Connection {
   readonly dialect: Dialect;
   readonly isLost = false;
-  readonly #api: Api;
+  readonly #api: BigQueryApi;
   readonly #leases: Leases;
   #transaction: Pending[] | null = null;
   readonly #savepoints = new Map<string, number>();
   #stage: Stage | undefined;
   /** Columns to be added at once, by table: tables change at most five times in ten seconds. */
   #added: { readonly table: string; readonly clauses: string[] } | undefined;
+  /** Tables of staged rows. */
+  readonly #stages: string[] = [];
   #names = 0;
   #snapshot: string | undefined;
   #giveAlone: (() => Promise<void>) | undefined;
 
-  constructor(api: Api, leases: Leases, dialect: Dialect) {
+  constructor(api: BigQueryApi, leases: Leases, dialect: Dialect) {
     [this.#api, this.#leases, this.dialect] = [api, leases, dialect];
   }
 
@@ -106,6 +111,7 @@ export class BigQuerySession implements Connection {
       this.#stage = undefined;
       this.#added = undefined;
       this.#savepoints.clear();
+      for (const table of this.#stages.splice(0)) await this.#dropStage(table).catch(() => {});
       await this.#giveAlone?.().catch(() => {});
       this.#giveAlone = undefined;
     }
@@ -147,21 +153,54 @@ export class BigQuerySession implements Connection {
     );
   }
 
-  /** Stages rows: values for each of these columns. */
-  stageRows(names: readonly string[], rows: readonly (readonly Param[])[]): void {
-    if (this.#stage === undefined) throw new TypeError('nothing was staged');
-    const json = JSON.stringify(rows).toWellFormed();
-    if (Buffer.byteLength(json) > MOST_STAGED_BYTES) throw new RowTooLarge();
+  /**
+   * Stages rows: values for each of these columns. Rows that one request has no room for go into a table of their own first, which lasts as
+   * long as the transaction.
+   */
+  async stageRows(names: readonly string[], rows: readonly (readonly Param[])[]): Promise<void> {
+    const stage = this.#stage;
+    if (stage === undefined) throw new TypeError('nothing was staged');
+    const columns = names.map((name) => unquoted(name));
+    const typeOf = (column: string): string => stage.types.get(column) ?? 'STRING';
+    const select = (param: string): string =>
+      `SELECT ${columns
+        .map((column, at) => {
+          const [type, value] = [typeOf(column), `JSON_VALUE(r, '$[${at}]')`];
+          return `${type === 'STRING' ? value : `CAST(${value} AS ${type})`} AS \`${column}\``;
+        })
+        .join(', ')} FROM UNNEST(JSON_QUERY_ARRAY(@${param})) AS r`;
+    stage.ids = rows.map(([id]) => String(id));
+    stage.months.clear();
+    const chunks = chunksOf(rows);
+    const [only = '[]'] = chunks;
     const name = `s${++this.#names}`;
-    const columns = names.map((column, at) => {
-      const type = this.#stage?.types.get(unquoted(column)) ?? 'STRING';
-      const value = `JSON_VALUE(r, '$[${at}]')`;
-      return `${type === 'STRING' ? value : `CAST(${value} AS ${type})`} AS \`${unquoted(column)}\``;
-    });
-    this.#stage.sql = `(SELECT ${columns.join(', ')} FROM UNNEST(JSON_QUERY_ARRAY(@${name})) AS r)`;
-    this.#stage.param = [name, json];
-    this.#stage.ids = rows.map(([id]) => String(id));
-    this.#stage.months.clear();
+    stage.param = chunks.length > 1 ? undefined : [name, only];
+    if (stage.param !== undefined) {
+      stage.sql = `(${select(name)})`;
+      return;
+    }
+    const table = await this.#makeStage(columns.map((column) => `\`${column}\` ${typeOf(column)}`));
+    const into = `INSERT INTO \`${table}\` (${columns.map((column) => `\`${column}\``).join(', ')})`;
+    for (const chunk of chunks)
+      await this.#changed({ sql: `${into} ${select(name)}`, params: [[name, chunk]] });
+    stage.sql = `\`${table}\``;
+  }
+
+  /** Makes a table for staged rows, and drops those that killed processes left. */
+  async #makeStage(columns: readonly string[]): Promise<string> {
+    const nowS = Math.floor(this.#api.options.clock.now() / 1_000);
+    for (const { name } of await this.#relations()) {
+      const madeS = Number(/^_mirror_stage_(\d+)_/.exec(String(name))?.[1] ?? nowS);
+      if (nowS - madeS > STAGE_LIMIT_S) await this.#dropStage(String(name));
+    }
+    const table = `_mirror_stage_${nowS}_${randomBytes(4).toString('hex')}`;
+    await this.#changed({ sql: `CREATE TABLE \`${table}\` (${columns.join(', ')})`, params: [] });
+    this.#stages.push(table);
+    return table;
+  }
+
+  async #dropStage(table: string): Promise<void> {
+    await this.#changed({ sql: `DROP TABLE IF EXISTS \`${table}\``, params: [] });
   }
 
   async close(): Promise<void> {
@@ -318,6 +357,28 @@ export class BigQuerySession implements Connection {
     } while (pageToken !== undefined && pageToken !== '');
     return found;
   }
+}
+
+/** Rows as JSON, in pieces that a request has room for. */
+function chunksOf(rows: readonly (readonly Param[])[]): string[] {
+  const chunks: string[] = [];
+  let [texts, bytes]: [string[], number] = [[], 0];
+  const end = (): void => {
+    if (texts.length > 0) chunks.push(`[${texts.join(',')}]`);
+    [texts, bytes] = [[], 0];
+  };
+  for (const row of rows) {
+    const text = JSON.stringify(row, (_, value: unknown) =>
+      typeof value === 'string' ? value.toWellFormed() : value,
+    );
+    const size = Buffer.byteLength(text) + 1;
+    if (size > MOST_STAGED_BYTES) throw new RowTooLarge();
+    if (bytes + size > MOST_STAGED_BYTES) end();
+    texts.push(text);
+    bytes += size;
+  }
+  end();
+  return chunks;
 }
 
 const unquoted = (name: string): string => nameOf(name.replaceAll('"', ''));

@@ -5,7 +5,8 @@ import { clock, formOf, NAME } from '../../../test/core/store-fixtures.ts';
 import { ask, lentEmulator, newPlace, stopEmulator, storeAt } from './place.ts';
 
 const ANSWERS = 20;
-const BATCH = 5_000;
+/** As a run commits them. */
+const BATCH = 2_000;
 const MONTHS = 24;
 const fields: SelectedField[] = Array.from({ length: ANSWERS }, (_, at) => ({
   ...NAME,

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { HistoryKind, Store } from '../../../src/mirror/port.ts';
-import { Api } from '../src/api.ts';
+import { BigQueryApi } from '../src/api.ts';
 import { parseTargetUrl } from '../../../src/targets/target-kinds.ts';
 import { type BigQueryEmulator, startBigQueryEmulator } from '../../bigquery-emulator/src/index.ts';
 
@@ -30,9 +30,9 @@ export const storeAt = (
 ): Promise<Store> => parseTargetUrl(url).open('default', { clock, history });
 
 /** A client for what an analyst asks there. */
-export async function clientOf(dataset: string): Promise<Api> {
+export async function clientOf(dataset: string): Promise<BigQueryApi> {
   const { url } = await lentEmulator();
-  return new Api({
+  return new BigQueryApi({
     project: 'forms-project',
     dataset,
     location: undefined,
