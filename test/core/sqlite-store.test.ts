@@ -227,6 +227,19 @@ describe('a SQLite file', () => {
     expect(query('SELECT id FROM contact')).toEqual([{ id: 'a' }]);
   });
 
+  it('L6: of which a trigger undoes the whole transaction keeps nothing of the batch', async () => {
+    await write((form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    const database = new DatabaseSync(path);
+    database.exec(
+      `CREATE TRIGGER theirs BEFORE INSERT ON contact WHEN NEW.id = 'd' BEGIN SELECT RAISE(ROLLBACK, 'no'); END`,
+    );
+    database.close();
+    const rows = ['b', 'c', 'd'].map((id) => row(id, { f_name: id }));
+    const refused = write((form) => form.commit({ rows }));
+    await expect(refused).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+    expect(query('SELECT id FROM contact')).toEqual([{ id: 'a' }]);
+  });
+
   it('L18: holds nothing of forgotten submissions, and does not take them back', async () => {
     await write((form) =>
       form.commit({ rows: [row('sub_gone', { f_name: 'a secret' }), row('b', { f_name: 'y' })] }),

@@ -6,6 +6,7 @@ import {
   type ByStatus,
   change,
   type Dialect,
+  hasEndedAll,
   inSavepoint,
   insert,
   type PackedRow,
@@ -166,6 +167,7 @@ export class Commit {
         if (error instanceof Swallowed) throw asFailure(error.message);
         const refusal = dialect.refusal(error);
         if (refusal === undefined) throw error;
+        if (hasEndedAll(error)) throw asFailure(refusal.reason);
         if (some.length > 1) {
           const half = some.length >> 1;
           return plus(await store(some.slice(0, half)), await store(some.slice(half)));

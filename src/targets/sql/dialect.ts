@@ -317,6 +317,10 @@ export const insert = (
 ): Promise<void> => change(tx, ...insertOf(table, row, end));
 
 let savepoints = 0;
+const enders = new WeakSet<Error>();
+
+/** Whether an error from {@link inSavepoint} ended the whole transaction, as a trigger of a person can: nothing may follow in it. */
+export const hasEndedAll = (error: unknown): boolean => error instanceof Error && enders.has(error);
 
 /** A failure in it leaves the transaction unchanged. */
 export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promise<T> {
@@ -327,8 +331,7 @@ export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promi
     await tx.run(`RELEASE SAVEPOINT ${name}`);
     return result;
   } catch (error) {
-    // Something that people added may have rolled back everything.
-    await tx.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {});
+    await tx.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => enders.add(error as Error));
     await tx.run(`RELEASE SAVEPOINT ${name}`).catch(() => {});
     throw error;
   }

@@ -3,6 +3,7 @@ import {
   type ByStatus,
   change,
   type Dialect,
+  hasEndedAll,
   inSavepoint,
   isTrue,
   numberOf,
@@ -111,6 +112,7 @@ export async function loadNew(
       if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
     });
   } catch (error) {
+    if (hasEndedAll(error)) throw error;
     if (error instanceof Swallowed || dialect.refusal(error) !== undefined) return null;
     throw error;
   }
