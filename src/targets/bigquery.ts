@@ -2,6 +2,7 @@ import type {
   bigQueryDriver,
   BigQueryOptions,
 } from '../../packages/target-bigquery/src/bigquery-driver.ts';
+import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorCode } from '../base/error-code.ts';
 import { MirrorError } from '../base/errors.ts';
@@ -34,8 +35,7 @@ export interface BigQueryAddress {
 
 const PACKAGE = 'forms-mirror-bigquery';
 /** In a checkout. */
-const SOURCE = new URL('../../packages/target-bigquery/src/bigquery-driver.ts', import.meta.url)
-  .href;
+const SOURCE = join(import.meta.dirname, '../../packages/target-bigquery/src/bigquery-driver.ts');
 const EXAMPLE = 'bigquery://my-project-123456/forms?location=EU';
 /** The only right that the target asks Google for. */
 const SCOPE = 'https://www.googleapis.com/auth/bigquery';
@@ -127,6 +127,6 @@ async function loadPackage(): Promise<BigQueryPackage> {
     }
   throw new MirrorError(
     'SETTINGS',
-    `A BigQuery target needs the package ${PACKAGE}: install it beside forms-mirror (npm install ${PACKAGE}).`,
+    `A BigQuery target needs the package ${PACKAGE}: in a checkout of forms-mirror, run npm ci and npm install -g ./packages/target-bigquery.`,
   );
 }
