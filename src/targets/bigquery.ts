@@ -1,11 +1,5 @@
-import type {
-  bigQueryDriver,
-  BigQueryOptions,
-} from '../../packages/target-bigquery/src/bigquery-driver.ts';
-import { join } from 'node:path';
+import type { BigQueryOptions } from '../../packages/target-bigquery/src/bigquery-driver.ts';
 import type { Clock } from '../base/clock.ts';
-import { errorCode } from '../base/error-code.ts';
-import { MirrorError } from '../base/errors.ts';
 import type { Transport } from '../base/transport.ts';
 import type { Store } from '../mirror/port.ts';
 import type { CredentialsSource } from './google/credentials.ts';
@@ -14,13 +8,8 @@ import type { SqlStoreOptions } from './sql/store.ts';
 import { TargetUrlError } from './target-url-error.ts';
 
 /*
- * A dataset of BigQuery. What speaks to it is a package of its own, which is loaded when an address asks for it.
+ * A dataset of BigQuery. What speaks to it is in `packages/target-bigquery`, beside its emulator, and is loaded when an address asks for it.
  */
-
-/** What the package exports. */
-interface BigQueryPackage {
-  readonly bigQueryDriver: typeof bigQueryDriver;
-}
 
 /** The address of a dataset. */
 export interface BigQueryAddress {
@@ -29,13 +18,10 @@ export interface BigQueryAddress {
   readonly transport: Transport;
   /** Finds the account. Throws SETTINGS and TARGET_DENIED. */
   connection(google: CredentialsSource, clock: Clock): Promise<BigQueryOptions>;
-  /** Loads the package, and finds the account; connects at first use. Throws SETTINGS and TARGET_DENIED. */
+  /** Loads the driver, and finds the account; connects at first use. Throws SETTINGS and TARGET_DENIED. */
   open(google: CredentialsSource, options: SqlStoreOptions): Promise<Store>;
 }
 
-const PACKAGE = 'forms-mirror-bigquery';
-/** In a checkout. */
-const SOURCE = join(import.meta.dirname, '../../packages/target-bigquery/src/bigquery-driver.ts');
 const EXAMPLE = 'bigquery://my-project-123456/forms?location=EU';
 /** The only right that the target asks Google for. */
 const SCOPE = 'https://www.googleapis.com/auth/bigquery';
@@ -109,24 +95,11 @@ export function parseBigQueryUrl(url: string): BigQueryAddress {
     transport: { host: HOST, weaknesses: [] },
     connection,
     async open(google, options) {
-      const { bigQueryDriver } = await loadPackage();
+      const { bigQueryDriver } =
+        await import('../../packages/target-bigquery/src/bigquery-driver.ts');
       const driver = bigQueryDriver(await connection(google, options.clock));
       const tables = { database: project, schema: dataset };
       return openSqlStore({ shown: place, tables, driver: async () => driver }, options);
     },
   };
-}
-
-/** The package that is installed beside this program, or that of the checkout. */
-async function loadPackage(): Promise<BigQueryPackage> {
-  for (const from of [PACKAGE, SOURCE])
-    try {
-      return (await import(from)) as BigQueryPackage;
-    } catch (error) {
-      if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-    }
-  throw new MirrorError(
-    'SETTINGS',
-    `A BigQuery target needs the package ${PACKAGE}: in a checkout of forms-mirror, run npm ci and npm install -g ./packages/target-bigquery.`,
-  );
 }

@@ -5,15 +5,14 @@ import { describe, expect, it } from 'vitest';
 const SRC = resolve(import.meta.dirname, '../src');
 const PACKAGES = resolve(import.meta.dirname, '../packages');
 
-/** The house, ground floor first. A file imports from its own room or from a lower floor, never from a room beside it. */
-const FLOORS: readonly (readonly string[])[] = [
+/** The layers, lowest first. A file imports from its own folder or from a lower layer, never from a folder beside it. */
+const LAYERS: readonly (readonly string[])[] = [
   ['base'],
   ['mirror'],
   ['forms', 'targets'],
   ['sync', 'sandbox'],
   ['health'],
   ['notify', 'web', 'queue'],
-  ['bridge'],
   ['settings'],
   ['app.ts'],
   ['cli'],
@@ -28,15 +27,15 @@ function filesOf(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** A room may begin at its door: `cli.ts` belongs to `cli/`, `config.ts` to `settings/`. */
-const DOORS: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'config.ts': 'settings' };
+/** Files beside `src`'s folders that belong to one of them. */
+const ENTRIES: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'config.ts': 'settings' };
 
-function roomOf(file: string): string {
-  const [room = ''] = relative(SRC, file).split('/');
-  return DOORS[room] ?? room;
+function folderOf(file: string): string {
+  const [name = ''] = relative(SRC, file).split('/');
+  return ENTRIES[name] ?? name;
 }
 
-const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
+const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folders.includes(folder));
 
 function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
@@ -47,22 +46,22 @@ function importsOf(file: string): string[] {
 
 /** A sentence for a wrong import, undefined for a right one. */
 function complaint(file: string, imported: string): string | undefined {
-  const [from, to] = [roomOf(file), roomOf(imported)];
+  const [from, to] = [folderOf(file), folderOf(imported)];
   const place = `${relative(SRC, file)} imports ${relative(SRC, imported)}`;
-  if (imported.endsWith('/index.ts')) return `${place}: no façades inside the house`;
+  if (imported.endsWith('/index.ts')) return `${place}: import the file itself`;
   if (from === to) return undefined;
   if (to === 'sandbox' && !SANDBOX_USERS.has(from))
     return `${place}: the sandbox is for cli and tests`;
-  if (floorOf(to) < floorOf(from)) return undefined;
-  return `${place}: ${to} is not below ${from}. Move the shared part down, or pass it in (DECISIONS.md, "Floors")`;
+  if (layerOf(to) < layerOf(from)) return undefined;
+  return `${place}: ${to} is not below ${from}. Move the shared part down, or pass it in`;
 }
 
-describe('the floors of the house', () => {
+describe('the layers', () => {
   const files = filesOf(SRC);
 
-  it('give every file a floor', () => {
+  it('give every file a layer', () => {
     expect(files.length).toBeGreaterThan(5);
-    expect(files.filter((file) => floorOf(roomOf(file)) < 0)).toEqual([]);
+    expect(files.filter((file) => layerOf(folderOf(file)) < 0)).toEqual([]);
   });
 
   it('are imported downwards only', () => {
