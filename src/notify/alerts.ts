@@ -78,10 +78,14 @@ export class Alerts implements Feed {
     const nowMs = clock.now();
     const viewOf = viewer(report);
     const incidents: typeof kept.incidents = {};
+    const outages = Object.values(kept.incidents).filter(({ form }) => form === null);
     for (const sighting of sightings(report)) {
       if (sighting.form !== null && viewOf(sighting) !== 'seen') continue;
       const id = idOf(sighting);
-      const incident = followed(sighting, kept.incidents[id], nowMs);
+      // Until an outage has settled, a run may have failed of it after it was last seen.
+      const isExplained =
+        sighting.problem.isExplained || outages.some((outage) => isPartOf(sighting, outage));
+      const incident = followed(sighting, isExplained, kept.incidents[id], nowMs);
       // Of several problems the first counts, which is the worst, unless only another one has lasted long enough.
       if (incidents[id] === undefined || (incident.isDue && !incidents[id].isDue))
         incidents[id] = incident;
@@ -215,16 +219,24 @@ function idOf(sighting: Sighting): string {
   return `${keyOf(sighting)}\n${retryable ? outage : code}`;
 }
 
+/** Whether the failure of a form can be one of an outage: of the source, or of the form's target. */
+const isPartOf = ({ form, target, problem }: Sighting, outage: Incident): boolean =>
+  form !== null &&
+  (outage.target ?? target) === target &&
+  PROBLEMS[outage.problem.code].scope === PROBLEMS[problem.code].scope;
+
+/** `isNow`: another problem explains this one in this report. */
 function followed(
   { run, ...sighting }: Sighting,
+  isNow: boolean,
   before: Incident | undefined,
   nowMs: number,
 ): Incident {
   const { problem, rejected } = sighting;
   const { code, since } = problem;
   // What a run left behind has the same cause until the next run, also when the cause is over.
-  const explainedRun = problem.isExplained ? run : (before?.explainedRun ?? null);
-  const isExplained = problem.isExplained || (explainedRun === run && code !== 'STALE');
+  const explainedRun = isNow ? run : (before?.explainedRun ?? null);
+  const isExplained = isNow || (explainedRun === run && code !== 'STALE');
   // What rises again after a fall is new.
   const told = before?.told
     ? { ...before.told, rejected: Math.min(before.told.rejected, rejected) }

@@ -167,6 +167,18 @@ describe('an incident', () => {
     expect(life.lines.slice(2)).toEqual(['930 error TARGET_FAILED 2 forms: The target fails']);
   });
 
+  it('holds the runs that failed just before it ended, which no report showed during it', () => {
+    const run = { ...form(0).lastRun!, endedAt: time(299) };
+    const failedLast = inForms(3, 'FORMS_UNAUTHORIZED', { since: time(299) }, { lastRun: run });
+    const life = new Life()
+      .live(0, 300, () => failing('FORMS_UNAUTHORIZED'))
+      .live(300, 900, () => failedLast);
+    expect(life.lines.map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
+      '30 error FORMS_UNAUTHORIZED',
+      '360 ok FORMS_UNAUTHORIZED',
+    ]);
+  });
+
   it('is neither resolved nor repeated while nothing is known of it', () => {
     const life = new Life()
       .live(0, 60, () => inForms(1, 'DELETIONS_HELD'))
