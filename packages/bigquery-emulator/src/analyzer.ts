@@ -14,28 +14,8 @@ export interface AnalyzedTable {
   readonly columns: readonly { readonly name: string; readonly type: BqType }[];
 }
 
-/** Names that a statement may use besides tables. */
-export interface Scope {
-  readonly named: ReadonlyMap<string, BqType>;
-  readonly positional: readonly BqType[];
-  /** Variables of the script. */
-  readonly variables: ReadonlyMap<string, BqType>;
-}
-
-/** System variables that are done. */
-const SYSTEM_VARIABLES: Readonly<Record<string, BqType>> = {
-  row_count: { kind: 'INT64' },
-  'error.message': { kind: 'STRING' },
-  'error.statement_text': { kind: 'STRING' },
-  'error.formatted_stack_trace': { kind: 'STRING' },
-  'script.job_id': { kind: 'STRING' },
-  'script.num_dml_affected_rows': { kind: 'INT64' },
-  project_id: { kind: 'STRING' },
-  dataset_project_id: { kind: 'STRING' },
-  dataset_id: { kind: 'STRING' },
-  time_zone: { kind: 'STRING' },
-  current_job_id: { kind: 'STRING' },
-};
+/** The types of a job's parameters, by their names in small letters. */
+export type ParameterTypes = ReadonlyMap<string, BqType>;
 
 /** Answers that are kept, the newest; and how long a request may be for its answer to be kept. */
 const CACHED = 1_000;
@@ -89,23 +69,13 @@ export class Analyzer {
   }
 
   /** The resolved form of a statement, every name and type in it checked; a mistake is a 400. */
-  statement(sql: string, tables: readonly AnalyzedTable[], scope: Scope): Promise<ResolvedNode> {
-    return this.#analyze({ sqlStatement: sql }, tables, scope);
-  }
-
-  /** The resolved form of an expression of a script. */
-  expression(sql: string, tables: readonly AnalyzedTable[], scope: Scope): Promise<ResolvedNode> {
-    return this.#analyze({ sqlExpression: sql }, tables, scope);
-  }
-
-  async #analyze(
-    target: Raw,
+  async statement(
+    sql: string,
     tables: readonly AnalyzedTable[],
-    scope: Scope,
+    parameters: ParameterTypes,
   ): Promise<ResolvedNode> {
-    const names = [[...scope.named], scope.positional, [...scope.variables]];
-    const key = JSON.stringify([target, tables, names]);
-    const answer = await this.#ask('analyze', key, () => requestOf(target, tables, scope));
+    const key = JSON.stringify([sql, tables, [...parameters]]);
+    const answer = await this.#ask('analyze', key, () => requestOf(sql, tables, parameters));
     return new ResolvedNode(answer);
   }
 
@@ -129,24 +99,24 @@ export class Analyzer {
 
 type Question = 'analyze' | 'parse' | 'extractTableNamesFromStatement';
 
-function requestOf(target: Raw, tables: readonly AnalyzedTable[], scope: Scope): Raw {
-  const positional = scope.positional.map(toProto);
+function requestOf(
+  sqlStatement: string,
+  tables: readonly AnalyzedTable[],
+  parameters: ParameterTypes,
+): Raw {
   return {
-    ...target,
-    simpleCatalog: catalogOf(tables, scope.variables),
+    sqlStatement,
+    simpleCatalog: catalogOf(tables),
     options: {
       languageOptions: LANGUAGE,
       defaultTimezone: 'UTC',
       errorMessageMode: 'ERROR_MESSAGE_ONE_LINE',
       pruneUnusedColumns: true,
-      parameterMode: positional.length > 0 ? 'PARAMETER_POSITIONAL' : 'PARAMETER_NAMED',
-      queryParameters: [...scope.named].map(([name, type]) => ({ name, type: toProto(type) })),
-      positionalQueryParameters: positional,
+      parameterMode: 'PARAMETER_NAMED',
+      queryParameters: [...parameters].map(([name, type]) => ({ name, type: toProto(type) })),
       statementContext: 'CONTEXT_DEFAULT',
-      systemVariables: Object.entries(SYSTEM_VARIABLES).map(([name, type]) => ({
-        namePath: name.split('.'),
-        type: toProto(type),
-      })),
+      // The others are unknown names to it.
+      systemVariables: [{ namePath: ['row_count'], type: toProto({ kind: 'INT64' }) }],
       allowedHintsAndOptions: { disallowDuplicateOptionNames: true },
     },
   };
@@ -162,7 +132,7 @@ interface Catalog {
 }
 
 /** One catalogue for one statement: each table stands where the statement looks for it. */
-function catalogOf(tables: readonly AnalyzedTable[], variables: ReadonlyMap<string, BqType>): Raw {
+function catalogOf(tables: readonly AnalyzedTable[]): Raw {
   const root: Catalog = { name: 'root', table: [], catalog: [] };
   tables.forEach((table, index) => {
     let place = root;
@@ -181,14 +151,8 @@ function catalogOf(tables: readonly AnalyzedTable[], variables: ReadonlyMap<stri
       column: table.columns.map(({ name, type }) => ({ name, type: toProto(type) })),
     });
   });
-  const constant = [...variables].map(([name, type]) => ({
-    namePath: [name],
-    type: toProto(type),
-    value: {},
-  }));
   return {
     ...root,
-    constant,
     builtinFunctionOptions: { languageOptions: LANGUAGE },
   };
 }

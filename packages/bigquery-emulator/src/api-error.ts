@@ -5,22 +5,18 @@ export type ErrorReason =
   | 'accessDenied'
   | 'accessNotConfigured'
   | 'authError'
-  | 'backendError'
   | 'billingNotEnabled'
   | 'bytesBilledLimitExceeded'
   | 'duplicate'
   | 'internalError'
   | 'invalid'
   | 'invalidQuery'
-  | 'jobRateLimitExceeded'
   | 'notFound'
   | 'notImplemented'
-  | 'quotaExceeded'
   | 'rateLimitExceeded'
   | 'required'
   | 'resourceInUse'
   | 'resourcesExceeded'
-  | 'responseTooLarge'
   | 'stopped'
   | 'conditionNotMet';
 
@@ -28,7 +24,6 @@ const HTTP: Readonly<Record<ErrorReason, readonly [code: number, status: string]
   accessDenied: [403, 'PERMISSION_DENIED'],
   accessNotConfigured: [403, 'PERMISSION_DENIED'],
   authError: [401, 'UNAUTHENTICATED'],
-  backendError: [503, 'UNAVAILABLE'],
   billingNotEnabled: [403, 'PERMISSION_DENIED'],
   bytesBilledLimitExceeded: [400, 'INVALID_ARGUMENT'],
   conditionNotMet: [412, 'FAILED_PRECONDITION'],
@@ -36,15 +31,12 @@ const HTTP: Readonly<Record<ErrorReason, readonly [code: number, status: string]
   internalError: [500, 'INTERNAL'],
   invalid: [400, 'INVALID_ARGUMENT'],
   invalidQuery: [400, 'INVALID_ARGUMENT'],
-  jobRateLimitExceeded: [403, 'PERMISSION_DENIED'],
   notFound: [404, 'NOT_FOUND'],
   notImplemented: [501, 'UNIMPLEMENTED'],
-  quotaExceeded: [403, 'PERMISSION_DENIED'],
   rateLimitExceeded: [403, 'PERMISSION_DENIED'],
   required: [400, 'INVALID_ARGUMENT'],
   resourceInUse: [400, 'INVALID_ARGUMENT'],
   resourcesExceeded: [400, 'INVALID_ARGUMENT'],
-  responseTooLarge: [403, 'PERMISSION_DENIED'],
   stopped: [400, 'CANCELLED'],
 };
 
@@ -64,12 +56,6 @@ export class ApiError extends Error {
   /** The HTTP status code. */
   get code(): number {
     return HTTP[this.reason][0];
-  }
-
-  /** One entry of `errors`, and the `errorResult` of a job. */
-  proto(): { reason: string; message: string; location?: string } {
-    const { reason, message, location } = this;
-    return { reason, message, ...(location !== undefined && { location }) };
   }
 
   /** The body as Google sends it. */

@@ -2,23 +2,18 @@ import type { Catalog } from './catalog.ts';
 import type { Raw } from './json-object.ts';
 import type { Jobs } from './jobs.ts';
 import type { Store } from './store.ts';
-import type { TableLocks } from './transactions.ts';
 
 /** One request to one method, read. */
 export interface Call {
   readonly catalog: Catalog;
   readonly jobs: Jobs;
   readonly store: Store;
-  readonly locks: TableLocks;
   /** The parts of the address that the method names, such as `datasetId`. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: Raw;
   /** The `If-Match` header. */
   readonly ifMatch: string | undefined;
-  readonly homeLocation: string;
-  /** Permissions that the caller lacks. */
-  readonly withheld: ReadonlySet<string>;
   /** The client gave up. */
   readonly signal: AbortSignal;
 }
@@ -36,20 +31,6 @@ export function part(call: Call, name: string): string {
   const value = call.path[name];
   if (value === undefined) throw new Error(`The address has no ${name}.`);
   return value;
-}
-
-/** A page of a list: `maxResults` items from where `pageToken` says. */
-export function pageOf<T>(
-  items: readonly T[],
-  maxResults: number | undefined,
-  pageToken: string | undefined,
-): { readonly items: readonly T[]; readonly nextPageToken: string | undefined } {
-  const start = pageToken === undefined || pageToken === '' ? 0 : Number(pageToken);
-  const end = maxResults === undefined ? items.length : Math.min(items.length, start + maxResults);
-  return {
-    items: items.slice(start, end),
-    nextPageToken: end < items.length ? String(end) : undefined,
-  };
 }
 
 /** A whole number of the query string. */

@@ -1,6 +1,5 @@
 import { invalidQuery, type ApiError } from './api-error.ts';
-import type { ResolvedNode } from './resolved-node.ts';
-import { functionName } from './sql-expression.ts';
+import { functionName, type ResolvedNode } from './resolved-node.ts';
 
 /*
  * A subquery over a table that looks at the row around it has to become a join, which BigQuery cannot make of each. Refused is what is

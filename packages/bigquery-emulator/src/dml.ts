@@ -1,7 +1,7 @@
 import { invalidQuery, notDone } from './api-error.ts';
 import { shownName, type Table } from './catalog.ts';
 import { columnName, quoted } from './emit.ts';
-import { nullElement, targetOf, type DmlCounts, type Execution } from './execution.ts';
+import { targetOf, type Execution } from './execution.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 import { tableSql } from './sql-scan.ts';
 import type { Prepared } from './statement.ts';
@@ -10,8 +10,8 @@ import type { Prepared } from './statement.ts';
 const ROWS = 'dml_rows';
 const MAX_PARTITIONS = 4_000;
 
-/** Runs an INSERT, UPDATE, DELETE, MERGE or TRUNCATE inside of the transaction that is open. */
-export async function runDml(execution: Execution, prepared: Prepared): Promise<DmlCounts> {
+/** Runs an INSERT, UPDATE, DELETE or MERGE inside of the transaction that is open. How many rows it changed. */
+export async function runDml(execution: Execution, prepared: Prepared): Promise<number> {
   const { node } = prepared;
   switch (node.kind) {
     case 'resolvedInsertStmtNode':
@@ -22,19 +22,12 @@ export async function runDml(execution: Execution, prepared: Prepared): Promise<
       return remove(execution, prepared);
     case 'resolvedMergeStmtNode':
       return merge(execution, prepared);
-    case 'resolvedTruncateStmtNode': {
-      node.only('tableScan');
-      const deleted = await execution.run(`DELETE FROM ${targetOf(prepared).physical}`);
-      return { inserted: 0, updated: 0, deleted };
-    }
     default:
       throw notDone(`the statement "${node.kind}"`);
   }
 }
 
-const NOTHING: DmlCounts = { inserted: 0, updated: 0, deleted: 0 };
-
-async function insert(execution: Execution, prepared: Prepared): Promise<DmlCounts> {
+async function insert(execution: Execution, prepared: Prepared): Promise<number> {
   const { node, writer } = prepared;
   node.only(
     'tableScan',
@@ -62,19 +55,17 @@ async function insert(execution: Execution, prepared: Prepared): Promise<DmlCoun
   const columns = names.map((_, index) => `v${index}`);
   const rows = `(${source}) AS s(${columns.join(', ')})`;
   // Rows that nothing has to be found out about, and that do not come from the table itself, go in at once.
-  if (!source.includes(table.physical) && !names.some((name) => isLookedAt(table, name))) {
+  if (!source.includes(table.physical) && partitionPlace(table, names) < 0) {
     const into = `INSERT INTO ${table.physical} (${names.map(quoted).join(', ')})`;
-    return { ...NOTHING, inserted: await execution.run(`${into} SELECT * FROM ${rows}`) };
+    return execution.run(`${into} SELECT * FROM ${rows}`);
   }
   await execution.run(`CREATE OR REPLACE TEMP TABLE ${ROWS} AS SELECT * FROM ${rows}`);
-  return { ...NOTHING, inserted: await insertRows(execution, table, names, columns, '') };
+  return insertRows(execution, table, names, columns, '');
 }
 
-/** Whether values of a column are looked at before they are stored: its partitions are counted, arrays hold no NULL. */
-function isLookedAt(table: Table, name: string): boolean {
-  const isPartition = name.toLowerCase() === table.partitioning?.field.toLowerCase();
-  return isPartition || table.columns.find((other) => other.name === name)?.type.kind === 'ARRAY';
-}
+/** Where among columns the one of the partitions is: these are counted before rows are stored. */
+const partitionPlace = ({ partitionedBy }: Table, names: readonly string[]): number =>
+  names.findIndex((name) => name.toLowerCase() === partitionedBy?.toLowerCase());
 
 function rowSql({ writer }: Prepared, row: ResolvedNode): string {
   const values = row.list('valueList').map((value) => writer.expression(value.child('value')));
@@ -89,24 +80,12 @@ async function insertRows(
   columns: readonly string[],
   where: string,
 ): Promise<number> {
-  const place = names.findIndex(
-    (name) => name.toLowerCase() === table.partitioning?.field.toLowerCase(),
-  );
-  const column = columns[place];
-  if (table.partitioning !== undefined && column !== undefined) {
-    const unit = table.partitioning.type.toLowerCase();
+  const column = columns[partitionPlace(table, names)];
+  if (column !== undefined) {
     const count = await execution.count(
-      `SELECT count(DISTINCT date_trunc('${unit}', ${column})) FROM ${ROWS}${where}`,
+      `SELECT count(DISTINCT date_trunc('month', ${column})) FROM ${ROWS}${where}`,
     );
     checkPartitions(count, table);
-  }
-  for (const [index, name] of names.entries()) {
-    const { type } = table.columns.find((other) => other.name === name) ?? {};
-    if (type?.kind !== 'ARRAY') continue;
-    const holed = `list_count(${columns[index]}) < len(${columns[index]})`;
-    const filter = where === '' ? ` WHERE ${holed}` : `${where} AND ${holed}`;
-    if ((await execution.count(`SELECT count(*) FROM ${ROWS}${filter}`)) > 0)
-      throw nullElement(name);
   }
   return execution.run(
     `INSERT INTO ${table.physical} (${names.map(quoted).join(', ')}) SELECT ${columns.join(', ')} FROM ${ROWS}${where}`,
@@ -120,24 +99,19 @@ function checkPartitions(count: number, table: Table): void {
   );
 }
 
-async function update(execution: Execution, prepared: Prepared): Promise<DmlCounts> {
+async function update(execution: Execution, prepared: Prepared): Promise<number> {
   const { node, writer } = prepared;
-  node.only('tableScan', 'whereExpr', 'updateItemList', 'fromScan', 'columnAccessList');
+  node.only('tableScan', 'whereExpr', 'updateItemList', 'columnAccessList');
   const table = targetOf(prepared);
   const items = node.list('updateItemList').map((item) => assignment(prepared, item));
   const target = tableSql(writer, node.child('tableScan'), true);
-  const from = node.maybe('fromScan');
-  const source = from === undefined ? '' : ` JOIN (${writer.scan(from)}) ON TRUE`;
   const values = items.map(({ value }, index) => `${value} AS u${index}`);
-  const found = `SELECT rid, ${values.join(', ')} FROM (${target})${source} WHERE ${where(node, 'UPDATE', writer)}`;
+  const found = `SELECT rid, ${values.join(', ')} FROM (${target}) WHERE ${where(node, 'UPDATE', writer)}`;
   // Only a statement that looks at its table once can change it while it reads.
-  if (from === undefined && found.split(table.physical).length === 2) {
-    const updated = await applyUpdate(execution, table, items, `(${found})`, 'u', '');
-    return { ...NOTHING, updated };
-  }
+  if (found.split(table.physical).length === 2)
+    return applyUpdate(execution, table, items, `(${found})`, 'u', '');
   await execution.run(`CREATE OR REPLACE TEMP TABLE ${ROWS} AS ${found}`);
-  if (from !== undefined) await oneSourceRow(execution, 'UPDATE/MERGE', '');
-  return { ...NOTHING, updated: await applyUpdate(execution, table, items, ROWS, 'u', '') };
+  return applyUpdate(execution, table, items, ROWS, 'u', '');
 }
 
 function where(node: ResolvedNode, kind: string, writer: Prepared['writer']): string {
@@ -175,24 +149,23 @@ async function applyUpdate(
   );
 }
 
-async function oneSourceRow(execution: Execution, kind: string, condition: string): Promise<void> {
+async function oneSourceRow(execution: Execution): Promise<void> {
   const double = await execution.count(
-    `SELECT count(*) FROM (SELECT rid FROM ${ROWS} WHERE rid IS NOT NULL${condition} GROUP BY rid HAVING count(*) > 1)`,
+    `SELECT count(*) FROM (SELECT rid FROM ${ROWS} WHERE rid IS NOT NULL GROUP BY rid HAVING count(*) > 1)`,
   );
   if (double > 0) {
-    throw invalidQuery(`${kind} must match at most one source row for each target row`);
+    throw invalidQuery(`UPDATE/MERGE must match at most one source row for each target row`);
   }
 }
 
-async function remove(execution: Execution, prepared: Prepared): Promise<DmlCounts> {
+async function remove(execution: Execution, prepared: Prepared): Promise<number> {
   const { node, writer } = prepared;
   node.only('tableScan', 'whereExpr', 'columnAccessList');
   const table = targetOf(prepared);
   const target = tableSql(writer, node.child('tableScan'), true);
-  const deleted = await execution.run(
+  return execution.run(
     `DELETE FROM ${table.physical} WHERE rowid IN (SELECT rid FROM (${target}) WHERE ${where(node, 'DELETE', writer)})`,
   );
-  return { ...NOTHING, deleted };
 }
 
 interface Clause {
@@ -205,7 +178,7 @@ interface Clause {
  * Finds all rows first, each with the clause that is its own, and then changes them, clause by clause: the clauses of a
  * MERGE see the table as it was before it.
  */
-async function merge(execution: Execution, prepared: Prepared): Promise<DmlCounts> {
+async function merge(execution: Execution, prepared: Prepared): Promise<number> {
   const { node, writer } = prepared;
   node.only('tableScan', 'fromScan', 'mergeExpr', 'whenClauseList', 'columnAccessList');
   const table = targetOf(prepared);
@@ -219,18 +192,16 @@ async function merge(execution: Execution, prepared: Prepared): Promise<DmlCount
   const target = tableSql(writer, node.child('tableScan'), true);
   const source = writer.scan(node.child('fromScan'));
   const on = writer.expression(node.child('mergeExpr'));
-  const kinds = new Set(node.list('whenClauseList').map((when) => when.text('matchType')));
-  const join = joinFor(kinds);
-  const found = `SELECT * FROM (SELECT *, TRUE AS is_source FROM (${source})) ${join} (${target}) ON ${on}`;
+  const found = `SELECT * FROM (${source}) LEFT JOIN (${target}) ON ${on}`;
   const chosen = `SELECT *, CASE ${cases.join(' ')} END AS clause FROM (${found})`;
   await execution.run(
     `CREATE OR REPLACE TEMP TABLE ${ROWS} AS SELECT ${['rid', 'clause', ...values].join(', ')} FROM (${chosen}) WHERE clause IS NOT NULL`,
   );
-  await oneSourceRow(execution, 'UPDATE/MERGE', '');
-  const counts = { inserted: 0, updated: 0, deleted: 0 };
+  await oneSourceRow(execution);
+  let changed = 0;
   for (const [index, { action, items }] of clauses.entries()) {
     if (action === 'UPDATE') {
-      counts.updated += await applyUpdate(
+      changed += await applyUpdate(
         execution,
         table,
         items,
@@ -238,34 +209,19 @@ async function merge(execution: Execution, prepared: Prepared): Promise<DmlCount
         `m${index}_`,
         ` AND d.clause = ${index}`,
       );
-    } else if (action === 'DELETE') {
-      counts.deleted += await execution.run(
-        `DELETE FROM ${table.physical} WHERE rowid IN (SELECT rid FROM ${ROWS} WHERE clause = ${index})`,
-      );
     } else {
       const names = items.map(({ column }) => column);
       const columns = items.map((_, item) => `m${index}_${item}`);
       const where = ` WHERE clause = ${index}`;
-      counts.inserted += await insertRows(execution, table, names, columns, where);
+      changed += await insertRows(execution, table, names, columns, where);
     }
   }
-  return counts;
-}
-
-function joinFor(kinds: ReadonlySet<string>): string {
-  const [inserts, leaves] = [
-    kinds.has('NOT_MATCHED_BY_TARGET'),
-    kinds.has('NOT_MATCHED_BY_SOURCE'),
-  ];
-  if (inserts && leaves) return 'FULL JOIN';
-  if (leaves) return 'RIGHT JOIN';
-  return inserts ? 'LEFT JOIN' : 'JOIN';
+  return changed;
 }
 
 const MATCHES: Readonly<Record<string, string>> = {
-  MATCHED: 'rid IS NOT NULL AND is_source IS NOT NULL',
+  MATCHED: 'rid IS NOT NULL',
   NOT_MATCHED_BY_TARGET: 'rid IS NULL',
-  NOT_MATCHED_BY_SOURCE: 'is_source IS NULL',
 };
 
 function clauseOf(prepared: Prepared, when: ResolvedNode): Clause {
@@ -282,7 +238,8 @@ function clauseOf(prepared: Prepared, when: ResolvedNode): Clause {
   const extra = when.maybe('matchExpr');
   const condition = extra === undefined ? kind : `${kind} AND ${prepared.writer.expression(extra)}`;
   const action = when.text('actionType') || 'INSERT';
-  if (action !== 'INSERT') {
+  if (action === 'DELETE') throw notDone('MERGE with DELETE');
+  if (action === 'UPDATE') {
     return {
       action,
       condition,

@@ -4,10 +4,7 @@ import type { BqType } from './types.ts';
 /** Where the value of a placeholder comes from when the statement runs. */
 export type PlaceholderSource =
   | { readonly from: 'named'; readonly name: string }
-  | { readonly from: 'positional'; readonly position: number }
-  | { readonly from: 'variable'; readonly name: string }
-  | { readonly from: 'system'; readonly name: string }
-  | { readonly from: 'now' };
+  | { readonly from: 'rowCount' };
 
 /** A value that a statement needs when it runs. */
 export interface Placeholder {
@@ -17,14 +14,12 @@ export interface Placeholder {
   readonly type: BqType;
 }
 
-/** What a statement reads: a table of the store, a view written out, or rows of INFORMATION_SCHEMA. */
+/** What a statement reads: a table of the store, or a view written out. */
 export interface Relation {
   /** What stands after FROM. */
   readonly sql: string;
   /** Names as DuckDB has them, in the order that the analyzer was told. */
   readonly columns: readonly string[];
-  /** The columns of a table of the store also have a row ID. */
-  readonly isTable: boolean;
 }
 
 /** Writes DuckDB's SQL for parts of one resolved statement. */

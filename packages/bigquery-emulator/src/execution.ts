@@ -1,22 +1,14 @@
-import { invalidQuery, notDone, type ApiError } from './api-error.ts';
+import { invalidQuery, notDone } from './api-error.ts';
 import { shownName, type Table } from './catalog.ts';
 import { columnName, type Placeholder } from './emit.ts';
 import type { Prepared } from './statement.ts';
 import type { Bindings, StoreConnection } from './store.ts';
-import type { BqField, BqValue } from './types.ts';
-import { outputSql, valueOf } from './values.ts';
+import type { BqField, BqType, BqValue } from './types.ts';
 
 /** The rows of a query with their types. */
 export interface Rows {
   readonly fields: readonly BqField[];
   readonly rows: readonly (readonly BqValue[])[];
-}
-
-/** Rows changed by a statement. */
-export interface DmlCounts {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly deleted: number;
 }
 
 /** A connection with the values of a statement: each SQL text is given those that it names. */
@@ -59,7 +51,7 @@ export class Execution {
   }
 }
 
-/** Runs a query statement, or any scan with named outputs. */
+/** Runs a query statement. */
 export async function runQuery(execution: Execution, prepared: Prepared): Promise<Rows> {
   const { node, writer } = prepared;
   node.only('outputColumnList', 'query', 'isValueTable');
@@ -75,34 +67,49 @@ export async function runQuery(execution: Execution, prepared: Prepared): Promis
   // DuckDB keeps the order of what it reads, so that sorted rows stay sorted through this SELECT.
   const sql = `SELECT ${columns.join(', ')} FROM (${writer.scan(node.child('query'))})`;
   const rows = await execution.rows(sql);
-  const values = rows.map((row) => row.map(valueOf));
-  for (const [index, { name, type }] of fields.entries()) {
-    if (type.kind !== 'ARRAY') continue;
-    if (values.some((row) => hasNullElement(row[index]))) throw nullElement(name);
-  }
-  return { fields, rows: values };
+  return { fields, rows: rows.map((row) => row.map(valueOf)) };
 }
 
-const hasNullElement = (value: BqValue | undefined): boolean =>
-  Array.isArray(value) && value.includes(null);
+/** The value of an expression as DuckDB hands it out: text, of a time its microseconds since the epoch. */
+function outputSql(sql: string, type: BqType): string {
+  switch (type.kind) {
+    case 'STRING':
+      return sql;
+    case 'TIMESTAMP':
+      return `CAST(epoch_us(${sql}) AS VARCHAR)`;
+    case 'FLOAT64':
+      return `CASE CAST(${sql} AS VARCHAR) WHEN 'nan' THEN 'NaN' WHEN 'inf' THEN 'Infinity' WHEN '-inf' THEN '-Infinity' ELSE CAST(${sql} AS VARCHAR) END`;
+    case 'BOOL':
+    case 'INT64':
+      return `CAST(${sql} AS VARCHAR)`;
+    case 'ARRAY':
+    case 'STRUCT':
+      throw notDone(`results of the type ${type.kind}`);
+    default:
+      return type satisfies never;
+  }
+}
 
-/** Arrays with NULL in them may neither leave a query nor be stored. */
-export const nullElement = (field: string): ApiError =>
-  invalidQuery(`Array cannot have a null element; error in writing field ${field}`);
+/** What DuckDB handed out: each scalar as text. */
+function valueOf(raw: unknown): BqValue {
+  if (raw === null || typeof raw === 'string') return raw;
+  throw new Error('The store handed out a value that is no text.');
+}
 
-/** The value of an expression. */
-export async function runExpression(execution: Execution, prepared: Prepared): Promise<BqValue> {
-  const { node, writer } = prepared;
-  const sql = `SELECT ${outputSql(writer.expression(node), node.type())}`;
-  const [row] = await execution.rows(sql);
-  return valueOf(row?.[0]);
+/** Runs an ASSERT. */
+export async function runAssert(execution: Execution, { node, writer }: Prepared): Promise<void> {
+  node.only('expression', 'description');
+  const [row] = await execution.rows(`SELECT (${writer.expression(node.child('expression'))})`);
+  if (row?.[0] === true) return;
+  const description = node.text('description');
+  throw invalidQuery(description === '' ? 'Assertion failed' : `Assertion failed: ${description}`);
 }
 
 /** The table of the store that a statement changes. */
 export function targetOf(prepared: Prepared): Table {
   const name = prepared.node.child('tableScan').child('table').text('fullName');
   const table = prepared.names.local.get(name);
-  if (table === undefined) throw notDone('changes of INFORMATION_SCHEMA');
+  if (table === undefined) throw new Error(`Nobody resolved the table ${name}.`);
   if (table.kind === 'VIEW') {
     throw invalidQuery(
       `${shownName(table)} is not allowed for this operation because it is currently a VIEW.`,

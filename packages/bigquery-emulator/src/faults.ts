@@ -2,8 +2,8 @@ import { type Fault, Faults } from '../../../src/sandbox/faults.ts';
 
 /** A fault of the requests that it describes. Its body is JSON as Google sends it; see {@link GOOGLE_FAULTS}. */
 export interface FaultRule extends Fault {
-  /** Which requests: Google's name of the method, such as `jobs.query`; a pattern for it. All when absent. */
-  readonly method?: string | RegExp;
+  /** Which requests: Google's name of the method, such as `jobs.query`. */
+  readonly method: string;
   /** Which requests: the text of the query matches. */
   readonly query?: RegExp;
 }
@@ -22,8 +22,7 @@ export class FaultInjector extends Faults<FaultRule, FaultSubject> {
 }
 
 function describes(rule: FaultRule, { method, query }: FaultSubject): boolean {
-  if (typeof rule.method === 'string' && rule.method !== method) return false;
+  if (rule.method !== method) return false;
   // search() ignores lastIndex, so that a pattern with the g flag works each time.
-  if (rule.method instanceof RegExp && method.search(rule.method) < 0) return false;
   return rule.query === undefined || (query ?? '').search(rule.query) >= 0;
 }

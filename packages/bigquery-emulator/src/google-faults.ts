@@ -8,27 +8,11 @@ function answer(reason: ErrorReason, message: string): Answer {
   return { status: error.code, body: JSON.stringify(error.body()) };
 }
 
-/** Answers as Google words them, to be spread into a rule: `{ method: 'jobs.query', ...GOOGLE_FAULTS.backendError }`. */
+/** Answers as Google words them, to be spread into a rule: `{ method: 'jobs.query', ...GOOGLE_FAULTS.accessDenied }`. */
 export const GOOGLE_FAULTS = {
-  backendError: answer(
-    'backendError',
-    'Error encountered during execution. Retrying may solve the problem.',
-  ),
-  internalError: answer(
-    'internalError',
-    'An internal error occurred and the request could not be completed.',
-  ),
   rateLimitExceeded: answer(
     'rateLimitExceeded',
     'Exceeded rate limits: too many api requests per user per method for this user_method. For more information, see https://cloud.google.com/bigquery/troubleshooting-errors',
-  ),
-  jobRateLimitExceeded: answer(
-    'jobRateLimitExceeded',
-    'Exceeded rate limits: too many concurrent queries for this project_and_region. For more information, see https://cloud.google.com/bigquery/docs/troubleshoot-quotas',
-  ),
-  quotaExceeded: answer(
-    'quotaExceeded',
-    'Quota exceeded: Your project exceeded quota for free query bytes scanned. For more information, see https://cloud.google.com/bigquery/docs/troubleshoot-quotas',
   ),
   noCredentials: answer(
     'authError',
@@ -46,5 +30,4 @@ export const GOOGLE_FAULTS = {
     'accessDenied',
     'Access Denied: Project emulated: User does not have bigquery.jobs.create permission in project emulated.',
   ),
-  notFoundYet: answer('notFound', 'Not found: Table'),
 } as const satisfies Readonly<Record<string, Answer>>;

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApiError, invalid, jobNotFound, notDone } from './api-error.ts';
-import { newJob, type Job } from './job.ts';
-import { runJob, type JobWorld } from './job-run.ts';
+import type { Job } from './job.ts';
+import { runJob, type JobOrder, type JobWorld } from './job-run.ts';
 import { flagAt, numberAt, objectAt, objectsAt, textAt, type Raw } from './json-object.ts';
 import { parametersOf } from './parameters.ts';
 import { Session } from './session.ts';
@@ -9,6 +9,8 @@ import type { Store } from './store.ts';
 
 const MAX_QUERY_BYTES = 1_048_576;
 const REQUEST_ID_LIVES_MS = 900_000;
+/** Where datasets and jobs are that do not say it. */
+export const HOME_LOCATION = 'US';
 
 /** All query jobs, with the sessions and request IDs that they go by. */
 export class Jobs {
@@ -21,19 +23,15 @@ export class Jobs {
   >();
   readonly #sessions = new Map<string, Session>();
   readonly #running = new Set<Promise<void>>();
-  readonly #homeLocation: string;
-  /** Faults: answers that say a job still runs, for the next jobs. */
-  polls: { times: number; pending: number } = { times: 0, pending: 0 };
 
-  constructor(world: JobWorld, store: Store, homeLocation: string) {
+  constructor(world: JobWorld, store: Store) {
     this.#world = world;
     this.#store = store;
-    this.#homeLocation = homeLocation;
   }
 
-  /** Starts a query as `jobs.query` and `jobs.insert` order it; the same request ID gives the same job. */
-  async start(project: string, query: Raw, given: Given): Promise<Job> {
-    const requestId = given.requestId;
+  /** Starts a query as the body of `jobs.query` orders it; the same request ID gives the same job. */
+  async start(project: string, query: Raw): Promise<Job> {
+    const requestId = requestIdOf(query);
     // Two requests are one only when everything that they ask for is the same, but for how long to wait for it.
     const content = requestId === undefined ? '' : contentOf(query);
     const now = this.#world.now();
@@ -47,7 +45,7 @@ export class Jobs {
     if (text === undefined || text.trim() === '') {
       throw new ApiError('required', 'Required parameter is missing: query');
     }
-    if (query['useLegacySql'] !== false && query['useLegacySql'] !== 'false') {
+    if (query['useLegacySql'] !== false) {
       throw notDone('legacy SQL: useLegacySql has to be false');
     }
     if (Buffer.byteLength(text) > MAX_QUERY_BYTES) {
@@ -55,89 +53,69 @@ export class Jobs {
         `The query is too large. The maximum standard SQL query length is 1024.00K characters, including comments and white space characters.`,
       );
     }
-    const dataset = objectAt(query, 'defaultDataset');
-    const home = dataset && {
-      project: textAt(dataset, 'projectId') ?? project,
-      name: textAt(dataset, 'datasetId') ?? '',
-    };
-    const known = home && this.#world.catalog.findDataset(home.project, home.name);
-    const location = placeName(given.location) ?? known?.location ?? this.#homeLocation;
-    const id = given.jobId ?? `job_${randomUUID().replaceAll('-', '')}`;
-    if (this.#jobs.has(`${project} ${id}`)) {
-      throw new ApiError('duplicate', `Already Exists: Job ${project}:${location}.${id}`);
-    }
     const parameters = parametersOf(query);
-    const job = newJob({
-      id,
+    const given = objectAt(query, 'defaultDataset');
+    const dataset = given && {
+      project: textAt(given, 'projectId') ?? project,
+      name: textAt(given, 'datasetId') ?? '',
+    };
+    const home = dataset && this.#world.catalog.findDataset(dataset.project, dataset.name);
+    const location = placeName(textAt(query, 'location')) ?? home?.location ?? HOME_LOCATION;
+    const job: Job = {
+      id: `job_${randomUUID().replaceAll('-', '')}`,
       project,
       location,
-      parent: undefined,
       query: text,
-      configuration: given.configuration,
-      createdMs: now,
-      isDryRun: given.isDryRun,
-    });
-    if (requestId !== undefined && !given.isDryRun) {
+      isDryRun: flagAt(query, 'dryRun'),
+      isDone: false,
+      error: undefined,
+      result: {},
+      bytesProcessed: 0,
+      bytesBilled: 0,
+      sessionId: undefined,
+      done: Promise.resolve(),
+    };
+    if (requestId !== undefined && !job.isDryRun) {
+      // At once, as a second request for it has to meet it.
       this.#requests.set(`${project} ${requestId}`, { atMs: now, content, job });
     }
-    // At once, as a second request for it has to meet it.
-    if (!job.isDryRun) this.#register(job);
-    const { session, isSession } = await this.#sessionFor(query, job).catch((error: unknown) => {
-      this.lose(job.id);
-      throw error;
-    });
-    if (this.polls.times > 0) {
-      this.polls.times--;
-      job.pendingPolls = this.polls.pending;
-    }
-    job.state = 'RUNNING';
-    const run = this.#run(job, session, isSession, {
+    job.done = this.#run(job, query, {
       parameters,
-      defaults: { project, dataset: home, location, prefixes: [] },
+      defaults: { project, dataset, location, prefixes: [] },
       maximumBytesBilled: numberAt(query, 'maximumBytesBilled'),
     });
-    job.done = run;
-    this.#running.add(run);
-    void run.finally(() => this.#running.delete(run));
+    if (!job.isDryRun) this.#jobs.set(`${project} ${job.id}`, job);
+    this.#running.add(job.done);
+    void job.done.finally(() => this.#running.delete(job.done));
     return job;
   }
 
   async #run(
     job: Job,
-    session: Session,
-    isSession: boolean,
-    rest: Pick<Parameters<typeof runJob>[1], 'parameters' | 'defaults' | 'maximumBytesBilled'>,
+    query: Raw,
+    rest: Pick<JobOrder, 'parameters' | 'defaults' | 'maximumBytesBilled'>,
   ): Promise<void> {
-    const register = (child: Job): void => this.#register(child);
+    let own: Session | undefined;
     try {
-      await runJob(this.#world, { job, session, isSession, register, ...rest });
+      const { session, isSession } = await this.#sessionFor(query, job);
+      if (!isSession) own = session;
+      await runJob(this.#world, { job, session, isSession, ...rest });
     } catch (error) {
       job.error =
         error instanceof ApiError ? error : new ApiError('internalError', messageOf(error));
     } finally {
-      if (!isSession) await session.close();
-      job.endedMs = this.#world.now();
-      job.state = 'DONE';
+      await own?.close();
+      job.isDone = true;
     }
-  }
-
-  #register(job: Job): void {
-    this.#jobs.set(`${job.project} ${job.id}`, job);
   }
 
   async #sessionFor(query: Raw, job: Job): Promise<{ session: Session; isSession: boolean }> {
-    const properties = objectsAt(query, 'connectionProperties');
-    for (const property of properties) {
+    const [property, more] = objectsAt(query, 'connectionProperties');
+    if (property !== undefined) {
       const key = textAt(property, 'key') ?? '';
-      if (key !== 'session_id' && key !== 'time_zone')
-        throw notDone(`the connection property ${key}`);
-      if (key === 'time_zone' && textAt(property, 'value') !== 'UTC') {
-        throw notDone('time zones other than UTC');
-      }
-    }
-    const wanted = properties.find((property) => textAt(property, 'key') === 'session_id');
-    const id = wanted === undefined ? undefined : (textAt(wanted, 'value') ?? '');
-    if (id !== undefined) {
+      if (key !== 'session_id' || more !== undefined)
+        throw notDone('connection properties other than session_id');
+      const id = textAt(property, 'value') ?? '';
       const session = this.#sessions.get(id);
       if (session === undefined) throw invalid(`Session ${id} was not found or has expired.`);
       job.sessionId = id;
@@ -155,21 +133,9 @@ export class Jobs {
     const job = this.#jobs.get(`${project} ${id}`);
     const place = placeName(location);
     if (job === undefined || (place !== undefined && place !== job.location)) {
-      throw jobNotFound(project, place ?? this.#homeLocation, id);
+      throw jobNotFound(project, place ?? HOME_LOCATION, id);
     }
     return job;
-  }
-
-  /** Forgets a job as if the service had lost it. What it did stays done. */
-  lose(id: string): void {
-    for (const [key, job] of this.#jobs) if (job.id === id) this.#jobs.delete(key);
-    for (const [key, { job }] of this.#requests) if (job.id === id) this.#requests.delete(key);
-  }
-
-  /** Newest first; a script's children only when the parent is asked for. */
-  list(project: string, parentId: string | undefined): Job[] {
-    const all = [...this.#jobs.values()].filter((job) => job.project === project);
-    return all.filter((job) => job.parent?.id === parentId).reverse();
   }
 
   /** Waits for what runs and ends the sessions. */
@@ -180,17 +146,16 @@ export class Jobs {
   }
 }
 
-function contentOf({ timeoutMs: _timeout, maxResults: _max, ...query }: Raw): string {
-  return createHash('sha256').update(JSON.stringify(query)).digest('hex');
+function requestIdOf(query: Raw): string | undefined {
+  const id = textAt(query, 'requestId');
+  if (id !== undefined && !/^\p{ASCII}{0,36}$/u.test(id)) {
+    throw invalid('Invalid request ID: it is limited to up to 36 ASCII characters.');
+  }
+  return id;
 }
 
-/** What comes with a query besides its own fields. */
-export interface Given {
-  readonly requestId: string | undefined;
-  readonly location: string | undefined;
-  readonly jobId: string | undefined;
-  readonly configuration: Raw;
-  readonly isDryRun: boolean;
+function contentOf({ timeoutMs: _timeout, maxResults: _max, ...query }: Raw): string {
+  return createHash('sha256').update(JSON.stringify(query)).digest('hex');
 }
 
 const messageOf = (error: unknown): string =>

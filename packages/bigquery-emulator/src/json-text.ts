@@ -1,31 +1,7 @@
-import { doubleText, isExact } from './json-number.ts';
-
 /** JSON as text, whose numbers stay as they were written: a parsed value would have lost that. */
 
 /** A step of a path: a member's name or an element's number. */
 export type PathStep = string | number;
-
-/**
- * The canonical text of a JSON value: keys sorted, of a key that is there twice the first member, no white space, numbers as doubles or
- * whole 64-bit numbers. Undefined for no JSON, and for a number that is too large.
- */
-export function canonicalJson(text: string): string | undefined {
-  if (!isJson(text)) return undefined;
-  try {
-    return canonical(text, skipSpace(text, 0));
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
-
-/** A number of sound JSON that the service would write as another one, and so refuses where numbers have to stay what they are. */
-export function inexactNumber(text: string): string | undefined {
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/gs)) {
-    if (!token.startsWith('"') && wholeText(token) === undefined && !isExact(token)) return token;
-  }
-  return undefined;
-}
 
 function isJson(text: string): boolean {
   try {
@@ -34,52 +10,6 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Of the value that begins at `start` of sound JSON. */
-function canonical(text: string, start: number): string {
-  const first = text[start];
-  if (first === '[') {
-    return `[${membersOf(text, start)
-      .map((member) => canonical(text, member.start))
-      .join(',')}]`;
-  }
-  if (first === '{') {
-    const members = new Map<string, number>();
-    for (const member of membersOf(text, start)) {
-      const key = member.key ?? '';
-      if (!members.has(key)) members.set(key, member.start);
-    }
-    const sorted = [...members].sort(([a], [b]) => byCodePoint(a, b));
-    return `{${sorted.map(([key, at]) => `${JSON.stringify(key)}:${canonical(text, at)}`).join(',')}}`;
-  }
-  const token = text.slice(start, endOf(text, start));
-  if (first === '"') return JSON.stringify(JSON.parse(token));
-  return first === '-' || (first !== undefined && first >= '0' && first <= '9')
-    ? numberText(token)
-    : token;
-}
-
-const MAX_WHOLE = 18_446_744_073_709_551_615n;
-const MIN_WHOLE = -9_223_372_036_854_775_808n;
-
-/** A whole number that stays one; undefined for what becomes a double. */
-function wholeText(source: string): string | undefined {
-  if (!/^-?\d+$/.test(source)) return undefined;
-  const whole = BigInt(source);
-  return whole >= MIN_WHOLE && whole <= MAX_WHOLE ? String(whole) : undefined;
-}
-
-function numberText(source: string): string {
-  const whole = wholeText(source);
-  if (whole !== undefined) return whole;
-  const number = Number(source);
-  if (!Number.isFinite(number)) throw new RangeError(`${source} is no FLOAT64.`);
-  return doubleText(number);
-}
-
-function byCodePoint(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 /** The piece of JSON text at a path, without white space, numbers as written. Undefined for no JSON or nothing there. */

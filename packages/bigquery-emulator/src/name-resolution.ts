@@ -2,7 +2,6 @@ import type { AnalyzedTable } from './analyzer.ts';
 import { ApiError, invalidQuery, notDone } from './api-error.ts';
 import { fullName, shownName, type Catalog, type Table } from './catalog.ts';
 import type { Relation } from './emit.ts';
-import { informationSchema } from './information-schema.ts';
 import { pathParts } from './dataset-alias.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 
@@ -55,12 +54,6 @@ export async function resolveNames(
     if (known !== undefined) throw notDone('two tables whose names differ by capitals alone');
     spellings.set(key.toLowerCase(), key);
     const parts = pathParts(spelling, defaults.prefixes);
-    const information = informationSchema(parts, catalog, defaults);
-    if (information !== undefined) {
-      tables.push({ spelling, key, columns: information.columns });
-      relations.set(key, information.relation);
-      continue;
-    }
     const table = findTable(parts, catalog, defaults);
     const columns = table.columns.map(({ name, type }) => ({ name, type }));
     tables.push({ spelling, key, columns });
@@ -68,12 +61,12 @@ export async function resolveNames(
     const names = table.columns.map(({ name }) => name);
     if (table.viewQuery === undefined) {
       stored.set(fullName(table), table);
-      relations.set(key, { sql: table.physical, columns: names, isTable: true });
+      relations.set(key, { sql: table.physical, columns: names });
     } else {
       const view = await writeView(table.viewQuery, table);
       for (const [name, inner] of view.names.stored) stored.set(name, inner);
       beneath.push(view, ...view.names.beneath);
-      relations.set(key, { sql: `(${view.sql})`, columns: names, isTable: false });
+      relations.set(key, { sql: `(${view.sql})`, columns: names });
     }
   }
   return { tables, relations, local, stored, beneath };
@@ -95,6 +88,8 @@ export function splitPath(
 }
 
 function findTable(parts: readonly string[], catalog: Catalog, defaults: Defaults): Table {
+  if (parts.some((part) => part.toUpperCase() === 'INFORMATION_SCHEMA'))
+    throw notDone('INFORMATION_SCHEMA');
   const { project, dataset: datasetName, name } = splitPath(parts, defaults);
   if (name.includes('*')) throw notDone('wildcard tables');
   const dataset = catalog.findDataset(project, datasetName);

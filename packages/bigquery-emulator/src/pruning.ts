@@ -1,7 +1,6 @@
 import { fullName, type Table } from './catalog.ts';
 import { isRaw, objectAt, textAt } from './json-object.ts';
-import type { ResolvedNode } from './resolved-node.ts';
-import { functionName } from './sql-expression.ts';
+import { functionName, type ResolvedNode } from './resolved-node.ts';
 import type { Prepared } from './statement.ts';
 
 /** One reading of a table by a statement. */
@@ -13,8 +12,6 @@ export interface Read {
   readonly isRewritten: boolean;
   /** False for partitions that literals rule out; undefined stands for rows without a date. */
   readonly keeps: (range: Range | undefined) => boolean;
-  /** The column of the partitions, where the table asks for a filter on it and the statement has none. */
-  readonly unfiltered: string | undefined;
 }
 
 /** Moments in microseconds, the end left out. */
@@ -32,27 +29,16 @@ export function readsOf({ node, names }: Prepared): Read[] {
     walk(root.node, [], (scan, conditions) => {
       const table = root.names.local.get(scan.child('table').text('fullName'));
       if (table?.kind !== 'TABLE') return;
-      const keeps = keeper(table, scan, conditions);
-      const { field, requireFilter = false } = table.partitioning ?? {};
       reads.push({
         name: fullName(table),
         columns: scan.columns().map((column) => column.name),
         isRewritten: root.node === node && isRewritten(node, scan),
-        keeps,
-        unfiltered:
-          requireFilter && keeps === ALWAYS && !(root.node === node && isInserted(node, scan))
-            ? field
-            : undefined,
+        keeps: keeper(table, scan, conditions),
       });
     });
   }
   return reads;
 }
-
-/** An INSERT reads no row of the table that it writes to. */
-const isInserted = (node: ResolvedNode, scan: ResolvedNode): boolean =>
-  node.kind === 'resolvedInsertStmtNode' &&
-  scan.child('table').text('fullName') === node.child('tableScan').child('table').text('fullName');
 
 function isRewritten(node: ResolvedNode, scan: ResolvedNode): boolean {
   if (!/^resolved(Update|Delete|Merge)StmtNode$/.test(node.kind)) return false;
@@ -93,13 +79,9 @@ function conditionsFor(node: ResolvedNode, field: string): ResolvedNode[] {
       return field === 'inputScan' ? at('filterExpr') : [];
     case 'resolvedUpdateStmtNode':
     case 'resolvedDeleteStmtNode':
-      return field === 'tableScan' || field === 'fromScan' ? at('whereExpr') : [];
-    case 'resolvedMergeStmtNode': {
-      const kinds = node.list('whenClauseList').map((when) => when.text('matchType'));
-      if (field === 'tableScan')
-        return kinds.includes('NOT_MATCHED_BY_SOURCE') ? [] : at('mergeExpr');
-      return [];
-    }
+      return field === 'tableScan' ? at('whereExpr') : [];
+    case 'resolvedMergeStmtNode':
+      return field === 'tableScan' ? at('mergeExpr') : [];
     case 'resolvedJoinScanNode': {
       const type = node.text('joinType') || 'INNER';
       const isFree = type === 'INNER' || type === (field === 'leftScan' ? 'RIGHT' : 'LEFT');
@@ -111,22 +93,12 @@ function conditionsFor(node: ResolvedNode, field: string): ResolvedNode[] {
 }
 
 function keeper(table: Table, scan: ResolvedNode, conditions: readonly ResolvedNode[]): Test {
-  const field = table.partitioning?.field.toLowerCase();
+  const field = table.partitionedBy?.toLowerCase();
   const column = scan.columns().find(({ name }) => name.toLowerCase() === field);
   if (column === undefined) return ALWAYS;
   const tests = conditions.map((condition) => testOf(condition, column.id));
-  return allOf(tests);
+  return (range) => tests.every((test) => test(range));
 }
-
-/** Every one of these; what rules nothing out stays recognisable as such. */
-function allOf(tests: readonly Test[]): Test {
-  const strict = tests.filter((test) => test !== ALWAYS);
-  return strict.length === 0 ? ALWAYS : (range) => strict.every((test) => test(range));
-}
-
-/** The same of any of them. */
-const anyOf = (tests: readonly Test[]): Test =>
-  tests.includes(ALWAYS) ? ALWAYS : (range) => tests.some((test) => test(range));
 
 const ALWAYS: Test = () => true;
 
@@ -137,49 +109,22 @@ function testOf(node: ResolvedNode, column: number): Test {
   const name = functionName(node);
   if (name === '$and' || name === '$or') {
     const tests = args.map((argument) => testOf(argument, column));
-    return name === '$and' ? allOf(tests) : anyOf(tests);
+    return name === '$and'
+      ? (range) => tests.every((test) => test(range))
+      : (range) => tests.some((test) => test(range));
   }
-  const [first, second, third] = args;
+  const [first, second] = args;
   if (first === undefined) return ALWAYS;
   if (name === '$is_null') return isColumn(first, column) ? (range) => range === undefined : ALWAYS;
-  if (name === '$not') {
-    const [inner] = first.kind === 'resolvedFunctionCallNode' ? first.list('argumentList') : [];
-    const isNull =
-      inner !== undefined && functionName(first) === '$is_null' && isColumn(inner, column);
-    return isNull ? (range) => range !== undefined : ALWAYS;
-  }
-  if (name === '$between' && isColumn(first, column)) {
-    const [low, high] = [moment(second), moment(third)];
-    if (low === undefined || high === undefined) return ALWAYS;
-    return (range) => range !== undefined && range.end > low && range.start <= high;
-  }
-  if (name === '$in' && isColumn(first, column)) {
-    const moments = args.slice(1).map(moment);
-    return (range) => moments.some((at) => at === undefined || holds(range, '$equal', at));
-  }
-  if (second === undefined) return ALWAYS;
-  if (isColumn(first, column)) return compared(name, moment(second));
-  if (isColumn(second, column)) return compared(MIRRORED[name] ?? '', moment(first));
-  return ALWAYS;
+  const at = isColumn(first, column) ? moment(second) : undefined;
+  return at === undefined || !COMPARISONS.has(name) ? ALWAYS : (range) => holds(range, name, at);
 }
 
-const MIRRORED: Readonly<Record<string, string>> = {
-  $equal: '$equal',
-  $less: '$greater',
-  $less_or_equal: '$greater_or_equal',
-  $greater: '$less',
-  $greater_or_equal: '$less_or_equal',
-};
-
-function compared(name: string, at: bigint | undefined): Test {
-  if (at === undefined || !(name in MIRRORED)) return ALWAYS;
-  return (range) => holds(range, name, at);
-}
+const COMPARISONS = new Set(['$less', '$less_or_equal', '$greater', '$greater_or_equal']);
 
 /** A comparison with NULL is never met. */
 function holds(range: Range | undefined, name: string, at: bigint): boolean {
   if (range === undefined) return false;
-  if (name === '$equal') return range.start <= at && range.end > at;
   if (name === '$less') return range.start < at;
   if (name === '$less_or_equal') return range.start <= at;
   return range.end > at;
@@ -194,8 +139,6 @@ function moment(node: ResolvedNode | undefined): bigint | undefined {
   const typed = node.raw('value');
   const value = isRaw(typed) ? objectAt(typed, 'value') : undefined;
   if (value === undefined) return undefined;
-  const day = textAt(value, 'dateValue');
-  if (day !== undefined) return BigInt(day) * 86_400_000_000n;
   const at = objectAt(value, 'timestampValue');
   if (at === undefined) return undefined;
   return (

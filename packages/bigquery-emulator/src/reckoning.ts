@@ -1,7 +1,6 @@
 import { fullName, type Table } from './catalog.ts';
 import { quoted } from './emit.ts';
-import { invalidQuery } from './api-error.ts';
-import { readsOf, type Read } from './pruning.ts';
+import { readsOf, type Range, type Read } from './pruning.ts';
 import type { Prepared } from './statement.ts';
 import type { StoreConnection } from './store.ts';
 import type { BqType } from './types.ts';
@@ -32,12 +31,6 @@ export class Reckoning {
 
   async of(connection: StoreConnection, prepared: Prepared): Promise<Bytes> {
     const reads = readsOf(prepared);
-    for (const { name, unfiltered } of reads) {
-      if (unfiltered === undefined) continue;
-      throw invalidQuery(
-        `Cannot query over table '${name}' without a filter over column(s) '${unfiltered}' that can be used for partition elimination`,
-      );
-    }
     let processed = 0;
     let billedMb = 0;
     for (const table of prepared.names.stored.values()) {
@@ -64,7 +57,7 @@ export class Reckoning {
     for (const { names, keeps } of wanted) {
       for (const name of names) {
         for (const [partition, bytes] of sizes.get(name) ?? []) {
-          if (keeps(rangeOf(partition, table))) total += bytes;
+          if (keeps(rangeOf(partition))) total += bytes;
         }
       }
     }
@@ -102,51 +95,22 @@ export class Reckoning {
   }
 }
 
-function partitionSql({ partitioning }: Table): string {
-  if (partitioning === undefined) return "''";
-  const start = `date_trunc('${partitioning.type.toLowerCase()}', CAST(${quoted(partitioning.field)} AS TIMESTAMP))`;
-  return `coalesce(CAST(epoch_us(${start}) AS VARCHAR), '')`;
+function partitionSql({ partitionedBy }: Table): string {
+  if (partitionedBy === undefined) return "''";
+  return `coalesce(CAST(epoch_us(date_trunc('month', ${quoted(partitionedBy)})) AS VARCHAR), '')`;
 }
 
 /** The moments of a partition in microseconds, the end left out; undefined for rows without a date. */
-function rangeOf(
-  partition: string,
-  { partitioning }: Table,
-): { start: bigint; end: bigint } | undefined {
-  if (partition === NO_PARTITION || partitioning === undefined) return undefined;
+function rangeOf(partition: string): Range | undefined {
+  if (partition === NO_PARTITION) return undefined;
   const start = BigInt(partition);
   const day = new Date(Number(start / 1_000n));
-  if (partitioning.type === 'HOUR') day.setUTCHours(day.getUTCHours() + 1);
-  if (partitioning.type === 'DAY') day.setUTCDate(day.getUTCDate() + 1);
-  if (partitioning.type === 'MONTH') day.setUTCMonth(day.getUTCMonth() + 1);
-  if (partitioning.type === 'YEAR') day.setUTCFullYear(day.getUTCFullYear() + 1);
+  day.setUTCMonth(day.getUTCMonth() + 1);
   return { start, end: BigInt(day.getTime()) * 1_000n };
 }
 
 /** Bytes of a value as Google's page on data sizes gives them; NULL is nothing. */
-function sizeSql(sql: string, type: BqType): string {
-  switch (type.kind) {
-    case 'STRING':
-    case 'JSON':
-      return `coalesce(strlen(${sql}) + 2, 0)`;
-    case 'BYTES':
-      return `coalesce(octet_length(${sql}) + 2, 0)`;
-    case 'BOOL':
-      return `CASE WHEN ${sql} IS NULL THEN 0 ELSE 1 END`;
-    case 'NUMERIC':
-    case 'INTERVAL':
-      return `CASE WHEN ${sql} IS NULL THEN 0 ELSE 16 END`;
-    case 'ARRAY':
-    case 'STRUCT':
-      return `coalesce(strlen(CAST(to_json(${sql}) AS VARCHAR)), 0)`;
-    case 'DATE':
-    case 'DATETIME':
-    case 'FLOAT64':
-    case 'INT64':
-    case 'TIME':
-    case 'TIMESTAMP':
-      return `CASE WHEN ${sql} IS NULL THEN 0 ELSE 8 END`;
-    default:
-      return type satisfies never;
-  }
+function sizeSql(sql: string, { kind }: BqType): string {
+  if (kind === 'STRING') return `coalesce(strlen(${sql}) + 2, 0)`;
+  return `CASE WHEN ${sql} IS NULL THEN 0 ELSE ${kind === 'BOOL' ? 1 : 8} END`;
 }

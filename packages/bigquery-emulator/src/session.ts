@@ -1,30 +1,15 @@
 import { invalidQuery } from './api-error.ts';
-import type { Scope } from './analyzer.ts';
 import type { Placeholder } from './emit.ts';
+import type { Parameters } from './parameters.ts';
 import type { Store, StoreConnection } from './store.ts';
 import type { TableLocks, Transaction } from './transactions.ts';
-import type { BqType, BqValue } from './types.ts';
-import { bindingOf } from './values.ts';
-
-/** A value with its type. */
-export interface Typed {
-  readonly type: BqType;
-  readonly value: BqValue;
-}
-
-/** The parameters of a job. */
-export interface Parameters {
-  readonly named: ReadonlyMap<string, Typed>;
-  readonly positional: readonly Typed[];
-}
 
 /** Where statements run one after another: of one script, or of one interactive session. */
 export class Session {
   readonly connection: StoreConnection;
   transaction: Transaction | undefined;
-  /** Variables by name, innermost block last. */
-  readonly blocks: Map<string, { type: BqType; value: BqValue }>[] = [new Map()];
-  readonly system = new Map<string, BqValue>();
+  /** `@@row_count`: rows that the last statement changed. */
+  rowCount: number | undefined;
   readonly #store: Store;
   readonly #locks: TableLocks;
 
@@ -38,40 +23,12 @@ export class Session {
     return new Session(await store.connect(), store, locks);
   }
 
-  /** Names and types for the analyzer. */
-  scope(parameters: Parameters): Scope {
-    const variables = new Map<string, BqType>();
-    for (const block of this.blocks) {
-      for (const [name, { type }] of block) variables.set(name, type);
-    }
-    return {
-      named: new Map([...parameters.named].map(([name, { type }]) => [name, type])),
-      positional: parameters.positional.map(({ type }) => type),
-      variables,
-    };
-  }
-
-  /** What binds to a placeholder; `nowText` is the moment of the statement. */
-  binding({ source, type }: Placeholder, parameters: Parameters, nowText: string): string | null {
-    switch (source.from) {
-      case 'now':
-        return nowText;
-      case 'named':
-        return bound(parameters.named.get(source.name), type);
-      case 'positional':
-        return bound(parameters.positional[source.position - 1], type);
-      case 'variable':
-        return bound(this.variable(source.name), type);
-      case 'system':
-        return bindingOf(this.system.get(source.name) ?? null, type);
-      default:
-        return source satisfies never;
-    }
-  }
-
-  /** The innermost variable of a name. */
-  variable(name: string): { type: BqType; value: BqValue } | undefined {
-    return this.blocks.findLast((block) => block.has(name))?.get(name);
+  /** What binds to a placeholder. */
+  binding({ source }: Placeholder, parameters: Parameters): string | null {
+    if (source.from === 'rowCount') return this.rowCount?.toString() ?? null;
+    const parameter = parameters.get(source.name);
+    if (parameter === undefined) throw new Error('A statement names a value that nobody gave.');
+    return parameter.text;
   }
 
   async begin(id: string): Promise<void> {
@@ -124,9 +81,4 @@ export class Session {
     await this.rollback();
     this.#store.release(this.connection);
   }
-}
-
-function bound(typed: Typed | undefined, type: BqType): string | null {
-  if (typed === undefined) throw new Error('A statement names a value that nobody gave.');
-  return bindingOf(typed.value, type);
 }

@@ -4,11 +4,8 @@ import { kindName, type ResolvedColumn, type ResolvedNode } from './resolved-nod
 import { windowSql } from './functions-window.ts';
 import { orderSql } from './sql-order.ts';
 
-/** The columns of each WITH entry, by its name. */
-export type WithEntries = Map<string, readonly ResolvedColumn[]>;
-
 /** A whole SELECT for a resolved scan; its columns are named by their IDs. */
-export function scanSql(emit: Emit, entries: WithEntries, node: ResolvedNode): string {
+export function scanSql(emit: Emit, node: ResolvedNode): string {
   switch (node.kind) {
     case 'resolvedSingleRowScanNode':
       return 'SELECT 1 AS one';
@@ -36,18 +33,6 @@ export function scanSql(emit: Emit, entries: WithEntries, node: ResolvedNode): s
     }
     case 'resolvedLimitOffsetScanNode':
       return limitSql(emit, node);
-    case 'resolvedWithScanNode':
-      return withSql(emit, entries, node);
-    case 'resolvedWithRefScanNode': {
-      const name = node.only('withQueryName').text('withQueryName');
-      const inner = entries.get(name) ?? [];
-      const columns = node.columns().map((column, index) => {
-        const source = inner[index];
-        if (source === undefined) throw new Error(`The WITH entry ${name} lacks a column.`);
-        return `${columnName(source.id)} AS ${columnName(column.id)}`;
-      });
-      return `SELECT ${columns.join(', ') || '1 AS one'} FROM ${quoted(`w_${name}`)}`;
-    }
     default:
       throw notDone(`"${kindName(node)}"`);
   }
@@ -80,7 +65,7 @@ function joinSql(emit: Emit, node: ResolvedNode): string {
 }
 
 function arraySql(emit: Emit, node: ResolvedNode): string {
-  node.only('inputScan', 'arrayExpr', 'elementColumn', 'arrayOffsetColumn', 'joinExpr', 'isOuter');
+  node.only('inputScan', 'arrayExpr', 'elementColumn', 'arrayOffsetColumn');
   const array = emit.expression(node.child('arrayExpr'));
   const items = [`unnest(${array}) AS ${columnName(node.column('elementColumn').id)}`];
   const offset = node.maybe('arrayOffsetColumn');
@@ -90,10 +75,7 @@ function arraySql(emit: Emit, node: ResolvedNode): string {
   const elements = `SELECT ${items.join(', ')}`;
   const input = node.maybe('inputScan');
   if (input === undefined) return elements;
-  const on = node.maybe('joinExpr');
-  const condition = on === undefined ? 'TRUE' : emit.expression(on);
-  const join = node.flag('isOuter') ? 'LEFT JOIN' : 'JOIN';
-  return `SELECT * FROM (${emit.scan(input)}) ${join} LATERAL (${elements}) ON ${condition}`;
+  return `SELECT * FROM (${emit.scan(input)}) JOIN LATERAL (${elements}) ON TRUE`;
 }
 
 /** The input of an ORDER BY and its keys, so that what stands above can select and sort at once. */
@@ -167,6 +149,8 @@ function analyticSql(emit: Emit, node: ResolvedNode): string {
 
 function setOperationSql(emit: Emit, node: ResolvedNode): string {
   node.only('opType', 'inputItemList', 'columnMatchMode', 'columnPropagationMode');
+  const operator = node.text('opType') || 'UNION_ALL';
+  if (operator !== 'UNION_ALL') throw notDone(operator.replace('_', ' '));
   for (const mode of ['columnMatchMode', 'columnPropagationMode']) {
     if (!['', 'BY_POSITION', 'STRICT'].includes(node.text(mode))) {
       throw notDone('set operations by name (CORRESPONDING)');
@@ -181,19 +165,5 @@ function setOperationSql(emit: Emit, node: ResolvedNode): string {
     });
     return `(SELECT ${columns.join(', ')} FROM (${emit.scan(item.child('scan'))}))`;
   });
-  const operator = (node.text('opType') || 'UNION_ALL').replace('_DISTINCT', '').replace('_', ' ');
-  return `SELECT * FROM (${items.join(` ${operator} `)})`;
-}
-
-function withSql(emit: Emit, entries: WithEntries, node: ResolvedNode): string {
-  node.only('withEntryList', 'query', 'recursive');
-  if (node.flag('recursive')) throw notDone('WITH RECURSIVE');
-  const parts = node.list('withEntryList').map((entry) => {
-    const name = entry.text('withQueryName');
-    const subquery = entry.child('withSubquery');
-    const sql = emit.scan(subquery);
-    entries.set(name, subquery.columns());
-    return `${quoted(`w_${name}`)} AS (${sql})`;
-  });
-  return `WITH ${parts.join(', ')} ${emit.scan(node.child('query'))}`;
+  return `SELECT * FROM (${items.join(' UNION ALL ')})`;
 }

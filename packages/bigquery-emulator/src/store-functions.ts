@@ -1,19 +1,8 @@
 import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
-import { canonicalJson, elementsAt, inexactNumber, jsonAt, type PathStep } from './json-text.ts';
+import { elementsAt, jsonAt, type PathStep } from './json-text.ts';
 
 /** Functions that the store lacks, over texts: NULL in, NULL out. */
 const FUNCTIONS: Readonly<Record<string, (...args: string[]) => string | undefined>> = {
-  /** The canonical form of JSON text. */
-  bq_json: (text = '') => canonicalJson(text),
-  /** The same, as PARSE_JSON reads it; or what is wrong with the text, behind a `!`. */
-  bq_json_parsed: (text = '', mode = 'exact') => {
-    const json = canonicalJson(text);
-    if (json === undefined) return '!Invalid input: syntax error while parsing value';
-    const number = mode === 'exact' ? inexactNumber(text) : undefined;
-    return number === undefined
-      ? json
-      : `!Invalid input: Input number: ${number} cannot round-trip through string representation`;
-  },
   /** The JSON at a path, as it was written. */
   bq_json_at: (text = '', path = '[]') => jsonAt(text, pathOf(path)),
   /** The elements of the list at a path, as a JSON list of texts. */
@@ -22,7 +11,6 @@ const FUNCTIONS: Readonly<Record<string, (...args: string[]) => string | undefin
     return elements === undefined ? undefined : JSON.stringify(elements);
   },
   bq_upper: (text = '') => text.toUpperCase(),
-  bq_lower: (text = '') => text.toLowerCase(),
 };
 
 const PATHS = new Map<string, PathStep[]>();

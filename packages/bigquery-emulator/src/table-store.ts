@@ -8,9 +8,7 @@ import { duckType } from './types.ts';
 /** Makes the table of the store that holds the rows. */
 export async function createStored(connection: StoreConnection, table: Table): Promise<void> {
   const columns = table.columns.map(columnSql);
-  // DuckDB has no tables without columns.
-  const shape = columns.length === 0 ? ['"_none" INTEGER'] : columns;
-  await connection.run(`CREATE TABLE ${table.physical} (${shape.join(', ')})`);
+  await connection.run(`CREATE TABLE ${table.physical} (${columns.join(', ')})`);
 }
 
 const columnSql = ({ name, type, isRequired }: Column): string =>
@@ -28,29 +26,4 @@ export async function addStoredColumn(
   await connection.run(
     `ALTER TABLE ${table.physical} ADD COLUMN ${quoted(column.name)} ${duckType(column.type)}`,
   );
-}
-
-export async function dropStoredColumn(
-  connection: StoreConnection,
-  table: Table,
-  name: string,
-): Promise<void> {
-  await connection.run(`ALTER TABLE ${table.physical} DROP COLUMN ${quoted(name)}`);
-}
-
-export async function renameStoredColumn(
-  connection: StoreConnection,
-  table: Table,
-  from: string,
-  to: string,
-): Promise<void> {
-  await connection.run(
-    `ALTER TABLE ${table.physical} RENAME COLUMN ${quoted(from)} TO ${quoted(to)}`,
-  );
-}
-
-/** The number of rows. */
-export async function countStored(connection: StoreConnection, table: Table): Promise<number> {
-  const [row] = await connection.rows(`SELECT CAST(count(*) AS VARCHAR) FROM ${table.physical}`);
-  return Number(row?.[0] ?? 0);
 }

@@ -1,5 +1,5 @@
 import { ApiError, invalidQuery } from './api-error.ts';
-import { fullName, noteRowsChanged, shownName, type Table } from './catalog.ts';
+import { fullName, shownName, type Table } from './catalog.ts';
 
 /** A transaction that is open. */
 export interface Transaction {
@@ -96,10 +96,7 @@ export class TableLocks {
   end(transaction: Transaction, committed: boolean): void {
     if (!this.#open.delete(transaction)) return;
     // What others know of these tables is of before.
-    for (const table of transaction.written) {
-      if (committed) noteRowsChanged(table, this.#now());
-      else table.version++;
-    }
+    for (const table of transaction.written) table.version++;
     if (committed && transaction.changed.size > 0) this.#sequence++;
     for (const name of transaction.changed) {
       const entry = this.#entries.get(name);
@@ -175,11 +172,6 @@ export class TableLocks {
   close(): void {
     this.#isClosed = true;
     this.#notify();
-  }
-
-  /** Acts as if another transaction had just changed the table. */
-  touch(table: Table): void {
-    this.#entry(table).committedAt = ++this.#sequence;
   }
 
   #entry(table: Table): Entry {

@@ -2,7 +2,10 @@ import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { HistoryKind, Store } from '../../../src/mirror/port.ts';
 import { BigQueryApi } from '../src/api.ts';
 import { parseTargetUrl } from '../../../src/targets/target-kinds.ts';
-import { type BigQueryEmulator, startBigQueryEmulator } from '../../bigquery-emulator/src/index.ts';
+import {
+  type BigQueryEmulator,
+  startBigQueryEmulator,
+} from '../../bigquery-emulator/src/emulator.ts';
 
 let started: Promise<BigQueryEmulator> | undefined;
 let datasets = 0;

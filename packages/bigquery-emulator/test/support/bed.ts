@@ -4,13 +4,13 @@ import {
   startBigQueryEmulator,
   type BigQueryEmulator,
   type BigQueryEmulatorOptions,
-} from '../../src/index.ts';
+} from '../../src/emulator.ts';
 
 export const PROJECT = 'emulated';
 export const DATASET = 'mirror';
 
 /** A value of a parameter: its type follows from it. */
-export type Value = string | number | boolean | null | readonly string[];
+export type Value = string | number | null | readonly string[];
 
 /** What a query gave, its rows by position. */
 export interface Answer {
@@ -32,9 +32,9 @@ export interface Bed extends AsyncDisposable {
   refusal(sql: string, values?: Readonly<Record<string, Value>>): Promise<string>;
 }
 
-/** Starts an emulator with one empty dataset in the EU. */
+/** Starts an emulator with one empty dataset. */
 export async function startBed(options: BigQueryEmulatorOptions = {}): Promise<Bed> {
-  const emulator = await startBigQueryEmulator({ location: 'EU', ...options });
+  const emulator = await startBigQueryEmulator(options);
   emulator.createDataset(PROJECT, DATASET);
   const auth = new OAuth2Client();
   auth.setCredentials({ access_token: 'for-tests' });
@@ -51,7 +51,7 @@ export async function startBed(options: BigQueryEmulatorOptions = {}): Promise<B
         ...more,
       },
     });
-    return { rows: (data.rows ?? []).map(({ f }) => (f ?? []).map(({ v }) => plain(v))), data };
+    return { rows: (data.rows ?? []).map(({ f }) => (f ?? []).map(({ v }) => v)), data };
   };
   return {
     emulator,
@@ -87,18 +87,10 @@ function parameter(name: string, value: Value): bigquery_v2.Schema$QueryParamete
       parameterValue: { arrayValues: value.map((item: string) => ({ value: item })) },
     };
   }
-  const type = typeof value === 'number' ? 'INT64' : typeof value === 'boolean' ? 'BOOL' : 'STRING';
+  const type = typeof value === 'number' ? 'INT64' : 'STRING';
   return {
     name,
     parameterType: { type },
     parameterValue: { value: value === null ? null : String(value) },
   };
-}
-
-/** A cell without the wrappers of the wire: lists of lists. */
-function plain(cell: unknown): unknown {
-  if (Array.isArray(cell)) return cell.map((item: { v?: unknown }) => plain(item.v));
-  if (typeof cell !== 'object' || cell === null) return cell;
-  const { f } = cell as { f?: { v?: unknown }[] };
-  return (f ?? []).map(({ v }) => plain(v));
 }
