@@ -110,10 +110,11 @@ function patchGaxios(): void {
   Object.assign(prototype, { request: patched });
 }
 
-/** The kinds of change that a batch has, without its content. */
+/** What a call asks for, without its content: the kinds of change of a batch, or how a statement begins. */
 function requestsIn(body: string): string {
   try {
-    const { requests = [] } = JSON.parse(body) as { requests?: object[] };
+    const { requests = [], query } = JSON.parse(body) as { requests?: object[]; query?: string };
+    if (query !== undefined) return query.trim().slice(0, 40);
     return [...new Set(requests.flatMap((each) => Object.keys(each)))].join(', ');
   } catch {
     return '';

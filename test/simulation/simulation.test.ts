@@ -1,8 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { drawPlan, withMore } from './plan.ts';
-import { runHistory } from './run-history.ts';
 import { type StoreKind, stopServers } from './stores.ts';
-import { tell } from './story.ts';
+import { broken } from './story.ts';
 
 /** `npm run simulate` draws others. */
 const SEEDS = Array.from({ length: 24 }, (_, index) => index + 1);
@@ -26,19 +24,6 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
 ];
 
 afterAll(stopServers);
-
-/** What `npm run simulate` would print; empty if no law is broken. */
-async function broken(
-  store: StoreKind,
-  seed: number,
-  more: readonly string[] = [],
-): Promise<string> {
-  const plan = { ...more.reduce(withMore, drawPlan(seed)), store };
-  const verdict = await runHistory(plan);
-  if (verdict.breaches.length === 0) return '';
-  const told = await runHistory(plan, { story: true });
-  return `npm run simulate -- --seed ${seed} --store ${store}${more.map((what) => ` --with ${what}`).join('')}\n${tell(plan, told)}`;
-}
 
 describe.each(['sqlite', 'sheets'] as const)('over %s', (store) => {
   it.each(SEEDS)('every law is kept in the history of seed %i', async (seed) => {

@@ -1,4 +1,6 @@
 import type { Client } from 'pg';
+import type { BigQueryApi } from '../../packages/target-bigquery/src/api.ts';
+import { errorCode } from '../../src/base/error-code.ts';
 import type { TestServer } from '../support/servers.ts';
 import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';
@@ -6,7 +8,7 @@ import type { Random } from './random.ts';
 import { newSheet, stopSheets } from './sheet-copy.ts';
 
 /** Kinds of target that a history can be run against. */
-export const STORES = ['sqlite', 'postgres', 'mysql', 'sheets'] as const;
+export const STORES = ['sqlite', 'postgres', 'mysql', 'bigquery', 'sheets'] as const;
 export type StoreKind = (typeof STORES)[number];
 
 /** Where one target of one history is. */
@@ -34,6 +36,7 @@ export async function newPlace(kind: StoreKind, dir: string, target: string): Pr
   if (kind === 'postgres') return postgresPlace();
   if (kind === 'sheets') return newSheet();
   if (kind === 'mysql') return mysqlPlace();
+  if (kind === 'bigquery') return bigQueryPlace();
   return sqlitePlace(databaseOf(dir, target));
 }
 
@@ -126,9 +129,51 @@ async function mysqlPlace(): Promise<Place> {
   };
 }
 
+/** What is used of the tests of the BigQuery target. */
+interface BigQueryPlaces {
+  readonly newPlace: () => Promise<{ readonly dataset: string; readonly url: string }>;
+  readonly ask: (dataset: string, sql: string) => Promise<Record<string, unknown>[]>;
+  readonly clientOf: (dataset: string) => Promise<BigQueryApi>;
+  readonly stopEmulator: () => Promise<void>;
+}
+
+let bigQuery: Promise<BigQueryPlaces> | undefined;
+
+/** They start the emulator, whose dependencies are not this project's: without them its types can't be checked, so this path is no literal. */
+async function bigQueryPlaces(): Promise<BigQueryPlaces> {
+  const path: string = '../../packages/target-bigquery/test/place.ts';
+  try {
+    return (await import(path)) as BigQueryPlaces;
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const install = 'npm ci --prefix packages/bigquery-emulator';
+    throw new Error(`the emulator of BigQuery is not installed: ${install}`, { cause: error });
+  }
+}
+
+/** A dataset of its own, which the program makes itself. */
+async function bigQueryPlace(): Promise<Place> {
+  bigQuery ??= bigQueryPlaces();
+  const { newPlace: newDataset, ask, clientOf } = await bigQuery;
+  const { dataset, url } = await newDataset();
+  return {
+    url,
+    read: () => readCopy((sql) => ask(dataset, sql), '`'),
+    async dispose() {
+      const api = await clientOf(dataset);
+      const query = { deleteContents: 'true' };
+      // A history may have made none.
+      await api.call('DELETE', api.datasetPath(), { query }).catch(() => {});
+    },
+  };
+}
+
 /** Stops the servers that were started. */
 export async function stopServers(): Promise<void> {
   await stopSheets();
+  const places = await bigQuery;
+  bigQuery = undefined;
+  await places?.stopEmulator();
   if (postgres !== undefined) {
     const { server, client } = await postgres;
     postgres = undefined;

@@ -1,6 +1,7 @@
 import { deviations, plainValue } from './behaviours.ts';
+import { drawPlan, type Plan, type Step, withMore } from './plan.ts';
 import { runHistory, type Verdict } from './run-history.ts';
-import type { Plan, Step } from './plan.ts';
+import type { StoreKind } from './stores.ts';
 
 /** How long a story is made shorter (milliseconds), and how many lines of requests its end shows. */
 const SHRINK_MS = 60_000;
@@ -118,4 +119,17 @@ export function tell({ behaviour, ...plan }: Plan, { lines, breaches }: Verdict)
     '',
     ...breaches.map(({ law, text }) => `${law}: ${text}`),
   ].join('\n');
+}
+
+/** What `npm run simulate` would print; empty if no law is broken. */
+export async function broken(
+  store: StoreKind,
+  seed: number,
+  more: readonly string[] = [],
+): Promise<string> {
+  const plan = { ...more.reduce(withMore, drawPlan(seed)), store };
+  const verdict = await runHistory(plan);
+  if (verdict.breaches.length === 0) return '';
+  const told = await runHistory(plan, { story: true });
+  return `npm run simulate -- --seed ${seed} --store ${store}${more.map((what) => ` --with ${what}`).join('')}\n${tell(plan, told)}`;
 }

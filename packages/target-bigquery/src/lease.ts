@@ -26,7 +26,7 @@ export class Leases {
   readonly #api: BigQueryApi;
   readonly #holder = randomBytes(6).toString('hex');
   readonly #held = new Set<string>();
-  #renewal: NodeJS.Timeout | undefined;
+  #renewal: AbortController | undefined;
 
   constructor(api: BigQueryApi) {
     this.#api = api;
@@ -43,17 +43,31 @@ export class Leases {
     });
     if (!isTaken) return null;
     this.#held.add(key);
-    this.#renewal ??= setInterval(() => void this.#renew().catch(() => {}), RENEW_MS).unref();
+    if (this.#renewal === undefined) {
+      this.#renewal = new AbortController();
+      void this.#renewUntil(this.#renewal.signal);
+    }
     return () => this.#give(key);
   }
 
   async #give(key: string): Promise<void> {
     this.#held.delete(key);
     if (this.#held.size === 0) {
-      clearInterval(this.#renewal);
+      this.#renewal?.abort();
       this.#renewal = undefined;
     }
     await this.#change((labels) => (this.#isOwn(labels[key]) ? { [key]: null } : undefined));
+  }
+
+  async #renewUntil(stop: AbortSignal): Promise<void> {
+    const { clock } = this.#api.options;
+    const isStopped = (): Promise<boolean> =>
+      clock.sleep(RENEW_MS, stop).then(
+        () => stop.aborted,
+        () => true,
+      );
+    // One that fails is made up for by the next, or others take the lease.
+    while (!(await isStopped())) await this.#renew().catch(() => {});
   }
 
   async #renew(): Promise<void> {

@@ -25,12 +25,16 @@ export async function newPlace(): Promise<{ dataset: string; url: string }> {
   return { dataset, url: `bigquery://forms-project/${dataset}?endpoint=${url.replace(/\/$/, '')}` };
 }
 
-/** A store there. */
+/** A store there. Its waits are real: a lease is renewed after each, and a clock without waits would renew it all the time. */
 export const storeAt = (
   url: string,
   clock: Clock,
   history: HistoryKind = 'status',
-): Promise<Store> => parseTargetUrl(url).open('default', { clock, history });
+): Promise<Store> =>
+  parseTargetUrl(url).open('default', {
+    clock: { now: () => clock.now(), sleep: (ms, signal) => systemClock.sleep(ms, signal) },
+    history,
+  });
 
 /** A client for what an analyst asks there. */
 export async function clientOf(dataset: string): Promise<BigQueryApi> {
