@@ -122,6 +122,15 @@ describe('the metrics of a process', () => {
     expect(await rate()).toEqual([]);
   });
 
+  it('count the bytes that a target billed', async () => {
+    const metrics = open();
+    metrics.billed({ target: 'db', bytes: 10_485_760 });
+    metrics.billed({ target: 'db', bytes: 1 });
+    expect(await beginning(metrics, 'target_billed_bytes_total')).toEqual([
+      'target_billed_bytes_total{target="db"} 10485761',
+    ]);
+  });
+
   it('count jobs without naming forms, failures by their code, and recoveries', async () => {
     const metrics = open();
     const job = { step: 'sync', target: 'db', code: null, formId: 'frm_a' };

@@ -45,6 +45,8 @@ export interface ApiOptions {
   /** Sends a request in the name of the account. Rejects only without an answer. */
   readonly send: (request: HttpRequest) => Promise<HttpAnswer>;
   readonly clock: Clock;
+  /** Called with the bytes that a job was billed. */
+  readonly onBilled?: ((bytes: number) => void) | undefined;
 }
 
 /** A parameter of a statement, by its name. */
@@ -96,8 +98,6 @@ interface CallOptions {
 /** Calls of the BigQuery API, with our own repetitions. Rejects with {@link BigQueryError}. */
 export class BigQueryApi {
   readonly options: ApiOptions;
-  /** Bytes that the jobs of this client were billed. */
-  billedBytes = 0;
 
   constructor(options: ApiOptions) {
     this.options = options;
@@ -168,7 +168,7 @@ export class BigQueryApi {
         },
       });
     while (answer.jobComplete !== true) answer = await next();
-    this.billedBytes += Number(answer.totalBytesBilled ?? answer.totalBytesProcessed ?? 0);
+    this.options.onBilled?.(Number(answer.totalBytesBilled ?? answer.totalBytesProcessed ?? 0));
     const fields = answer.schema?.fields ?? [];
     const session = answer.sessionInfo?.sessionId;
     for (;;) {
