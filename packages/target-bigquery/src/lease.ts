@@ -37,7 +37,8 @@ export class Leases {
     const key = `lease-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
     if (this.#held.has(key)) return null;
     const isTaken = await this.#change((labels) => {
-      if (this.#isLive(labels[key])) return undefined;
+      // Our own, of which we hold nothing, is of an attempt whose answer was lost.
+      if (this.#isLive(labels[key]) && !this.#isOwn(labels[key])) return undefined;
       const dead = Object.keys(labels).filter((each) => !this.#isLive(labels[each]));
       return { ...Object.fromEntries(dead.map((each) => [each, null])), [key]: this.#value() };
     });
