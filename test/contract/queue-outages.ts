@@ -64,7 +64,8 @@ export function describeOutages(it: QueueIt): void {
     const handlers = one();
     use(await startAt(place, handlers, { schedule: { everyMs: 200 } }));
     await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(2));
-    await server.wipe(place);
+    // PostgreSQL ends the wiping statement when it waits for a worker that waits for it.
+    await soon(() => server.wipe?.(place));
     const before = handlers.syncs.length;
     await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(before + 4));
   });
