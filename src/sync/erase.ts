@@ -143,6 +143,8 @@ export const forget = (
     if (options.dryRun) return traces;
     // What the last write-back said may name one of them; the next one says it again.
     await noteWriteBack(store, form.id, null);
+    // The source may count one that was never stored, by a status that is not known here: a run finds out.
+    if ((await knownIn(open, ids)).size < ids.length) await open.commit({ state: distrust });
     await open.erase({ kind: 'forget', ids });
     return traces;
   });
