@@ -46,7 +46,6 @@ describe('the published package', () => {
         // What the unit's own head, and docs/operating.md, send people to.
         'deploy/systemd/forms-mirror.service',
         'deploy/prometheus/alerts.yaml',
-        'deploy/otel/tracing.mjs',
         'docs/operating.md',
       ]),
     );

@@ -301,17 +301,8 @@ const ROWS = {
     graceMs: OUTAGE_MS,
     title: 'The queue does not answer',
     meaning:
-      'The queue (Redis or PostgreSQL) did not answer, refused access, may drop jobs (Redis needs maxmemory-policy noeviction), or did not start a poll at its time.',
+      'The queue (Redis or PostgreSQL) did not answer, refused access, may drop jobs (Redis needs maxmemory-policy noeviction), did not start a poll at its time, or, embedded in DATA_DIR, is in use by another process.',
     remedy: 'Check the server in QUEUE_URL. Work resumes by itself when it is back.',
-  },
-  QUEUE_BUSY: {
-    scope: 'queue',
-    severity: 'error',
-    retryable: false,
-    graceMs: 0,
-    title: 'Another process uses the queue',
-    meaning: 'Another process uses the embedded queue in this DATA_DIR.',
-    remedy: null,
   },
   DATA_DIR: {
     scope: 'program',

@@ -36,7 +36,7 @@ export interface BackendOptions {
   readonly onError: ErrorListener;
 }
 
-/** Opens the store, trying for some seconds while it does not answer. Throws SETTINGS, QUEUE_FAILED or QUEUE_BUSY. */
+/** Opens the store, trying for some seconds while it does not answer. Throws SETTINGS or QUEUE_FAILED. */
 export async function openBackend(
   role: 'all' | 'worker',
   options: BackendOptions,
@@ -55,18 +55,12 @@ export async function openBackend(
   );
 }
 
-/** What to use where a Redis Cluster was given. */
-export const SINGLE_REDIS =
-  'the address of a single Redis (redis://… or rediss://…), or of one that sentinels watch (redis+sentinel://…)';
-
 /** The kind of server at an address. Throws {@link QueueUrlError} for another scheme. */
 export function backendKindOf({ protocol }: { readonly protocol: string }): BackendKind {
   if (/^rediss?([+]sentinel)?:$/.test(protocol)) return 'redis';
   if (/^postgres(ql)?:$/.test(protocol)) return 'postgres';
   throw new QueueUrlError(
-    /^rediss?[+]cluster:/.test(protocol)
-      ? `names a Redis Cluster, which cannot hold the queue: write ${SINGLE_REDIS}`
-      : 'is of an unknown kind: write redis://…, rediss://… or postgres://…, or leave it unset for the embedded queue',
+    'is of an unknown kind: write redis://…, rediss://… or postgres://…, or leave it unset for the embedded queue',
   );
 }
 

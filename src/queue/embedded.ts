@@ -174,7 +174,7 @@ async function vacuum(db: PGlite): Promise<void> {
 /**
  * Makes this process the only user of the embedded queue in `dataDir` until the result is closed or the process ends. PGlite
  * itself lets two processes open one directory, each losing the other's rows. A SQLite lock is released by kill -9 too, and no
- * file with a process number has to be trusted. Throws QUEUE_BUSY, or SETTINGS when the directory cannot be written.
+ * file with a process number has to be trusted. Throws QUEUE_FAILED, or SETTINGS when the directory cannot be written.
  */
 function lockStore(dataDir: string): DatabaseSync {
   let database: DatabaseSync | undefined;
@@ -189,9 +189,9 @@ function lockStore(dataDir: string): DatabaseSync {
     database?.close();
     if (isLocked(cause)) {
       throw new MirrorError(
-        'QUEUE_BUSY',
+        'QUEUE_FAILED',
         `Another forms-mirror is running with the data directory ${dataDir}: stop it, give this one another DATA_DIR, or set QUEUE_URL so that several can share a queue.`,
-        { cause },
+        { cause, retryable: false },
       );
     }
     throw new MirrorError(

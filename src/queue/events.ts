@@ -18,7 +18,7 @@ export interface JobSubject {
 export interface QueueEventMap {
   /** A job ended, or ended for now. */
   'job.ended': JobSubject & {
-    /** That of a run; `done`; `off` for a write-back that the settings have turned off; `failed`. */
+    /** That of a run; `done`; `failed`. */
     readonly outcome: string;
     /** Why it failed. */
     readonly code: ProblemCode | null;

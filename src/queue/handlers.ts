@@ -42,7 +42,7 @@ export interface JobHandlers {
 
   /**
    * One run. Throws a MirrorError instead of returning `failed`: a retryable one is tried again. Of the outcomes, `busy` is
-   * tried again soon, `incomplete` of a full run or a comparison a few times, and `stopped` by the next worker.
+   * tried again soon, and `stopped` by the next worker.
    */
   sync(
     order: SyncOrder,

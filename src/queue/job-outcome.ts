@@ -99,6 +99,5 @@ async function run(
 /** The outcome that an error means. A failure during a stop most likely comes from the stop, so it costs no attempt. */
 function outcomeOf({ code, retryable }: MirrorError, stopping: AbortSignal): string {
   if (code === 'CANCELLED' || (stopping.aborted && retryable)) return 'stopped';
-  if (code === 'TARGET_BUSY') return 'busy';
-  return code === 'RUN_INCOMPLETE' ? 'incomplete' : 'failed';
+  return code === 'TARGET_BUSY' ? 'busy' : 'failed';
 }

@@ -37,9 +37,6 @@ export const isLong = (order: { readonly isComparison: boolean; readonly isFull?
 const formId = z.string().min(1).max(1_000).refine(isStorable);
 const target = z.string().min(1).max(100);
 
-/** Payload of a poll: in the schedule, the targets that have queues. */
-export const pollData = z.object({ targets: z.array(target).catch([]) });
-
 /** Payload of a run: a `SyncOrder`. */
 export const syncData = z.strictObject({
   formId,

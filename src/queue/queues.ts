@@ -1,4 +1,4 @@
-import { type IQueueBackend, Queue, type Telemetry } from 'bullmq';
+import { type IQueueBackend, Queue } from 'bullmq';
 import type { QueueBackend } from './backends.ts';
 import type { ErrorListener } from './events.ts';
 import type { SyncOrder } from './handlers.ts';
@@ -84,33 +84,13 @@ export function openQueues(
   };
 }
 
-/** Removes the queues of targets that have left the settings, and the jobs in them. */
-export async function removeQueues(
-  { backend, onError }: Pick<QueueContext, 'backend' | 'onError'>,
-  targets: readonly string[],
-): Promise<void> {
-  for (const name of targets.flatMap((target) =>
-    OF_TARGET.map((kind) => queueName(kind, target)),
-  )) {
-    // BullMQ notes each queue that it opens, perhaps when it is removed already.
-    const queue = openQueue(backend, name, onError, { skipMetasUpdate: true });
-    await queue.obliterate({ force: true });
-    await queue.close();
-  }
-}
-
 /** We do not read BullMQ's event streams; a few events are kept for dashboards. */
 const STREAMS = { events: { maxLen: 200 } } as const;
 
-function openQueue(
-  backend: QueueBackend,
-  name: string,
-  onError: ErrorListener,
-  options: { readonly skipMetasUpdate?: boolean } = {},
-): AnyQueue {
+function openQueue(backend: QueueBackend, name: string, onError: ErrorListener): AnyQueue {
   const queue: AnyQueue = new Queue(
     backend.queueName(name),
-    { connection: {}, streams: STREAMS, ...telemetryOption(), ...options },
+    { connection: {}, streams: STREAMS },
     backend.factory,
   );
   queue.on('error', onError);
@@ -188,16 +168,4 @@ export async function runNow(
   }
   await addSyncs(context, begun);
   return { begun, underWay };
-}
-
-/** Where a module that was loaded before the program (`node --import`) may leave what BullMQ is to report spans to. */
-const TELEMETRY = Symbol.for('forms-mirror.telemetry');
-
-/**
- * An option of queues and workers: what such a module left, or nothing. The program itself depends on no tracing; spans name
- * queues, jobs and their IDs, and so hold no answer (L11).
- */
-export function telemetryOption(): { telemetry?: Telemetry } {
-  const left = (globalThis as { [TELEMETRY]?: Telemetry })[TELEMETRY];
-  return left === undefined ? {} : { telemetry: left };
 }

@@ -9,7 +9,6 @@ import {
   readPrefix,
   safeAddress,
   sentinelAddress,
-  SINGLE_REDIS,
   unreachable,
 } from './backends.ts';
 
@@ -42,7 +41,6 @@ export async function openRedis(url: URL, options: BackendOptions): Promise<Queu
     keepAlive: 30_000,
     // A server that fell silent keeps its connections; no command blocks for more than ten seconds.
     socketTimeout: SILENT_MS,
-    retryStrategy: (times) => reconnectDelayMs(times, Math.random),
   });
   client.setMaxListeners(0);
   client.on('error', options.onError);
@@ -59,11 +57,6 @@ export async function openRedis(url: URL, options: BackendOptions): Promise<Queu
       client.disconnect();
     },
   };
-}
-
-/** Doubling from 50 ms to a second, with jitter so that many workers don't return in step: `/health` is red until then. */
-export function reconnectDelayMs(times: number, random: () => number): number {
-  return Math.round(Math.min(50 * 2 ** Math.min(times, 10), 1_000) + random() * 200);
 }
 
 /**
@@ -85,7 +78,7 @@ interface ClientOptions {
   readonly keepAlive?: number;
   readonly socketTimeout?: number;
   readonly maxRetriesPerRequest: number | null;
-  readonly retryStrategy: (times: number) => number | null;
+  readonly retryStrategy?: () => null;
 }
 
 /** A connection to the Redis of an address, or to the master that its sentinels name. */
@@ -98,7 +91,7 @@ function openClient(url: URL, options: ClientOptions): Redis {
     ...options,
     ...found,
     ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
-    sentinelRetryStrategy: options.retryStrategy,
+    ...(options.retryStrategy && { sentinelRetryStrategy: options.retryStrategy }),
     sentinelCommandTimeout: ASK_MS,
     // Asked of each server that a sentinel names, before it is connected to. Where the address itself names another machine,
     // ALLOW_PLAINTEXT was asked.
@@ -163,7 +156,7 @@ export function assertSafe(info: string, address: string): void {
   if (/^redis_mode:cluster\b/m.test(info)) {
     throw new MirrorError(
       'SETTINGS',
-      `Redis at ${address} is a node of a Redis Cluster, which cannot hold the queue: set QUEUE_URL to ${SINGLE_REDIS}.`,
+      `Redis at ${address} is a node of a Redis Cluster, which cannot hold the queue: set QUEUE_URL to the address of a single Redis (redis://… or rediss://…), or of one that sentinels watch (redis+sentinel://…).`,
     );
   }
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';

@@ -50,7 +50,7 @@ export interface QueueRuntime {
   stop(): Promise<void>;
 }
 
-/** Opens the queue and starts its workers. Throws SETTINGS, QUEUE_FAILED or QUEUE_BUSY. */
+/** Opens the queue and starts its workers. Throws SETTINGS or QUEUE_FAILED. */
 export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
   const { clock, logger, targets, role } = options;
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };

@@ -1,27 +1,13 @@
 import { hostname } from 'node:os';
 import { type IQueueBackend, type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { z } from 'zod';
-import { MirrorError, safeText } from '../base/errors.ts';
+import { safeText } from '../base/errors.ts';
 import { retryDelayMs } from '../base/retry.ts';
 import { unreachable } from './backends.ts';
 import { type HeldJob, runJob } from './job-outcome.ts';
-import {
-  isLong,
-  pollData,
-  type QueueKind,
-  queueName,
-  retryPolicy,
-  syncData,
-  writeBackData,
-} from './jobs.ts';
-import {
-  addSyncs,
-  addWriteBacks,
-  type OneQueue,
-  type QueueContext,
-  telemetryOption,
-} from './queues.ts';
-import { intervalOf, keepRhythm } from './scheduler.ts';
+import { isLong, type QueueKind, queueName, retryPolicy, syncData, writeBackData } from './jobs.ts';
+import { addSyncs, addWriteBacks, type OneQueue, type QueueContext } from './queues.ts';
+import { intervalOf } from './scheduler.ts';
 
 /** A worker on any store. */
 export type AnyWorker = Worker<
@@ -60,7 +46,6 @@ function startWorker(context: QueueContext, { kind, target }: OneQueue): AnyWork
     },
     {
       connection: {},
-      ...telemetryOption(),
       name: `${hostname()}-${process.pid}`,
       concurrency: AT_ONCE[kind],
       lockDuration: timings.lockDurationMs,
@@ -90,20 +75,14 @@ function startWorker(context: QueueContext, { kind, target }: OneQueue): AnyWork
 
 /** Asks for due jobs and adds them. */
 async function poll(context: QueueContext, held: HeldJob): Promise<string> {
-  ownPayload(context, held.job, 'poll', pollData);
   const subject = { step: 'poll', formId: null, target: null } as const;
   return runJob(context, held, subject, async (stop) => {
-    // BullMQ has set the next poll when it gave out this one.
-    await ofQueue(keepRhythm(context));
     const { syncs, writeBacks } = await context.handlers.poll(stop);
     await ofQueue(addSyncs(context, syncs));
     if (context.writesBack) await ofQueue(addWriteBacks(context, writeBacks));
     return 'done';
   });
 }
-
-/** A full run or comparison that could not prove itself is tried again so often. After that the next poll finds the remaining work. */
-const INCOMPLETE_RETRIES = 2;
 
 /** One run over one form, into the target that the queue is for. */
 async function sync(
@@ -122,9 +101,6 @@ async function sync(
   return runJob(context, held, subject, async (stop) => {
     await requirePlanned(context, job, { formId, target }, stop);
     const outcome = await context.handlers.sync(order, stop, progressWriter(context, job));
-    if (outcome === 'incomplete' && isLong(order) && job.attemptsMade < INCOMPLETE_RETRIES) {
-      throw new MirrorError('RUN_INCOMPLETE', 'There is no proof yet that nothing was missed.');
-    }
     if (context.writesBack && (outcome === 'ok' || outcome === 'held')) {
       // If it cannot be added, the next poll adds it.
       await addWriteBacks(context, [formId]).catch(context.onError);
@@ -138,8 +114,6 @@ async function writeBack(context: QueueContext, held: HeldJob): Promise<string> 
   const { formId } = ownPayload(context, held.job, 'write-back', writeBackData);
   const subject = { step: 'write-back', formId, target: null } as const;
   return runJob(context, held, subject, async (stop) => {
-    // Added by an earlier setting.
-    if (!context.writesBack) return 'off';
     await requirePlanned(context, held.job, { formId, target: null }, stop);
     await context.handlers.writeBack(formId, stop);
     return 'done';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { MirrorError, stopReason } from '../../src/base/errors.ts';
-import { comparison, FakeHandlers, full, Gate, ordinary } from '../queue/fake-handlers.ts';
+import { FakeHandlers, full, Gate, ordinary } from '../queue/fake-handlers.ts';
 import { QUICK, startAt, type TestQueue } from '../queue/harness.ts';
 import { idle, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
@@ -90,21 +90,6 @@ export function describeJobs(it: QueueIt): void {
     const busy = Array.from({ length: 4 }, () => ['busy', null, true]);
     expect(endings(queue).slice(0, 4)).toEqual(busy);
     expect(endings(queue)[4]?.[0]).toBe('busy');
-  });
-
-  it('a full run or comparison without proof gets another try or two, an ordinary one does not', async ({
-    place,
-    use,
-  }) => {
-    const handlers = only();
-    handlers.script = () => 'incomplete';
-    const queue = use(await startAt(place, handlers));
-    await queue.runNow([ordinary('f1')]);
-    await soon(() => expect(endings(queue)).toEqual([['incomplete', null, false]]));
-    await queue.runNow([comparison('f1')]);
-    const again = ['incomplete', 'RUN_INCOMPLETE', true];
-    const last = ['incomplete', null, false];
-    await soon(() => expect(endings(queue).slice(1)).toEqual([again, again, last]));
   });
 
   it('a full run that failed is tried until it succeeds, over a restart', async ({
@@ -236,21 +221,5 @@ export function describeJobs(it: QueueIt): void {
     ]);
     await idle(queue);
     expect(handlers.writtenBack).toHaveLength(2);
-  });
-
-  it('a write-back that is left over when they are switched off does nothing', async ({
-    place,
-    use,
-  }) => {
-    const handlers = only();
-    handlers.found = () => ({ syncs: [], writeBacks: ['f1'] });
-    handlers.writeBackScript = (signal) => new Gate().wait(signal);
-    const on = use(await startAt(place, handlers, { writesBack: true }));
-    await on.pollNow();
-    await soon(() => expect(handlers.writtenBack).toHaveLength(1));
-    await on.stop();
-    const off = use(await startAt(place, handlers));
-    await soon(() => expect(endings(off, 'write-back')).toEqual([['off', null, false]]));
-    expect(handlers.writtenBack).toHaveLength(1);
   });
 }

@@ -63,12 +63,3 @@ describe('a job', () => {
     }
   });
 });
-
-describe('the default times', () => {
-  it('have a killed job taken over in some ten seconds, and stop within a container’s grace', () => {
-    expect(DEFAULT_TIMINGS.lockDurationMs).toBeLessThanOrEqual(10_000);
-    expect(DEFAULT_TIMINGS.stalledIntervalMs).toBeLessThanOrEqual(5_000);
-    // Docker kills after ten seconds.
-    expect(DEFAULT_TIMINGS.stopMs).toBeLessThan(10_000);
-  });
-});

@@ -153,14 +153,14 @@ describe('opening the embedded queue', () => {
     const child = new Child(WORKER, [JSON.stringify(place), String(hour)]);
     child.killedAfter(onTestFinished);
     await child.shows(/^began f1$/m);
-    await expect(startAt(place, handlers)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
+    await expect(startAt(place, handlers)).rejects.toMatchObject({ code: 'QUEUE_FAILED' });
     await child.end('SIGKILL');
     // A killed worker's run is made again at once, long before its lock runs out.
     const forms = new FakeHandlers(['f1']);
     const timings = { ...DEFAULT_TIMINGS, lockDurationMs: hour, stalledIntervalMs: hour };
     const first = await startAt(place, forms, { timings });
     await vi.waitFor(() => expect(forms.syncs).toHaveLength(1), SOON);
-    await expect(startAt(place, handlers)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
+    await expect(startAt(place, handlers)).rejects.toMatchObject({ code: 'QUEUE_FAILED' });
     await first.stop();
     await (await startAt(place, handlers)).stop();
   });
