@@ -65,11 +65,10 @@ async function openPage(
     reports: watch,
     queue: () => queue.status(),
     details: (target, formId) => readDetails(app, target, formId),
-    actor: createActor(app, queue, notifier),
+    actor: createActor(app, queue),
     board: { get: (path) => queue.board(path) },
     metrics,
     deliveryProblem: () => notifier?.deliveryProblem ?? null,
-    hasNotifications: notifier !== undefined,
   });
   const unsubscribe = app.events.on('run.ended', ({ target }) => watch.expire(false, target));
   watch.start((report) => {

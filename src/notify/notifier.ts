@@ -129,11 +129,6 @@ export class Notifier {
     await Promise.all(all.map(async (channel) => channel?.look(report)));
   }
 
-  /** Sends a test message through every channel, each once, and reports the outcome. Never rejects. */
-  test(): Promise<ChannelResult[]> {
-    return testChannels(this.#options);
-  }
-
   /** Waits a moment for messages in progress. Never rejects. */
   async stop(): Promise<void> {
     await Promise.all([...this.#channels, this.#heartbeat].map(async (channel) => channel?.stop()));

@@ -6,8 +6,10 @@ import { MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { isLoopback } from '../base/transport.ts';
 
-/** Who may read what a server shows. */
-export interface AccessOptions {
+/** See {@link openGuarded}. */
+interface AccessOptions {
+  readonly host: string;
+  readonly what: string;
   /** ADMIN_PASSWORD; undefined: open to everyone who types a loopback address. */
   readonly adminPassword: string | undefined;
   readonly logger: Logger;
@@ -28,15 +30,19 @@ const WRONG_PASSWORDS = { max: 10, timeWindow: 60_000 };
 const MAX_ADDRESSES = 10_000;
 
 /**
- * A server that admits only those who may read: see {@link guardAccess}. Throws SETTINGS where other machines could reach it
- * without a password. `what`: as people know it, for that message.
+ * A server that sets security headers on every answer, and admits only those who may read: with a password HTTP Basic as `admin`,
+ * or `Authorization: Bearer <password>`, compared in constant time; without one only local names. Wrong passwords are limited by
+ * address, the right one never: behind a proxy everyone may share an address, and a guesser must not lock out the others. What
+ * withstands guessing is the length of the password, which the settings demand where others reach the page. Throws SETTINGS where
+ * other machines could reach it without a password. `what`: as people know it, for that message.
  */
 export async function openGuarded({
   host,
   what,
-  ...options
-}: AccessOptions & { readonly host: string; readonly what: string }): Promise<FastifyInstance> {
-  if (options.adminPassword === undefined && !isLoopback(host)) {
+  adminPassword,
+  logger,
+}: AccessOptions): Promise<FastifyInstance> {
+  if (adminPassword === undefined && !isLoopback(host)) {
     const text = `HOST ${host} lets other machines reach ${what}: set ADMIN_PASSWORD, or HOST=127.0.0.1.`;
     throw new MirrorError('SETTINGS', text);
   }
@@ -51,17 +57,6 @@ export async function openGuarded({
     // Anyone can send X-Forwarded-For.
     trustProxy: false,
   });
-  await guardAccess(app, options);
-  return app;
-}
-
-/**
- * Sets security headers on every answer, and admits only those who may read: with a password HTTP Basic as `admin`, or
- * `Authorization: Bearer <password>`, compared in constant time; without one only local names. Wrong passwords are limited by
- * address, the right one never: behind a proxy everyone may share an address, and a guesser must not lock out the others. What
- * withstands guessing is the length of the password, which the settings demand where others reach the page.
- */
-export async function guardAccess(app: FastifyInstance, options: AccessOptions): Promise<void> {
   await app.register(helmet, {
     enableCSPNonces: true,
     contentSecurityPolicy: {
@@ -87,9 +82,9 @@ export async function guardAccess(app: FastifyInstance, options: AccessOptions):
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({ 'x-robots-tag': 'noindex, nofollow', 'cache-control': 'no-store' });
   });
-  const { adminPassword } = options;
   if (adminPassword === undefined) guardByHost(app);
-  else await guardByPassword(app, adminPassword, options);
+  else await guardByPassword(app, adminPassword, logger);
+  return app;
 }
 
 const isOpen = ({ url }: FastifyRequest): boolean => OPEN_PATHS.has(url.split('?', 1)[0] ?? '');
@@ -116,7 +111,7 @@ export function isLocalHostHeader(header: string | undefined): boolean {
 async function guardByPassword(
   app: FastifyInstance,
   adminPassword: string,
-  { logger }: AccessOptions,
+  logger: Logger,
 ): Promise<void> {
   const expected = digest(`${ADMIN_USER}:${adminPassword}`);
   await app.register(rateLimit, { global: false, cache: MAX_ADDRESSES, ...WRONG_PASSWORDS });

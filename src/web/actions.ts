@@ -2,7 +2,6 @@ import Tokens from '@fastify/csrf';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
-import { toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { isLoopback } from '../base/transport.ts';
 import type { FormReport, Problem, Report, ShownPause, TargetReport } from '../health/report.ts';
@@ -16,16 +15,12 @@ import { formPath, type Page, stateIcon } from './parts.ts';
  * could show. A foreign name that points here (DNS rebinding) has no password, and without one its Host is refused.
  */
 
-/**
- * `sync`: bring up to date now what is new, changed or failed. `accept`: held deletions. `pause`, `resume`: a form, a target,
- * everything. `test`: a message to each channel.
- */
-const ACTIONS = ['sync', 'accept', 'pause', 'resume', 'test'] as const;
+/** `sync`: bring up to date now what is new, changed or failed. `accept`: held deletions. `pause`, `resume`: a form, a target, everything. */
+const ACTIONS = ['sync', 'accept', 'pause', 'resume'] as const;
 
 /** An action, its place, and the person who wants it. */
 export interface ActionOrder {
-  /** `compare`: a sync that compares every answer. */
-  readonly do: (typeof ACTIONS)[number] | 'compare';
+  readonly do: (typeof ACTIONS)[number];
   /** ID of a form; null: all. */
   readonly form: string | null;
   /** Name of a target; null: all. */
@@ -44,7 +39,7 @@ export interface DoneLine {
 
 /** Carries actions out; the composition root provides it. */
 export interface Actor {
-  /** Rejects with USAGE for a form or target that does not exist; other failures are lines. Logs who did what. */
+  /** Never rejects: failures are lines. Logs who did what. */
   act(order: ActionOrder): Promise<readonly DoneLine[]>;
 }
 
@@ -69,22 +64,14 @@ export const actionForm = (token: string): Html =>
     <input type="hidden" name="token" value="${token}" />
   </form>`;
 
-/** The choice that holds for each sync of a page. */
-export const COMPARE_CHOICE = html`<label class="small"
-  ><input type="checkbox" id="compare" form="act" name="compare" value="yes" /> Compare every answer
-  when syncing</label
->`;
-
-/** The buttons for everything. `hasNotifications`: there are channels to try. */
-export function mirrorActions({ targets }: Report, hasNotifications: boolean): Html {
+/** The buttons for everything. */
+export function mirrorActions({ targets }: Report): Html {
   const paused = targets.filter(({ pause }) => pause !== null).length;
   return actionBar(
     'all forms',
     actionButton('Sync now', { do: 'sync' }),
     paused < targets.length && actionButton('Pause', { do: 'pause' }),
     paused > 0 && actionButton('Resume', { do: 'resume' }),
-    hasNotifications && actionButton('Test notifications', { do: 'test' }),
-    COMPARE_CHOICE,
   );
 }
 
@@ -137,7 +124,7 @@ const ordered = z.object({
   target: name,
   count: z.coerce.number().int().min(0).max(1_000_000_000).nullable().default(null),
 });
-const posted = z.object({ token: z.string(), order: z.string(), compare: z.string().optional() });
+const posted = z.object({ token: z.string(), order: z.string() });
 
 const REFUSED = {
   password: 'Set ADMIN_PASSWORD to use the actions of this page through a proxy.',
@@ -178,22 +165,13 @@ export function addActions(
       return refuse(reply, 403, 'token');
     const { data } = ordered.safeParse(Object.fromEntries(new URLSearchParams(form.order)));
     if (data === undefined) return refuse(reply, 400, 'order');
-    const action = data.do === 'sync' && form.compare === 'yes' ? 'compare' : data.do;
     const by = `status page, ${hasPassword ? 'admin at ' : ''}${request.ip}`;
-    const lines = await act(actor, { ...data, do: action, by });
+    const lines = await actor.act({ ...data, by });
     const now = await report();
     const main = doneMain(data.form, lines);
     return send(reply, { title: 'Done', state: now.state, main, report: now, isStill: true });
   });
   return (request) => (mayAct(request, hasPassword) ? tokens.create(secret) : null);
-}
-
-async function act(actor: Actor, order: ActionOrder): Promise<readonly DoneLine[]> {
-  try {
-    return await actor.act(order);
-  } catch (error) {
-    return [{ ok: false, text: toMirrorError(error).message }];
-  }
 }
 
 /** The page with the result. */

@@ -13,39 +13,25 @@ export interface FormDetails {
   readonly rejected: { readonly total: number; readonly entries: readonly Entry[] };
 }
 
-/** See {@link DetailsReader}. */
-export interface DetailsOptions {
-  /** Asks a target. May be slow or reject. */
-  readonly read: (target: string, formId: string) => Promise<FormDetails>;
-  readonly clock: Clock;
-}
-
 /** A target that is slower leaves its part of the page empty. */
 const LIMIT_MS = 3_000;
 
 /**
- * Asks targets for the details of forms. A page that stays open asks every ten seconds: where reading uses a quota that runs
- * need, an answer serves for a while, or until another run has ended.
+ * Asks targets for the details of forms; null where a target does not answer in time. `read` may be slow or reject. A page that
+ * stays open asks every ten seconds: where reading uses a quota that runs need, an answer serves for a while, or until another run
+ * has ended.
  */
-export class DetailsReader {
-  readonly #options: DetailsOptions;
-  readonly #readings = new Map<string, Reading<FormDetails>>();
-  /** The newest run of each form that the report knew of. */
-  readonly #lastRuns = new Map<string, string | null>();
-
-  constructor(options: DetailsOptions) {
-    this.#options = options;
-  }
-
-  /** Null where the target does not answer in time. Never rejects. */
-  async of(
-    { form: { id }, target, lastRun }: FormReport,
-    kind: string,
-  ): Promise<FormDetails | null> {
-    const { clock, read } = this.#options;
+export function detailsReader(
+  read: (target: string, formId: string) => Promise<FormDetails>,
+  clock: Clock,
+): (form: FormReport, kind: string) => Promise<FormDetails | null> {
+  const readings = new Map<string, Reading<FormDetails>>();
+  /** When the newest run of each form ended that a report knew of. */
+  const lastRuns = new Map<string, string | null>();
+  return async ({ form: { id }, target, lastRun }, kind) => {
     const key = JSON.stringify([target, id]);
     const reading =
-      this.#readings.get(key) ??
+      readings.get(key) ??
       new Reading({
         read: () => read(target, id),
         clock,
@@ -53,11 +39,11 @@ export class DetailsReader {
         tooSlow: () => new MirrorError('TARGET_UNREACHABLE', `Target ${target} is slow.`),
         restMs: () => overviewRestMs(kind),
       });
-    this.#readings.set(key, reading);
+    readings.set(key, reading);
     const endedAt = lastRun?.endedAt ?? null;
-    if (this.#lastRuns.get(key) !== endedAt) reading.expire(true);
-    this.#lastRuns.set(key, endedAt);
+    if (lastRuns.get(key) !== endedAt) reading.expire(true);
+    lastRuns.set(key, endedAt);
     await reading.refresh(0);
     return reading.trouble === null ? reading.value : null;
-  }
+  };
 }

@@ -10,7 +10,7 @@ import {
   type TargetReport,
 } from '../health/report.ts';
 import type { FormDetails } from './details.ts';
-import { COMPARE_CHOICE, formActions, remedyButton } from './actions.ts';
+import { formActions, remedyButton } from './actions.ts';
 import { type Html, type HtmlPart, html } from './html.ts';
 import {
   listTable,
@@ -45,7 +45,6 @@ export function formMain(report: Report, forms: readonly DetailedForm[], mayAct:
           <a href="/">All forms</a> · <bdi>${form?.slug}</bdi> · <span class="id">${form?.id}</span>
         </p>
       </div>
-      ${mayAct && COMPARE_CHOICE}
     </section>
     ${report.problems.map((problem) => problemBox(problem, nowMs, { isWide: true }))}
     ${forms.map((each) => {

@@ -51,7 +51,7 @@ export function readListQuery(query: unknown): ListQuery {
 }
 
 /** The address of a list. */
-export function listPath({ q, page }: ListQuery): string {
+function listPath({ q, page }: ListQuery): string {
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
   if (page > 1) params.set('page', String(page));
@@ -123,8 +123,6 @@ export interface OverviewOptions {
   readonly query: ListQuery;
   /** The person may act. */
   readonly mayAct: boolean;
-  /** Notifications go somewhere, which can be tried. */
-  readonly hasNotifications: boolean;
   /** Why notifications are not delivered; null: they are. */
   readonly deliveryProblem: string | null;
 }
@@ -132,7 +130,7 @@ export interface OverviewOptions {
 /** The page at `/`: the health of each form in each target, worst first. Pure. */
 export function overviewMain(report: Report, options: OverviewOptions): Html {
   const { state, title, summary, problems, source, queue, targets, forms } = report;
-  const { mayAct, hasNotifications, deliveryProblem } = options;
+  const { mayAct, deliveryProblem } = options;
   const nowMs = Date.parse(report.at);
   return html`<section class="hero">
       ${stateIcon(state)}
@@ -140,7 +138,7 @@ export function overviewMain(report: Report, options: OverviewOptions): Html {
         <h1>${title}</h1>
         <p class="quiet">${summary}</p>
       </div>
-      ${mayAct && mirrorActions(report, hasNotifications)}
+      ${mayAct && mirrorActions(report)}
     </section>
     ${problems.map((problem) => problemBox(problem, nowMs, { isWide: true }))}
     ${deliveryProblem !== null && html`<p class="problem attention wide">${stateIcon('attention')} ${deliveryProblem}</p>`}

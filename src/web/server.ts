@@ -5,7 +5,7 @@ import type { Watch } from '../health/collect.ts';
 import { type Report, stateOfAll } from '../health/report.ts';
 import { openGuarded } from './access.ts';
 import { actionForm, type Actor, addActions } from './actions.ts';
-import { DetailsReader, type FormDetails } from './details.ts';
+import { detailsReader, type FormDetails } from './details.ts';
 import { type DetailedForm, formMain } from './form-page.ts';
 import { type Html, html } from './html.ts';
 import { listen, type Listening, type ListenPlace } from './listen.ts';
@@ -40,16 +40,12 @@ export interface StatusOptions {
   readonly queue: Probed['queue'];
   /** What a target keeps of a form. May be slow or reject. */
   readonly details: (target: string, formId: string) => Promise<FormDetails>;
-  /** Carries out actions; undefined: the page has no buttons. */
-  readonly actor?: Actor | undefined;
-  /** Undefined: `/queue` shows nothing. */
-  readonly board?: JobBoard | undefined;
+  readonly actor: Actor;
+  readonly board: JobBoard;
   /** The caller counts in them, and they outlive the page. */
   readonly metrics: Metrics;
   /** Why notifications are not delivered, as a sentence; null: they are. */
   readonly deliveryProblem: () => string | null;
-  /** Notifications go somewhere. */
-  readonly hasNotifications: boolean;
 }
 
 /** Where the status page listens. */
@@ -69,7 +65,7 @@ export async function startStatus(options: StatusOptions): Promise<Listening> {
     mirror: () => ({ hasRead: reports.hasRead, state: reports.current().state }),
   });
   addPages(app, options);
-  if (options.board !== undefined) addBoard(app, options.board, options);
+  addBoard(app, options);
   return listen(app, statusPlace(options));
 }
 
@@ -78,39 +74,37 @@ interface FormParams {
 }
 
 function addPages(app: FastifyInstance, options: StatusOptions): void {
-  const { reports, metrics, actor, logger, clock, hasNotifications } = options;
+  const { reports, metrics, actor, logger, clock } = options;
   const hasPassword = options.adminPassword !== undefined;
-  const tokenFor =
-    actor &&
-    addActions(app, {
-      actor: { act: (order) => actor.act(order).finally(() => reports.expire(true)) },
-      hasPassword,
-      report: () => reports.refresh(),
-      send: sendPage,
-    });
+  const tokenFor = addActions(app, {
+    actor: { act: (order) => actor.act(order).finally(() => reports.expire(true)) },
+    hasPassword,
+    report: () => reports.refresh(),
+    send: sendPage,
+  });
   /** A page with its buttons, for those who may use them. */
   const sendActive = (
     request: FastifyRequest,
     reply: FastifyReply,
     page: Omit<Page, 'main'> & { readonly main: (mayAct: boolean) => Html },
   ): FastifyReply => {
-    const token = tokenFor?.(request) ?? null;
+    const token = tokenFor(request);
     const main = html`${token !== null && actionForm(token)} ${page.main(token !== null)}`;
     return sendPage(reply, { ...page, main });
   };
-  const details = new DetailsReader({ read: options.details, clock });
+  const detailsOf = detailsReader(options.details, clock);
   const detailed = (report: Report, id: string): Promise<DetailedForm[]> =>
     Promise.all(
       report.forms
         .filter(({ form }) => form.id === id)
         .map(async (form) => {
           const target = report.targets.find(({ name }) => name === form.target);
-          return { report: form, details: await details.of(form, target?.kind ?? '') };
+          return { report: form, details: await detailsOf(form, target?.kind ?? '') };
         }),
     );
   const notFound = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.code(404);
-    if (!/\bhtml\b/.test(request.headers.accept ?? '') || request.url.startsWith('/api/'))
+    if (!/\bhtml\b/.test(request.headers.accept ?? ''))
       return reply.send({ error: 'There is nothing at this address.' });
     return sendPage(reply, { ...NOT_FOUND, report: await reports.refresh() });
   };
@@ -120,18 +114,13 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
     return reply.type(metrics.contentType).send(text);
   });
   app.get('/api/status', async () => reports.refresh());
-  app.get<FormParams>('/api/forms/:id', async (request, reply) => {
-    const forms = await detailed(await reports.refresh(), request.params.id);
-    if (forms.length === 0) return notFound(request, reply);
-    return forms.map(({ report, details }) => Object.assign({ details }, report));
-  });
   app.get('/', async (request, reply) => {
     const report = await reports.refresh();
     const { title, state } = report;
     const query = readListQuery(request.query);
     const deliveryProblem = options.deliveryProblem();
     const main = (mayAct: boolean): Html =>
-      overviewMain(report, { query, mayAct, hasNotifications, deliveryProblem });
+      overviewMain(report, { query, mayAct, deliveryProblem });
     return sendActive(request, reply, { title, state, main, report });
   });
   app.get<FormParams>('/forms/:id', async (request, reply) => {
@@ -181,11 +170,7 @@ const BOARD_POLICY = [
 ].join(';');
 
 /** The jobs of the queue, to look at, behind the same rules as the pages. Only GET is answered. */
-function addBoard(
-  app: FastifyInstance,
-  board: JobBoard,
-  { clock, logger }: Pick<StatusOptions, 'clock' | 'logger'>,
-): void {
+function addBoard(app: FastifyInstance, { board, clock, logger }: StatusOptions): void {
   for (const url of ['/queue', '/queue/*']) {
     app.get(url, async (request, reply) => {
       reply.header('content-security-policy', BOARD_POLICY);

@@ -107,7 +107,6 @@ const SURFACES: Readonly<Record<string, (report: Report) => string | Promise<str
     const options = {
       query: readListQuery({}),
       mayAct: true,
-      hasNotifications: true,
       deliveryProblem: null,
     };
     return textOf(overviewMain(report, options).text);

@@ -1,14 +1,16 @@
-import { connect } from 'node:net';
-import { fastify } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
 import { isLoopback } from '../../src/base/transport.ts';
-import { guardAccess } from '../../src/web/access.ts';
+import { openGuarded } from '../../src/web/access.ts';
 
-/** A server with one page behind `password`; resolves to the status of a GET with this header from this address. */
-async function openGuarded(password: string | undefined) {
-  const app = fastify();
-  await guardAccess(app, { adminPassword: password, logger: silentLogger });
+/** A server with one page behind a password; resolves to the answer to a GET with this header from this address. */
+async function open(adminPassword = 'right') {
+  const app = await openGuarded({
+    host: '127.0.0.1',
+    what: 'the page',
+    adminPassword,
+    logger: silentLogger,
+  });
   app.get('/', async () => 'inside');
   const get = (authorization: string | undefined, remoteAddress = '10.0.0.1', forwarded?: string) =>
     app.inject({
@@ -22,19 +24,21 @@ async function openGuarded(password: string | undefined) {
     });
   const status = async (...of: Parameters<typeof get>): Promise<number> =>
     (await get(...of)).statusCode;
-  return { app, get, status };
+  return { get, status };
 }
 
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('access with a password', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('is limited for a guesser, by address, and comes back with time', async () => {
+  it('is limited for a guesser, by the address of the connection, and comes back with time', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    const { get, status } = await openGuarded('right');
+    const { get, status } = await open();
     const guesses: number[] = [];
-    for (let guess = 0; guess < 12; guess++) guesses.push(await status('Bearer wrong'));
+    for (let guess = 0; guess < 12; guess++)
+      guesses.push(await status('Bearer wrong', '10.0.0.1', `203.0.113.${guess}`));
     expect(guesses).toEqual([...times(10, 401), 429, 429]);
     vi.setSystemTime(Date.now() + 50_000);
     const { statusCode, headers } = await get('Bearer wrong');
@@ -46,69 +50,23 @@ describe('access with a password', () => {
   });
 
   it('is open to the right one at once, however many wrong ones came from its address', async () => {
-    const { status } = await openGuarded('right');
-    for (let guess = 0; guess < 30; guess++) await status('Bearer wrong');
-    expect(await status('Bearer right')).toBe(200);
-    expect(await status(`Basic ${Buffer.from('admin:right').toString('base64')}`)).toBe(200);
-    expect(await status('Bearer wrong')).toBe(429);
-  });
-
-  it('counts guesses that come side by side, and in one packet', async () => {
-    const { app, status } = await openGuarded('right');
-    const statuses = await Promise.all(times(500, 'Bearer wrong').map((guess) => status(guess)));
-    expect(statuses.filter((one) => one === 401).length).toBeLessThanOrEqual(10);
-    expect(await status('Bearer wrong')).toBe(429);
-    const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
-    const socket = connect(Number(url.port), '127.0.0.1');
-    const request = (word: string): string =>
-      `GET / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${word}\r\n\r\n`;
-    socket.write(times(30, 'wrong').map(request).join(''));
-    let text = '';
-    for await (const chunk of socket) text += String(chunk);
-    await app.close();
-    const count = (code: string): number => text.split(`HTTP/1.1 ${code}`).length - 1;
-    // The first that is too many closes the connection.
-    expect(count('401')).toBeLessThanOrEqual(10);
-    expect(count('429')).toBe(1);
-  });
-
-  it('counts by the address of the connection, not by headers', async () => {
-    const { status } = await openGuarded('right');
-    for (let guess = 0; guess < 11; guess++) {
-      await status('Bearer wrong', '10.0.0.1', `203.0.113.${guess}`);
-    }
-    expect(await status('Bearer wrong', '10.0.0.1', '203.0.113.99')).toBe(429);
-    // Behind a proxy, too, the right one is let in.
-    expect(await status('Bearer right', '10.0.0.1', '203.0.113.100')).toBe(200);
-  });
-
-  it('counts an IPv6 network of 64 bits as one address', async () => {
-    const { status } = await openGuarded('right');
-    for (let guess = 0; guess < 11; guess++) await status('Bearer wrong', `2001:db8::${guess}`);
+    const { status } = await open();
+    for (let guess = 0; guess < 30; guess++) await status('Bearer wrong', '2001:db8::1');
+    expect(await status('Bearer right', '2001:db8::1')).toBe(200);
+    expect(await status(basic('admin:right'), '2001:db8::1')).toBe(200);
+    // A network of IPv6 counts as one address.
     expect(await status('Bearer wrong', '2001:db8::ffff')).toBe(429);
     expect(await status('Bearer wrong', '2001:db8:0:1::1')).toBe(401);
   });
 
   it('counts neither a visit without a password nor one with the right one', async () => {
-    const { status } = await openGuarded('right');
-    for (let visit = 0; visit < 50; visit++) expect(await status(undefined)).toBe(401);
-    for (let visit = 0; visit < 50; visit++) expect(await status('bearer right')).toBe(200);
-  });
-
-  it('remembers a bounded number of addresses', async () => {
-    const { status } = await openGuarded('right');
-    const address = (host: number): string => `10.1.${host >> 8}.${host & 255}`;
-    for (let guess = 0; guess < 10; guess++) await status('Bearer wrong', address(0));
-    expect(await status('Bearer wrong', address(0))).toBe(429);
-    for (let host = 1; host < 10_100; host++) await status('Bearer wrong', address(host));
-    for (let guess = 0; guess < 9; guess++) await status('Bearer wrong', address(10_099));
-    expect(await status('Bearer wrong', address(10_099))).toBe(429);
-    expect(await status('Bearer wrong', address(0))).toBe(401);
+    const { status } = await open();
+    for (let visit = 0; visit < 20; visit++) expect(await status(undefined)).toBe(401);
+    for (let visit = 0; visit < 20; visit++) expect(await status('bearer right')).toBe(200);
   });
 
   it('takes HTTP Basic as admin only, and nothing that is broken', async () => {
-    const { status } = await openGuarded('a:b');
-    const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+    const { status } = await open('a:b');
     const headers = [
       basic('admin:a:b'),
       basic('a:b'),
@@ -123,15 +81,18 @@ describe('access with a password', () => {
   });
 });
 
-describe('a local host', () => {
-  it.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.1.2.3', '::1', '[::1]'])('is %s', (host) => {
-    expect(isLoopback(host)).toBe(true);
-  });
-
-  it.each(['0.0.0.0', '::', '10.0.0.1', 'localhost.example', '127.0.0.1.example', ''])(
-    'is not %s',
-    (host) => {
-      expect(isLoopback(host)).toBe(false);
-    },
-  );
+it.each([
+  ['localhost', true],
+  ['LOCALHOST', true],
+  ['127.1.2.3', true],
+  ['::1', true],
+  ['[::1]', true],
+  ['0.0.0.0', false],
+  ['::', false],
+  ['10.0.0.1', false],
+  ['localhost.example', false],
+  ['127.0.0.1.example', false],
+  ['', false],
+])('whether %s is a local host: %s', (host, isLocal) => {
+  expect(isLoopback(host)).toBe(isLocal);
 });

@@ -11,13 +11,11 @@ import {
   realisticReport,
   reportOf,
 } from './fixtures.ts';
-import { IDLE_ACTOR, startPage } from './start-page.ts';
+import { startPage } from './start-page.ts';
 
 /** With all that a page can show. */
 const openPage = (report = realisticReport()) =>
   startPage(report, {
-    actor: IDLE_ACTOR,
-    hasNotifications: true,
     details: async () => feedbackDetails(),
     deliveryProblem: () => 'Notifications are not delivered.',
   });
@@ -228,7 +226,6 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
       expect(await page.locator('meta[http-equiv=refresh]').count()).toBe(1);
       await page.getByText('Customer feedback', { exact: true }).click();
       expect(page.url()).toBe(`${url}${FORM}`);
-      await page.getByText('Compare every answer').click();
       await page.getByText('Sync now').first().click();
       expect(await page.locator('h1').textContent()).toBe('Done');
     });

@@ -38,8 +38,8 @@ export interface TestPage extends AsyncDisposable {
   text(path: string): Promise<string>;
 }
 
-/** Has the pages offer actions, and carries none out. */
-export const IDLE_ACTOR: Actor = { act: async () => [] };
+/** Carries out no action. */
+const IDLE_ACTOR: Actor = { act: async () => [] };
 
 /** Starts it on a free port, with a report that is well. */
 export async function startPage(
@@ -78,7 +78,8 @@ export async function startPage(
     details: async () => NO_DETAILS,
     metrics,
     deliveryProblem: () => null,
-    hasNotifications: false,
+    actor: IDLE_ACTOR,
+    board: { get: () => Promise.reject(new Error('no board')) },
     ...changes,
   });
   return Object.assign(page, { server });
