@@ -5,7 +5,6 @@ import type { NotifySettings } from './notify/notifier.ts';
 import { misspeltVariables } from './settings/misspelt.ts';
 import {
   type GoogleSettings,
-  idleSettings,
   type MarkSettings,
   readGoogle,
   readMarking,
@@ -22,9 +21,8 @@ import { SettingsError } from './base/errors.ts';
 import { type Environment, type ReadFile, SettingsReader } from './settings/settings-reader.ts';
 import { readSchedule, type ScheduleSettings } from './settings/sync-settings.ts';
 import { readHashKey, readTargets, type TargetSettings } from './settings/target-settings.ts';
-import { keepsHistory } from './targets/target-kinds.ts';
 
-/** All settings, checked and frozen. Nothing else of the program looks at the environment. */
+/** All settings, checked. Nothing else of the program looks at the environment. */
 export interface Config {
   /** Undefined only when it is not required and not set. */
   readonly source: SourceSettings | undefined;
@@ -51,8 +49,6 @@ export interface Config {
   readonly notify: NotifySettings;
   /** Undefined: the command's own default. */
   readonly logLevel: LogLevel | undefined;
-  /** Settings that are valid but surely not meant, as sentences. */
-  readonly warnings: readonly string[];
 }
 
 /** The settings that a command requires; every other one is checked if it is set. */
@@ -97,20 +93,10 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     workerPort,
     notify: readNotify(reader),
     logLevel: reader.read('LOG_LEVEL'),
-    warnings: [...idleSettings(reader), ...idleHistories(targets)],
   };
   if (reader.problems.length > 0) throw new SettingsError(reader.problems);
-  return deepFreeze(config);
+  return config;
 }
-
-/** Of targets that are to keep every version of every row and can't. */
-const idleHistories = (targets: readonly TargetSettings[]): string[] =>
-  targets
-    .filter(({ address, history }) => history === 'full' && !keepsHistory(address.kind))
-    .map(
-      ({ name }) =>
-        `TARGET_HISTORY=full does nothing for target ${name}: only a database keeps versions of rows. For a spreadsheet, use Google's version history.`,
-    );
 
 /** What of the command others may reach, if HOST lets them. */
 function shownBy(
@@ -124,10 +110,4 @@ function shownBy(
 /** The settings of this process. */
 export function loadProcessConfig(needs: ConfigNeeds = {}): Config {
   return loadConfig(process.env, (path) => readFileSync(path, 'utf8'), needs);
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const part of Object.values(value)) deepFreeze(part);
-  return Object.freeze(value);
 }

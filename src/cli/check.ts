@@ -3,7 +3,6 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import { mistakeText, toMirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import { fetchWithProxy, proxyHost } from '../base/proxy.ts';
-import { keepPrivate } from '../base/private-files.ts';
 import { startRunsHere } from '../health/processes.ts';
 import { type FormReport, remedyText, type ShownPause } from '../health/report.ts';
 import type { NoticeCode } from '../mirror/port.ts';
@@ -19,7 +18,7 @@ import { statusPlace } from '../web/server.ts';
 import type { CommandCall } from './command-spec.ts';
 import { EXIT_CODES, type ExitCode, type Host } from './host.ts';
 import { reportNow } from './health-sources.ts';
-import { filesOf, openApp } from './open-app.ts';
+import { openApp } from './open-app.ts';
 import { runName } from './run-report.ts';
 import type { Sign } from './terminal.ts';
 
@@ -88,10 +87,7 @@ async function attempt(check: Check, app: App, host: Host): Promise<readonly Res
   }
 }
 
-const checkSettings: Check = ({ config }) => [
-  fine('are all understood'),
-  ...config.warnings.map((warning) => fine(warning)),
-];
+const checkSettings: Check = () => [fine('are all understood')];
 
 /** No line without a proxy. */
 const checkProxy: Check = ({ config: { proxy } }) =>
@@ -103,15 +99,11 @@ const checkProxy: Check = ({ config: { proxy } }) =>
         ),
       ];
 
-/** Whether DATA_DIR can be written, and whether other users are kept out. */
+/** Whether DATA_DIR can be written. */
 const checkDataDir: Check = async ({ config, dataDir }) => {
   const trouble = await dataDir.trouble();
-  if (trouble !== null)
-    return [{ ok: false, message: trouble.message, remedy: PROBLEMS.DATA_DIR.remedy ?? undefined }];
-  const { loose } = keepPrivate(config.dataDir, filesOf(config));
-  return loose === null
-    ? [fine(`${config.dataDir} can be read only by its owner`)]
-    : [{ ok: true, ...loose }];
+  if (trouble === null) return [fine(`${config.dataDir} can be written`)];
+  return [{ ok: false, message: trouble.message, remedy: PROBLEMS.DATA_DIR.remedy ?? undefined }];
 };
 
 /** Whether the source answers, and whether the settings name only forms and fields that it has. */

@@ -3,8 +3,7 @@ import { toMirrorError } from '../base/errors.ts';
 import { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
 import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
-import { keepPrivate } from '../base/private-files.ts';
-import type { Config, ConfigNeeds } from '../config.ts';
+import type { ConfigNeeds } from '../config.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { isLongWait, logSync, rateSentence, waitSentence } from '../sync/sync-log.ts';
@@ -23,13 +22,6 @@ export interface OpenAppOptions extends ConfigNeeds {
 export async function openApp(host: Host, options: OpenAppOptions = {}): Promise<App> {
   const config = await host.loadConfig(options);
   const logger = await openLogger(host, config.logLevel ?? options.logLevel ?? 'warn');
-  for (const warning of config.warnings) logger.warn(warning);
-  const { isMended, loose } = keepPrivate(config.dataDir, filesOf(config));
-  if (isMended)
-    logger.warn(
-      'Other users of this machine could open DATA_DIR. Now only its owner can. To share a SQLite copy, put it into another folder: see docs/operating.md.',
-    );
-  if (loose !== null) logger.warn(`${loose.message}. ${loose.remedy}.`);
   const app = new App(config, { clock: host.clock, logger });
   await refuseOtherSchema(app);
   if (!options.reportsRuns || config.logLevel !== undefined) logSync(app.events, logger);
@@ -45,10 +37,6 @@ async function refuseOtherSchema({ dataDir }: App): Promise<void> {
     if (toMirrorError(error).code === 'OTHER_SCHEMA') throw error;
   }
 }
-
-/** Where the SQLite targets are. */
-export const filesOf = ({ targets }: Config): string[] =>
-  targets.flatMap(({ address }) => address.file ?? []);
 
 /** Least time between two lines about waiting: each page that is fetched ahead waits by itself. */
 const WAIT_REST_MS = 5_000;

@@ -210,16 +210,3 @@ export function uncheckedCertificates({ variables }: SettingsReader): SettingMis
   const example = 'NODE_EXTRA_CA_CERTS=/etc/ssl/authority.pem';
   return [{ variable: NO_CHECKS, message, example }];
 }
-
-/** The settings that have an effect only with another one. */
-const IDLE_WITHOUT: readonly (readonly [name: SettingName, needs: readonly SettingName[]])[] = [
-  ['SYNC_TZ', ['SYNC_CRON']],
-  ['MARK_FROM', ['MARK_STATUS']],
-  ['ALERT_SMTP_URL', ['ALERT_EMAIL_TO', 'NOTIFY_NEW_EMAIL_TO']],
-];
-
-/** Settings that are valid but certainly not intended, as sentences. */
-export const idleSettings = (reader: SettingsReader): string[] =>
-  IDLE_WITHOUT.filter(
-    ([name, needs]) => reader.isGiven(name) && !needs.some((other) => reader.isGiven(other)),
-  ).map(([name, needs]) => `${name} does nothing without ${needs.join(' or ')}.`);

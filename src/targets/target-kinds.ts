@@ -35,8 +35,6 @@ export interface TargetAddress {
   readonly place: string;
   /** How safely it is reached. */
   readonly transport: Transport;
-  /** The file that it is, where it is one. */
-  readonly file?: string;
   /** Opens it under the name from the settings. Loads the driver of its kind and no other; connects at first use. */
   open(name: string, options?: OpenTargetOptions): Promise<Store>;
 }
@@ -51,8 +49,6 @@ interface Kind {
   readonly form: string;
   /** How long an answer of `overview` serves before it is read again, where reading takes of a quota that passes need. */
   readonly overviewRestMs: number;
-  /** It can keep history: statuses, and versions of rows. */
-  readonly keepsHistory: boolean;
   /** Reads a URL without connecting or loading a driver. Throws {@link TargetUrlError}. */
   parse(url: string): Omit<TargetAddress, 'kind'>;
 }
@@ -64,7 +60,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
     begins: /^sqlite:/i,
     form: 'sqlite:<file>',
     overviewRestMs: 0,
-    keepsHistory: true,
     parse: (url) => databaseAt(parseSqliteUrl(url)),
   },
   postgres: {
@@ -72,7 +67,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
     begins: /^postgres(?:ql)?:/i,
     form: 'postgres://user:password@host:5432/database?schema=forms',
     overviewRestMs: 0,
-    keepsHistory: true,
     parse: (url) => databaseAt(parsePostgresUrl(url)),
   },
   mysql: {
@@ -80,7 +74,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
     begins: /^(?:mysql|mariadb):/i,
     form: 'mysql://user:password@host:3306/database',
     overviewRestMs: 0,
-    keepsHistory: true,
     parse: (url) => databaseAt(parseMysqlUrl(url)),
   },
   bigquery: {
@@ -89,7 +82,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
     form: 'bigquery://<project>/<dataset>?location=EU',
     // A look at all forms is billed as 10 MB at least.
     overviewRestMs: 60_000,
-    keepsHistory: true,
     parse(url) {
       const address = parseBigQueryUrl(url);
       return {
@@ -106,7 +98,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
     begins: /^(?:sheets:|https:\/\/(?:docs|drive|sheets)\.google\.com\/)/i,
     form: 'the address of a Google Sheet',
     overviewRestMs: 45_000,
-    keepsHistory: false,
     parse(url) {
       const { spreadsheetId } = parseSheetAddress(url);
       const shown = browserAddress(spreadsheetId);
@@ -128,7 +119,6 @@ const databaseAt = (address: SqlAddress): Omit<TargetAddress, 'kind'> => ({
   shown: address.shown,
   place: address.place,
   transport: address.transport,
-  ...(address.file === undefined ? {} : { file: address.file }),
   open: (name, { clock = systemClock, history = 'status' } = {}) =>
     openSqlStore(address, { name, clock, history }),
 });
@@ -152,6 +142,3 @@ export const productOf = (kind: string): string => KINDS[kind]?.product ?? kind;
 
 /** How long, in ms, an answer of `overview` serves before it is read again. */
 export const overviewRestMs = (kind: string): number => KINDS[kind]?.overviewRestMs ?? 0;
-
-/** Whether such a target can keep history. */
-export const keepsHistory = (kind: string): boolean => KINDS[kind]?.keepsHistory ?? false;

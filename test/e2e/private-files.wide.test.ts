@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
@@ -53,34 +53,6 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     expectPrivate(dataDir, control);
     expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expectPrivate(dataDir, control);
-    expect(start.stderr).not.toContain('other users');
-  });
-
-  it('that were opened are closed by the first command, and reported once', async ({
-    onTestFinished,
-  }) => {
-    const { place, dataDir, control } = await openPlace(onTestFinished);
-    expect(await place.run(['sync'])).toMatchObject({ code: 0 });
-    expectPrivate(dataDir, control);
-    chmodSync(dataDir, 0o777);
-    const status = await place.run(['status']);
-    expect(status.stderr).toContain('Other users of this machine could open DATA_DIR');
-    expectPrivate(dataDir, control);
-    const check = await place.run(['check']);
-    expect(check.stderr).not.toContain('other users');
-    expect(check.stdout).toContain('can be read only by its owner');
-  });
-
-  it('of a DATA_DIR that others share are named by check, with the remedy', async ({
-    onTestFinished,
-  }) => {
-    const { place, dataDir } = await openPlace(onTestFinished);
-    mkdirSync(dataDir, 0o755);
-    writeFileSync(join(dataDir, 'letters.txt'), 'x');
-    const check = await place.run(['check']);
-    expect(check.stdout).toMatch(/! data directory: .*letters\.txt/);
-    expect(check.stdout).toContain(`DATA_DIR=${join(dataDir, 'mirror')}`);
-    expect(check.stderr).toContain('open to other users');
   });
 
   it('of a SQLite target elsewhere keep the group that its owner gave it', async ({

@@ -93,15 +93,4 @@ describe('where notifications go', () => {
     const { statusUrl } = notify({ STATUS_URL: 'https://mirror.example.com/a(b)|c/' });
     expect(statusUrl).toBe('https://mirror.example.com/a%28b%29%7cc');
   });
-
-  it.each([
-    [
-      { ALERT_SMTP_URL: SMTP },
-      'ALERT_SMTP_URL does nothing without ALERT_EMAIL_TO or NOTIFY_NEW_EMAIL_TO.',
-    ],
-  ])('%j is worth a warning', (env, warning) => {
-    const { warnings } = load({ ...SOURCE, ...(env as Record<string, string>) });
-    expect(warnings.join('\n')).toContain(warning);
-    expect(warnings.join('\n')).not.toContain('S3CRET');
-  });
 });

@@ -21,8 +21,6 @@ export interface SqlAddress {
   /** Equal for two addresses of one place, for any user. */
   readonly place: string;
   readonly transport: Transport;
-  /** The file that it is, where it is one. */
-  readonly file?: string;
   /** The place of its tables, in the words of tools that connect to the database. */
   readonly tables: Pick<TargetRelations, 'database' | 'schema'>;
   /** Loads the driver of its kind and no other. */
@@ -54,7 +52,6 @@ export function parseSqliteUrl(url: string): SqlAddress {
     shown,
     place: shown,
     transport: LOCAL,
-    ...(path !== ':memory:' && { file: path }),
     tables: { database: null, schema: 'main' },
     async driver(clock) {
       const { sqliteDriver } = await import('./sqlite/sqlite-connection.ts');
