@@ -1,25 +1,22 @@
+import { join } from 'node:path';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { count } from '../../src/base/format.ts';
-import { CostPlace } from '../support/large-source/cost-place.ts';
+import { ChildPlace } from '../support/child-place.ts';
+import { MirrorView } from '../support/mirror-view.ts';
 import {
   costOfDeletions,
-  costOfKill,
   costOfStatuses,
-} from '../support/large-source/request-costs.ts';
-import {
-  costOfBackfill,
-  costOfRounds,
+  requestsDuring,
   requestsOfPolls,
-  type RoundsCosts,
-} from '../support/large-source/worker-costs.ts';
-import { createDatabase, startPostgres, startRedis } from '../support/servers.ts';
+  spreadStore,
+  synced,
+} from '../support/request-costs.ts';
 
-// How many requests the mirror needs, counted by a Forms API that is not ours: a line a figure, as a table in Markdown.
-// Run with: npm run bench requests [figures] [submissions] [latency of workers in ms], for one "changes,kill" 1000000.
-// BENCH_CHECKOUT names another checkout whose program is measured, for before and after.
+// How many requests the mirror needs, counted by the source: a line a figure, as a table in Markdown.
+// Run with: npm run bench requests [figures] [submissions], for example "changes,kill" 1000000.
 
-const chosen = (process.argv[2] ?? 'quiet,changes,kill,workers,strikes,rounds').split(',');
+const chosen = (process.argv[2] ?? 'quiet,changes,kill,rounds').split(',');
 const large = Number(process.argv[3] ?? 100_000);
-const latencyMs = Number(process.argv[4] ?? 100);
 
 const FORM = 'frm-1';
 
@@ -27,133 +24,105 @@ function show(what: string, ...figures: string[]): void {
   console.log(`| ${what} | ${figures.join('; ')} |`);
 }
 
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
-
-const median = (numbers: readonly number[]): number | undefined =>
-  numbers.toSorted((one, other) => one - other)[numbers.length >> 1];
+/** Does something with a source and with processes of the program, and takes both away. */
+async function withPlace(
+  options: SandboxOptions,
+  work: (place: ChildPlace) => Promise<void>,
+): Promise<void> {
+  const endings: (() => Promise<void> | void)[] = [];
+  const place = await ChildPlace.open((end) => endings.push(end), options);
+  try {
+    await work(place);
+  } finally {
+    for (const end of endings) await end();
+  }
+}
 
 /** A poll in which nothing happened. */
 async function quiet(): Promise<void> {
-  for (const targets of [1, 2]) {
-    const what = `quiet poll, 50 forms, ${targets === 1 ? 'one target' : 'two targets'}`;
-    await using place = await CostPlace.open({ forms: 50, submissions: 20_000 });
-    if (targets === 2) {
-      const [first, second] = [place.fileUrl('first'), place.fileUrl('second')];
-      const env = { TARGETS: 'a,b', TARGET_A_URL: first, TARGET_B_URL: second };
-      place.env = { ...place.env, TARGET_URL: undefined, ...env };
-    }
-    await place.copyAll();
-    const asked = await place.sync();
-    const polls = await requestsOfPolls(place, 3, { SYNC_EVERY: '10s' });
-    show(what, `${asked.log.length} requests (\`sync\`)`, `${median(polls)} in a worker`);
+  for (const targets of ['a', 'a,b']) {
+    await withPlace({ store: spreadStore(50, 20_000) }, async (place) => {
+      const file = (name: string): string => `sqlite:${join(place.folder, `${name}.sqlite`)}`;
+      const urls = {
+        TARGET_A_URL: file('a'),
+        ...(targets === 'a' ? {} : { TARGET_B_URL: file('b') }),
+      };
+      place.env = { ...place.env, TARGET_URL: undefined, TARGETS: targets, ...urls };
+      await synced(place);
+      const { length } = await requestsDuring(place, () => synced(place));
+      const polls = await requestsOfPolls(place, 3, { SYNC_EVERY: '10s' });
+      const what = `quiet poll, 50 forms, targets ${targets}`;
+      show(what, `${length} requests (\`sync\`)`, `${polls.join(', ')} in a worker`);
+    });
   }
 }
 
 /** Changes to old submissions of one large form; each has to be there after one `sync`. */
 async function changes(): Promise<void> {
-  await using place = await CostPlace.open({ forms: 1, submissions: large });
-  const first = await place.copyAll();
-  show(`first copy of ${count(large)}`, `${first.log.length} requests`, seconds(first.ms));
-  for (const many of [10, 1]) {
-    const { requests, seen, ms } = await costOfStatuses(place, FORM, many);
-    const what = `status of ${many} old among ${count(large)} changes`;
-    show(what, `${seen} of ${many} seen by the next poll`, `${requests} requests`, seconds(ms));
-  }
-  const { requests, seen, notFound, ms } = await costOfDeletions(place, FORM, 5);
-  show(
-    `5 old of ${count(large)} deleted`,
-    `${seen} of 5 seen by the next poll`,
-    `${requests} requests, ${notFound} with 404`,
-    seconds(ms),
-  );
-  const full = await place.sync(['--full']);
-  show(`\`sync --full\` then`, `${full.log.length} requests`, seconds(full.ms));
-  show('rows that differ in the end', String(await place.differences()));
+  await withPlace({ store: spreadStore(1, large) }, async (place) => {
+    const first = await requestsDuring(place, () => synced(place));
+    show(`first copy of ${count(large)}`, `${first.length} requests`);
+    for (const many of [10, 1]) {
+      const log = await costOfStatuses(place, FORM, many);
+      show(`status of ${many} old among ${count(large)}`, `${log.length} requests`);
+    }
+    const log = await costOfDeletions(place, FORM, 5);
+    const notFound = log.filter(({ status }) => status === 404).length;
+    show(`5 old of ${count(large)} deleted`, `${log.length} requests, ${notFound} with 404`);
+    const full = await requestsDuring(place, () => synced(place, '--full'));
+    show('`sync --full` then', `${full.length} requests`);
+  });
 }
 
-/** A first copy that is killed. */
+/** A first copy that is killed with -9 when so many lists were answered; then `sync` does the rest. */
 async function kill(): Promise<void> {
-  for (const [submissions, lists] of [
+  for (const [submissions, most] of [
     [60_000, 380],
     [large, large / 200],
   ] as const) {
-    await using place = await CostPlace.open({ forms: 1, submissions });
-    const { before, after, again } = await costOfKill(place, lists);
-    show(
-      `backfill killed at ${lists} of ${submissions / 100} pages`,
-      `${before} requests before, ${after} after`,
-      `${again} lists asked for twice`,
-    );
+    let lists = 0;
+    const [held, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const onRequest = ({ path }: { readonly path: string }): Promise<void> | undefined => {
+      if (path !== '/submissions' || ++lists <= most) return undefined;
+      held.resolve();
+      return over.promise;
+    };
+    await withPlace({ store: spreadStore(1, submissions), onRequest }, async (place) => {
+      const before = await requestsDuring(place, async () => {
+        const child = place.start(['sync', '--json']);
+        await held.promise;
+        await child.end('SIGKILL');
+      });
+      over.resolve();
+      const after = await requestsDuring(place, () => synced(place));
+      const what = `first copy killed at ${most} of ${submissions / 100} pages`;
+      show(what, `${before.length} requests before, ${after.length} after`);
+    });
   }
 }
 
-async function withServers(
-  work: (urls: () => Promise<{ targetUrl: string; queueUrl: string }>) => Promise<void>,
-): Promise<void> {
-  const [redis, postgres] = [await startRedis(), await startPostgres()];
-  let queues = 0;
-  try {
-    await work(async () => ({
-      targetUrl: await createDatabase(postgres),
-      queueUrl: `${redis.url}?prefix=q${queues++}`,
-    }));
-  } finally {
-    await Promise.all([redis.stop(), postgres.stop()]);
-  }
-}
-
-/** One form by one worker and by three, where the source is slow. */
-async function workers(): Promise<void> {
-  await withServers(async (urls) => {
-    await using place = await CostPlace.open({ forms: 1, submissions: large });
-    const one = await costOfBackfill(place, { workers: 1, latencyMs, ...(await urls()) });
-    const three = await costOfBackfill(place, { workers: 3, latencyMs, ...(await urls()) });
-    show(
-      `backfill of one form of ${count(large)} at ${latencyMs} ms latency`,
-      `one worker ${seconds(one.ms)}, ${one.requests} requests`,
-      `three workers ${seconds(three.ms)}, ${three.requests} requests`,
-      `${(one.ms / three.ms).toFixed(2)} times as fast`,
-    );
-  });
-}
-
-/** Three workers over one form, two of which do not live to see its end. */
-async function strikes(): Promise<void> {
-  await withServers(async (urls) => {
-    await using place = await CostPlace.open({ forms: 1, submissions: large });
-    const strikesAfter = Math.floor(large / 200);
-    const options = { workers: 3, latencyMs: 20, strikesAfter, ...(await urls()) };
-    const { requests, again, windowsAgain, ms } = await costOfBackfill(place, options);
-    show(
-      `three workers over one form of ${count(large)}, one killed and one stopped in the middle`,
-      `${requests} requests, ${again} lists asked for twice, in ${windowsAgain} windows`,
-      seconds(ms),
-      `${await place.differences(options.targetUrl)} rows differ`,
-    );
-  });
-}
-
-/** Far enough apart for a round to end before the next. */
-const ROUNDS_EVERY = '20s';
-
-const ROUNDS: Readonly<Record<keyof RoundsCosts, string>> = {
-  quiet: 'quiet',
-  first: 'a newcomer in each, the first since the start',
-  changed: 'a newcomer in each',
-};
-
-/** Many small forms. */
+/** Many small forms: a `sync` in which nothing happened, and one with a newcomer in each form. */
 async function rounds(): Promise<void> {
-  await using place = await CostPlace.open({ forms: 200, submissions: 1_000 });
-  await place.copyAll();
-  const costs = await costOfRounds(place, { SYNC_EVERY: ROUNDS_EVERY });
-  for (const [name, { requests, askedMs, storedMs }] of Object.entries(costs)) {
-    const what = `200 forms of 5 rows, one round, ${ROUNDS[name as keyof RoundsCosts]}`;
-    show(what, `${requests} requests`, seconds(Math.max(askedMs, storedMs)));
-  }
+  const askedAtMs: number[] = [];
+  const afterResponse = (): void => void askedAtMs.push(Date.now());
+  await withPlace({ store: spreadStore(200, 1_000), afterResponse }, async (place) => {
+    await synced(place);
+    const view = new MirrorView(place.targetUrl);
+    const round = async (what: string): Promise<void> => {
+      askedAtMs.length = 0;
+      await synced(place);
+      const [run] = await view.ask('SELECT max(ended_at) AS ended FROM mirror_runs');
+      const endMs = Math.max(askedAtMs.at(-1)!, Date.parse(String(run?.['ended'])));
+      const seconds = ((endMs - askedAtMs[0]!) / 1_000).toFixed(1);
+      show(`200 forms of 5 rows, ${what}`, `${askedAtMs.length} requests`, `${seconds} s`);
+    };
+    await round('quiet');
+    for (const { id } of place.store.forms()) place.store.insert({ formId: id, data: {} });
+    await round('a newcomer in each');
+  });
 }
 
-const figures = { quiet, changes, kill, workers, strikes, rounds };
+const figures = { quiet, changes, kill, rounds };
 console.log('| what | figures |\n| --- | --- |');
 for (const [name, measure] of Object.entries(figures)) {
   if (chosen.includes(name)) await measure();

@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { STATUSES } from '../../src/mirror/types.ts';
+import type { LoggedRequest } from '../../src/sandbox/sandbox.ts';
+import { FormsStore, type StoredSubmission } from '../../src/sandbox/store.ts';
+import type { ChildEnv } from './child.ts';
+import { type ChildPlace, type ChildResult, runsOf } from './child-place.ts';
+import { MirrorView } from './mirror-view.ts';
+import { seededRandom } from './seeded-random.ts';
+
+const SPAN_MS = 730 * 86_400_000;
+/** Among the newest, a page would show a change. */
+const NEWEST = 200;
+
+/** So many submissions, spread over the forms and over two years. A million take some 300 MB: answers are made when read. */
+export function spreadStore(forms: number, submissions: number): FormsStore {
+  const random = seededRandom(11);
+  const store = new FormsStore({ seed: 'costs' });
+  const newestMs = store.now();
+  for (let place = 1; place <= forms; place++) {
+    const id = `frm-${place}`;
+    store.addForm({ id, slug: id, name: `Form ${place}`, fields: [{ id: 'name', label: 'Name' }] });
+  }
+  for (let index = 0; index < submissions; index++) {
+    store.insert({
+      formId: `frm-${1 + (index % forms)}`,
+      createdAt: newestMs - SPAN_MS * (1 - (index + random() / 2) / submissions),
+      status: STATUSES[Math.floor(random() * STATUSES.length)]!,
+      data: () => new Map([['name', `Žofie ${index}`]]),
+    });
+  }
+  return store;
+}
+
+/** The requests that the source got meanwhile. */
+export async function requestsDuring(
+  { sandbox }: ChildPlace,
+  work: () => Promise<unknown>,
+): Promise<LoggedRequest[]> {
+  const before = sandbox.requests.at(-1)?.number ?? 0;
+  await work();
+  return sandbox.requests.filter(({ number }) => number > before);
+}
+
+/** Runs `sync` to its end. Throws when a run fails. */
+export async function synced(place: ChildPlace, ...args: string[]): Promise<ChildResult> {
+  const result = await place.run(['sync', '--json', ...args]);
+  const wrong = runsOf(result).find(({ outcome }) => outcome !== 'ok');
+  if (result.code !== 0) throw new Error(`sync failed: ${wrong?.error ?? result.stderr}`);
+  return result;
+}
+
+/** So many old submissions of a form get another status; the requests of the next `sync`, which has to bring them all. */
+export async function costOfStatuses(
+  place: ChildPlace,
+  formId: string,
+  many: number,
+): Promise<LoggedRequest[]> {
+  const wanted = new Map<string, string>();
+  for (const { id, status } of oldOnes(place.store, formId, many)) {
+    const next = STATUSES[(STATUSES.findIndex((each) => each === status) + 1) % STATUSES.length]!;
+    place.store.setStatus(id, next);
+    wanted.set(id, next);
+  }
+  return costOfSync(place, formId, wanted);
+}
+
+/** So many old submissions of a form are deleted; as {@link costOfStatuses}. */
+export async function costOfDeletions(
+  place: ChildPlace,
+  formId: string,
+  many: number,
+): Promise<LoggedRequest[]> {
+  const ids = oldOnes(place.store, formId, many).map(({ id }) => id);
+  for (const id of ids) place.store.delete(id);
+  return costOfSync(place, formId, new Map(ids.map((id) => [id, 'deleted'])));
+}
+
+/** Some submissions of a form, far apart in age. */
+function oldOnes(store: FormsStore, formId: string, many: number): StoredSubmission[] {
+  const old = store.ordered('time', formId).slice(0, -NEWEST);
+  return Array.from({ length: many }, (_, nth) => {
+    const share = ((nth + 1 + many) * 0.618_033_988_7) % 1;
+    return old[Math.floor(share * old.length)]!;
+  });
+}
+
+async function costOfSync(
+  place: ChildPlace,
+  formId: string,
+  wanted: ReadonlyMap<string, string>,
+): Promise<LoggedRequest[]> {
+  const log = await requestsDuring(place, () => synced(place));
+  const view = new MirrorView(place.targetUrl);
+  const ids = [...wanted.keys()].map((id) => `'${id}'`);
+  const rows = await view.ask(
+    `SELECT id, CASE WHEN _deleted_at IS NULL THEN status ELSE 'deleted' END AS status
+     FROM "${await view.tableOf(formId)}" WHERE id IN (${ids.join()})`,
+  );
+  const unseen = rows.filter(({ id, status }) => wanted.get(String(id)) !== status);
+  if (rows.length < wanted.size || unseen.length > 0)
+    throw new Error(`the next sync did not bring ${unseen.map(({ id }) => id).join()}`);
+  return log;
+}
+
+/** The requests of some polls of `start` over a complete copy: each begins with the list of forms. */
+export async function requestsOfPolls(
+  place: ChildPlace,
+  polls: number,
+  env: ChildEnv,
+): Promise<number[]> {
+  const before = place.sandbox.requests.length;
+  const child = place.start(['start'], env);
+  let starts: number[] = [];
+  // The first one comes with what a start brings, and the last one may still go on.
+  while (starts.length < polls + 3) {
+    if (!child.isRunning) throw new Error(`start ended: ${child.stderr.slice(-2_000)}`);
+    await pause(100);
+    const log = place.sandbox.requests.slice(before);
+    starts = log.flatMap(({ path }, nth) => (path === '/forms' ? [nth] : []));
+  }
+  await child.end('SIGTERM');
+  return starts.slice(2, -1).map((start, nth) => starts[nth + 3]! - start);
+}
