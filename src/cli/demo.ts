@@ -8,7 +8,7 @@ import { shellWord } from '../base/printable.ts';
 import { loadConfig } from '../config.ts';
 import { createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import { startTraffic } from '../sandbox/traffic.ts';
+import { runTraffic } from '../sandbox/traffic.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
 import { EXIT_CODES, type ExitCode, type Host } from './host.ts';
 import { openApp } from './open-app.ts';
@@ -119,11 +119,11 @@ async function watch(host: Host, { store }: Sandbox, watchMs: number): Promise<v
   if (url !== null) terminal.print(`The status page shows them too: ${url}`, '');
   let happened = 0;
   const perMinute = TRAFFIC_PER_MINUTE;
-  const traffic = startTraffic(store, { perMinute, signal, onEvent: () => happened++ });
+  const traffic = runTraffic(store, { perMinute, signal, onEvent: () => happened++ });
   // The wait ends with Ctrl-C, too, and when the work fails.
   await Promise.race([clock.sleep(watchMs, signal).catch(() => {}), serving]);
   over.abort();
-  await Promise.all([traffic.stop(), serving]);
+  await Promise.all([traffic, serving]);
   terminal.print('', `${plural(happened, 'change')} happened at the source during this time.`);
 }
 

@@ -4,7 +4,7 @@ import { MirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { MOST_SAMPLE_FORMS, createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import { startTraffic } from '../sandbox/traffic.ts';
+import { runTraffic } from '../sandbox/traffic.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../targets/google/credentials.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
 import { parseFault, parseReadings } from './sandbox-options.ts';
@@ -17,9 +17,9 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   await using sheet = call.flag('sheets') ? await openSheet(call) : undefined;
   announce(call, sandbox, sheet);
   const perMinute = wholeNumberOption(call, 'traffic', call.flag('traffic') ? 60 : 0);
-  const traffic = startTraffic(sandbox.store, { perMinute, signal });
+  const traffic = runTraffic(sandbox.store, { perMinute, signal });
   if (!signal.aborted) await once(signal, 'abort');
-  await traffic.ended;
+  await traffic;
   return 0;
 }
 

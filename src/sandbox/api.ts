@@ -120,9 +120,6 @@ function patchStatus(request: ApiRequest, context: ApiContext, id: string): Repl
   return showWrite(behaviour.patchReply, submission, context);
 }
 
-/** A contract ID is an answer with that key. */
-const CONTRACT_ID = 'contractId';
-
 function submit(request: ApiRequest, context: ApiContext, slug: string): Reply {
   const { store, behaviour } = context;
   const form = store.formBySlug(slug);
@@ -136,12 +133,7 @@ function submit(request: ApiRequest, context: ApiContext, slug: string): Reply {
   const data = new Map(Object.entries(answers));
   const missing = missingFields(form, data);
   if (missing.length > 0) throw new Problem(400, 'Required fields are missing.', missing);
-  const given = data.get(CONTRACT_ID);
-  const contractId = typeof given === 'string' ? given : undefined;
-  if (contractId !== undefined && store.byContract(contractId))
-    throw new Problem(409, 'A submission with this contract ID exists already.');
-  const made = store.insert({ formId: form.id, data, contractId });
-  return showWrite(behaviour.submitReply, made, context);
+  return showWrite(behaviour.submitReply, store.insert({ formId: form.id, data }), context);
 }
 
 const missingFields = (form: SandboxForm, data: Answers): FieldError[] =>

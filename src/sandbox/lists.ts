@@ -1,4 +1,4 @@
-import { ExactNumber, type Json, STATUSES } from '../mirror/types.ts';
+import { STATUSES } from '../mirror/types.ts';
 import type { SandboxBehaviour } from './behaviour.ts';
 import { Random } from './random.ts';
 import type { FormsStore, OrderName, StoredSubmission } from './store.ts';
@@ -33,11 +33,10 @@ export function submissionsPage(
 }
 
 function matches(
-  submission: StoredSubmission,
+  { status, createdAtMs, updatedAtMs }: StoredSubmission,
   asked: Query,
   { dateStamp, dateGrain, dateFrom, dateTo }: SandboxBehaviour,
 ): boolean {
-  const { status, createdAtMs, updatedAtMs } = submission;
   if (asked.status !== undefined && status !== asked.status) return false;
   const grainOf = (ms: number): number =>
     dateGrain === 'day' ? Math.floor(ms / DAY_MS) : Math.floor(ms);
@@ -50,18 +49,7 @@ function matches(
     const to = grainOf(asked.toMs);
     if (dateTo === 'inclusive' ? at > to : at >= to) return false;
   }
-  if (asked.words.length === 0) return true;
-  // Only now: sample answers are made up when they are asked for.
-  const texts = [...submission.data.values()].flatMap(textsOf).map((text) => text.toLowerCase());
-  return asked.words.every((word) => texts.some((text) => text.includes(word)));
-}
-
-/** Every text and number in an answer, for the full-text search. */
-function textsOf(value: Json): string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value === 'number') return [String(value)];
-  if (value instanceof ExactNumber) return [value.digits];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+  return true;
 }
 
 /** The same, each run of equal times in another order. */
@@ -75,8 +63,6 @@ function shuffledTies(sorted: readonly StoredSubmission[], random: Random): Stor
 interface Query {
   readonly formId: string | undefined;
   readonly status: string | undefined;
-  /** Words that must all occur, in lower case. */
-  readonly words: readonly string[];
   readonly fromMs: number | undefined;
   readonly toMs: number | undefined;
   readonly page: number;
@@ -103,7 +89,6 @@ function readQuery(query: URLSearchParams, behaviour: SandboxBehaviour): Query {
   const asked: Query = {
     formId: formFilter === 'ignored' ? undefined : formId,
     status: isStatusRead ? status : undefined,
-    words: given('search')?.toLowerCase().split(/\s+/).filter(Boolean) ?? [],
     fromMs: readBound('dateFrom', given('dateFrom'), behaviour, refuse),
     toMs: readBound('dateTo', given('dateTo'), behaviour, refuse),
     page: readCount('page', given('page'), 1, refuse),
@@ -163,12 +148,9 @@ function readSort(
     const order = baseOrder === 'insertion' ? 'insertion' : 'time';
     return { order, isDescending: baseOrder === 'newest' };
   }
-  const isStrict = sort === 'strict';
-  const keys = isStrict ? ['submittedAt'] : ['submittedAt', 'createdAt', 'id'];
-  const orders = isStrict ? ['desc'] : ['desc', 'asc'];
-  if (sortBy !== undefined && !keys.includes(sortBy))
-    refuse('sortBy', `must be one of ${keys.join(', ')}`);
+  const orders = sort === 'strict' ? ['desc'] : ['desc', 'asc'];
+  if (sortBy !== undefined && sortBy !== 'submittedAt') refuse('sortBy', 'must be submittedAt');
   if (sortOrder !== undefined && !orders.includes(sortOrder))
     refuse('sortOrder', `must be one of ${orders.join(', ')}`);
-  return { order: sortBy === 'id' ? 'id' : 'time', isDescending: sortOrder !== 'asc' };
+  return { order: 'time', isDescending: sortOrder !== 'asc' };
 }

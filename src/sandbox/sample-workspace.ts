@@ -12,6 +12,8 @@ import { fieldsOf, FormsStore, type SandboxField } from './store.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+/** The submissions spread over so many days, ending yesterday. */
+const DAYS = 180;
 /** The part of a form's life after which its deleted field is gone from the answers. */
 const DELETED_FIELD_LIFE = 0.4;
 
@@ -26,8 +28,6 @@ export interface SampleOptions {
   readonly submissions?: number;
   /** Number of sample forms, 1 to 3. Default 3. */
   readonly forms?: number;
-  /** Days that the submissions spread over, ending yesterday. Default 180. */
-  readonly days?: number;
   /** The store's clock. Default: the system's. */
   readonly clock?: { now(): number };
   /** Milliseconds; the end of the submissions. Default: the clock's time. */
@@ -36,7 +36,7 @@ export interface SampleOptions {
 
 /** A workspace with forms and submissions as in real life. A million submissions take some 30 MB: answers are computed when read. */
 export function createSampleWorkspace(options: SampleOptions = {}): FormsStore {
-  const { seed = 1, submissions = 1250, forms = 3, days = 180, clock = Date } = options;
+  const { seed = 1, submissions = 1250, forms = 3, clock = Date } = options;
   const store = new FormsStore({ seed, clock });
   const chosen = SAMPLE_FORMS.slice(0, Math.max(1, forms));
   const now = options.now ?? clock.now();
@@ -45,8 +45,7 @@ export function createSampleWorkspace(options: SampleOptions = {}): FormsStore {
   for (const [place, sample] of chosen.entries()) {
     addSampleForm(store, sample, {
       count: counts[place] ?? 0,
-      firstMs: lastDayMs - days * DAY_MS,
-      days,
+      firstMs: lastDayMs - DAYS * DAY_MS,
       seed: new Random(seed, place).int(0, 2 ** 31),
     });
   }
@@ -56,7 +55,6 @@ export function createSampleWorkspace(options: SampleOptions = {}): FormsStore {
 interface Life {
   readonly count: number;
   readonly firstMs: number;
-  readonly days: number;
   readonly seed: number;
 }
 
@@ -85,9 +83,9 @@ function addSampleForm(
 }
 
 /** Evenly over the days, by day from 6 to 23 o'clock; later numbers are never earlier. */
-function submittedAtMs(number: number, { count, firstMs, days, seed }: Life): number {
+function submittedAtMs(number: number, { count, firstMs, seed }: Life): number {
   const jitter = new Random(seed, 'time', number).next();
-  const day = ((number + jitter) / count) * days;
+  const day = ((number + jitter) / count) * DAYS;
   const hours = 6 + 17 * (day % 1);
   return Math.floor(firstMs + Math.floor(day) * DAY_MS + hours * HOUR_MS);
 }

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { MirrorError } from '../base/errors.ts';
 import { type ApiRequest, serveRequest } from './api.ts';
 import { DEFAULT_BEHAVIOUR, type SandboxBehaviour } from './behaviour.ts';
@@ -60,12 +66,12 @@ export interface Sandbox extends AsyncDisposable {
   /** Base address with its version prefix, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** A key of `store`. */
+  /** The key that it starts with. */
   readonly apiKey: string;
   readonly store: FormsStore;
   readonly faults: FaultInjector;
-  /** Issue further keys, revoke them, or open another workspace: `keys.issue(otherStore)`. */
-  readonly keys: KeyRing;
+  /** The keys that are valid now; a key that is deleted is revoked. */
+  readonly keys: Set<string>;
   /** The newest requests, some 100,000, in the order they were answered. */
   readonly requests: readonly LoggedRequest[];
   readonly behaviour: SandboxBehaviour;
@@ -85,7 +91,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 class SandboxHost implements Sandbox {
   readonly store: FormsStore;
   readonly faults: FaultInjector;
-  readonly keys: KeyRing;
+  readonly keys = new Set<string>();
   readonly apiKey: string;
   behaviour: SandboxBehaviour;
   url = '';
@@ -103,8 +109,8 @@ class SandboxHost implements Sandbox {
     this.store = options.store ?? new FormsStore();
     this.behaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour };
     this.faults = new FaultInjector(options.faults);
-    this.keys = new KeyRing(this.store.seed);
-    this.apiKey = this.keys.issue(this.store, options.apiKey);
+    this.apiKey = options.apiKey ?? `sandbox_${new Random('keys', this.store.seed).word(32)}`;
+    this.keys.add(this.apiKey);
     this.#basePath = options.basePath ?? '/v1';
     this.#server = createServer((request, response) => void this.#handle(request, response));
     // A pause between two tests must not end a connection that the client is about to use again.
@@ -156,8 +162,7 @@ class SandboxHost implements Sandbox {
       const { signal } = this.#stopping;
       const status = await answer(response, fault, () => this.#serve(request, message), signal);
       const { method, path } = request;
-      const query = loggedQuery(request.query);
-      const entry = { number, method, path, query, status };
+      const entry = { number, method, path, query: Object.fromEntries(request.query), status };
       // In bulk, because moving the whole array for each request would be slow.
       if (this.requests.push(entry) > 1.1 * MOST_LOGGED)
         this.requests.splice(0, this.requests.length - MOST_LOGGED);
@@ -186,10 +191,10 @@ class SandboxHost implements Sandbox {
   }
 
   #serve(request: ApiRequest, { headers }: IncomingMessage): Reply {
-    const { behaviour } = this;
+    const { behaviour, store } = this;
     try {
-      const store = this.keys.open(headers);
-      if (!store) throw new Problem(401, 'The API key is missing, wrong or revoked.');
+      if (!this.keys.has(keyIn(headers)))
+        throw new Problem(401, 'The API key is missing, wrong or revoked.');
       return serveRequest(request, { store, behaviour });
     } catch (error) {
       if (error instanceof Problem) return problemReply(error, behaviour);
@@ -219,43 +224,8 @@ async function readText(message: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Query parameters for the log, without the words of a search: they may be answers (L11). */
-const loggedQuery = (query: URLSearchParams): Record<string, string> =>
-  Object.fromEntries(
-    [...query].map(([name, value]) => [name, name === 'search' ? '[hidden]' : value]),
-  );
-
-/** API keys as the dashboard makes and revokes them; each opens one workspace. */
-export class KeyRing {
-  readonly #stores = new Map<string, FormsStore>();
-  readonly #random: Random;
-
-  constructor(seed: number | string) {
-    this.#random = new Random('keys', seed);
-  }
-
-  /** Makes a key for a workspace, or takes the given one. */
-  issue(store: FormsStore, key = `sandbox_${this.#random.word(32)}`): string {
-    this.#stores.set(key, store);
-    return key;
-  }
-
-  /** The key stops working. */
-  revoke(key: string): void {
-    this.#stores.delete(key);
-  }
-
-  /**
-   * The workspace that a request's headers open; undefined when the key is missing, wrong or revoked.
-   * `Authorization` decides when both ways are used.
-   */
-  open(headers: {
-    authorization?: string | undefined;
-    'x-api-key'?: string | string[] | undefined;
-  }): FormsStore | undefined {
-    const { authorization } = headers;
-    if (authorization === undefined) return this.#stores.get(String(headers['x-api-key'] ?? ''));
-    const bearer = /^Bearer +(\S+) *$/i.exec(authorization);
-    return this.#stores.get(bearer?.[1] ?? '');
-  }
+/** The key in a request's headers; empty for none. `Authorization` decides when both ways are used. */
+function keyIn({ authorization, 'x-api-key': plain }: IncomingHttpHeaders): string {
+  if (authorization === undefined) return String(plain ?? '');
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 }

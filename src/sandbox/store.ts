@@ -62,11 +62,10 @@ export interface SubmissionDraft {
   readonly status?: string;
   /** Default: the seed's next one. */
   readonly id?: string;
-  readonly contractId?: string | undefined;
 }
 
 /** The orders that lists can be in, ascending. Ties of `time` are in order of insertion. */
-export type OrderName = 'time' | 'insertion' | 'id';
+export type OrderName = 'time' | 'insertion';
 
 /** Properties that the API shows otherwise than the store holds them; an undefined one is left out. */
 export type Distortion = Readonly<Record<string, Wire>>;
@@ -175,17 +174,6 @@ export class FormsStore {
     field.label = label;
   }
 
-  /** Deletes a field from the form; old submissions keep its answers. */
-  deleteField(formId: string, fieldId: string): void {
-    for (const { fields = [] } of this.#knownForm(formId).sections ?? []) {
-      const place = fields.findIndex(({ id }) => id === fieldId);
-      if (place < 0) continue;
-      fields.splice(place, 1);
-      return;
-    }
-    throw new MirrorError('USAGE', `Form ${formId} has no field ${fieldId}.`);
-  }
-
   /** Makes a submission. With an old `createdAt`: an import. Throws USAGE when its ID is taken. */
   insert(draft: SubmissionDraft): StoredSubmission {
     this.#knownForm(draft.formId);
@@ -222,13 +210,6 @@ export class FormsStore {
     return kept !== undefined && this.#exists(kept) ? kept : undefined;
   }
 
-  /** The submission that carries this contract ID now. */
-  byContract(contractId: string): StoredSubmission | undefined {
-    return this.#submissions
-      .values()
-      .find((kept) => kept.contractId === contractId && this.#exists(kept));
-  }
-
   /** The number of submissions, of one form or in all. */
   count(formId?: string): number {
     return this.all(formId).length;
@@ -254,7 +235,6 @@ export class FormsStore {
       .filter((kept) => (formId === undefined || kept.formId === formId) && this.#exists(kept))
       .toArray();
     if (order === 'time') found.sort((a, b) => a.createdAtMs - b.createdAtMs);
-    if (order === 'id') found.sort((a, b) => (a.id < b.id ? -1 : 1));
     this.#ordered.set(key, found);
     return found;
   }
@@ -303,7 +283,6 @@ export class FormsStore {
 class Kept implements StoredSubmission {
   readonly id: string;
   readonly formId: string;
-  readonly contractId: string | undefined;
   readonly createdAt: string;
   readonly createdAtMs: number;
   status: string;
@@ -313,7 +292,7 @@ class Kept implements StoredSubmission {
   constructor(id: string, draft: SubmissionDraft, nowMs: number) {
     const { createdAt = nowMs } = draft;
     const ms = typeof createdAt === 'number' ? createdAt : Date.parse(createdAt);
-    [this.id, this.formId, this.contractId] = [id, draft.formId, draft.contractId];
+    [this.id, this.formId] = [id, draft.formId];
     this.createdAtMs = Math.floor(Number.isNaN(ms) ? nowMs : ms);
     this.createdAt =
       typeof createdAt === 'string' ? createdAt : new Date(this.createdAtMs).toISOString();

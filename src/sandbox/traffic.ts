@@ -1,4 +1,4 @@
-import { type Clock, LinkedSignal, systemClock } from '../base/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { Random } from './random.ts';
 import { sampleAnswers } from './sample-workspace.ts';
 import { fieldsOf, type FormsStore, type SandboxForm } from './store.ts';
@@ -8,7 +8,7 @@ const DESK_SIZE = 50;
 /** The longest delay of a timer in Node. */
 const LONGEST_GAP_MS = 2 ** 31 - 1;
 
-/** Options of {@link startTraffic}. */
+/** Options of {@link runTraffic}. */
 export interface TrafficOptions {
   /** Default: the system's. */
   readonly clock?: Clock;
@@ -19,30 +19,11 @@ export interface TrafficOptions {
   readonly onEvent?: () => void;
 }
 
-/** Traffic that is running. */
-export interface Traffic {
-  /** Resolves when it has ended: `signal`, {@link stop}, or no form left. */
-  readonly ended: Promise<void>;
-  /** Ends it. */
-  stop(): Promise<void>;
-}
-
-/** Respondents submit, colleagues change statuses, now and then an owner relabels a field or deletes a submission. */
-export function startTraffic(store: FormsStore, options: TrafficOptions): Traffic {
-  const linked = new LinkedSignal(options.signal);
-  const ended = run(store, { ...options, signal: linked.signal }).finally(() =>
-    linked[Symbol.dispose](),
-  );
-  return {
-    ended,
-    stop() {
-      linked.abort();
-      return ended;
-    },
-  };
-}
-
-async function run(
+/**
+ * Respondents submit, colleagues change statuses, now and then an owner relabels a field or deletes a submission. Resolves when
+ * `signal` aborts, and when no form is left.
+ */
+export async function runTraffic(
   store: FormsStore,
   { clock = systemClock, perMinute, signal, onEvent }: TrafficOptions,
 ): Promise<void> {

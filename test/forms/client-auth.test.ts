@@ -66,13 +66,13 @@ describe('401 stops everything at once', () => {
     await using sandbox = await startSandbox();
     const clock = new TestClock();
     const client = makeClient(sandbox.url, { apiKey: sandbox.apiKey, clock });
-    sandbox.keys.revoke(sandbox.apiKey);
+    sandbox.keys.delete(sandbox.apiKey);
     for (let calls = 0; calls < 3; calls++) await errorOf(client.listForms());
     expect(sandbox.requests).toHaveLength(1);
     await clock.sleep(60_000);
     expect(await errorOf(client.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
     expect(sandbox.requests).toHaveLength(2);
-    sandbox.keys.issue(sandbox.store, sandbox.apiKey);
+    sandbox.keys.add(sandbox.apiKey);
     expect(await errorOf(client.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
     await clock.sleep(60_000);
     expect(await client.listForms()).toEqual([]);

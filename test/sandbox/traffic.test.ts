@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { fieldsOf, FormsStore } from '../../src/sandbox/store.ts';
-import { startTraffic } from '../../src/sandbox/traffic.ts';
+import { runTraffic } from '../../src/sandbox/traffic.ts';
 import { TestClock } from '../support/test-clock.ts';
 
 /** Lets so many things happen in a sample workspace. */
@@ -12,7 +12,7 @@ async function watch(events: number, seed: string, perMinute = 60) {
   const startedMs = clock.now();
   let seen = 0;
   const onEvent = (): void => void (++seen === events && enough.abort());
-  await startTraffic(store, { clock, perMinute, onEvent, signal: enough.signal }).ended;
+  await runTraffic(store, { clock, perMinute, onEvent, signal: enough.signal });
   return { store, minutes: (clock.now() - startedMs) / 60_000 };
 }
 
@@ -48,9 +48,9 @@ describe('traffic', () => {
 
   it('ends when stopped, when there is no form, and at once without a rate', async () => {
     const store = createSampleWorkspace({ submissions: 1 });
-    await startTraffic(store, { perMinute: 0.001, signal: never }).stop();
-    await startTraffic(store, { perMinute: 0, signal: never }).ended;
-    await startTraffic(new FormsStore(), { perMinute: 60, signal: never }).ended;
+    await runTraffic(store, { perMinute: 0.001, signal: AbortSignal.abort() });
+    await runTraffic(store, { perMinute: 0, signal: never });
+    await runTraffic(new FormsStore(), { perMinute: 60, signal: never });
     expect(store.count()).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
-import { startTraffic } from '../../src/sandbox/traffic.ts';
+import { runTraffic } from '../../src/sandbox/traffic.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -93,6 +93,6 @@ async function onePlace(): Promise<void> {
 /** People who change the source until it is disposed of. */
 function peopleOf({ store }: ChildPlace): Disposable {
   const people = new AbortController();
-  void startTraffic(store, { perMinute: CHANGES_A_MINUTE, signal: people.signal });
+  void runTraffic(store, { perMinute: CHANGES_A_MINUTE, signal: people.signal });
   return { [Symbol.dispose]: () => people.abort() };
 }
