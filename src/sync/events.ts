@@ -33,8 +33,6 @@ export interface SyncEvents {
     readonly delayMs: number;
     readonly reason: string;
   };
-  /** A target that bills by bytes, such as BigQuery, billed some. */
-  'target.billed': { readonly target: string; readonly bytes: number };
   /** News about the rate at which requests are sent. */
   'forms.rate': RateNotice;
 }

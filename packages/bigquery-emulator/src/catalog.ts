@@ -22,8 +22,6 @@ export interface Table {
   readonly partitionedBy: string | undefined;
   readonly viewQuery: string | undefined;
   etag: number;
-  /** Goes up with each change of its rows. */
-  version: number;
 }
 
 export interface Dataset {
@@ -95,7 +93,6 @@ export class Catalog {
       viewQuery: undefined,
       ...shape,
       etag: 1,
-      version: 1,
     };
   }
 
