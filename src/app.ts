@@ -17,7 +17,7 @@ import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import { fieldsInAnswers } from './sync/answer-search.ts';
-import type { SyncEvents } from './sync/events.ts';
+import type { RunSubject, SyncEvents } from './sync/events.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
 import { upkeep } from './sync/purge.ts';
 import { dryRun, type ForeseenChange } from './sync/dry-run.ts';
@@ -39,6 +39,12 @@ import {
 export interface AppOptions {
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** A form in a target. */
+interface RunPlace {
+  readonly formId: string;
+  readonly target: string;
 }
 
 /**
@@ -252,50 +258,57 @@ export class App implements AsyncDisposable {
     return this.#planner.planned;
   }
 
-  /**
-   * One run, now. Every failure is an outcome, and kept until a newer run succeeds. Every line that it logs carries an ID of this run.
-   * `onForeseen`: only compares, calls it with what would change, and writes nothing.
-   */
-  run(
-    place: { readonly formId: string; readonly target: string },
-    options: RunOptions,
-    signal: AbortSignal,
-    onForeseen?: (change: ForeseenChange) => void,
-  ): Promise<RunReport> {
+  /** One run, now. Every failure is an outcome, and kept until a newer run succeeds. Every line that it logs carries an ID of this run. */
+  run(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
     return withLogFields({ runId: randomUUID() }, async () => {
-      const report = await this.#run(place, options, signal, onForeseen);
-      this.events.emit('run.ended', report);
-      if (report.outcome === 'gone' || report.wasEmpty) this.#planner.expire(place.target);
-      if (onForeseen !== undefined) return report;
+      const report = await this.#run(place, options.isFull === true, (mirroring, form, subject) => {
+        const onProgress = (seen: number, total: number): void =>
+          this.events.emit('run.progress', { ...subject, seen, total });
+        return runForm(mirroring, form, { ...options, onProgress }, signal);
+      });
       await this.#keep(this.dataDir.noteRun(report));
       await this.#keep(this.#noteCopy(report));
       return report;
     });
   }
 
-  async #run(
-    { formId, target }: { readonly formId: string; readonly target: string },
+  /** What a run would do, and how it would end. Writes nothing. */
+  async dryRun(
+    place: RunPlace,
     options: RunOptions,
     signal: AbortSignal,
-    onForeseen: ((change: ForeseenChange) => void) | undefined,
+  ): Promise<[RunReport, readonly ForeseenChange[]]> {
+    let changes: readonly ForeseenChange[] = [];
+    const report = await this.#run(place, true, async (mirroring, form) => {
+      const found = await dryRun(mirroring, form, options, signal);
+      changes = found.changes;
+      return found.report;
+    });
+    return [report, changes];
+  }
+
+  async #run(
+    { formId, target }: RunPlace,
+    isFull: boolean,
+    work: (mirroring: Mirroring, form: FormIdentity, subject: RunSubject) => Promise<RunReport>,
   ): Promise<RunReport> {
     const { clock, events } = this;
     const planned = this.planned?.forms.find(({ form }) => form.id === formId);
     const form = planned?.form ?? { id: formId, slug: formId, name: formId };
-    const subject = { form, target, isFull: options.isFull === true };
     const startedAtMs = clock.now();
+    let report: RunReport;
     try {
       const mirroring = this.#mirroring(await this.target(target));
       await this.readSlugs(target);
+      const subject = { form, target, isFull };
       events.emit('run.started', subject);
-      if (onForeseen !== undefined)
-        return await dryRun(mirroring, form, options, onForeseen, signal);
-      const onProgress = (seen: number, total: number): void =>
-        events.emit('run.progress', { ...subject, seen, total });
-      return await runForm(mirroring, form, { ...options, onProgress }, signal);
+      report = await work(mirroring, form, subject);
     } catch (error) {
-      return blankRun(form, target, toMirrorError(error), startedAtMs, clock.now());
+      report = blankRun(form, target, toMirrorError(error), startedAtMs, clock.now());
     }
+    events.emit('run.ended', report);
+    if (report.outcome === 'gone' || report.wasEmpty) this.#planner.expire(target);
+    return report;
   }
 
   /** Keeps in DATA_DIR which target holds which forms, and logs where one that held a form was found empty. */

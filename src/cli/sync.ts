@@ -1,11 +1,13 @@
 import type { App } from '../app.ts';
 import { count, plural } from '../base/format.ts';
+import type { ForeseenChange } from '../sync/dry-run.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
-import type { RunOptions, RunReport } from '../sync/run-form.ts';
+import type { RunReport } from '../sync/run-form.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import type { CommandCall } from './command-spec.ts';
-import { ForeseenRows } from './foreseen-report.ts';
+import { foreseenDocument, foreseenLines } from './foreseen-report.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
 import { openApp } from './open-app.ts';
 import {
   printErrors,
@@ -20,7 +22,6 @@ import {
 } from './run-report.ts';
 import { selectPlan } from './selection.ts';
 import type { Terminal } from './terminal.ts';
-import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** How long a run waits for another process that writes the same form. */
 const WAIT_MS = 60_000;
@@ -34,17 +35,18 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const { terminal, clock, stop } = host;
   await using app = await openApp(host, { source: true, reportsRuns: !flag('json') });
   const plan = await selectPlan(call, app);
-  const options: SyncOptions = {
-    isFull: flag('full') || flag('acceptDeletes'),
-    isOneForm: text('form') !== undefined,
-    acceptDeletes: flag('acceptDeletes') ? Number.POSITIVE_INFINITY : 0,
-    dryRun: flag('dryRun'),
-  };
   const isQuiet = flag('json') && !terminal.interactive;
-  const progress = isQuiet ? undefined : showProgress(terminal, app.events, clock);
-  const result = await runSync(app, plan, options, stop.signal).finally(() =>
-    progress?.[Symbol.dispose](),
-  );
+  using _progress = isQuiet ? null : showProgress(terminal, app.events, clock);
+  const options = {
+    isFull: flag('full') || flag('acceptDeletes'),
+    acceptDeletes: flag('acceptDeletes') ? Number.POSITIVE_INFINITY : 0,
+    waitMs: WAIT_MS,
+  };
+  // A form that a person names is synced even if the counts of the workspace have not changed.
+  const isPolled = !options.isFull && text('form') === undefined;
+  const result = flag('dryRun')
+    ? await foresee(app, plan, options, stop.signal)
+    : await bringUpToDate(app, plan, { ...options, isPolled }, stop.signal);
   if (flag('json')) terminal.printJson(syncDocument(result));
   else printResult(terminal, result, clock.now());
   return stop.exitCode() ?? syncExitCode(result);
@@ -52,10 +54,8 @@ export async function run(call: CommandCall): Promise<ExitCode> {
 
 interface SyncOptions {
   readonly isFull: boolean;
-  /** A person names the form, so it is synced even if the counts of the workspace have not changed. */
-  readonly isOneForm: boolean;
   readonly acceptDeletes: number;
-  readonly dryRun: boolean;
+  readonly waitMs: number;
 }
 
 interface SyncResult {
@@ -64,10 +64,12 @@ interface SyncResult {
   readonly writeBacks: readonly WriteBackReport[];
   /** The cost of polls, in addition to the runs; null if each form was visited. */
   readonly poll: { readonly requests: number; readonly ms: number } | null;
-  /** The changes that a dry run predicts. */
-  readonly foreseen:
-    | readonly { readonly run: RunReport; readonly rows: ForeseenRows }[]
-    | undefined;
+  /** Of a dry run: what it predicts. */
+  readonly foreseen: Foreseen | null;
+}
+
+interface Foreseen {
+  readonly changes: readonly (readonly [RunReport, readonly ForeseenChange[]])[];
   readonly wouldWriteBack: readonly WouldWriteBack[];
 }
 
@@ -76,164 +78,112 @@ interface WouldWriteBack {
   readonly submissions: readonly { readonly id: string; readonly status: string }[];
 }
 
-async function runSync(
+/**
+ * Polls, and does the runs that are needed, and write-back. Once the differences have been copied, a second poll covers the other
+ * forms. What no poll covers, because it may be paused, gets a run, which says why.
+ */
+async function bringUpToDate(
   app: App,
   plan: readonly FormPlan[],
-  options: SyncOptions,
+  { isPolled, ...options }: SyncOptions & { readonly isPolled: boolean },
   signal: AbortSignal,
 ): Promise<SyncResult> {
-  const isPolled = !options.isFull && !options.isOneForm && !options.dryRun;
-  const runs = new Runs(app, plan, options, signal);
-  const polls = isPolled ? await runPolled(app, plan, runs, signal) : [];
-  if (!isPolled) await runs.visit(runs.open);
-  const forms = isPolled
-    ? plan.filter(
-        ({ form }) =>
-          runs.hasRun(form.id) || polls.some(({ writeBacks }) => writeBacks.includes(form.id)),
-      )
-    : plan;
-  const writeBacks: WriteBackReport[] = [];
-  const wouldWriteBack: WouldWriteBack[] = [];
-  for (const { form } of app.rule === null ? [] : forms) {
-    if (signal.aborted) break;
-    if (options.dryRun) {
-      const submissions = await app.wouldWriteBack(form);
-      wouldWriteBack.push({ slug: form.slug, submissions });
-      continue;
+  const places = placesOf(plan);
+  const reports = new Map<string, RunReport>();
+  const isOpen = (place: Place): boolean => !reports.has(keyOf(place));
+  const visit = (jobs: readonly Job[]): Promise<void> =>
+    eachPlace(jobs, signal, async ([job, ...others]) => {
+      if (!isOpen(job)) return;
+      const isComparison = [job, ...others].some((one) => one.isComparison === true);
+      const how = { ...options, isComparison, counts: job.counts };
+      reports.set(keyOf(job), await app.run(job, how, signal));
+    });
+  const polls: PollReport[] = [];
+  const mostPolls = isPolled ? 2 : 0;
+  while (polls.length < mostPolls && !signal.aborted && places.some(isOpen)) {
+    const found = await app.poll(plan, signal);
+    polls.push(found);
+    await visit(found.syncs);
+    for (const settled of found.settled) {
+      const place = { formId: settled.form.id, target: settled.target };
+      if (isOpen(place)) reports.set(keyOf(place), settled);
     }
-    const report = await app.writeBack(form.id, WAIT_MS, signal);
+  }
+  await visit(places.filter(isOpen));
+  const writeBacks: WriteBackReport[] = [];
+  const waits = ({ form }: FormPlan): boolean =>
+    !isPolled || polls.some((poll) => poll.writeBacks.includes(form.id));
+  for (const { form } of plan.filter(waits)) {
+    const report = signal.aborted ? undefined : await app.writeBack(form.id, WAIT_MS, signal);
     if (report !== undefined) writeBacks.push(report);
   }
   const sum = (of: (poll: PollReport) => number): number =>
     polls.reduce((total, poll) => total + of(poll), 0);
   return {
-    runs: runs.reports,
+    runs: places.flatMap((place) => reports.get(keyOf(place)) ?? []),
     writeBacks,
-    wouldWriteBack,
     poll: isPolled ? { requests: sum((one) => one.requests), ms: sum((one) => one.ms) } : null,
-    foreseen: options.dryRun ? runs.foreseen : undefined,
+    foreseen: null,
   };
 }
 
-/**
- * Polls, and does the runs that are needed. Forms that the poll does not cover are covered by a second poll after
- * the differences have been copied, or else, because they may be paused, by a run.
- */
-async function runPolled(
+/** What {@link bringUpToDate} would do. Writes nothing. */
+async function foresee(
   app: App,
   plan: readonly FormPlan[],
-  runs: Runs,
+  options: SyncOptions,
   signal: AbortSignal,
-): Promise<PollReport[]> {
-  const polls: PollReport[] = [];
-  for (let round = 1; round <= 2 && !signal.aborted && runs.open.length > 0; round++) {
-    const found = await app.poll(plan, signal);
-    polls.push(found);
-    await runs.visit(found.syncs);
-    for (const settled of found.settled) runs.settle(settled);
-  }
-  await runs.visit(runs.open);
-  return polls;
+): Promise<SyncResult> {
+  const changes: [RunReport, readonly ForeseenChange[]][] = [];
+  await eachPlace(placesOf(plan), signal, async ([place]) => {
+    changes.push(await app.dryRun(place, options, signal));
+  });
+  const wouldWriteBack: WouldWriteBack[] = [];
+  for (const { form } of app.rule === null || signal.aborted ? [] : plan)
+    wouldWriteBack.push({ slug: form.slug, submissions: await app.wouldWriteBack(form) });
+  const runs = changes.map(([run]) => run);
+  return { runs, writeBacks: [], poll: null, foreseen: { changes, wouldWriteBack } };
 }
 
-/** A form in a target to visit. */
-type Visit = Pick<SyncJob, 'formId' | 'target'> & Partial<SyncJob>;
+/** A form in a target. */
+type Place = Pick<SyncJob, 'formId' | 'target'>;
+type Job = Place & Partial<SyncJob>;
 
-/** The runs of one command: one for each form and target of the plan. */
-class Runs {
-  readonly #app: App;
-  readonly #options: SyncOptions;
-  readonly #signal: AbortSignal;
-  /** By place, in the order of the plan, target by target; null: still open. */
-  readonly #reports = new Map<string, { readonly visit: Visit; report: RunReport | null }>();
-  readonly #ran = new Set<string>();
-  readonly foreseen: { run: RunReport; rows: ForeseenRows }[] = [];
+const keyOf = ({ formId, target }: Place): string => JSON.stringify([target, formId]);
 
-  constructor(app: App, plan: readonly FormPlan[], options: SyncOptions, signal: AbortSignal) {
-    [this.#app, this.#options, this.#signal] = [app, options, signal];
-    for (const target of new Set(plan.flatMap(({ targets }) => targets)))
-      for (const { form, targets } of plan) {
-        const visit = { formId: form.id, target };
-        if (targets.includes(target)) this.#reports.set(keyOf(visit), { visit, report: null });
-      }
-  }
-
-  get reports(): RunReport[] {
-    return [...this.#reports.values()].flatMap(({ report }) => report ?? []);
-  }
-
-  /** Places without a report yet. */
-  get open(): Visit[] {
-    return [...this.#reports.values()].flatMap(({ visit, report }) =>
-      report === null ? [visit] : [],
-    );
-  }
-
-  /** Whether a form was visited, in any target. */
-  hasRun(formId: string): boolean {
-    return this.#ran.has(formId);
-  }
-
-  settle(report: RunReport): void {
-    const place = this.#reports.get(keyOf({ formId: report.form.id, target: report.target }));
-    if (place !== undefined && place.report === null) place.report = report;
-  }
-
-  /** One run for each open place. Targets go side by side, each one form at a time (L12). */
-  async visit(visits: readonly Visit[]): Promise<void> {
-    const byTarget = Map.groupBy(visits, ({ target }) => target);
-    await Promise.all(
-      [...byTarget.values()].map(async (some) => {
-        for (const [key, [visit, ...others]] of Map.groupBy(some, keyOf)) {
-          const place = this.#reports.get(key);
-          if (this.#signal.aborted) return;
-          if (visit === undefined || place === undefined || place.report !== null) continue;
-          const isComparison = [visit, ...others].some((one) => one.isComparison === true);
-          place.report = await this.#run({ ...visit, isComparison });
-        }
-      }),
-    );
-  }
-
-  async #run({ formId, target, counts, isComparison = false }: Visit): Promise<RunReport> {
-    const { isFull, acceptDeletes, dryRun } = this.#options;
-    const rows = new ForeseenRows();
-    const options: RunOptions = {
-      isFull,
-      isComparison,
-      acceptDeletes,
-      waitMs: WAIT_MS,
-      ...(counts && { counts }),
-    };
-    const report = await this.#app.run(
-      { formId, target },
-      options,
-      this.#signal,
-      dryRun ? (change) => rows.add(change) : undefined,
-    );
-    this.#ran.add(formId);
-    this.foreseen.push({ run: report, rows });
-    return report;
-  }
+/** In the order of the plan, target by target. */
+function placesOf(plan: readonly FormPlan[]): Place[] {
+  const targets = [...new Set(plan.flatMap((each) => each.targets))];
+  return targets.flatMap((target) =>
+    plan.flatMap(({ form, targets: into }) =>
+      into.includes(target) ? [{ formId: form.id, target }] : [],
+    ),
+  );
 }
 
-const keyOf = ({ formId, target }: Pick<Visit, 'formId' | 'target'>): string =>
-  JSON.stringify([target, formId]);
+/** Works on each place once, with its jobs. Targets go side by side, each one form at a time (L12). */
+async function eachPlace<T extends Place>(
+  jobs: readonly T[],
+  signal: AbortSignal,
+  work: (jobs: [T, ...T[]]) => Promise<void>,
+): Promise<void> {
+  const byTarget = Map.groupBy(jobs, ({ target }) => target);
+  await Promise.all(
+    [...byTarget.values()].map(async (some) => {
+      for (const [first, ...others] of Map.groupBy(some, keyOf).values())
+        if (first !== undefined && !signal.aborted) await work([first, ...others]);
+    }),
+  );
+}
 
-function syncDocument({
-  runs,
-  writeBacks,
-  wouldWriteBack,
-  poll,
-  foreseen,
-}: SyncResult): Record<string, unknown> {
+function syncDocument({ runs, writeBacks, poll, foreseen }: SyncResult): Record<string, unknown> {
   return {
     runs: runs.map(runDocument),
     writeBacks: writeBacks.map(writeBackDocument),
     poll,
     ...(foreseen && {
-      changes: foreseen.map(({ run, rows }) => rows.document(run)),
-      wouldWriteBack,
+      changes: foreseen.changes.map(([run, changes]) => foreseenDocument(run, changes)),
+      wouldWriteBack: foreseen.wouldWriteBack,
     }),
   };
 }
@@ -252,18 +202,18 @@ function syncExitCode({ runs, writeBacks }: SyncResult): ExitCode {
 /** A table of the runs, what went wrong, and one line that sums it up. */
 function printResult(
   terminal: Terminal,
-  { runs, writeBacks, wouldWriteBack, foreseen }: SyncResult,
+  { runs, writeBacks, foreseen }: SyncResult,
   nowMs: number,
 ): void {
   terminal.print(...runTable(terminal, runs));
   printErrors(terminal, runs);
   terminal.print(...writeBackLines(writeBacks));
   for (const report of runs) printNotices(terminal, runName(report), report.notices);
-  for (const { run, rows } of foreseen ?? []) terminal.print(...rows.lines(run));
-  terminal.print(...wouldWriteBackLines(wouldWriteBack));
-  const isDry = foreseen !== undefined;
+  for (const [run, changes] of foreseen?.changes ?? [])
+    terminal.print(...foreseenLines(run, changes));
+  terminal.print(...wouldWriteBackLines(foreseen?.wouldWriteBack ?? []));
   terminal.print('');
-  printSummary(terminal, runs, { dryRun: isDry, nowMs });
+  printSummary(terminal, runs, { dryRun: foreseen !== null, nowMs });
 }
 
 /** How many submissions of a form a dry run lists. */

@@ -20,14 +20,13 @@ export interface ForeseenChange {
   readonly columns: readonly { readonly column: string; readonly field: string | null }[];
 }
 
-/** Predicts the changes of a run: compares everything, and writes nothing. Rejects as source and target do. */
+/** Predicts the changes of a run, and how it would end: compares everything, and writes nothing. Rejects as source and target do. */
 export async function dryRun(
   mirroring: Mirroring,
   { id }: FormIdentity,
   { acceptDeletes = 0 }: Pick<RunOptions, 'acceptDeletes'>,
-  onForeseen: (change: ForeseenChange) => void,
   signal: AbortSignal,
-): Promise<RunReport> {
+): Promise<{ readonly report: RunReport; readonly changes: readonly ForeseenChange[] }> {
   const { client, clock, store, target, maxDeleteFraction } = mirroring;
   const startedAtMs = clock.now();
   const source = sourceOf(mirroring, signal);
@@ -47,7 +46,6 @@ export async function dryRun(
   const [changes, gone] = [of('inserted', 'updated', 'restored'), of('deleted')];
   const limit = held && deletionLimit(held.state, { maxDeleteFraction, acceptDeletes });
   const isHeld = gone.length > (limit ?? 0);
-  for (const change of isHeld ? changes : [...changes, ...gone]) onForeseen(change);
   const ending: Ending = isHeld
     ? {
         outcome: 'held',
@@ -59,7 +57,7 @@ export async function dryRun(
       ? DONE
       : { outcome: 'incomplete', code: 'RUN_INCOMPLETE', error: UNPROVEN, failure: null };
   const identity = { id: form.id, slug: form.slug, name: form.name };
-  return {
+  const report: RunReport = {
     ...blankRun(identity, target, ending, startedAtMs, clock.now()),
     isWhole: true,
     accounted: compared,
@@ -71,6 +69,7 @@ export async function dryRun(
     held: isHeld ? gone.length : 0,
     reasons: stored?.losses ?? [],
   };
+  return { report, changes: isHeld ? changes : [...changes, ...gone] };
 }
 
 const UNPROVEN = 'The source gave no proof that it showed every submission.';

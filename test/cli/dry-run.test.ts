@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ForeseenRows } from '../../src/cli/foreseen-report.ts';
+import { foreseenLines } from '../../src/cli/foreseen-report.ts';
+import type { ForeseenChange } from '../../src/sync/dry-run.ts';
+import { blankRun, DONE } from '../../src/sync/run-form.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
@@ -76,17 +78,21 @@ describe('sync --dry-run', () => {
     expect(after.changes?.[0]).toMatchObject({ inserted: { total: 0 }, updated: { total: 0 } });
   });
 
-  it('L14: names the first of each kind and counts the others', () => {
-    const rows = new ForeseenRows();
-    for (let nth = 0; nth < 1_254; nth++)
-      rows.add({ kind: 'inserted', submissionId: `s${nth}`, columns: [] });
+  it('names the first of each kind and counts the others', () => {
+    const inserted = Array.from({ length: 1_254 }, (_, nth): ForeseenChange => ({
+      kind: 'inserted',
+      submissionId: `s${nth}`,
+      columns: [],
+    }));
     const columns = [
       { column: 'Remarks', field: 'f' },
       { column: 'status', field: null },
     ];
-    rows.add({ kind: 'updated', submissionId: 'u', columns });
-    const form = { id: 'f', slug: 'contact', name: 'Contact' };
-    const lines = rows.lines({ form, target: 'default' });
+    const run = blankRun({ id: 'f', slug: 'contact', name: 'Contact' }, 'default', DONE, 0, 1);
+    const lines = foreseenLines(run, [
+      ...inserted,
+      { kind: 'updated', submissionId: 'u', columns },
+    ]);
     expect(lines.slice(0, 4)).toEqual([
       '',
       'contact → default',

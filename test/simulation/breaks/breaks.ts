@@ -323,9 +323,9 @@ export const BREAKS: readonly Break[] = [
     law: 'L12',
     name: 'a form that fails ends the work on its target',
     file: 'src/cli/sync.ts',
-    find: 'if (this.#signal.aborted) return; if (visit === undefined',
-    replace: `if (this.#signal.aborted || this.reports.some(({ outcome }) => outcome === 'failed')) return;
-          if (visit === undefined`,
+    find: 'if (!isOpen(job)) return;',
+    replace:
+      "if (!isOpen(job) || reports.values().some(({ outcome }) => outcome === 'failed')) return;",
   },
   {
     law: 'L13',
