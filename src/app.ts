@@ -447,13 +447,9 @@ export class App implements AsyncDisposable {
       auth: source.auth,
       concurrency: source.concurrency,
       perMinute: source.perMinute,
-      onRate: (notice) => this.events.emit('forms.rate', notice),
       proxy,
       clock: this.clock,
-      onRetry: (notice) => this.events.emit('forms.retry', notice),
-      onSilence: (notice) => this.events.emit('forms.silent', notice),
-      onSettled: (request) => this.events.emit('forms.settled', request),
-      onSent: (sent) => this.events.emit('forms.sent', sent),
+      events: this.events,
     });
   }
 }

@@ -4,7 +4,6 @@ import type { Form, Json } from '../mirror/types.ts';
 import { failedListError, tooMuchError } from './errors.ts';
 import { type CallOptions, type FormsClientOptions, FormsHttp } from './http.ts';
 import {
-  answersRequest,
   type FormsRequest,
   getRequest,
   type HttpResponse,
@@ -20,7 +19,7 @@ import {
 } from './submission-item.ts';
 import { envelopeSchema, listFailure, parseForm, type WireList } from './wire.ts';
 
-export type { CallOptions, FormsClientOptions, FormsRetryNotice, SentRequest } from './http.ts';
+export type { CallOptions, FormsClientOptions, FormsEvents, SentRequest } from './http.ts';
 export type { SubmissionItem } from './submission-item.ts';
 
 /** Which submissions to list; everything but the page is optional. */
@@ -44,8 +43,6 @@ export interface SubmissionPage {
   readonly items: readonly SubmissionItem[];
   /** How many match in all, as the server says. */
   readonly total: number;
-  /** As the server says; as asked when it does not. */
-  readonly page: number;
   /** As the server says, absurd or not; reckoned from total and the size of a page when it does not. */
   readonly totalPages: number;
   /** As the server says; as asked when it does not. */
@@ -62,11 +59,10 @@ const MAX_ITEMS = 100_000;
 const LIST_ROUNDS = 2;
 
 /**
- * The six endpoints of the Forms API, typed. All calls of one client share its connections and its bound on requests in
+ * The endpoints of the Forms API that a mirror needs, typed. All calls of one client share its connections and its bound on requests in
  * flight. Safe to use from many places at once.
  *
- * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says; {@link submit}
- * only when nothing can have come of it. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a 401 every call, running or new, rejects with that one error and nothing more is sent for 45 seconds;
+ * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a 401 every call, running or new, rejects with that one error and nothing more is sent for 45 seconds;
  * then the key is tried again.
  */
 export class FormsClient implements AsyncDisposable {
@@ -129,15 +125,19 @@ export class FormsClient implements AsyncDisposable {
     return this.#http.json(request, call, (json, response) => {
       const wire = readList(json, request, response);
       if (wire === undefined) return undefined;
-      const envelope = filled(wire, query.page, limit);
       const order = new FieldOrder();
-      const items = envelope.items.map((item) =>
+      const items = wire.items.map((item) =>
         submissionItem(item, query.formId ?? '', this.#nameless, order),
       );
+      const most = wire.limit ?? limit;
+      // The number of items on the first page is the page size, regardless of the documented limit.
+      const size = query.page === 1 && items.length > 0 ? Math.min(most, items.length) : most;
       const serverTimeMs = Date.parse(response.header('date') ?? '');
       return {
-        ...envelope,
         items,
+        total: wire.total,
+        totalPages: wire.totalPages ?? Math.ceil(wire.total / size),
+        limit: most,
         serverTimeMs: Number.isNaN(serverTimeMs) ? null : serverTimeMs,
       };
     });
@@ -156,19 +156,6 @@ export class FormsClient implements AsyncDisposable {
   async setStatus(id: string, status: string, call: CallOptions = {}): Promise<void> {
     const path = `/submissions/${pathSegment(id)}/status`;
     await this.#http.done(patchRequest(path, 'status', status), call);
-  }
-
-  /**
-   * Submits answers, by field ID. Any 2xx is a success. Repeated only if there was no connection, and after 429, 503
-   * or 500, which the API documents as safe to retry. After another failure the submission may exist, and the
-   * message mentions it.
-   */
-  async submit(
-    slug: string,
-    data: ReadonlyMap<string, Json>,
-    call: CallOptions = {},
-  ): Promise<void> {
-    await this.#http.done(answersRequest(`/forms/${pathSegment(slug)}/submit`, data), call);
   }
 
   /** Stops every running call with CANCELLED and closes the connections. */
@@ -193,14 +180,6 @@ export class FormsClient implements AsyncDisposable {
   }
 }
 
-interface Envelope {
-  items: readonly unknown[];
-  total: number;
-  page: number;
-  limit: number;
-  totalPages: number;
-}
-
 /**
  * A page of a list as received; undefined for any other response. Throws FORMS_FAILED if the page reports a failure,
  * or has no end.
@@ -215,21 +194,6 @@ function readList(json: Json, request: FormsRequest, response: HttpResponse): Wi
   const failure = listFailure(json);
   if (failure !== undefined) throw failedListError(request, response, failure);
   return parsed.data;
-}
-
-/** An envelope with the gaps filled. */
-function filled(wire: WireList, askedPage: number, askedLimit: number): Envelope {
-  const { items, total } = wire;
-  const limit = wire.limit ?? askedLimit;
-  // The number of items on the first page is the page size, regardless of the documented limit.
-  const size = askedPage === 1 && items.length > 0 ? Math.min(limit, items.length) : limit;
-  return {
-    items,
-    total,
-    page: wire.page ?? askedPage,
-    limit,
-    totalPages: wire.totalPages ?? Math.ceil(total / size),
-  };
 }
 
 /** One page of the list of forms. */

@@ -18,7 +18,7 @@ export interface FormsApiFailure {
   readonly status?: number | null;
   /** The wait that the server asked for. */
   readonly retryAfterMs?: number | undefined;
-  /** Overrides the code's own answer. */
+  /** Overrides the code's own answer. False when the same thing will happen again until someone changes something. */
   readonly retryable?: boolean | undefined;
   /** It waits for the next run, though it is retryable. */
   readonly isSlow?: boolean;
@@ -64,8 +64,6 @@ export async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
-const MAY_HAVE_ARRIVED = 'The API may have received it: look for it before you send it again.';
-
 /** Where and when a request failed. */
 export interface FailureContext {
   readonly base: BaseUrl;
@@ -81,32 +79,18 @@ export function transportError(
   error: unknown,
   context: FailureContext,
 ): FormsApiError {
-  const { what, remedy, transient = true, isSlow, isUnsent } = transportFailure(error, context);
-  const isUnsure = request.method === 'POST' && isUnsent !== true;
-  return new FormsApiError(context.inBody ? 'FORMS_FAILED' : 'FORMS_UNREACHABLE', {
-    request: request.name,
-    reason: what,
-    remedy: isUnsure ? MAY_HAVE_ARRIVED : remedy,
-    retryable: transient && !isUnsure,
-    isSlow: isSlow === true,
-  });
+  const failure = transportFailure(error, context);
+  const code = context.inBody ? 'FORMS_FAILED' : 'FORMS_UNREACHABLE';
+  return new FormsApiError(code, { request: request.name, retryable: true, ...failure });
 }
 
-interface TransportFailure {
-  readonly what: string;
-  readonly remedy?: string;
-  /** False when the same thing will happen again until someone changes something. */
-  readonly transient?: boolean;
-  readonly isSlow?: boolean;
-  /** The server certainly saw nothing of the request. */
-  readonly isUnsent?: boolean;
-}
+type TransportFailure = Pick<FormsApiFailure, 'reason' | 'remedy' | 'retryable' | 'isSlow'>;
 
 function transportFailure(error: unknown, context: FailureContext): TransportFailure {
   const refused = proxyFailureIn(error);
   if (refused !== undefined) {
-    const { message: what, remedy, transient } = refused;
-    return { what, remedy, transient, isUnsent: true };
+    const { message: reason, remedy, transient: retryable } = refused;
+    return { reason, remedy, retryable };
   }
   const code = errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
   return unsent(code, context) ?? (context.inBody ? cutShort : unanswered)(code, context);
@@ -144,11 +128,11 @@ function unsent(code: string, { base, proxy }: FailureContext): TransportFailure
   const unconnected = textIn(NOT_CONNECTED);
   if (unconnected !== undefined) {
     const remedy = `${check}, and that this machine reaches the host.`;
-    return { what: unconnected, remedy, isUnsent: true };
+    return { reason: unconnected, remedy };
   }
-  const what = textIn(NOT_SECURED);
+  const reason = textIn(NOT_SECURED);
   const remedy = `${check}; a private authority is trusted by setting NODE_EXTRA_CA_CERTS to its certificate file.`;
-  return what === undefined ? undefined : { what, remedy, transient: false, isUnsent: true };
+  return reason === undefined ? undefined : { reason, remedy, retryable: false };
 }
 
 /** Who may have failed, for messages. */
@@ -159,22 +143,22 @@ const whereTo = ({ host }: BaseUrl, proxy: ProxySettings | undefined): string =>
 function unanswered(code: string, { base, proxy, timeoutMs }: FailureContext): TransportFailure {
   const host = whereTo(base, proxy);
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'TOTAL_TIMEOUT')
-    return { what: `${host} did not answer within ${duration(timeoutMs)}` };
+    return { reason: `${host} did not answer within ${duration(timeoutMs)}` };
   if (/^(?:ETIMEDOUT|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code))
-    return { what: `the connection to ${host} broke before an answer came` };
+    return { reason: `the connection to ${host} broke before an answer came` };
   if (/^HPE_|^HTTPParserError$|^UND_ERR_HEADERS_OVERFLOW$/.test(code))
-    return { what: `${host} answered with something that is not HTTP` };
-  return { what: `the request to ${host} failed (${code})` };
+    return { reason: `${host} answered with something that is not HTTP` };
+  return { reason: `the request to ${host} failed (${code})` };
 }
 
 /** The headers came, the body did not come whole. */
 function cutShort(code: string, { timeoutMs }: FailureContext): TransportFailure {
   if (code === 'UND_ERR_BODY_TIMEOUT')
-    return { what: `the answer broke off: nothing more came for ${duration(timeoutMs)}` };
+    return { reason: `the answer broke off: nothing more came for ${duration(timeoutMs)}` };
   if (code === 'ERR_BUFFER_TOO_LARGE' || code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
-    return { what: 'the answer is larger than 64 MiB', transient: false };
-  if (code === 'TOTAL_TIMEOUT') return { what: 'the answer took too long to come', isSlow: true };
-  return { what: `the answer was cut short (${code})` };
+    return { reason: 'the answer is larger than 64 MiB', retryable: false };
+  if (code === 'TOTAL_TIMEOUT') return { reason: 'the answer took too long to come', isSlow: true };
+  return { reason: `the answer was cut short (${code})` };
 }
 
 /** A response of 2xx that is not the JSON that was asked for. */
@@ -252,11 +236,7 @@ export function refusalError(
   const failure = { request: request.name, status, retryAfterMs };
   if (status >= 500 || status === 429) {
     const reason = `answered ${status}${status === 429 ? ' (too many requests)' : ''}`;
-    // The API documents 500 as safe to retry, and 429 and 503 as not processed. About 502 and 504 only the gateway
-    // knows.
-    const isUnsure = request.method === 'POST' && ![429, 500, 503].includes(status);
-    const unsure = isUnsure ? { remedy: MAY_HAVE_ARRIVED, retryable: false } : {};
-    return new FormsApiError('FORMS_FAILED', { ...failure, reason, ...unsure });
+    return new FormsApiError('FORMS_FAILED', { ...failure, reason });
   }
   if (status === 401) {
     return new FormsApiError('FORMS_UNAUTHORIZED', {

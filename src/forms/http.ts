@@ -3,6 +3,7 @@ import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { type Clock, LinkedSignal, systemClock, throwIfAborted } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
+import type { Events } from '../base/events.ts';
 import { networkAgent, type ProxySettings } from '../base/proxy.ts';
 import { DEFAULT_RETRY, parseRetryAfter, type RetryPolicy, withRetry } from '../base/retry.ts';
 import type { Json } from '../mirror/types.ts';
@@ -29,18 +30,23 @@ export interface FormsClientOptions {
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** Called when a request has had no answer for {@link silenceMs}; once for each try. */
-  readonly onSilence?: (notice: { readonly request: string; readonly silentMs: number }) => void;
-  /** Default 10,000. */
+  /** After how long a request without an answer is reported. Default 10,000. */
   readonly silenceMs?: number;
-  /** Called before each wait for another try. */
-  readonly onRetry?: (notice: FormsRetryNotice) => void;
-  /** Called when a repeated request has ended, with or without success. */
-  readonly onSettled?: (request: { readonly request: string }) => void;
-  /** Called when a request that was sent has ended, with or without success: for metrics. */
-  readonly onSent?: (sent: SentRequest) => void;
-  /** Called when the source asks for fewer requests. */
-  readonly onRate?: (notice: RateNotice) => void;
+  readonly events?: Pick<Events<FormsEvents>, 'emit'>;
+}
+
+/** What a client reports. No event contains a key or an answer. */
+export interface FormsEvents {
+  /** A request was sent and has ended, well or not. */
+  'forms.sent': SentRequest;
+  /** A request has had no answer for so long; it goes on waiting. Once for each try. */
+  'forms.silent': { readonly request: string; readonly silentMs: number };
+  /** A request failed and will be tried again. */
+  'forms.retry': FormsRetryNotice;
+  /** A request that was silent or tried again has ended, well or not. */
+  'forms.settled': { readonly request: string };
+  /** The source asks for fewer requests. */
+  'forms.rate': RateNotice;
 }
 
 /** A request that was sent; each retry is a request of its own. Numbers only: nothing shows the address or content. */
@@ -62,7 +68,7 @@ export interface FormsRetryNotice {
   /** The try that failed, from 1. */
   readonly attempt: number;
   readonly delayMs: number;
-  /** In a few words: `answered 503`. Holds no key and no answer. */
+  /** In a few words: `answered 503`. */
   readonly reason: string;
 }
 
@@ -106,7 +112,8 @@ export class FormsHttp implements AsyncDisposable {
   #opensAtMs = Infinity;
 
   constructor(options: FormsClientOptions) {
-    const { concurrency, perMinute = null, clock = systemClock, onRate: onNotice } = options;
+    const { concurrency, perMinute = null, clock = systemClock, events } = options;
+    const onNotice = (notice: RateNotice): void => events?.emit('forms.rate', notice);
     const { origin, host, pathname } = new URL(options.baseUrl);
     this.#base = { origin, host, path: pathname.replace(/\/+$/, '') };
     this.#headers = headersOf(options);
@@ -157,11 +164,11 @@ export class FormsHttp implements AsyncDisposable {
   ): Promise<T> {
     const stop = this.#open();
     using stopped = new LinkedSignal(call.signal, stop);
-    const { retry = DEFAULT_RETRY, random, onSilence, onRetry, onSettled } = this.#options;
+    const { retry = DEFAULT_RETRY, random, events } = this.#options;
     let wasAnnounced = false;
     const announceSilence = (silentMs: number): void => {
       wasAnnounced = true;
-      onSilence?.({ request: request.name, silentMs });
+      events?.emit('forms.silent', { request: request.name, silentMs });
     };
     try {
       return await withRetry(
@@ -178,7 +185,7 @@ export class FormsHttp implements AsyncDisposable {
           onRetry: ({ attempt, delayMs, error }) => {
             wasAnnounced = true;
             const reason = error instanceof FormsApiError ? error.reason : 'failed';
-            onRetry?.({ request: request.name, attempt, delayMs, reason });
+            events?.emit('forms.retry', { request: request.name, attempt, delayMs, reason });
           },
         },
       );
@@ -187,7 +194,7 @@ export class FormsHttp implements AsyncDisposable {
       if (stop.aborted) throw stop.reason;
       throw error;
     } finally {
-      if (wasAnnounced) onSettled?.({ request: request.name });
+      if (wasAnnounced) events?.emit('forms.settled', { request: request.name });
     }
   }
 
@@ -228,7 +235,8 @@ export class FormsHttp implements AsyncDisposable {
   #tellSent(status: number | null, askedMs: number, sentMs: number): void {
     const ms = Math.max(0, this.#clock.now() - sentMs);
     const waitedMs = Math.max(0, sentMs - askedMs);
-    this.#options.onSent?.({ status, ms, waitedMs, perMinute: this.#pacing.perMinute });
+    const { perMinute } = this.#pacing;
+    this.#options.events?.emit('forms.sent', { status, ms, waitedMs, perMinute });
   }
 
   /** Sends once. `onSilence` is called when the headers have not come after `silenceMs`. */

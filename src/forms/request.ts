@@ -1,5 +1,4 @@
 import { MirrorError } from '../base/errors.ts';
-import type { Json } from '../mirror/types.ts';
 
 /** The parts of FORMS_API_URL, which the settings have checked. */
 export interface BaseUrl {
@@ -13,8 +12,8 @@ export interface BaseUrl {
 
 /** A request to one of the endpoints, with what retries and error messages have to know about it. */
 export interface FormsRequest {
-  /** A POST is the one request whose repetition may do harm: it is sent again only when nothing can have come of it. */
-  readonly method: 'GET' | 'PATCH' | 'POST';
+  /** The repetition of neither does harm. */
+  readonly method: 'GET' | 'PATCH';
   /** Path and query, encoded, below the base address. */
   readonly path: string;
   /** For messages: method, path and query. */
@@ -54,16 +53,6 @@ export const patchRequest = (path: string, property: string, value: string): For
   body: JSON.stringify({ [property]: value }),
   subjects: [property],
 });
-
-/** A POST of answers, by field ID. Nothing of a refusal is shown: it may repeat an answer (L11). */
-export function answersRequest(path: string, data: ReadonlyMap<string, Json>): FormsRequest {
-  // Without an object, which would lose a field named __proto__.
-  const answers = [...data].map(
-    ([id, answer]) => `${JSON.stringify(id)}:${JSON.stringify(answer)}`,
-  );
-  const body = `{"data":{${answers.join(',')}}}`;
-  return { method: 'POST', path, name: `POST ${path}`, body, subjects: [] };
-}
 
 /**
  * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can contain (empty, a dot

@@ -1,4 +1,5 @@
 import { createHmac, scryptSync } from 'node:crypto';
+import { inspect } from 'node:util';
 import { count } from '../base/format.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { FieldMap, FieldOrder } from '../mirror/field-map.ts';
@@ -227,31 +228,8 @@ export function namelessKeys(secret: string): NamelessKey {
   return (item) => {
     // Slow on purpose, so that the secret cannot be guessed from a name. Computed only if there is such an item.
     key ??= scryptSync(secret, 'forms-mirror: items without an ID', 32);
-    const digest = createHmac('sha256', key).update(outline(item)).digest('hex');
-    return `no-id:k${digest.slice(0, 31)}`;
+    const whole = { depth: MAX_DEPTH, maxArrayLength: MAX_PARTS, maxStringLength: null };
+    const text = inspect(item, { ...whole, compact: false });
+    return `no-id:k${createHmac('sha256', key).update(text).digest('hex').slice(0, 31)}`;
   };
 }
-
-/** A text for an item: another one for another item, as far as so many parts show it. Without recursion, however deep it is. */
-function outline(item: unknown): string {
-  const texts: string[] = [];
-  const left: unknown[] = [item];
-  while (left.length > 0 && texts.length < MAX_PARTS) {
-    const part = left.pop();
-    if (typeof part !== 'object' || part === null || part instanceof ExactNumber) {
-      texts.push(JSON.stringify(part ?? null));
-      continue;
-    }
-    if (Array.isArray(part)) {
-      texts.push(`[${part.length}`);
-      for (const each of reversed(part)) left.push(each);
-      continue;
-    }
-    const names = Object.keys(part);
-    texts.push(`{${names.length}`);
-    for (const name of reversed(names)) left.push((part as Record<string, unknown>)[name], name);
-  }
-  return texts.join(',');
-}
-
-const reversed = <T>(parts: readonly T[]): T[] => parts.slice(0, MAX_PARTS).toReversed();

@@ -77,14 +77,12 @@ const count = z.union([
     .regex(/^\d{1,15}$/)
     .transform(Number),
 ]);
-const positive = z.int().positive().optional().catch(undefined);
 
 /** The pagination envelope. Without items or total there is nothing to prove a run with, so both must be there. */
 export const envelopeSchema = z.object({
   items: z.array(z.unknown()),
   total: count,
-  page: positive,
-  limit: positive,
+  limit: z.int().positive().optional().catch(undefined),
   totalPages: count.optional().catch(undefined),
 });
 

@@ -82,15 +82,16 @@ export function jsonDepth(text: string): number {
 /** A JSON value, its numbers with all their digits. Undefined for a text that is not JSON, or is nested too deeply. */
 export function parseJson(text: string): Json | undefined {
   try {
-    return JSON.parse(text, revive) as Json;
+    return JSON.parse(text, keepDigits) as Json;
   } catch {
     return undefined;
   }
 }
 
-function revive(_key: string, value: unknown, context?: { source?: string }): unknown {
+/** For JSON.parse: keeps all digits of a number (L10); one whose digits would fill the memory as the text of its literal. */
+export function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
-  return parseNumber(context.source) ?? value;
+  return parseNumber(context.source) ?? context.source;
 }
 
 function canonical(value: Json): string {

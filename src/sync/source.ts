@@ -214,7 +214,7 @@ export class Source {
       const isRefused = error.status === 400 || error.status === 404;
       // The list shrank during a request, and this server refuses a page beyond the last.
       if (isRefused && page > 1)
-        return { items: [], total: 0, page, totalPages: page - 1, limit: PAGE, serverTimeMs: null };
+        return { items: [], total: 0, totalPages: page - 1, limit: PAGE, serverTimeMs: null };
       if (error.status !== 400 || !this.maySort) throw error;
       this.maySort = false;
       return this.#list(query, page);

@@ -31,36 +31,15 @@ const answering = (text: string, stays = false): Promise<ConnectProxy> =>
 
 describe('a proxy that opens no way', () => {
   it.each([
-    [
-      'HTTP/1.1 502 Bad Gateway\r\n\r\n',
-      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (502)',
-      3,
-    ],
-    [
-      'HTTP/1.1 503 Busy\r\n\r\n',
-      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (503)',
-      3,
-    ],
-    [
-      'HTTP/1.1 429 Slow\r\n\r\n',
-      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (429)',
-      3,
-    ],
-    [
-      'HTTP/1.1 403 No\r\n\r\n',
-      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (403)',
-      1,
-    ],
-    ['HTTP/1.1 407 Who\r\n\r\n', 'or requires them (407)', 1],
+    ['502 Bad Gateway', 'did not connect to forms.test:443 (502)', 3],
+    ['429 Slow', 'did not connect to forms.test:443 (429)', 3],
+    ['403 No', 'did not connect to forms.test:443 (403)', 1],
+    ['407 Who', 'or requires them (407)', 1],
     // It would lead elsewhere.
-    [
-      'HTTP/1.1 302 Found\r\nLocation: http://evil.test/\r\nContent-Length: 0\r\n\r\n',
-      'the proxy of HTTPS_PROXY did not connect to forms.test:443 (302)',
-      1,
-    ],
+    ['302 Found\r\nLocation: http://evil.test/', 'did not connect to forms.test:443 (302)', 1],
     ['', 'the proxy closed the connection to forms.test', 3],
-  ])('is named with what to do: %j', async (text, words, tries) => {
-    await using proxy = await answering(text);
+  ])('is named with what to do: %j', async (answer, words, tries) => {
+    await using proxy = await answering(answer === '' ? '' : `HTTP/1.1 ${answer}\r\n\r\n`);
     const [error, attempts] = await failureThrough(through(proxy.host));
     expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', status: null });
     expect(error.message).toContain(words);
@@ -108,17 +87,6 @@ describe('a proxy that opens no way', () => {
     expect(error.message).toContain(
       `the proxy ${proxy.host} answered with something that is not HTTP`,
     );
-  });
-
-  it('lets a change be sent again: nothing of it was sent', async () => {
-    let asked = 0;
-    await using proxy = await startProxy(() => {
-      asked += 1;
-      return { text: 'HTTP/1.1 502 Bad Gateway\r\n\r\n' };
-    });
-    await using client = clientThrough(through(proxy.host));
-    await errorOf(client.setStatus('s1', 'DONE'));
-    expect(asked).toBe(3);
   });
 });
 

@@ -15,13 +15,10 @@ describe('a request without a whole response', () => {
     ['ENOTFOUND', '(DNS)'],
     ['EAI_AGAIN', 'just now (DNS)'],
     ['EHOSTUNREACH', 'no network route'],
-    ['ENETUNREACH', 'no network route'],
     ['UND_ERR_CONNECT_TIMEOUT', 'took no connection in time'],
     ['UND_ERR_HEADERS_TIMEOUT', 'did not answer within 30 s'],
     ['UND_ERR_SOCKET', 'broke before an answer came'],
-    ['ECONNRESET', 'broke before an answer came'],
     ['HPE_INVALID_CONSTANT', 'not HTTP'],
-    ['UND_ERR_HEADERS_OVERFLOW', 'not HTTP'],
     ['EMFILE', 'failed (EMFILE)'],
   ])('is tried again: %s', (code, words) => {
     const error = transportError(request, coded(code), context);
@@ -33,9 +30,7 @@ describe('a request without a whole response', () => {
     ['CERT_HAS_EXPIRED', 'has expired'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'for another host'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'not one that this machine trusts'],
-    ['SELF_SIGNED_CERT_IN_CHAIN', 'not one that this machine trusts'],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'not one that this machine trusts'],
-    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'not one that this machine trusts'],
     ['CERT_NOT_YET_VALID', 'not one that this machine trusts'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak https'],
     ['EPROTO', 'does not speak https'],
@@ -52,7 +47,6 @@ describe('a request without a whole response', () => {
     ['UND_ERR_SOCKET', 'cut short (UND_ERR_SOCKET)', true, true],
     ['Z_DATA_ERROR', 'cut short (Z_DATA_ERROR)', true, true],
     ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'larger than 64 MiB', false, false],
-    ['ERR_BUFFER_TOO_LARGE', 'larger than 64 MiB', false, false],
   ])('%s in a body', (code, words, retryable, isWorthRepeating) => {
     const error = transportError(request, coded(code), { ...context, inBody: true });
     expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable, isWorthRepeating });
@@ -64,16 +58,16 @@ describe('a request without a whole response', () => {
     expect(transportError(request, several, context).message).toContain('nothing listens');
   });
 
-  it.each([
-    coded('ECONNRESET'),
-    coded('my s3cret'),
-    coded('s3cret'),
-    new Error('s3cret'),
-    's3cret',
-  ])('L15: takes nothing over but a constant', (error) => {
-    const shown = inspect(transportError(request, error, context), { showHidden: true, depth: 9 });
-    expect(shown).not.toContain('s3cret');
-  });
+  it.each([coded('ECONNRESET'), coded('my s3cret'), 's3cret'])(
+    'L15: takes nothing over but a constant',
+    (error) => {
+      const shown = inspect(transportError(request, error, context), {
+        showHidden: true,
+        depth: 9,
+      });
+      expect(shown).not.toContain('s3cret');
+    },
+  );
 });
 
 describe('what a refusal says', () => {

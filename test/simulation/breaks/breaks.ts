@@ -279,9 +279,9 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L10',
     name: 'a number keeps no more digits than a double has',
-    file: 'src/forms/exact-json.ts',
-    find: 'const number = parseNumber(digits) ?? digits;',
-    replace: 'const number = Number(digits);',
+    file: 'src/mirror/json.ts',
+    find: 'return parseNumber(context.source) ?? context.source;',
+    replace: 'return value;',
   },
   {
     law: 'L10',
