@@ -24,17 +24,12 @@ export function machine(checkout: string): { machine: string; versions: string; 
 }
 
 /** The lines about the memory of runs. */
-export function memoryLines(
-  product: string,
-  small: RunPeaks,
-  large: RunPeaks,
-  { few, many }: { few: number; many: number },
-): Line[] {
+export function memoryLines(small: RunPeaks, large: RunPeaks, few: number, many: number): Line[] {
   return (['first', 'unchanged'] as const).map((time) => {
     const [one, other] = [small[`${time}MB`], large[`${time}MB`]];
     return {
-      key: `memory.${product.toLowerCase()}.${time}`,
-      what: `peak memory, ${product}, ${time}, ${many} submissions against ${few}`,
+      key: `memory.sqlite.${time}`,
+      what: `peak memory, SQLite, ${time}, ${many} submissions against ${few}`,
       goal: '≤ 1.1',
       ratio: other / one,
       made: `${other} MB against ${one} MB`,

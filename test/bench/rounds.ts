@@ -9,6 +9,7 @@ import {
   startPostgres,
   type TestServer,
 } from '../support/servers.ts';
+import { DISTANCE } from './lines.ts';
 import { CannedSource } from './source/canned-source.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
 
@@ -16,7 +17,6 @@ const STAGE_CHILD = join(import.meta.dirname, 'stage-child.ts');
 
 /** The measurements of rounds: `<stage>@<kind of target>`, or a stage that needs none. */
 export type StageName =
-  | 'bytes'
   | 'parsed'
   | 'fetch'
   | 'write@sqlite'
@@ -30,19 +30,14 @@ export type StageName =
   | 'full@postgres'
   | 'distant@sqlite'
   | 'distant-parsed'
-  | 'raw-json-upsert@postgres'
   | 'copy@postgres'
-  | 'bare@sqlite'
   | 'upsert@mariadb';
 
 /** Stages without any code of the program: measured once a round, for any checkouts. */
 const PEERS: ReadonlySet<StageName> = new Set([
-  'bytes',
   'parsed',
   'distant-parsed',
-  'raw-json-upsert@postgres',
   'copy@postgres',
-  'bare@sqlite',
   'upsert@mariadb',
 ]);
 
@@ -64,8 +59,6 @@ export interface RoundOptions {
   readonly programs: Readonly<Record<string, string>>;
   readonly rounds: number;
   readonly rows: number;
-  readonly inFlight: number;
-  readonly latencyMs: number;
   readonly onStage: (line: string) => void;
 }
 
@@ -131,15 +124,16 @@ async function runStage(
   checkout: string,
   source: CannedSource,
   servers: ReadonlyMap<string, TestServer>,
-  { rows, inFlight, latencyMs }: RoundOptions,
+  { rows }: RoundOptions,
 ): Promise<Measured[]> {
+  const { inFlight, latencyMs } = DISTANCE;
   const [stage = ''] = name.split('@');
   const server = servers.get(kindOf(name));
   const folder = scratchFolder('bench', 512);
   const targetAt = async (file: string): Promise<string> =>
     server === undefined ? `sqlite:${join(folder, file)}` : SERVERS[kindOf(name)]!.database(server);
   const [targetUrl, warmUpUrl] = [await targetAt('copy.sqlite'), await targetAt('warm-up.sqlite')];
-  await source.tell({ latencyMs: stage.startsWith('distant') ? latencyMs : 0 });
+  await source.setLatency(stage.startsWith('distant') ? latencyMs : 0);
   try {
     const { env } = source;
     const target = { targetUrl, warmUpUrl, folder };

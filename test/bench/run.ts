@@ -20,7 +20,7 @@ import { WARM_UP_ROWS } from './source/canned-source.ts';
 // Measures how fast the program is and what memory it takes, as ratios of what was measured in the same run, with servers of
 // its own. BENCH_CHECKOUT names another checkout that is measured in turn with this one, for before and after.
 // Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--json FILE] [--against FILE] [--docs]
-// or: npm run bench requests …, npm run bench google-sheets …, npm run bench analyst … (see there)
+// or: npm run bench requests … (see there)
 
 // As bin/forms-mirror.js has it, so that what begins meanwhile, SQLite's thread say, begins as it does there.
 process.env['NODE_COMPILE_CACHE'] ??= join(
@@ -28,22 +28,17 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
   '../../node_modules/.cache/compile',
 );
 
-const OTHERS = ['requests', 'google-sheets', 'analyst'];
-const MEMORY = ['memory', 'memory-postgres', 'queue'];
-const [wanted = ''] = process.argv.slice(2);
-if (OTHERS.includes(wanted)) {
-  const script = join(import.meta.dirname, `${wanted}.ts`);
-  const args = [script, ...process.argv.slice(3)];
+const MEMORY = ['memory', 'queue'];
+const ALL = [...Object.keys(PARTS), ...MEMORY];
+if (process.argv[2] === 'requests') {
+  const args = [join(import.meta.dirname, 'requests.ts'), ...process.argv.slice(3)];
   process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1);
 }
 
-const ALL = [...Object.keys(PARTS), ...MEMORY];
 const OPTIONS = {
-  only: { type: 'string', default: [...Object.keys(PARTS), 'memory', 'queue'].join(',') },
+  only: { type: 'string', default: ALL.join(',') },
   rows: { type: 'string', default: '50000' },
   rounds: { type: 'string', default: '3' },
-  'in-flight': { type: 'string', default: '8' },
-  latency: { type: 'string', default: '100' },
   'memory-rows': { type: 'string', default: '50000,1000000' },
   json: { type: 'string' },
   against: { type: 'string' },
@@ -61,7 +56,6 @@ function optionsOf(): ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>[
 function refuse(why: string): never {
   const options = Object.keys(OPTIONS).map((name) => `--${name}`);
   console.error(`${why}\nOptions: ${options.join(', ')}.\nParts for --only: ${ALL.join(', ')}.`);
-  console.error(`Others, by name: ${OTHERS.join(', ')}.`);
   return process.exit(2);
 }
 
@@ -71,7 +65,7 @@ const unknown = parts.filter((part) => !ALL.includes(part));
 if (unknown.length > 0) refuse(`There is no ${unknown.join(', ')}.`);
 
 /** A whole number of an option, which is not below `least`. */
-function wholeOf(name: 'rows' | 'rounds' | 'in-flight' | 'latency', least: number): number {
+function wholeOf(name: 'rows' | 'rounds', least: number): number {
   const number = Number(values[name]);
   if (!Number.isInteger(number) || number < least)
     refuse(`--${name} has to be a whole number from ${least} on; it is ${values[name]}.`);
@@ -86,7 +80,7 @@ function readEarlier(file: string): typeof result {
   }
 }
 
-const isWhole = OPTIONS.only.default.split(',').every((part) => parts.includes(part));
+const isWhole = ALL.every((part) => parts.includes(part));
 if (values.docs && !isWhole) refuse('--docs writes the whole table: leave out --only.');
 
 const DOCS = join(import.meta.dirname, '../../docs/performance.md');
@@ -99,7 +93,6 @@ const programs: Record<string, string> = {
   now: here,
 };
 const [rows, rounds] = [wholeOf('rows', WARM_UP_ROWS), wholeOf('rounds', 1)];
-const distance = { rows, inFlight: wholeOf('in-flight', 1), latencyMs: wholeOf('latency', 0) };
 const [few = 0, many = 0] = values['memory-rows'].split(',').map(Number);
 const say = (line: string): void => console.error(line);
 
@@ -110,27 +103,22 @@ const order = Object.values(PARTS).flat();
 const stages = [...new Set(order)].filter((stage: StageName) =>
   parts.some((part) => PARTS[part]?.includes(stage)),
 );
-const samples = await measureRounds({ stages, programs, rounds, ...distance, onStage: say });
+const samples = await measureRounds({ stages, programs, rounds, rows, onStage: say });
 const reports: Record<string, Report> = {};
 for (const [name, checkout] of Object.entries(programs)) {
-  const report: Report = { lines: linesOf(samples[name] ?? {}, distance), samples: samples[name]! };
+  const report: Report = { lines: linesOf(samples[name] ?? {}, rows), samples: samples[name]! };
   for (const part of MEMORY.filter((one) => parts.includes(one))) {
     say(`${name}: ${part}`);
     report.lines.push(
       ...(part === 'queue'
         ? queueLines(await queueCosts(checkout))
-        : memoryLines(
-            part === 'memory' ? 'SQLite' : 'PostgreSQL',
-            await runPeaks(checkout, few, part === 'memory' ? 'sqlite' : 'postgres'),
-            await runPeaks(checkout, many, part === 'memory' ? 'sqlite' : 'postgres'),
-            { few, many },
-          )),
+        : memoryLines(await runPeaks(checkout, few), await runPeaks(checkout, many), few, many)),
     );
   }
   reports[name] = report;
 }
 
-const result = { ...machine(here), rounds, ...distance, reports };
+const result = { ...machine(here), rounds, rows, reports };
 console.log(`${result.machine}; ${result.versions}; ${rows} rows, medians of ${rounds} rounds\n`);
 console.log(table(reports));
 if (values.docs) writeFileSync(DOCS, withTable(readFileSync(DOCS, 'utf8'), result, reports));

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readParsed } from './peers/bare-pages.ts';
-import { copyIntoSqlite } from './peers/bare-sqlite.ts';
 import { upsertEachBatch } from './peers/mysql-upsert.ts';
 import { copyAlone } from './peers/postgres-copy.ts';
-import { upsertRawJson } from './peers/raw-json-upsert.ts';
-import { readBytes, readTyped } from './stages/fetch.ts';
+import { readTyped } from './stages/fetch.ts';
 import { distantRun, fullRuns } from './stages/full-run.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
 import { readAndWrite, writeAlone } from './stages/write.ts';
@@ -13,7 +11,6 @@ import { readAndWrite, writeAlone } from './stages/write.ts';
 // Measures one stage in a process of its own, so that none warms up for another; prints what it measured as JSON.
 
 const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>> = {
-  bytes: readBytes,
   parsed: readParsed,
   fetch: readTyped,
   write: writeAlone,
@@ -21,9 +18,7 @@ const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>>
   full: fullRuns,
   distant: distantRun,
   'distant-parsed': readParsed,
-  'raw-json-upsert': upsertRawJson,
   copy: copyAlone,
-  bare: copyIntoSqlite,
   upsert: upsertEachBatch,
 };
 

@@ -68,8 +68,6 @@ export class CannedRows {
   readonly total: number;
   /** The form, as the wire has it. */
   readonly form: unknown;
-  /** One submission in a hundred has another answer than before. */
-  changed = false;
   readonly #templates: readonly Template[];
   readonly #firstNumber: number;
 
@@ -141,8 +139,7 @@ export class CannedRows {
     into.set(bytes, at);
     into.write(this.#idOf(place), at + idAt, 'latin1');
     into.write(new Date(NEWEST_MS - place * STEP_MS).toISOString(), at + dateAt, 'latin1');
-    const number = place + (this.changed && place % 100 === 0 ? 90_000_000 : 0);
-    into.write(String(number).padStart(NUMBER_LENGTH, '0'), at + numberAt, 'latin1');
+    into.write(String(place).padStart(NUMBER_LENGTH, '0'), at + numberAt, 'latin1');
     return at + bytes.length;
   }
 }

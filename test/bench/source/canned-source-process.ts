@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CannedRows, STATUSES, type RowSpan } from './canned-rows.ts';
 
 // A Forms API that costs next to nothing: a page is copied together from templates of bytes. In a process of its own, started
-// with the sizes of its forms by their IDs as JSON; prints its address as JSON. `POST /control` says how slow it is, whether
-// one answer in a hundred is another one than before, and when it was asked first.
+// with the sizes of its forms by their IDs as JSON; prints its address as JSON. `POST /control` sets how slow it is, and shows
+// when it was asked first.
 
 const PREFIX = '/service/v1';
 const LARGEST_PAGE = 100;
@@ -20,7 +20,6 @@ for (const [id, size] of Object.entries(sizes)) {
 /** Lists that name no form are of the first one. */
 const [first] = forms.values();
 let latencyMs = 0;
-let requests = 0;
 let firstAtMs: number | null = null;
 
 function send(response: ServerResponse, status: number, body: Buffer | string): void {
@@ -51,11 +50,9 @@ function page(query: URLSearchParams): Buffer | undefined {
 async function control(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) text += chunk;
-  const told = JSON.parse(text) as { latencyMs?: number; changed?: boolean };
-  latencyMs = told.latencyMs ?? latencyMs;
-  for (const rows of forms.values()) rows.changed = told.changed ?? rows.changed;
-  const state = JSON.stringify({ requests, firstAtMs });
-  [requests, firstAtMs] = [0, null];
+  ({ latencyMs } = JSON.parse(text) as { latencyMs: number });
+  const state = JSON.stringify({ firstAtMs });
+  firstAtMs = null;
   return state;
 }
 
@@ -76,7 +73,6 @@ const jsonOf = (value: unknown): string | undefined =>
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://canned');
   if (url.pathname === '/control') return send(response, 200, await control(request));
-  requests++;
   firstAtMs ??= Date.now();
   if (latencyMs > 0) await pause(latencyMs);
   const body = found(url.pathname.slice(PREFIX.length), url.searchParams);

@@ -9,13 +9,6 @@ interface Address {
   readonly apiKey: string;
 }
 
-/** What was asked since the last time. */
-export interface Asked {
-  readonly requests: number;
-  /** When the first of them came, milliseconds since the epoch. */
-  readonly firstAtMs: number | null;
-}
-
 /** The form that is measured, and a small one to warm up with. */
 export const FORM_ID = 'frm-1';
 export const WARM_UP_ID = 'frm-2';
@@ -46,10 +39,10 @@ export class CannedSource implements AsyncDisposable {
     await this.#child.end('SIGKILL');
   }
 
-  /** How long it lets each request wait, and whether one answer in a hundred is another; forgets what was asked before. */
-  async tell(state: { latencyMs?: number; changed?: boolean } = {}): Promise<Asked> {
-    const body = JSON.stringify(state);
+  /** From now on each request waits so long. Returns when the first one since the last call came (milliseconds since the epoch). */
+  async setLatency(latencyMs: number): Promise<number | null> {
+    const body = JSON.stringify({ latencyMs });
     const response = await fetch(`${this.#origin}/control`, { method: 'POST', body });
-    return (await response.json()) as Asked;
+    return ((await response.json()) as { firstAtMs: number | null }).firstAtMs;
   }
 }

@@ -2,36 +2,34 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Child, type ChildEnv } from '../../support/child.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { createDatabase, startPostgres } from '../../support/servers.ts';
 import { CannedSource, FORM_ID } from '../source/canned-source.ts';
 
 const PROBE = join(import.meta.dirname, '../../support/probed-process.ts');
 
-/** Peak resident memory of `sync --full`, in megabytes: of a first run, and of one that finds nothing new. */
+/** Peak resident memory of `sync --full` into SQLite, in megabytes: of a first run, and of one that finds nothing new. */
 export interface RunPeaks {
   readonly firstMB: number;
   readonly unchangedMB: number;
 }
 
-/** Makes both runs over a form of so many submissions, each in a process of its own. Throws when one is not proven. */
+/**
+ * Makes both runs over a form of so many submissions, each in a process of its own. Throws when one is not proven. `flags`: of
+ * Node, such as a bound on its heap.
+ */
 export async function runPeaks(
   checkout: string,
   submissions: number,
-  kind: 'sqlite' | 'postgres',
+  flags = '',
 ): Promise<RunPeaks> {
   const folder = scratchFolder('memory', submissions / 500);
-  const postgres = kind === 'postgres' ? await startPostgres() : undefined;
   await using source = await CannedSource.start(submissions);
   const env: ChildEnv = {
     ...source.env,
     TARGET_FORMS: FORM_ID,
     TARGET_FIELDS: '*',
-    TARGET_URL:
-      postgres === undefined
-        ? `sqlite:${join(folder, 'copy.sqlite')}`
-        : await createDatabase(postgres),
+    TARGET_URL: `sqlite:${join(folder, 'copy.sqlite')}`,
     DATA_DIR: folder,
-    NODE_OPTIONS: `--import=${PROBE}`,
+    NODE_OPTIONS: `--import=${PROBE} ${flags}`,
   };
   const peak = async (): Promise<number> => {
     const program = join(checkout, 'bin/forms-mirror.js');
@@ -46,7 +44,6 @@ export async function runPeaks(
   try {
     return { firstMB: await peak(), unchangedMB: await peak() };
   } finally {
-    await postgres?.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }

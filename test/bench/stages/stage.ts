@@ -1,5 +1,3 @@
-import { cpus } from 'node:os';
-
 /** What a process of its own is to measure. */
 export interface StageCall {
   readonly stage: string;
@@ -23,10 +21,6 @@ export interface Measured {
   readonly name: string;
   readonly rows: number;
   readonly ms: number;
-  /** Processor time of only this process, in ms; a server's comes on top. */
-  readonly cpuMs: number;
-  /** That of the whole machine, servers and the source included, over all its cores. */
-  readonly busyMs: number;
 }
 
 /** Times one piece of work over so many rows. */
@@ -35,12 +29,7 @@ export async function timed(
   rows: number,
   work: () => Promise<unknown>,
 ): Promise<Measured> {
-  const [began, cpu, busy] = [performance.now(), process.cpuUsage(), machineBusyMs()];
+  const began = performance.now();
   await work();
-  const { user, system } = process.cpuUsage(cpu);
-  const cpuMs = (user + system) / 1_000;
-  return { name, rows, ms: performance.now() - began, cpuMs, busyMs: machineBusyMs() - busy };
+  return { name, rows, ms: performance.now() - began };
 }
-
-const machineBusyMs = (): number =>
-  cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);

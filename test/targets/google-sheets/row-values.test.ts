@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { type ColumnKey, fieldKey } from '../../../src/targets/google-sheets/api/metadata.ts';
 import { RowEncoder } from '../../../src/targets/google-sheets/row-values.ts';
 import { SerialTime } from '../../../src/targets/google-sheets/serial-time.ts';
-import { field } from '../../support/rows.ts';
+import { NAME } from '../../core/store-fixtures.ts';
 
-const fields = [field('a', 'A', { position: 0 }), field('b', 'B', { position: 1 })];
+const fields = [
+  { ...NAME, id: 'a', label: 'A', position: 0 },
+  { ...NAME, id: 'b', label: 'B', position: 1 },
+];
 const [A, B] = [fieldKey('a'), fieldKey('b')];
 const encoder = new RowEncoder([A, B, 's:at'], fields, new SerialTime('UTC'));
 const print = (...cells: [ColumnKey, string | number | boolean | null][]): string => {
