@@ -184,10 +184,9 @@ export class App implements AsyncDisposable {
     }
   }
 
-  /** Decides which forms go into which targets now; see {@link Planner.plan}. Names that match nothing are kept, for `status`. */
+  /** Decides which forms go into which targets now; see {@link Planner.plan}. */
   async plan(signal: AbortSignal, options: PlanningOptions = {}): Promise<MirrorPlan> {
     const plan = await this.#planner.plan(signal, options);
-    await this.#keep(this.dataDir.noteUnmatched(plan.unmatched));
     await this.#forgetReuse(plan);
     return plan;
   }

@@ -5,7 +5,6 @@ import type { FormReport, Report } from '../health/report.ts';
 import type { SourceWaits } from '../health/source-waits.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
-import { stillSet } from '../sync/names.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
 import type { Host } from './host.ts';
 
@@ -30,16 +29,12 @@ export function healthSources(
     restMs: (name) => overviewRestMs(app.settingsOf(name).address.kind),
     queue: running && (() => running.queue.status()),
     plan: () => app.planned ?? { atMs: null, forms: [], unmatched: [] },
-    async kept() {
-      const kept = await dataDir.kept();
-      return { ...kept, unmatched: stillSet(kept.unmatched, config.targets) };
-    },
+    kept: () => dataDir.kept(),
     dataDir: () => dataDir.trouble(),
     processes: () => readProcesses(dataDir, clock.now(), running !== null),
     sourceWait: () => running?.waits.current ?? null,
     isChosen: (target, form) => app.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
-    compareEveryMs: config.schedule.fullEveryMs,
   };
 }
 

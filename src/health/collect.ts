@@ -33,7 +33,6 @@ export interface HealthSources {
   sourceWait(): SourceWait | null;
   readonly isChosen: Facts['isChosen'];
   readonly nextPollMs: Facts['nextPollMs'];
-  readonly compareEveryMs: number;
 }
 
 export interface WatchOptions {
@@ -221,13 +220,12 @@ export class Watch {
       queue: queue && { ...queue, isReachable: queue.isReachable && !this.#queue?.trouble },
       queueTrouble: this.#queueTrouble(),
       plan: sources.plan(),
-      kept: files?.kept ?? { runs: [], source: null, unmatched: [] },
+      kept: files?.kept ?? { runs: [], source: null },
       dataDir: files?.dataDir ?? this.#files.trouble,
       processes: sources.queue === null ? fromFiles : null,
       sourceWait: sources.sourceWait() ?? fromFiles?.sourceWait ?? null,
       isChosen: sources.isChosen,
       nextPollMs: sources.nextPollMs,
-      compareEveryMs: sources.compareEveryMs,
       expectedSinceMs: (target, formId) =>
         this.#expected === null ? 0 : (this.#expected.get(keyOf(target, formId)) ?? nowMs),
     };

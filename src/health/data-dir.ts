@@ -8,7 +8,6 @@ import { errorCode } from '../base/error-code.ts';
 import { isAbort, type MirrorError } from '../base/errors.ts';
 import { JsonFile } from '../base/json-file.ts';
 import type { RunReport } from '../sync/run-form.ts';
-import type { NameMistake } from '../sync/names.ts';
 import { problemCode, type Trouble, troubleSchema } from './trouble.ts';
 
 /*
@@ -29,14 +28,6 @@ const keptRun = z.object({
   atMs: z.number(),
 });
 const keptSource = troubleSchema.extend({ atMs: z.number() });
-const keptUnmatched = z.array(
-  z.object({
-    variable: z.string(),
-    name: z.string(),
-    message: z.string(),
-    example: z.string(),
-  }),
-);
 const keptCopy = z.object({
   target: z.string(),
   address: z.string(),
@@ -70,8 +61,6 @@ export interface Kept {
   readonly runs: readonly KeptRun[];
   /** The source would not list its forms; null: it did. */
   readonly source: z.infer<typeof keptSource> | null;
-  /** Names in the settings that match nothing. */
-  readonly unmatched: readonly NameMistake[];
 }
 
 /** A form in a target, as a run has found it. */
@@ -97,12 +86,10 @@ const LEAST_ROOM_BYTES = 1_048_576;
 export class DataDir {
   readonly #path: string;
   readonly #source: JsonFile<typeof keptSource>;
-  readonly #settings: JsonFile<typeof keptUnmatched>;
 
   constructor(path: string) {
     this.#path = path;
     this.#source = new JsonFile(join(path, 'source.json'), VERSION, keptSource);
-    this.#settings = new JsonFile(join(path, 'settings.json'), VERSION, keptUnmatched);
   }
 
   /** Keeps a run that failed, or forgets it once another one has not. */
@@ -134,12 +121,6 @@ export class DataDir {
     await this.#source.write({ code, message, sinceMs: before?.sinceMs ?? atMs, atMs });
   }
 
-  /** Keeps the names in the settings that match nothing; none: forgets those of before. */
-  async noteUnmatched(unmatched: readonly NameMistake[]): Promise<void> {
-    if (unmatched.length === 0) return this.#settings.remove();
-    await this.#settings.write([...unmatched]);
-  }
-
   /** Records that a target has a form. True if the target had it and was found empty; that time is recorded, too. */
   async noteCopy(
     { target, address, formId, wasEmpty, isHeld }: CopySeen,
@@ -169,11 +150,7 @@ export class DataDir {
 
   /** Every recorded failure; damaged records are left out. */
   async kept(): Promise<Kept> {
-    return {
-      runs: await this.#all(RUNS),
-      source: await this.#source.read(),
-      unmatched: (await this.#settings.read()) ?? [],
-    };
+    return { runs: await this.#all(RUNS), source: await this.#source.read() };
   }
 
   /** Why nothing can be recorded; null if it can, or if the folder does not exist yet. Never rejects. */

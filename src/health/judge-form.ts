@@ -33,7 +33,6 @@ export interface FormContext {
   readonly nextPollMs: (afterMs: number) => number;
   /** ISO; null: not known. */
   readonly nextRunAt: string | null;
-  readonly compareEveryMs: number;
 }
 
 /** A form that was deleted some time ago needs no attention any more, nor does a copy that was filled again. */
@@ -60,7 +59,6 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
   // Its last run may have succeeded.
   const isStale = state === 'failed' && errors.every(({ code }) => code === 'STALE');
   const none = context.isTargetRead ? 0 : null;
-  const isLeftAlone = state === 'ended' || state === 'paused';
   return {
     form,
     target,
@@ -89,11 +87,7 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
       worker: running.worker,
     },
     lastRun: last && shownRun(last),
-    nextRunAt: isLeftAlone ? null : context.nextRunAt,
-    nextComparisonAt:
-      isLeftAlone || claim.answersAsOf === null
-        ? null
-        : iso(Date.parse(claim.answersAsOf) + context.compareEveryMs),
+    nextRunAt: state === 'ended' || state === 'paused' ? null : context.nextRunAt,
     goneAt: goneAtMs === null ? null : iso(goneAtMs),
   };
 }

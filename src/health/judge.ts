@@ -40,7 +40,7 @@ export function judge(facts: Facts): Report {
     facts,
   );
   const source = sourceProblem(wanted, heardMs, facts);
-  const stale = staleness(known, facts);
+  const silentSince = silentForms(known, facts);
   const settings = settingsProblem(facts);
   const ofAll = [
     source,
@@ -49,15 +49,13 @@ export function judge(facts: Facts): Report {
     source === null ? waitProblem(facts) : null,
     settings,
     shown(facts.dataDir),
-    stale.problem,
   ].filter((problem) => problem !== null);
   const judged = known.map(({ target, forms }) => {
     const problem = targetProblem(target, forms.filter(isTried), nowMs);
     const holdsUp = problem ?? firstOf(ofAll.filter(({ code }) => code !== 'DATA_DIR'));
     const isExplained = (code: ProblemCode): boolean => {
       const { scope } = PROBLEMS[code];
-      if (code === 'STALE')
-        return stale.problem !== null || isError(problem) || ofAll.some(isError);
+      if (code === 'STALE') return isError(problem) || ofAll.some(isError);
       if (scope === 'source') return source !== null;
       if (scope === 'target') return problem !== null;
       return code === 'SETTINGS' && settings !== null;
@@ -69,10 +67,9 @@ export function judge(facts: Facts): Report {
         sharedCode: holdsUp?.code ?? null,
         sharedSince: holdsUp?.since ?? null,
         isExplained,
-        silentSinceMs: stale.since.get(form) ?? null,
+        silentSinceMs: silentSince.get(form) ?? null,
         nextPollMs: facts.nextPollMs,
         nextRunAt: nextRunAt(form, facts),
-        compareEveryMs: facts.compareEveryMs,
       }),
     );
     return { target: targetReport(target, problem, reports), forms: reports };
@@ -86,7 +83,6 @@ export function judge(facts: Facts): Report {
     at: iso(nowMs),
     version: facts.version,
     state,
-    since: sinceWith(shared, state, forms),
     problems,
     source: sourceReport(source, heardMs, facts),
     queue: queueReport(facts.queue),
@@ -174,8 +170,7 @@ function waitProblem({ sourceWait }: Facts): Problem | null {
   return problemOf({ code: 'SOURCE_WAITING', message, sinceMs });
 }
 
-function settingsProblem({ plan, kept }: Facts): Problem | null {
-  const unmatched = plan.atMs === null ? kept.unmatched : plan.unmatched;
+function settingsProblem({ plan: { unmatched } }: Facts): Problem | null {
   if (unmatched.length === 0) return null;
   const remedy = 'Correct the names and restart. forms-mirror check lists them.';
   const message = unmatched.map(mistakeText).join(' ');
@@ -183,14 +178,13 @@ function settingsProblem({ plan, kept }: Facts): Problem | null {
   return problemOf({ code: 'SETTINGS', title, message, sinceMs: null }, { remedy });
 }
 
-/** Forms without a run or poll for longer than the schedule explains; one problem if all of several forms are. */
-function staleness(
+/** Forms without a run or poll for longer than the schedule explains, and since when. */
+function silentForms(
   known: readonly { readonly target: TargetFacts; readonly forms: readonly FormFacts[] }[],
   facts: Facts,
-): { readonly since: ReadonlyMap<FormFacts, number>; readonly problem: Problem | null } {
+): ReadonlyMap<FormFacts, number> {
   const { nowMs, expectedSinceMs, queue } = facts;
   const since = new Map<FormFacts, number>();
-  let many = 0;
   for (const { target, forms } of known) {
     const isBusy = queue?.running.some((job) => job.target === target.name) === true;
     for (const form of forms.filter(isTried)) {
@@ -200,16 +194,11 @@ function staleness(
       const atMs = Math.max(expectedMs, heardMsOf(form, nowMs));
       // Without any sign of life there is nothing to count from.
       if (atMs === 0) continue;
-      many++;
       if (staleSinceMs(atMs, facts, isBusy ? BUSY_LIMIT_MS : FAILED_MS) !== null)
         since.set(form, atMs);
     }
   }
-  if (since.size < 2 || since.size < many) return { since, problem: null };
-  const oldestMs = Math.min(...since.values());
-  const message = `No run of any of ${plural(many, 'form')} has ended, and no poll has found one unchanged, for ${span(nowMs - oldestMs)}, longer than the schedule explains.`;
-  const title = 'All forms are stale';
-  return { since, problem: problemOf({ code: 'STALE', title, message, sinceMs: oldestMs }) };
+  return since;
 }
 
 /** When the next run of a form can begin; null where nothing is known to run. */
@@ -235,16 +224,6 @@ function stateWith(shared: Problem | null, ofForms: HealthState): HealthState {
   return isError(shared) ? 'failed' : worstOf([ofForms, 'waiting']);
 }
 
-function sinceWith(
-  shared: Problem | null,
-  state: HealthState,
-  forms: readonly FormReport[],
-): string | null {
-  if (shared !== null && (state === 'failed' || state === 'waiting')) return shared.since;
-  const times = forms.filter((form) => form.state === state).flatMap(({ since }) => since ?? []);
-  return times.toSorted()[0] ?? null;
-}
-
 function targetReport(
   { name, held, readAtMs, failure }: TargetFacts,
   problem: Problem | null,
@@ -256,7 +235,6 @@ function targetReport(
   return {
     name,
     state,
-    since: state === 'paused' && pause !== null ? pause.since : sinceWith(problem, state, forms),
     kind: held?.kind ?? null,
     address: held?.address ?? null,
     isReadable: failure === null,
@@ -268,10 +246,9 @@ function targetReport(
 
 function sourceReport(problem: Problem | null, heardMs: number, facts: Facts): SourceReport {
   const { nowMs, sourceWait } = facts;
-  const heardAt = heardMs === 0 ? null : iso(heardMs);
   if (problem !== null) {
     const { title, since } = problem;
-    return { condition: 'failing', title, since, heardAt };
+    return { condition: 'failing', title, since };
   }
   if (sourceWait !== null) {
     const { sinceMs, isThrottled, reason } = sourceWait;
@@ -279,18 +256,17 @@ function sourceReport(problem: Problem | null, heardMs: number, facts: Facts): S
     const title = isThrottled
       ? `The Forms API has asked for fewer requests for ${lasting}`
       : `The Forms API has not answered as it should for ${lasting} (${reason})`;
-    return { condition: 'waiting', title, since: iso(sinceMs), heardAt };
+    return { condition: 'waiting', title, since: iso(sinceMs) };
   }
-  const quiet = { condition: 'unknown', since: null, heardAt } as const;
-  if (heardAt === null) return { ...quiet, title: 'The Forms API has not answered yet' };
-  const heard = ago(heardAt, nowMs);
+  const quiet = { condition: 'unknown', since: null } as const;
+  if (heardMs === 0) return { ...quiet, title: 'The Forms API has not answered yet' };
+  const heard = ago(iso(heardMs), nowMs);
   if (staleSinceMs(heardMs, facts) !== null)
     return { ...quiet, title: `The Forms API last answered ${heard}` };
   return {
     condition: 'answering',
     title: `The Forms API answers, last ${heard}`,
     since: null,
-    heardAt,
   };
 }
 

@@ -137,8 +137,6 @@ export interface FormReport {
   readonly running: RunProgress | null;
   readonly lastRun: ShownRun | null;
   readonly nextRunAt: string | null;
-  /** By when every answer is compared again. */
-  readonly nextComparisonAt: string | null;
   readonly goneAt: string | null;
 }
 
@@ -146,7 +144,6 @@ export interface FormReport {
 export interface TargetReport {
   readonly name: string;
   readonly state: HealthState;
-  readonly since: string | null;
   readonly kind: string | null;
   /** Where it is; no password. */
   readonly address: string | null;
@@ -163,8 +160,6 @@ export interface SourceReport {
   readonly condition: 'answering' | 'waiting' | 'failing' | 'unknown';
   readonly title: string;
   readonly since: string | null;
-  /** When it last answered as it should. */
-  readonly heardAt: string | null;
 }
 
 /** The queue. */
@@ -209,7 +204,6 @@ export interface Report {
   readonly at: string;
   readonly version: string;
   readonly state: HealthState;
-  readonly since: string | null;
   /** The state of everything in one line. */
   readonly title: string;
   /** How much there is, in one line. */

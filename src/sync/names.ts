@@ -212,17 +212,6 @@ export function unseenFields(targets: readonly NamingSettings[], known: KnownNam
   );
 }
 
-/** Those of `found` that the settings of `targets` still hold: a person may have corrected the others since. */
-export function stillSet(
-  found: readonly NameMistake[],
-  targets: readonly NamingSettings[],
-): NameMistake[] {
-  const names = targets.flatMap(namesIn);
-  return found.filter(({ variable, name }) =>
-    names.some((one) => one.variable === variable && shownName(one.text) === name),
-  );
-}
-
 /** The mistake that no form, or no field, has this name. */
 function unknown(name: SettingName, known: KnownNames): NameMistake {
   const { form: formName, field, list } = name;

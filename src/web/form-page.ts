@@ -96,7 +96,6 @@ function facts(form: FormReport, nowMs: number): Html {
     ['Statuses as of', timeAgo(claim.statusesAsOf, nowMs, none)],
     ['Answers as of', timeAgo(claim.answersAsOf, nowMs, none)],
     ['Next run', timeUntil(form.nextRunAt, nowMs)],
-    ['Answers compared again by', timeUntil(form.nextComparisonAt, nowMs)],
     ...((forgotten ?? 0) > 0 ? [['Erased on request', countText(forgotten)] as const] : []),
     ...((refused ?? 0) > 0 ? [['Status changes refused', countText(refused)] as const] : []),
   ];

@@ -13,7 +13,7 @@ import type { Target } from '../../src/sync/target.ts';
 import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf } from './facts.ts';
 import { ManualClock, settle } from './manual-clock.ts';
 
-const { plan, kept, isChosen, nextPollMs, compareEveryMs } = factsOf();
+const { plan, kept, isChosen, nextPollMs } = factsOf();
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
 const AWAY = { ...QUEUE, isReachable: false, trouble: away };
@@ -36,7 +36,6 @@ function watching() {
     targets: ['db', 'sheet'],
     isChosen,
     nextPollMs,
-    compareEveryMs,
     readTarget: (name) => {
       const target = name === 'db' ? 'db' : 'sheet';
       return counted(target, read[target]());

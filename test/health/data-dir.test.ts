@@ -72,15 +72,6 @@ describe('DATA_DIR', () => {
     expect((await dataDir.kept()).source).toBeNull();
   });
 
-  it('keeps mistakes in names until there are none', async () => {
-    const some = { variable: 'TARGET_FORMS', name: 'nope', message: 'names nope', example: 'x' };
-    await dataDir.noteUnmatched([some]);
-    expect((await dataDir.kept()).unmatched).toEqual([some]);
-    expect((await dataDir.kept()).runs).toEqual([]);
-    await dataDir.noteUnmatched([]);
-    expect((await dataDir.kept()).unmatched).toEqual([]);
-  });
-
   it('L11, L15: is private, and holds no cause of an error', async () => {
     await dataDir.noteRun(ended('failed'));
     const paths = pathsBelow(folder);

@@ -173,13 +173,12 @@ export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts
     queue: QUEUE,
     queueTrouble: null,
     plan: { atMs: null, forms: [], unmatched: [] },
-    kept: { runs: [], source: null, unmatched: [] },
+    kept: { runs: [], source: null },
     dataDir: null,
     processes: null,
     sourceWait: null,
     isChosen: () => true,
     nextPollMs: (afterMs) => afterMs + MINUTE,
-    compareEveryMs: 6 * HOUR,
     expectedSinceMs: () => 0,
     ...changes,
   };
@@ -195,7 +194,7 @@ export const planOf = (forms = [FORM_A, FORM_B, NEW], agoMs = 1_000) => ({
   unmatched: [],
 });
 export const keeping = (some: Partial<Kept>): Situation => ({
-  kept: { runs: [], source: null, unmatched: [], ...some },
+  kept: { runs: [], source: null, ...some },
 });
 export const agreement = (agoMs: number) => {
   return { atMs: NOW - agoMs, onStatuses: true, formIds: ['frm_a'] };

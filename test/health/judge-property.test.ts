@@ -64,14 +64,19 @@ const someFacts = fc
     read: fc.constantFrom({}, { failure: AWAY }),
     queue: fc.constantFrom(QUEUE, null, busy(job())),
     queueTrouble: fc.constantFrom(null, null, queueAway(NOW - HOUR).queueTrouble),
-    plan: fc.constantFrom(planOf(), planOf([FORM_B]), planOf([FORM_A], -HOUR), NO_PLAN),
+    plan: fc.constantFrom(
+      planOf(),
+      { ...NO_PLAN, unmatched: [UNMATCHED] },
+      planOf([FORM_B]),
+      planOf([FORM_A], -HOUR),
+      NO_PLAN,
+    ),
     kept: fc.record({
       runs: fc.array(
         fc.tuple(agoMs, codes).map(([ms, code]) => kept(ms, { code })),
         { maxLength: 1 },
       ),
       source: fc.constantFrom(null, null, { ...UNHEARD, atMs: NOW }),
-      unmatched: fc.constantFrom([], [], [UNMATCHED]),
     }),
     dataDir: fc.constantFrom(null, FULL),
     sourceWait: fc.constantFrom(null, null, WAIT),

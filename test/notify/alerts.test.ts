@@ -195,7 +195,7 @@ describe('an incident', () => {
     life.live(5 * DAY, 5 * DAY + 100, () => ({}));
     expect(life.lines[1]).toContain('ok DELETIONS_HELD Form 0 → db: resolved after 5 d');
     // After a restart nothing is known of a source that was not asked yet.
-    const source = { condition: 'unknown', title: '', since: null, heardAt: null } as const;
+    const source = { condition: 'unknown', title: '', since: null } as const;
     const other = new Life()
       .live(0, 120, () => failing('FORMS_FAILED'))
       .live(120, 900, () => ({ source }));

@@ -42,7 +42,6 @@ export function form(at: number, changes: Partial<FormReport> = {}): FormReport 
     ...nothing,
     ...times,
     claim: { ...NO_CLAIM, submissionsAsOf: time(-20) },
-    nextComparisonAt: null,
     location: `table form_${at}`,
     url: null,
     table: `form_${at}`,
@@ -64,7 +63,6 @@ export const forms = (count: number, changes: Partial<FormReport> = {}): FormRep
 export const target = (changes: Partial<TargetReport> = {}): TargetReport => ({
   name: 'db',
   state: 'ok',
-  since: null,
   kind: 'sqlite',
   address: 'sqlite:mirror.sqlite',
   isReadable: true,
@@ -82,13 +80,12 @@ export const report = (changes: Partial<Report> = {}): Report => ({
   at: time(0),
   version: '1.2.3',
   state: 'ok',
-  since: null,
   title: 'Up to date',
   summary: '',
   problems: [],
   targets: [target()],
   forms: forms(5),
-  source: { condition: 'answering', title: 'Answers', since: null, heardAt: time(0) },
+  source: { condition: 'answering', title: 'Answers', since: null },
   queue: {
     backend: 'redis',
     address: 'redis://127.0.0.1',
@@ -104,5 +101,5 @@ export const report = (changes: Partial<Report> = {}): Report => ({
 /** A source that does not answer as it should. */
 export const failing = (code: ProblemCode, changes: Partial<Problem> = {}): Partial<Report> => ({
   problems: [problem(code, changes)],
-  source: { condition: 'failing', title: 'Fails', since: null, heardAt: null },
+  source: { condition: 'failing', title: 'Fails', since: null },
 });

@@ -90,7 +90,6 @@ export function formReport(
       error: null,
     },
     nextRunAt: before(-38_000),
-    nextComparisonAt: before(-4 * HOUR),
     goneAt: null,
     ...changes,
   };
@@ -100,7 +99,6 @@ export function formReport(
 export const targetReport = (name: string, changes: Partial<TargetReport> = {}): TargetReport => ({
   name,
   state: 'ok',
-  since: null,
   kind: 'postgres',
   address: 'postgres://db.internal:5432/forms',
   isReadable: true,
@@ -121,11 +119,10 @@ export function reportOf(
     at: before(0),
     version: '1.2.3',
     state,
-    since: null,
     title: STATE_TITLES[state],
     summary: 'Submissions as of 20 s ago, answers as of 2 h ago · 2 forms, 200 submissions',
     problems: [],
-    source: { condition: 'answering', title: 'Answers', since: null, heardAt: before(20_000) },
+    source: { condition: 'answering', title: 'Answers', since: null },
     queue: {
       backend: 'redis',
       address: 'redis://queue.internal:6379',
@@ -258,7 +255,6 @@ export function failingReport(): Report {
         condition: 'failing',
         title: 'Does not answer',
         since: before(14 * MINUTE),
-        heardAt: before(14 * MINUTE),
       },
       targets: [
         targetReport('warehouse', {
