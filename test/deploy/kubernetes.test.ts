@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Deployment, type IDeployment } from 'kubernetes-models/apps/v1';
-import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
-import { ConfigMap, PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
+import type { IDeployment } from 'kubernetes-models/apps/v1';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config.ts';
@@ -12,18 +10,9 @@ import { scratchFolder } from '../support/scratch.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'deploy/kubernetes');
 
-/** The kinds, with the module that knows them. */
-const KINDS = {
-  Deployment: [Deployment, 'apps/v1'],
-  NetworkPolicy: [NetworkPolicy, 'networking.k8s.io/v1'],
-  ConfigMap: [ConfigMap, 'v1'],
-  PersistentVolumeClaim: [PersistentVolumeClaim, 'v1'],
-  Service: [Service, 'v1'],
-} as const;
-
 interface Manifest {
   readonly file: string;
-  readonly kind: keyof typeof KINDS;
+  readonly kind: string;
   readonly apiVersion: string;
   readonly body: never;
 }
@@ -54,17 +43,10 @@ describe('the Kubernetes manifests', () => {
   const scratch = scratchFolder('kubernetes');
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-  it.each(manifests)('$file: $kind is as its schema says', ({ kind, apiVersion, body }) => {
-    const [Model, version] = KINDS[kind];
-    expect(apiVersion).toBe(version);
-    expect(() => new Model(body).validate()).not.toThrow();
-  });
-
-  it('name no property that does not exist', () => {
-    // The schemas allow any; the types that are made of them do not.
+  it('are as their types say, and name no property that does not exist', () => {
     symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'));
-    const lines = manifests.map(({ kind, body }, index) => {
-      const from = `import type { I${kind} as T${index} } from 'kubernetes-models/${KINDS[kind][1]}';`;
+    const lines = manifests.map(({ kind, apiVersion, body }, index) => {
+      const from = `import type { I${kind} as T${index} } from 'kubernetes-models/${apiVersion}';`;
       return `${from}\nexport const m${index}: T${index} = ${JSON.stringify(body)};`;
     });
     const file = join(scratch, 'manifests.mts');

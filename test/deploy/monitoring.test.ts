@@ -11,28 +11,13 @@ const DEPLOY = resolve(import.meta.dirname, '../../deploy');
 const TESTS = ['prometheus/alerts.test.yaml', 'prometheus/alerts.days.test.yaml'];
 const read = (path: string): string => readFileSync(join(DEPLOY, path), 'utf8');
 
-interface Panel {
-  readonly id: number;
-  readonly type: string;
-  readonly title: string;
-  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
-}
-
 interface Dashboard {
-  readonly panels: readonly Panel[];
-  readonly templating: {
-    readonly list: readonly { readonly name: string; readonly definition?: string }[];
-  };
+  readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+  readonly templating: { readonly list: readonly { readonly definition?: string }[] };
 }
 
 interface Rules {
-  readonly groups: readonly { readonly rules: readonly Rule[] }[];
-}
-
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly annotations: { readonly summary: string; readonly description: string };
+  readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[];
 }
 
 const dashboard = JSON.parse(read('grafana/forms-mirror.json')) as Dashboard;
@@ -45,16 +30,14 @@ const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map((
 const filledIn = (expr: string): string =>
   expr.replaceAll('$__rate_interval', '5m').replaceAll('$target', '.*');
 
-/** Name, type and labels of every metric that start and workers have. */
-function registered(): Map<string, { type: string; labels: ReadonlySet<string> }> {
+/** The labels of every metric that start and workers have, by name. */
+function registered(): Map<string, ReadonlySet<string>> {
   return new Map(
     registeredMetrics().flatMap(({ name, type, labels }) => {
-      const one = { type, labels: new Set([...labels, 'job', 'instance']) };
-      if (type !== 'histogram') return [[name, one] as const];
-      const parts = ['_bucket', '_sum', '_count'] as const;
-      return parts.map(
-        (part) => [`${name}${part}`, { ...one, labels: new Set([...one.labels, 'le']) }] as const,
-      );
+      const all = new Set([...labels, 'job', 'instance']);
+      if (type !== 'histogram') return [[name, all] as const];
+      all.add('le');
+      return ['_bucket', '_sum', '_count'].map((part) => [`${name}${part}`, all] as const);
     }),
   );
 }
@@ -81,35 +64,10 @@ describe('dashboard and alert rules', () => {
     expect(used.length).toBeGreaterThan(40);
     expect(used.filter(([name]) => !known.has(name))).toEqual([]);
     const odd = used.filter(([name, labels]) =>
-      labels.some((label) => !known.get(name)?.labels.has(label)),
+      labels.some((label) => !known.get(name)?.has(label)),
     );
     expect(odd).toEqual([]);
     expect(metricsIn('forms_mirror_no_such{x="1"}')).toEqual([['forms_mirror_no_such', ['x']]]);
-  });
-
-  it('show rates of what counts, and nothing else as a rate', () => {
-    const rated = [...expressions, ...rules.map(({ expr }) => expr)].flatMap((expr) =>
-      [...expr.matchAll(/\b(?:rate|increase)\((\w+)/g)].map((match) => match[1] ?? ''),
-    );
-    expect(rated.length).toBeGreaterThan(10);
-    const isCounter = (name: string): boolean =>
-      ['counter', 'histogram'].includes(known.get(name)?.type ?? '');
-    expect(rated.filter((name) => !isCounter(name))).toEqual([]);
-  });
-
-  it('say in every alert what to do', () => {
-    for (const { alert, annotations } of rules) {
-      expect(alert).toMatch(/^FormsMirror/);
-      expect(annotations.summary.length).toBeGreaterThan(20);
-      expect(annotations.description.length).toBeGreaterThan(100);
-    }
-    const tested = TESTS.map((name) => read(name)).join('\n');
-    expect(rules.filter(({ alert }) => !tested.includes(alert))).toEqual([]);
-  });
-
-  it('number each panel once', () => {
-    const ids = dashboard.panels.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
   });
 
   const promtool = (...args: string[]): string =>
