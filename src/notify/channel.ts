@@ -11,34 +11,34 @@ export interface Attempt {
   readonly problem: string | null;
 }
 
-/** A way to people, or to a service that watches for silence. */
-export interface Transport<Content = Message> {
+/** A way to people. */
+export interface Transport {
   /** For people: `webhook (Slack, hooks.slack.com)`. */
   readonly name: string;
   /** The setting that it comes from. */
   readonly setting: string;
   /** Tries once; `signal` cuts it short. Never rejects. */
-  send(content: Content, signal: AbortSignal): Promise<Attempt>;
+  send(message: Message, signal: AbortSignal): Promise<Attempt>;
 }
 
 /** Whether a setting names a receiver of new answers, and of nothing else. */
 export const isForNews = (setting: string): boolean => setting.startsWith('NOTIFY_NEW_');
 
 /** A message that is due. */
-export interface Due<Content = Message> {
+export interface Due {
   /** Identifies it from one attempt to the next. */
   readonly key: string;
-  readonly message: Content;
+  readonly message: Message;
   /** Called when it has arrived. */
   readonly taken: () => void;
 }
 
 /** Decides what a channel sends. */
-export interface Feed<Content = Message> {
+export interface Feed {
   /** Follows the reports. */
   look(report: Report): void;
   /** The messages that are due now, the most urgent first. Asked again after each attempt. Never rejects. */
-  due(): readonly Due<Content>[] | Promise<readonly Due<Content>[]>;
+  due(): readonly Due[] | Promise<readonly Due[]>;
 }
 
 /** How a channel works. */
@@ -60,9 +60,9 @@ export const STOP_MS = 2_000;
  * report and after each attempt, so a problem that ended before its message arrived is not mentioned, and a message that
  * was not taken is tried again as long as its problem lasts.
  */
-export class Channel<Content = Message> {
-  readonly #transport: Transport<Content>;
-  readonly #feed: Feed<Content>;
+export class Channel {
+  readonly #transport: Transport;
+  readonly #feed: Feed;
   readonly #options: ChannelOptions;
   readonly #stopping = new AbortController();
   /** By key, the messages that are due and were not taken. */
@@ -70,7 +70,7 @@ export class Channel<Content = Message> {
   #sending: Promise<void> = Promise.resolve();
   #problem: string | null = null;
 
-  constructor(transport: Transport<Content>, feed: Feed<Content>, options: ChannelOptions) {
+  constructor(transport: Transport, feed: Feed, options: ChannelOptions) {
     this.#transport = transport;
     this.#feed = feed;
     this.#options = options;
@@ -132,8 +132,8 @@ export class Channel<Content = Message> {
   }
 
   /** Of those that have rested, the one whose attempt is the longest ago: one that is refused holds up no other. */
-  #nextOf(due: readonly Due<Content>[], nowMs: number): Due<Content> | undefined {
-    const tried = ({ key }: Due<Content>) => this.#resting.get(key) ?? { fromMs: 0, restMs: 0 };
+  #nextOf(due: readonly Due[], nowMs: number): Due | undefined {
+    const tried = ({ key }: Due) => this.#resting.get(key) ?? { fromMs: 0, restMs: 0 };
     return due
       .filter((one) => hasPassed(tried(one).fromMs, tried(one).restMs, nowMs))
       .toSorted((a, b) => tried(a).fromMs - tried(b).fromMs)[0];

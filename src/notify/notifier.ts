@@ -38,8 +38,8 @@ export interface ChannelSettings extends NotifySettings {
 
 /** See {@link Notifier}. */
 export interface NotifierOptions extends ChannelSettings {
-  /** Keeps the record of deliveries over a restart; undefined: nothing is kept. */
-  readonly stateFile?: string | undefined;
+  /** Keeps the record of deliveries over a restart. */
+  readonly stateFile: string;
   readonly newAnswers: CountNewAnswers;
   readonly logger: Logger;
 }
@@ -70,20 +70,16 @@ type State = z.infer<typeof stateSchema>;
  */
 export class Notifier {
   readonly #options: NotifierOptions;
-  readonly #file: JsonFile<typeof stateSchema> | undefined;
+  readonly #file: JsonFile<typeof stateSchema>;
   /** Of a receiver that is not set up any more, nothing is kept. */
   readonly #state: State = {};
   readonly #channels: readonly Channel[];
-  readonly #heartbeat: Channel<null> | undefined;
+  readonly #heartbeat: Heartbeat | undefined;
   #saving = Promise.resolve();
   #savedText = '';
   #isSaved = true;
 
-  private constructor(
-    options: NotifierOptions,
-    file: JsonFile<typeof stateSchema> | undefined,
-    before: State,
-  ) {
+  private constructor(options: NotifierOptions, file: JsonFile<typeof stateSchema>, before: State) {
     [this.#options, this.#file] = [options, file];
     const { heartbeatUrl, statusUrl, newAnswers: count, clock, logger } = options;
     const { fetch = globalThis.fetch } = options;
@@ -97,17 +93,15 @@ export class Notifier {
         : new Alerts({ kept, link: pageLink(statusUrl), clock });
       return new Channel(transport, feed, how);
     });
-    if (heartbeatUrl === undefined) return;
-    const heartbeat = new Heartbeat(heartbeatUrl, fetch, clock);
-    this.#heartbeat = new Channel(heartbeat, heartbeat, how);
+    if (heartbeatUrl !== undefined)
+      this.#heartbeat = new Heartbeat(heartbeatUrl, { fetch, clock, logger });
   }
 
   /** Reads the record of deliveries. Rejects with OTHER_SCHEMA where another build wrote it. */
   static async open(options: NotifierOptions): Promise<Notifier> {
     const { stateFile, logger } = options;
-    const file =
-      stateFile === undefined ? undefined : new JsonFile(stateFile, VERSION, stateSchema);
-    const before = await file?.read().catch((error: unknown) => {
+    const file = new JsonFile(stateFile, VERSION, stateSchema);
+    const before = await file.read().catch((error: unknown) => {
       if (error instanceof MirrorError) throw error;
       const message = 'The record of notifications cannot be read; a new one is begun.';
       logger.warn({ err: error, file: stateFile }, message);
@@ -131,7 +125,8 @@ export class Notifier {
 
   /** Waits a moment for messages in progress. Never rejects. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#channels, this.#heartbeat].map(async (channel) => channel?.stop()));
+    this.#heartbeat?.stop();
+    await Promise.all(this.#channels.map((channel) => channel.stop()));
   }
 
   /** Writes the record where it has changed, or could not be written before; one write after another. */
@@ -142,7 +137,7 @@ export class Notifier {
   async #write(): Promise<void> {
     const { stateFile, logger } = this.#options;
     const text = JSON.stringify(this.#state);
-    if (this.#file === undefined || text === this.#savedText) return;
+    if (text === this.#savedText) return;
     try {
       await this.#file.write(this.#state);
       [this.#savedText, this.#isSaved] = [text, true];

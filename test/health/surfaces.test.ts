@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
+import { silentLogger } from '../../src/base/logger.ts';
 import { printStatus } from '../../src/cli/status.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { judge } from '../../src/health/judge.ts';
@@ -167,10 +168,11 @@ describe.each(Object.entries(SHOWN))('%s', (_name, { situation, code, word, abou
     expect(messages[0]).toContain(word);
   });
 
-  it('stops the heartbeat only where something has failed', () => {
-    const heartbeat = new Heartbeat('https://hc.example.com', fetch, new TestClock(NOW));
-    heartbeat.look(report);
-    expect(heartbeat.due()).toHaveLength(beats ? 1 : 0);
+  it('stops the heartbeat only where something has failed', async () => {
+    const call = vi.fn<typeof fetch>(() => Promise.resolve(new Response()));
+    const options = { fetch: call, clock: new TestClock(NOW), logger: silentLogger };
+    await new Heartbeat('https://hc.example.com', options).look(report);
+    expect(call).toHaveBeenCalledTimes(beats ? 1 : 0);
   });
 });
 

@@ -30,11 +30,11 @@ class Clock extends TestClock {
   }
 }
 
-async function open(settings: NotifySettings, stateFile?: string, fetch?: typeof globalThis.fetch) {
+async function open(settings: NotifySettings, file = stateFile(), fetch?: typeof globalThis.fetch) {
   const clock = new Clock(NOW);
   const options = {
     ...settings,
-    stateFile,
+    stateFile: file,
     clock,
     fetch,
     newAnswers: () => Promise.resolve({ count: 0, newestMs: null }),
@@ -380,14 +380,14 @@ describe('the heartbeat', () => {
   /** A service that waits for calls. */
   async function startMonitor() {
     const webhook = await startWebhook();
-    let [status, body] = [200, 'OK'];
+    let status = 200;
     const calls: string[] = [];
     webhook.answer = ({ method, url }, response) => {
       calls.push(`${method} ${url}`);
-      response.writeHead(status).end(body);
+      response.writeHead(status).end();
     };
     onTestFinished(() => webhook[Symbol.asyncDispose]());
-    const answer = (now: number, text: string): void => void ([status, body] = [now, text]);
+    const answer = (now: number): void => void (status = now);
     return { url: webhook.url, calls, answer };
   }
 
@@ -425,19 +425,14 @@ describe('the heartbeat', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it.each([
-    [404, 'not found', 'answers 404'],
-    [200, 'OK (not found)', 'does not know the address'],
-    [200, '{"ok":false,"msg":"Monitor not found."}', 'does not know the address'],
-  ])('that is answered %i %j has not arrived', async (status, body, why) => {
+  it('that is answered 404 has not arrived, and is tried again with the next report', async () => {
     const { url, answer } = await startMonitor();
-    answer(status, body);
-    const { look, pass, notifier } = await open({ heartbeatUrl: url });
+    answer(404);
+    const { look, notifier } = await open({ heartbeatUrl: url });
     await look();
-    expect(notifier.deliveryProblem).toContain(why);
+    expect(notifier.deliveryProblem).toContain('answers 404');
     expect(notifier.deliveryProblem).not.toContain('S3CRET');
-    answer(200, 'OK');
-    pass(HEARTBEAT_MS);
+    answer(200);
     await look();
     expect(notifier.deliveryProblem).toBeNull();
   });

@@ -12,8 +12,11 @@ import type { PostedMessage } from './webhook-receiver.ts';
 
 const SHEET = 'https://docs.google.com/spreadsheets/d/x#gid=1';
 
+const newStateFile = (): string => join(mkdtempSync(join(tmpdir(), 'notify-')), 'notify.json');
+
 /** A mirror of one form in a sheet, and a team that hears of new answers. */
-async function open(stateFile = join(mkdtempSync(join(tmpdir(), 'notify-')), 'notify.json')) {
+async function open() {
+  const stateFile = newStateFile();
   const posts: PostedMessage[] = [];
   let isLost = false;
   const fetch = (_url: URL, { body }: { body: string }): Promise<Response> => {
@@ -181,6 +184,7 @@ describe('new answers', () => {
     const server = { host: '127.0.0.1', port: smtp.port, secure: false, login: undefined };
     const notifier = await Notifier.open({
       newEmail: { server: { ...server, isTrusted: true }, from: 'm@example.com', to: ['a@b.cz'] },
+      stateFile: newStateFile(),
       clock: new TestClock(NOW),
       logger: silentLogger,
       newAnswers: (name) => {
