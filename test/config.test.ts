@@ -196,6 +196,7 @@ describe('values', () => {
     ['HOST', 'http://0.0.0.0', 'is not a host name or address'],
     ['ALERT_WEBHOOK_URL', 'http://hooks.example.com/x', 'is not an https address'],
     ['LOG_LEVEL', 'verbose', 'takes trace,'],
+    ['HTTPS_PROXY', 'socks5://ann:s3cret@proxy.test', 'is not the address of an http proxy'],
   ])('%s=%s is refused', (name, value, message) => {
     expect(onlyProblem({ [name]: value })).toContain(
       `${name} ${message}`.slice(0, name.length + 1),

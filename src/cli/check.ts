@@ -4,10 +4,8 @@ import { mistakeText, toMirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import { fetchWithProxy, proxyHost } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
-import { type FormReport, remedyText, type ShownPause } from '../health/report.ts';
-import type { NoticeCode } from '../mirror/port.ts';
+import { type FormReport, remedyText } from '../health/report.ts';
 import { fieldTest } from '../mirror/selection.ts';
-import { pauseText } from '../mirror/pauses.ts';
 import { type ChannelSettings, testChannels, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
@@ -177,45 +175,23 @@ const checkTarget =
       ...targets
         .flatMap(({ problem }) => problem ?? [])
         .map(({ message }) => ({ ok: false, message })),
-      ...targets.flatMap(({ pause }) => pause ?? []).map(paused),
       ...forms.flatMap(checkForm),
     ];
   };
 
-/** Notices that `check` reports in addition to problems: answers that are stored where they should not be. */
-const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
-  'UNSELECTED_ANSWERS',
-  'PLAIN_ANSWERS',
-  'SCRUB_PENDING',
-]);
-
-/** A form's problems, pause, and rejections, as the report has them. */
+/** A form's problems, as the report has them. */
 function checkForm(report: FormReport): Result[] {
-  const { form, target, problems, pause, notices, rejected } = report;
+  const { form, target, problems } = report;
   const about = { subject: runName(report), form: form.id, slug: form.slug, target };
-  return [
-    ...(pause?.ofTarget === false ? [paused(pause)] : []),
-    ...problems
-      // The line about its fields reports it.
-      .filter(({ code }) => code !== 'SLUG_REUSED')
-      .map((problem) => {
-        const { code, title, message } = problem;
-        const remedy = remedyText(problem);
-        const text = `${title} (${code}): ${message}`;
-        return { ok: PROBLEMS[code].isNews === true, message: text, remedy: remedy ?? undefined };
-      }),
-    ...notices
-      .filter(({ code }) => IN_CHECK.has(code))
-      .map(({ message, remedy }) => ({ ok: true, message, remedy })),
-    ...((rejected ?? 0) > 0
-      ? [fine(`${count(rejected ?? 0)} listed as rejected, with their reasons`)]
-      : []),
-  ].map((result) => Object.assign(result, about));
+  // The line about its fields reports that its slug means another form.
+  const shown = problems.filter(({ code }) => code !== 'SLUG_REUSED');
+  return shown.map((problem) => {
+    const { code, title, message } = problem;
+    const remedy = remedyText(problem) ?? undefined;
+    const text = `${title} (${code}): ${message}`;
+    return Object.assign({ ok: PROBLEMS[code].isNews === true, message: text, remedy }, about);
+  });
 }
-
-const paused = ({ command, ...pause }: ShownPause): Result => {
-  return { ok: true, message: pauseText(pause), remedy: `To resume: ${command}` };
-};
 
 /** Which statuses the mirror changes at the source; only a change would show whether the key may. */
 const checkWriteBack: Check = ({ rule }) => [

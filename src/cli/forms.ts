@@ -4,7 +4,7 @@ import type { Form } from '../mirror/types.ts';
 import { listedName, wholeForm } from '../sync/names.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
-import { fieldLines, requireForm, sayUnmatched } from './selection.ts';
+import { fieldLines, requireForm } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 import { textTable } from './text-table.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
@@ -16,7 +16,7 @@ export async function run({ host, args: [wanted], flag }: CommandCall): Promise<
   const forms = await app.forms(stop.signal);
   if (wanted === undefined) printForms(terminal, forms, flag('json'));
   else printFields(terminal, requireForm(forms, wanted), flag('json'));
-  return (await sayUnmatched(host, app, forms)) ? EXIT_CODES.USAGE.code : EXIT_CODES.DONE.code;
+  return EXIT_CODES.DONE.code;
 }
 
 function printForms(terminal: Terminal, forms: readonly Form[], json: boolean): void {

@@ -4,7 +4,7 @@ import { plural } from '../base/format.ts';
 import { printable, settingLine } from '../base/printable.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
-import { choosesForm, mistakesIn, nearestForm, theForms, wholeForm } from '../sync/names.ts';
+import { choosesForm, nearestForm, theForms, wholeForm } from '../sync/names.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { textTable } from './text-table.ts';
@@ -61,19 +61,6 @@ async function requirePlan(host: Host, app: App): Promise<MirrorPlan> {
     await (await app.target(name)).store.states();
   }
   return plan;
-}
-
-/** True when the settings name a form or field that does not exist; then it is said on stderr. For commands that need no target. */
-export async function sayUnmatched(host: Host, app: App, forms: readonly Form[]): Promise<boolean> {
-  const { targets } = app.config;
-  const known = { forms, held: [], fields: new Set<string>(), ids: new Map<string, string>() };
-  if (mistakesIn(targets, known).length === 0) return false;
-  // Only now are the targets asked whether they know such names.
-  const { unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
-  if (unmatched.length === 0) return false;
-  host.terminal.say('');
-  host.terminal.say(...new SettingsError(unmatched).message.split('\n'));
-  return true;
 }
 
 /**

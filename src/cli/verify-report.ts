@@ -4,7 +4,6 @@ import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Differing, VerifyReport } from '../sync/verify-form.ts';
 import { printNotices } from './run-report.ts';
-import type { FormReport } from '../health/report.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The comparison of a form with its copy in a target, or the error that ended it. */
@@ -20,34 +19,21 @@ export interface Comparison {
 export const isWell = ({ report }: Comparison): boolean =>
   report?.outcome === 'same' || report?.outcome === 'lagging';
 
-/**
- * Comparisons as `verify --json` prints them. `others`: notices of forms that were not compared; `paused`: places
- * where no run removes differences.
- */
-export function verifyDocument(
-  comparisons: readonly Comparison[],
-  others: readonly FormReport[],
-  paused: readonly FormReport[],
-): Record<string, unknown> {
-  const placeOf = ({ form, target }: Pick<FormReport, 'form' | 'target'>) => {
-    return { form: form.id, slug: form.slug, target };
-  };
-  const compared = comparisons.length > 0;
-  return {
-    // Without a comparison, nothing is known.
-    same: compared && comparisons.every(({ report }) => report?.outcome === 'same'),
-    ok: comparisons.every(isWell),
-    forms: comparisons.map((each) => ({
-      ...each.report,
-      ...placeOf(each),
-      outcome: each.report?.outcome ?? 'failed',
-      code: each.code,
-      error: each.error,
-    })),
-    others: others.map((copy) => ({ ...placeOf(copy), notices: copy.notices })),
-    paused: paused.map((copy) => ({ ...placeOf(copy), pause: copy.pause })),
-  };
-}
+/** Comparisons as `verify --json` prints them. */
+export const verifyDocument = (comparisons: readonly Comparison[]): Record<string, unknown> => ({
+  // Without a comparison, nothing is known.
+  same: comparisons.length > 0 && comparisons.every(({ report }) => report?.outcome === 'same'),
+  ok: comparisons.every(isWell),
+  forms: comparisons.map(({ form, target, report, code, error }) => ({
+    ...report,
+    form: form.id,
+    slug: form.slug,
+    target,
+    outcome: report?.outcome ?? 'failed',
+    code,
+    error,
+  })),
+});
 
 /** One line if nothing differs, otherwise the differences and their places; never an answer. */
 export function printComparison(terminal: Terminal, comparison: Comparison, nowMs: number): void {

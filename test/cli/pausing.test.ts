@@ -31,14 +31,11 @@ describe('pause and resume', () => {
     expect(status.stdout).toMatch(/customer-feedback +default +Paused since/);
     expect(status.stdout).toContain('(a new tab)');
     expect(status.stdout).toContain('→ To resume: forms-mirror resume --form');
-    for (const command of [['check'], ['verify'], ['export', 'customer-feedback']]) {
-      const { stdout, stderr, code } = await runCli(command, env);
-      expect([command, code, stdout + stderr]).toEqual([
-        command,
-        0,
-        expect.stringMatching(/paused since .*\(a new tab\)/),
-      ]);
-    }
+    const exported = await runCli(['export', 'customer-feedback'], env);
+    expect([exported.code, exported.stderr]).toEqual([
+      0,
+      expect.stringMatching(/paused since .*\(a new tab\)/),
+    ]);
     const [row] = rows('SELECT id FROM customer_feedback LIMIT 1');
     const explained = await runCli(['explain', String(row?.['id'])], env);
     expect(explained.stdout).toMatch(/ {4}paused since/);
@@ -51,9 +48,10 @@ describe('pause and resume', () => {
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
   });
 
-  it('name who was first, when another person pauses again, and the remaining pauses', async () => {
-    const { env } = await openPlace({ submissions: 30 });
+  it('need no source, and name who was first, when another person pauses again, and the remaining pauses', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
+    await sandbox.stop();
     for (const args of [['--form', 'customer-feedback'], []]) {
       expect((await runCli(['pause', ...args], env)).code).toBe(0);
     }
@@ -67,14 +65,6 @@ describe('pause and resume', () => {
       /✓ \S+ in default stays paused since .*; to resume it: forms-mirror resume --form/,
     );
     expect((await runCli(['resume'], env)).stdout).toMatch(/✓ Target default was not paused/);
-  });
-
-  it('need no source, and no process that runs', async () => {
-    const { env, sandbox } = await openPlace({ submissions: 30 });
-    await runCli(['sync'], env);
-    await sandbox.stop();
-    expect((await runCli(['pause', '--form', 'customer-feedback'], env)).code).toBe(0);
-    expect((await runCli(['resume', '--form', 'customer-feedback'], env)).code).toBe(0);
   });
 
   it('pause the others where one target cannot be reached, and exit 1', async () => {
@@ -138,24 +128,5 @@ describe('pause and resume', () => {
     expect(rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`)).toEqual([]);
     expect((await runCli(['purge', '--deleted-before', '1d', '--yes'], env)).code).toBe(0);
     expect((await runCli(['status'], env)).stdout).toMatch(/paused since/);
-  });
-
-  it('do not stop a dry run, which writes nothing', async () => {
-    const { env, sandbox } = await openPlace({ submissions: 30 });
-    await runCli(['sync'], env);
-    await runCli(['pause'], env);
-    const [form] = sandbox.store.forms();
-    sandbox.store.insert({ formId: form!.id, data: {}, status: 'NEW', createdAt: Date.now() });
-    const dry = await runCli(['sync', '--full', '--dry-run'], env);
-    expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('it would be 1 new')]);
-  });
-
-  it('L17: say that the workspace was not asked, where no target holds the form', async () => {
-    const { env } = await openPlace({ submissions: 10 });
-    const { FORMS_API_URL: _, FORMS_API_KEY: __, ...targetOnly } = env;
-    const { code, stderr } = await runCli(['pause', '--form', 'x'], targetOnly);
-    expect(code).toBe(2);
-    expect(stderr).toContain('The workspace was not asked');
-    expect(stderr).not.toContain('has none');
   });
 });

@@ -77,41 +77,24 @@ describe.concurrent('start', () => {
   });
 });
 
-describe.concurrent('worker', () => {
+describe.concurrent('the process', () => {
   it.skipIf(redisMissing())(
-    'tells of itself at WORKER_PORT, whatever becomes of its queue',
+    'worker tells of itself at WORKER_PORT, also while its queue is away',
     async ({ onTestFinished }) => {
       const redis = await startRedis();
       onTestFinished(() => redis.stop());
       const place = await openPlace(onTestFinished);
-      const env = { QUEUE_URL: redis.url, WORKER_PORT: '0' };
-      const worker = place.start(['worker'], env);
+      const worker = place.start(['worker'], { QUEUE_URL: redis.url, WORKER_PORT: '0' });
       await worker.shows(/at WORKER_PORT/, 'stderr');
       const [, url = ''] = /"url":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(worker.stderr) ?? [];
-      const status = async (path: string): Promise<number> => (await fetch(url + path)).status;
-      expect([await status('/live'), await status('/health')]).toEqual([200, 200]);
-      const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text();
-      expect(await metrics()).toMatch(/^forms_mirror_build_info\{.*role="worker"\} 1$/m);
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      expect(metrics).toMatch(/^forms_mirror_build_info\{.*role="worker"\} 1$/m);
+      const health = async (): Promise<number> => (await fetch(`${url}/health`)).status;
+      expect(await health()).toBe(200);
       redis.process?.kill('SIGKILL');
-      await vi.waitFor(async () => expect(await status('/health')).toBe(503), SOON);
-      expect(await status('/live')).toBe(200);
-      expect(await metrics()).toMatch(/^forms_mirror_queue_up 0$/m);
+      await vi.waitFor(async () => expect(await health()).toBe(503), SOON);
     },
   );
-});
-
-describe.concurrent('the process', () => {
-  it('sandbox and sync work together as the README says, and the sandbox exits 0 on Ctrl-C', async ({
-    onTestFinished,
-  }) => {
-    const place = await openPlace(onTestFinished);
-    const sandbox = startCli(onTestFinished, ['sandbox', '--port', '0', '--json']);
-    await sandbox.shows(/"forms":/);
-    const { url, key } = JSON.parse(sandbox.stdout) as { url: string; key: string };
-    const env = { FORMS_API_URL: url, FORMS_API_KEY: key };
-    expect((await place.run(['sync', '--json'], env)).code).toBe(0);
-    expect(await sandbox.end('SIGINT')).toEqual(DONE);
-  });
 
   it('sync mirrors into the stand-in for Google Sheets that sandbox --sheets offers', async ({
     onTestFinished,

@@ -50,4 +50,11 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
   expect(after.stdout).toMatch(/protected or merged can be written now; its rows are read again/);
   expect((await run('check')).code).toBe(0);
   expect((await run('verify')).stdout).not.toMatch(/listed/);
+
+  person.deleteColumns(grid()[0]?.indexOf('Submission ID') ?? 0);
+  const broken = await run('check');
+  expect(broken.code).toBe(1);
+  expect(broken.stdout).toMatch(/✗ target default: The column of submission IDs was deleted/);
+  expect(broken.stdout).toMatch(/→ Undo the deletion/);
+  expect((await run('sync')).code).toBe(1);
 });

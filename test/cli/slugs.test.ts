@@ -116,35 +116,6 @@ describe('a slug in the settings', () => {
     expect(place.answers()).toEqual(answersOf(CONTACT));
   });
 
-  it('L11: of each of two forms that trade them and are both named goes on with its own form, without a problem', async () => {
-    const both = { TARGET_FORMS: 'contact,medical', TARGET_FIELDS: `contact:*,medical:*` };
-    const place = await open(both);
-    const well = { code: 0, codes: [`${CONTACT} ok`, `${MEDICAL} ok`] };
-    expect(await place.sync()).toMatchObject(well);
-    place.swap();
-    for (const id of [CONTACT, MEDICAL]) {
-      place.store.insert({ formId: id, data: { [`field_1_${id}`]: `${id} 4` } });
-    }
-    for (const env of [place.settings, place.elsewhere]) {
-      expect(await place.sync(env)).toMatchObject(well);
-      expect(await place.sync(env, '--full')).toMatchObject(well);
-      expect((await runCli(['check'], env)).code).toBe(0);
-    }
-    const four = [CONTACT, MEDICAL].flatMap((id) => answersOf(id).concat(`${id} 4`));
-    expect(place.answers()).toEqual(four);
-  });
-
-  it('L11: that is the ID of another form means that one', async () => {
-    const place = await open({ TARGET_FORMS: CONTACT, TARGET_FIELDS: `${CONTACT}:*` });
-    expect((await place.sync()).code).toBe(0);
-    place.store.renameForm(MEDICAL, { slug: CONTACT });
-    expect(await place.sync()).toMatchObject({
-      code: 1,
-      codes: [`${CONTACT} ok`, `${MEDICAL} SLUG_REUSED`],
-    });
-    expect(place.answers()).toEqual(answersOf(CONTACT));
-  });
-
   it('L11: is kept by no dry run', async () => {
     const place = await open(CHOICE);
     await place.sync(place.settings, '--dry-run');

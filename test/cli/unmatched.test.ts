@@ -8,7 +8,7 @@ import { openPlace } from '../support/cli-sandbox.ts';
 import { load } from '../support/settings.ts';
 
 describe('settings that match nothing', () => {
-  const COMMANDS = [['sync'], ['sync', '--full'], ['verify'], ['check'], ['forms'], ['start']];
+  const COMMANDS = [['sync'], ['sync', '--full'], ['verify'], ['check'], ['start']];
 
   it.each(COMMANDS)(
     'L17: %s %s ends with 2 and names the nearest, and nothing is stored',
@@ -72,16 +72,6 @@ describe('settings that match nothing', () => {
     };
     const { code, stderr } = await runCli(['sync'], away);
     expect([code, stderr.includes('there is no such form')]).toEqual([1, false]);
-  });
-});
-
-describe('an argument that matches nothing', () => {
-  it('sandbox --forms 9 is told that there are three', async () => {
-    const { code, stderr } = await runCli(['sandbox', '--forms', '9', '--port', '0']);
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining('--forms takes a whole number from 1 to 3.'),
-    ]);
   });
 });
 

@@ -425,8 +425,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L17',
     name: 'verify exits with 0 whatever it found',
     file: 'src/cli/verify.ts',
-    find: 'return stop.exitCode() ?? (comparisons.every(isWell) ? 0 : 1);',
-    replace: 'return stop.exitCode() ?? (comparisons.every(isWell) ? 0 : 0);',
+    find: '(comparisons.every(isWell) ? EXIT_CODES.DONE : EXIT_CODES.FAILED).code',
+    replace: '(comparisons.every(isWell) ? EXIT_CODES.DONE : EXIT_CODES.DONE).code',
   },
   {
     law: 'L17',
