@@ -148,8 +148,8 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
       { id: 'b', full_name: String.raw`["\u0000"]` },
     ]);
     expect(
-      await query(`SELECT submission_id, stored FROM mirror_rejected WHERE form_id = 'form_nul'`),
-    ).toEqual([{ submission_id: 'a', stored: true }]);
+      await query(`SELECT submission_id FROM mirror_rejected WHERE form_id = 'form_nul'`),
+    ).toEqual([{ submission_id: 'a' }]);
     const { result } = await write('nul', (form) => form.commit({ rows }));
     expect(result).toMatchObject({ unchanged: 2 });
   });

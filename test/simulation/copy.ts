@@ -70,9 +70,6 @@ const textOrNull = (value: unknown): string | null =>
 /** Milliseconds since 1970. */
 const timeOf = (value: unknown): number => Date.parse(text(value));
 
-/** Databases have booleans, or numbers for them. */
-const isTrue = (value: unknown): boolean => value === true || Number(value) === 1;
-
 /** Reads everything; `quote` is how the database quotes a name. */
 export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
   const copy = new Map<string, CopiedForm>();
@@ -127,8 +124,9 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
         ),
       rejected: new Map(
         listed.map((each) => {
-          const [reason, stored] = [text(each['reason']), each['stored']];
-          return [text(each['submission_id']), { reason, isStored: isTrue(stored) }] as const;
+          const id = text(each['submission_id']);
+          const isStored = rows.get(id)?.isDeleted === false;
+          return [id, { reason: text(each['reason']), isStored }] as const;
         }),
       ),
     });

@@ -10,10 +10,8 @@ import {
   inSavepoint,
   insert,
   type PackedRow,
-  quoted,
   type Session,
   type SqlField,
-  textOf,
   timeAt,
   type Writing,
   type Written,
@@ -107,7 +105,7 @@ export class Commit {
       ...state.tally,
       deleted: state.tally.deleted + sumOf(deleted.values()) - restored,
       rows: Object.fromEntries([...counts].filter(([, n]) => n !== 0)),
-      ...(isTouched ? await countEntries(this.#tx, formId) : {}),
+      ...(isTouched ? await countEntries(this.#tx, state) : {}),
     };
     if (run !== undefined) await addRun(this.#tx, dialect, formId, run);
     const { inserted, updated } = stored;
@@ -220,18 +218,12 @@ export class Commit {
   async #list(entries: readonly Entry[]): Promise<void> {
     if (entries.length === 0) return;
     const { dialect } = this.#from;
-    const { formId, table, at } = this.#writing;
-    const rows = await this.#tx.query(
-      `SELECT id FROM ${quoted(table)} WHERE _deleted_at IS NULL AND ${dialect.among('id', '$1')}`,
-      [entries.map(({ id }) => id)],
-    );
-    const live = new Set(rows.map((row) => textOf(row['id'])));
+    const { formId, at } = this.#writing;
     const there = dialect.onConflict(
       ['form_id', 'kind', 'id'],
-      ['status', 'created_at', 'reason', 'is_stored', 'last_seen_at'],
+      ['status', 'created_at', 'reason', 'last_seen_at'],
     );
     for (const { kind, id, status, createdAt, reason, atMs } of entries) {
-      const isStored = kind === 'held' || kind === 'undecided' || live.has(id);
       const seen = kind === 'refused' ? timeAt(atMs * 1_000, dialect) : at;
       const entry = {
         form_id: formId,
@@ -240,7 +232,6 @@ export class Commit {
         status,
         created_at: dialect.timeParam(createdAt),
         reason,
-        is_stored: isStored ? 1 : 0,
         first_seen_at: seen,
         last_seen_at: seen,
       };

@@ -106,7 +106,6 @@ export class Eraser {
       status: textOrNull(known['status']),
       created_at: timeParam(timeOf(known['created_at'])),
       reason: '',
-      is_stored: 0,
       first_seen_at: timeParam(at),
       last_seen_at: timeParam(at),
     };

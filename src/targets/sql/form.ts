@@ -48,7 +48,7 @@ import {
   withTextColumns,
 } from './fields.ts';
 import { addColumns, readRecord, SCRUB, writeRecord } from './schema.ts';
-import { signOf } from './tally.ts';
+import { entriesOf, signOf } from './tally.ts';
 import { rebuildViews } from './relations.ts';
 
 /** What an open form is made of. */
@@ -166,24 +166,23 @@ export class SqlForm implements OpenForm {
       const count = (counts.get(key)?.count ?? 0) + sign * numberOf(row['n']);
       counts.set(key, { status, fromMs, count });
     };
+    if (!this.#columns.has('id')) return [];
     await this.#indexFor(query);
-    if (this.#columns.has('id')) {
-      const { where, params } = this.#where(query);
-      for (const row of await this.#parts.database.query(
-        `SELECT ${shown} FROM ${quoted(place)} WHERE ${where.join(' AND ')} GROUP BY ${group}`,
-        params,
-      ))
-        add(row, 1);
-    }
+    const live = this.#where(query);
+    for (const row of await this.#parts.database.query(
+      `SELECT ${shown} FROM ${quoted(place)} WHERE ${live.where.join(' AND ')} GROUP BY ${group}`,
+      live.params,
+    ))
+      add(row, 1);
     const { tally } = this.#state;
     if (tally.held + tally.undecided + tally.rejected + tally.forgotten > 0) {
       const { where, params } = this.#conditions(query);
       where.unshift(`form_id = $${params.push(formId)}`, 'status IS NOT NULL');
       for (const row of await this.#parts.database.query(
-        `SELECT kind, is_stored, ${shown} FROM _mirror_entries WHERE ${where.join(' AND ')} GROUP BY kind, is_stored, ${group}`,
+        `SELECT kind, has_row, ${shown} FROM ${entriesOf(place)} WHERE ${where.join(' AND ')} GROUP BY kind, has_row, ${group}`,
         params,
       ))
-        add(row, signOf(textOf(row['kind']), numberOf(row['is_stored']) === 1));
+        add(row, signOf(row));
     }
     return [...counts.values()].filter(({ count }) => count !== 0);
   }

@@ -23,7 +23,7 @@ import {
  */
 
 /** Raise it with every change of the stored shape: a target of another schema is not touched. */
-const SCHEMA = '4';
+const SCHEMA = '5';
 /** Records: that schema, and the salt of the digests of forgotten submissions. */
 const VERSION = 'schema';
 export const SALT = 'salt';
@@ -39,7 +39,7 @@ export async function ensureSchema(database: Database): Promise<string> {
     for (const table of [
       `_mirror_state (form_id ${key} PRIMARY KEY, revision ${integer} NOT NULL, state ${text} NOT NULL, fields ${text} NOT NULL)`,
       `_mirror_entries (form_id ${key}, kind ${word}, id ${id}, status ${text}, created_at ${time}, reason ${text} NOT NULL,
-        is_stored ${integer} NOT NULL, first_seen_at ${time} NOT NULL, last_seen_at ${time} NOT NULL, PRIMARY KEY (form_id, kind, id))`,
+        first_seen_at ${time} NOT NULL, last_seen_at ${time} NOT NULL, PRIMARY KEY (form_id, kind, id))`,
       `_mirror_versions (form_id ${key}, submission_id ${id}, until ${time}, not_before ${time}, status ${text} NOT NULL,
         created_at ${time}, deleted_at ${time}, answers ${text}, PRIMARY KEY (form_id, submission_id, until))`,
       `_mirror_runs (form_id ${key}, started_at ${time}, ended_at ${time} NOT NULL, outcome ${text} NOT NULL, code ${text}, error ${text},

@@ -1,4 +1,4 @@
-import { type FormState, liveRows, type Tally } from '../../mirror/form-state.ts';
+import { type FormState, liveRows, sumOf, type Tally } from '../../mirror/form-state.ts';
 import {
   change,
   numberOf,
@@ -9,36 +9,26 @@ import {
   textOrNull,
 } from './dialect.ts';
 
-/**
- * The accounts, counted from rows and entries. Notes of each entry whether it has a row, where a person's hand changed that; a held or
- * undecided one without a row is dropped.
- */
+/** A relation: the entries of all forms, with whether each has a live row in this table. */
+export const entriesOf = (place: string): string =>
+  `(SELECT e.*, CASE WHEN t.id IS NULL THEN 0 ELSE 1 END AS has_row FROM _mirror_entries AS e
+    LEFT JOIN ${quoted(place)} AS t ON t.id = e.id AND t._deleted_at IS NULL) AS e`;
+
+/** The accounts, counted from rows and entries. Held and undecided ones whose rows a person removed are dropped. */
 export async function countTally(
   tx: Session,
-  { formId, place }: Pick<FormState, 'formId' | 'place'>,
+  form: Pick<FormState, 'formId' | 'place'>,
 ): Promise<Tally> {
-  const table = quoted(place);
-  const hasRow = 'CASE WHEN t.id IS NULL THEN 0 ELSE 1 END';
-  const entries = await tx.query(
-    `SELECT e.kind, e.status, e.is_stored, ${hasRow} AS has_row, count(*) AS n FROM _mirror_entries AS e
-     LEFT JOIN ${table} AS t ON t.id = e.id AND t._deleted_at IS NULL WHERE e.form_id = $1 GROUP BY e.kind, e.status, e.is_stored, ${hasRow}`,
-    [formId],
-  );
-  const areRight = entries.every(
-    ({ kind, is_stored: isStored, has_row: isThere }) =>
-      kind === 'forgotten' || numberOf(isStored) === numberOf(isThere),
-  );
-  if (!areRight) {
+  const table = quoted(form.place);
+  let entries = await countEntries(tx, form);
+  if (entries.held + entries.undecided > sumOf(Object.values(entries.missing))) {
     await change(
       tx,
-      `UPDATE _mirror_entries SET is_stored = 1 - is_stored WHERE form_id = $1 AND kind <> 'forgotten' AND is_stored <> (CASE WHEN EXISTS (SELECT 1 FROM ${table} AS t WHERE t.id = _mirror_entries.id AND t._deleted_at IS NULL) THEN 1 ELSE 0 END)`,
-      [formId],
+      `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind IN ('held', 'undecided')
+       AND id NOT IN (SELECT id FROM ${table} WHERE _deleted_at IS NULL)`,
+      [form.formId],
     );
-    await change(
-      tx,
-      `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind IN ('held', 'undecided') AND is_stored = 0`,
-      [formId],
-    );
+    entries = await countEntries(tx, form);
   }
   const live = 'CASE WHEN _deleted_at IS NULL THEN status END';
   const found = await tx.query(
@@ -46,8 +36,7 @@ export async function countTally(
   );
   const rows = byStatus(found);
   const all = found.reduce((sum, { n }) => sum + numberOf(n), 0);
-  const counts = areRight ? effectOf(entries) : await countEntries(tx, formId);
-  return { rows, deleted: all - liveRows({ rows }), ...counts };
+  return { rows, deleted: all - liveRows({ rows }), ...entries };
 }
 
 /** The stored state of a form, and its live rows by status, in one statement, so that no commit comes between them. */
@@ -70,29 +59,23 @@ const byStatus = (rows: readonly SqlRow[]): Tally['rows'] =>
   );
 
 /** The effect of entries on the accounts, counted. */
-export const countEntries = async (
+export async function countEntries(
   tx: Session,
-  formId: string,
-): Promise<Omit<Tally, 'rows' | 'deleted'>> =>
-  effectOf(
-    await tx.query(
-      'SELECT kind, status, is_stored, count(*) AS n FROM _mirror_entries WHERE form_id = $1 GROUP BY kind, status, is_stored',
-      [formId],
-    ),
-  );
-
-/** The effect of entries on the accounts, from their numbers by kind, status and whether they have a row. */
-function effectOf(entries: readonly SqlRow[]): Omit<Tally, 'rows' | 'deleted'> {
+  { formId, place }: Pick<FormState, 'formId' | 'place'>,
+): Promise<Omit<Tally, 'rows' | 'deleted'>> {
   const missing: Record<string, number> = {};
   const unstored: Record<string, number> = {};
   const kinds: Record<string, number> = {};
-  for (const row of entries) {
+  for (const row of await tx.query(
+    `SELECT kind, status, has_row, count(*) AS n FROM ${entriesOf(place)} WHERE form_id = $1 GROUP BY kind, status, has_row`,
+    [formId],
+  )) {
     const [kind, n] = [textOf(row['kind']), numberOf(row['n'])];
     kinds[kind] = (kinds[kind] ?? 0) + n;
     const status = textOrNull(row['status']);
     // Forgotten, and not shown by the source.
     if (status === null) continue;
-    const sign = signOf(kind, numberOf(row['is_stored']) === 1);
+    const sign = signOf(row);
     if (sign < 0) missing[status] = (missing[status] ?? 0) + n;
     if (sign > 0) unstored[status] = (unstored[status] ?? 0) + n;
   }
@@ -100,8 +83,9 @@ function effectOf(entries: readonly SqlRow[]): Omit<Tally, 'rows' | 'deleted'> {
   return { missing, unstored, held, undecided, refused, rejected, forgotten };
 }
 
-/** The effect of an entry with a status on the accounts. `isStored`: the submission has a live row. */
-export function signOf(kind: string, isStored: boolean): -1 | 0 | 1 {
+/** The effect of an entry with a status on the accounts. */
+export function signOf({ kind, has_row: hasRow }: SqlRow): -1 | 0 | 1 {
+  const isStored = numberOf(hasRow) === 1;
   if (kind === 'held' || kind === 'undecided') return isStored ? -1 : 0;
   if (kind === 'rejected') return isStored ? 0 : 1;
   return kind === 'forgotten' ? 1 : 0;

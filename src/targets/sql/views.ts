@@ -78,7 +78,7 @@ export const NEAR = '(?!0001-01-01|9999-12-31)';
 /** A longer text is not a date. */
 export const MAX_DATE_LENGTH = 40;
 
-const REJECTED = `SELECT form_id, id AS submission_id, reason, is_stored = 1 AS stored, first_seen_at, last_seen_at
+const REJECTED = `SELECT form_id, id AS submission_id, reason, first_seen_at, last_seen_at
  FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
 
 /** The public views: the SELECT of each, by name. They are views so that nothing is stored twice. */
