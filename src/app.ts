@@ -113,7 +113,9 @@ export class App implements AsyncDisposable {
     const { google: access, proxy, schedule } = this.config;
     const describe = describeForm(name, longestGapMs(schedule, this.clock.now()));
     const google = { ...access, proxy, describe };
-    const store = await address.open(name, { clock: this.clock, google, history });
+    const onBilled = (bytes: number): void =>
+      this.events.emit('target.billed', { target: name, bytes });
+    const store = await address.open(name, { clock: this.clock, google, history, onBilled });
     return { name, kind: address.kind, address: address.shown, store };
   }
 

@@ -44,7 +44,6 @@ export function bigQueryPoints(api: BigQueryApi, open: () => Promise<Store>): Po
       query: sql,
       useLegacySql: false,
       dryRun: true,
-      maximumBytesBilled: String(api.options.maxBytes),
       defaultDataset: { projectId, datasetId },
       location,
     };
@@ -154,7 +153,6 @@ UPDATE _mirror_records SET revision = 2 WHERE name = 'nobody'; ASSERT @@row_coun
         const body = {
           query: `INSERT INTO _mirror_records (name, revision, value) VALUES ('twice', 1, '1')`,
           useLegacySql: false,
-          maximumBytesBilled: String(api.options.maxBytes),
           requestId: randomUUID(),
           defaultDataset: { projectId, datasetId },
           location,

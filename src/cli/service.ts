@@ -33,6 +33,7 @@ export async function openService(
     events.on('write-back.ended', (report) => metrics.writeBack(report)),
     events.on('forms.sent', (sent) => metrics.sent(sent)),
     events.on('forms.retry', (notice) => metrics.retried(notice)),
+    events.on('target.billed', (billed) => metrics.billed(billed)),
     jobs.on('job.ended', (job) => metrics.job(job)),
     jobs.on('job.recovered', () => metrics.jobRecovered()),
     jobs.on('queue.error', () => metrics.queueFailed()),

@@ -19,4 +19,6 @@ export interface SyncEvents extends FormsEvents {
   'run.progress': RunSubject & { readonly seen: number; readonly total: number };
   'run.ended': RunReport;
   'write-back.ended': WriteBackReport;
+  /** A target that bills by bytes, such as BigQuery, billed some. */
+  'target.billed': { readonly target: string; readonly bytes: number };
 }

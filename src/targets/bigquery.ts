@@ -11,6 +11,12 @@ import { TargetUrlError } from './target-url-error.ts';
  * A dataset of BigQuery. What speaks to it is in `packages/target-bigquery`, beside its emulator, and is loaded when an address asks for it.
  */
 
+/** How a store is opened there. */
+interface BigQueryStoreOptions extends SqlStoreOptions {
+  /** Called with the bytes that a job was billed. */
+  readonly onBilled?: ((bytes: number) => void) | undefined;
+}
+
 /** The address of a dataset. */
 export interface BigQueryAddress {
   readonly shown: string;
@@ -19,7 +25,7 @@ export interface BigQueryAddress {
   /** Finds the account. Throws SETTINGS and TARGET_DENIED. */
   connection(google: CredentialsSource, clock: Clock): Promise<BigQueryOptions>;
   /** Loads the driver, and finds the account; connects at first use. Throws SETTINGS and TARGET_DENIED. */
-  open(google: CredentialsSource, options: SqlStoreOptions): Promise<Store>;
+  open(google: CredentialsSource, options: BigQueryStoreOptions): Promise<Store>;
 }
 
 const EXAMPLE = 'bigquery://my-project-123456/forms?location=EU';
@@ -97,7 +103,8 @@ export function parseBigQueryUrl(url: string): BigQueryAddress {
     async open(google, options) {
       const { bigQueryDriver } =
         await import('../../packages/target-bigquery/src/bigquery-driver.ts');
-      const driver = bigQueryDriver(await connection(google, options.clock));
+      const { onBilled } = options;
+      const driver = bigQueryDriver({ ...(await connection(google, options.clock)), onBilled });
       const tables = { database: project, schema: dataset };
       return openSqlStore({ shown: place, tables, driver: async () => driver }, options);
     },

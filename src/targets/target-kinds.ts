@@ -22,6 +22,8 @@ export interface OpenTargetOptions {
   readonly history?: HistoryKind | undefined;
   /** Access to Google's services; application default credentials when absent. */
   readonly google?: Omit<SheetStoreOptions, 'clock' | 'name'> | undefined;
+  /** Called with the bytes that the target bills for what was just read or written there, where it bills any. */
+  readonly onBilled?: ((bytes: number) => void) | undefined;
 }
 
 /** A target URL, parsed. The password is only in `open`, so that no listing or log of settings shows it (L15). */
@@ -86,8 +88,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
         shown: address.shown,
         place: address.place,
         transport: address.transport,
-        open: (name, { clock = systemClock, history = 'status', google = {} } = {}) =>
-          address.open(google, { name, clock, history }),
+        open: (name, { clock = systemClock, history = 'status', google = {}, onBilled } = {}) =>
+          address.open(google, { name, clock, history, onBilled }),
       };
     },
   },

@@ -93,6 +93,11 @@ export class Metrics {
     this.#counters.waits.inc({ for: 'retry' }, delayMs / 1_000);
   }
 
+  /** Counts what a target billed. */
+  billed({ target, bytes }: { readonly target: string; readonly bytes: number }): void {
+    this.#counters.billedBytes.inc({ target }, bytes);
+  }
+
   /** Counts a job that has ended. */
   job({ step, target, outcome, code }: EndedJob): void {
     const { jobs, jobFailures } = this.#counters;
@@ -201,6 +206,11 @@ function createCounters(registers: Registry[]) {
       'Status changes at the source: written, refused or failed.',
     ),
     writeBacks: counter('write_backs_total', ['form', 'outcome'], 'Write-backs that ended.'),
+    billedBytes: counter(
+      'target_billed_bytes_total',
+      ['target'],
+      'Bytes that BigQuery billed; absent for other targets.',
+    ),
     jobs: counter('jobs_total', ['step', 'target', 'outcome'], 'Jobs that ended.'),
     jobFailures: counter('job_failures_total', ['step', 'target', 'code'], 'Jobs that failed.'),
     recovered: counter(

@@ -31,7 +31,7 @@ const aRun = (changes: Partial<CountedRun> = {}): CountedRun => {
 const SENT = { status: 200, ms: 80, waitedMs: 0, perMinute: null };
 
 describe('the metrics of a process', () => {
-  it('count its runs, write-backs, requests and jobs; a worker shows nothing of the mirror', async () => {
+  it('count its runs, write-backs, requests, jobs and bytes; a worker shows nothing of the mirror', async () => {
     const metrics = open('worker');
     metrics.run(aRun());
     metrics.run(aRun({ outcome: 'incomplete', inserted: 0, requests: 3 }));
@@ -45,6 +45,8 @@ describe('the metrics of a process', () => {
       metrics.sent({ ...SENT, status });
     metrics.sent({ ...SENT, waitedMs: 1_500, perMinute: 600 });
     metrics.retried({ delayMs: 250 });
+    metrics.billed({ target: 'db', bytes: 10_485_760 });
+    metrics.billed({ target: 'db', bytes: 1 });
     const job = { step: 'sync', target: 'db', code: null, formId: 'frm_a' };
     metrics.job({ ...job, outcome: 'ok' });
     metrics.job({ ...job, outcome: 'failed', code: 'TARGET_FULL' });
@@ -79,6 +81,7 @@ describe('the metrics of a process', () => {
       'status_changes_total{form="frm_a",outcome="refused"} 1',
       'status_changes_total{form="frm_a",outcome="failed"} 3',
       'write_backs_total{form="frm_a",outcome="failed"} 1',
+      'target_billed_bytes_total{target="db"} 10485761',
       'jobs_total{step="sync",target="db",outcome="ok"} 1',
       'jobs_total{step="sync",target="db",outcome="failed"} 1',
       'jobs_total{step="write-back",target="",outcome="done"} 1',

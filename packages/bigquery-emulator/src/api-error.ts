@@ -6,6 +6,7 @@ export type ErrorReason =
   | 'accessNotConfigured'
   | 'authError'
   | 'billingNotEnabled'
+  | 'bytesBilledLimitExceeded'
   | 'duplicate'
   | 'internalError'
   | 'invalid'
@@ -15,6 +16,7 @@ export type ErrorReason =
   | 'rateLimitExceeded'
   | 'required'
   | 'resourceInUse'
+  | 'resourcesExceeded'
   | 'stopped'
   | 'conditionNotMet';
 
@@ -23,6 +25,7 @@ const HTTP: Readonly<Record<ErrorReason, readonly [code: number, status: string]
   accessNotConfigured: [403, 'PERMISSION_DENIED'],
   authError: [401, 'UNAUTHENTICATED'],
   billingNotEnabled: [403, 'PERMISSION_DENIED'],
+  bytesBilledLimitExceeded: [400, 'INVALID_ARGUMENT'],
   conditionNotMet: [412, 'FAILED_PRECONDITION'],
   duplicate: [409, 'ALREADY_EXISTS'],
   internalError: [500, 'INTERNAL'],
@@ -33,6 +36,7 @@ const HTTP: Readonly<Record<ErrorReason, readonly [code: number, status: string]
   rateLimitExceeded: [403, 'PERMISSION_DENIED'],
   required: [400, 'INVALID_ARGUMENT'],
   resourceInUse: [400, 'INVALID_ARGUMENT'],
+  resourcesExceeded: [400, 'INVALID_ARGUMENT'],
   stopped: [400, 'CANCELLED'],
 };
 

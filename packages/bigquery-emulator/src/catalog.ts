@@ -22,6 +22,8 @@ export interface Table {
   readonly partitionedBy: string | undefined;
   readonly viewQuery: string | undefined;
   etag: number;
+  /** Goes up with each change of its rows. */
+  version: number;
 }
 
 export interface Dataset {
@@ -93,6 +95,7 @@ export class Catalog {
       viewQuery: undefined,
       ...shape,
       etag: 1,
+      version: 1,
     };
   }
 

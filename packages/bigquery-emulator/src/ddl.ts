@@ -132,7 +132,7 @@ function isThere(node: ResolvedNode, old: Table | undefined): boolean {
 
 async function createView(
   connection: StoreConnection,
-  { node, defaults }: Prepared,
+  { node, defaults, restore }: Prepared,
   around: Surroundings,
   sql: string,
 ): Promise<void> {
@@ -149,7 +149,7 @@ async function createView(
   const { catalog } = around;
   const place = placeOf(node, catalog, defaults);
   if (isThere(node, place.old)) return;
-  const query = node.text('sql') || sql;
+  const query = restore(node.text('sql')) || sql;
   // Names in the query of a view have to say their dataset: it is looked up wherever the view is used from.
   const view = await prepareStatement(query, {
     ...around,
@@ -185,6 +185,8 @@ async function alter(
   if (table === undefined) throw notFoundIn('Table', shownName(place), defaults.location);
   await locks.changing(table, async () => {
     for (const action of node.list('alterActionList')) await addColumn(connection, table, action);
+    // What is known of its columns is known no more.
+    table.version++;
     table.etag++;
   });
 }

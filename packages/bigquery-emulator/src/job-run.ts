@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Analyzer } from './analyzer.ts';
 import { ApiError, invalidQuery, notDone } from './api-error.ts';
 import type { Catalog, Table } from './catalog.ts';
+import { aliased } from './dataset-alias.ts';
 import { isDdl, runDdl } from './ddl.ts';
 import { runDml } from './dml.ts';
 import { Execution, runAssert, runQuery, targetOf } from './execution.ts';
 import type { Job, Result } from './job.ts';
 import type { Defaults } from './name-resolution.ts';
 import type { Parameters } from './parameters.ts';
+import type { Reckoning } from './reckoning.ts';
 import { scriptSteps, type Step } from './script-tree.ts';
 import type { Session } from './session.ts';
 import { prepareStatement, type Prepared, type Surroundings } from './statement.ts';
@@ -19,7 +21,9 @@ export interface JobWorld {
   readonly analyzer: Analyzer;
   readonly catalog: Catalog;
   readonly locks: TableLocks;
+  readonly reckoning: Reckoning;
   readonly statements: StatementLog;
+  readonly now: () => number;
 }
 
 /** One job with what it was asked for. */
@@ -30,12 +34,13 @@ export interface JobOrder {
   readonly isSession: boolean;
   readonly parameters: Parameters;
   readonly defaults: Defaults;
+  readonly maximumBytesBilled: number | undefined;
 }
 
 /** Runs a job to its end; an error is thrown, not yet noted in the job. */
 export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   const { job, session, isSession } = order;
-  const steps = scriptSteps(await world.analyzer.parseScript(job.query), job.query);
+  const steps = await stepsOf(world, job.query);
   const [only] = steps;
   if (only === undefined) throw invalidQuery('Syntax error: Unexpected end of statement at [1:1]');
   if (steps.length === 1) {
@@ -49,7 +54,7 @@ export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   }
   if (job.isDryRun) throw notDone('dry runs of scripts');
   try {
-    for (const step of steps) await runStatement(world, order, step);
+    for (const step of steps) await placed(step, () => runStatement(world, order, step));
   } catch (error) {
     if (error instanceof ApiError && error.reason === 'invalidQuery') {
       throw new ApiError(error.reason, `Query error: ${error.message}`, error.location);
@@ -60,6 +65,27 @@ export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   }
 }
 
+async function stepsOf({ analyzer }: JobWorld, query: string): Promise<Step[]> {
+  const short = aliased(query);
+  const script = await analyzer.parseScript(short.text).catch(async (error: unknown) => {
+    // A mistake is told with its place in the text as it was written.
+    if (short.text !== query) await analyzer.parseScript(query);
+    throw error;
+  });
+  return scriptSteps(script, short);
+}
+
+/** Says where in the script an error is, unless the analyzer said so. */
+async function placed({ line, column }: Step, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason === 'notImplemented') throw error;
+    if (/ at \[\d+:\d+\]$/.test(error.message)) throw error;
+    throw new ApiError(error.reason, `${error.message} at [${line}:${column}]`, error.location);
+  }
+}
+
 /** Runs one statement and notes in its job what came of it. */
 async function runStatement(world: JobWorld, order: JobOrder, step: Step): Promise<void> {
   const { job, session } = order;
@@ -67,22 +93,42 @@ async function runStatement(world: JobWorld, order: JobOrder, step: Step): Promi
     await control(session, step.control);
     return;
   }
+  if (session.transaction !== undefined) await world.locks.check(session.transaction);
   const around: Surroundings = {
     analyzer: world.analyzer,
     catalog: world.catalog,
     defaults: order.defaults,
     parameters: new Map([...order.parameters].map(([name, { type }]) => [name, type])),
   };
-  const prepared = await prepareStatement(step.text, around);
+  const prepared = await prepareStatement(step.text, around).catch((error: unknown) =>
+    restated(error, step, around),
+  );
   const statementType = typeOf(prepared);
   const target = DML.has(statementType) ? targetOf(prepared) : undefined;
+  const { processed, billed } = isDdl(prepared.node)
+    ? { processed: 0, billed: 0 }
+    : await world.reckoning.of(session.connection, prepared);
+  job.bytesProcessed += processed;
+  if (order.maximumBytesBilled !== undefined && billed > order.maximumBytesBilled) {
+    throw new ApiError(
+      'bytesBilledLimitExceeded',
+      `Query exceeded limit for bytes billed: ${order.maximumBytesBilled}. ${billed} or higher required.`,
+    );
+  }
   if (job.isDryRun) return;
   const execution = new Execution(session.connection, prepared, (placeholder) =>
     session.binding(placeholder, order.parameters),
   );
-  world.statements.add({ statementType, sql: step.text });
-  const result = await carryOut(world, order, { step, prepared, around, execution, target });
-  if (result !== undefined) job.result = result;
+  // What fails is not billed.
+  let bytesBilled = 0;
+  try {
+    const result = await carryOut(world, order, { step, prepared, around, execution, target });
+    if (result !== undefined) job.result = result;
+    bytesBilled = billed;
+  } finally {
+    job.bytesBilled += bytesBilled;
+    world.statements.add({ jobId: job.id, statementType, sql: step.text, bytesBilled });
+  }
 }
 
 /** A statement that was checked and may run. */
@@ -121,6 +167,14 @@ async function carryOut(
   return {};
 }
 
+/** The analyzer's sentence with the place in the whole script. */
+async function restated(error: unknown, step: Step, around: Surroundings): Promise<never> {
+  if (!(error instanceof ApiError) || error.reason !== 'invalidQuery') throw error;
+  const padding = '\n'.repeat(step.line - 1) + ' '.repeat(step.column - 1);
+  if (padding !== '') await prepareStatement(padding + step.text, around);
+  throw error;
+}
+
 async function control(session: Session, kind: NonNullable<Step['control']>): Promise<void> {
   if (kind === 'begin') await session.begin(randomUUID());
   if (kind === 'commit') await session.commit();
@@ -145,6 +199,7 @@ async function changeRows(
   if (transaction !== undefined) {
     if (isMutating) await world.locks.take(table, transaction);
     await world.locks.note(table, transaction);
+    table.version++;
     return runDml(execution, prepared);
   }
   const run = async (): Promise<number> => {
@@ -156,6 +211,8 @@ async function changeRows(
     } catch (error) {
       await session.connection.run('ROLLBACK').catch(() => undefined);
       throw error;
+    } finally {
+      table.version++;
     }
   };
   return isMutating ? world.locks.alone(table, run) : world.locks.inserting(table, run);

@@ -18,6 +18,8 @@ export interface Job {
   error: ApiError | undefined;
   /** Of a script that of its last query, DML or DDL statement. */
   result: Result;
+  bytesProcessed: number;
+  bytesBilled: number;
   sessionId: string | undefined;
   done: Promise<void>;
 }

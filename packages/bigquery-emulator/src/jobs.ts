@@ -8,6 +8,7 @@ import { Session } from './session.ts';
 import type { Store } from './store.ts';
 
 const MAX_QUERY_BYTES = 1_048_576;
+const REQUEST_ID_LIVES_MS = 900_000;
 /** Where datasets and jobs are that do not say it. */
 export const HOME_LOCATION = 'US';
 
@@ -16,7 +17,10 @@ export class Jobs {
   readonly #world: JobWorld;
   readonly #store: Store;
   readonly #jobs = new Map<string, Job>();
-  readonly #requests = new Map<string, { readonly content: string; readonly job: Job }>();
+  readonly #requests = new Map<
+    string,
+    { readonly atMs: number; readonly content: string; readonly job: Job }
+  >();
   readonly #sessions = new Map<string, Session>();
   readonly #running = new Set<Promise<void>>();
 
@@ -30,16 +34,16 @@ export class Jobs {
     const requestId = requestIdOf(query);
     // Two requests are one only when everything that they ask for is the same, but for how long to wait for it.
     const content = requestId === undefined ? '' : contentOf(query);
+    const now = this.#world.now();
     if (requestId !== undefined) {
       const known = this.#requests.get(`${project} ${requestId}`);
-      if (known?.content === content) return known.job;
+      const isSame = known?.content === content;
+      if (known !== undefined && isSame && now - known.atMs <= REQUEST_ID_LIVES_MS)
+        return known.job;
     }
     const text = textAt(query, 'query');
     if (text === undefined || text.trim() === '') {
       throw new ApiError('required', 'Required parameter is missing: query');
-    }
-    if (numberAt(query, 'maximumBytesBilled') === undefined) {
-      throw notDone('jobs without maximumBytesBilled');
     }
     if (query['useLegacySql'] !== false) {
       throw notDone('legacy SQL: useLegacySql has to be false');
@@ -66,16 +70,19 @@ export class Jobs {
       isDone: false,
       error: undefined,
       result: {},
+      bytesProcessed: 0,
+      bytesBilled: 0,
       sessionId: undefined,
       done: Promise.resolve(),
     };
     if (requestId !== undefined && !job.isDryRun) {
       // At once, as a second request for it has to meet it.
-      this.#requests.set(`${project} ${requestId}`, { content, job });
+      this.#requests.set(`${project} ${requestId}`, { atMs: now, content, job });
     }
     job.done = this.#run(job, query, {
       parameters,
-      defaults: { project, dataset, location },
+      defaults: { project, dataset, location, prefixes: [] },
+      maximumBytesBilled: numberAt(query, 'maximumBytesBilled'),
     });
     if (!job.isDryRun) this.#jobs.set(`${project} ${job.id}`, job);
     this.#running.add(job.done);
@@ -83,7 +90,11 @@ export class Jobs {
     return job;
   }
 
-  async #run(job: Job, query: Raw, rest: Pick<JobOrder, 'parameters' | 'defaults'>): Promise<void> {
+  async #run(
+    job: Job,
+    query: Raw,
+    rest: Pick<JobOrder, 'parameters' | 'defaults' | 'maximumBytesBilled'>,
+  ): Promise<void> {
     let own: Session | undefined;
     try {
       const { session, isSession } = await this.#sessionFor(query, job);

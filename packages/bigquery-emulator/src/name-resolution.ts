@@ -1,7 +1,9 @@
 import type { AnalyzedTable } from './analyzer.ts';
 import { ApiError, invalidQuery, notDone } from './api-error.ts';
-import { shownName, type Catalog, type Table } from './catalog.ts';
+import { fullName, shownName, type Catalog, type Table } from './catalog.ts';
 import type { Relation } from './emit.ts';
+import { pathParts } from './dataset-alias.ts';
+import type { ResolvedNode } from './resolved-node.ts';
 
 /** What names without a project or dataset mean. */
 export interface Defaults {
@@ -9,6 +11,8 @@ export interface Defaults {
   readonly dataset: { readonly project: string; readonly name: string } | undefined;
   /** Where the job runs; undefined while no dataset has said so. */
   readonly location: string;
+  /** The datasets that numbers in the text stand for. */
+  readonly prefixes: readonly string[];
 }
 
 /** The tables of a statement, for the analyzer and for what is written from its answer. */
@@ -17,10 +21,17 @@ export interface Names {
   readonly relations: ReadonlyMap<string, Relation>;
   /** Tables and views by the name that the analyzer gives back for them. */
   readonly local: ReadonlyMap<string, Table>;
+  /** Tables of the store that are read or changed, those beneath views included, by their full names. */
+  readonly stored: ReadonlyMap<string, Table>;
+  /** The queries of views. */
+  readonly beneath: readonly { readonly node: ResolvedNode; readonly names: Names }[];
 }
 
 /** Writes the query of a view out; given from outside because a view's query is a statement itself. */
-export type ViewWriter = (query: string, view: Table) => Promise<string>;
+export type ViewWriter = (
+  query: string,
+  view: Table,
+) => Promise<{ sql: string; node: ResolvedNode; names: Names }>;
 
 /** Looks up what a statement names. A table that is not there, or elsewhere, is a 404 as Google words it. */
 export async function resolveNames(
@@ -31,7 +42,9 @@ export async function resolveNames(
 ): Promise<Names> {
   const tables: AnalyzedTable[] = [];
   const relations = new Map<string, Relation>();
+  const stored = new Map<string, Table>();
   const local = new Map<string, Table>();
+  const beneath: { readonly node: ResolvedNode; readonly names: Names }[] = [];
   const spellings = new Map<string, string>();
   for (const spelling of spelled) {
     const key = spelling.join('.');
@@ -40,29 +53,31 @@ export async function resolveNames(
     // The analyzer would take both for one.
     if (known !== undefined) throw notDone('two tables whose names differ by capitals alone');
     spellings.set(key.toLowerCase(), key);
-    const parts = pathParts(spelling);
+    const parts = pathParts(spelling, defaults.prefixes);
     const table = findTable(parts, catalog, defaults);
     const columns = table.columns.map(({ name, type }) => ({ name, type }));
     tables.push({ spelling, key, columns });
     local.set(key, table);
     const names = table.columns.map(({ name }) => name);
-    const { viewQuery, physical } = table;
-    const sql = viewQuery === undefined ? physical : `(${await writeView(viewQuery, table)})`;
-    relations.set(key, { sql, columns: names });
+    if (table.viewQuery === undefined) {
+      stored.set(fullName(table), table);
+      relations.set(key, { sql: table.physical, columns: names });
+    } else {
+      const view = await writeView(table.viewQuery, table);
+      for (const [name, inner] of view.names.stored) stored.set(name, inner);
+      beneath.push(view, ...view.names.beneath);
+      relations.set(key, { sql: `(${view.sql})`, columns: names });
+    }
   }
-  return { tables, relations, local };
+  return { tables, relations, local, stored, beneath };
 }
-
-/** The parts of a path that a statement spells: dots inside of backticks divide it. */
-const pathParts = (spelling: readonly string[]): string[] =>
-  spelling.flatMap((part) => part.split('.'));
 
 /** Dataset and table of a path that a statement creates, changes or drops. */
 export function splitPath(
   path: readonly string[],
   defaults: Defaults,
 ): { project: string; dataset: string; name: string } {
-  const parts = pathParts(path);
+  const parts = pathParts(path, defaults.prefixes);
   const name = parts.pop() ?? '';
   const dataset = parts.pop() ?? defaults.dataset?.name;
   if (dataset === undefined) {

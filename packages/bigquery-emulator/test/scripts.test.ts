@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refusalOf, startBed, type Bed } from './support/bed.ts';
 
+const clock = { ms: Date.parse('2026-05-17T10:00:00Z'), now: () => clock.ms };
 let bed: Bed;
 beforeAll(async () => {
-  bed = await startBed();
+  bed = await startBed({ clock });
 });
 afterAll(() => bed.emulator.close());
 beforeEach(async () => {
@@ -59,6 +60,13 @@ describe('scripts', () => {
       );
     },
   );
+
+  it('say where in them a mistake is, before anything of that statement ran', async () => {
+    expect(await bed.refusal("INSERT INTO notes VALUES ('ran');\n  SELECT nope FROM state")).toBe(
+      'invalidQuery: Query error: Unrecognized name: nope at [2:10]',
+    );
+    expect((await bed.query('SELECT COUNT(*) FROM notes')).rows).toEqual([['1']]);
+  });
 });
 
 describe('transactions', () => {
@@ -73,7 +81,7 @@ describe('transactions', () => {
     const assertion =
       "BEGIN TRANSACTION; UPDATE state SET epoch = 9 WHERE TRUE; ASSERT @@row_count = 2 AS 'lost the lock'; COMMIT TRANSACTION";
     expect(await bed.refusal(assertion)).toBe(
-      'invalidQuery: Query error: Assertion failed: lost the lock',
+      'invalidQuery: Query error: Assertion failed: lost the lock at [1:59]',
     );
     await bed.query('BEGIN TRANSACTION; UPDATE state SET epoch = 9 WHERE TRUE;');
     await bed.query(
@@ -132,14 +140,17 @@ describe('transactions', () => {
     ]);
   });
 
-  it('hold statements of others back until they end', async () => {
+  it('hold statements of others back until they end, by themselves after ten minutes', async () => {
     const one = await openSession();
     await one('BEGIN TRANSACTION');
     await one('UPDATE state SET epoch = 7 WHERE TRUE');
     const waiting = bed.query('UPDATE state SET epoch = epoch + 10 WHERE TRUE');
-    await one('ROLLBACK TRANSACTION');
+    clock.ms += 600_001;
     await waiting;
     expect(await epoch()).toBe('11');
+    const said = await one('SELECT 1').catch(refusalOf);
+    expect(said).toContain('open for more than 10 minutes');
+    await one('ROLLBACK TRANSACTION');
   });
 });
 

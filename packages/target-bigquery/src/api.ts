@@ -45,6 +45,8 @@ export interface ApiOptions {
   /** Sends a request in the name of the account. Rejects only without an answer. */
   readonly send: (request: HttpRequest) => Promise<HttpAnswer>;
   readonly clock: Clock;
+  /** Called with the bytes that a job was billed. */
+  readonly onBilled?: ((bytes: number) => void) | undefined;
 }
 
 /** A parameter of a statement, by its name. */
@@ -65,6 +67,8 @@ interface QueryAnswer {
   readonly rows?: readonly { readonly f: readonly { readonly v: Wire }[] }[];
   readonly pageToken?: string;
   readonly numDmlAffectedRows?: string;
+  readonly totalBytesBilled?: string;
+  readonly totalBytesProcessed?: string;
   readonly sessionInfo?: { readonly sessionId?: string };
 }
 
@@ -164,6 +168,7 @@ export class BigQueryApi {
         },
       });
     while (answer.jobComplete !== true) answer = await next();
+    this.options.onBilled?.(Number(answer.totalBytesBilled ?? answer.totalBytesProcessed ?? 0));
     const fields = answer.schema?.fields ?? [];
     const session = answer.sessionInfo?.sessionId;
     for (;;) {

@@ -30,10 +30,12 @@ export const storeAt = (
   url: string,
   clock: Clock,
   history: HistoryKind = 'status',
+  onBilled?: (bytes: number) => void,
 ): Promise<Store> =>
   parseTargetUrl(url).open('default', {
     clock: { now: () => clock.now(), sleep: (ms, signal) => systemClock.sleep(ms, signal) },
     history,
+    onBilled,
   });
 
 /** A client for what an analyst asks there. */

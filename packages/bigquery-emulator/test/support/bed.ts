@@ -1,6 +1,10 @@
 import { OAuth2Client } from 'google-auth-library';
 import { bigquery_v2 } from 'googleapis/build/src/apis/bigquery/index.js';
-import { startBigQueryEmulator, type BigQueryEmulator } from '../../src/emulator.ts';
+import {
+  startBigQueryEmulator,
+  type BigQueryEmulator,
+  type BigQueryEmulatorOptions,
+} from '../../src/emulator.ts';
 
 export const PROJECT = 'emulated';
 export const DATASET = 'mirror';
@@ -29,8 +33,8 @@ export interface Bed extends AsyncDisposable {
 }
 
 /** Starts an emulator with one empty dataset. */
-export async function startBed(): Promise<Bed> {
-  const emulator = await startBigQueryEmulator();
+export async function startBed(options: BigQueryEmulatorOptions = {}): Promise<Bed> {
+  const emulator = await startBigQueryEmulator(options);
   emulator.createDataset(PROJECT, DATASET);
   const auth = new OAuth2Client();
   auth.setCredentials({ access_token: 'for-tests' });
@@ -41,7 +45,6 @@ export async function startBed(): Promise<Bed> {
       requestBody: {
         query: sql,
         useLegacySql: false,
-        maximumBytesBilled: '1000000000',
         defaultDataset: { projectId: PROJECT, datasetId: DATASET },
         formatOptions: { useInt64Timestamp: true },
         queryParameters: Object.entries(values).map(([name, value]) => parameter(name, value)),

@@ -1,0 +1,98 @@
+// Prints what BigQuery would bill, by the emulator's reckoning: `node packages/target-bigquery/test/costs.ts`. Takes minutes.
+import type { Cell, SelectedField, Row } from '../../../src/mirror/types.ts';
+import type { Change, OpenForm, Store } from '../../../src/mirror/port.ts';
+import { clock, formOf, NAME } from '../../../test/core/store-fixtures.ts';
+import { ask, lentEmulator, newPlace, stopEmulator, storeAt } from './place.ts';
+
+const ANSWERS = 20;
+/** As a run commits them. */
+const BATCH = 2_000;
+const MONTHS = 24;
+const fields: SelectedField[] = Array.from({ length: ANSWERS }, (_, at) => ({
+  ...NAME,
+  id: `f_${at}`,
+  label: `Field ${at}`,
+  position: at,
+}));
+const form = formOf('contact', fields);
+
+function rowOf(n: number, many: number, answer = ''): Row {
+  const at = Date.UTC(2024, 0, 1) + Math.floor((n / many) * MONTHS * 30.4 * 86_400_000);
+  const cells = new Map(
+    fields.map(({ id }, index): [string, Cell] => [
+      id,
+      `answer ${n} to question ${index}${answer}`,
+    ]),
+  );
+  return {
+    id: `sub_${String(n).padStart(24, '0')}`,
+    status: 'NEW',
+    createdAt: new Date(at).toISOString(),
+    cells,
+  };
+}
+
+const emulator = await lentEmulator();
+
+/** Opens the form, does something with it and ends as a run does; prints what all of it cost. */
+async function measured(
+  what: string,
+  store: Store,
+  work: (open: OpenForm) => Promise<unknown>,
+): Promise<void> {
+  emulator.statements.clear();
+  const open = await store.open(form, 'write');
+  await open.prepare(form, fields);
+  await work(open);
+  await open.finish();
+  await open[Symbol.asyncDispose]();
+  const { jobs, statements, bytesBilled } = emulator.statements.totals();
+  console.log(`| ${what} | ${jobs} | ${statements} | ${Math.round(bytesBilled / 2 ** 20)} MB |`);
+}
+
+const commits =
+  (change: (from: number) => Change, many: number) =>
+  async (open: OpenForm): Promise<void> => {
+    for (let from = 0; from < many; from += BATCH) await open.commit(change(from));
+  };
+
+/** So many are not written by commits. */
+const bulk = 200_000;
+for (const many of process.argv.slice(2).map(Number)) {
+  const { url, dataset } = await newPlace();
+  await using store = await storeAt(url, clock);
+  const batch = (from: number): Change => ({
+    rows: Array.from({ length: Math.min(BATCH, many - from) }, (_, at) => rowOf(from + at, many)),
+  });
+  await measured('the tables and views of a form, made for the first time', store, (open) =>
+    open.commit({ rows: [rowOf(0, many)] }),
+  );
+  if (many < bulk) {
+    await measured(`${many} new rows of ${ANSWERS} answers`, store, commits(batch, many));
+    await measured(`the same ${many} read again, nothing changed`, store, commits(batch, many));
+  } else {
+    const answers = fields.map(
+      (_, at) => `CONCAT('answer ', CAST(n AS STRING), ' to question ${at}')`,
+    );
+    const columns = fields.map((_, at) => `field_${at}`);
+    const [fromS, stepS] = [Date.UTC(2024, 0, 1) / 1_000, (MONTHS * 30.4 * 86_400) / many];
+    await ask(
+      dataset,
+      `INSERT INTO contact (id, status, created_at, ${columns.join(', ')}, _first_seen_at, _changed_at)
+       SELECT CONCAT('sub_', LPAD(CAST(n AS STRING), 24, '0')), 'NEW', TIMESTAMP_SECONDS(${fromS} + CAST(FLOOR(n * ${stepS}) AS INT64)),
+       ${answers.join(', ')}, TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-01' FROM UNNEST(SPLIT(REPEAT(',', ${many - 1}), ',')) AS x WITH OFFSET AS n WHERE n > 0`,
+    );
+    await measured('a run without changes: one row is read again', store, (open) =>
+      open.commit({ rows: [rowOf(0, many)] }),
+    );
+    const changed = (step: number): Row[] =>
+      Array.from({ length: 10 }, (_, at) => rowOf(many - 1 - at * step, many, ' changed'));
+    await measured(`10 changed in one month, among ${many}`, store, (open) =>
+      open.commit({ rows: changed(1) }),
+    );
+    await measured(`10 changed in 10 of ${MONTHS} months, among ${many}`, store, (open) =>
+      open.commit({ rows: changed(Math.floor(many / 11)) }),
+    );
+  }
+}
+await stopEmulator();
