@@ -1,9 +1,10 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { type Pause, pauseText, resumeCommand } from '../mirror/pauses.ts';
+import { plural } from '../base/format.ts';
+import { type Pause, pauseText, resumeCommand, wholePause } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { pause, PAUSES, resume } from '../sync/records.ts';
-import { heldForms, type Target } from '../sync/target.ts';
+import { heldForms } from '../sync/target.ts';
 import type { DoneLine } from '../web/actions.ts';
 import { findForm, requireForm } from './selection.ts';
 
@@ -42,112 +43,95 @@ export async function changePauses(
   signal: AbortSignal,
 ): Promise<PauseOutcome[]> {
   const names = app.namesOf(order.target);
-  const { form, targets } =
-    order.form === null
-      ? { form: null, targets: names }
-      : await findPlaces(app, order.form, names, signal);
-  return Promise.all(
-    targets.map(async (target) => {
-      try {
-        const { store } = await app.target(target);
-        const change = order.pause === null ? resumeIn : pauseIn;
-        return Object.assign(await change(store, form, target, order), {
-          form,
-          target,
-          failure: null,
-        });
-      } catch (error) {
-        const failure = toMirrorError(error);
-        const word = order.pause === null ? 'resumed' : 'paused';
-        const text = `${placeName(form, target)} is not ${word}: ${failure.message}`;
-        return { form, target, failure, pause: null, isNew: false, lines: [{ ok: false, text }] };
-      }
-    }),
+  const form = order.form === null ? null : await findPausable(app, order.form, names, signal);
+  // A pause may be older than the settings: it ends wherever it is.
+  const targets =
+    form === null || order.pause === null
+      ? names
+      : names.filter((name) => app.isChosen(name, form));
+  if (targets.length === 0)
+    throw new MirrorError(
+      'USAGE',
+      `No target mirrors the form ${form?.slug}: TARGET_FORMS does not select it.`,
+    );
+  const outcomes = await Promise.all(
+    targets.map((target) => changeIn(app, { form, target }, order.pause)),
   );
+  const told = outcomes.filter(({ isNew, failure }) => isNew || failure !== null);
+  return order.pause === null && told.length > 0 ? told : outcomes;
 }
 
-type Changed = Pick<PauseOutcome, 'pause' | 'isNew' | 'lines'>;
+interface PausePlace {
+  readonly form: FormIdentity | null;
+  readonly target: string;
+}
 
-async function pauseIn(
-  store: Target['store'],
-  form: FormIdentity | null,
-  target: string,
-  { pause: how }: PauseOrder,
-): Promise<Changed> {
+async function changeIn(
+  app: App,
+  place: PausePlace,
+  asked: PauseOrder['pause'],
+): Promise<PauseOutcome> {
+  const { form, target } = place;
   const formId = form?.id ?? null;
-  const before = await PAUSES.read(store);
-  const made = await pause(store, { since: '', by: '', reason: null, ...how, formId });
-  const isNew = !before.some((each) => each.formId === formId);
-  const text = `${placeName(form, target)} ${isNew ? 'is' : 'was already'} ${pauseText(made)}.`;
-  return { pause: made, isNew, lines: [{ ok: true, text }] };
+  const name = placeName(form, target);
+  try {
+    const { store } = await app.target(target);
+    if (asked !== null) {
+      const before = await PAUSES.read(store);
+      const made = await pause(store, { ...asked, formId });
+      const isNew = !before.some((each) => each.formId === formId);
+      const text = `${name} ${isNew ? 'is' : 'was already'} ${pauseText(made)}.`;
+      return { ...place, pause: made, isNew, failure: null, lines: [{ ok: true, text }] };
+    }
+    const ended = (await resume(store, formId)) ?? null;
+    const text =
+      ended === null
+        ? `${name} was not paused.`
+        : `${name} is resumed; it was ${pauseText(ended)}. The next poll finds what changed during the pause.`;
+    const texts = [text, ...stillPaused(await PAUSES.read(store), place)];
+    const lines = texts.map((each) => ({ ok: true, text: each }));
+    return { ...place, pause: ended, isNew: ended !== null, failure: null, lines };
+  } catch (error) {
+    const failure = toMirrorError(error);
+    const text = `${name} is not ${asked === null ? 'resumed' : 'paused'}: ${failure.message}`;
+    return { ...place, failure, pause: null, isNew: false, lines: [{ ok: false, text }] };
+  }
 }
 
-async function resumeIn(
-  store: Target['store'],
-  form: FormIdentity | null,
-  target: string,
-): Promise<Changed> {
-  const ended = (await resume(store, form?.id ?? null)) ?? null;
-  const left = await PAUSES.read(store);
-  // A resumed form still waits if its target is paused, and a form of a resumed target if it is paused itself.
-  const others = form === null ? left : left.filter(({ formId }) => formId === null);
-  const forms = others.length === 0 ? [] : await heldForms({ store });
-  const what = placeName(form, target);
-  const texts = [
-    ended === null
-      ? `${what} was not paused.`
-      : `${what} is resumed; it was ${pauseText(ended)}. The next poll finds what changed during the pause.`,
-    ...others.map((other) => {
-      const { formId: id } = other;
-      const paused = forms.find((each) => each.id === id) ?? { id: id ?? '', slug: '', name: '' };
-      const name = placeName(id === null ? null : paused, target);
-      return `${name} stays ${pauseText(other)}; to resume it: ${resumeCommand(other, paused.slug, target)}`;
-    }),
-  ];
-  return { pause: ended, isNew: ended !== null, lines: texts.map((text) => ({ ok: true, text })) };
+/** A resumed form still waits if its target is paused, and a form of a resumed target if it is paused itself. */
+function stillPaused(left: readonly Pause[], { form, target }: PausePlace): string[] {
+  const whole = wholePause(left);
+  if (form === null)
+    return left.length === 0
+      ? []
+      : [
+          `${plural(left.length, 'form stays', 'forms stay')} paused in ${target}: forms-mirror status shows which.`,
+        ];
+  if (whole === null) return [];
+  const command = resumeCommand(whole, '', target);
+  return [`${placeName(null, target)} stays ${pauseText(whole)}; to resume it: ${command}`];
 }
 
-/**
- * The form that a person means, and the targets that mirror it or have it paused from before. The targets are asked for their
- * forms first: pausing must not depend on the source.
- */
-async function findPlaces(
+/** The form that a person means. The targets are asked first: pausing must not depend on the source. Throws USAGE. */
+async function findPausable(
   app: App,
   wanted: string,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<{ form: FormIdentity; targets: readonly string[] }> {
-  const asked = await Promise.all(names.map((name) => askTarget(app, name)));
-  const held = asked.flatMap(({ forms }) => forms);
-  const form = findForm(held, wanted) ?? requireForm(await listForms(app, wanted, signal), wanted);
-  const targets = asked
-    .filter(({ name, paused }) => paused.includes(form.id) || app.isChosen(name, form))
-    .map(({ name }) => name);
-  if (targets.length > 0) return { form, targets };
-  throw new MirrorError(
-    'USAGE',
-    `No target mirrors the form ${form.slug}: TARGET_FORMS does not select it.`,
+): Promise<FormIdentity> {
+  const held = await Promise.all(
+    names.map(async (name) => {
+      await app.readSlugs(name).catch(() => undefined);
+      // Pausing a target that does not answer reports that.
+      return app
+        .target(name)
+        .then(heldForms)
+        .catch(() => []);
+    }),
   );
-}
-
-/** The forms of a target; empty if it does not answer, because pausing it reports that. */
-async function askTarget(app: App, name: string) {
-  const target = await app.target(name).catch(() => null);
-  const ask = async <T>(of: (target: Target) => Promise<readonly T[]>): Promise<readonly T[]> =>
-    target === null ? [] : of(target).catch(() => []);
-  const [held, pauses] = [await ask(heldForms), await ask(({ store }) => PAUSES.read(store))];
-  await app.readSlugs(name).catch(() => undefined);
-  const paused = pauses.flatMap(({ formId }) => formId ?? []);
-  const unnamed = paused.filter((id) => !held.some((form) => form.id === id));
-  return { name, forms: [...held, ...unnamed.map((id) => ({ id, slug: id, name: id }))], paused };
-}
-
-function listForms(
-  app: App,
-  wanted: string,
-  signal: AbortSignal,
-): Promise<readonly FormIdentity[]> {
-  if (app.config.source !== undefined) return app.forms(signal);
+  const form = findForm(held.flat(), wanted);
+  if (form !== undefined) return form;
+  if (app.config.source !== undefined) return requireForm(await app.forms(signal), wanted);
   throw new MirrorError(
     'USAGE',
     `No target that answers has a form ${wanted}. The workspace was not asked, because FORMS_API_URL and FORMS_API_KEY are not set. Set them, or check the name.`,
