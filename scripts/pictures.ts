@@ -35,7 +35,7 @@ try {
 
 /** Starts a mirror with a SQLite copy and a sheet, waits until it is healthy and idle, and takes the pictures. */
 async function takePictures(): Promise<void> {
-  const sandbox = spawnProgram(['sandbox', '--sheets', '--json', '--port', '0', '--forms', '3']);
+  const sandbox = spawnProgram(['sandbox', '--sheets', '--json', '--port', '0']);
   const report = JSON.parse(await firstLine(sandbox.stdout)) as SandboxReport;
   const mirror = spawnProgram(['start'], settingsOf(report));
   try {

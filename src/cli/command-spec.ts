@@ -33,24 +33,20 @@ export interface CommandCall {
   readonly text: (name: string) => string | undefined;
   /** True when the flag was given. */
   readonly flag: (name: string) => boolean;
-  /** Texts of an option that may be given several times. */
-  readonly texts: (name: string) => readonly string[];
 }
 
-/** An option that must be a whole number from `min` to `max`; `preset` when not given. Throws USAGE. */
+/** An option that must be a whole number of at least `min`; `preset` when not given. Throws USAGE. */
 export function wholeNumberOption(
   call: CommandCall,
   name: string,
   preset: number,
   min = 0,
-  max = 999_999_999,
 ): number {
   const text = call.text(name);
   if (text === undefined) return preset;
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min && number <= max) return number;
-  const bounds = max === 999_999_999 ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new MirrorError('USAGE', `${flagOf(name)} takes a whole number ${bounds}.`);
+  if (number >= min) return number;
+  throw new MirrorError('USAGE', `${flagOf(name)} takes a whole number of at least ${min}.`);
 }
 
 /** An option that must be a time such as 30s or 12h, in milliseconds; undefined when not given. Throws USAGE. */

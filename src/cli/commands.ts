@@ -8,11 +8,6 @@ const ONLY_COUNT: OptionRow = ['--dry-run', 'count what would be removed, change
 const CONFIRMED: OptionRow = ['--yes', 'do not ask; required without a terminal'];
 const AS_JSON: OptionRow = ['--json', 'print one JSON document'];
 
-/** How `--fault` is written. */
-export const FAULT_SYNTAX =
-  '[METHOD] [/path[?name=value]] [STATUS] [after=N] [times=N|always] [delay=20ms|2s] ' +
-  '[retry-after=SECONDS] [cut=BYTES] [hang] [drop] [applied] [body=TEXT to the end]';
-
 /**
  * Every command with its options, in the order of the help. A command's module is loaded when it is called, so that
  * `start` and `worker` load nothing of the sandbox, and the help loads next to nothing.
@@ -188,22 +183,11 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'sandbox',
     summary: 'Runs a sample Forms API with sample data.',
-    examples: [
-      'forms-mirror sandbox',
-      'forms-mirror sandbox --submissions 50000 --traffic 120',
-      "forms-mirror sandbox --fault 'GET /submissions 500 after=3 times=2' --reading sort=ignored",
-    ],
+    examples: ['forms-mirror sandbox', 'forms-mirror sandbox --submissions 50000 --traffic 120'],
     options: [
       ['--port <number>', 'port on 127.0.0.1; 0 for any free one', '4010'],
       ['--submissions <number>', 'sample submissions over all forms', '1250'],
-      ['--forms <number>', 'sample forms, 1 to 3', '3'],
-      ['--seed <text>', 'seed of all sample data', '1'],
       ['--traffic [per-minute]', 'change submissions 60 times a minute, or as often as given'],
-      ['--fault <rule...>', `break requests: ${FAULT_SYNTAX}`],
-      [
-        '--reading <point=value...>',
-        'behave differently where the specification is silent: sort=ignored, wrapper=data, …',
-      ],
       ['--sheets', 'run a stand-in for Google Sheets too, on the next port (in a checkout)'],
       ['--json', 'print address, key and forms as one JSON document'],
     ],

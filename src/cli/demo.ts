@@ -66,7 +66,6 @@ const callOf = (host: Host, ...flags: readonly string[]): CommandCall => ({
   args: [],
   text: () => undefined,
   flag: (name) => flags.includes(name),
-  texts: () => [],
 });
 
 /** The settings of the demo, which ignores the environment and .env. */

@@ -52,9 +52,7 @@ function printExplanation(
     writeBack,
   }: Explanation & { readonly targets: readonly SubmissionInCopy[] },
 ): void {
-  terminal.print(
-    `${terminal.style('bold', submissionId)}${form ? ` of ${form.name} (${form.id})` : ''}`,
-  );
+  terminal.print(`${submissionId}${form ? ` of ${form.name} (${form.id})` : ''}`);
   terminal.print(
     source === null
       ? 'source: answers 404, so it was deleted or never existed'

@@ -6,7 +6,6 @@ import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
 import { fieldLines, requireForm } from './selection.ts';
 import type { Terminal } from './terminal.ts';
-import { textTable } from './text-table.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** `forms`: the forms that TARGET_FORMS can name, or the fields of one form that TARGET_FIELDS can name. */
@@ -35,8 +34,7 @@ function printForms(terminal: Terminal, forms: readonly Form[], json: boolean): 
     return;
   }
   const rows = forms.map(({ id, slug, name, fields }) => [slug, name, fields.length, id]);
-  const head = (line: string): string => terminal.style('bold', line);
-  terminal.print(...textTable(['slug', 'name', 'fields', 'id'], rows, head));
+  terminal.table(['slug', 'name', 'fields', 'id'], rows);
   const names = forms.map(listedName).filter((name) => name !== undefined);
   terminal.print('');
   if (names.length > 0) terminal.print(settingLine('TARGET_FORMS', names.join(',')));

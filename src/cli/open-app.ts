@@ -59,7 +59,7 @@ export async function openLogger({ terminal }: Host, level: LogLevel): Promise<L
   }
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
-    colorize: terminal.styleStderr('red', 'x') !== 'x',
+    colorize: terminal.hasColors,
     translateTime: 'SYS:HH:MM:ss',
     singleLine: true,
     // The terminal shows only one process.

@@ -35,8 +35,7 @@ function buildProgram(
       writeErr: (text) => terminal.write(text),
       getOutHelpWidth: () => Math.min(terminal.width, 110),
       getErrHelpWidth: () => Math.min(terminal.width, 110),
-      outputError: (text, write) =>
-        write(text.replace(/^error: /, `${terminal.styleStderr('red', '✗')} `)),
+      outputError: (text, write) => write(text.replace(/^error: /, '✗ ')),
     })
     .exitOverride();
   for (const spec of specs) addCommand(program, spec, host, end);
@@ -76,10 +75,6 @@ function callOf(command: Command, host: Host): CommandCall {
       return typeof value === 'string' ? value : undefined;
     },
     flag: (name) => values[name] === true,
-    texts(name) {
-      const value = values[name];
-      return Array.isArray(value) ? value.map(String) : [];
-    },
   };
 }
 

@@ -7,7 +7,6 @@ import type { RunSubject, SyncEvents } from '../sync/events.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import type { Terminal } from './terminal.ts';
-import { textTable } from './text-table.ts';
 
 /*
  * How commands show runs and write-backs, as lines for people and as JSON.
@@ -124,8 +123,8 @@ export function writeBackDocument(report: WriteBackReport): Record<string, unkno
   return { form: form.id, slug: form.slug, outcome, ...counts, unwritten, code, error };
 }
 
-/** Runs as lines of a table. */
-export function runTable(terminal: Terminal, runs: readonly RunReport[]): string[] {
+/** Prints runs as a table. */
+export function printRuns(terminal: Terminal, runs: readonly RunReport[]): void {
   const titles = 'form target result rows new changed same deleted rejected requests time';
   const rows = runs.map((run) => [
     run.form.slug,
@@ -140,7 +139,7 @@ export function runTable(terminal: Terminal, runs: readonly RunReport[]): string
     run.requests,
     duration(lengthOf(run)),
   ]);
-  return textTable(titles.split(' '), rows, (line) => terminal.style('bold', line));
+  terminal.table(titles.split(' '), rows);
 }
 
 /**

@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { errorCode } from '../base/error-code.ts';
 import { MirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
-import { MOST_SAMPLE_FORMS, createSampleWorkspace } from '../sandbox/sample-workspace.ts';
+import { createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { runTraffic } from '../sandbox/traffic.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../targets/google/credentials.ts';
 import { type CommandCall, wholeNumberOption } from './command-spec.ts';
-import { parseFault, parseReadings } from './sandbox-options.ts';
 import type { ExitCode } from './host.ts';
 
 /** `sandbox`: the stand-in Forms API with sample data. */
@@ -23,19 +22,11 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   return 0;
 }
 
-function open(call: CommandCall): Promise<Sandbox> {
-  const store = createSampleWorkspace({
-    seed: call.text('seed') ?? '1',
-    submissions: wholeNumberOption(call, 'submissions', 1_250),
-    forms: wholeNumberOption(call, 'forms', 3, 1, MOST_SAMPLE_FORMS),
-  });
-  return startSandbox({
-    store,
+const open = (call: CommandCall): Promise<Sandbox> =>
+  startSandbox({
+    store: createSampleWorkspace({ submissions: wholeNumberOption(call, 'submissions', 1_250) }),
     port: wholeNumberOption(call, 'port', 4_010),
-    faults: call.texts('fault').map(parseFault),
-    behaviour: parseReadings(call.texts('reading')),
   });
-}
 
 /** On the port after the Forms API's; on any free port when that has one. */
 function openSheet(call: CommandCall): Promise<SandboxSheet> {

@@ -17,7 +17,6 @@ import { reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
 import { printNotices, runName } from './run-report.ts';
 import type { Sign, Terminal } from './terminal.ts';
-import { textTable } from './text-table.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
 
 /** `status`: the health of the mirror. Exits 1 unless every form is known to be current. */
@@ -111,7 +110,7 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     ago(form.claim.answersAsOf, nowMs, missingTime(form)),
     nextRunText(form, nowMs),
   ]);
-  terminal.print(...textTable(titles, rows, (line) => terminal.style('bold', line)));
+  terminal.table(titles, rows);
 }
 
 /** `✗ contact → default: The last run failed (TARGET_FULL) for 3 h: …`, and below it what to do. */

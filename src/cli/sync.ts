@@ -12,10 +12,10 @@ import { openApp } from './open-app.ts';
 import {
   printErrors,
   printNotices,
+  printRuns,
   printSummary,
   runDocument,
   runName,
-  runTable,
   showProgress,
   writeBackDocument,
   writeBackLines,
@@ -205,7 +205,7 @@ function printResult(
   { runs, writeBacks, foreseen }: SyncResult,
   nowMs: number,
 ): void {
-  terminal.print(...runTable(terminal, runs));
+  printRuns(terminal, runs);
   printErrors(terminal, runs);
   terminal.print(...writeBackLines(writeBacks));
   for (const report of runs) printNotices(terminal, runName(report), report.notices);

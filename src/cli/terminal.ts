@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { styleText } from 'node:util';
 import { printable, printableJson, printableLines } from '../base/printable.ts';
+import { type TextCell, textTable } from './text-table.ts';
 
 /** A stream like process.stdout and process.stderr; tests pass in their own. */
 export interface OutputStream extends NodeJS.WritableStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
-
-export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan';
 
 /** How a line for people begins. */
 const SIGNS = {
@@ -19,20 +17,16 @@ const SIGNS = {
 } as const;
 export type Sign = keyof typeof SIGNS;
 
-const ESCAPE = '\u001B';
-
 /**
  * The two streams of a command: results go to stdout, messages and progress to stderr. A reader that goes away
  * (`| head`) is not an error: later output is dropped.
  *
  * Nothing else writes to them, and every text is made printable here, so that no caller can forget it: names come
- * from the source, and may hold what controls a terminal. Styles made by {@link style} are all that passes.
+ * from the source, and may hold what controls a terminal. The only styles are those that are made here.
  */
 export class Terminal {
   readonly #stdout: OutputStream;
   readonly #stderr: OutputStream;
-  /** Follows ESC in our own styles: no text from elsewhere can hold it. */
-  readonly #own = randomUUID();
   #closed = new Set<OutputStream>();
 
   constructor(stdout: OutputStream, stderr: OutputStream) {
@@ -54,9 +48,21 @@ export class Terminal {
     return this.#stdout.columns || this.#stderr.columns || 120;
   }
 
+  /** Whether stderr shows colors. */
+  get hasColors(): boolean {
+    return this.#styled(this.#stderr, 'red', 'x') !== 'x';
+  }
+
   /** Writes lines of the result to stdout. A line break within one becomes a space. */
   print(...lines: readonly string[]): void {
-    for (const line of lines) this.#write(this.#stdout, `${this.#shown(line, printable)}\n`);
+    for (const line of lines) this.#write(this.#stdout, `${printable(line)}\n`);
+  }
+
+  /** Writes a {@link textTable} to stdout. */
+  table(titles: readonly string[], rows: readonly (readonly TextCell[])[]): void {
+    const [head = '', ...lines] = textTable(titles, rows);
+    this.#write(this.#stdout, `${this.#styled(this.#stdout, 'bold', printable(head))}\n`);
+    this.print(...lines);
   }
 
   /** Writes what was found as one line of the result, `✗ contact → default: …`, and below it what to do. */
@@ -66,21 +72,19 @@ export class Terminal {
     remedy: string | null | undefined = null,
     command: string | null = null,
   ): void {
-    const [style, mark] = SIGNS[sign];
-    this.print(`${this.style(style, mark)} ${text}`);
+    this.#tell(this.#stdout, sign, text);
     if (remedy !== null) this.print(`    → ${remedy}`);
     if (command !== null) this.print(`      ${command}`);
   }
 
   /** The same as one line on stderr. */
   sayWith(sign: Sign, text: string): void {
-    const [style, mark] = SIGNS[sign];
-    this.say(`${this.styleStderr(style, mark)} ${text}`);
+    this.#tell(this.#stderr, sign, text);
   }
 
   /** Writes text of our own that has line breaks, such as help, to stdout. */
   printText(text: string): void {
-    this.#write(this.#stdout, `${this.#shown(text, printableLines)}\n`);
+    this.#write(this.#stdout, `${printableLines(text)}\n`);
   }
 
   /** Writes one JSON document to stdout. */
@@ -107,12 +111,12 @@ export class Terminal {
 
   /** Writes lines to stderr. A line break within one becomes a space. */
   say(...lines: readonly string[]): void {
-    for (const line of lines) this.#write(this.#stderr, `${this.#shown(line, printable)}\n`);
+    for (const line of lines) this.#write(this.#stderr, `${printable(line)}\n`);
   }
 
   /** As {@link say}, for text of our own that has its line breaks, such as help or a line of a logger. */
   write(text: string): void {
-    this.#write(this.#stderr, this.#shown(text, printableLines));
+    this.#write(this.#stderr, printableLines(text));
   }
 
   /** Writes to stderr what a library styled, which was given printable text only. */
@@ -120,27 +124,14 @@ export class Terminal {
     this.#write(this.#stderr, text);
   }
 
-  /** `text` styled for stdout; plain when that is not a terminal, or NO_COLOR is set. */
-  style(style: Style, text: string): string {
-    return this.#styled(this.#stdout, style, text);
+  #tell(stream: OutputStream, sign: Sign, text: string): void {
+    const [style, mark] = SIGNS[sign];
+    this.#write(stream, `${this.#styled(stream, style, mark)} ${printable(text)}\n`);
   }
 
-  /** `text` styled for stderr. */
-  styleStderr(style: Style, text: string): string {
-    return this.#styled(this.#stderr, style, text);
-  }
-
-  #styled(stream: OutputStream, style: Style, text: string): string {
-    if (stream.isTTY !== true) return text;
-    const styled = styleText(style, printable(text), { stream, validateStream: true });
-    return styled.replaceAll(ESCAPE, ESCAPE + this.#own);
-  }
-
-  #shown(text: string, show: (text: string) => string): string {
-    return text
-      .split(ESCAPE + this.#own)
-      .map(show)
-      .join(ESCAPE);
+  /** Plain where the stream is no terminal, or NO_COLOR is set. */
+  #styled(stream: OutputStream, style: Parameters<typeof styleText>[0], text: string): string {
+    return stream.isTTY === true ? styleText(style, text, { stream, validateStream: true }) : text;
   }
 
   #write(stream: OutputStream, text: string): void {

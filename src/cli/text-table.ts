@@ -10,12 +10,11 @@ export type TextCell = string | number | null;
 
 /**
  * Lines of text in aligned columns, by their width on a terminal: wide letters, emoji and accents are accounted for.
- * `head`: styles the line of titles. Null is `unknown`.
+ * The first holds the titles. Null is `unknown`.
  */
 export function textTable(
   titles: readonly string[],
   rows: readonly (readonly TextCell[])[],
-  head: (line: string) => string = (line) => line,
 ): string[] {
   const cells = [titles, ...rows].map((row) =>
     titles.map((_, at) => {
@@ -27,7 +26,7 @@ export function textTable(
     width: Math.max(...cells.map((row) => stringWidth(row[at] ?? ''))),
     isNumber: rows.some((row) => typeof row[at] === 'number'),
   }));
-  const [first = '', ...lines] = cells.map((row) =>
+  return cells.map((row) =>
     columns
       .map(({ width, isNumber }, at) => {
         const cell = row[at] ?? '';
@@ -37,7 +36,6 @@ export function textTable(
       .join('  ')
       .trimEnd(),
   );
-  return [head(first), ...lines];
 }
 
 /** Never cuts through a character. */

@@ -17,9 +17,6 @@ const DAYS = 180;
 /** The part of a form's life after which its deleted field is gone from the answers. */
 const DELETED_FIELD_LIFE = 0.4;
 
-/** So many different sample forms there are. */
-export const MOST_SAMPLE_FORMS = SAMPLE_FORMS.length;
-
 /** Options of {@link createSampleWorkspace}. */
 export interface SampleOptions {
   /** Determines everything. Default 1. */

@@ -46,10 +46,13 @@ describe('the terminal', () => {
     // Node shows no colors in a CI.
     vi.stubEnv('CI', undefined);
     vi.stubEnv('TERM', 'xterm-256color');
-    const terminal = new Terminal(new RecordedStream(), new RecordedStream(true));
-    expect(terminal.style('red', 'x')).toBe('x');
-    expect(terminal.styleStderr('red', 'x')).not.toBe('x');
+    const [stdout, stderr] = [new RecordedStream(), new RecordedStream(true)];
+    const terminal = new Terminal(stdout, stderr);
+    terminal.tell('error', 'x');
+    terminal.sayWith('error', 'x');
     vi.stubEnv('NO_COLOR', '1');
-    expect(terminal.styleStderr('red', 'x')).toBe('x');
+    terminal.sayWith('error', 'x');
+    expect(stdout.text).toBe('✗ x\n');
+    expect(stderr.text).toBe('\u001B[31m✗\u001B[39m x\n✗ x\n');
   });
 });
