@@ -64,7 +64,7 @@ interface SyncResult {
   readonly writeBacks: readonly WriteBackReport[];
   /** The cost of polls, in addition to the runs; null if each form was visited. */
   readonly poll: { readonly requests: number; readonly ms: number } | null;
-  /** Of a dry run: what it predicts. */
+  /** The predictions of a dry run. */
   readonly foreseen: Foreseen | null;
 }
 

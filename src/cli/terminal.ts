@@ -65,7 +65,7 @@ export class Terminal {
     this.print(...lines);
   }
 
-  /** Writes what was found as one line of the result, `✗ contact → default: …`, and below it what to do. */
+  /** Writes a finding as one line of the result, `✗ contact → default: …`, and below it what to do. */
   tell(
     sign: Sign,
     text: string,
@@ -129,7 +129,7 @@ export class Terminal {
     this.#write(stream, `${this.#styled(stream, style, mark)} ${printable(text)}\n`);
   }
 
-  /** Plain where the stream is no terminal, or NO_COLOR is set. */
+  /** Plain unless the stream is a terminal, and where NO_COLOR is set. */
   #styled(stream: OutputStream, style: Parameters<typeof styleText>[0], text: string): string {
     return stream.isTTY === true ? styleText(style, text, { stream, validateStream: true }) : text;
   }
