@@ -5,7 +5,7 @@ import { liveRows } from '../mirror/form-state.ts';
 import { type Pause, pauseTitle, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { HeldForm } from './facts.ts';
-import { agreedMsOf, claimIn, type Ended, type FormFacts, lastRunOf } from './known-form.ts';
+import type { Ended, KnownForm } from './known-form.ts';
 import {
   type FormReport,
   type HealthState,
@@ -22,9 +22,8 @@ export interface FormContext {
   readonly nowMs: number;
   /** Whether the target was read, so that a form it does not show is not there. */
   readonly isTargetRead: boolean;
-  /** The code of the problem that keeps all forms of the target waiting; null for none. */
-  readonly sharedCode: ProblemCode | null;
-  readonly sharedSince: string | null;
+  /** The problem that keeps all forms of the target waiting; null for none. */
+  readonly shared: Problem | null;
   /** Whether a problem of the source, the target or the settings explains a failure with this code. */
   readonly isExplained: (code: ProblemCode) => boolean;
   /** Since when nothing was heard of it, if that is so long that it has failed; null otherwise. */
@@ -39,21 +38,18 @@ export interface FormContext {
 const NEWS_MS = 7 * 24 * 3_600_000;
 
 /** Judges a form in a target. Pure. */
-export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
-  const { form, target, held, running, isWanted } = facts;
-  const { nowMs, sharedCode } = context;
+export function judgeForm(known: KnownForm, context: FormContext): FormReport {
+  const { form, target, held, running, isWanted, last, claim, agreedMs } = known;
+  const { nowMs, shared } = context;
   const tally = held?.stored.state.tally;
-  const claim = claimIn(facts, nowMs);
-  const last = lastRunOf(facts, nowMs);
-  const problems = isWanted ? problemsOf(facts, context, last) : [];
-  const agreedMs = agreedMsOf(facts, nowMs);
+  const problems = isWanted ? problemsOf(known, context) : [];
   const staleSince = isoOrNull(agreedMs === 0 ? null : staleSinceMs(agreedMs, context));
   const goneAtMs = held?.stored.state.goneAtMs ?? null;
-  const own = stateOf(facts, problems, last, nowMs);
+  const own = stateOf(known, problems, nowMs);
   const isUnsure = claim.submissionsAsOf === null;
   // No form has caused a general problem, but no form is known to be current during one.
-  const isWaiting = own === 'ok' && (sharedCode !== null || staleSince !== null || isUnsure);
-  const pause = own === 'ended' ? null : facts.pause;
+  const isWaiting = own === 'ok' && (shared !== null || staleSince !== null || isUnsure);
+  const pause = own === 'ended' ? null : known.pause;
   const state = pause !== null ? 'paused' : isWaiting ? 'waiting' : own;
   const errors = problems.filter(({ level }) => level === 'error');
   // Its last run may have succeeded.
@@ -63,10 +59,8 @@ export function judgeForm(facts: FormFacts, context: FormContext): FormReport {
     form,
     target,
     state,
-    title: isStale
-      ? PROBLEMS.STALE.title
-      : titleOf(state, facts, { sharedCode, staleSince, isFirst: last === null }),
-    since: sinceOf(state, facts, problems, staleSince ?? context.sharedSince),
+    title: isStale ? PROBLEMS.STALE.title : titleOf(state, known, shared, staleSince),
+    since: sinceOf(state, known, problems, staleSince ?? shared?.since ?? null),
     pause: pause && shownPause(pause, form.slug, target),
     problems,
     notices: held?.notices ?? [],
@@ -112,9 +106,8 @@ export const shownPause = (pause: Pause, slug: string, target: string): ShownPau
 });
 
 function stateOf(
-  { isWanted, held, running }: FormFacts,
+  { isWanted, held, running, last }: KnownForm,
   problems: readonly Problem[],
-  last: Ended | null,
   nowMs: number,
 ): HealthState {
   if (!isWanted) return 'ended';
@@ -130,16 +123,9 @@ function stateOf(
 
 function titleOf(
   state: HealthState,
-  { held, pause }: FormFacts,
-  {
-    sharedCode,
-    staleSince,
-    isFirst,
-  }: {
-    readonly sharedCode: ProblemCode | null;
-    readonly staleSince: string | null;
-    readonly isFirst: boolean;
-  },
+  { held, pause, last }: KnownForm,
+  shared: Problem | null,
+  staleSince: string | null,
 ): string {
   if (state === 'paused' && pause !== null) return pauseTitle(pause);
   if (state === 'ended') {
@@ -147,9 +133,9 @@ function titleOf(
     return isGone ? 'Gone at the source' : 'No longer selected';
   }
   if (state !== 'waiting') return STATE_TITLES[state];
-  if (sharedCode !== null) return WAITING_TITLES[PROBLEMS[sharedCode].scope];
+  if (shared !== null) return WAITING_TITLES[PROBLEMS[shared.code].scope];
   if (staleSince !== null) return PROBLEMS.STALE.title;
-  return isFirst ? 'Waiting for the first run' : 'Waiting for the next run';
+  return last === null ? 'Waiting for the first run' : 'Waiting for the next run';
 }
 
 /** What a form waits for that is held up by a problem of all. */
@@ -164,7 +150,7 @@ const WAITING_TITLES = {
 
 function sinceOf(
   state: HealthState,
-  { held, running, pause }: FormFacts,
+  { held, running, pause }: KnownForm,
   problems: readonly Problem[],
   waitsSince: string | null,
 ): string | null {
@@ -208,8 +194,8 @@ export function problemOf(trouble: Trouble, particular: Partial<Problem> = {}): 
   };
 }
 
-function problemsOf(facts: FormFacts, context: FormContext, last: Ended | null): Problem[] {
-  const { form, held } = facts;
+function problemsOf(known: KnownForm, context: FormContext): Problem[] {
+  const { form, held, last } = known;
   const { nowMs, isExplained, silentSinceMs } = context;
   const found: Problem[] = [];
   const state = held?.stored.state;
@@ -225,7 +211,7 @@ function problemsOf(facts: FormFacts, context: FormContext, last: Ended | null):
     const message = last.error ?? UNPROVEN;
     found.push(problemOf({ code: 'RUN_INCOMPLETE', message, sinceMs: last.sinceMs }));
   }
-  if (held !== null && !isGone) found.push(...heldProblems(facts, held, nowMs));
+  if (held !== null && !isGone) found.push(...heldProblems(known, held, nowMs));
   if (silentSinceMs !== null) {
     const message = `No run of "${form.name}" has ended, and no poll has found it unchanged, for ${span(nowMs - silentSinceMs)}, longer than its schedule explains.`;
     const particular = { isExplained: isExplained('STALE') };
@@ -245,7 +231,7 @@ function goneProblem(form: FormIdentity, sinceMs: number | null, last: Ended | n
 
 /** What the copy itself shows. */
 function heldProblems(
-  { form, target }: FormFacts,
+  { form, target }: KnownForm,
   { stored, refilledAtMs, isOtherSettings, runs }: HeldForm,
   nowMs: number,
 ): Problem[] {

@@ -1,11 +1,11 @@
 import { mistakeText } from '../base/errors.ts';
 import { isAhead } from '../base/clock.ts';
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
-import { ago, exact, plural, span } from '../base/format.ts';
+import { ago, exact, plural } from '../base/format.ts';
 import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
 import { judgeForm, problemOf, shownPause } from './judge-form.ts';
-import { type FormFacts, heardMsOf, knownForms, lastRunOf, succeededMsOf } from './known-form.ts';
+import { type KnownForm, knownForms, succeededMsOf } from './known-form.ts';
 import {
   claimText,
   type FormReport,
@@ -40,13 +40,13 @@ export function judge(facts: Facts): Report {
     facts,
   );
   const source = sourceProblem(wanted, heardMs, facts);
-  const silentSince = silentForms(known, facts);
+  const wait = source === null ? waitProblem(facts) : null;
   const settings = settingsProblem(facts);
   const ofAll = [
     source,
     shown(facts.queueTrouble),
     shown(facts.processes?.died),
-    source === null ? waitProblem(facts) : null,
+    wait,
     settings,
     shown(facts.dataDir),
   ].filter((problem) => problem !== null);
@@ -64,10 +64,9 @@ export function judge(facts: Facts): Report {
       judgeForm(form, {
         nowMs,
         isTargetRead: target.failure === null && target.readAtMs > 0,
-        sharedCode: holdsUp?.code ?? null,
-        sharedSince: holdsUp?.since ?? null,
+        shared: holdsUp,
         isExplained,
-        silentSinceMs: silentSince.get(form) ?? null,
+        silentSinceMs: silentSinceMs(form, facts),
         nextPollMs: facts.nextPollMs,
         nextRunAt: nextRunAt(form, facts),
       }),
@@ -84,7 +83,7 @@ export function judge(facts: Facts): Report {
     version: facts.version,
     state,
     problems,
-    source: sourceReport(source, heardMs, facts),
+    source: sourceReport(source, wait, heardMs, facts),
     queue: queueReport(facts.queue),
     targets,
     forms,
@@ -103,20 +102,18 @@ const firstOf = (problems: readonly Problem[]): Problem | null =>
  * Parts that failed before people paused them are not retried, so they show nothing about the present state of
  * source and targets.
  */
-const isTried = ({ isWanted, pause }: FormFacts): boolean => isWanted && pause === null;
+const isTried = ({ isWanted, pause }: KnownForm): boolean => isWanted && pause === null;
 
 /** The newest failure with a code of the scope that shows in two forms; a refused key and another schema show in one. */
 function sharedFailure(
-  forms: readonly FormFacts[],
+  forms: readonly KnownForm[],
   scope: 'source' | 'target',
   afterMs: number,
-  nowMs: number,
 ): Problem | null {
-  const failures = forms.flatMap((form) => {
-    const last = lastRunOf(form, nowMs);
+  const failures = forms.flatMap(({ form: { id }, last }) => {
     const code = last?.code ?? null;
     if (last?.outcome !== 'failed' || code === null || last.endedAtMs <= afterMs) return [];
-    return PROBLEMS[code].scope === scope ? [{ id: form.form.id, code, last }] : [];
+    return PROBLEMS[code].scope === scope ? [{ id, code, last }] : [];
   });
   const newest = failures.toSorted((a, b) => b.last.endedAtMs - a.last.endedAtMs)[0];
   if (newest === undefined) return null;
@@ -128,7 +125,7 @@ function sharedFailure(
 }
 
 /** When the source last answered as it should, by runs and polls; 0 for never. */
-const heardMsFrom = (forms: readonly FormFacts[], { plan, nowMs }: Facts): number =>
+const heardMsFrom = (forms: readonly KnownForm[], { plan, nowMs }: Facts): number =>
   newestOf(
     [plan.atMs, ...forms.flatMap((form) => [form.agreement?.atMs, ...succeededMsOf(form)])],
     nowMs,
@@ -139,11 +136,11 @@ const newestOf = (times: readonly (number | null | undefined)[], nowMs: number):
   Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
 
 function sourceProblem(
-  forms: readonly FormFacts[],
+  forms: readonly KnownForm[],
   heardMs: number,
-  { kept: { source }, nowMs }: Facts,
+  { kept: { source } }: Facts,
 ): Problem | null {
-  const shared = sharedFailure(forms, 'source', heardMs, nowMs);
+  const shared = sharedFailure(forms, 'source', heardMs);
   if (shared !== null) return shared;
   if (source === null || source.atMs <= heardMs) return null;
   return problemOf(source, { level: 'error' });
@@ -151,11 +148,11 @@ function sourceProblem(
 
 function targetProblem(
   { failure }: TargetFacts,
-  forms: readonly FormFacts[],
+  forms: readonly KnownForm[],
   nowMs: number,
 ): Problem | null {
   const succeededMs = newestOf(forms.flatMap(succeededMsOf), nowMs);
-  const shared = sharedFailure(forms, 'target', succeededMs, nowMs);
+  const shared = sharedFailure(forms, 'target', succeededMs);
   if (shared !== null) return shared;
   return failure && problemOf(failure, { level: 'error' });
 }
@@ -178,35 +175,22 @@ function settingsProblem({ plan: { unmatched } }: Facts): Problem | null {
   return problemOf({ code: 'SETTINGS', title, message, sinceMs: null }, { remedy });
 }
 
-/** Forms without a run or poll for longer than the schedule explains, and since when. */
-function silentForms(
-  known: readonly { readonly target: TargetFacts; readonly forms: readonly FormFacts[] }[],
-  facts: Facts,
-): ReadonlyMap<FormFacts, number> {
-  const { nowMs, expectedSinceMs, queue } = facts;
-  const since = new Map<FormFacts, number>();
-  for (const { target, forms } of known) {
-    const isBusy = queue?.running.some((job) => job.target === target.name) === true;
-    for (const form of forms.filter(isTried)) {
-      if ((form.held?.stored.state.goneAtMs ?? null) !== null) continue;
-      if (lastRunOf(form, nowMs)?.outcome === 'gone') continue;
-      const expectedMs = expectedSinceMs(target.name, form.form.id);
-      const atMs = Math.max(expectedMs, heardMsOf(form, nowMs));
-      // Without any sign of life there is nothing to count from.
-      if (atMs === 0) continue;
-      if (staleSinceMs(atMs, facts, isBusy ? BUSY_LIMIT_MS : FAILED_MS) !== null)
-        since.set(form, atMs);
-    }
-  }
-  return since;
+/** Since when a form has had no run and no poll, if that is longer than the schedule explains; null otherwise. */
+function silentSinceMs(form: KnownForm, facts: Facts): number | null {
+  const { last, held, target, heardMs } = form;
+  const isGone = last?.outcome === 'gone' || (held?.stored.state.goneAtMs ?? null) !== null;
+  const atMs = Math.max(facts.expectedSinceMs(target, form.form.id), heardMs);
+  // Without any sign of life there is nothing to count from.
+  if (!isTried(form) || isGone || atMs === 0) return null;
+  const isBusy = facts.queue?.running.some((job) => job.target === target) === true;
+  return staleSinceMs(atMs, facts, isBusy ? BUSY_LIMIT_MS : FAILED_MS) === null ? null : atMs;
 }
 
 /** When the next run of a form can begin; null where nothing is known to run. */
-function nextRunAt(form: FormFacts, { queue, processes, nextPollMs, nowMs }: Facts): string | null {
+function nextRunAt({ heardMs }: KnownForm, { queue, processes, nextPollMs }: Facts): string | null {
   if (queue !== null) return queue.isReachable ? queue.nextPollAt : null;
   if (processes === null || !processes.isAnyRunning) return null;
-  const atMs = heardMsOf(form, nowMs);
-  return atMs === 0 ? null : iso(nextPollMs(atMs));
+  return heardMs === 0 ? null : iso(nextPollMs(heardMs));
 }
 
 /** Only a first run or that of a stale form makes the mirror `working`: another one leaves the known facts unchanged. */
@@ -244,23 +228,20 @@ function targetReport(
   };
 }
 
-function sourceReport(problem: Problem | null, heardMs: number, facts: Facts): SourceReport {
-  const { nowMs, sourceWait } = facts;
+function sourceReport(
+  failure: Problem | null,
+  wait: Problem | null,
+  heardMs: number,
+  facts: Facts,
+): SourceReport {
+  const problem = failure ?? wait;
   if (problem !== null) {
     const { title, since } = problem;
-    return { condition: 'failing', title, since };
-  }
-  if (sourceWait !== null) {
-    const { sinceMs, isThrottled, reason } = sourceWait;
-    const lasting = span(nowMs - sinceMs);
-    const title = isThrottled
-      ? `The Forms API has asked for fewer requests for ${lasting}`
-      : `The Forms API has not answered as it should for ${lasting} (${reason})`;
-    return { condition: 'waiting', title, since: iso(sinceMs) };
+    return { condition: failure === null ? 'waiting' : 'failing', title, since };
   }
   const quiet = { condition: 'unknown', since: null } as const;
   if (heardMs === 0) return { ...quiet, title: 'The Forms API has not answered yet' };
-  const heard = ago(iso(heardMs), nowMs);
+  const heard = ago(iso(heardMs), facts.nowMs);
   if (staleSinceMs(heardMs, facts) !== null)
     return { ...quiet, title: `The Forms API last answered ${heard}` };
   return {

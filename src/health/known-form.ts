@@ -23,8 +23,31 @@ export interface FormFacts {
   readonly kept: KeptRun | null;
   readonly pause: Pause | null;
   readonly running: RunningJob | null;
+}
+
+/** A form in a target, and what the facts together say of it. */
+export interface KnownForm extends FormFacts {
   /** False when the settings no longer choose it. */
   readonly isWanted: boolean;
+  /** The newest run that says something; null before the first. */
+  readonly last: Ended | null;
+  readonly claim: ShownClaim;
+  /** When it was last known to agree with its source: by a poll, or as a run ended; 0 for never. */
+  readonly agreedMs: number;
+  /** When something was last heard of it: a run, a poll, progress; 0 for never. */
+  readonly heardMs: number;
+}
+
+/** Puts the facts about a form together. Pure. */
+export function knownForm(facts: FormFacts, nowMs: number): KnownForm {
+  const [last, claim] = [lastRunOf(facts, nowMs), claimIn(facts, nowMs)];
+  // By this clock.
+  const endedMs = last === null || isAhead(last.endedAtMs, nowMs) ? 0 : last.endedAtMs;
+  const hasAgreed = last?.outcome === 'ok' || last?.outcome === 'held';
+  const claimedMs = claim.submissionsAsOf === null ? 0 : Date.parse(claim.submissionsAsOf);
+  const agreedMs = Math.max(claimedMs, hasAgreed ? endedMs : 0);
+  const heardMs = Math.max(agreedMs, endedMs, facts.running ? nowMs : 0);
+  return { ...facts, isWanted: true, last, claim, agreedMs, heardMs };
 }
 
 /** How the newest runs of a form ended. */
@@ -41,14 +64,8 @@ export interface Ended {
 /** Runs that a stop, a pause or another process cut short prove nothing. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped']);
 
-/**
- * The newest run that says something; null before the first. One that is dated ahead of now hides none: it was recorded before the
- * clock was set back. Pure.
- */
-export function lastRunOf(
-  { held, kept }: Pick<FormFacts, 'held' | 'kept'>,
-  nowMs: number,
-): Ended | null {
+/** One that is dated ahead of now hides none: it was recorded before the clock was set back. */
+function lastRunOf({ held, kept }: FormFacts, nowMs: number): Ended | null {
   const all = (held?.runs ?? []).filter(({ outcome }) => !SAYS_NOTHING.has(outcome));
   const past = all.filter(({ endedAtMs }) => !isAhead(endedAtMs, nowMs));
   const runs = past.length === 0 && kept === null ? all : past;
@@ -66,33 +83,15 @@ export function lastRunOf(
 }
 
 /** When the runs ended that show that source and target work: those that did not fail. Pure. */
-export const succeededMsOf = ({ held, kept }: Pick<FormFacts, 'held' | 'kept'>): number[] => [
+export const succeededMsOf = ({ held, kept }: FormFacts): number[] => [
   ...(held?.runs ?? [])
     .filter(({ outcome }) => outcome !== 'failed' && !SAYS_NOTHING.has(outcome))
     .map(({ endedAtMs }) => endedAtMs),
   ...(kept?.outcome === 'gone' ? [kept.atMs] : []),
 ];
 
-/** When a form was last known to agree with its source: by a poll, or as a run ended; 0 for never. Pure. */
-export function agreedMsOf(facts: FormFacts, nowMs: number): number {
-  const { submissionsAsOf } = claimIn(facts, nowMs);
-  const last = lastRunOf(facts, nowMs);
-  const ended = last?.outcome === 'ok' || last?.outcome === 'held' ? endedMs(last, nowMs) : 0;
-  return Math.max(submissionsAsOf === null ? 0 : Date.parse(submissionsAsOf), ended);
-}
-
-/** When something was last heard of a form: a run, a poll, progress; 0 for never. Pure. */
-export function heardMsOf(facts: FormFacts, nowMs: number): number {
-  const last = lastRunOf(facts, nowMs);
-  return Math.max(agreedMsOf(facts, nowMs), endedMs(last, nowMs), facts.running ? nowMs : 0);
-}
-
-/** 0 for a run that has not ended by this clock. */
-const endedMs = (last: Ended | null, nowMs: number): number =>
-  last === null || isAhead(last.endedAtMs, nowMs) ? 0 : last.endedAtMs;
-
-/** The claim from runs and polls. Pure. A time in the future came from a wrong clock: nothing is claimed by it. */
-export function claimIn({ held, agreement }: FormFacts, nowMs: number): ShownClaim {
+/** The claim from runs and polls. A time in the future came from a wrong clock: nothing is claimed by it. */
+function claimIn({ held, agreement }: FormFacts, nowMs: number): ShownClaim {
   if (held === null) return NO_CLAIM;
   const { state, losses } = held.stored;
   const { tally } = state;
@@ -122,7 +121,7 @@ export function claimIn({ held, agreement }: FormFacts, nowMs: number): ShownCla
 }
 
 /** The forms that a target holds, and those that are planned for it and still to come. Pure. */
-export function knownForms(target: TargetFacts, facts: Facts): FormFacts[] {
+export function knownForms(target: TargetFacts, facts: Facts): KnownForm[] {
   const { plan, kept, queue, nowMs, isChosen } = facts;
   const { name, held } = target;
   const planned = plan.forms.filter(({ targets }) => targets.includes(name));
@@ -146,23 +145,26 @@ export function knownForms(target: TargetFacts, facts: Facts): FormFacts[] {
     const job = queue?.running.find(
       ({ step, formId, target: of }) => step === 'sync' && formId === form.id && of === name,
     );
-    const found = {
-      form,
-      target: name,
-      held: byId.get(form.id) ?? null,
-      agreement: held?.agreement ?? null,
-      kept: failed.get(form.id) ?? null,
-      pause: pauseOf(held?.pauses ?? [], form.id),
-      running: job ?? null,
-    };
+    const found = knownForm(
+      {
+        form,
+        target: name,
+        held: byId.get(form.id) ?? null,
+        agreement: held?.agreement ?? null,
+        kept: failed.get(form.id) ?? null,
+        pause: pauseOf(held?.pauses ?? [], form.id),
+        running: job ?? null,
+      },
+      nowMs,
+    );
     // A newer plan, made by another process, may know forms that ours does not.
     const isPlanned =
       plan.atMs === null ||
       plannedIds.has(form.id) ||
       found.running !== null ||
-      lastRunOf(found, nowMs)?.outcome === 'gone' ||
+      found.last?.outcome === 'gone' ||
       (found.held?.stored.state.goneAtMs ?? null) !== null ||
-      heardMsOf({ ...found, isWanted: true }, nowMs) > plan.atMs;
+      found.heardMs > plan.atMs;
     return Object.assign(found, { isWanted: isChosen(name, form) && isPlanned });
   });
 }

@@ -5,6 +5,7 @@ import { pauseOf } from '../mirror/pauses.ts';
 import type { Run, StoredForm } from '../mirror/port.ts';
 import { AGREEMENT, PAUSES } from '../sync/records.ts';
 import { judgeForm } from './judge-form.ts';
+import { knownForm } from './known-form.ts';
 import type { Problem } from './report.ts';
 
 /** A sheet calls a form stale by itself after three missed polls, not sooner, because it is not written in each run. */
@@ -49,21 +50,22 @@ export const describeForm =
       isOtherSettings: false,
       notices: stored.notices,
     };
-    const facts = {
-      form: { id, slug, name },
-      target,
-      held,
-      agreement: AGREEMENT.in(recordOf),
-      kept: null,
-      pause,
-      running: null,
-      isWanted: true,
-    };
-    const { state, title, problems, claim } = judgeForm(facts, {
+    const known = knownForm(
+      {
+        form: { id, slug, name },
+        target,
+        held,
+        agreement: AGREEMENT.in(recordOf),
+        kept: null,
+        pause,
+        running: null,
+      },
+      nowMs,
+    );
+    const { state, title, problems, claim } = judgeForm(known, {
       nowMs,
       isTargetRead: true,
-      sharedCode: null,
-      sharedSince: null,
+      shared: null,
       isExplained: () => false,
       silentSinceMs: null,
       // The sheet's own clock shows that it is stale.

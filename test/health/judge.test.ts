@@ -673,7 +673,7 @@ describe('the judge', () => {
       'throttles',
       HOUR,
       { sourceWait: { ...WAIT, isThrottled: true } },
-      { condition: 'waiting', title: 'The Forms API has asked for fewer requests for 42 s' },
+      { condition: 'waiting', title: 'Waiting for the Forms API', since: before(42_000) },
     ],
     [
       'fails',
