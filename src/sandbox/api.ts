@@ -1,9 +1,22 @@
-import { STATUSES } from '../mirror/types.ts';
+import { type Json, STATUSES } from '../mirror/types.ts';
 import type { SandboxBehaviour, WriteReply } from './behaviour.ts';
 import type { Reply } from './faults.ts';
 import { readFormsPage, submissionsPage } from './lists.ts';
-import type { FormsStore, SandboxForm, StoredSubmission } from './store.ts';
-import { Problem, showJson, type WireObject } from './wire.ts';
+import {
+  type Answers,
+  fieldsOf,
+  type FormsStore,
+  type SandboxForm,
+  type StoredSubmission,
+} from './store.ts';
+import {
+  decodeJson,
+  type FieldError,
+  isObject,
+  Problem,
+  showJson,
+  type WireObject,
+} from './wire.ts';
 
 /** A request that has a valid key, ready to be served. */
 export interface ApiRequest {
@@ -25,10 +38,11 @@ export interface ApiContext {
 
 type Endpoint = (request: ApiRequest, context: ApiContext, parameter: string) => Reply;
 
-/** Every path of the specification but that of a submission, which the mirror never makes; `([^/]+)` is its parameter. */
+/** Every path of the specification; `([^/]+)` is its parameter. */
 const ENDPOINTS: readonly (readonly [method: string, path: RegExp, serve: Endpoint])[] = [
   ['GET', /^\/forms$/, listForms],
   ['GET', /^\/forms\/([^/]+)$/, getForm],
+  ['POST', /^\/forms\/([^/]+)\/submit$/, submit],
   ['GET', /^\/submissions$/, listSubmissions],
   ['GET', /^\/submissions\/([^/]+)$/, getSubmission],
   ['PATCH', /^\/submissions\/([^/]+)\/status$/, patchStatus],
@@ -106,24 +120,47 @@ function patchStatus(request: ApiRequest, context: ApiContext, id: string): Repl
   return showWrite(behaviour.patchReply, submission, context);
 }
 
+function submit(request: ApiRequest, context: ApiContext, slug: string): Reply {
+  const { store, behaviour } = context;
+  const form = store.formBySlug(slug);
+  if (!form) throw new Problem(404, 'There is no such form.');
+  const { data: answers } = readBody(request);
+  if (!isObject(answers)) {
+    throw new Problem(400, 'The submission is not valid.', [
+      { field: 'data', message: 'must be an object of answers by field ID' },
+    ]);
+  }
+  const data = new Map(Object.entries(answers));
+  const missing = missingFields(form, data);
+  if (missing.length > 0) throw new Problem(400, 'Required fields are missing.', missing);
+  return showWrite(behaviour.submitReply, store.insert({ formId: form.id, data }), context);
+}
+
+const missingFields = (form: SandboxForm, data: Answers): FieldError[] =>
+  fieldsOf(form)
+    .filter(({ id, required }) => required && isBlank(data.get(id)))
+    .map(({ id }) => ({ field: id, message: 'is required' }));
+
+const isBlank = (answer: Json | undefined): boolean =>
+  answer === undefined || answer === null || (typeof answer === 'string' && answer.trim() === '');
+
 function existing(store: FormsStore, id: string): StoredSubmission {
   const submission = store.get(id);
   if (!submission) throw new Problem(404, 'There is no such submission.');
   return submission;
 }
 
-function readBody({ body, contentType }: ApiRequest): Readonly<Record<string, unknown>> {
+function readBody({ body, contentType }: ApiRequest): { readonly [key: string]: Json } {
   if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/json')
     throw new Problem(400, 'The body must be sent as application/json.');
-  let value: unknown;
+  let value: Json;
   try {
-    value = JSON.parse(body);
+    value = decodeJson(body);
   } catch {
     throw new Problem(400, 'The body is not JSON.');
   }
-  if (typeof value !== 'object' || value === null)
-    throw new Problem(400, 'The body must be a JSON object.');
-  return value as Record<string, unknown>;
+  if (!isObject(value)) throw new Problem(400, 'The body must be a JSON object.');
+  return value;
 }
 
 function decodeParameter(text: string): string {

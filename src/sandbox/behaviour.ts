@@ -1,6 +1,6 @@
 import type { StoredSubmission } from './store.ts';
 
-/** The answer to a change of status. */
+/** The answer to a write. */
 export interface WriteReply {
   readonly status: 200 | 201 | 202 | 204;
   /** The submission bare or wrapped as `GET /submissions/:id` shows it, `{"success":true}`, the text `OK`, or nothing. */
@@ -12,6 +12,12 @@ export type RefuseTransition = (
   submission: StoredSubmission,
   to: string,
 ) => 400 | 403 | 405 | 409 | 422 | undefined;
+
+const OTHER_REPLIES: readonly WriteReply[] = [
+  { status: 200, body: 'success' },
+  { status: 204, body: 'none' },
+  { status: 201, body: 'text' },
+];
 
 /** How the sandbox reads what the specification leaves open. The first reading of each point is the default. */
 export const READINGS = {
@@ -50,12 +56,8 @@ export const READINGS = {
 
   /** The property that `GET /submissions/:id` wraps its submission in; null: none. */
   wrapper: [null, 'submission', 'data'],
-  patchReply: [
-    { status: 200, body: 'submission' },
-    { status: 200, body: 'success' },
-    { status: 204, body: 'none' },
-    { status: 201, body: 'text' },
-  ] as readonly WriteReply[],
+  submitReply: [{ status: 201, body: 'submission' }, ...OTHER_REPLIES] as readonly WriteReply[],
+  patchReply: [{ status: 200, body: 'submission' }, ...OTHER_REPLIES] as readonly WriteReply[],
   refuseTransition: [
     () => undefined,
     ({ status }) => (status === 'ARCHIVED' ? 409 : undefined),

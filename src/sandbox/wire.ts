@@ -1,4 +1,4 @@
-import type { Json } from '../mirror/types.ts';
+import { ExactNumber, type Json } from '../mirror/types.ts';
 import type { SandboxBehaviour } from './behaviour.ts';
 import { htmlReply, jsonReply, type Reply } from './faults.ts';
 
@@ -76,3 +76,19 @@ function objectOf(map: ReadonlyMap<string, unknown>): object {
   for (const [key, value] of map) object[key] = value;
   return object;
 }
+
+/** The value of a JSON text, with every number in its original digits. Throws SyntaxError. */
+export function decodeJson(text: string): Json {
+  const revive = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
+    typeof value !== 'number' || source === undefined || String(value) === source
+      ? value
+      : new ExactNumber(source);
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as Json;
+}
+
+/** True for a JSON object. */
+export const isObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof ExactNumber);

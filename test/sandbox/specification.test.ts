@@ -69,6 +69,42 @@ describe('GET /forms', () => {
   });
 });
 
+describe('POST /forms/:slug/submit', () => {
+  const submit = (slug: string, body: unknown, headers = {}) =>
+    call(sandbox, 'POST', `/forms/${slug}/submit`, { body, headers });
+
+  it('answers 400 with one validation error for each missing required field, under `fields`', async () => {
+    const before = store.count();
+    const { status, json } = await submit(form.slug, { data: { field_2_b: ' ' } });
+    expect(status).toBe(400);
+    expect(json.fields.map((entry) => entry.field)).toEqual(['field_1_a', 'field_2_b']);
+    const one = await submit(form.slug, { data: { field_1_a: 'a' } });
+    expect([one.status, one.json.fields.map((entry) => entry.field)]).toEqual([400, ['field_2_b']]);
+    expect(store.count()).toBe(before);
+  });
+
+  it.each([
+    ['no JSON', '{"data":'],
+    ['an array', '[]'],
+    ['no data', '{}'],
+    ['data that is no object', '{"data":[]}'],
+  ])('answers 400 to %s', async (_name, body) => {
+    const { status, json } = await submit(form.slug, body);
+    expect(status).toBe(400);
+    expect(json.fields).toBeInstanceOf(Array);
+  });
+
+  it('wants the header Content-Type: application/json', async () => {
+    const body = { data: { field_1_a: 'a', field_2_b: 'b' } };
+    const plain = await submit(form.slug, body, { 'content-type': 'text/plain' });
+    expect(plain.status).toBe(400);
+    const charset = { 'content-type': 'Application/JSON; charset=utf-8' };
+    const made = await submit(form.slug, body, charset);
+    expect(made.status).toBe(201);
+    store.delete(made.json.id);
+  });
+});
+
 describe('GET /submissions', () => {
   it('answers the envelope with limit: default 50, page 1', async () => {
     const page = await get(sandbox, '/submissions');
