@@ -78,19 +78,14 @@ export class ChildPlace {
   }
 }
 
-/** A pass as `sync --json` prints it. */
-export interface RunDocument {
+/** A run as `sync --json` prints it. */
+interface RunDocument {
   readonly form: string;
   readonly target: string;
   readonly outcome: string;
-  readonly full: boolean;
-  readonly total: number | null;
   readonly inserted: number;
   readonly updated: number;
   readonly deleted: number;
-  readonly rejected: number;
-  readonly requests: number;
-  readonly ms: number;
   readonly error: string | null;
 }
 
@@ -98,18 +93,4 @@ export interface RunDocument {
 export function runsOf({ stdout, stderr }: ChildResult): RunDocument[] {
   if (stdout === '') throw new Error(`nothing on stdout; stderr: ${stderr}`);
   return (JSON.parse(stdout) as { runs: RunDocument[] }).runs;
-}
-
-/** A number of all runs together. */
-export function sumOf(
-  runs: readonly RunDocument[],
-  key: 'inserted' | 'updated' | 'deleted',
-): number {
-  return runs.reduce((sum, run) => sum + run[key], 0);
-}
-
-/** How many statuses a `sync --json` changed at the source. */
-export function writtenBack({ stdout }: ChildResult): number {
-  const { writeBacks } = JSON.parse(stdout) as { writeBacks: { written: number }[] };
-  return writeBacks.reduce((sum, { written }) => sum + written, 0);
 }
