@@ -45,7 +45,7 @@ export function namesFor(names: readonly FieldName[], { id, slug }: FormNames): 
   return fields.has('*') ? ['*'] : [...fields].toSorted();
 }
 
-/** Tells by its ID whether `names` hold a field of `form`. */
+/** Whether `names` hold the ID of a field of `form`. */
 export function fieldTest(names: readonly FieldName[], form: FormNames): (id: string) => boolean {
   const ids = new Set(namesFor(names, form));
   return (id) => ids.has('*') || ids.has(id);

@@ -7,7 +7,7 @@ import type { Due, Feed } from './channel.ts';
 import { type Message, shortName } from './message.ts';
 
 /*
- * Messages about problems. A channel follows incidents from one report to the next, and notes in each what it has told people.
+ * Messages about problems. A channel follows incidents from one report to the next, and notes in each the last message about it.
  *
  * An incident is one trouble of one subject: source, queue, settings, program, a target, or a form in a target. Problems that
  * may pass by themselves are one incident, under any code: a source that hangs is first waited for, then unreachable,
@@ -202,7 +202,7 @@ function sightings({ problems, targets, forms }: Report): Sighting[] {
   ].filter(({ problem }) => PROBLEMS[problem.code].graceMs !== null);
 }
 
-/** Rejected submissions are no problem of a form's health, but people are notified of them. */
+/** Rejected submissions do not make a form unhealthy, but people are notified of them. */
 function rejection(rejected: number): Problem[] {
   if (rejected === 0) return [];
   const { severity, remedy } = PROBLEMS.ROWS_REJECTED;
