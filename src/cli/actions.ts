@@ -8,7 +8,7 @@ import type { QueueRuntime } from '../queue/runtime.ts';
 import { PAUSES } from '../sync/records.ts';
 import { reading } from '../sync/target.ts';
 import type { ActionOrder, Actor, DoneLine } from '../web/actions.ts';
-import { changePauses, PAUSE_MEANS, placeName } from './pausing.ts';
+import { changePauses, placeName } from './pausing.ts';
 import { requireForm } from './selection.ts';
 
 /** The actions of a running mirror for a person: runs by its queue, pauses in its targets. Each is one line of the log. */
@@ -36,9 +36,7 @@ async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<D
   if (action === 'pause' || action === 'resume') {
     const since = new Date(app.clock.now()).toISOString();
     const pause = action === 'pause' ? { since, by, reason: null } : null;
-    const outcomes = await changePauses(app, { form, target, pause }, NEVER);
-    const isPaused = pause !== null && outcomes.some(({ failure }) => failure === null);
-    return [...outcomes.flatMap(({ lines }) => lines), ...(isPaused ? [done(PAUSE_MEANS)] : [])];
+    return changePauses(app, { form, target, pause }, NEVER);
   }
   await requireQueue(queue);
   if (action === 'accept') return accept(app, queue, order);

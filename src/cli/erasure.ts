@@ -11,6 +11,7 @@ import {
 import type { Target } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
+import type { Terminal } from './terminal.ts';
 
 /*
  * The common procedure of `forget` and `purge`: they count, ask, erase and report.
@@ -63,7 +64,7 @@ export async function carryOut(
   const { flag, host } = call;
   const waiting = { waitMs: WAIT_MS, signal: host.stop.signal, clock: host.clock };
   const print = (reports: readonly ErasureReport[], isDone: boolean): void => {
-    if (!flag('json')) for (const each of reports) printErasure(call, each, what(each, isDone));
+    for (const each of reports) printErasure(host.terminal, each, what(each, isDone));
   };
   const counted = await erase({ ...waiting, dryRun: true });
   const reports = [...counted, ...failed];
@@ -91,24 +92,12 @@ async function isConfirmed({ host, flag }: CommandCall, question: string): Promi
 }
 
 /** `contact → default: 1 row to remove`, or why nothing was done. */
-function printErasure({ host: { terminal } }: CommandCall, report: ErasureReport, what: string) {
+function printErasure(terminal: Terminal, report: ErasureReport, what: string): void {
   const { target, form, failure } = report;
   const name = form.id === '' ? target : `${form.slug} → ${target}`;
   const text = failure === null ? what : `${failure.message} (${failure.code})`;
   terminal.tell(failure === null ? 'ok' : 'error', `${name}: ${text}`);
 }
-
-/** One form of one target, as `--json` prints it. */
-export const erasureDocument = (report: ErasureReport): Record<string, unknown> => ({
-  target: report.target,
-  form: report.form.id,
-  slug: report.form.slug,
-  rows: report.rows,
-  listings: report.listings,
-  refusals: report.refusals,
-  code: report.failure?.code ?? null,
-  error: report.failure?.message ?? null,
-});
 
 /** `1 row, 2 listings of rejected, 1 refused status change`. */
 export function removedText({ rows, listings, refusals }: ErasureReport): string {

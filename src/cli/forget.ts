@@ -10,14 +10,7 @@ import {
 } from '../sync/erase.ts';
 import { heldForms } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
-import {
-  carryOut,
-  type Erasure,
-  erasureDocument,
-  erasureExitCode,
-  openTargets,
-  removedText,
-} from './erasure.ts';
+import { carryOut, type Erasure, erasureExitCode, openTargets, removedText } from './erasure.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
@@ -35,20 +28,11 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const erasure = (flag('undo') ? undoing : forgetting)(targets, forms);
   const reports = forms.length === 0 ? failed : await carryOut(call, app, erasure, failed);
   if (reports === null) return EXIT_CODES.FAILED.code;
-  if (flag('json')) {
-    const submissions = forms.flatMap(({ form, ids }) =>
-      ids.map((id) => ({ submissionId: id, form: form.id, slug: form.slug })),
+  for (const id of unknown)
+    terminal.tell(
+      'error',
+      `${id}: neither the source nor a target has it. To forget it anyway, name its form with --form`,
     );
-    const documents = reports.map(erasureDocument);
-    const how = { undo: flag('undo'), dryRun: flag('dryRun') };
-    terminal.printJson({ ...how, submissions, unknown, targets: documents });
-  } else {
-    for (const id of unknown)
-      terminal.tell(
-        'error',
-        `${id}: neither the source nor a target has it. To forget it anyway, name its form with --form`,
-      );
-  }
   return unknown.length > 0 ? EXIT_CODES.FAILED.code : erasureExitCode(reports);
 }
 

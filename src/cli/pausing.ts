@@ -20,28 +20,15 @@ export interface PauseOrder {
   readonly pause: Omit<Pause, 'formId'> | null;
 }
 
-/** The outcome in one target. */
-export interface PauseOutcome {
-  readonly form: FormIdentity | null;
-  readonly target: string;
-  /** The pause in force, or the one that has ended; null for none. */
-  readonly pause: Pause | null;
-  /** Something was changed. */
-  readonly isNew: boolean;
-  readonly failure: MirrorError | null;
-  /** In words. */
-  readonly lines: readonly DoneLine[];
-}
-
 /**
- * Pauses or resumes in each target that is meant. If a target cannot be reached, the others continue. Pauses of
- * single forms do not end with that of their target. Throws USAGE for an unknown name.
+ * Pauses or resumes in each target that is meant, and returns what happened there. If a target cannot be reached, the others
+ * continue. Pauses of single forms do not end with that of their target. Throws USAGE for an unknown name.
  */
 export async function changePauses(
   app: App,
   order: PauseOrder,
   signal: AbortSignal,
-): Promise<PauseOutcome[]> {
+): Promise<DoneLine[]> {
   const names = app.namesOf(order.target);
   const form = order.form === null ? null : await findPausable(app, order.form, names, signal);
   // A pause may be older than the settings: it ends wherever it is.
@@ -54,11 +41,15 @@ export async function changePauses(
       'USAGE',
       `No target mirrors the form ${form?.slug}: TARGET_FORMS does not select it.`,
     );
-  const outcomes = await Promise.all(
+  const changes = await Promise.all(
     targets.map((target) => changeIn(app, { form, target }, order.pause)),
   );
-  const told = outcomes.filter(({ isNew, failure }) => isNew || failure !== null);
-  return order.pause === null && told.length > 0 ? told : outcomes;
+  const news = changes.filter(({ isNews }) => isNews);
+  const lines = (order.pause === null && news.length > 0 ? news : changes).flatMap(
+    (change) => change.lines,
+  );
+  const isPaused = order.pause !== null && lines.some(({ ok }) => ok);
+  return isPaused ? [...lines, { ok: true, text: PAUSE_MEANS }] : lines;
 }
 
 interface PausePlace {
@@ -66,11 +57,12 @@ interface PausePlace {
   readonly target: string;
 }
 
+/** `isNews`: something was changed, or could not be. */
 async function changeIn(
   app: App,
   place: PausePlace,
   asked: PauseOrder['pause'],
-): Promise<PauseOutcome> {
+): Promise<{ readonly isNews: boolean; readonly lines: readonly DoneLine[] }> {
   const { form, target } = place;
   const formId = form?.id ?? null;
   const name = placeName(form, target);
@@ -79,22 +71,21 @@ async function changeIn(
     if (asked !== null) {
       const before = await PAUSES.read(store);
       const made = await pause(store, { ...asked, formId });
-      const isNew = !before.some((each) => each.formId === formId);
-      const text = `${name} ${isNew ? 'is' : 'was already'} ${pauseText(made)}.`;
-      return { ...place, pause: made, isNew, failure: null, lines: [{ ok: true, text }] };
+      const isNews = !before.some((each) => each.formId === formId);
+      const text = `${name} ${isNews ? 'is' : 'was already'} ${pauseText(made)}.`;
+      return { isNews, lines: [{ ok: true, text }] };
     }
-    const ended = (await resume(store, formId)) ?? null;
+    const ended = await resume(store, formId);
     const text =
-      ended === null
+      ended === undefined
         ? `${name} was not paused.`
         : `${name} is resumed; it was ${pauseText(ended)}. The next poll finds what changed during the pause.`;
     const texts = [text, ...stillPaused(await PAUSES.read(store), place)];
-    const lines = texts.map((each) => ({ ok: true, text: each }));
-    return { ...place, pause: ended, isNew: ended !== null, failure: null, lines };
+    return { isNews: ended !== undefined, lines: texts.map((each) => ({ ok: true, text: each })) };
   } catch (error) {
-    const failure = toMirrorError(error);
-    const text = `${name} is not ${asked === null ? 'resumed' : 'paused'}: ${failure.message}`;
-    return { ...place, failure, pause: null, isNew: false, lines: [{ ok: false, text }] };
+    const done = asked === null ? 'resumed' : 'paused';
+    const text = `${name} is not ${done}: ${toMirrorError(error).message}`;
+    return { isNews: true, lines: [{ ok: false, text }] };
   }
 }
 
@@ -143,5 +134,5 @@ export const placeName = (form: FormIdentity | null, target: string): string =>
   form === null ? `Target ${target}` : `${form.slug === '' ? form.id : form.slug} in ${target}`;
 
 /** The effects of a pause, for the person who has just started one. */
-export const PAUSE_MEANS =
+const PAUSE_MEANS =
   'No process writes there until you resume it, and no status is changed at the source. A run in progress ends before its next batch: within seconds, in a sheet within a minute. The rows that it stored stay. forget and purge still work.';

@@ -10,14 +10,7 @@ import {
 } from '../sync/purge.ts';
 import { heldForms, type Target } from '../sync/target.ts';
 import { type CommandCall, durationOption } from './command-spec.ts';
-import {
-  carryOut,
-  type Erasure,
-  erasureDocument,
-  erasureExitCode,
-  openTargets,
-  removedText,
-} from './erasure.ts';
+import { carryOut, type Erasure, erasureExitCode, openTargets, removedText } from './erasure.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
@@ -39,13 +32,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
     age === undefined ? unselected(scopes) : deletedBefore(scopes, host.clock.now() - age);
   const reports = await carryOut(call, app, erasure, failed);
   if (reports === null) return EXIT_CODES.FAILED.code;
-  if (flag('json')) {
-    const documents = reports.map((each) => {
-      const fields = leftoversOf(each)?.map(({ id, label }) => ({ id, label }));
-      return { ...erasureDocument(each), ...(fields && { fields }) };
-    });
-    host.terminal.printJson({ dryRun: flag('dryRun'), targets: documents });
-  } else if (reports.length === 0) host.terminal.print(erasure.nothing);
+  if (reports.length === 0) host.terminal.print(erasure.nothing);
   return erasureExitCode(reports);
 }
 

@@ -38,15 +38,11 @@ describe('L18: forget', () => {
   it('removes a submission for good: no byte of its answers is left, and no pass brings it back', async () => {
     const { id, place, env, folder } = await mirrored();
     expect(filesWith(folder, [NAME, NOTE])).not.toEqual([]);
-    const forgot = await runCli(['forget', id, '--yes', '--json'], env);
-    expect(forgot.code).toBe(0);
-    expect(json(forgot.stdout)).toMatchObject({
-      undo: false,
-      dryRun: false,
-      submissions: [{ submissionId: id, slug: SLUG }],
-      unknown: [],
-      targets: [{ target: 'default', slug: SLUG, rows: 1, code: null, error: null }],
-    });
+    const forgot = await runCli(['forget', id, '--yes'], env);
+    expect([forgot.code, forgot.stdout]).toEqual([
+      0,
+      expect.stringContaining(`✓ ${SLUG} → default: 1 row removed; 1 submission forgotten`),
+    ]);
     expect(forgot.stderr).not.toContain(id);
     expect(forgot.stderr).toContain('"command":"forget"');
     expect(filesWith(folder, [NAME, NOTE, id])).toEqual([]);
@@ -118,25 +114,17 @@ describe('L18: forget', () => {
     };
     expect((await runCli(['sync', '--full'], both)).code).toBe(0);
     place.sandbox.store.delete(id);
-    const forgot = await runCli(['forget', id, '--yes', '--json'], both);
-    expect(json(forgot.stdout)).toMatchObject({
-      targets: [
-        { target: 'one', rows: 1 },
-        { target: 'two', rows: 1 },
-      ],
-    });
+    const forgot = await runCli(['forget', id, '--yes'], both);
+    for (const target of ['one', 'two'])
+      expect(forgot.stdout).toContain(`→ ${target}: 1 row removed`);
     const others = filesWith(folder, [NAME]).filter((file) => !file.startsWith(place.file));
     expect(others).toEqual([]);
     const denied = { ...both, TARGET_ONE_URL: `sqlite:${join(place.file, 'nowhere.sqlite')}` };
-    const half = await runCli(['forget', id, '--form', SLUG, '--yes', '--json'], denied);
-    expect([half.code, json(half.stdout)]).toMatchObject([
+    const half = await runCli(['forget', id, '--form', SLUG, '--yes'], denied);
+    expect(half.stdout).toContain('✓ customer-feedback → two: 0 rows removed');
+    expect([half.code, half.stdout]).toEqual([
       1,
-      {
-        targets: [
-          { target: 'one', code: expect.stringContaining('TARGET_') },
-          { target: 'two', code: null },
-        ],
-      },
+      expect.stringMatching(/✗ customer-feedback → one: .*\(TARGET_/),
     ]);
   });
 

@@ -50,11 +50,8 @@ describe('L18: purge --deleted-before', () => {
         "UPDATE customer_feedback SET _deleted_at = '2026-01-01T00:00:00.000Z' WHERE _deleted_at IS NOT NULL",
       );
     }
-    const dry = await runCli(['purge', '--deleted-before', '30d', '--dry-run', '--json'], env);
-    expect([dry.code, json(dry.stdout)]).toMatchObject([
-      0,
-      { dryRun: true, targets: [{ slug: SLUG, rows: 1, error: null }] },
-    ]);
+    const dry = await runCli(['purge', '--deleted-before', '30d', '--dry-run'], env);
+    expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining(': 1 row, marked deleted')]);
     const unasked = await runCli(['purge', '--deleted-before', '30d'], env);
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
     expect(filesWith(dirname(place.file), [FIRST])).not.toEqual([]);
@@ -105,12 +102,8 @@ describe('L18: purge --unselected', () => {
       forms: [{ notices: [{ code: 'UNSELECTED_ANSWERS' }] }],
     });
 
-    const dry = await runCli(['purge', '--unselected', '--dry-run', '--json'], fewer);
-    expect(json(dry.stdout)).toMatchObject({
-      targets: [
-        { slug: SLUG, fields: expect.arrayContaining([expect.objectContaining({ id: first })]) },
-      ],
-    });
+    const dry = await runCli(['purge', '--unselected', '--dry-run'], fewer);
+    expect(dry.stdout).toMatch(new RegExp(`rows with answers in .*${first}.* to remove`));
     expect(filesWith(folder, [FIRST])).not.toEqual([]);
     const purged = await runCli(['purge', '--unselected', '--yes'], fewer);
     expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(first) });

@@ -140,12 +140,7 @@ export class People {
       database.close();
     }
     this.#refusing.clear();
-    const commands = [...this.#perhapsPaused].map((formId) => [
-      'resume',
-      '--form',
-      formId,
-      '--json',
-    ]);
+    const commands = [...this.#perhapsPaused].map((formId) => ['resume', '--form', formId]);
     this.#paused.clear();
     this.#perhapsPaused.clear();
     return commands;
@@ -164,7 +159,7 @@ export class People {
       case 'pause':
         return {
           text: `pause ${form.id}`,
-          args: ['pause', '--form', form.id, '--json'],
+          args: ['pause', '--form', form.id],
           begun: () => void this.#perhapsPaused.add(form.id),
           done: (code) => void (code === 0 && this.#notePaused(form.id)),
         };
@@ -172,7 +167,7 @@ export class People {
         return this.#paused.has(form.id)
           ? {
               text: `resume ${form.id}`,
-              args: ['resume', '--form', form.id, '--json'],
+              args: ['resume', '--form', form.id],
               // A command that dies may have ended the pause.
               begun: () => void this.#paused.delete(form.id),
             }
@@ -183,7 +178,7 @@ export class People {
         const id = random.pick(known);
         return {
           text: `forget ${id}`,
-          args: ['forget', id, ...this.#formOption(form), '--yes', '--json'],
+          args: ['forget', id, ...this.#formOption(form), '--yes'],
           begun: () => void this.#forgotten.add(id),
           done: (code) => void (code === 0 && this.#erased.add(id)),
         };
@@ -194,7 +189,7 @@ export class People {
         const id = random.pick(known);
         return {
           text: `forget --undo ${id}`,
-          args: ['forget', '--undo', id, ...this.#formOption(form), '--yes', '--json'],
+          args: ['forget', '--undo', id, ...this.#formOption(form), '--yes'],
           begun: () => void this.#erased.delete(id),
           done: (code) => void (code === 0 && this.#noteBack(id)),
         };
@@ -235,7 +230,7 @@ export class People {
         const purgesBefore = this.#source.now - 60_000;
         return {
           text: 'purge what was marked deleted a minute ago',
-          args: ['purge', '--deleted-before', '1m', '--yes', '--json'],
+          args: ['purge', '--deleted-before', '1m', '--yes'],
           purgesBefore,
         };
       }
