@@ -25,7 +25,7 @@ async function run(
   const address = parseBigQueryUrl(`bigquery://${project}/${dataset}?location=${location}${at}`);
   const access = { ...google, proxy };
   const api = new BigQueryApi(await address.connection(access, systemClock));
-  const open = () => address.open(access, { name: 'try', clock: systemClock, history: 'full' });
+  const open = () => address.open('try', { google: access, history: 'full' });
   const made = `the dataset ${dataset} of ${project}`;
   const stop = listenForEnd(process, made, print);
   print(`In ${made}, which is removed at the end.`);

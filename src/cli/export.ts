@@ -13,9 +13,6 @@ import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
 
-const NOT_AT_ONCE =
-  'The sheet is too large to be read at once: a change made during the export may or may not be in it.';
-
 /** `export`: the rows of one form as a target holds them. Asks the source nothing. */
 export async function run(call: CommandCall): Promise<ExitCode> {
   if (call.flag('dbt')) return (await import('./export-dbt.ts')).printDbtSources(call);
@@ -32,7 +29,6 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   // The reader has closed the pipe.
   if (rows === undefined) return EXIT_CODES.DONE.code;
   const [first = '', ...warnings] = summary(rows, copy);
-  if (!snapshot.isOneInstant) warnings.push(NOT_AT_ONCE);
   host.terminal.say(`${form.name}, ${target.name}: ${first}.`);
   for (const warning of warnings) host.terminal.sayWith('warning', warning);
   if (format.apostrophes > 0) host.terminal.sayWith('note', apostropheNote(format.apostrophes));

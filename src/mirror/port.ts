@@ -270,8 +270,6 @@ export interface SnapshotRows {
 export interface FormSnapshot extends AsyncDisposable {
   /** `id`, `status`, `created_at`, one for each field, and what else the target keeps of a row. */
   readonly columns: readonly SnapshotColumn[];
-  /** False where it takes several reads of something that others may change between them: each row is whole all the same. */
-  readonly isOneInstant: boolean;
   /** Every row, in pieces, with a cell for each of the columns; bounded memory (L14). */
   rows(which: SnapshotRows): AsyncIterable<readonly (readonly Cell[])[]>;
 }

@@ -1,31 +1,17 @@
 import type { BigQueryOptions } from '../../packages/target-bigquery/src/bigquery-driver.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Transport } from '../base/transport.ts';
-import type { Store } from '../mirror/port.ts';
 import type { CredentialsSource } from './google/credentials.ts';
-import { openSqlStore } from './sql/address.ts';
-import type { SqlStoreOptions } from './sql/store.ts';
-import { TargetUrlError } from './target-url-error.ts';
+import { sqlOpener } from './sql/address.ts';
+import { type Address, TargetUrlError } from './target-address.ts';
 
 /*
  * A dataset of BigQuery. What speaks to it is in `packages/target-bigquery`, beside its emulator, and is loaded when an address asks for it.
  */
 
-/** How a store is opened there. */
-interface BigQueryStoreOptions extends SqlStoreOptions {
-  /** Called with the bytes that a job was billed. */
-  readonly onBilled?: ((bytes: number) => void) | undefined;
-}
-
 /** The address of a dataset. */
-export interface BigQueryAddress {
-  readonly shown: string;
-  readonly place: string;
-  readonly transport: Transport;
-  /** Finds the account. Throws SETTINGS and TARGET_DENIED. */
+export interface BigQueryAddress extends Address {
+  /** Finds the account, as `open` does. Throws SETTINGS and TARGET_DENIED. */
   connection(google: CredentialsSource, clock: Clock): Promise<BigQueryOptions>;
-  /** Loads the driver, and finds the account; connects at first use. Throws SETTINGS and TARGET_DENIED. */
-  open(google: CredentialsSource, options: BigQueryStoreOptions): Promise<Store>;
 }
 
 const EXAMPLE = 'bigquery://my-project-123456/forms?location=EU';
@@ -100,13 +86,14 @@ export function parseBigQueryUrl(url: string): BigQueryAddress {
     place,
     transport: { host: HOST, weaknesses: [] },
     connection,
-    async open(google, options) {
-      const { bigQueryDriver } =
-        await import('../../packages/target-bigquery/src/bigquery-driver.ts');
-      const { onBilled } = options;
-      const driver = bigQueryDriver({ ...(await connection(google, options.clock)), onBilled });
-      const tables = { database: project, schema: dataset };
-      return openSqlStore({ shown: place, tables, driver: async () => driver }, options);
-    },
+    open: sqlOpener(
+      place,
+      { database: project, schema: dataset },
+      async (clock, { google = {}, onBilled }) => {
+        const { bigQueryDriver } =
+          await import('../../packages/target-bigquery/src/bigquery-driver.ts');
+        return bigQueryDriver({ ...(await connection(google, clock)), onBilled });
+      },
+    ),
   };
 }

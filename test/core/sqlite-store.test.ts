@@ -285,7 +285,9 @@ describe('a SQLite file', () => {
   });
 
   it('of another build is not touched', async () => {
-    new DatabaseSync(path).exec('CREATE TABLE mirror_meta (key TEXT, value TEXT)');
+    await write(async () => {});
+    using database = new DatabaseSync(path);
+    database.exec(`UPDATE _mirror_records SET value = '"1"' WHERE name = 'schema'`);
     await expect((await open()).forms()).rejects.toMatchObject({ code: 'OTHER_SCHEMA' });
   });
 

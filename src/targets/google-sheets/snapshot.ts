@@ -24,7 +24,6 @@ export function sheetSnapshot(
   ];
   return {
     columns: [...system.slice(0, 3), ...own, ...system.slice(3)],
-    isOneInstant: true,
     async *rows({ withDeleted }) {
       yield rows.filter(({ deletedAt }) => deletedAt === null).map(cellsOf);
       if (withDeleted) yield rows.filter(({ deletedAt }) => deletedAt !== null).map(cellsOf);

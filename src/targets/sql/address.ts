@@ -1,49 +1,38 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'mysql2';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import {
   decoded,
   LOCAL,
   mysqlTransport,
   postgresTransport,
-  type Transport,
   verifyCertificates,
 } from '../../base/transport.ts';
-import type { Store, TargetRelations } from '../../mirror/port.ts';
-import { TargetUrlError } from '../target-url-error.ts';
+import type { TargetRelations } from '../../mirror/port.ts';
+import { type Address, type OpenTargetOptions, TargetUrlError } from '../target-address.ts';
 import type { Driver } from './database.ts';
-import type { SqlStoreOptions } from './store.ts';
 
-/** The address of a target in a database. The password is only in what `connect` closes over (L15). */
-export interface SqlAddress {
-  /** For people: no password, and no options but the schema and the socket. */
-  readonly shown: string;
-  /** Equal for two addresses of one place, for any user. */
-  readonly place: string;
-  readonly transport: Transport;
-  /** The place of its tables, in the words of tools that connect to the database. */
-  readonly tables: Pick<TargetRelations, 'database' | 'schema'>;
-  /** Loads the driver of its kind and no other. */
-  readonly driver: (clock: Clock) => Promise<Driver>;
-}
-
-/** Opens a target in a database. It connects at first use. */
-export async function openSqlStore(
-  { shown, tables, driver }: Pick<SqlAddress, 'shown' | 'tables' | 'driver'>,
-  options: SqlStoreOptions,
-): Promise<Store> {
-  const { Database } = await import('./database.ts');
-  const { SqlStore } = await import('./store.ts');
-  const database = new Database(
-    await driver(options.clock),
-    `Target ${options.name} (${shown})`,
-    options.clock,
-  );
-  return new SqlStore(database, options, tables);
-}
+/**
+ * Opens a target in a database, which connects at first use. `shown`: see {@link Address}. `tables`: the place of its tables, in the
+ * words of tools that connect to the database. `driver`: loads the driver of its kind and no other.
+ */
+export const sqlOpener =
+  (
+    shown: string,
+    tables: Pick<TargetRelations, 'database' | 'schema'>,
+    driver: (clock: Clock, options: OpenTargetOptions) => Promise<Driver>,
+  ): Address['open'] =>
+  async (name, options = {}) => {
+    const { clock = systemClock, history = 'status' } = options;
+    const { Database } = await import('./database.ts');
+    const { SqlStore } = await import('./store.ts');
+    const connected = await driver(clock, options);
+    const database = new Database(connected, `Target ${name} (${shown})`, clock);
+    return new SqlStore(database, { name, clock, history }, tables);
+  };
 
 /** Reads `sqlite:<path>` or `sqlite://<path>`. Throws {@link TargetUrlError}. */
-export function parseSqliteUrl(url: string): SqlAddress {
+export function parseSqliteUrl(url: string): Address {
   const path = /^sqlite:(?:\/\/)?(.+)$/i.exec(url.trim())?.[1];
   if (path === undefined || path.includes('\0'))
     throw new TargetUrlError('names no file', 'sqlite:./data/mirror.sqlite');
@@ -52,18 +41,17 @@ export function parseSqliteUrl(url: string): SqlAddress {
     shown,
     place: shown,
     transport: LOCAL,
-    tables: { database: null, schema: 'main' },
-    async driver(clock) {
+    open: sqlOpener(shown, { database: null, schema: 'main' }, async (clock) => {
       const { sqliteDriver } = await import('./sqlite/sqlite-connection.ts');
       return sqliteDriver(path, clock);
-    },
+    }),
   };
 }
 
 const POSTGRES_EXAMPLE = 'postgres://user:password@host:5432/database?schema=forms';
 
 /** Reads `postgres://…?schema=…`. Throws {@link TargetUrlError}. */
-export function parsePostgresUrl(url: string): SqlAddress {
+export function parsePostgresUrl(url: string): Address {
   const { parsed, database } = parseServerUrl(url, POSTGRES_EXAMPLE);
   const options = parsed.searchParams;
   const schema = options.get('schema') ?? 'public';
@@ -86,11 +74,10 @@ export function parsePostgresUrl(url: string): SqlAddress {
     shown,
     place: placeOf(shown, 'postgres:', 5432),
     transport,
-    tables: { database, schema },
-    async driver() {
+    open: sqlOpener(shown, { database, schema }, async () => {
       const { postgresDriver } = await import('./postgres/postgres-connection.ts');
       return postgresDriver(connectionString, schema);
-    },
+    }),
   };
 }
 
@@ -99,7 +86,7 @@ const MYSQL_PORT = 3306;
 const MYSQL_OPTIONS = new Set(['ssl-mode', 'ssl-ca', 'socket']);
 
 /** Reads `mysql://…` or `mariadb://…`. Throws {@link TargetUrlError}. */
-export function parseMysqlUrl(url: string): SqlAddress {
+export function parseMysqlUrl(url: string): Address {
   const { parsed, database } = parseServerUrl(url, MYSQL_EXAMPLE);
   const options = parsed.searchParams;
   if (database.length > 64 || /[/\0]/.test(database))
@@ -130,11 +117,10 @@ export function parseMysqlUrl(url: string): SqlAddress {
     shown,
     place: placeOf(shown, 'mysql:', MYSQL_PORT),
     transport: mysqlTransport(parsed),
-    tables: { database, schema: database },
-    async driver() {
+    open: sqlOpener(shown, { database, schema: database }, async () => {
       const { mysqlDriver } = await import('./mysql/mysql-connection.ts');
       return mysqlDriver({ ...connection, ...tlsOptions(mode, options.get('ssl-ca')) });
-    },
+    }),
   };
 }
 

@@ -144,19 +144,15 @@ export class Database implements Session, AsyncDisposable {
   }
 
   /** A snapshot of the database, over a connection of its own: later writes do not change it. */
-  async snapshot(): Promise<Session & AsyncDisposable> {
-    const connection = await this.#described(this.#driver.connect());
-    const close = (): Promise<void> => connection.close();
-    await this.#described(connection.freeze()).catch(async (error: unknown) => {
-      await close();
+  async snapshot(): Promise<Database> {
+    const frozen = new Database(this.#driver, this.#place, this.#clock);
+    try {
+      await frozen.#inTurn((connection) => connection.freeze());
+      return frozen;
+    } catch (error) {
+      await frozen[Symbol.asyncDispose]();
       throw error;
-    });
-    return {
-      query: (sql, params) => this.#described(connection.query(sql, params)),
-      run: (sql, params) => this.#described(connection.run(sql, params)),
-      ...(connection.pages && { pages: connection.pages.bind(connection) }),
-      [Symbol.asyncDispose]: close,
-    };
+    }
   }
 
   /** Erased data is nowhere in the files any more, where this process can see to that. */

@@ -294,27 +294,18 @@ export function decoded(value: unknown, type: ColumnType): Cell {
   return type === 'number' || typeof value === 'bigint' ? (parseNumber(text) ?? text) : text;
 }
 
-/** The statement that inserts a row, and its parameters. `end`: see {@link Dialect.onConflict}. */
-export function insertOf(
-  table: string,
-  row: Readonly<Record<string, Param>>,
-  end: string,
-): readonly [sql: string, params: readonly Param[]] {
-  const names = Object.keys(row);
-  const places = names.map((_, at) => `$${at + 1}`);
-  return [
-    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${end}`,
-    Object.values(row),
-  ];
-}
-
 /** Inserts a row. `end`: see {@link Dialect.onConflict}. */
-export const insert = (
+export function insert(
   tx: Session,
   table: string,
   row: Readonly<Record<string, Param>>,
   end = '',
-): Promise<void> => change(tx, ...insertOf(table, row, end));
+): Promise<void> {
+  const names = Object.keys(row);
+  const places = names.map((_, at) => `$${at + 1}`);
+  const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${end}`;
+  return change(tx, sql, Object.values(row));
+}
 
 let savepoints = 0;
 const enders = new WeakSet<Error>();

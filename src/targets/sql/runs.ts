@@ -15,23 +15,28 @@ import {
 /** A run more than this many ago is not kept. */
 const MOST_RUNS = 1_000;
 
+const COUNTS = [
+  'requests',
+  'inserted',
+  'updated',
+  'unchanged',
+  'deleted',
+  'rejected',
+  'held',
+] as const satisfies readonly (keyof Run)[];
+
 /** A run, from its row. */
 export function runOf(row: SqlRow, dialect: Dialect): Run {
   const ms = (value: unknown): number => Date.parse(dialect.timeOf(value) ?? '');
+  const counts = COUNTS.map((name) => [name, numberOf(row[name])] as const);
   return {
     startedAtMs: ms(row['started_at']),
     endedAtMs: ms(row['ended_at']),
     outcome: textOf(row['outcome']) as Run['outcome'],
     code: textOrNull(row['code']),
     error: textOrNull(row['error']),
-    requests: numberOf(row['requests']),
-    inserted: numberOf(row['inserted']),
-    updated: numberOf(row['updated']),
-    unchanged: numberOf(row['unchanged']),
-    deleted: numberOf(row['deleted']),
-    rejected: numberOf(row['rejected']),
-    held: numberOf(row['held']),
     isWhole: isTrue(row['is_whole']),
+    ...(Object.fromEntries(counts) as Pick<Run, (typeof COUNTS)[number]>),
   };
 }
 
@@ -42,23 +47,15 @@ export async function addRun(
   formId: string,
   run: Run,
 ): Promise<void> {
-  const { outcome, code, error, requests, inserted, updated, unchanged, deleted, rejected, held } =
-    run;
   const row = {
     form_id: formId,
     started_at: timeAt(run.startedAtMs * 1_000, dialect),
     ended_at: timeAt(run.endedAtMs * 1_000, dialect),
     is_whole: run.isWhole ? 1 : 0,
-    outcome,
-    code,
-    error,
-    requests,
-    inserted,
-    updated,
-    unchanged,
-    deleted,
-    rejected,
-    held,
+    outcome: run.outcome,
+    code: run.code,
+    error: run.error,
+    ...Object.fromEntries(COUNTS.map((name) => [name, run[name]])),
   };
   await insert(tx, '_mirror_runs', row, dialect.onConflict(['form_id', 'started_at']));
   await change(

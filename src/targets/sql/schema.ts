@@ -6,15 +6,13 @@ import type { Database } from './database.ts';
 import {
   type BatchColumn,
   type Dialect,
-  change,
-  insertOf,
+  insert,
   numberOf,
   quoted,
   relationsOf,
   type Session,
   type SqlField,
   type SqlRow,
-  type Param,
   textOf,
 } from './dialect.ts';
 
@@ -33,8 +31,6 @@ export async function ensureSchema(database: Database): Promise<string> {
   const { dialect } = database;
   return database.transaction(async (tx) => {
     await dialect.alone(tx);
-    const relations = await relationsOf(tx, dialect);
-    if (relations.has('mirror_meta')) throw otherSchema(dialect.product);
     const { time, integer, key, id, word, text } = dialect.types;
     for (const table of [
       `_mirror_state (form_id ${key} PRIMARY KEY, revision ${integer} NOT NULL, state ${text} NOT NULL, fields ${text} NOT NULL)`,
@@ -60,7 +56,6 @@ export async function ensureSchema(database: Database): Promise<string> {
 export async function hasSchema(database: Database): Promise<boolean> {
   const { dialect } = database;
   const relations = await relationsOf(database, dialect);
-  if (relations.has('mirror_meta')) throw otherSchema(dialect.product);
   if (!TABLES.every((name) => relations.has(name))) return false;
   const schema = await readRecord(database, VERSION);
   if (schema !== null && schema.value !== SCHEMA) throw otherSchema(dialect.product);
@@ -85,31 +80,15 @@ export async function readRecord(session: Session, name: string): Promise<Stored
 }
 
 /** Writes a record of ours. One that is there stays, unless it is replaced. */
-export const writeRecord = (
+export function writeRecord(
   tx: Session,
-  dialect: Pick<Dialect, 'onConflict'>,
-  name: string,
-  value: unknown,
-  isReplaced = false,
-): Promise<void> => change(tx, ...recordOf(dialect, name, value, isReplaced));
-
-/** Adds a record; false where there is one. */
-export const addRecord = async (
-  tx: Session,
-  dialect: Dialect,
-  name: string,
-  value: unknown,
-): Promise<boolean> => (await tx.run(...recordOf(dialect, name, value, false))) === 1;
-
-function recordOf(
   { onConflict }: Pick<Dialect, 'onConflict'>,
   name: string,
   value: unknown,
-  isReplaced: boolean,
-): readonly [sql: string, params: readonly Param[]] {
-  const end = onConflict(['name'], isReplaced ? ['value'] : []);
+  isReplaced = false,
+): Promise<void> {
   const record = { name, revision: 1, value: JSON.stringify(value) };
-  return insertOf('_mirror_records', record, end);
+  return insert(tx, '_mirror_records', record, onConflict(['name'], isReplaced ? ['value'] : []));
 }
 
 /** Makes the table of a form, without columns for answers. */
@@ -142,6 +121,15 @@ export const readState = async (session: Session, formId: string): Promise<SqlRo
       formId,
     ])
   )[0];
+
+/** All forms, as their last commits left them. */
+export const storedForms = async (
+  session: Session,
+): Promise<{ readonly state: FormState; readonly fields: readonly SqlField[] }[]> =>
+  (await session.query('SELECT state, fields FROM _mirror_state ORDER BY form_id')).map((row) => ({
+    state: stateOf(row),
+    fields: fieldsOf(row),
+  }));
 
 /** The stored state. A property that a later build added has its default. */
 export const stateOf = (row: SqlRow): FormState => {

@@ -2,7 +2,7 @@ import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
 import type { FormSnapshot, SnapshotColumn } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import type { Database } from './database.ts';
-import { columnsOf, pagesOf, quoted, type Session, type SqlRow, textOf } from './dialect.ts';
+import { columnsOf, pagesOf, quoted, type SqlRow, textOf } from './dialect.ts';
 import { decodeRow, MORE, ownColumns } from './fields.ts';
 import { fieldsOf, readState, stateOf } from './schema.ts';
 
@@ -20,23 +20,11 @@ export async function formSnapshot(
   database: Database,
   formId: string,
 ): Promise<FormSnapshot | null> {
-  const session = await database.snapshot();
-  try {
-    const row = await readState(session, formId);
-    if (row !== undefined) return await snapshotOf(session, database, row);
-  } catch (error) {
-    await session[Symbol.asyncDispose]();
-    throw error;
-  }
-  await session[Symbol.asyncDispose]();
-  return null;
-}
-
-async function snapshotOf(
-  session: Session & AsyncDisposable,
-  { dialect }: Database,
-  row: SqlRow,
-): Promise<FormSnapshot> {
+  await using opened = new AsyncDisposableStack();
+  const session = opened.use(await database.snapshot());
+  const { dialect } = session;
+  const row = await readState(session, formId);
+  if (row === undefined) return null;
   const { place } = stateOf(row);
   const present = await columnsOf(session, dialect, place);
   const fields = fieldsOf(row)
@@ -57,13 +45,13 @@ async function snapshotOf(
       ...after.map(system),
     ];
   };
+  const held = opened.move();
   return {
     columns: [
       ...before.map(named),
       ...fields.map(({ column }, at) => ({ name: column ?? '', label: labels[at] ?? '' })),
       ...after.map(named),
     ],
-    isOneInstant: true,
     async *rows({ withDeleted }) {
       for (const part of withDeleted ? [...LIVE, DELETED] : LIVE)
         for await (const page of pagesOf(session, {
@@ -75,6 +63,6 @@ async function snapshotOf(
         }))
           yield page.map(cellsOf);
     },
-    [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }

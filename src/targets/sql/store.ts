@@ -30,7 +30,6 @@ import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
 import { makeViews, readRelations, rebuildViews } from './relations.ts';
 import {
-  addRecord,
   createTable,
   ensureSchema,
   fieldsOf,
@@ -39,6 +38,8 @@ import {
   readState,
   SALT,
   stateOf,
+  storedForms,
+  writeRecord,
 } from './schema.ts';
 import { countTally, stateWithRows } from './tally.ts';
 
@@ -109,22 +110,18 @@ export class SqlStore implements Store {
     return this.#reading([], async () => {
       const database = this.#database;
       const { dialect } = database;
-      const found = await database.query(
-        'SELECT state, fields FROM _mirror_state ORDER BY form_id',
-      );
       const relations = await relationsOf(database, dialect);
       // A run makes them again.
       const areViewsLost = relations.get('mirror_forms') !== 'view';
       const forms: StoredForm[] = [];
-      for (const row of found) {
-        const kept = stateOf(row);
+      for (const { state: kept, fields } of await storedForms(database)) {
         const isThere = relations.get(kept.place) === 'table';
-        const now = isThere ? await stateWithRows(database, kept) : { state: row, rows: {} };
-        const before = now.state === undefined ? kept : stateOf(now.state);
+        const { state: before, rows } = isThere
+          ? await stateWithRows(database, kept)
+          : { state: kept, rows: {} };
         const columns = await columnsOf(database, dialect, kept.place);
-        const fields = fieldsOf(row);
-        const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(now) });
-        if (losses.length === 0 && !isDeepStrictEqual(now.rows, before.tally.rows))
+        const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows({ rows }) });
+        if (losses.length === 0 && !isDeepStrictEqual(rows, before.tally.rows))
           losses.push(`Rows of ${kept.place} were changed or added; they are read again.`);
         if (areViewsLost) losses.push('The views were dropped; they are made again.');
         // The next run that opens the form reports the losses and reads the rows again.
@@ -144,12 +141,12 @@ export class SqlStore implements Store {
   }
 
   states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]> {
-    return this.#reading([], async () => {
-      const rows = await this.#database.query(
-        'SELECT state, fields FROM _mirror_state ORDER BY form_id',
-      );
-      return rows.map((row) => ({ state: stateOf(row), fields: storedFields(fieldsOf(row)) }));
-    });
+    return this.#reading([], async () =>
+      (await storedForms(this.#database)).map(({ state, fields }) => ({
+        state,
+        fields: storedFields(fields),
+      })),
+    );
   }
 
   async snapshot(formId: string): Promise<FormSnapshot | null> {
@@ -183,9 +180,11 @@ export class SqlStore implements Store {
     const database = this.#database;
     if (revision === null)
       return database.transaction(async (tx) => {
-        // A database that enforces no key would take it twice.
+        // Not by the key: a database that enforces none would take it twice.
         await database.dialect.alone(tx);
-        return addRecord(tx, database.dialect, key, value);
+        if ((await readRecord(tx, key)) !== null) return false;
+        await writeRecord(tx, database.dialect, key, value);
+        return true;
       });
     const changed = await database.run(
       'UPDATE _mirror_records SET revision = revision + 1, value = $1 WHERE name = $2 AND revision = $3',
@@ -326,9 +325,7 @@ export class SqlStore implements Store {
     relations: ReadonlyMap<string, 'table' | 'view'>,
   ): Promise<string> {
     const taken = new Set([...OURS, ...relations.keys()].map((each) => each.toLowerCase()));
-    const places = new Set<string>();
-    for (const row of await tx.query('SELECT state FROM _mirror_state'))
-      places.add(stateOf(row).place);
+    const places = new Set((await storedForms(tx)).map(({ state: { place } }) => place));
     for (const place of places) taken.add(place);
     const wanted = formTableName(form, new Set(OURS));
     const columns = await columnsOf(tx, this.#database.dialect, wanted);

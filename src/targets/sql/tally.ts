@@ -8,6 +8,7 @@ import {
   textOf,
   textOrNull,
 } from './dialect.ts';
+import { stateOf } from './schema.ts';
 
 /** A relation: the entries of all forms, with whether each has a live row in this table. */
 export const entriesOf = (place: string): string =>
@@ -42,14 +43,15 @@ export async function countTally(
 /** The stored state of a form, and its live rows by status, in one statement, so that no commit comes between them. */
 export async function stateWithRows(
   session: Session,
-  { formId, place }: Pick<FormState, 'formId' | 'place'>,
-): Promise<{ readonly state: SqlRow | undefined; readonly rows: Tally['rows'] }> {
+  kept: FormState,
+): Promise<{ readonly state: FormState; readonly rows: Tally['rows'] }> {
+  const { formId, place } = kept;
   const live = `SELECT status, count(*) AS n, max($1) AS form_id FROM ${quoted(place)} WHERE _deleted_at IS NULL GROUP BY status`;
   const found = await session.query(
     `SELECT s.state, r.status, r.n FROM _mirror_state AS s LEFT JOIN (${live}) AS r ON r.form_id = s.form_id WHERE s.form_id = $1`,
     [formId],
   );
-  return { state: found[0], rows: byStatus(found) };
+  return { state: found[0] === undefined ? kept : stateOf(found[0]), rows: byStatus(found) };
 }
 
 /** Without those that have no status: they are not live. */

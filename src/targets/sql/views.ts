@@ -11,7 +11,7 @@ import {
   type ViewedForm,
 } from './dialect.ts';
 import { MORE, ownColumns } from './fields.ts';
-import { fieldsOf, stateOf } from './schema.ts';
+import { storedForms } from './schema.ts';
 
 /*
  * The public views. They are written once, from fragments of each dialect. An answer that is missing is NULL, never ''.
@@ -310,9 +310,8 @@ const answersSelect = (from: string, { dateOf }: ViewFragments): string =>
 /** The forms whose tables are there. */
 export async function viewedForms(tx: Session, dialect: Dialect): Promise<ViewedForm[]> {
   const forms: ViewedForm[] = [];
-  for (const row of await tx.query('SELECT state, fields FROM _mirror_state ORDER BY form_id')) {
-    const { formId, slug, name, place } = stateOf(row);
-    const fields = fieldsOf(row);
+  for (const { state, fields } of await storedForms(tx)) {
+    const { formId, slug, name, place } = state;
     const columns = await columnsOf(tx, dialect, place);
     if (columns.has('id')) forms.push({ formId, slug, name, table: place, columns, fields });
   }

@@ -1,4 +1,4 @@
-import { TargetUrlError } from '../../target-url-error.ts';
+import { TargetUrlError } from '../../target-address.ts';
 
 export interface SheetAddress {
   readonly spreadsheetId: string;

@@ -1,0 +1,43 @@
+import type { Clock } from '../base/clock.ts';
+import { MirrorError } from '../base/errors.ts';
+import type { Transport } from '../base/transport.ts';
+import type { HistoryKind, Store } from '../mirror/port.ts';
+import type { SheetStoreOptions } from './google-sheets/store.ts';
+
+/** The other things that a target is opened with. */
+export interface OpenTargetOptions {
+  /** The real one when absent. */
+  readonly clock?: Clock | undefined;
+  /** The history that a SQL target keeps; statuses when absent. */
+  readonly history?: HistoryKind | undefined;
+  /** Access to Google's services; application default credentials when absent. */
+  readonly google?: Omit<SheetStoreOptions, 'clock' | 'name'> | undefined;
+  /** Called with the bytes that the target bills for what was just read or written there, where it bills any. */
+  readonly onBilled?: ((bytes: number) => void) | undefined;
+}
+
+/** The address of a target. The password is only in `open`, so that no listing or log of settings shows it (L15). */
+export interface Address {
+  /** For people: no password. */
+  readonly shown: string;
+  /** Equal for two addresses of one place, for any user. */
+  readonly place: string;
+  /** How safely it is reached. */
+  readonly transport: Transport;
+  /** The file that it is, where it is one. */
+  readonly file?: string;
+  /** Opens it under the name from the settings. Loads the driver of its kind and no other; connects at first use. */
+  open(name: string, options?: OpenTargetOptions): Promise<Store>;
+}
+
+/** A target URL that can't be used (SETTINGS). Nothing in it quotes the URL, which may hold a password (L15). */
+export class TargetUrlError extends MirrorError {
+  /** The mistake in it and its correction: follows the name of the setting, no full stop. */
+  readonly problem: string;
+
+  constructor(problem: string, example?: string) {
+    const also = example === undefined ? '' : ` Example: ${example}.`;
+    super('SETTINGS', `The target URL ${problem}.${also}`);
+    this.problem = problem;
+  }
+}
