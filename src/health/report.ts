@@ -300,31 +300,18 @@ export const exactClaimText = (claim: ShownClaim): string => claimWords(claim, e
 
 function claimWords(claim: ShownClaim, when: (time: string) => string): string {
   if (claim.submissionsAsOf === null) return 'nothing is proven';
-  return claimParts(claim, when)
-    .map(({ names, at, except }) =>
-      at === null ? `${names} never compared` : `${names} as of ${when(at)}${except}`,
-    )
+  const parts = [
+    { name: 'submissions', at: claim.submissionsAsOf, except: exceptText(claim) },
+    { name: 'statuses', at: claim.statusesAsOf, except: '' },
+    { name: 'answers', at: claim.answersAsOf, except: '' },
+  ];
+  // Those of one time are named together.
+  const byTime = Map.groupBy(parts, ({ at, except }) =>
+    at === null ? 'never compared' : `as of ${when(at)}${except}`,
+  );
+  return [...byTime]
+    .map(([text, some]) => `${listed(some.map(({ name }) => name))} ${text}`)
     .join(', ');
-}
-
-/** The parts of a claim, those of one time together: `submissions and statuses`. `when`: how a time is shown. */
-export function claimParts(
-  claim: ShownClaim,
-  when: (time: string) => string = (time) => time,
-): { readonly names: string; readonly at: string | null; readonly except: string }[] {
-  const parts: { names: string[]; readonly at: string | null; readonly except: string }[] = [];
-  const shown = (time: string | null): string => (time === null ? '' : when(time));
-  for (const [name, at, except] of [
-    ['submissions', claim.submissionsAsOf, exceptText(claim)],
-    ['statuses', claim.statusesAsOf, ''],
-    ['answers', claim.answersAsOf, ''],
-  ] as const) {
-    const last = parts.at(-1);
-    const isSame = shown(last?.at ?? null) === shown(at) && last?.except === except;
-    if (last !== undefined && isSame) last.names.push(name);
-    else parts.push({ names: [name], at, except });
-  }
-  return parts.map(({ names, at, except }) => ({ names: listed(names), at, except }));
 }
 
 const listed = (names: readonly string[]): string =>

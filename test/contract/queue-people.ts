@@ -94,21 +94,6 @@ export function describePeople(it: QueueIt): void {
     await soon(async () => expect(await delayed()).toBe(1));
   });
 
-  it('the status says how many jobs wait and run', async ({ place, use }) => {
-    const forms = ['one', 'two', 'three'];
-    const handlers = new FakeHandlers(forms);
-    const gate = new Gate();
-    handlers.script = (_order, signal) => gate.wait(signal);
-    const queue = use(await startAt(place, handlers));
-    expect(await answered(queue)).toMatchObject({ waiting: 0, active: 0 });
-    await queue.runNow([comparison('one')]);
-    await soon(() => expect(handlers.syncs).toHaveLength(1));
-    await queue.runNow([comparison('two'), comparison('three')]);
-    expect(await answered(queue)).toMatchObject({ waiting: 2, active: 1 });
-    gate.open();
-    await soon(() => expect(handlers.syncs.map(({ formId }) => formId)).toEqual(forms));
-  });
-
   it('what runs, how far it is and who runs it shows in every process', async ({
     place,
     use,
@@ -130,12 +115,13 @@ export function describePeople(it: QueueIt): void {
     const worker = `${hostname()}-${process.pid}`;
     const common = { formId: 'f1', startedAtMs: expect.any(Number), worker };
     await soon(async () => {
-      const { running, workers } = await answered(other);
+      const { running, workers, active } = await answered(other);
       expect(running).toEqual([
         { ...common, step: 'write-back', target: null, seen: 0, total: 0 },
         { ...common, step: 'sync', target: 'a', seen: 12_000, total: 40_000 },
       ]);
       expect(workers).toEqual([worker]);
+      expect(active).toBe(2);
     });
     gate.open();
     await soon(async () => expect((await answered(other)).running).toEqual([]));
