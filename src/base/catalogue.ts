@@ -54,8 +54,7 @@ const ROWS = {
     retryable: false,
     graceMs: 0,
     title: 'Another build wrote the target',
-    meaning:
-      'A target, or a file in DATA_DIR, was written by another build of forms-mirror; nothing in it was changed.',
+    meaning: 'A target was written by another build of forms-mirror; nothing in it was changed.',
     remedy: null,
   },
   USAGE: {

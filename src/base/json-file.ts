@@ -3,13 +3,11 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { errorCode } from './error-code.ts';
-import { otherSchema } from './other-schema.ts';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from './private-files.ts';
 
 /**
  * A small record in DATA_DIR, as JSON with the version of its schema. It is written under another name and renamed: a crash
- * leaves the old record or the new one, and any number of processes may share the folder. Rejects with the system's error, and
- * with OTHER_SCHEMA where another build wrote the file.
+ * leaves the old record or the new one, and any number of processes may share the folder. Rejects with the system's error.
  */
 export class JsonFile<Schema extends z.ZodType> {
   readonly #path: string;
@@ -21,7 +19,7 @@ export class JsonFile<Schema extends z.ZodType> {
     [this.#path, this.#version, this.#schema] = [path, version, schema];
   }
 
-  /** Null where there is none, or a damaged one. */
+  /** Null where there is none, a damaged one, or that of another build: DATA_DIR may be lost at any time. */
   async read(): Promise<z.infer<Schema> | null> {
     let record: { readonly version?: unknown; readonly kept?: unknown } | null;
     try {
@@ -30,11 +28,7 @@ export class JsonFile<Schema extends z.ZodType> {
       if (error instanceof SyntaxError || errorCode(error) === 'ENOENT') return null;
       throw error;
     }
-    const [found, needed] = [record?.version, this.#version];
-    if (found !== needed) {
-      const store = `The file ${this.#path}`;
-      throw otherSchema({ store, found, needed, elsewhere: 'choose another DATA_DIR' });
-    }
+    if (record?.version !== this.#version) return null;
     return this.#schema.safeParse(record?.kept).data ?? null;
   }
 

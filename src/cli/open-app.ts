@@ -1,5 +1,4 @@
 import { App } from '../app.ts';
-import { toMirrorError } from '../base/errors.ts';
 import { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
 import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
@@ -23,19 +22,9 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
   const config = await host.loadConfig(options);
   const logger = await openLogger(host, config.logLevel ?? options.logLevel ?? 'warn');
   const app = new App(config, { clock: host.clock, logger });
-  await refuseOtherSchema(app);
   if (!options.reportsRuns || config.logLevel !== undefined) logSync(app.events, logger);
   if (!logger.isLevelEnabled('info')) sayWaits(app, host);
   return app;
-}
-
-/** Throws OTHER_SCHEMA if another build wrote DATA_DIR. What else is wrong there is reported where it is read. */
-async function refuseOtherSchema({ dataDir }: App): Promise<void> {
-  try {
-    await dataDir.kept();
-  } catch (error) {
-    if (toMirrorError(error).code === 'OTHER_SCHEMA') throw error;
-  }
 }
 
 /** Least time between two lines about waiting: each page that is fetched ahead waits by itself. */

@@ -95,7 +95,6 @@ export class Watch {
           const dataDir = await sources.dataDir();
           return { dataDir, kept: await sources.kept(), processes: await sources.processes() };
         } catch (error) {
-          if (error instanceof MirrorError) throw error;
           const code = errorCode(error);
           const text = `DATA_DIR cannot be read${code === undefined ? '' : ` (${code})`}.`;
           throw new MirrorError('DATA_DIR', text, { cause: error });

@@ -82,7 +82,7 @@ const PROCESSES = ['processes', processRecord] as const;
 /** Room for a failure, a log of the queue and a batch. */
 const LEAST_ROOM_BYTES = 1_048_576;
 
-/** Reads and writes reject with the system's error, and with OTHER_SCHEMA where another build wrote a file. */
+/** Reads and writes reject with the system's error. */
 export class DataDir {
   readonly #path: string;
   readonly #source: JsonFile<typeof keptSource>;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { MirrorError } from '../base/errors.ts';
 import { JsonFile } from '../base/json-file.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Report } from '../health/report.ts';
@@ -97,12 +96,11 @@ export class Notifier {
       this.#heartbeat = new Heartbeat(heartbeatUrl, { fetch, clock, logger });
   }
 
-  /** Reads the record of deliveries. Rejects with OTHER_SCHEMA where another build wrote it. */
+  /** Reads the record of deliveries. Never rejects. */
   static async open(options: NotifierOptions): Promise<Notifier> {
     const { stateFile, logger } = options;
     const file = new JsonFile(stateFile, VERSION, stateSchema);
     const before = await file.read().catch((error: unknown) => {
-      if (error instanceof MirrorError) throw error;
       const message = 'The record of notifications cannot be read; a new one is begun.';
       logger.warn({ err: error, file: stateFile }, message);
     });

@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -74,31 +66,6 @@ describe('a failure that the target cannot hold', () => {
     expect(after.code).toBe(0);
     expect(after.report.forms[0]).toMatchObject({ lastRun: { outcome: 'ok' }, problems: [] });
     expect(readdirSync(join(place.env['DATA_DIR'] ?? '', 'failures'))).toEqual([]);
-  });
-
-  it('of another schema is refused by every command with what to do, and not changed', async () => {
-    const place = await openPlace({ submissions: 30 });
-    await runCli(['sync'], place.env);
-    setWriteVersion(place.file, 3);
-    await runCli(['sync'], place.env);
-    setWriteVersion(place.file, 1);
-    const folder = join(place.env['DATA_DIR'] ?? '', 'failures');
-    const [name = ''] = readdirSync(folder);
-    const path = join(folder, name);
-    const state = JSON.parse(readFileSync(path, 'utf8')) as { version: number };
-    for (const version of [state.version + 1, state.version - 1, undefined]) {
-      const text = JSON.stringify({ ...state, version });
-      writeFileSync(path, text);
-      for (const command of ['sync', 'status', 'check', 'start']) {
-        const { code, stdout, stderr } = await runCli([command], place.env);
-        expect([command, code, stdout]).toEqual([command, 1, '']);
-        expect(stderr).toContain(
-          `${name} was written by another build of forms-mirror (${version === undefined ? 'no schema' : `schema ${version}`}, this one needs ${state.version}). Nothing in it was changed. Delete it, or choose another DATA_DIR, and run again.`,
-        );
-        expect(stderr).toContain('OTHER_SCHEMA');
-      }
-      expect(readFileSync(path, 'utf8')).toBe(text);
-    }
   });
 });
 
