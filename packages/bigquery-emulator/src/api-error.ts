@@ -16,7 +16,6 @@ export type ErrorReason =
   | 'rateLimitExceeded'
   | 'required'
   | 'resourceInUse'
-  | 'resourcesExceeded'
   | 'stopped'
   | 'conditionNotMet';
 
@@ -36,7 +35,6 @@ const HTTP: Readonly<Record<ErrorReason, readonly [code: number, status: string]
   rateLimitExceeded: [403, 'PERMISSION_DENIED'],
   required: [400, 'INVALID_ARGUMENT'],
   resourceInUse: [400, 'INVALID_ARGUMENT'],
-  resourcesExceeded: [400, 'INVALID_ARGUMENT'],
   stopped: [400, 'CANCELLED'],
 };
 

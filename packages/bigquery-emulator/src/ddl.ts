@@ -132,7 +132,7 @@ function isThere(node: ResolvedNode, old: Table | undefined): boolean {
 
 async function createView(
   connection: StoreConnection,
-  { node, defaults, restore }: Prepared,
+  { node, defaults }: Prepared,
   around: Surroundings,
   sql: string,
 ): Promise<void> {
@@ -149,7 +149,7 @@ async function createView(
   const { catalog } = around;
   const place = placeOf(node, catalog, defaults);
   if (isThere(node, place.old)) return;
-  const query = restore(node.text('sql')) || sql;
+  const query = node.text('sql') || sql;
   // Names in the query of a view have to say their dataset: it is looked up wherever the view is used from.
   const view = await prepareStatement(query, {
     ...around,

@@ -15,12 +15,6 @@ import { StatementLog } from './statement-log.ts';
 import { Store } from './store.ts';
 import { TableLocks } from './transactions.ts';
 
-/** Options of {@link startBigQueryEmulator}. */
-export interface BigQueryEmulatorOptions {
-  /** Only its `now()` is used: for request IDs and the age of transactions. */
-  readonly clock?: { now(): number };
-}
-
 /** A running emulator. */
 export interface BigQueryEmulator {
   /** `rootUrl` for the googleapis client: with a trailing slash. */
@@ -36,19 +30,15 @@ const MAX_REQUEST_BYTES = 10 * 1_048_576;
 const NO_CONTENT: Reply = { status: 204, headers: {}, body: '' };
 
 /** Starts an emulator of the BigQuery API v2 on loopback. Everything is in memory and gone with `close()`. */
-export async function startBigQueryEmulator(
-  options: BigQueryEmulatorOptions = {},
-): Promise<BigQueryEmulator> {
-  const clock = options.clock ?? { now: () => Date.now() };
-  const now = (): number => clock.now();
+export async function startBigQueryEmulator(): Promise<BigQueryEmulator> {
   const [analyzer, store] = await Promise.all([
     analyzerServer().then((server) => Analyzer.over(server)),
     Store.open(),
   ]);
   const catalog = new Catalog();
-  const locks = new TableLocks(now);
+  const locks = new TableLocks();
   const statements = new StatementLog();
-  const world = { analyzer, catalog, locks, reckoning: new Reckoning(), statements, now };
+  const world = { analyzer, catalog, locks, reckoning: new Reckoning(), statements };
   const jobs = new Jobs(world, store);
   const faults = new FaultInjector();
   const stopping = new AbortController();

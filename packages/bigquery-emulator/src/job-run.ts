@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Analyzer } from './analyzer.ts';
 import { ApiError, invalidQuery, notDone } from './api-error.ts';
 import type { Catalog, Table } from './catalog.ts';
-import { aliased } from './dataset-alias.ts';
 import { isDdl, runDdl } from './ddl.ts';
 import { runDml } from './dml.ts';
 import { Execution, runAssert, runQuery, targetOf } from './execution.ts';
@@ -23,7 +22,6 @@ export interface JobWorld {
   readonly locks: TableLocks;
   readonly reckoning: Reckoning;
   readonly statements: StatementLog;
-  readonly now: () => number;
 }
 
 /** One job with what it was asked for. */
@@ -40,7 +38,7 @@ export interface JobOrder {
 /** Runs a job to its end; an error is thrown, not yet noted in the job. */
 export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   const { job, session, isSession } = order;
-  const steps = await stepsOf(world, job.query);
+  const steps = scriptSteps(await world.analyzer.parseScript(job.query), job.query);
   const [only] = steps;
   if (only === undefined) throw invalidQuery('Syntax error: Unexpected end of statement at [1:1]');
   if (steps.length === 1) {
@@ -54,7 +52,7 @@ export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   }
   if (job.isDryRun) throw notDone('dry runs of scripts');
   try {
-    for (const step of steps) await placed(step, () => runStatement(world, order, step));
+    for (const step of steps) await runStatement(world, order, step);
   } catch (error) {
     if (error instanceof ApiError && error.reason === 'invalidQuery') {
       throw new ApiError(error.reason, `Query error: ${error.message}`, error.location);
@@ -65,27 +63,6 @@ export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   }
 }
 
-async function stepsOf({ analyzer }: JobWorld, query: string): Promise<Step[]> {
-  const short = aliased(query);
-  const script = await analyzer.parseScript(short.text).catch(async (error: unknown) => {
-    // A mistake is told with its place in the text as it was written.
-    if (short.text !== query) await analyzer.parseScript(query);
-    throw error;
-  });
-  return scriptSteps(script, short);
-}
-
-/** Says where in the script an error is, unless the analyzer said so. */
-async function placed({ line, column }: Step, run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.reason === 'notImplemented') throw error;
-    if (/ at \[\d+:\d+\]$/.test(error.message)) throw error;
-    throw new ApiError(error.reason, `${error.message} at [${line}:${column}]`, error.location);
-  }
-}
-
 /** Runs one statement and notes in its job what came of it. */
 async function runStatement(world: JobWorld, order: JobOrder, step: Step): Promise<void> {
   const { job, session } = order;
@@ -93,16 +70,13 @@ async function runStatement(world: JobWorld, order: JobOrder, step: Step): Promi
     await control(session, step.control);
     return;
   }
-  if (session.transaction !== undefined) await world.locks.check(session.transaction);
   const around: Surroundings = {
     analyzer: world.analyzer,
     catalog: world.catalog,
     defaults: order.defaults,
     parameters: new Map([...order.parameters].map(([name, { type }]) => [name, type])),
   };
-  const prepared = await prepareStatement(step.text, around).catch((error: unknown) =>
-    restated(error, step, around),
-  );
+  const prepared = await prepareStatement(step.text, around);
   const statementType = typeOf(prepared);
   const target = DML.has(statementType) ? targetOf(prepared) : undefined;
   const { processed, billed } = isDdl(prepared.node)
@@ -165,14 +139,6 @@ async function carryOut(
   }
   await runDdl(session.connection, prepared, around, step.text, world.locks);
   return {};
-}
-
-/** The analyzer's sentence with the place in the whole script. */
-async function restated(error: unknown, step: Step, around: Surroundings): Promise<never> {
-  if (!(error instanceof ApiError) || error.reason !== 'invalidQuery') throw error;
-  const padding = '\n'.repeat(step.line - 1) + ' '.repeat(step.column - 1);
-  if (padding !== '') await prepareStatement(padding + step.text, around);
-  throw error;
 }
 
 async function control(session: Session, kind: NonNullable<Step['control']>): Promise<void> {

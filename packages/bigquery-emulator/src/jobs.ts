@@ -8,7 +8,6 @@ import { Session } from './session.ts';
 import type { Store } from './store.ts';
 
 const MAX_QUERY_BYTES = 1_048_576;
-const REQUEST_ID_LIVES_MS = 900_000;
 /** Where datasets and jobs are that do not say it. */
 export const HOME_LOCATION = 'US';
 
@@ -17,10 +16,7 @@ export class Jobs {
   readonly #world: JobWorld;
   readonly #store: Store;
   readonly #jobs = new Map<string, Job>();
-  readonly #requests = new Map<
-    string,
-    { readonly atMs: number; readonly content: string; readonly job: Job }
-  >();
+  readonly #requests = new Map<string, { readonly content: string; readonly job: Job }>();
   readonly #sessions = new Map<string, Session>();
   readonly #running = new Set<Promise<void>>();
 
@@ -34,12 +30,9 @@ export class Jobs {
     const requestId = requestIdOf(query);
     // Two requests are one only when everything that they ask for is the same, but for how long to wait for it.
     const content = requestId === undefined ? '' : contentOf(query);
-    const now = this.#world.now();
     if (requestId !== undefined) {
       const known = this.#requests.get(`${project} ${requestId}`);
-      const isSame = known?.content === content;
-      if (known !== undefined && isSame && now - known.atMs <= REQUEST_ID_LIVES_MS)
-        return known.job;
+      if (known?.content === content) return known.job;
     }
     const text = textAt(query, 'query');
     if (text === undefined || text.trim() === '') {
@@ -77,11 +70,11 @@ export class Jobs {
     };
     if (requestId !== undefined && !job.isDryRun) {
       // At once, as a second request for it has to meet it.
-      this.#requests.set(`${project} ${requestId}`, { atMs: now, content, job });
+      this.#requests.set(`${project} ${requestId}`, { content, job });
     }
     job.done = this.#run(job, query, {
       parameters,
-      defaults: { project, dataset, location, prefixes: [] },
+      defaults: { project, dataset, location },
       maximumBytesBilled: numberAt(query, 'maximumBytesBilled'),
     });
     if (!job.isDryRun) this.#jobs.set(`${project} ${job.id}`, job);

@@ -2,7 +2,6 @@ import type { AnalyzedTable } from './analyzer.ts';
 import { ApiError, invalidQuery, notDone } from './api-error.ts';
 import { fullName, shownName, type Catalog, type Table } from './catalog.ts';
 import type { Relation } from './emit.ts';
-import { pathParts } from './dataset-alias.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 
 /** What names without a project or dataset mean. */
@@ -11,8 +10,6 @@ export interface Defaults {
   readonly dataset: { readonly project: string; readonly name: string } | undefined;
   /** Where the job runs; undefined while no dataset has said so. */
   readonly location: string;
-  /** The datasets that numbers in the text stand for. */
-  readonly prefixes: readonly string[];
 }
 
 /** The tables of a statement, for the analyzer and for what is written from its answer. */
@@ -53,7 +50,7 @@ export async function resolveNames(
     // The analyzer would take both for one.
     if (known !== undefined) throw notDone('two tables whose names differ by capitals alone');
     spellings.set(key.toLowerCase(), key);
-    const parts = pathParts(spelling, defaults.prefixes);
+    const parts = pathParts(spelling);
     const table = findTable(parts, catalog, defaults);
     const columns = table.columns.map(({ name, type }) => ({ name, type }));
     tables.push({ spelling, key, columns });
@@ -72,12 +69,16 @@ export async function resolveNames(
   return { tables, relations, local, stored, beneath };
 }
 
+/** The parts of a path that a statement spells: dots inside of backticks divide it. */
+const pathParts = (spelling: readonly string[]): string[] =>
+  spelling.flatMap((part) => part.split('.'));
+
 /** Dataset and table of a path that a statement creates, changes or drops. */
 export function splitPath(
   path: readonly string[],
   defaults: Defaults,
 ): { project: string; dataset: string; name: string } {
-  const parts = pathParts(path, defaults.prefixes);
+  const parts = pathParts(path);
   const name = parts.pop() ?? '';
   const dataset = parts.pop() ?? defaults.dataset?.name;
   if (dataset === undefined) {

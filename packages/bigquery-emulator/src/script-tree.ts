@@ -1,14 +1,10 @@
 import { notDone } from './api-error.ts';
-import type { Aliased } from './dataset-alias.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 
 /** One statement of a script. */
 export interface Step {
   /** Its text. */
   readonly text: string;
-  /** Where it begins, as people count: from 1. */
-  readonly line: number;
-  readonly column: number;
   /** What it does to transactions. */
   readonly control: 'begin' | 'commit' | 'rollback' | undefined;
 }
@@ -24,10 +20,8 @@ const SCRIPTING =
   /Variable|Assignment|BeginEndBlock|IfStatement|Raise|While|Loop|Repeat|ForIn|CaseStatement|Call|ExecuteImmediate|Return|Break|Continue/;
 
 /** The statements of a parsed script. Variables, blocks, loops and the like are refused by name. */
-export function scriptSteps(script: ResolvedNode, { text, restore }: Aliased): Step[] {
+export function scriptSteps(script: ResolvedNode, text: string): Step[] {
   const bytes = Buffer.from(text);
-  const source = (start: number, end: number): string =>
-    restore(bytes.subarray(start, end).toString('utf8'));
   return script
     .child('statementListNode')
     .list('statementList')
@@ -35,11 +29,8 @@ export function scriptSteps(script: ResolvedNode, { text, restore }: Aliased): S
       if (SCRIPTING.test(node.kind))
         throw notDone(`the script statement ${node.kind.replace(/^ast|(Statement)?Node$/g, '')}`);
       const { start, end } = node.range();
-      const lines = source(0, start).split('\n');
       return {
-        text: source(start, end),
-        line: lines.length,
-        column: (lines.at(-1) ?? '').length + 1,
+        text: bytes.subarray(start, end).toString('utf8'),
         control: CONTROLS[node.kind],
       };
     });

@@ -38,9 +38,7 @@ export class Session {
       );
     }
     // What others commit while the snapshot is taken may be missing in it, so it has to be a conflict.
-    const transaction = this.#locks.begin(id, () =>
-      this.connection.run('ROLLBACK').catch(() => undefined),
-    );
+    const transaction = this.#locks.begin(id);
     try {
       await this.connection.run('BEGIN TRANSACTION');
       // The snapshot is taken by the first look at the database.
@@ -57,8 +55,6 @@ export class Session {
     if (transaction === undefined)
       throw invalidQuery('Transaction control error: there is no transaction to commit.');
     try {
-      await this.#locks.check(transaction);
-      transaction.isCommitting = true;
       await this.connection.run('COMMIT');
     } catch (error) {
       await this.rollback();

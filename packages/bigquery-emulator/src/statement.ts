@@ -1,8 +1,7 @@
 import type { Analyzer, ParameterTypes } from './analyzer.ts';
-import { ApiError, notDone } from './api-error.ts';
+import { notDone } from './api-error.ts';
 import type { Catalog, Table } from './catalog.ts';
 import { checkCorrelated } from './correlation.ts';
-import { aliased, type Aliased } from './dataset-alias.ts';
 import {
   columnName,
   quoted,
@@ -24,8 +23,6 @@ export interface Prepared {
   readonly writer: Writer;
   /** What its text was read with: names in the resolved form mean what they mean there. */
   readonly defaults: Defaults;
-  /** A piece of the text as it was written. */
-  readonly restore: (piece: string) => string;
 }
 
 /** What a statement stands in. */
@@ -45,32 +42,15 @@ export async function prepareStatement(
   depth = 0,
 ): Promise<Prepared> {
   if (depth > MAX_VIEW_DEPTH) throw notDone(`views over views deeper than ${MAX_VIEW_DEPTH}`);
-  const short = aliased(sql);
-  if (short.text === sql) return read(short, around, depth);
-  try {
-    return await read(short, around, depth);
-  } catch (error) {
-    // Its mistakes are told in its own words and places.
-    if (!(error instanceof ApiError) || error.reason !== 'invalidQuery') throw error;
-    return read({ text: sql, prefixes: [], restore: (piece) => piece }, around, depth);
-  }
-}
-
-async function read(
-  { text, prefixes, restore }: Aliased,
-  around: Surroundings,
-  depth: number,
-): Promise<Prepared> {
-  const { analyzer, catalog, parameters } = around;
-  const defaults = { ...around.defaults, prefixes };
-  const spelled = await analyzer.tableNames(text);
+  const { analyzer, catalog, parameters, defaults } = around;
+  const spelled = await analyzer.tableNames(sql);
   const names = await resolveNames(spelled, catalog, defaults, async (query, view) => {
     const inner = await prepareStatement(query, inView(around, view), depth + 1);
     return { sql: viewSql(inner, view), node: inner.node, names: inner.names };
   });
-  const node = await analyzer.statement(text, names.tables, parameters);
+  const node = await analyzer.statement(sql, names.tables, parameters);
   checkCorrelated(node);
-  return { node, names, writer: new Writer(names.relations), defaults, restore };
+  return { node, names, writer: new Writer(names.relations), defaults };
 }
 
 /** A view's query knows neither parameters nor a default dataset. */

@@ -4,30 +4,17 @@ import { fullName, shownName, type Table } from './catalog.ts';
 /** A transaction that is open. */
 export interface Transaction {
   readonly id: string;
-  readonly startedMs: number;
   readonly startedAt: number;
   /** Names of the tables whose rows it changed. */
   readonly changed: Set<string>;
   /** The tables into which it wrote in any way. */
   readonly written: Set<Table>;
-  /** Its changes are on their way into the store: it can't be ended any more. */
-  isCommitting: boolean;
-  /** What ended it without its doing. */
-  ended: ApiError | undefined;
-  /** Takes its changes back in the store. */
-  readonly abort: () => Promise<unknown>;
 }
-
-/** A transaction ends by itself after so long. */
-const MAX_DURATION_MS = 600_000;
-const MAX_QUEUED = 20;
-const LOOK_AGAIN_MS = 100;
 
 interface Entry {
   /** Goes up with each commit that changed rows by UPDATE, DELETE, MERGE. */
   committedAt: number;
   holder: Transaction | 'statement' | undefined;
-  queued: number;
   /** INSERTs outside of transactions that run. */
   inserting: number;
   /** Its columns are being changed, or it is being dropped: nobody writes meanwhile. */
@@ -39,36 +26,21 @@ interface Entry {
  * statement outside of transactions waits its turn.
  */
 export class TableLocks {
-  readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
   readonly #open = new Set<Transaction>();
   #sequence = 0;
   #wake: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  begin(id: string, abort: () => Promise<unknown>): Transaction {
+  begin(id: string): Transaction {
     const transaction: Transaction = {
       id,
-      startedMs: this.#now(),
       startedAt: this.#sequence,
       changed: new Set(),
       written: new Set(),
-      isCommitting: false,
-      ended: undefined,
-      abort,
     };
     this.#open.add(transaction);
     return transaction;
-  }
-
-  /** Throws when a transaction was ended by its age; call before each of its statements. */
-  async check(transaction: Transaction): Promise<void> {
-    await this.#expire();
-    if (transaction.ended !== undefined) throw transaction.ended;
   }
 
   /** Takes a table for a transaction until its end. Another change of it since the transaction began is a conflict. */
@@ -76,7 +48,6 @@ export class TableLocks {
     const entry = this.#entry(table);
     if (entry.holder === transaction) return;
     while (entry.holder === 'statement') await this.#change();
-    await this.check(transaction);
     if (entry.holder !== undefined || entry.committedAt > transaction.startedAt) {
       throw conflict(table, transaction);
     }
@@ -88,7 +59,6 @@ export class TableLocks {
   async note(table: Table, transaction: Transaction): Promise<void> {
     const entry = this.#entry(table);
     while (entry.isChanging) await this.#change();
-    await this.check(transaction);
     transaction.written.add(table);
   }
 
@@ -110,21 +80,7 @@ export class TableLocks {
   /** Runs a mutating statement outside of transactions once nobody else changes its table. */
   async alone<T>(table: Table, run: () => Promise<T>): Promise<T> {
     const entry = this.#entry(table);
-    if (entry.holder !== undefined && entry.queued >= MAX_QUEUED) {
-      throw new ApiError(
-        'resourcesExceeded',
-        `Resources exceeded during query execution: Too many DML statements outstanding against table ${shownName(table)}, limit is ${MAX_QUEUED}.`,
-      );
-    }
-    entry.queued++;
-    try {
-      while (entry.holder !== undefined) {
-        await this.#change();
-        await this.#expire();
-      }
-    } finally {
-      entry.queued--;
-    }
+    while (entry.holder !== undefined) await this.#change();
     entry.holder = 'statement';
     try {
       const result = await run();
@@ -153,10 +109,7 @@ export class TableLocks {
   async changing<T>(table: Table, run: () => Promise<T>): Promise<T> {
     const entry = this.#entry(table);
     const isWritten = (): boolean => this.#open.values().some((one) => one.written.has(table));
-    while (entry.holder !== undefined || entry.inserting > 0 || isWritten()) {
-      await this.#change();
-      await this.#expire();
-    }
+    while (entry.holder !== undefined || entry.inserting > 0 || isWritten()) await this.#change();
     entry.holder = 'statement';
     entry.isChanging = true;
     try {
@@ -181,7 +134,6 @@ export class TableLocks {
     const entry: Entry = {
       committedAt: 0,
       holder: undefined,
-      queued: 0,
       inserting: 0,
       isChanging: false,
     };
@@ -189,30 +141,12 @@ export class TableLocks {
     return entry;
   }
 
-  async #expire(): Promise<void> {
-    for (const transaction of this.#open) {
-      const isYoung = this.#now() - transaction.startedMs <= MAX_DURATION_MS;
-      if (isYoung || transaction.ended !== undefined || transaction.isCommitting) continue;
-      transaction.ended = invalidQuery(
-        `Transaction ${transaction.id} was aborted because it was open for more than 10 minutes.`,
-      );
-      await transaction.abort();
-      this.end(transaction, false);
-    }
-  }
-
-  /** Until something ended; now and then anyway, for transactions that only get old. */
+  /** Until something ended. */
   #change(): Promise<void> {
     if (this.#isClosed) {
       return Promise.reject(new ApiError('stopped', 'The emulator was closed meanwhile'));
     }
-    return new Promise((done) => {
-      const timer = setTimeout(done, LOOK_AGAIN_MS);
-      this.#wake.push(() => {
-        clearTimeout(timer);
-        done();
-      });
-    });
+    return new Promise((done) => this.#wake.push(done));
   }
 
   #notify(): void {

@@ -1,10 +1,6 @@
 import { OAuth2Client } from 'google-auth-library';
 import { bigquery_v2 } from 'googleapis/build/src/apis/bigquery/index.js';
-import {
-  startBigQueryEmulator,
-  type BigQueryEmulator,
-  type BigQueryEmulatorOptions,
-} from '../../src/emulator.ts';
+import { startBigQueryEmulator, type BigQueryEmulator } from '../../src/emulator.ts';
 
 export const PROJECT = 'emulated';
 export const DATASET = 'mirror';
@@ -33,8 +29,8 @@ export interface Bed extends AsyncDisposable {
 }
 
 /** Starts an emulator with one empty dataset. */
-export async function startBed(options: BigQueryEmulatorOptions = {}): Promise<Bed> {
-  const emulator = await startBigQueryEmulator(options);
+export async function startBed(): Promise<Bed> {
+  const emulator = await startBigQueryEmulator();
   emulator.createDataset(PROJECT, DATASET);
   const auth = new OAuth2Client();
   auth.setCredentials({ access_token: 'for-tests' });
