@@ -2,19 +2,19 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { LinkedSignal, systemClock, throwIfAborted, withinTime } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
-import { ManualClock } from '../health/manual-clock.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 const never = new Promise<never>(() => {});
 
 describe('a deadline', () => {
   it('gives a value that comes in time, and leaves no timer behind', async () => {
-    const clock = new ManualClock();
+    const clock = new VirtualClock();
     expect(await withinTime(Promise.resolve(1), 1_000, clock)).toBe(1);
     expect(clock.sleepers).toBe(0);
   });
 
   it('goes by the clock that it was given', async () => {
-    const clock = new ManualClock();
+    const clock = new VirtualClock();
     const waiting = withinTime(never, 1_000, clock);
     await clock.advance(999);
     expect(clock.sleepers).toBe(1);
@@ -23,7 +23,7 @@ describe('a deadline', () => {
   });
 
   it('passes a failure on, and lets go of its timer', async () => {
-    const clock = new ManualClock();
+    const clock = new VirtualClock();
     await expect(withinTime(Promise.reject(new Error('no')), 1_000, clock)).rejects.toThrow('no');
     expect(clock.sleepers).toBe(0);
   });

@@ -122,12 +122,12 @@ describe('the rate of requests', () => {
           const pacing = pacingOf(late, perMinute, 32);
           const sentMs: number[] = [];
           for (const { restMs, requests, lateMs: nextLateMs } of bursts) {
-            await time.run(restMs);
+            await time.advance(restMs);
             lateMs = nextLateMs;
             for (let n = 0; n < requests; n++)
               void pacing.run(never, async () => void sentMs.push(time.now()));
           }
-          await time.run(2 * MINUTE_MS);
+          await time.advance(2 * MINUTE_MS);
           expect(mostInAMinute(sentMs)).toBeLessThanOrEqual(perMinute);
         },
       ),
@@ -140,13 +140,13 @@ describe('the rate of requests', () => {
     async (perMinute) => {
       const clock = new VirtualClock();
       const sender = new Sender(clock, perMinute, 2);
-      await clock.run(MINUTE_MS);
+      await clock.advance(MINUTE_MS);
       const refusedMs = clock.now();
       const sent = (fromMs: number, toMs: number): number =>
         sender.within(refusedMs + fromMs, refusedMs + toMs);
       const before = sent(-10_000, 0);
       sender.pacing.refused(20_000);
-      await clock.run(20 * MINUTE_MS);
+      await clock.advance(20 * MINUTE_MS);
       // Nobody sends before the time that the source named.
       expect(sent(1, 20_000)).toBe(0);
       expect(sent(20_000, 30_000)).toBeGreaterThan(0.3 * before);
@@ -165,10 +165,10 @@ describe('the rate of requests', () => {
       sleep: (ms, signal) => time.sleep(ms, signal),
     };
     const sender = new Sender(clock, 60);
-    await time.run(MINUTE_MS);
+    await time.advance(MINUTE_MS);
     const before = sender.sentMs.length;
     offMs = -3_600_000;
-    await time.run(MINUTE_MS);
+    await time.advance(MINUTE_MS);
     expect(sender.sentMs.length - before).toBeGreaterThan(0.8 * 60);
     expect(sender.sentMs.length - before).toBeLessThanOrEqual(60);
   });

@@ -11,7 +11,7 @@ import type { StoredForm } from '../../src/mirror/port.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
 import type { Target } from '../../src/sync/target.ts';
 import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf } from './facts.ts';
-import { ManualClock, settle } from './manual-clock.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const { plan, kept, isChosen, nextPollMs } = factsOf();
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
@@ -21,7 +21,7 @@ const NOTHING = { sourceWait: null, isAnyRunning: true, died: null, queueTrouble
 
 /** A watch of the targets `db` and `sheet`; what is read may be changed at any time, and is counted. */
 function watching() {
-  const [clock, reads] = [new ManualClock(), { db: 0, sheet: 0, queue: 0 }];
+  const [clock, reads] = [new VirtualClock(NOW), { db: 0, sheet: 0, queue: 0 }];
   const read = {
     db: async (): Promise<HeldTarget> => targetOf().held!,
     sheet: async (): Promise<HeldTarget> => ({ ...targetOf().held!, forms: [] }),
@@ -277,7 +277,7 @@ describe('what a target holds', () => {
 describe('waiting for the source', () => {
   const request = 'GET /submissions?formId=frm_a';
   const start = () => {
-    const [clock, events] = [new ManualClock(), new Events<SyncEvents>()];
+    const [clock, events] = [new VirtualClock(NOW), new Events<SyncEvents>()];
     return { clock, events, waits: new SourceWaits(events, clock) };
   };
 

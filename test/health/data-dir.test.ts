@@ -11,7 +11,7 @@ import { loosePaths, pathsBelow } from '../support/other-user.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { DAY, FORM_A, FORM_B, HOUR, MINUTE, NOW } from './facts.ts';
-import { ManualClock } from './manual-clock.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 let folder: string;
 let dataDir: DataDir;
@@ -211,7 +211,7 @@ describe('the records of processes', () => {
   });
 
   it('are kept up to date while a process runs, and end with it and with those that died', async () => {
-    const clock = new ManualClock();
+    const clock = new VirtualClock(NOW);
     let [isQueueThere, sourceWait] = [true, null as typeof WAIT | null];
     await record(dead);
     await record({ ...elsewhere, atMs: NOW });

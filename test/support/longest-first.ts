@@ -3,11 +3,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that mostly wait for a long time, the longest first: files that compute run beside them. */
 const LONG = [
   'fault/outages.wide',
-  'e2e/mistakes.integration',
   'cli/processes.integration',
   'fault/backfill.wide',
   'fault/redis.wide',
-  'fault/seams.wide',
   'queue/embedded.wide',
   'queue/postgres.wide',
   'queue/redis.wide',

@@ -99,13 +99,13 @@ async function stopProcess(child: ChildProcess | undefined, signal: NodeJS.Signa
 }
 
 /** A private redis-server without persistence, or the one of TEST_REDIS_URL. */
-export async function startRedis(): Promise<TestServer> {
+export async function startRedis(options: readonly string[] = []): Promise<TestServer> {
   const given = process.env['TEST_REDIS_URL'];
   if (given !== undefined) return external(given);
   const port = await freePort();
   const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-redis-'));
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir];
-  args.push('--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction');
+  args.push('--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', ...options);
   const server: TestServer = {
     url: `redis://127.0.0.1:${port}`,
     async restart() {

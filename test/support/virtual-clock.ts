@@ -6,7 +6,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock for many who sleep at once: time goes on from one awakening to the next, in order, when it is told to run. */
+/** A clock for many who sleep at once: time goes on from one awakening to the next, in order, when a test lets it. */
 export class VirtualClock implements Clock {
   #nowMs: number;
   #sleepers: Sleeper[] = [];
@@ -19,28 +19,29 @@ export class VirtualClock implements Clock {
     return this.#nowMs;
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  /** How many are asleep. */
+  get sleepers(): number {
+    return this.#sleepers.length;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     throwIfAborted(signal);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const wake = (): void => {
-      signal?.removeEventListener('abort', cancel);
-      resolve();
-    };
-    const sleeper = { wakeMs: this.#nowMs + ms, wake };
+    const sleeper = { wakeMs: this.#nowMs + ms, wake: resolve };
     this.#sleepers.push(sleeper);
     const cancel = (): void => {
       this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
       reject(new MirrorError('CANCELLED', 'Stopped on request.'));
     };
     signal?.addEventListener('abort', cancel, { once: true });
-    return promise;
+    await promise.finally(() => signal?.removeEventListener('abort', cancel));
   }
 
   /** Lets `ms` go by. Each sleeper wakes in time, and the consequences happen before time goes on. */
-  async run(ms: number): Promise<void> {
+  async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     for (;;) {
-      await settled();
+      await settle();
       const next = this.#sleepers.toSorted((a, b) => a.wakeMs - b.wakeMs)[0];
       if (next === undefined || next.wakeMs > endMs) break;
       this.#nowMs = Math.max(this.#nowMs, next.wakeMs);
@@ -51,6 +52,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((done) => setImmediate(done));
+/** Lets everything that needs no more than promises happen. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((done) => setImmediate(done));
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RequestQuota } from '../../../../src/targets/google-sheets/api/sheets-api.ts';
 import { propertyRuns } from '../../../support/property.ts';
-import { SleepersClock } from '../../../support/sleepers-clock.ts';
+import { TestClock } from '../../../support/test-clock.ts';
 
 describe('Google’s request quota', () => {
   it('is one request a second, and 60 reads and 60 writes a minute', async () => {
@@ -16,11 +16,11 @@ describe('Google’s request quota', () => {
           { minLength: 80, maxLength: 250, size: 'max' },
         ),
         async (calls) => {
-          const clock = new SleepersClock();
+          const clock = new TestClock();
           const quota = new RequestQuota(clock);
           const starts: { kind: string; at: number }[] = [];
           for (const { kind, pauseMs } of calls) {
-            clock.advance(pauseMs);
+            await clock.sleep(pauseMs);
             await quota.take();
             starts.push({ kind, at: clock.now() });
           }
