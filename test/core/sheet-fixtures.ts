@@ -1,13 +1,10 @@
-import {
-  startTestEmulator,
-  type TestEmulator,
-} from '../../packages/google-sheets-emulator/test/support/emulator.ts';
+import type { TestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
 import type { Stored } from '../../packages/google-sheets-emulator/test/support/inspect.ts';
 import type { OpenForm, Store, TargetNotice } from '../../src/mirror/port.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import type { SelectedField } from '../../src/mirror/types.ts';
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
+import { newSpreadsheet } from '../support/spreadsheet.ts';
 import { AGE, clock, formOf, NAME } from './store-fixtures.ts';
 
 /* A spreadsheet with one form, the person who has its tab open, and runs of the store over it. */
@@ -35,9 +32,7 @@ export interface SheetPlace extends AsyncDisposable {
 }
 
 export async function sheetPlace(): Promise<SheetPlace> {
-  const emulator = await startTestEmulator();
-  emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
-  const spreadsheetId = emulator.createSpreadsheet({ shares: { [EMULATOR_EMAIL]: 'writer' } });
+  const { emulator, id: spreadsheetId } = await newSpreadsheet();
   const sheetId = (): number =>
     emulator.inspect.metadata(spreadsheetId).find(({ metadataKey }) => metadataKey === 'fm.form')
       ?.location?.sheetId ?? -1;

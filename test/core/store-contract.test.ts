@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
+import { newSpreadsheet } from '../support/spreadsheet.ts';
 import { describeStore } from './store-contract.ts';
 import { clock } from './store-fixtures.ts';
 
@@ -18,10 +17,7 @@ describeStore('SQLite', async () => {
 });
 
 describeStore('Google Sheets', async () => {
-  const emulator = await startTestEmulator();
-  emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
-  const id = emulator.createSpreadsheet({ shares: { [EMULATOR_EMAIL]: 'writer' } });
-  const emulatorUrl = emulator.url;
+  const { emulator, id, url: emulatorUrl } = await newSpreadsheet();
   return {
     open: () => openSheetStore(id, { name: 'default', clock, emulatorUrl }),
     [Symbol.asyncDispose]: () => emulator.stop(),

@@ -8,6 +8,7 @@ import { freePort, redisMissing, startRedis } from '../support/servers.ts';
 import { FakeHandlers } from './fake-handlers.ts';
 import { startAt } from './harness.ts';
 
+const SERVER = 'redis-server';
 const PASSWORD = 'kZ4vQ1mW-group';
 
 it.skipIf(redisMissing() || 'TEST_REDIS_URL' in process.env)(
@@ -29,7 +30,7 @@ it.skipIf(redisMissing() || 'TEST_REDIS_URL' in process.env)(
       'requirepass sentinels',
     ];
     writeFileSync(file, `${lines.join('\n')}\n`);
-    const sentinel = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+    const sentinel = spawn(SERVER, [file, '--sentinel'], { stdio: 'ignore' });
     onTestFinished(async () => {
       sentinel.kill('SIGKILL');
       await once(sentinel, 'exit');

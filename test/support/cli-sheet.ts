@@ -1,10 +1,7 @@
 import { onTestFinished } from 'vitest';
-import {
-  startTestEmulator,
-  type TestEmulator,
-} from '../../packages/google-sheets-emulator/test/support/emulator.ts';
+import type { TestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
+import { newSpreadsheet } from './spreadsheet.ts';
 
 /** An empty spreadsheet that the mirror may write, and the people at it. */
 export interface CliSheet {
@@ -18,10 +15,8 @@ export interface CliSheet {
 
 /** Opens one until the test has finished. */
 export async function openSheet(): Promise<CliSheet> {
-  const emulator = await startTestEmulator();
+  const { emulator, id, url } = await newSpreadsheet();
   onTestFinished(() => emulator.stop());
-  emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
-  const id = emulator.createSpreadsheet({ shares: { [EMULATOR_EMAIL]: 'writer' } });
-  const env = { SHEETS_EMULATOR_URL: emulator.url.replace(/\/$/, ''), TARGET_URL: `sheets:${id}` };
+  const env = { SHEETS_EMULATOR_URL: url.replace(/\/$/, ''), TARGET_URL: `sheets:${id}` };
   return { emulator, id, env, people: (tab) => emulator.people.at(id, tab) };
 }
