@@ -23,7 +23,7 @@ import { upkeep } from './sync/purge.ts';
 import { dryRun, type ForeseenChange } from './sync/dry-run.ts';
 import type { Mirroring } from './sync/mirroring.ts';
 import { poll, type PollReport } from './sync/poll.ts';
-import { blankRun, runForm, type RunOptions, type RunReport } from './sync/run-form.ts';
+import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import { Source } from './sync/source.ts';
 import type { Target } from './sync/target.ts';
 import { type StartedVerification, startVerification } from './sync/verify-form.ts';
@@ -34,6 +34,7 @@ import {
   type WriteBackReport,
   type WriteBackRule,
 } from './sync/write-back.ts';
+import type { RunOptions } from './sync/work.ts';
 
 /** What the app gets from its process. */
 export interface AppOptions {

@@ -51,10 +51,6 @@ export function printComparison(terminal: Terminal, comparison: Comparison, nowM
   for (const [column, rows] of Object.entries(report.differing.columns)) {
     terminal.print(`      in ${column}: ${plural(rows, 'row')}`);
   }
-  if (report.plain.count > 0) {
-    const rows = plural(report.plain.count, 'row');
-    terminal.print(`    ${rows} with a plain answer where a hash belongs`);
-  }
   const answers = 'undecided: not in the list, and not 404 by ID';
   printIds(terminal, answers, report.undecided);
   printIds(terminal, `changed within the last ${span(report.lagging.withinMs)}`, report.lagging);

@@ -47,7 +47,6 @@ export const syncData = z.strictObject({
     .strictObject({
       askedAtMs: z.number(),
       beganMs: z.number().nullable(),
-      endedMs: z.number().nullable(),
       statuses: z.record(z.string().max(100), z.number()).nullable(),
     })
     .exactOptional(),

@@ -1,9 +1,9 @@
 import type { SubmissionItem } from '../forms/client.ts';
 import { flagAll, type FormState, liveRows } from '../mirror/form-state.ts';
+import { isIn } from '../mirror/ledger.ts';
 import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
-import { Incomplete } from './work.ts';
 import type { Span } from './source.ts';
-import { accountedIn, type SyncOptions, type Work } from './work.ts';
+import { accountedIn, Incomplete, type SyncOptions, type Work } from './work.ts';
 
 /** Up to this many deletions at once never wait for a person: a small form may well lose half of its rows. */
 const FEW_DELETIONS = 20;
@@ -41,7 +41,7 @@ export async function settleAbsent(
     }
   }
   const there = await askAbsent(work, absent);
-  if (!there.some((item) => isIn(item, query))) return true;
+  if (!there.some(({ submission }) => submission !== null && isIn(submission, query))) return true;
   if (query.fromMs !== null || query.toMs !== null) {
     work.profile.learn({ bounds: 'none' });
     return false;
@@ -56,7 +56,10 @@ export async function settleAbsent(
  */
 export const deletionLimit = (
   { tally, recentlyDeleted }: FormState,
-  { maxDeleteFraction, acceptDeletes }: Pick<SyncOptions, 'maxDeleteFraction' | 'acceptDeletes'>,
+  {
+    maxDeleteFraction,
+    acceptDeletes = 0,
+  }: Pick<SyncOptions, 'maxDeleteFraction' | 'acceptDeletes'>,
 ): number =>
   Math.max(FEW_DELETIONS, maxDeleteFraction * (liveRows(tally) + recentlyDeleted), acceptDeletes);
 
@@ -132,7 +135,7 @@ async function dropListed(
     const ids: string[] = [];
     for await (const entries of form.entries(kind))
       for (const entry of entries)
-        if (isEntryIn(entry, query) && !keys.has(entry.id)) ids.push(entry.id);
+        if (isIn(entry, query) && !keys.has(entry.id)) ids.push(entry.id);
     const stored = new Set<string>();
     if (ids.length > 0)
       for await (const rows of form.rows({ ids })) for (const { id } of rows) stored.add(id);
@@ -145,26 +148,10 @@ async function dropListed(
   const ended: Entry[] = [];
   for await (const entries of form.entries('forgotten'))
     for (const entry of entries)
-      if (entry.status !== null && isEntryIn(entry, query) && !shown.has(entry.id))
+      if (entry.status !== null && isIn(entry, query) && !shown.has(entry.id))
         ended.push({ ...entry, status: null });
   if (ended.length > 0) await sink.flush({ entries: ended });
 }
-
-function isEntryIn(
-  { status, createdAt }: Pick<Entry, 'status' | 'createdAt'>,
-  query: RowQuery,
-): boolean {
-  if (query.status !== undefined && status !== query.status) return false;
-  const { fromMs = null, toMs = null } = query;
-  if (fromMs === null && toMs === null) return true;
-  if (createdAt === null) return false;
-  const ms = Date.parse(createdAt);
-  return (fromMs === null || ms >= fromMs) && (toMs === null || ms < toMs);
-}
-
-/** Whether a list of this query should have shown an item. */
-const isIn = ({ submission }: SubmissionItem, query: RowQuery): boolean =>
-  submission !== null && isEntryIn(submission, query);
 
 /** An answer by ID without a status leaves it open: the stored one stays. */
 export function withKnownStatus(item: SubmissionItem, status: string): SubmissionItem {

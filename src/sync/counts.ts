@@ -5,8 +5,6 @@ import { STATUSES } from '../mirror/types.ts';
 import { createdMsOf } from './profile.ts';
 import type { ListQuery, Source } from './source.ts';
 
-const SECOND_MS = 1_000;
-
 /** The number of submissions at the source in each documented status. Numbers only, because a job contains them. */
 export interface Counts {
   /** Our clock just before they were asked for (milliseconds). */
@@ -16,8 +14,6 @@ export interface Counts {
    * the source gives no time.
    */
   readonly beganMs: number | null;
-  /** They include no submission created from then on. Null where the source gives no time. */
-  readonly endedMs: number | null;
   /** Null where the source does not look at `status`. */
   readonly statuses: Readonly<Record<string, number>> | null;
 }
@@ -32,11 +28,9 @@ export async function askCounts(
   const known = answers.filter((answer) => answer !== null);
   if (known.length < STATUSES.length) return uncounted(nowMs);
   const times = known.flatMap(({ serverMs }) => serverMs ?? []);
-  const isTimed = times.length === STATUSES.length;
   return {
     askedAtMs: nowMs,
-    beganMs: isTimed ? Math.min(...times) : null,
-    endedMs: isTimed ? Math.max(...times) + SECOND_MS : null,
+    beganMs: times.length === STATUSES.length ? Math.min(...times) : null,
     statuses: Object.fromEntries(STATUSES.map((status, at) => [status, known[at]?.total ?? 0])),
   };
 }
@@ -45,7 +39,6 @@ export async function askCounts(
 export const uncounted = (nowMs: number): Counts => ({
   askedAtMs: nowMs,
   beganMs: null,
-  endedMs: null,
   statuses: null,
 });
 
@@ -56,11 +49,8 @@ export function areIgnored({ statuses }: Counts, total: number): boolean {
   return Math.min(...counts) > 0 && sumOf(counts) >= 2 * total;
 }
 
-/** Notes submissions in a reading that came or changed after the counts, before they are stored. */
+/** Notes whether a reading showed submissions that may have come or changed after the counts, before they are stored. */
 export class SinceCounts {
-  /** By status, newcomers that the counts cannot have: they came after them. */
-  readonly late = new Map<string, number>();
-  /** A stored submission may be newer than the counts: it changed or arrived while they were asked for. */
   hasChanged = false;
   readonly #form: OpenForm;
   readonly #counts: Counts;
@@ -84,18 +74,9 @@ export class SinceCounts {
       const { submission } = item;
       if (submission === null || forgotten.has(submission.id)) continue;
       const status = stored.get(submission.id);
-      if (status === submission.status) continue;
-      if (status === undefined) this.#noteNewcomer(submission.status, createdMsOf(item));
-      else this.hasChanged = true;
+      // One that came before is in the counts.
+      const isEarly = (createdMsOf(item) ?? Infinity) < (this.#counts.beganMs ?? -Infinity);
+      if (status === undefined ? !isEarly : status !== submission.status) this.hasChanged = true;
     }
-  }
-
-  #noteNewcomer(status: string, createdMs: number | null): void {
-    const { beganMs, endedMs } = this.#counts;
-    if (createdMs !== null && beganMs !== null && createdMs < beganMs) return;
-    if (createdMs !== null && endedMs !== null && createdMs >= endedMs)
-      this.late.set(status, (this.late.get(status) ?? 0) + 1);
-    // The counts may have it or not: the next round asks again.
-    else this.hasChanged = true;
   }
 }

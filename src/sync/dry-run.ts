@@ -3,8 +3,9 @@ import type { FormIdentity } from '../mirror/types.ts';
 import { deletionLimit } from './absent.ts';
 import { type Mirroring, sourceOf } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
-import { blankRun, DONE, type Ending, type RunOptions, type RunReport } from './run-form.ts';
+import { blankRun, DONE, type Ending, type RunReport } from './run-form.ts';
 import { type Difference, verify } from './verify.ts';
+import type { RunOptions } from './work.ts';
 
 /** What a run would do to a row: `restored` takes the mark of deletion away. */
 export const FORESEEN = ['inserted', 'updated', 'restored', 'deleted'] as const;
@@ -24,7 +25,7 @@ export interface ForeseenChange {
 export async function dryRun(
   mirroring: Mirroring,
   { id }: FormIdentity,
-  { acceptDeletes = 0 }: Pick<RunOptions, 'acceptDeletes'>,
+  { acceptDeletes }: RunOptions,
   signal: AbortSignal,
 ): Promise<{ readonly report: RunReport; readonly changes: readonly ForeseenChange[] }> {
   const { client, clock, store, target, maxDeleteFraction } = mirroring;
@@ -34,9 +35,7 @@ export async function dryRun(
   const joining = await mirroring.joining(form, signal, false);
   const profile = await ProfileRecord.load(store, mirroring.sourceName, startedAtMs);
   const stored = (await store.forms()).find(({ state }) => state.formId === form.id);
-  await using opened = new AsyncDisposableStack();
-  const held = await store.open({ id: form.id }, 'read');
-  if (held !== null) opened.use(held);
+  await using held = await store.open({ id: form.id }, 'read');
   const parts = { source, form, held, joining, clock };
   const { found, compared, isProven, undecided } = await verify(parts, profile.now, (difference) =>
     foreseenOf(difference, held?.fields ?? []),

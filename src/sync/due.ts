@@ -15,7 +15,7 @@ import { cutsOf } from '../mirror/ledger.ts';
 import type { Count } from '../mirror/port.ts';
 import { Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
-import { atStep, createdMsOf, queryOf, stepOf } from './profile.ts';
+import { atStep, createdMsOf, stepOf } from './profile.ts';
 import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
 import { type Page, WHOLE } from './source.ts';
 import type { Work } from './work.ts';
@@ -29,9 +29,9 @@ export function flagDue(
   state: FormState,
   { options, clock }: Pick<Work, 'options' | 'clock'>,
 ): FormState {
-  if (options.isFull) return flagAll(state);
-  const { compareEveryMs } = options;
-  const flagged = compareEveryMs === null ? state : flagOld(state, compareEveryMs, clock.now());
+  const { isFull, isComparison, compareEveryMs } = options;
+  if (isFull === true) return flagAll(state);
+  const flagged = isComparison === true ? flagOld(state, compareEveryMs, clock.now()) : state;
   // A reading in the future got its time from a wrong clock, so it proves nothing.
   return flagged.ranges.some(({ readAtMs }) => readAtMs !== null && readAtMs > clock.now() + DAY_MS)
     ? flagAll(flagged)
@@ -65,11 +65,7 @@ const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
 export async function readDue(work: Work, first: Page): Promise<void> {
   const { form, sink, profile, clock } = work;
   const atMs = clock.now();
-  const isFirst = oldestReading(form.state) === null;
-  const isRanged =
-    stepOf(profile.now) !== null &&
-    !(await hasUndated(work)) &&
-    !(isFirst && (await showsUndated(work, first.total)));
+  const isRanged = stepOf(profile.now) !== null && !(await hasUndated(work));
   if (!isRanged || !(await cutDue(work, first))) {
     await readWhole(work, first);
     return noteWhole(work, atMs);
@@ -105,30 +101,6 @@ async function hasUndated({ form }: Work): Promise<boolean> {
       if (entries.some(({ createdAt }) => createdAt === null)) return true;
   return false;
 }
-
-/**
- * Whether the source has submissions that it shows in no range. As long as no range was read, the stored rows cannot show it: later,
- * counts do. Counts of a form that changes between two questions are asked for again. `total`: the source's latest count.
- */
-async function showsUndated({ source, form, profile }: Work, total: number): Promise<boolean> {
-  const { formId } = form.state;
-  const bounds = queryOf(profile.now, { fromMs: 0, toMs: FAR_MS });
-  let before = total;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const [within, after] = await Promise.all([
-      source.count({ formId, ...bounds }),
-      source.count({ formId }),
-    ]);
-    if (within === null || after === null) return false;
-    if (before === after.total) return within.total !== after.total;
-    before = after.total;
-  }
-  return true;
-}
-
-/** The year 9999, in which nothing was submitted yet. */
-const FAR_MS = Date.UTC(9_999, 0);
-const MOST_TRIES = 3;
 
 /**
  * Each run reads the new part of the range without an end. Rows stored before are compared here: if the source

@@ -10,6 +10,7 @@ import type { OpenForm, Store } from '../mirror/port.ts';
 import { PAUSES } from './records.ts';
 import { Sink } from './sink.ts';
 import { Source } from './source.ts';
+import { heldForms } from './target.ts';
 
 /** What the work on the forms of one target shares. */
 export interface Mirroring {
@@ -103,12 +104,9 @@ export async function noteGone(
   { store, clock }: Pick<Mirroring, 'store' | 'clock'>,
   identity: FormIdentity,
 ): Promise<boolean> {
-  const held = await store.open({ id: identity.id }, 'read');
-  if (held === null) return false;
-  const { slug, name, goneAtMs } = held.state;
-  await held[Symbol.asyncDispose]();
-  if (goneAtMs !== null) return true;
-  await using form = await store.open({ id: identity.id, slug, name }, 'write');
+  const held = (await heldForms({ store })).find(({ id }) => id === identity.id);
+  if (held === undefined || held.goneAtMs !== null) return held !== undefined;
+  await using form = await store.open(held, 'write');
   await form.commit({
     state: (state) => ({ ...state, goneAtMs: clock.now(), outcome: 'gone', code: 'FORM_GONE' }),
   });

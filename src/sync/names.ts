@@ -6,14 +6,13 @@ import {
   entryOf,
   type FieldName,
   type FieldSelection,
-  namesFor,
   selectionById,
 } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 
 /*
  * The names of forms and fields in the settings: TARGET_FORMS, TARGET_FIELDS and TARGET_HASH_FIELDS. A name that no form and no
- * field has is a mistake (L11), and so is one that changes nothing. Pure.
+ * field has is a mistake (L11). Pure.
  */
 
 /** Which forms a target mirrors, as TARGET_FORMS says: all, or form IDs and slugs. */
@@ -135,50 +134,21 @@ function isKnown({ form: formName, field }: SettingName, known: KnownNames): boo
   return listed.length === 0 || isShown(listed) || known.fields.has(`${form.id}:${field}`);
 }
 
-/**
- * Whether a name changes anything in a target: a form that it names is mirrored or, for a name in TARGET_HASH_FIELDS, a field that
- * it names is selected. True where only old answers could show that.
- */
-function isUsed(name: SettingName, settings: NamingSettings, known: KnownNames): boolean {
-  if (name.list === 'forms') return true;
-  const { form: formName, field } = name;
-  const meant = formName === null ? undefined : formCalled(formName, known);
-  const forms = known.forms.filter((form) =>
-    formName === null ? hasField(form, field ?? '') : form.id === meant?.id,
-  );
-  if (forms.length === 0) return true;
-  const { forms: choice, selection } = settingsById(settings, known.ids);
-  if (name.list === 'fields') return forms.some((form) => choosesForm(choice, form));
-  const isShown = (id: string): boolean => known.forms.some((form) => hasField(form, id));
-  return forms.some((form) =>
-    namesFor(selection?.fields ?? [], form).some(
-      (id) => id === '*' || (field === null ? hasField(form, id) || !isShown(id) : id === field),
-    ),
-  );
-}
-
-/** A name in the settings that matches nothing, or changes nothing. */
+/** A name in the settings that matches nothing. */
 export interface NameMistake extends SettingMistake {
   /** The name as written there, as far as people may see it: {@link shownName}. */
   readonly name: string;
 }
 
 /**
- * The mistakes in the names in the settings of `targets`, each once. One variable may serve several targets, each of which uses a
- * part of its names. A form that is gone from the source and that a target holds is known; so is one that has another slug by now,
+ * The mistakes in the names in the settings of `targets`, each once. A form that is gone from the source and that a target holds is known; so is one that has another slug by now,
  * where its first one is bound to it.
  */
 export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames): NameMistake[] {
   const found = new Map<string, NameMistake>();
   for (const name of targets.flatMap(namesIn)) {
-    const { list, variable, text } = name;
-    const sharing = targets.filter(({ variables }) => variables[list] === variable);
-    const mistake = isKnown(name, known)
-      ? sharing.some((settings) => isUsed(name, settings, known))
-        ? null
-        : unused(name, known)
-      : unknown(name, known);
-    if (mistake !== null) found.set(`${variable}\n${text}`, mistake);
+    const { variable, text } = name;
+    if (!isKnown(name, known)) found.set(`${variable}\n${text}`, unknown(name, known));
   }
   return [...found.values()];
 }
@@ -247,31 +217,13 @@ function unmatched(
     ? `${name.variable}=${value}`
     : settingLine(name.variable, canStand ? value : '*');
   const hint = nearest === undefined ? remedy : `did you mean ${nearest}?`;
-  return mistakeOf(name, `${what}: ${hint}`, line);
-}
-
-/** The mistake that a name changes nothing. */
-function unused(name: SettingName, known: KnownNames): NameMistake {
-  const { form: formName, field, list, variable, text } = name;
-  if (list === 'hashFields')
-    return mistakeOf(
-      name,
-      'no selected field has this name: select the field, or remove the name',
-      settingLine(variable.replace('HASH_FIELDS', 'FIELDS'), `…,${shownName(text)}`),
-    );
-  const meant = known.forms.find((form) =>
-    formName === null ? hasField(form, field ?? '') : choosesForm([formName], form),
-  );
-  return mistakeOf(
-    name,
-    'no form that it names is mirrored: add one to TARGET_FORMS, or remove the name',
-    settingLine('TARGET_FORMS', `…,${(meant && listedName(meant)) ?? shownName(text)}`),
-  );
-}
-
-function mistakeOf({ variable, text }: SettingName, what: string, example: string): NameMistake {
-  const name = shownName(text);
-  return { variable, name, message: `names ${name}, and ${what}`, example };
+  const shown = shownName(name.text);
+  return {
+    variable: name.variable,
+    name: shown,
+    message: `names ${shown}, and ${what}: ${hint}`,
+    example: line,
+  };
 }
 
 /** The name as people may see it (L15): a key may have been pasted there, and no form or field is called so. */

@@ -9,7 +9,7 @@ import { pagesOf, type Work } from './work.ts';
 export interface Newest {
   /** How many submissions the form has, by a response that was asked for after the counts. */
   readonly total: number;
-  readonly since: Pick<SinceCounts, 'late' | 'hasChanged'>;
+  readonly since: Pick<SinceCounts, 'hasChanged'>;
 }
 
 /** The newest range overlaps with the one read before, because clocks and commits of a source are not exact. */

@@ -32,11 +32,10 @@ export class Difference {
     }
   }
 
-  /** The same of a rest, whose total holds other statuses as well; -1: it is not known any more. */
-  takeOffRest({ total, statuses }: Rest, sign: 1 | -1 = 1): void {
-    const counts = Object.entries(statuses);
-    this.takeOff(counts.map(([status, count]) => [status, sign * count]));
-    this.#total -= sign * (total - sumOf(Object.values(statuses)));
+  /** The same of a rest, whose total holds other statuses as well. */
+  takeOffRest({ total, statuses }: Rest): void {
+    this.takeOff(Object.entries(statuses));
+    this.#total -= total - sumOf(Object.values(statuses));
   }
 
   get isNone(): boolean {
@@ -61,7 +60,7 @@ export class Difference {
 export async function explainNewest(
   store: Store,
   spokenFor: readonly StoredForm[],
-  { counts, newest }: Workspace,
+  { newest }: Workspace,
   difference: Difference,
 ): Promise<Set<string>> {
   const formIds = spokenFor.map(({ state }) => state.formId);
@@ -73,14 +72,13 @@ export async function explainNewest(
   for (const formId of formIds) {
     const ids = [...(named.get(formId) ?? []), ...nameless];
     if (ids.length === 0) continue;
-    const form = await store.open({ id: formId }, 'read');
+    await using form = await store.open({ id: formId }, 'read');
     if (form === null) continue;
-    await using closing = form;
     const stored = new Map<string, string>();
-    for await (const rows of closing.rows({ ids }))
+    for await (const rows of form.rows({ ids }))
       for (const { id, status } of rows) stored.set(id, status);
-    const { forgotten } = closing.state.tally;
-    const kept = forgotten > 0 ? await closing.forgotten(ids) : new Map<string, string>();
+    const { forgotten } = form.state.tally;
+    const kept = forgotten > 0 ? await form.forgotten(ids) : new Map<string, string>();
     for (const id of ids) {
       const before = stored.get(id);
       const isNameless = nameless.has(id);
@@ -90,17 +88,10 @@ export async function explainNewest(
       if (before === undefined && isNameless) continue;
       found.add(formId);
       if (before !== undefined) difference.takeOff([[before, -1]]);
-      const now = before === undefined ? countedAs(items.get(id), counts) : status;
-      difference.takeOff([[now, 1]]);
+      difference.takeOff([[status, 1]]);
     }
   }
   return nameless.size > 0 ? new Set(formIds) : found;
-}
-
-/** The status whose count includes a new submission; '' if it came after the counts and is only in the total. */
-function countedAs(item: Page['items'][number] | undefined, { endedMs }: Counts): string {
-  const ms = item === undefined ? null : createdMsOf(item);
-  return ms !== null && endedMs !== null && ms >= endedMs ? '' : (item?.submission?.status ?? '');
 }
 
 /**
@@ -116,25 +107,6 @@ export async function readRest(
   if (rest !== null && new Set(rest.formIds).symmetricDifference(new Set(formIds)).size === 0)
     return (topMs ?? -Infinity) > (rest.topMs ?? -Infinity) ? null : rest;
   return formIds.length === 0 ? { formIds, total: 0, topMs: null, statuses: {} } : null;
-}
-
-/** Asks separately for the forms that a poll does not cover. */
-export async function askRest(
-  source: Source,
-  formIds: readonly string[],
-  { counts, newest }: Workspace,
-  byStatus: boolean,
-): Promise<Rest> {
-  const statuses: Record<string, number> = {};
-  let total = 0;
-  for (const formId of formIds) {
-    total += (await source.count({ formId }))?.total ?? 0;
-    for (const status of byStatus ? Object.keys(counts.statuses ?? {}) : []) {
-      const answer = await source.count({ formId, status });
-      statuses[status] = (statuses[status] ?? 0) + (answer?.total ?? 0);
-    }
-  }
-  return { formIds, total, topMs: topOf(newest, formIds), statuses };
 }
 
 /** When the newest submission of these forms was created that a page shows; null where it shows none. */

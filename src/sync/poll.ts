@@ -10,7 +10,6 @@ import type { Form } from '../mirror/types.ts';
 import { areIgnored, askCounts, type Counts } from './counts.ts';
 import {
   askEach,
-  askRest,
   Difference,
   explainNewest,
   readRest,
@@ -259,17 +258,14 @@ async function judge(
   if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);
 
   const statuses = profile.now.hasWorkspaceStatuses === true ? counts.statuses : null;
-  const unknown = (): Difference => {
-    const difference = new Difference(newest.total, statuses);
-    for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
-    return difference;
-  };
   const topMs = topOf(newest, rest);
   const known = await readRest(store, rest, topMs);
-  const difference = unknown();
+  const difference = new Difference(newest.total, statuses);
+  for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
   // Even when the counts agree: a newcomer and a deletion together leave them unchanged.
   const explained = await explainNewest(store, spokenFor, workspace, difference);
   const found = new Map<string, Counts | null>([...explained].map((id) => [id, null]));
+  const beyond = { formIds: rest, topMs, ...difference.asRest() };
   if (known !== null) {
     difference.takeOffRest(known);
     // The newest page explains everything that differs: runs need no counts of their own.
@@ -281,13 +277,7 @@ async function judge(
   if (spokenFor.length === 1 && rest.length === 0 && only !== undefined)
     return open(found.set(only.state.formId, statuses === null ? null : counts));
 
-  if (rest.length > 0 && (known === null || rest.length <= spokenFor.length)) {
-    const asked = await askRest(source, rest, workspace, statuses !== null);
-    if (known !== null) difference.takeOffRest(known, -1);
-    difference.takeOffRest(asked);
-    await REST.change(store, () => asked);
-    if (difference.isNone) return open(found);
-  } else if (rest.length === 0) {
+  if (rest.length === 0) {
     const named = await searchWorkspace(source, store, spokenFor, profile.now, difference, counts);
     for (const id of named ?? []) found.set(id, null);
     if (named !== null && named.size > 0) return open(found);
@@ -301,7 +291,6 @@ async function judge(
   const isStill =
     total === newest.total &&
     Object.entries(statuses ?? {}).every(([key, n]) => again.statuses?.[key] === n);
-  const beyond = { formIds: [...rest], topMs, ...unknown().asRest() };
   if (isStill) await REST.change(store, () => beyond);
   return open(found);
 }

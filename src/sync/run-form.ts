@@ -12,7 +12,6 @@ import {
   OUTCOMES,
   sumOf,
 } from '../mirror/form-state.ts';
-import type { Counts } from './counts.ts';
 import {
   type Mirroring,
   noteGone,
@@ -24,7 +23,8 @@ import {
 import { ProfileRecord } from './profile.ts';
 import { NOTHING_APPLIED } from './sink.ts';
 import { sync } from './sync.ts';
-import { Incomplete, type SyncOptions, type Work } from './work.ts';
+import { whileBusy } from './target.ts';
+import { Incomplete, type RunOptions, type SyncOptions, type Work } from './work.ts';
 
 /** How a run ended, for a person. */
 export interface RunReport extends Run {
@@ -52,22 +52,6 @@ export interface Ending {
   readonly failure: MirrorError | null;
 }
 
-/** How a run is asked for. */
-export interface RunOptions {
-  /** Every range is read. */
-  readonly isFull?: boolean;
-  /** Ranges that are due by their age are read. */
-  readonly isComparison?: boolean;
-  readonly counts?: Counts | undefined;
-  /** How many deletions a person accepts; Infinity: all of them. */
-  readonly acceptDeletes?: number | undefined;
-  /** How long to wait for another process that writes the form. */
-  readonly waitMs?: number | undefined;
-}
-
-/** How often a run is retried if another process blocks it. */
-const BUSY_PAUSE_MS = 500;
-
 /**
  * One run: brings a form in a target up to date, and records how that went. Never rejects: failures are in the report, and
  * the rows stored before stay.
@@ -75,34 +59,11 @@ const BUSY_PAUSE_MS = 500;
 export async function runForm(
   mirroring: Mirroring,
   identity: FormIdentity,
-  options: RunOptions & Pick<SyncOptions, 'onProgress'>,
+  asked: RunOptions & Pick<SyncOptions, 'onProgress'>,
   signal: AbortSignal,
 ): Promise<RunReport> {
-  const { clock, compareEveryMs, maxDeleteFraction } = mirroring;
-  const { isFull = false, isComparison = false, counts, acceptDeletes = 0, waitMs = 0 } = options;
-  const how: SyncOptions = {
-    isFull,
-    compareEveryMs: isComparison ? compareEveryMs : null,
-    acceptDeletes,
-    maxDeleteFraction,
-    counts: counts ?? null,
-    onProgress: options.onProgress,
-  };
-  const untilMs = clock.now() + waitMs;
-  for (;;) {
-    const report = await runOnce(mirroring, identity, how, signal);
-    if (report.outcome !== 'busy' || clock.now() >= untilMs) return report;
-    await clock.sleep(BUSY_PAUSE_MS, signal).catch(() => {}); // The next try reports the stop.
-  }
-}
-
-async function runOnce(
-  mirroring: Mirroring,
-  identity: FormIdentity,
-  options: SyncOptions,
-  signal: AbortSignal,
-): Promise<RunReport> {
-  const { clock, target } = mirroring;
+  const { clock, target, compareEveryMs, maxDeleteFraction } = mirroring;
+  const options = { ...asked, compareEveryMs, maxDeleteFraction };
   const startedAtMs = clock.now();
   const source = sourceOf(mirroring, signal);
   const report = (ending: Ending, found: Partial<RunReport> = {}): RunReport => ({
@@ -118,7 +79,8 @@ async function runOnce(
       const isHeld = await noteGone(mirroring, identity);
       return report(gone(identity, isHeld));
     }
-    opened = await openForWriting(mirroring, form, signal);
+    const waiting = { waitMs: asked.waitMs ?? 0, signal, clock };
+    opened = await whileBusy(() => openForWriting(mirroring, form, signal), waiting);
   } catch (error) {
     return report(endingOf(error));
   }

@@ -34,7 +34,7 @@ export async function sync(work: Work): Promise<void> {
   // 1. Due: the ranges that are flagged, the newest last.
   if (isReading) await readDue(work, first);
 
-  let given = isReading ? null : options.counts;
+  let given = isReading ? null : (options.counts ?? null);
   let before: Counts | null = null;
   let hasFound = true;
   for (let moves = 0; moves < MOST_MOVES;) {
@@ -51,11 +51,13 @@ export async function sync(work: Work): Promise<void> {
     const isStill = before !== null && isDeepStrictEqual(counts.statuses, before.statuses);
     if (!isStill || !hasFound) moves++;
     const { tally } = form.state;
+    const { hasChanged } = newest.since;
     // Nothing moves at the source, and narrowing found nothing: its dates do not mean the time of creation.
     if (isStill && !hasFound) await readWhole(work);
-    else if (given === null || counts.statuses !== null)
+    // Counts that may be older than what was read are asked again.
+    else if (!hasChanged && (given === null || counts.statuses !== null))
       await narrowAll(work, counts, newest.total);
-    hasFound = given !== null || !isDeepStrictEqual(form.state.tally, tally);
+    hasFound = hasChanged || given !== null || !isDeepStrictEqual(form.state.tally, tally);
     [before, given] = [counts, null];
   }
   throw new Incomplete('MOVING');
@@ -102,9 +104,7 @@ function agrees({ form, profile }: Work, { statuses }: Counts, { total, since }:
   if (sumOf(stored.values()) !== total) return false;
   if (statuses === null || profile.now.hasStatuses === false) return true;
   if (since.hasChanged) return false;
-  return Object.entries(statuses).every(
-    ([status, count]) => (stored.get(status) ?? 0) - (since.late.get(status) ?? 0) === count,
-  );
+  return Object.entries(statuses).every(([status, count]) => (stored.get(status) ?? 0) === count);
 }
 
 async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<void> {

@@ -44,13 +44,8 @@ export async function reading<T>(
   formId: string,
   read: (form: OpenForm) => Promise<T>,
 ): Promise<T | null> {
-  const form = await store.open({ id: formId }, 'read');
-  if (form === null) return null;
-  try {
-    return await read(form);
-  } finally {
-    await form[Symbol.asyncDispose]();
-  }
+  await using form = await store.open({ id: formId }, 'read');
+  return form === null ? null : await read(form);
 }
 
 /** The forms that a target holds, those that are gone included. */

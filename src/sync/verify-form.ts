@@ -1,14 +1,13 @@
 import type { SubmissionItem } from '../forms/client.ts';
-import { cellText, looksHashed } from '../mirror/cells.ts';
-import { fieldTest, type Joining } from '../mirror/selection.ts';
-import type { OpenForm, Row, Run, Store, StoredRow, TargetNotice } from '../mirror/port.ts';
+import { cellText } from '../mirror/cells.ts';
+import type { Joining } from '../mirror/selection.ts';
+import type { Row, Run, StoredRow, TargetNotice } from '../mirror/port.ts';
 import { compareRow } from '../mirror/row.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { type Mirroring, sourceOf } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
 import { AGREEMENT } from './records.ts';
 import type { Source } from './source.ts';
-import { allRows } from './target.ts';
 import { compareItems, type Difference, extra, verify } from './verify.ts';
 
 /*
@@ -40,8 +39,6 @@ export interface VerifyReport {
     /** How often each column differs: system columns by name, fields by label. */
     readonly columns: Readonly<Record<string, number>>;
   };
-  /** Rows that hold a plain answer where a hash belongs, those that are marked deleted included. */
-  readonly plain: Differing;
   /** Submissions that changed or came within the last `withinMs`. */
   readonly lagging: Differing & { readonly withinMs: number };
   /** Stored, and hidden or left open by the source. */
@@ -82,8 +79,6 @@ const SHORTEST_MS = 10_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 /** A run over a long form may take minutes, and only its end is recorded. */
 const SURELY_IDLE_MS = 10 * 60_000;
-/** So many runs tell how long one takes. */
-const RECENT_RUNS = 400;
 
 /** A submission that differs. */
 interface Suspect extends Pick<Difference, 'columns' | 'fieldIds'> {
@@ -116,16 +111,15 @@ export async function startVerification(
   const startedAtMs = clock.now();
   const form = await client.getForm(formId, { signal });
   const profile = await ProfileRecord.load(store, sourceName, startedAtMs);
-  await using held = await opened(store, formId);
-  const parts = { source, form, held: held.form, joining, clock };
+  await using held = await store.open({ id: formId }, 'read');
+  const parts = { source, form, held, joining, clock };
   let many = 0;
   const result = await verify(parts, profile.now, (difference): Suspect => {
     const suspect = suspectOf(difference);
     return ++many <= MOST_LOOKED_AT ? suspect : { ...suspect, row: null };
   });
-  const plain = held.form === null ? [] : await plainRows(held.form, form, joining);
-  const { fields = [], state = null } = held.form ?? {};
-  const runs = (await held.form?.runs(RECENT_RUNS)) ?? [];
+  const { fields = [], state = null } = held ?? {};
+  const runs = (await held?.runs(2)) ?? [];
   const polledAtMs = (await AGREEMENT.read(store))?.atMs ?? 0;
   const lastRunAtMs = Math.max(polledAtMs, runs[0]?.endedAtMs ?? 0);
   return {
@@ -152,7 +146,7 @@ export async function startVerification(
         (groups.get(group) ?? []).map(([id]) => id);
       const undecided = [...result.undecided, ...idsOf('denied')];
       const [missing, gone, changed] = [idsOf('missing'), idsOf('extra'), idsOf('changed')];
-      const isDifferent = missing.length + gone.length + changed.length + plain.length > 0;
+      const isDifferent = missing.length + gone.length + changed.length > 0;
       const isProven = result.isProven && undecided.length === 0;
       const lagging = firstOf(idsOf('young'));
       const same = lagging.count > 0 ? 'lagging' : 'same';
@@ -170,7 +164,6 @@ export async function startVerification(
           ...firstOf(changed),
           columns: columnsOf(groups.get('changed') ?? [], [...fields, ...form.fields]),
         },
-        plain: firstOf(plain),
         lagging: { ...lagging, withinMs: explainedMs },
         undecided: firstOf(undecided),
         listed: state?.tally.rejected ?? 0,
@@ -201,7 +194,7 @@ interface Patience {
 const NO_PATIENCE: Patience = { explainedMs: 0, worthMs: 0 };
 
 /**
- * How patient to be, by the schedule, the form's runs (the newest first) and the newest poll. Where no run has ended for much longer
+ * How patient to be, by the schedule, the form's last two runs (the newest first) and the newest poll. Where no run has ended for much longer
  * than the schedule explains, no process syncs, and nothing is lag. It is worth waiting only where a poll came some time after the last
  * run, or two runs came in time: a single run may have been a person's. A row that the target refuses is not lag, at
  * any age: no run is known to bring it (L6).
@@ -212,7 +205,7 @@ function patienceOf(
   polledAtMs: number,
   nowMs: number,
 ): Patience {
-  const [newest] = runs;
+  const [newest, before] = runs;
   if (newest?.outcome === 'failed' && newest.code?.startsWith('TARGET_') === true)
     return NO_PATIENCE;
   const longestRunMs = Math.max(
@@ -220,12 +213,13 @@ function patienceOf(
     ...runs.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs),
   );
   const explainedMs = Math.max(SHORTEST_MS, 2 * (pollMs + longestRunMs));
-  const endedWithin = (ms: number): number =>
-    runs.filter(({ endedAtMs }) => nowMs - endedAtMs <= ms).length;
+  const agoMs = (atMs: number | undefined): number => nowMs - (atMs ?? -Infinity);
   const isPolled =
-    nowMs - polledAtMs <= explainedMs && polledAtMs > (newest?.endedAtMs ?? 0) + SHORTEST_MS;
-  const isAtWork = isPolled || (endedWithin(explainedMs) > 0 && endedWithin(2 * explainedMs) > 1);
-  if (!isAtWork && endedWithin(Math.max(2 * explainedMs, SURELY_IDLE_MS)) === 0) return NO_PATIENCE;
+    agoMs(polledAtMs) <= explainedMs && polledAtMs > (newest?.endedAtMs ?? 0) + SHORTEST_MS;
+  const lastMs = agoMs(newest?.endedAtMs);
+  const isAtWork =
+    isPolled || (lastMs <= explainedMs && agoMs(before?.endedAtMs) <= 2 * explainedMs);
+  if (!isAtWork && lastMs > Math.max(2 * explainedMs, SURELY_IDLE_MS)) return NO_PATIENCE;
   return { explainedMs, worthMs: isAtWork ? Math.min(explainedMs, LONGEST_WAIT_MS) : 0 };
 }
 
@@ -238,9 +232,9 @@ interface Place extends Pick<Mirroring, 'store' | 'clock'> {
 
 /** Those that the target does not hold yet as the source showed them. */
 async function unlikeStored({ form, store }: Place, suspects: Suspects): Promise<Suspects> {
-  await using held = await opened(store, form.id);
+  await using held = await store.open({ id: form.id }, 'read');
   const live = new Map<string, StoredRow>();
-  for await (const rows of held.form?.rows({ ids: [...suspects.keys()] }, true) ?? [])
+  for await (const rows of held?.rows({ ids: [...suspects.keys()] }, true) ?? [])
     for (const row of rows) live.set(row.id, row);
   return new Map(
     [...suspects].filter(([id, { row }]) => {
@@ -262,9 +256,9 @@ async function unlikeSource(place: Place, suspects: Suspects): Promise<Suspects>
     else if (answer.kind === 'gone') gone.push(id);
     else open.add(id);
   });
-  await using held = await opened(place.store, place.form.id);
-  const now = new Map(await compareItems({ ...place, held: held.form }, there, suspectOf));
-  for await (const rows of held.form?.rows({ ids: gone }) ?? [])
+  await using held = await place.store.open({ id: place.form.id }, 'read');
+  const now = new Map(await compareItems({ ...place, held }, there, suspectOf));
+  for await (const rows of held?.rows({ ids: gone }) ?? [])
     for (const { id } of rows) now.set(id, suspectOf(extra(id)));
   return new Map(
     [...suspects].flatMap(([id, before]): [string, Suspect][] => {
@@ -287,18 +281,6 @@ const versionOf = (row: Row | null): string =>
         [...row.cells].map(([id, cell]) => [id, cellText(cell)]),
       ]);
 
-/** IDs of rows with a plain answer where a hash belongs. */
-async function plainRows(held: OpenForm, form: Form, { selection }: Joining): Promise<string[]> {
-  const hashed = held.fields.map(({ id }) => id).filter(fieldTest(selection.hashed, form));
-  if (hashed.length === 0) return [];
-  const isPlain = ({ cells }: StoredRow): boolean =>
-    hashed.some((id) => (cells.get(id) ?? null) !== null && !looksHashed(cells.get(id) ?? null));
-  const plain: string[] = [];
-  for await (const rows of allRows(held, {}, true))
-    plain.push(...rows.filter(isPlain).map(({ id }) => id));
-  return plain;
-}
-
 /** In how many of the rows each column differs. */
 function columnsOf(
   changed: readonly (readonly [string, Suspect])[],
@@ -313,12 +295,4 @@ function columnsOf(
     ])
       columns[name] = (columns[name] ?? 0) + 1;
   return columns;
-}
-
-async function opened(
-  store: Store,
-  formId: string,
-): Promise<AsyncDisposable & { readonly form: OpenForm | null }> {
-  const form = await store.open({ id: formId }, 'read');
-  return { form, [Symbol.asyncDispose]: async () => form?.[Symbol.asyncDispose]() };
 }

@@ -1,26 +1,32 @@
 import type { Clock } from '../base/clock.ts';
 import { liveRows, sumOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
+import type { Mirroring } from './mirroring.ts';
 import type { ProfileRecord } from './profile.ts';
 import type { Sink } from './sink.ts';
 import type { Counts, SinceCounts } from './counts.ts';
 import { type ListQuery, type Page, PAGE, type Source, type Span } from './source.ts';
 
-/** What a run is asked to do. */
-export interface SyncOptions {
-  /** Read everything, and compare each answer. */
-  readonly isFull: boolean;
-  /** Ranges are compared that are due by this rhythm; null: none because of its age. */
-  readonly compareEveryMs: number | null;
-  /** How many deletions a person accepts; Infinity: all of them. 0: none beyond the guard's limit. */
-  readonly acceptDeletes: number;
-  /** More deletions than this part of the rows wait for a person. */
-  readonly maxDeleteFraction: number;
+/** How a run is asked for. */
+export interface RunOptions {
+  /** Every range is read, and each answer compared. */
+  readonly isFull?: boolean;
+  /** Ranges that are due by their age are read. */
+  readonly isComparison?: boolean;
   /**
    * The form's counts, if a poll has just asked for them. Without statuses: its newest page explained all that the workspace's counts
    * showed of the form, so that the total is enough.
    */
-  readonly counts: Counts | null;
+  readonly counts?: Counts | undefined;
+  /** How many deletions a person accepts; Infinity: all of them. */
+  readonly acceptDeletes?: number | undefined;
+  /** How long to wait for another process that writes the form. */
+  readonly waitMs?: number | undefined;
+}
+
+/** The same, with the settings. */
+export interface SyncOptions
+  extends RunOptions, Pick<Mirroring, 'compareEveryMs' | 'maxDeleteFraction'> {
   /** Called as the run progresses, with the number of submissions seen and the total. */
   readonly onProgress: (seen: number, total: number) => void;
 }

@@ -8,7 +8,7 @@ import type { FormIdentity } from '../mirror/types.ts';
 import { type Mirroring, openForWriting, type Opened, readForm, sourceOf } from './mirroring.ts';
 import { noteWriteBack } from './records.ts';
 import type { Source } from './source.ts';
-import { entriesOf, whileBusy } from './target.ts';
+import { entriesOf, heldForms, whileBusy } from './target.ts';
 
 /** Which statuses are changed, and into which. */
 export interface WriteBackRule {
@@ -137,17 +137,8 @@ export async function writeBack(
     // If it cannot be stored, the report still has it.
     for (const { store } of targets) await noteWriteBack(store, form.id, problem).catch(() => {});
   }
-  return {
-    form,
-    outcome,
-    written: count('written'),
-    adopted: count('adopted'),
-    refused,
-    failed,
-    remembered,
-    unwritten: unwrittenOf(writing),
-    failure,
-  };
+  const counts = { written: count('written'), adopted: count('adopted'), refused, failed };
+  return { form, outcome, ...counts, remembered, unwritten: unwrittenOf(writing), failure };
 }
 
 type BatchState = 'more' | 'done' | 'waiting';
@@ -221,10 +212,9 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   await using stack = new AsyncDisposableStack();
   const opened: Opened[] = [];
   for (const mirroring of targets) {
-    const held = await mirroring.store.open({ id: identity.id }, 'read');
-    await held?.[Symbol.asyncDispose]();
+    const held = await heldForms(mirroring);
     // A target that has none of it yet: its first copy comes before.
-    if (held === null) return 'waiting';
+    if (!held.some(({ id }) => id === identity.id)) return 'waiting';
     opened.push(stack.use(await openForWriting(mirroring, form, signal)));
   }
   const waiting = (await candidates(opened, rule, clock.now())).filter((id) => !results.has(id));
@@ -360,21 +350,14 @@ async function storeAll(
   const shown = [...results.values()].flatMap(({ shown: item }) =>
     item === null || statusOf(item) === null ? [] : [item],
   );
-  const entries = [...results].flatMap(([id, { what, reason, shown: item }]): Entry[] =>
-    what === 'refused'
-      ? [
-          {
-            kind: 'refused',
-            id,
-            status: statusOf(item) ?? from[0] ?? '',
-            createdAt: item?.submission?.createdAt ?? null,
-            reason,
-            atMs,
-          },
-        ]
-      : [],
-  );
-  const done = [...results].flatMap(([id, { what }]) => (what === 'refused' ? [] : [id]));
+  const entries: Entry[] = [];
+  const done: string[] = [];
+  for (const [id, { what, reason, shown: item }] of results) {
+    const status = statusOf(item) ?? from[0] ?? '';
+    const createdAt = item?.submission?.createdAt ?? null;
+    if (what === 'refused') entries.push({ kind: 'refused', id, status, createdAt, reason, atMs });
+    else done.push(id);
+  }
   const failures: unknown[] = [];
   for (const { sink } of opened) {
     try {

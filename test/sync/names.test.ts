@@ -84,20 +84,6 @@ describe('names in the settings that match nothing', () => {
     expect(mistakesIn([target], known)).toEqual([]);
   });
 
-  it('a selected form or field that is not mirrored into any target that selects it', () => {
-    const email = 'field_1700000000002_email';
-    expect(found(['customer-feedback'], ['job-application:*', email, 'form_2:*'])).toEqual([
-      'TARGET_FIELDS job-application:* → null',
-      `TARGET_FIELDS ${email} → null`,
-    ]);
-    // One list for several targets: each takes its part of it.
-    const shared = [
-      settings(['customer-feedback'], ['job-application:*', email]),
-      settings(['form_1'], ['job-application:*', email], { name: 'other' }),
-    ];
-    expect(mistakesIn(shared, KNOWN)).toEqual([]);
-  });
-
   it('a form that has another slug now is not mirrored under its old one: the new one is named', () => {
     const before = { ...JOBS, slug: 'vacancies' };
     const known = { ...KNOWN, held: [before] };
@@ -128,22 +114,6 @@ describe('names in the settings that match nothing', () => {
   it('L15: show nothing that looks like a key', () => {
     const key = 'sk_live_4eC39HqLyjWDarjtT1zdp7dcQ2xV8bNm';
     expect(JSON.stringify(mistakesIn([settings([key], [key])], KNOWN))).not.toContain(key);
-  });
-
-  it('to be hashed: a field that is not selected; nothing is known of one that only old answers have', () => {
-    const [name, email] = JOBS.fields.map(({ id }) => id);
-    const ofHashed = (fields: string[], hashed: string): string[] =>
-      mistakesIn([settings('*', fields, { hashed: [hashed] })], {
-        ...KNOWN,
-        fields: new Set(['field_old']),
-      }).map((mistake) => mistake.message);
-    const mistake = [expect.stringContaining('no selected field has this name')];
-    expect(ofHashed([name ?? ''], email ?? '')).toEqual(mistake);
-    expect(ofHashed([name ?? '', 'field_old'], email ?? '')).toEqual(mistake);
-    expect(ofHashed(['customer-feedback:*'], 'job-application:*')).toEqual(mistake);
-    expect(ofHashed([name ?? ''], 'job-application:*')).toEqual([]);
-    expect(ofHashed(['field_old'], 'job-application:*')).toEqual([]);
-    expect(ofHashed([name ?? ''], 'field_old')).toEqual([]);
   });
 });
 
