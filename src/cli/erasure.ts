@@ -5,7 +5,7 @@ import {
   type ErasureOptions,
   type ErasureReport,
   logErasures,
-  NO_TRACES,
+  nothingErased,
   person,
 } from '../sync/erase.ts';
 import type { Target } from '../sync/target.ts';
@@ -41,8 +41,7 @@ export async function openTargets(
       await app.readSlugs(name);
       targets.push(target);
     } catch (error) {
-      const form = { id: '', slug: '', name: '' };
-      failed.push({ target: name, form, asked: 0, ...NO_TRACES, failure: toMirrorError(error) });
+      failed.push(nothingErased(name, toMirrorError(error)));
     }
   }
   return { targets, failed };

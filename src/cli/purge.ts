@@ -2,12 +2,7 @@ import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import type { ErasureReport } from '../sync/erase.ts';
-import {
-  type LeftoverReport,
-  purgeDeleted,
-  purgeLeftovers,
-  type PurgeScope,
-} from '../sync/purge.ts';
+import { purgeDeleted, purgeLeftovers, type PurgeScope } from '../sync/purge.ts';
 import { heldForms, type Target } from '../sync/target.ts';
 import { type CommandCall, durationOption } from './command-spec.ts';
 import { carryOut, type Erasure, erasureExitCode, openTargets, removedText } from './erasure.ts';
@@ -60,7 +55,7 @@ function unselected(scopes: readonly PurgeScope[]): Purge {
     command: 'purge --unselected',
     erase: (options) => purgeLeftovers(scopes, options),
     what(report, isDone) {
-      const labels = leftoversOf(report)?.map(({ id, label }) => `${label} (${id})`) ?? [];
+      const labels = report.fields.map(({ id, label }) => `${label} (${id})`);
       const rows = plural(report.rows, 'row');
       return `${rows} with answers in ${labels.join(', ')} ${isDone ? 'removed' : 'to remove'}`;
     },
@@ -72,9 +67,6 @@ function unselected(scopes: readonly PurgeScope[]): Purge {
       'No column holds answers to a field that is not selected, or plain ones that no run hashes.',
   };
 }
-
-const leftoversOf = (report: ErasureReport): LeftoverReport['fields'] | undefined =>
-  'fields' in report ? (report as LeftoverReport).fields : undefined;
 
 /** Forms are those that the targets hold. */
 async function scopesOf(

@@ -3,7 +3,7 @@ import { isAbort, type MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FormsClient } from '../forms/client.ts';
 import { distrust } from '../mirror/form-state.ts';
-import type { OpenForm } from '../mirror/port.ts';
+import type { Entry, OpenForm, StoredField } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   allRows,
@@ -53,7 +53,7 @@ export interface Traces {
 }
 
 /** Nothing is held, or nothing was removed. */
-export const NO_TRACES: Traces = { rows: 0, listings: 0, refusals: 0 };
+const NO_TRACES: Traces = { rows: 0, listings: 0, refusals: 0 };
 
 /** What an erasure did, or would do, in one form of one target. */
 export interface ErasureReport extends Traces {
@@ -61,9 +61,24 @@ export interface ErasureReport extends Traces {
   readonly form: FormIdentity;
   /** Submissions that were to be forgotten, or remembered; for fields: how many were emptied. */
   readonly asked: number;
+  /** The fields whose answers were to be removed; none where whole submissions were. */
+  readonly fields: readonly Pick<StoredField, 'id' | 'label'>[];
   /** Why it did nothing, or not all of it; null: it did. */
   readonly failure: MirrorError | null;
 }
+
+/** The report of an erasure that found nothing, or could not begin. */
+export const nothingErased = (
+  target: string,
+  failure: MirrorError | null = null,
+): ErasureReport => ({
+  target,
+  form: { id: '', slug: '', name: '' },
+  asked: 0,
+  fields: [],
+  failure,
+  ...NO_TRACES,
+});
 
 /**
  * Finds the forms of submissions: the one that the source names, and every other one that has, lists or has
@@ -83,8 +98,8 @@ export async function findForms(
   };
   for (const { target } of targets) {
     for (const { id, slug, name } of (await orUndefined(heldForms(target))) ?? []) {
-      const known = await orUndefined(reading(target, id, (form) => knownIn(form, ids)));
-      for (const submission of known ?? []) add({ id, slug, name }, submission);
+      const known = await orUndefined(reading(target, id, (form) => heldOf(form, ids)));
+      for (const submission of known?.ids ?? []) add({ id, slug, name }, submission);
     }
   }
   for (const id of ids) {
@@ -100,27 +115,20 @@ export async function findForms(
   return { forms, unknown: ids.filter((id) => !all.has(id)) };
 }
 
-/** Of these submissions those that a target holds, lists or has forgotten. */
-async function knownIn(form: OpenForm, ids: readonly string[]): Promise<Set<string>> {
-  const wanted = new Set(ids);
-  const known = new Set((await form.forgotten(ids)).keys());
-  for await (const rows of allRows(form, { ids })) for (const { id } of rows) known.add(id);
-  for (const { id } of await entriesOf(form, [...LISTED, 'held', 'refused']))
-    if (wanted.has(id)) known.add(id);
-  return known;
-}
-
-/** Counts what the target holds of these submissions. */
-async function tracesIn(form: OpenForm, ids: readonly string[]): Promise<Traces> {
-  const wanted = new Set(ids);
-  let rows = 0;
-  for await (const found of allRows(form, { ids })) rows += found.length;
-  const listings = await entriesOf(form, [...LISTED, 'held']);
-  const refusals = await entriesOf(form, ['refused']);
+/** Of these submissions those that a target holds, lists or has forgotten, and their traces. */
+async function heldOf(
+  form: OpenForm,
+  ids: readonly string[],
+): Promise<{ ids: Set<string>; traces: Traces }> {
+  const rows: string[] = [];
+  for await (const found of allRows(form, { ids })) rows.push(...found.map(({ id }) => id));
+  const isAsked = ({ id }: Entry): boolean => ids.includes(id);
+  const listed = (await entriesOf(form, [...LISTED, 'held'])).filter(isAsked);
+  const refused = (await entriesOf(form, ['refused'])).filter(isAsked);
+  const forgotten = (await form.forgotten(ids)).keys();
   return {
-    rows,
-    listings: listings.filter(({ id }) => wanted.has(id)).length,
-    refusals: refusals.filter(({ id }) => wanted.has(id)).length,
+    ids: new Set([...rows, ...[...listed, ...refused].map(({ id }) => id), ...forgotten]),
+    traces: { rows: rows.length, listings: listed.length, refusals: refused.length },
   };
 }
 
@@ -139,12 +147,12 @@ export const forget = (
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
   inTheirs(targets, forms, options, async (open, { store }, { form, ids }) => {
-    const traces = await tracesIn(open, ids);
+    const { ids: known, traces } = await heldOf(open, ids);
     if (options.dryRun) return traces;
     // What the last write-back said may name one of them; the next one says it again.
     await noteWriteBack(store, form.id, null);
     // The source may count one that was never stored, by a status that is not known here: a run finds out.
-    if ((await knownIn(open, ids)).size < ids.length) await open.commit({ state: distrust });
+    if (known.size < ids.length) await open.commit({ state: distrust });
     await open.erase({ kind: 'forget', ids });
     return traces;
   });
@@ -209,12 +217,12 @@ export async function inEach<S extends { readonly target: Target }, F>(
   work: (
     scope: S,
     form: F & { readonly form: FormIdentity },
-  ) => Promise<(Partial<Traces> & { readonly asked: number }) | null>,
+  ) => Promise<Partial<ErasureReport> | null>,
 ): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
   for (const scope of scopes) {
-    const none = { target: scope.target.name, asked: 0, failure: null, ...NO_TRACES };
-    let form: FormIdentity = { id: '', slug: '', name: '' };
+    const none = nothingErased(scope.target.name);
+    let { form } = none;
     const fail = (error: unknown): unknown =>
       reports.push({ ...none, form, failure: toMirrorError(error) });
     const forms = await formsOf(scope).catch((error: unknown) => void fail(error));

@@ -7,14 +7,7 @@ import { fieldTest, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { OpenForm, StoredField, StoredForm, TargetNotice } from '../mirror/port.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import {
-  type ErasureOptions,
-  type ErasureReport,
-  inEach,
-  logErasures,
-  person,
-  writing,
-} from './erase.ts';
+import { type ErasureOptions, type ErasureReport, inEach, writing } from './erase.ts';
 import type { RunReport } from './run-form.ts';
 import { allRows, reading, type Target, type Waiting } from './target.ts';
 
@@ -151,20 +144,12 @@ async function deletedBefore(form: OpenForm, beforeMs: number): Promise<number> 
   return many;
 }
 
-/** The result of emptying columns. `fields`: the emptied ones; `rows`: the rows that had an answer. */
-export interface LeftoverReport extends ErasureReport {
-  readonly fields: readonly Pick<StoredField, 'id' | 'label'>[];
-}
-
 /** Empties the columns that {@link leftoverNotices} names, as far as they hold something; the forms that have such columns. */
-export async function purgeLeftovers(
+export const purgeLeftovers = (
   scopes: readonly PurgeScope[],
   options: ErasureOptions,
-): Promise<LeftoverReport[]> {
-  const emptied = new Map<string, readonly StoredField[]>();
-  const key = (target: string, formId: string): string => JSON.stringify([target, formId]);
-  const reports = await inEach(scopes, formsOf, async (scope, { form, held }) => {
-    const { target, joining, isChosen } = scope;
+): Promise<ErasureReport[]> =>
+  inEach(scopes, formsOf, async ({ target, joining, isChosen }, { form, held }) => {
     if (joining === undefined) return null;
     const unselected = unselectedFields(joining, held);
     const maybePlain = plainFields(joining, isChosen, held);
@@ -172,17 +157,11 @@ export async function purgeLeftovers(
       leftoversIn(open, unselected, maybePlain),
     );
     if (found === null || found.fields.length === 0) return null;
-    emptied.set(key(target.name, form.id), found.fields);
     const fieldIds = found.fields.map(({ id }) => id);
     if (!options.dryRun)
       await writing(target, form, options, (open) => open.erase({ kind: 'columns', fieldIds }));
-    return { asked: fieldIds.length, rows: found.rows };
+    return { asked: fieldIds.length, ...found };
   });
-  return reports.map((report) => {
-    const fields = emptied.get(key(report.target, report.form.id)) ?? [];
-    return Object.assign({}, report, { fields });
-  });
-}
 
 /** The fields to empty, and how many rows hold something in one of them. */
 async function leftoversIn(
@@ -227,22 +206,20 @@ export async function upkeep(
   options: UpkeepOptions,
 ): Promise<void> {
   const { logger, clock, purgeDeletedAfterMs, purgeHistoryAfterMs } = options;
+  const before = (ageMs: number | undefined): number | null =>
+    ageMs === undefined ? null : clock.now() - ageMs;
+  const deletedBeforeMs = outcome === 'ok' ? before(purgeDeletedAfterMs) : null;
+  const versionsBeforeMs = ENDED.has(outcome) ? before(purgeHistoryAfterMs) : null;
+  if (deletedBeforeMs === null && versionsBeforeMs === null) return;
   const fields = { target: target.name, form: form.id };
   try {
-    if (purgeDeletedAfterMs !== undefined && outcome === 'ok') {
-      const includes = ({ id }: FormIdentity): boolean => id === form.id;
-      const scope = { target, joining: undefined, isChosen: () => true, includes };
-      const beforeMs = clock.now() - purgeDeletedAfterMs;
-      const reports = await purgeDeleted([scope], beforeMs, { ...options, dryRun: false });
-      const by = `PURGE_DELETED_AFTER of ${person()}`;
-      logErasures(logger, { command: 'purge --deleted-before', by }, reports);
-    }
-    if (purgeHistoryAfterMs !== undefined && ENDED.has(outcome)) {
-      const versionsBeforeMs = clock.now() - purgeHistoryAfterMs;
-      const erasure = { kind: 'purge', deletedBeforeMs: null, versionsBeforeMs } as const;
-      const removed = await writing(target, form, options, (open) => open.erase(erasure));
-      if (removed > 0) logger.info({ ...fields, removed }, 'Old history was removed.');
-    }
+    const erasure = { kind: 'purge', deletedBeforeMs, versionsBeforeMs } as const;
+    const removed = await writing(target, form, options, (open) => open.erase(erasure));
+    if (removed > 0)
+      logger.warn(
+        { ...fields, removed },
+        'Rows that were marked deleted, or old history, were removed.',
+      );
   } catch (error) {
     if (!isAbort(error))
       logger.warn({ ...fields, err: error }, 'Old rows or history were not removed: tried again.');
