@@ -29,7 +29,6 @@ import type { Target } from './sync/target.ts';
 import { type StartedVerification, startVerification } from './sync/verify-form.ts';
 import {
   nothingWritten,
-  wouldWriteBack,
   writeBack,
   type WriteBackReport,
   type WriteBackRule,
@@ -369,13 +368,6 @@ export class App implements AsyncDisposable {
     }
     if (report.outcome !== 'paused') this.events.emit('write-back.ended', report);
     return report;
-  }
-
-  /** The submissions whose status the next write-back would change, with their status now. */
-  async wouldWriteBack(form: FormIdentity): Promise<{ id: string; status: string }[]> {
-    if (this.rule === null) return [];
-    const stores = (await this.#targetsOf(form)).map(({ store }) => store);
-    return wouldWriteBack(stores, form.id, this.rule, this.clock.now());
   }
 
   /** Compares a form with its copy in a target; `pollMs`: the longest time between two polls, null: no run is to be expected. */

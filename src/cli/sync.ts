@@ -1,5 +1,4 @@
 import type { App } from '../app.ts';
-import { count, plural } from '../base/format.ts';
 import type { ForeseenChange } from '../sync/dry-run.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
@@ -64,18 +63,8 @@ interface SyncResult {
   readonly writeBacks: readonly WriteBackReport[];
   /** The cost of polls, in addition to the runs; null if each form was visited. */
   readonly poll: { readonly requests: number; readonly ms: number } | null;
-  /** The predictions of a dry run. */
-  readonly foreseen: Foreseen | null;
-}
-
-interface Foreseen {
-  readonly changes: readonly (readonly [RunReport, readonly ForeseenChange[]])[];
-  readonly wouldWriteBack: readonly WouldWriteBack[];
-}
-
-interface WouldWriteBack {
-  readonly slug: string;
-  readonly submissions: readonly { readonly id: string; readonly status: string }[];
+  /** What a dry run predicts; null for any other. */
+  readonly foreseen: readonly (readonly [RunReport, readonly ForeseenChange[]])[] | null;
 }
 
 /**
@@ -138,11 +127,7 @@ async function foresee(
   await eachPlace(placesOf(plan), signal, async ([place]) => {
     changes.push(await app.dryRun(place, options, signal));
   });
-  const wouldWriteBack: WouldWriteBack[] = [];
-  for (const { form } of app.rule === null || signal.aborted ? [] : plan)
-    wouldWriteBack.push({ slug: form.slug, submissions: await app.wouldWriteBack(form) });
-  const runs = changes.map(([run]) => run);
-  return { runs, writeBacks: [], poll: null, foreseen: { changes, wouldWriteBack } };
+  return { runs: changes.map(([run]) => run), writeBacks: [], poll: null, foreseen: changes };
 }
 
 /** A form in a target. */
@@ -182,8 +167,7 @@ function syncDocument({ runs, writeBacks, poll, foreseen }: SyncResult): Record<
     writeBacks: writeBacks.map(writeBackDocument),
     poll,
     ...(foreseen && {
-      changes: foreseen.changes.map(([run, changes]) => foreseenDocument(run, changes)),
-      wouldWriteBack: foreseen.wouldWriteBack,
+      changes: foreseen.map(([run, changes]) => foreseenDocument(run, changes)),
     }),
   };
 }
@@ -209,24 +193,7 @@ function printResult(
   printErrors(terminal, runs);
   terminal.print(...writeBackLines(writeBacks));
   for (const report of runs) printNotices(terminal, runName(report), report.notices);
-  for (const [run, changes] of foreseen?.changes ?? [])
-    terminal.print(...foreseenLines(run, changes));
-  terminal.print(...wouldWriteBackLines(foreseen?.wouldWriteBack ?? []));
+  for (const [run, changes] of foreseen ?? []) terminal.print(...foreseenLines(run, changes));
   terminal.print('');
   printSummary(terminal, runs, { dryRun: foreseen !== null, nowMs });
 }
-
-/** How many submissions of a form a dry run lists. */
-const MOST_LISTED = 20;
-
-const wouldWriteBackLines = (all: readonly WouldWriteBack[]): string[] =>
-  all.flatMap(({ slug, submissions }) => {
-    if (submissions.length === 0) return [];
-    const rest = submissions.length - MOST_LISTED;
-    return [
-      '',
-      `The status would be changed in ${slug} of ${plural(submissions.length, 'submission')}:`,
-      ...submissions.slice(0, MOST_LISTED).map(({ id, status }) => `  ${id} (${status})`),
-      ...(rest > 0 ? [`  … and ${count(rest)} more`] : []),
-    ];
-  });

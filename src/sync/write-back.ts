@@ -3,7 +3,7 @@ import { plural } from '../base/format.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
 import { type FormState, sumOf } from '../mirror/form-state.ts';
-import type { Entry, OpenForm, Store } from '../mirror/port.ts';
+import type { Entry, OpenForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type Mirroring, openForWriting, type Opened, readForm, sourceOf } from './mirroring.ts';
 import { noteWriteBack } from './records.ts';
@@ -56,8 +56,8 @@ const FRESH_MS = 10_000;
 const LOOK_AGAIN_MS = 2_000;
 /** For how long a submission whose change of status was refused is not tried again, unless it changes before: a day. */
 export const REFUSAL_LASTS_MS = 24 * 3_600_000;
-/** So many failures without any success, and so many in a row after one, are not about single submissions. */
-const [HOPELESS_FROM_THE_START, HOPELESS_IN_A_ROW] = [10, 100];
+/** So many failures without any success are not about single submissions. */
+const HOPELESS = 10;
 
 /** Rows that may wait for write-back: not fewer than do. */
 export const mayWait = ({ tally }: FormState, { from }: WriteBackRule): boolean =>
@@ -87,12 +87,13 @@ interface Writing {
   readonly signal: AbortSignal;
   /** Each submission once. */
   readonly results: Map<string, Written>;
-  readonly pace: { succeeded: number; failedInARow: number };
+  /** Submissions that one of the targets lists as refused. */
+  listed: number;
 }
 
 /** Whether going on would only repeat the same failure, for thousands of submissions and again at the next run. */
-const isHopeless = ({ pace: { succeeded, failedInARow } }: Writing): boolean =>
-  failedInARow >= (succeeded === 0 ? HOPELESS_FROM_THE_START : HOPELESS_IN_A_ROW);
+const isHopeless = ({ results }: Writing): boolean =>
+  results.size >= HOPELESS && [...results.values()].every(isUnwritten);
 
 /**
  * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7), some at a time:
@@ -110,8 +111,7 @@ export async function writeBack(
   const { clock } = first;
   const results = new Map<string, Written>();
   const source = sourceOf(first, signal);
-  const pace = { succeeded: 0, failedInARow: 0 };
-  const writing: Writing = { targets, form, rule, source, signal, results, pace };
+  const writing: Writing = { targets, form, rule, source, signal, results, listed: 0 };
   let outcome: WriteBackReport['outcome'] = 'done';
   let failure: MirrorError | null = null;
   try {
@@ -128,7 +128,7 @@ export async function writeBack(
   const [refused, failed] = [count('refused'), count('failed')];
   failure ??= failureOf(writing, refused, failed);
   if (failure !== null && outcome === 'done') outcome = 'failed';
-  const remembered = Math.max(0, (await refusedIn(targets, form)) - refused);
+  const remembered = Math.max(0, writing.listed - refused);
   if (outcome === 'done' || outcome === 'failed') {
     const since = new Date(clock.now()).toISOString();
     const { code = null, message: error = null } = failure ?? {};
@@ -169,43 +169,9 @@ function failureOf(writing: Writing, refused: number, failed: number): MirrorErr
   return new MirrorError(code, what, { retryable: false });
 }
 
-/** How many submissions are not tried for now in one of the targets, as the source refused them. */
-async function refusedIn(targets: readonly Mirroring[], { id }: FormIdentity): Promise<number> {
-  let most = 0;
-  for (const { store } of targets) {
-    const states = await store.states().catch(() => []);
-    const state = states.find((each) => each.state.formId === id)?.state;
-    most = Math.max(most, state?.tally.refused ?? 0);
-  }
-  return most;
-}
-
-/** The submissions whose status the next write-back would try to change, as the targets have them. Changes nothing. */
-export async function wouldWriteBack(
-  stores: readonly Store[],
-  formId: string,
-  rule: WriteBackRule,
-  nowMs: number,
-): Promise<{ id: string; status: string }[]> {
-  await using stack = new AsyncDisposableStack();
-  const opened: { form: OpenForm }[] = [];
-  for (const store of stores) {
-    const form = await store.open({ id: formId }, 'read');
-    if (form === null) return [];
-    opened.push({ form: stack.use(form) });
-  }
-  const [first] = opened;
-  const found: { id: string; status: string }[] = [];
-  const ids = await candidates(opened, rule, nowMs);
-  if (first === undefined || ids.length === 0) return found;
-  for await (const rows of first.form.rows({ ids }))
-    for (const { id, status } of rows) found.push({ id, status });
-  return found;
-}
-
 /** Writes back some submissions. */
 async function writeBatch(writing: Writing): Promise<BatchState> {
-  const { targets, form: identity, rule, source, signal, results, pace } = writing;
+  const { targets, form: identity, rule, source, signal, results } = writing;
   const { clock } = targets[0];
   const form = await readForm(targets[0], identity.id, signal);
   if (form === null) return 'done';
@@ -230,10 +196,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
       for (const id of next) {
         if (fatal !== undefined || isHopeless(writing)) return;
         try {
-          const result = await writeOne(source, clock, id, rule, requireUnpaused);
-          results.set(id, result);
-          if (isUnwritten(result)) pace.failedInARow++;
-          else [pace.succeeded, pace.failedInARow] = [pace.succeeded + 1, 0];
+          results.set(id, await writeOne(source, clock, id, rule, requireUnpaused));
         } catch (error) {
           fatal ??= error;
         }
@@ -245,13 +208,14 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
       if (result.isUnsure === true) results.set(id, { ...result, what: 'failed' });
   const done = new Map([...results].filter(([id]) => ids.includes(id)));
   await storeAll(opened, done, rule, clock.now());
+  writing.listed = Math.max(...opened.map(({ form: { state } }) => state.tally.refused));
   if (fatal !== undefined) throw fatal;
   return waiting.length > ids.length && !isHopeless(writing) ? 'more' : 'done';
 }
 
 /** Submissions in one of the statuses that every target holds, and that none lists; a refused one rests for a day. */
 async function candidates(
-  opened: readonly Pick<Opened, 'form'>[],
+  opened: readonly Opened[],
   { from }: WriteBackRule,
   nowMs: number,
 ): Promise<string[]> {
