@@ -77,29 +77,11 @@ export function viewLabels(
 }
 
 /** The longest beginning of `text` that fits into `maxBytes` of UTF-8 and ends with a whole character. */
-export function cutToBytes(text: string, maxBytes: number): string {
+function cutToBytes(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
-  let bytes = 0;
-  let end = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) {
-    bytes += Buffer.byteLength(segment);
-    if (bytes > maxBytes) break;
-    end += segment.length;
-  }
-  return text.slice(0, end).trimEnd() || cutCodePoints(text, maxBytes);
-}
-
-/** The characters that people see: an emoji with its skin color, a letter with its accents. */
-const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-/** For a first character that is itself too long: a letter can carry any number of accents. */
-function cutCodePoints(text: string, maxBytes: number): string {
-  let cut = '';
-  for (const character of text) {
-    if (Buffer.byteLength(cut + character) > maxBytes) break;
-    cut += character;
-  }
-  return cut;
+  const bytes = new Uint8Array(maxBytes);
+  const { read } = new TextEncoder().encodeInto(text, bytes);
+  return text.slice(0, read).trimEnd();
 }
 
 /**

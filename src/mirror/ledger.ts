@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { EMPTY_TALLY, type Tally } from './form-state.ts';
+import { EMPTY_TALLY, sumOf, type Tally } from './form-state.ts';
 import {
   type Change,
   type Count,
@@ -175,15 +175,10 @@ export function halve(
   fromMs: number | null,
   toMs: number | null,
 ): number | null {
-  const byTime = new Map<number, number>();
-  let sum = 0;
-  for (const { fromMs: at, count } of counts) {
-    if (at === null) continue;
-    byTime.set(at, (byTime.get(at) ?? 0) + count);
-    sum += count;
-  }
+  const dated = byTime(counts);
+  const sum = sumOf(dated.map(([, count]) => count));
   let [before, best, distance] = [0, null as number | null, Infinity];
-  for (const [at, count] of [...byTime].toSorted(([a], [b]) => a - b)) {
+  for (const [at, count] of dated) {
     const isInside = (fromMs === null || at > fromMs) && (toMs === null || at < toMs);
     const off = Math.abs(before - sum / 2);
     // Nothing precedes the first moment, so a cut there divides nothing.
@@ -193,14 +188,19 @@ export function halve(
   return best;
 }
 
+/** The dated counts of all statuses, the oldest first. */
+function byTime(counts: readonly Count[]): [atMs: number, count: number][] {
+  const sums = new Map<number, number>();
+  for (const { fromMs: at, count } of counts)
+    if (at !== null) sums.set(at, (sums.get(at) ?? 0) + count);
+  return [...sums].toSorted(([a], [b]) => a - b);
+}
+
 /** Moments that cut the counted submissions into parts of about `size`. */
 export function cutsOf(counts: readonly Count[], size: number): number[] {
-  const byTime = new Map<number, number>();
-  for (const { fromMs: at, count } of counts)
-    if (at !== null) byTime.set(at, (byTime.get(at) ?? 0) + count);
   const cuts: number[] = [];
   let since = 0;
-  for (const [at, count] of [...byTime].toSorted(([a], [b]) => a - b)) {
+  for (const [at, count] of byTime(counts)) {
     if (since >= size) {
       cuts.push(at);
       since = 0;

@@ -260,18 +260,12 @@ export interface SnapshotColumn {
   readonly label: string;
 }
 
-/** Which rows of a {@link FormSnapshot} to read. */
-export interface SnapshotRows {
-  /** Those that are marked deleted, too, after the others. */
-  readonly withDeleted: boolean;
-}
-
 /** One form in a target at one instant, while others may write. Dispose it after use. */
 export interface FormSnapshot extends AsyncDisposable {
   /** `id`, `status`, `created_at`, one for each field, and what else the target keeps of a row. */
   readonly columns: readonly SnapshotColumn[];
-  /** Every row, in pieces, with a cell for each of the columns; bounded memory (L14). */
-  rows(which: SnapshotRows): AsyncIterable<readonly (readonly Cell[])[]>;
+  /** Every row, in pieces, with a cell for each of the columns; bounded memory (L14). `withDeleted`: also those marked deleted, last. */
+  rows(which: { readonly withDeleted: boolean }): AsyncIterable<readonly (readonly Cell[])[]>;
 }
 
 /** A column of a {@link Relation}. */
