@@ -4,7 +4,7 @@ import { deletionLimit } from './absent.ts';
 import { type Mirroring, sourceOf } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
 import { blankRun, DONE, type Ending, type RunReport } from './run-form.ts';
-import { type Difference, verify } from './verify.ts';
+import { Comparison, type Difference } from './verify.ts';
 import type { RunOptions } from './work.ts';
 
 /** What a run would do to a row: `restored` takes the mark of deletion away. */
@@ -36,10 +36,12 @@ export async function dryRun(
   const profile = await ProfileRecord.load(store, mirroring.sourceName, startedAtMs);
   const stored = (await store.forms()).find(({ state }) => state.formId === form.id);
   await using held = await store.open({ id: form.id }, 'read');
-  const parts = { source, form, held, joining, clock };
-  const { found, compared, isProven, undecided } = await verify(parts, profile.now, (difference) =>
+  const comparison = new Comparison({ form, held, joining, clock }, (difference) =>
     foreseenOf(difference, held?.fields ?? []),
   );
+  const isProven = await comparison.readAll(source, profile.now);
+  const { found, undecided } = comparison;
+  const compared = comparison.compared.size;
   const of = (...kinds: readonly ForeseenChange['kind'][]): ForeseenChange[] =>
     [...found.values()].filter(({ kind }) => kinds.includes(kind));
   const [changes, gone] = [of('inserted', 'updated', 'restored'), of('deleted')];
@@ -52,7 +54,7 @@ export async function dryRun(
         error: `${gone.length} deletions would wait for a person.`,
         failure: null,
       }
-    : (isProven && undecided.length === 0) || found.size > 0
+    : (isProven && undecided.size === 0) || found.size > 0
       ? DONE
       : { outcome: 'incomplete', code: 'RUN_INCOMPLETE', error: UNPROVEN, failure: null };
   const identity = { id: form.id, slug: form.slug, name: form.name };

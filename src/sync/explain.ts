@@ -1,12 +1,11 @@
 import type { Clock } from '../base/clock.ts';
-import type { FormsClient } from '../forms/client.ts';
+import type { FormsClient, SubmissionItem } from '../forms/client.ts';
 import { orNull } from '../forms/errors.ts';
-import { selectedFields } from '../mirror/fields.ts';
 import type { Entry, OpenForm, StoredRow } from '../mirror/port.ts';
-import { compareRow, joinRow } from '../mirror/row.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
 import type { Joining } from '../mirror/selection.ts';
 import { allRows, entriesOf, heldForms, LISTED, reading, type Target } from './target.ts';
+import { Comparison, differingNames } from './verify.ts';
 import { REFUSAL_LASTS_MS, type WriteBackRule } from './write-back.ts';
 
 /** A target, and what the settings have it mirror. */
@@ -83,7 +82,7 @@ export async function explainSubmission(
   const defects = item?.defects ?? [];
   const form = await formOf(client, targets, submission, submissionId, signal);
   const stored = await Promise.all(
-    targets.map((each) => lookUp(each, form, submission, defects, submissionId)),
+    targets.map((each) => lookUp(each, form, item, submissionId, clock)),
   );
   const source = submission && {
     status: submission.status,
@@ -130,49 +129,58 @@ async function rowOf(form: OpenForm, id: string): Promise<StoredRow | undefined>
 }
 
 /** What a target holds of the submission. */
-interface Held {
+interface Held extends Pick<SubmissionInTarget, 'differing'> {
   readonly row: StoredRow | undefined;
-  readonly fields: OpenForm['fields'];
   readonly forgottenAtMs: number | null;
   readonly entries: readonly Entry[];
 }
 
-async function heldIn(form: OpenForm, id: string): Promise<Held> {
-  const digest = (await form.forgotten([id])).get(id);
-  const forgotten = digest === undefined ? [] : await entriesOf(form, ['forgotten']);
-  const entries = await entriesOf(form, [...LISTED, 'refused']);
+const NOTHING: Held = { row: undefined, differing: [], forgottenAtMs: null, entries: [] };
+
+async function heldIn(
+  open: OpenForm,
+  form: Form,
+  id: string,
+  item: SubmissionItem | null,
+  { joining, mirrors }: ExplainTarget,
+  clock: Clock,
+): Promise<Held> {
+  const digest = (await open.forgotten([id])).get(id);
+  const forgotten = digest === undefined ? [] : await entriesOf(open, ['forgotten']);
+  const entries = await entriesOf(open, [...LISTED, 'refused']);
+  const fields = [...open.fields, ...form.fields];
+  const parts = { form, held: open, joining, clock };
+  const comparison = new Comparison(parts, (found) => differingNames(found, fields), new Set());
+  if (item !== null && mirrors(form)) await comparison.compare([item]);
   return {
-    row: await rowOf(form, id),
-    fields: form.fields,
+    row: await rowOf(open, id),
+    differing: comparison.found.get(id) ?? [],
     forgottenAtMs: forgotten.find((entry) => entry.id === digest)?.atMs ?? null,
     entries: entries.filter((entry) => entry.id === id),
   };
 }
 
-const NOTHING: Held = { row: undefined, fields: [], forgottenAtMs: null, entries: [] };
-
 async function lookUp(
-  { target, joining, mirrors }: ExplainTarget,
+  each: ExplainTarget,
   form: Form | null,
-  submission: Submission | null,
-  defects: readonly string[],
-  submissionId: string,
+  item: SubmissionItem | null,
+  id: string,
+  clock: Clock,
 ): Promise<SubmissionInTarget> {
+  const { target, mirrors } = each;
   const found =
-    form === null ? null : await reading(target, form.id, (open) => heldIn(open, submissionId));
-  const { row, fields, forgottenAtMs, entries } = found ?? NOTHING;
-  const isWanted = form !== null && mirrors(form);
-  const differing =
-    form && submission && row && isWanted
-      ? differingColumns(form, submission, defects, row, fields, joining)
-      : [];
+    form === null
+      ? null
+      : await reading(target, form.id, (open) => heldIn(open, form, id, item, each, clock));
+  const { row, differing, forgottenAtMs, entries } = found ?? NOTHING;
+  // For an unknown ID the form is unknown too.
+  const isWanted = form === null || mirrors(form);
   return {
     target: target.name,
-    // For an unknown ID the form is unknown too.
     state:
       forgottenAtMs !== null && row === undefined
         ? 'forgotten'
-        : stateOf(row, submission, isWanted || form === null, differing),
+        : stateOf(row, item, isWanted, differing),
     status: row?.status ?? null,
     deletedAt: row?.deletedAt ?? null,
     forgottenAt: forgottenAtMs === null ? null : iso(forgottenAtMs),
@@ -188,30 +196,15 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 function stateOf(
   row: StoredRow | undefined,
-  submission: Submission | null,
+  item: SubmissionItem | null,
   isWanted: boolean,
   differing: readonly string[],
 ): SubmissionInTarget['state'] {
   if (!isWanted) return 'not-mirrored';
   if (row === undefined) return 'absent';
   if (row.deletedAt !== null) return 'deleted';
-  if (submission === null) return 'extra';
+  if (item === null) return 'extra';
   return differing.length > 0 ? 'different' : 'current';
-}
-
-function differingColumns(
-  form: Form,
-  submission: Submission,
-  defects: readonly string[],
-  row: StoredRow,
-  known: OpenForm['fields'],
-  { selection, hashKey }: Joining,
-): string[] {
-  const fields = selectedFields(form, selection, known, submission.data.keys());
-  const labels = new Map(fields.map(({ id, label }) => [id, label]));
-  const wanted = joinRow(submission, defects, fields, hashKey).row;
-  const { columns, fieldIds } = compareRow(wanted, row, labels.keys());
-  return [...columns, ...fieldIds.map((id) => labels.get(id) ?? id)];
 }
 
 function nextWriteBack(

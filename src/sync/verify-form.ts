@@ -8,7 +8,7 @@ import { type Mirroring, sourceOf } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
 import { AGREEMENT } from './records.ts';
 import type { Source } from './source.ts';
-import { compareItems, type Difference, extra, verify } from './verify.ts';
+import { Comparison, type Difference, differingNames, extra } from './verify.ts';
 
 /*
  * The comparison of the command `verify`. It compares differing submissions again, because a run may bring the
@@ -112,12 +112,12 @@ export async function startVerification(
   const form = await client.getForm(formId, { signal });
   const profile = await ProfileRecord.load(store, sourceName, startedAtMs);
   await using held = await store.open({ id: formId }, 'read');
-  const parts = { source, form, held, joining, clock };
   let many = 0;
-  const result = await verify(parts, profile.now, (difference): Suspect => {
+  const comparison = new Comparison({ form, held, joining, clock }, (difference): Suspect => {
     const suspect = suspectOf(difference);
     return ++many <= MOST_LOOKED_AT ? suspect : { ...suspect, row: null };
   });
+  const isAllShown = await comparison.readAll(source, profile.now);
   const { fields = [], state = null } = held ?? {};
   const runs = (await held?.runs(2)) ?? [];
   const polledAtMs = (await AGREEMENT.read(store))?.atMs ?? 0;
@@ -127,7 +127,7 @@ export async function startVerification(
       const { explainedMs, worthMs } =
         pollMs === null ? NO_PATIENCE : patienceOf(pollMs, runs, polledAtMs, clock.now());
       const place = { source, form, store, joining, clock };
-      let suspects: Suspects = result.found;
+      let suspects: Suspects = comparison.found;
       if (suspects.size <= MOST_LOOKED_AT) {
         const untilMs = clock.now() + (waitMs ?? worthMs);
         while (suspects.size > 0 && clock.now() < untilMs) {
@@ -144,10 +144,10 @@ export async function startVerification(
       const groups = Map.groupBy(suspects, ([, one]) => (isYoung(one) ? 'young' : one.kind));
       const idsOf = (group: Suspect['kind'] | 'young'): string[] =>
         (groups.get(group) ?? []).map(([id]) => id);
-      const undecided = [...result.undecided, ...idsOf('denied')];
+      const undecided = [...comparison.undecided, ...idsOf('denied')];
       const [missing, gone, changed] = [idsOf('missing'), idsOf('extra'), idsOf('changed')];
       const isDifferent = missing.length + gone.length + changed.length > 0;
-      const isProven = result.isProven && undecided.length === 0;
+      const isProven = isAllShown && undecided.length === 0;
       const lagging = firstOf(idsOf('young'));
       const same = lagging.count > 0 ? 'lagging' : 'same';
       const stored = (await store.forms()).find((one) => one.state.formId === formId);
@@ -157,7 +157,7 @@ export async function startVerification(
         outcome: isDifferent ? 'different' : isProven ? same : 'unproven',
         startedAt: iso(startedAtMs),
         endedAt: iso(clock.now()),
-        compared: result.compared,
+        compared: comparison.compared.size,
         missing: firstOf(missing),
         extra: firstOf(gone),
         differing: {
@@ -257,7 +257,9 @@ async function unlikeSource(place: Place, suspects: Suspects): Promise<Suspects>
     else open.add(id);
   });
   await using held = await place.store.open({ id: place.form.id }, 'read');
-  const now = new Map(await compareItems({ ...place, held }, there, suspectOf));
+  const comparison = new Comparison({ ...place, held }, suspectOf);
+  await comparison.compare(there);
+  const now = comparison.found;
   for await (const rows of held?.rows({ ids: gone }) ?? [])
     for (const { id } of rows) now.set(id, suspectOf(extra(id)));
   return new Map(
@@ -286,13 +288,8 @@ function columnsOf(
   changed: readonly (readonly [string, Suspect])[],
   fields: readonly { readonly id: string; readonly label: string }[],
 ): Record<string, number> {
-  const labels = new Map(fields.map(({ id, label }) => [id, label]));
   const columns: Record<string, number> = {};
   for (const [, difference] of changed)
-    for (const name of [
-      ...difference.columns,
-      ...difference.fieldIds.map((id) => labels.get(id) ?? id),
-    ])
-      columns[name] = (columns[name] ?? 0) + 1;
+    for (const name of differingNames(difference, fields)) columns[name] = (columns[name] ?? 0) + 1;
   return columns;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
 import { fieldTest, type Joining } from '../mirror/selection.ts';
-import type { OpenForm, Row, StoredRow } from '../mirror/port.ts';
+import type { OpenForm, Row, StoredField, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import { compareRow, type RowDifference } from '../mirror/row.ts';
 import type { Form } from '../mirror/types.ts';
@@ -22,21 +22,8 @@ export interface Difference extends RowDifference {
   readonly row: Row | null;
 }
 
-/** What a comparison of all answers found. */
-export interface Verification<T> {
-  /** The source proved that it showed everything. */
-  readonly isProven: boolean;
-  /** Submissions of the source that were compared. */
-  readonly compared: number;
-  /** The notes on each submission that differs, by ID. */
-  readonly found: ReadonlyMap<string, T>;
-  /** IDs of stored submissions that the source hides or leaves open. */
-  readonly undecided: readonly string[];
-}
-
 /** The parts that are compared. */
-export interface VerifyParts {
-  readonly source: Source;
+export interface ComparedParts {
   readonly form: Form;
   /** The form in the target; null where it has none. */
   readonly held: OpenForm | null;
@@ -47,51 +34,6 @@ export interface VerifyParts {
 /** A submission dated so long before the reading began was there then, however clocks differ. */
 const SURELY_BEFORE_MS = 10 * 60_000;
 const MOST_READINGS = 12;
-
-/**
- * Reads everything of a form at the source and compares each answer with the stored one, by ranges where the source allows
- * that. Writes nothing, and trusts no state. `note`: what to keep of a difference. Rejects as source and target do.
- */
-export async function verify<T>(
-  parts: VerifyParts,
-  profile: Profile,
-  note: (difference: Difference) => T,
-): Promise<Verification<T>> {
-  const { source, form, held } = parts;
-  const comparison = new Comparison(parts, note);
-  const isDated = queryOf(profile, { fromMs: 0, toMs: null }).dateFrom !== undefined;
-  const ranges = isDated ? (held?.state.ranges ?? []) : [];
-  let isProven = true;
-  let counted = 0;
-  const read = async (span: Span): Promise<void> => {
-    const seen = await readProven(source, profile, form.id, span, comparison);
-    if (seen === null) isProven = false;
-    else await comparison.findExtra(source, span, seen);
-    counted += seen?.size ?? 0;
-  };
-  for (const span of ranges.length > 1 ? ranges : [WHOLE]) await read(span);
-  // Submissions without a date are in no range: the form's total shows whether there are any.
-  if (ranges.length > 1 && (await source.count({ formId: form.id }))?.total !== counted)
-    await read(WHOLE);
-  if (profile.hasForms !== true && (await source.areFormsApart(form.id)) === false)
-    isProven = false;
-  const { compared, found, undecided } = comparison;
-  return { isProven, compared: compared.size, found, undecided: [...undecided] };
-}
-
-/**
- * Compares some submissions with their stored rows. Returns the notes on those that differ, by ID. See {@link
- * verify}.
- */
-export async function compareItems<T>(
-  parts: VerifyParts,
-  items: readonly SubmissionItem[],
-  note: (difference: Difference) => T,
-): Promise<ReadonlyMap<string, T>> {
-  const comparison = new Comparison(parts, note);
-  await comparison.compare(items);
-  return comparison.found;
-}
 
 /** Reads a span until a reading proves that it showed everything; null where none does. All that is shown is compared. */
 async function readProven(
@@ -121,25 +63,61 @@ async function readProven(
   return null;
 }
 
-/** Compares submissions as shown; if one is shown twice, the last one counts. */
-class Comparison<T> {
+/**
+ * Compares submissions with their stored rows. Writes nothing, and trusts no state. Of a submission that is shown twice the last one
+ * counts. Rejects as source and target do.
+ */
+export class Comparison<T> {
+  /** IDs of submissions of the source that were compared. */
   readonly compared = new Set<string>();
+  /** The notes on each submission that differs, by ID. */
   readonly found = new Map<string, T>();
+  /** IDs of stored submissions that the source hides or leaves open. */
   readonly undecided = new Set<string>();
-  readonly #parts: VerifyParts;
+  readonly #parts: ComparedParts;
   readonly #atMs: number;
   readonly #note: (difference: Difference) => T;
   readonly #unlisted: UnlistedFields;
   /** IDs of submissions that are listed as rejected; null before they were asked for. */
-  #listed: ReadonlySet<string> | null = null;
+  #listed: ReadonlySet<string> | null;
 
-  constructor(parts: VerifyParts, note: (difference: Difference) => T) {
+  /** `note`: what to keep of a difference; `listed`: the submissions whose differences are not looked for, if not all that are listed. */
+  constructor(
+    parts: ComparedParts,
+    note: (difference: Difference) => T,
+    listed: ReadonlySet<string> | null = null,
+  ) {
     const { form, held, joining, clock } = parts;
-    [this.#parts, this.#note, this.#atMs] = [parts, note, clock.now()];
+    [this.#parts, this.#note, this.#listed, this.#atMs] = [parts, note, listed, clock.now()];
     this.#unlisted = new UnlistedFields(fieldTest(joining.selection.fields, form));
     this.#unlisted.know(
       form.fields.map(({ id }) => id),
       (held?.fields ?? []).map(({ id }) => id),
+    );
+  }
+
+  /**
+   * Reads everything of the form at the source, by ranges where it allows that, and compares each answer. Whether the source proved
+   * that it showed everything.
+   */
+  async readAll(source: Source, profile: Profile): Promise<boolean> {
+    const { form, held } = this.#parts;
+    const isDated = queryOf(profile, { fromMs: 0, toMs: null }).dateFrom !== undefined;
+    const ranges = isDated ? (held?.state.ranges ?? []) : [];
+    let isProven = true;
+    let counted = 0;
+    const read = async (span: Span): Promise<void> => {
+      const seen = await readProven(source, profile, form.id, span, this);
+      if (seen === null) isProven = false;
+      else await this.#findExtra(source, span, seen);
+      counted += seen?.size ?? 0;
+    };
+    for (const span of ranges.length > 1 ? ranges : [WHOLE]) await read(span);
+    // Submissions without a date are in no range: the form's total shows whether there are any.
+    if (ranges.length > 1 && (await source.count({ formId: form.id }))?.total !== counted)
+      await read(WHOLE);
+    return (
+      isProven && (profile.hasForms === true || (await source.areFormsApart(form.id)) !== false)
     );
   }
 
@@ -194,7 +172,7 @@ class Comparison<T> {
   }
 
   /** Rows that a proven list does not show: asked for by ID. */
-  async findExtra(source: Source, span: Span, seen: ReadonlySet<string>): Promise<void> {
+  async #findExtra(source: Source, span: Span, seen: ReadonlySet<string>): Promise<void> {
     const absent: string[] = [];
     for await (const rows of this.#parts.held?.rows(span) ?? [])
       absent.push(...rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])));
@@ -208,6 +186,15 @@ class Comparison<T> {
     });
     await this.compare(there);
   }
+}
+
+/** The columns of a difference: system columns by name, fields by label. */
+export function differingNames(
+  { columns, fieldIds }: RowDifference,
+  fields: readonly Pick<StoredField, 'id' | 'label'>[],
+): string[] {
+  const labels = new Map(fields.map(({ id, label }) => [id, label]));
+  return [...columns, ...fieldIds.map((id) => labels.get(id) ?? id)];
 }
 
 /** A row of a submission that the source does not have. */
