@@ -13,7 +13,7 @@ export interface PacingOptions {
   /** FORMS_API_RATE; null: no limit, until the source answers 429. */
   readonly perMinute: number | null;
   readonly clock: Clock;
-  /** Called at most once a minute. */
+  /** Called when the rate is lowered: at most once in ten seconds. */
   readonly onNotice?: ((notice: RateNotice) => void) | undefined;
 }
 
@@ -51,7 +51,6 @@ export class Pacing {
   /** Requests sent lately: each counts less the longer ago it was. */
   #sent = 0;
   #sentMs = 0;
-  #toldMs = Number.NEGATIVE_INFINITY;
   /** The clock, when it was last read. */
   #seenMs = Number.NEGATIVE_INFINITY;
 
@@ -96,11 +95,9 @@ export class Pacing {
       const refused = Math.min(sent, this.perMinute ?? sent);
       const perMinute = Math.max(Math.min(LEAST_LOWERED, set), refused * LOWERED_TO);
       this.#lowered = { perMinute, atMs: nowMs };
+      this.#options.onNotice?.({ perMinute });
     }
     this.pauseFor(forMs);
-    if (nowMs - this.#toldMs < MINUTE_MS) return;
-    this.#toldMs = nowMs;
-    this.#options.onNotice?.({ perMinute: this.perMinute ?? Infinity });
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
@@ -132,32 +129,24 @@ export class Pacing {
   }
 
   async #acquire(signal: AbortSignal): Promise<void> {
-    throwIfAborted(signal);
-    if (this.#free > 0) {
-      this.#free--;
-      return;
+    while (this.#free === 0) {
+      throwIfAborted(signal);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.add(resolve);
+      const wake = (): void => resolve();
+      signal.addEventListener('abort', wake, { once: true });
+      await promise;
+      // The signal outlives the request: that of a run sees thousands of them.
+      signal.removeEventListener('abort', wake);
+      this.#waiting.delete(resolve);
     }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.add(resolve);
-    const wake = (): void => resolve();
-    signal.addEventListener('abort', wake, { once: true });
-    await promise;
-    // The signal outlives the request: that of a run sees thousands of them.
-    signal.removeEventListener('abort', wake);
-    // Still in line: woken by the abort. No longer in line: a place was handed over, and goes to the next if unwanted.
-    if (this.#waiting.delete(resolve)) throwIfAborted(signal);
-    if (signal.aborted) this.#release();
     throwIfAborted(signal);
+    this.#free--;
   }
 
-  /** Hands the place to the first in line, or frees it. */
+  /** Wakes all, as the first in line may have been stopped; those that find no place wait on, in their order. */
   #release(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#free++;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
+    this.#free++;
+    for (const wake of this.#waiting) wake();
   }
 }
