@@ -17,8 +17,6 @@ export interface EndedJob {
   readonly step: string;
   /** Null where the job serves all targets. */
   readonly target: string | null;
-  /** That of the run, `done`, or `failed`. */
-  readonly outcome: string;
   /** Why it failed; null when it did not. */
   readonly code: string | null;
 }
@@ -62,20 +60,17 @@ export class Metrics {
 
   /** Counts a run that has ended. */
   run(run: CountedRun): void {
-    const { runs, durations, changes, requests } = this.#counters;
+    const { runs, durations, changes } = this.#counters;
     const [form, target] = [run.form.id, run.target];
     runs.inc({ form, target, outcome: run.outcome });
     durations.observe({ target }, Math.max(0, run.endedAtMs - run.startedAtMs) / 1_000);
     for (const change of CHANGES) changes.inc({ form, target, change }, run[change]);
-    requests.inc({ form, target }, run.requests);
   }
 
-  /** Counts a write-back that has ended. */
-  writeBack({ form: { id: form }, outcome, written, refused, failed }: WriteBackReport): void {
-    const { statusChanges, writeBacks } = this.#counters;
-    for (const [name, number] of Object.entries({ written, refused, failed }))
-      statusChanges.inc({ form, outcome: name }, number);
-    writeBacks.inc({ form, outcome });
+  /** Counts the status changes of a write-back that has ended. */
+  writeBack({ form: { id: form }, written, refused, failed }: WriteBackReport): void {
+    for (const [outcome, number] of Object.entries({ written, refused, failed }))
+      this.#counters.statusChanges.inc({ form, outcome }, number);
   }
 
   /** Counts a request to the source that has ended, with or without an answer. */
@@ -98,12 +93,9 @@ export class Metrics {
     this.#counters.billedBytes.inc({ target }, bytes);
   }
 
-  /** Counts a job that has ended. */
-  job({ step, target, outcome, code }: EndedJob): void {
-    const { jobs, jobFailures } = this.#counters;
-    const labels = { step, target: target ?? '' };
-    jobs.inc({ ...labels, outcome });
-    if (code !== null) jobFailures.inc({ ...labels, code });
+  /** Counts a job that has failed. */
+  job({ step, target, code }: EndedJob): void {
+    if (code !== null) this.#counters.jobFailures.inc({ step, target: target ?? '', code });
   }
 
   /** A worker died while it ran a job, here or elsewhere; this process has put the job back. */
@@ -128,11 +120,9 @@ export class Metrics {
 
   /** A counter that begins with its first run would hide that run from a query for a rate. */
   #countFromZero(forms: readonly FormReport[]): void {
-    for (const { form, target } of forms) {
-      const labels = { form: form.id, target };
-      for (const change of CHANGES) this.#counters.changes.inc({ ...labels, change }, 0);
-      this.#counters.requests.inc(labels, 0);
-    }
+    for (const { form, target } of forms)
+      for (const change of CHANGES)
+        this.#counters.changes.inc({ form: form.id, target, change }, 0);
   }
 }
 
@@ -195,23 +185,16 @@ function createCounters(registers: Registry[]) {
       [...PLACE, 'change'],
       'Rows that runs inserted, updated, marked deleted or rejected (counted again by each run).',
     ),
-    requests: counter(
-      'api_requests_total',
-      PLACE,
-      'Requests of runs to the source, including retries.',
-    ),
     statusChanges: counter(
       'status_changes_total',
       ['form', 'outcome'],
       'Status changes at the source: written, refused or failed.',
     ),
-    writeBacks: counter('write_backs_total', ['form', 'outcome'], 'Write-backs that ended.'),
     billedBytes: counter(
       'target_billed_bytes_total',
       ['target'],
       'Bytes that BigQuery billed; absent for other targets.',
     ),
-    jobs: counter('jobs_total', ['step', 'target', 'outcome'], 'Jobs that ended.'),
     jobFailures: counter('job_failures_total', ['step', 'target', 'code'], 'Jobs that failed.'),
     recovered: counter(
       'jobs_recovered_total',
@@ -264,7 +247,6 @@ function createGauges(registers: Registry[]) {
       'undecided_rows',
       'Undecided rows: the source does not show them, and does not answer 404 for them.',
     ),
-    refused: gauge('status_changes_refused', ['form'], 'Status changes refused within a day.'),
     targetUp: gauge('target_up', ['target'], '1 if the target could be read just now.'),
     jobs: gauge('queue_jobs', ['state'], 'Jobs that wait, and jobs in progress.'),
   };
@@ -279,9 +261,6 @@ function show(gauges: ReturnType<typeof createGauges>, report: Report): void {
   for (const [form, reports] of byId) {
     const { slug = '', name = '' } = reports.at(-1)?.form ?? {};
     gauges.info.set({ form, slug: shown(slug), name: shown(name) }, 1);
-    // Each target records its own knowledge, so it does not matter which process did the write-back.
-    const refused = reports.map((each) => each.refused).filter((number) => number !== null);
-    if (refused.length > 0) gauges.refused.set({ form }, Math.max(...refused));
   }
   const note = (problems: readonly Problem[], form: string, target: string): void => {
     for (const { code, isExplained } of problems)

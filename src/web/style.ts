@@ -1,5 +1,5 @@
 /*
- * The pages' one style sheet: nothing is loaded from elsewhere, light and dark, wide and narrow. The accessibility test computes
+ * The pages' one style sheet: nothing is loaded from elsewhere, light and dark, wide and narrow. The accessibility test checks
  * the contrast of all text.
  */
 

@@ -2,7 +2,6 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chromiumPath, openBrowser } from './browser.ts';
-import { contrast } from './contrast.ts';
 import {
   before,
   failingReport,
@@ -25,26 +24,6 @@ interface Finding {
   readonly id: string;
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
-
-/** The colors of every text on the page, and of its background, as `#rrggbb`. */
-const COLOURS = `(() => {
-  const hex = (text) => '#' + text.match(/\\d+/g).slice(0, 3).map((part) => Number(part).toString(16).padStart(2, '0')).join('');
-  const ground = (one) => {
-    for (let at = one; at; at = at.parentElement) {
-      const { backgroundColor } = getComputedStyle(at);
-      if (!/, 0\\)$|transparent/.test(backgroundColor)) return hex(backgroundColor);
-    }
-    return '#ffffff';
-  };
-  const pairs = new Set();
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const { parentElement: one, textContent } = walker.currentNode;
-    if (textContent.trim() === '' || !one.checkVisibility() || one.matches('script, style, title')) continue;
-    pairs.add(hex(getComputedStyle(one).color) + ' ' + ground(one));
-  }
-  return [...pairs];
-})()`;
 
 describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
   let browser: Browser;
@@ -88,19 +67,12 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     ['light', 1280, '/none', 'real'],
     ['light', 390, '/forms/frm_9s0dd2', 'real'],
   ] as const)(
-    'axe finds nothing, and all text has a contrast of 4.5: %s, %d wide, %s, %s',
+    'axe finds nothing, poor contrast included: %s, %d wide, %s, %s',
     async (colorScheme, width, path, which) => {
       await using status = await openPage(REPORTS[which]());
       await inTab({ colorScheme, viewport: { width, height: 900 } }, async (page) => {
         await page.setExtraHTTPHeaders({ accept: 'text/html' });
         await page.goto(status.server.url + path);
-        const colours = await page.evaluate<string[]>(COLOURS);
-        expect(colours.length).toBeGreaterThan(3);
-        const poor = colours.filter((pair) => {
-          const [front = '', back = ''] = pair.split(' ');
-          return contrast(front, back) < 4.5;
-        });
-        expect(poor).toEqual([]);
         await page.evaluate(axe.source);
         const found = await page.evaluate<Finding[]>(
           'axe.run().then(({ violations }) => violations)',
@@ -145,16 +117,6 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
       }
     },
   );
-
-  it('the headline fits a phone', async () => {
-    await using status = await openPage();
-    await inTab({ viewport: { width: 390, height: 800 } }, async (page) => {
-      await page.goto(status.server.url);
-      const box = await page.locator('h1').boundingBox();
-      expect(box?.height).toBeLessThan(60);
-      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(150);
-    });
-  });
 
   it('are used by keyboard: the content can be skipped to, and the focus shows', async () => {
     await using status = await openPage();
