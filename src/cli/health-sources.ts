@@ -31,7 +31,7 @@ export function healthSources(
     plan: () => app.planned ?? { atMs: null, forms: [], unmatched: [] },
     kept: () => dataDir.kept(),
     dataDir: () => dataDir.trouble(),
-    processes: () => readProcesses(dataDir, clock.now(), running !== null),
+    processes: async () => (running === null ? readProcesses(dataDir, clock.now()) : null),
     sourceWait: () => running?.waits.current ?? null,
     isChosen: (target, form) => app.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),

@@ -50,14 +50,6 @@ export async function openService(
     onError: (error) => logger.debug({ err: error }, 'DATA_DIR cannot be written.'),
   });
   opened.use(record);
-  let wasWaiting = false;
-  const noteWait = (): void => {
-    const isWaiting = waits.current !== null;
-    if (isWaiting !== wasWaiting) record.writeNow();
-    wasWaiting = isWaiting;
-  };
-  for (const event of ['forms.retry', 'forms.silent', 'forms.settled'] as const)
-    opened.defer(events.on(event, noteWait));
   const rest = opened.move();
   return { queue, metrics, waits, [Symbol.asyncDispose]: () => rest.disposeAsync() };
 }

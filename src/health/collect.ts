@@ -27,8 +27,8 @@ export interface HealthSources {
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */
   dataDir(): Promise<Trouble | null>;
-  /** Of other processes, for the one that runs; of all, for a command. */
-  processes(): Promise<ProcessFacts>;
+  /** What processes recorded, for a command; null for the one that runs. */
+  processes(): Promise<ProcessFacts | null>;
   /** What this process waits for the source with. */
   sourceWait(): SourceWait | null;
   readonly isChosen: Facts['isChosen'];
@@ -57,7 +57,11 @@ export class Watch {
   readonly #options: WatchOptions;
   readonly #targets: ReadonlyMap<string, Reading<HeldTarget>>;
   readonly #queue: Reading<QueueState> | null;
-  readonly #files: Reading<{ kept: Kept; dataDir: Trouble | null; processes: ProcessFacts }>;
+  readonly #files: Reading<{
+    kept: Kept;
+    dataDir: Trouble | null;
+    processes: ProcessFacts | null;
+  }>;
   readonly #stopping = new AbortController();
   /** By target and form; see {@link Facts.expectedSinceMs}. Null for a command. */
   #expected: Map<string, number> | null = null;
@@ -202,7 +206,7 @@ export class Watch {
 
   /** As this process sees it, or, for a command, as running processes do. */
   #queueTrouble(): Trouble | null {
-    if (this.#queue === null) return this.#files.value?.processes.queueTrouble ?? null;
+    if (this.#queue === null) return this.#files.value?.processes?.queueTrouble ?? null;
     return this.#queue.trouble ?? this.#queue.value?.trouble ?? null;
   }
 
@@ -210,7 +214,7 @@ export class Watch {
     const { sources, clock } = this.#options;
     const nowMs = clock.now();
     const files = this.#files.value;
-    const fromFiles = files?.processes ?? null;
+    const processes = files?.processes ?? null;
     const queue = this.#queue?.value ?? null;
     return {
       nowMs,
@@ -221,8 +225,8 @@ export class Watch {
       plan: sources.plan(),
       kept: files?.kept ?? { runs: [], source: null },
       dataDir: files?.dataDir ?? this.#files.trouble,
-      processes: sources.queue === null ? fromFiles : null,
-      sourceWait: sources.sourceWait() ?? fromFiles?.sourceWait ?? null,
+      processes,
+      sourceWait: sources.sourceWait() ?? processes?.sourceWait ?? null,
       isChosen: sources.isChosen,
       nextPollMs: sources.nextPollMs,
       expectedSinceMs: (target, formId) =>

@@ -30,15 +30,9 @@ export interface ProcessFacts {
 const isRunning = ({ host, pid, atMs }: ProcessRecord, nowMs: number): boolean =>
   nowMs - atMs <= SILENT_MS && (host !== hostname() || isAlive(pid));
 
-/** Reads the records. `exceptOwn`: of other processes only. */
-export async function readProcesses(
-  dataDir: DataDir,
-  nowMs: number,
-  exceptOwn = false,
-): Promise<ProcessFacts> {
-  const records = (await dataDir.processes()).filter(
-    ({ host, pid }) => !exceptOwn || host !== hostname() || pid !== process.pid,
-  );
+/** Reads the records. */
+export async function readProcesses(dataDir: DataDir, nowMs: number): Promise<ProcessFacts> {
+  const records = await dataDir.processes();
   const running = records.filter((record) => isRunning(record, nowMs));
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
   const hasDied = running.length === 0 && last !== undefined;
@@ -72,12 +66,9 @@ export interface KeepRecordOptions {
 }
 
 /**
- * Keeps a record of this process until it is disposed, and removes those of processes that have died. `writeNow`: its contents have
- * changed.
+ * Keeps a record of this process until it is disposed, and removes those of processes that have died.
  */
-export async function keepProcessRecord(
-  options: KeepRecordOptions,
-): Promise<AsyncDisposable & { writeNow(): void }> {
+export async function keepProcessRecord(options: KeepRecordOptions): Promise<AsyncDisposable> {
   const { dataDir, clock, role, onError } = options;
   const own = { host: hostname(), pid: process.pid };
   const stopping = new AbortController();
@@ -94,18 +85,18 @@ export async function keepProcessRecord(
   };
   await write();
   await removeDead();
-  let last = Promise.resolve();
   const heartbeat = (async () => {
     while (!stopping.signal.aborted) {
       await clock.sleep(RECORD_MS, stopping.signal).catch(() => undefined);
-      if (!stopping.signal.aborted) await (last = last.then(write).then(removeDead));
+      if (stopping.signal.aborted) return;
+      await write();
+      await removeDead();
     }
   })();
   return {
-    writeNow: () => void (last = last.then(write)),
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      await Promise.all([heartbeat, last]);
+      await heartbeat;
       await dataDir.removeProcess(own).catch(onError);
     },
   };

@@ -3,27 +3,9 @@ import { z } from 'zod';
 import { withinTime } from '../base/clock.ts';
 import type { QueueState, RunningJob } from '../health/report.ts';
 import type { Trouble } from '../health/trouble.ts';
-import type { BackendKind } from './backends.ts';
-import { type QueueKind, syncData, writeBackData } from './jobs.ts';
+import { syncData, writeBackData } from './jobs.ts';
 import type { AnyQueue, OneQueue, QueueContext } from './queues.ts';
 import { readSchedule } from './scheduler.ts';
-
-/** State of the queue, for the status page, `status` and metrics. Where the store did not answer in time, it is empty. */
-export interface QueueStatus extends QueueState {
-  readonly backend: BackendKind;
-  readonly depths: readonly QueueDepth[];
-}
-
-/** The jobs of one queue. */
-export interface QueueDepth {
-  readonly queue: QueueKind;
-  /** Null for polls and write-backs. */
-  readonly target: string | null;
-  readonly waiting: number;
-  readonly active: number;
-  /** Waiting for another try, for another run to end, or (polls) for their time. */
-  readonly delayed: number;
-}
 
 const NOTHING = {
   nextPollAt: null,
@@ -31,12 +13,11 @@ const NOTHING = {
   waiting: 0,
   active: 0,
   running: [],
-  depths: [],
   workers: null,
 };
 
-/** Reads the state of the queue; never throws. */
-export async function readStatus(context: QueueContext): Promise<QueueStatus> {
+/** Reads the state of the queue; never throws. Where the store did not answer in time, it is empty. */
+export async function readStatus(context: QueueContext): Promise<QueueState> {
   const { kind: backend, address } = context.backend;
   const reading = readAll(context).catch((error: unknown) => {
     context.onError(error);
@@ -59,22 +40,16 @@ export async function readStatus(context: QueueContext): Promise<QueueStatus> {
 async function readAll(context: QueueContext) {
   const { all, poll } = context.queues;
   // All at once: a promise that failed while another was awaited would be unhandled, and end the process.
-  const [schedule, depths, running, workers] = await Promise.all([
+  const [schedule, counts, running, workers] = await Promise.all([
     readSchedule(context),
-    Promise.all(all.map(readDepth)),
+    Promise.all(all.map(({ queue }) => queue.getJobCounts('waiting', 'active'))),
     Promise.all(all.map(readRunning)),
     readWorkers(poll),
   ]);
   const sum = (state: 'waiting' | 'active'): number =>
-    depths.reduce((total, depth) => total + depth[state], 0);
+    counts.reduce((total, count) => total + (count[state] ?? 0), 0);
   const totals = { waiting: sum('waiting'), active: sum('active') };
-  return { ...schedule, ...totals, running: running.flat(), depths, workers };
-}
-
-async function readDepth({ kind, target, queue }: OneQueue): Promise<QueueDepth> {
-  const counts = await queue.getJobCounts('waiting', 'active', 'delayed');
-  const { waiting = 0, active = 0, delayed = 0 } = counts;
-  return { queue: kind, target, waiting, active, delayed };
+  return { ...schedule, ...totals, running: running.flat(), workers };
 }
 
 /** Most jobs that are read of each queue: as many as workers can run. */

@@ -1,12 +1,13 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
+import type { QueueState } from '../health/report.ts';
 import { openBackend } from './backends.ts';
 import type { BoardAnswer, QueueBoard } from './board.ts';
 import { createErrorLog, type QueueEventMap } from './events.ts';
 import type { JobHandlers, SyncOrder } from './handlers.ts';
 import { DEFAULT_TIMINGS, type Timings } from './jobs.ts';
-import { type QueueStatus, readStatus } from './queue-status.ts';
+import { readStatus } from './queue-status.ts';
 import { openQueues, type QueueContext, runNow, type RunStarted } from './queues.ts';
 import { applySchedule, pollNow, repairSchedule, type Schedule } from './scheduler.ts';
 import { startWorkers } from './workers.ts';
@@ -35,8 +36,8 @@ export interface QueueOptions {
 
 /** A running queue. */
 export interface QueueRuntime {
-  /** Its state. Does not throw; see {@link QueueStatus.isReachable}. */
-  status(): Promise<QueueStatus>;
+  /** Its state. Does not throw; see {@link QueueState.isReachable}. */
+  status(): Promise<QueueState>;
   /** Shows the jobs to people, read-only and without payloads: a GET of an address that begins with `/queue`. */
   board(path: string): Promise<BoardAnswer>;
   /** A poll now, in addition to the scheduled ones. */

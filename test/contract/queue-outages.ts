@@ -107,7 +107,6 @@ export function describeOutages(it: QueueIt): void {
       isReachable: false,
       nextPollAt: null,
       running: [],
-      depths: [],
       workers: null,
     };
     expect(await queue.status()).toMatchObject(nothing);

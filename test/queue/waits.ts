@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { QueueDepth, QueueStatus } from '../../src/queue/queue-status.ts';
+import type { QueueState } from '../../src/health/report.ts';
 import type { TestQueue } from './harness.ts';
 
 /** How long tests wait for an event: not a promise of speed. */
@@ -10,25 +10,46 @@ export const soon = <T>(check: () => T): Promise<Awaited<T>> =>
   vi.waitFor(check, SOON) as Promise<Awaited<T>>;
 
 /** What a queue says of itself; on a busy machine its store may not answer in time at first. */
-export const answered = (queue: TestQueue): Promise<QueueStatus> =>
+export const answered = (queue: TestQueue): Promise<QueueState> =>
   soon(async () => {
     const status = await queue.status();
     expect(status.isReachable).toBe(true);
     return status;
   });
 
-/** The jobs of one queue of target `a`. */
-export async function depthOf(queue: TestQueue, name: QueueDepth['queue']): Promise<QueueDepth> {
-  const { depths } = await answered(queue);
-  const found = depths.find((one) => one.queue === name && (one.target ?? 'a') === 'a');
-  if (found === undefined) throw new Error(`there is no queue ${name}`);
-  return found;
+/** The jobs of a queue, as the board counts them. */
+interface Depth {
+  readonly waiting: number;
+  readonly active: number;
+  /** Waiting for another try, for another run to end, or (polls) for their time. */
+  readonly delayed: number;
 }
+
+/** The jobs of each queue, by its name. */
+export const depthsOf = (queue: TestQueue): Promise<ReadonlyMap<string, Depth>> =>
+  soon(async () => {
+    const { status, body } = await queue.board('/queue/api/queues');
+    expect(status).toBe(200);
+    const { queues } = JSON.parse(body.toString()) as {
+      queues: readonly { readonly name: string; readonly counts: Partial<Depth> }[];
+    };
+    return new Map(
+      queues.map(({ name, counts: { waiting = 0, active = 0, delayed = 0 } }) => [
+        // PostgreSQL's names have the place before them.
+        name.replace(/^t\d+[.]/, ''),
+        { waiting, active, delayed },
+      ]),
+    );
+  });
+
+/** Those of one queue. */
+export const depthOf = async (queue: TestQueue, name: string): Promise<Depth | undefined> =>
+  (await depthsOf(queue)).get(name);
 
 /** Resolves when no job of a form is left in the store: one whose end was reported may hold its ID for a moment longer. */
 export const idle = (queue: TestQueue): Promise<void> =>
   soon(async () => {
-    const { depths } = await answered(queue);
-    const ours = depths.filter((one) => one.queue !== 'poll');
-    expect(ours.filter((one) => one.active + one.waiting + one.delayed > 0)).toEqual([]);
+    const ours = [...(await depthsOf(queue))].filter(([name]) => name !== 'poll');
+    const left = ours.filter(([, one]) => one.active + one.waiting + one.delayed > 0);
+    expect(left).toEqual([]);
   });

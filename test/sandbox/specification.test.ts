@@ -113,12 +113,6 @@ describe('GET /submissions', () => {
     expect(page.items).toHaveLength(50);
   });
 
-  it('caps a limit above 100 at 100', async () => {
-    const page = await get(sandbox, '/submissions?limit=5000');
-    expect(page).toMatchObject({ limit: 100, totalPages: 2 });
-    expect(page.items).toHaveLength(100);
-  });
-
   it.each([
     'page=0',
     'page=-1',
@@ -131,14 +125,6 @@ describe('GET /submissions', () => {
     const { status, json } = await call(sandbox, 'GET', `/submissions?${query}`);
     expect(status).toBe(400);
     expect(json.fields.map((entry) => entry.field)).toEqual([query.split('=')[0]]);
-  });
-
-  it('shows the present instant on each page', async () => {
-    const path = '/submissions?limit=2&sortBy=submittedAt&sortOrder=desc&page=';
-    const first = idsOf(await get(sandbox, `${path}1`));
-    store.delete(first[0]!);
-    const second = idsOf(await get(sandbox, `${path}2`));
-    expect(second).toEqual(store.ids(form.id).slice(2, 4));
   });
 });
 
