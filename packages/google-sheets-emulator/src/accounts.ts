@@ -18,8 +18,6 @@ const READ_SCOPES = new Set([
 /** A user or service account that calls the API. */
 export interface Account {
   readonly email: string;
-  /** The Cloud project of the credentials: quotas and PROJECT metadata belong to it. */
-  readonly project: string;
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch; undefined for a token that never ends. */
   readonly expiresAtMs: number | undefined;
@@ -28,20 +26,14 @@ export interface Account {
 /** The account of a token to issue; all but the address have defaults. */
 export interface AccountOptions {
   readonly email: string;
-  readonly project?: string;
   readonly scopes?: readonly string[];
   readonly expiresAtMs?: number;
 }
 
 const ISSUED = /^Bearer\s+(\S+)$/i;
 
-/** A service account's address names its project; other accounts share one. */
-const projectOf = (email: string): string =>
-  /@([^.]+)\.iam\.gserviceaccount\.com$/.exec(email)?.[1] ?? 'emulator-project';
-
 const toAccount = (options: AccountOptions): Account => ({
   email: options.email,
-  project: options.project ?? projectOf(options.email),
   scopes: options.scopes ?? [SPREADSHEETS_SCOPE],
   expiresAtMs: options.expiresAtMs,
 });
@@ -49,23 +41,13 @@ const toAccount = (options: AccountOptions): Account => ({
 /** The tokens that the emulator knows, and the service accounts whose self-signed tokens it takes. */
 export class Accounts {
   readonly #tokens = new Map<string, Account>();
-  readonly #keys = new Map<string, { publicKey: string; project: string }>();
+  readonly #keys = new Map<string, string>();
   #issued = 0;
 
   /** A bearer token for an account. Tokens are `token-1`, `token-2`, … unless `token` is given. */
   issue(options: AccountOptions, token = `token-${++this.#issued}`): string {
     this.#tokens.set(token, toAccount(options));
     return token;
-  }
-
-  /** The token is refused from now on, as after a key was deleted or a session ended. */
-  revoke(token: string): void {
-    this.#tokens.delete(token);
-  }
-
-  /** From now on tokens that the account signed itself are only taken when this public key (PEM) verifies them. */
-  registerKey(email: string, publicKey: string, project = projectOf(email)): void {
-    this.#keys.set(email, { publicKey, project });
   }
 
   /** The account behind an Authorization header. Throws Google's 401 or 403 for a missing, unknown or expired one. */
@@ -86,16 +68,15 @@ export class Accounts {
    * A new key for a service account, as Google's console hands it out. Tokens signed
    * with it are taken from now on.
    */
-  serviceAccountKey(email: string, project = projectOf(email)): Record<string, string> {
+  serviceAccountKey(email: string): Record<string, string> {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
       publicKeyEncoding: { type: 'spki', format: 'pem' },
       privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     });
-    this.registerKey(email, publicKey, project);
+    this.#keys.set(email, publicKey);
     return {
       type: 'service_account',
-      project_id: project,
       private_key_id: 'emulator',
       private_key: privateKey,
       client_email: email,
@@ -119,11 +100,11 @@ export class Accounts {
     const key = this.#keys.get(email);
     if (claims === undefined || key === undefined) return undefined;
     const verifier = createVerify('RSA-SHA256').update(`${header}.${payload}`);
-    if (!verifier.verify(key.publicKey, signature, 'base64url')) return undefined;
+    if (!verifier.verify(key, signature, 'base64url')) return undefined;
     const scopes =
       typeof claims['scope'] === 'string' ? claims['scope'].split(' ') : [SPREADSHEETS_SCOPE];
     const expiresAtMs = Number(claims['exp']) * 1000;
-    return toAccount({ email, project: key.project, scopes, expiresAtMs });
+    return toAccount({ email, scopes, expiresAtMs });
   }
 }
 

@@ -1,11 +1,10 @@
-import { jsonReply, htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
-import { checkScope, type Accounts } from './accounts.ts';
+import { htmlReply, jsonReply, type Reply } from '../../../src/sandbox/faults.ts';
+import { type Accounts, checkScope } from './accounts.ts';
 import { ApiError, badRequest } from './api-error.ts';
-import type { Call, Method } from './call.ts';
-import { responseMask, select, type Mask } from './field-mask.ts';
-import type { LoggedRequest, RequestLog } from './request-log.ts';
+import { type Mask, responseMask } from './field-mask.ts';
+import { type Method, METHODS } from './methods.ts';
+import type { RequestLog } from './request-log.ts';
 import { checkShape, hasPath } from './request-shape.ts';
-import { routeOf, type Route } from './router.ts';
 import type { SpreadsheetFiles } from './spreadsheet-files.ts';
 
 /** One HTTP request, read whole. */
@@ -24,96 +23,36 @@ export interface ApiServiceParts {
   readonly now: () => number;
 }
 
-/** A log entry while its request is being served. */
-type Draft = { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] };
-
-/** The Sheets API v4: takes requests, answers as Google does. Reads no clock and no network of its own. */
-export class ApiService {
-  readonly #parts: ApiServiceParts;
-
-  constructor(parts: ApiServiceParts) {
-    this.#parts = parts;
-  }
-
-  /** Notes a request in the log, and answers it. */
-  serve(request: ApiRequest): Reply {
-    const route = findRoute(request);
-    const draft = this.#draft(request, route);
-    this.#parts.log.add(draft);
-    const reply = this.#answer(request, route, draft);
-    draft.status = reply.status;
-    draft.responseBytes = Buffer.byteLength(reply.body);
-    return reply;
-  }
-
-  #draft(request: ApiRequest, route: Route | undefined): Draft {
-    return {
-      atMs: this.#parts.now(),
-      method: route?.method.name ?? 'unknown',
-      kind: route?.method.kind ?? 'none',
-      spreadsheetId:
-        route === undefined || route.spreadsheetId === '' ? undefined : route.spreadsheetId,
-      email: undefined,
-      status: 0,
-      requestBytes: Buffer.byteLength(request.body),
-      responseBytes: 0,
-      ranges: [],
-      requestKinds: [],
-      applied: false,
-    };
-  }
-
-  #answer(request: ApiRequest, route: Route | undefined, draft: Draft): Reply {
-    if (route === undefined) {
-      return htmlReply(404, '<!DOCTYPE html><title>Error 404 (Not Found)!!1</title>');
-    }
-    try {
-      const answer = this.#run(request, route, draft);
-      draft.applied = route.method.kind === 'write';
-      return jsonReply(200, JSON.stringify(answer));
-    } catch (error) {
-      const known = error instanceof ApiError ? error : undefined;
-      const shown =
-        known ?? new ApiError('INTERNAL', `Internal error encountered: ${String(error)}`);
-      return jsonReply(shown.code, JSON.stringify(shown.body()));
-    }
-  }
-
-  #run(request: ApiRequest, route: Route, draft: Draft): unknown {
-    const { method, spreadsheetId, resource } = route;
-    const { accounts, files, now } = this.#parts;
-    const nowMs = now();
-    const account = accounts.authenticate(request.authorization, nowMs);
-    draft.email = account.email;
-    checkScope(account, method.kind === 'write', rpcName(method));
-    const mask = fieldsOf(request, method);
-    const body = bodyOf(request, method);
-    const call: Call = {
-      files,
-      account,
-      nowMs,
-      spreadsheetId,
-      resource,
-      query: request.query,
-      body,
-      mask,
-      note(notes) {
-        if (notes.ranges !== undefined) draft.ranges = notes.ranges;
-        if (notes.requestKinds !== undefined) draft.requestKinds = notes.requestKinds;
-      },
-    };
-    const answer = method.run(call);
-    return mask === undefined || method.masksItself ? answer : select(answer, mask);
+/** The Sheets API v4: counts a request in the log, and answers it as Google does. Reads no clock and no network of its own. */
+export function serve(request: ApiRequest, parts: ApiServiceParts): Reply {
+  const [, id = '', suffix = ''] = /^\/v4\/spreadsheets\/([^/:]+)(.*)$/.exec(request.path) ?? [];
+  const method = METHODS.find((each) => each.verb === request.verb && each.suffix === suffix);
+  if (id === '' || method === undefined)
+    return htmlReply(404, '<!DOCTYPE html><title>Error 404 (Not Found)!!1</title>');
+  parts.log.add(method.kind);
+  try {
+    return jsonReply(200, JSON.stringify(run(request, method, id, parts)));
+  } catch (error) {
+    const shown =
+      error instanceof ApiError
+        ? error
+        : new ApiError('INTERNAL', `Internal error encountered: ${String(error)}`);
+    return jsonReply(shown.code, JSON.stringify(shown.body()));
   }
 }
 
-function findRoute(request: ApiRequest): Route | undefined {
-  try {
-    return routeOf(request.verb, request.path);
-  } catch {
-    // A `%` that encodes nothing.
-    return undefined;
-  }
+function run(
+  request: ApiRequest,
+  method: Method,
+  spreadsheetId: string,
+  { accounts, files, now }: ApiServiceParts,
+): object {
+  const nowMs = now();
+  const account = accounts.authenticate(request.authorization, nowMs);
+  checkScope(account, method.kind === 'write', rpcName(method));
+  const mask = maskOf(request, method);
+  const body = bodyOf(request, method);
+  return method.run({ files, account, nowMs, spreadsheetId, body, mask });
 }
 
 /** `GetValues` for spreadsheets.values.get: the name that Google's details use. */
@@ -125,15 +64,13 @@ function rpcName({ name }: Method): string {
   return `${verb}${noun}`;
 }
 
-function fieldsOf(request: ApiRequest, method: Method): Mask | undefined {
-  const fields = request.query.get('fields') ?? request.query.get('$fields');
-  if (fields === null || fields === '') return undefined;
-  return responseMask(fields, (path) => hasPath(method.answer, path));
+function maskOf(request: ApiRequest, method: Method): Mask {
+  const fields = request.query.get('fields') ?? '';
+  return fields === '' ? true : responseMask(fields, (path) => hasPath(method.answer, path));
 }
 
 function bodyOf(request: ApiRequest, method: Method): unknown {
   if (method.body === undefined) return undefined;
-  if (request.body === '') return {};
   let body: unknown;
   try {
     body = JSON.parse(request.body);

@@ -1,19 +1,10 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { invalid } from './api-error.ts';
-import { cellAt, Formula, type RowEdit } from './cell.ts';
+import { ApiError, invalid } from './api-error.ts';
+import { cellAt } from './cell.ts';
 import { boundsOf } from './document.ts';
-import {
-  aspectsOf,
-  contentOf,
-  guard,
-  putCellData,
-  putContent,
-  type CellAspects,
-  type Edit,
-} from './edit.ts';
+import { aspectsOf, guard, putCellData, type CellAspects, type Edit } from './edit.ts';
 import { updateMask } from './field-mask.ts';
-import { copyFormula } from './formula-moves.ts';
-import type { Area, Sheet } from './sheet.ts';
+import type { Sheet } from './sheet.ts';
 
 type Rows = readonly sheets_v4.Schema$RowData[];
 
@@ -55,36 +46,17 @@ function putRows(
   }
 }
 
-function clearRest(edit: Edit, sheet: Sheet, area: Area, rows: Rows, aspects: CellAspects): void {
-  for (let index = area.top; index < area.bottom; index++) {
-    const given = rows[index - area.top]?.values?.length ?? 0;
-    const old = sheet.row(index);
-    if (old === undefined || area.left + given >= area.right) continue;
-    sheet.editRow(index, (row) => {
-      for (let column = area.left + given; column < area.right; column++) {
-        putCellData(edit, sheet, row, column, cellAt(old, column), {}, aspects);
-      }
-    });
-  }
-}
-
-/** updateCells: with `range`, what the data does not cover is cleared; with `start`, only given cells change. */
-export function updateCells(edit: Edit, request: sheets_v4.Schema$UpdateCellsRequest): undefined {
-  const aspects = aspectsOf(updateMask(request.fields));
-  const rows = request.rows ?? [];
-  const { range, start } = request;
-  if (range !== undefined && range !== null) {
-    const sheet = edit.document.grid(range.sheetId);
-    const area = sheet.areaOf(boundsOf(range));
-    checkFit(rows, area.top, area.left, area.bottom, area.right);
-    guard(edit, sheet, area);
-    putRows(edit, sheet, area.top, area.left, rows, aspects);
-    clearRest(edit, sheet, area, rows, aspects);
-    return undefined;
-  }
-  if (start === undefined || start === null) {
-    throw invalid('Must specify either start or range.');
-  }
+/** updateCells from a cell on: only given cells change. */
+export function updateCells(
+  edit: Edit,
+  { start, range, rows = [], fields }: sheets_v4.Schema$UpdateCellsRequest,
+): undefined {
+  const aspects = aspectsOf(updateMask(fields));
+  if (range || !start)
+    throw new ApiError(
+      'UNIMPLEMENTED',
+      'The Google Sheets emulator updates cells from a start on.',
+    );
   const sheet = edit.document.grid(start.sheetId);
   const [top, left] = [start.rowIndex ?? 0, start.columnIndex ?? 0];
   checkCoordinate(sheet, top, left);
@@ -95,7 +67,7 @@ export function updateCells(edit: Edit, request: sheets_v4.Schema$UpdateCellsReq
 }
 
 /** Throws Google's text for a cell outside the grid; it names the index of the last row. */
-export function checkCoordinate(sheet: Sheet, row: number, column: number): void {
+function checkCoordinate(sheet: Sheet, row: number, column: number): void {
   if (row >= sheet.rowCount) {
     throw invalid(
       `GridCoordinate.rowIndex[${row}] is after last row in grid[${sheet.rowCount - 1}]`,
@@ -108,44 +80,25 @@ export function checkCoordinate(sheet: Sheet, row: number, column: number): void
   }
 }
 
-/** Calls `change` for every row of an area. Rows that hold nothing are only made when `evenEmpty`. */
-function eachRow(
-  sheet: Sheet,
-  area: Area,
-  evenEmpty: boolean,
-  change: (row: RowEdit, index: number) => void,
-): void {
-  const bottom = evenEmpty ? area.bottom : Math.min(area.bottom, sheet.usedRows);
-  for (let index = area.top; index < bottom; index++) {
-    if (!evenEmpty && sheet.row(index) === undefined) continue;
-    sheet.editRow(index, (row) => change(row, index));
-  }
-}
-
-/** repeatCell: the same masked data in every cell; relative references of a formula move along. */
-export function repeatCell(edit: Edit, request: sheets_v4.Schema$RepeatCellRequest): undefined {
-  const aspects = aspectsOf(updateMask(request.fields));
-  const sheet = edit.document.grid(request.range?.sheetId);
-  const area = sheet.areaOf(boundsOf(request.range));
+/** repeatCell: the same masked data in every cell. */
+export function repeatCell(
+  edit: Edit,
+  { range, cell = {}, fields }: sheets_v4.Schema$RepeatCellRequest,
+): undefined {
+  const aspects = aspectsOf(updateMask(fields));
+  if (cell.userEnteredValue?.formulaValue)
+    throw new ApiError('UNIMPLEMENTED', 'The Google Sheets emulator does not repeat formulas.');
+  const sheet = edit.document.grid(range?.sheetId);
+  const area = sheet.areaOf(boundsOf(range));
   guard(edit, sheet, area);
-  const data = request.cell ?? {};
-  const content = aspects.value ? contentOf(data.userEnteredValue) : null;
-  const rest = { ...aspects, value: false };
-  const evenEmpty =
-    content !== null ||
-    (aspects.cellStyle && Object.keys(data).length > 0) ||
-    (aspects.note && !!data.note);
-  eachRow(sheet, area, evenEmpty, (row, index) => {
+  // Rows that hold nothing are only made for something.
+  const bottom = Object.keys(cell).length > 0 ? area.bottom : Math.min(area.bottom, sheet.usedRows);
+  for (let index = area.top; index < bottom; index++) {
     const old = sheet.row(index);
-    for (let column = area.left; column < area.right; column++) {
-      putCellData(edit, sheet, row, column, cellAt(old, column), data, rest);
-      if (!aspects.value) continue;
-      const moved =
-        content instanceof Formula
-          ? copyFormula(content, index - area.top, column - area.left)
-          : content;
-      putContent(sheet, row, column, moved);
-    }
-  });
+    sheet.editRow(index, (row) => {
+      for (let column = area.left; column < area.right; column++)
+        putCellData(edit, sheet, row, column, cellAt(old, column), cell, aspects);
+    });
+  }
   return undefined;
 }

@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { invalid } from './api-error.ts';
-import { type DimensionProperties } from './cell.ts';
+import { ApiError, invalid } from './api-error.ts';
 import {
   appendDimension,
   deleteDimension,
@@ -10,7 +9,6 @@ import {
   type Dimension,
 } from './dimensions.ts';
 import { guard, type Edit } from './edit.ts';
-import { merge, updateMask } from './field-mask.ts';
 import type { Area, Sheet } from './sheet.ts';
 
 interface Span {
@@ -140,34 +138,18 @@ export function append(edit: Edit, request: sheets_v4.Schema$AppendDimensionRequ
   return undefined;
 }
 
-function setLook(
-  { sheet, dimension, start, end }: Span,
-  change: (old: DimensionProperties | undefined) => DimensionProperties,
-): void {
-  for (let index = start; index < end; index++) {
-    const old = dimension === 'ROWS' ? sheet.row(index)?.properties : sheet.columnProperties(index);
-    const fresh = change(old);
-    const properties = Object.keys(fresh).length === 0 ? undefined : fresh;
-    if (dimension === 'ROWS') sheet.setRowProperties(index, properties);
-    else sheet.setColumnProperties(index, properties);
-  }
-}
-
-/** updateDimensionProperties: pixelSize and hiddenByUser; hiddenByFilter is read-only. */
+/** updateDimensionProperties: pixelSize. */
 export function updateProperties(
   edit: Edit,
-  request: sheets_v4.Schema$UpdateDimensionPropertiesRequest,
+  { range, properties, fields }: sheets_v4.Schema$UpdateDimensionPropertiesRequest,
 ): undefined {
-  const mask = updateMask(request.fields);
-  const span = spanOf(edit, request.range, 'update');
-  const given = (request.properties ?? {}) as Record<string, unknown>;
-  setLook(span, (old) => {
-    const { pixelSize, hiddenByUser } = merge<Record<string, unknown>>({ ...old }, given, mask);
-    return {
-      ...(typeof pixelSize === 'number' && { pixelSize }),
-      ...(hiddenByUser === true && { hiddenByUser }),
-      ...(old?.hiddenByFilter === true && { hiddenByFilter: true }),
-    };
-  });
+  const { sheet, dimension, start, end } = spanOf(edit, range, 'update');
+  const pixelSize = properties?.pixelSize;
+  if (fields !== 'pixelSize' || typeof pixelSize !== 'number')
+    throw new ApiError('UNIMPLEMENTED', 'Of rows and columns, the emulator changes the size only.');
+  for (let index = start; index < end; index++) {
+    if (dimension === 'COLUMNS') sheet.setColumnProperties(index, { pixelSize });
+    else sheet.setRowProperties(index, { ...sheet.row(index)?.properties, pixelSize });
+  }
   return undefined;
 }

@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { invalid } from './api-error.ts';
-import type { Document } from './document.ts';
+import { ApiError, invalid } from './api-error.ts';
 import type { Edit } from './edit.ts';
 import {
   checkMetadataRoom,
@@ -31,20 +30,12 @@ function fromResource(
   if (metadataKey === undefined || metadataKey === null || metadataKey === '') {
     throw invalid('DeveloperMetadata must specify a key.');
   }
-  if (visibility !== 'DOCUMENT' && visibility !== 'PROJECT') {
-    throw invalid('DeveloperMetadata must specify a visibility.');
-  }
+  if (visibility !== 'DOCUMENT')
+    throw new ApiError('UNIMPLEMENTED', 'The emulator keeps metadata of DOCUMENT visibility.');
   const place = placeOf(resource.location);
   checkPlace(edit, place);
-  const { project } = edit.caller;
-  return { id, key: metadataKey, value: metadataValue ?? undefined, visibility, project, place };
+  return { id, key: metadataKey, value: metadataValue ?? undefined, place };
 }
-
-/** Metadata that the caller's project may see. */
-export const visibleMetadata = (document: Document, project: string): Metadata[] =>
-  document.metadata.filter(
-    (metadata) => metadata.visibility === 'DOCUMENT' || metadata.project === project,
-  );
 
 /** createDeveloperMetadata: an ID is chosen unless the request brings a free one. */
 export function createMetadata(
@@ -71,8 +62,7 @@ export function deleteMetadata(
 ): Response {
   const lookup = request.dataFilter?.developerMetadataLookup;
   if (!lookup) throw invalid('A data filter must be specified.');
-  const visible = visibleMetadata(edit.document, edit.caller.project);
-  const hits = new Set(lookUp(visible, lookup));
+  const hits = new Set(lookUp(edit.document.metadata, lookup));
   edit.document.metadata = edit.document.metadata.filter((metadata) => !hits.has(metadata));
   const deletedDeveloperMetadata = [...hits].map(metadataResource);
   return { deleteDeveloperMetadata: hits.size === 0 ? {} : { deletedDeveloperMetadata } };

@@ -1,12 +1,12 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, invalid, protectedCell } from './api-error.ts';
-import { applyFilter, liftFilter } from './basic-filter.ts';
+import { Calculator } from './calculator.ts';
 import { boundsOf } from './document.ts';
 import { guard, storedRange, type Edit } from './edit.ts';
 import { mayEditProtected, protectionResource } from './protection.ts';
 import type { Area, Sheet } from './sheet.ts';
 import { refuseInTable } from './batch-tables.ts';
-import { meets as meetsArea, tableArea } from './tables.ts';
+import { meets, tableArea } from './tables.ts';
 
 type Response = sheets_v4.Schema$Response;
 type GridRange = sheets_v4.Schema$GridRange;
@@ -26,7 +26,7 @@ function setProtections(sheet: Sheet, protectedRanges: readonly Protection[]): v
 
 /** Adds the defaults that Google adds: callers stay editors of ranges that they protect. */
 function storedProtection(edit: Edit, given: Protection): Protection {
-  const { warningOnly, editors, description, unprotectedRanges, namedRangeId } = given;
+  const { warningOnly, editors, description, unprotectedRanges } = given;
   const users = editors?.users ?? [];
   if (warningOnly === true && users.length > 0) {
     throw invalid('ProtectedRange is warningOnly. Editors cannot be set on it.');
@@ -35,24 +35,13 @@ function storedProtection(edit: Edit, given: Protection): Protection {
   return {
     protectedRangeId: given.protectedRangeId ?? edit.nextId(),
     range: storedRange(edit, given.range),
-    ...(namedRangeId && { namedRangeId }),
     ...(description && { description }),
     ...(warningOnly === true && { warningOnly }),
-    editors: bareEditors({ ...editors, users: all }),
+    editors: { users: all },
     ...(unprotectedRanges && {
       unprotectedRanges: unprotectedRanges.map((range) => storedRange(edit, range)),
     }),
   };
-}
-
-/** Empty lists are left out, as in all of Google's answers. */
-function bareEditors(
-  editors: sheets_v4.Schema$Editors | null | undefined,
-): sheets_v4.Schema$Editors {
-  const filled = Object.entries(editors ?? {}).filter(
-    ([, value]) => !Array.isArray(value) || value.length > 0,
-  );
-  return Object.fromEntries(filled);
 }
 
 const isWholeSheet = (range: GridRange | undefined): boolean =>
@@ -74,12 +63,7 @@ export function addProtection(
     throw invalid(`Protected range with ID ${protection.protectedRangeId} already exists.`);
   }
   setProtections(sheet, [...list, protection]);
-  // The reply lists the editors as requested; a read lists those that Google added, too.
-  const shown = {
-    ...protectionResource(protection, edit.caller),
-    editors: bareEditors(given.editors),
-  };
-  return { addProtectedRange: { protectedRange: shown } };
+  return { addProtectedRange: { protectedRange: protectionResource(protection, edit.caller) } };
 }
 
 /** deleteProtectedRange. */
@@ -96,7 +80,7 @@ export function deleteProtection(
   return undefined;
 }
 
-/** setBasicFilter: hides the rows its criteria don't let through; its sort specs really sort. */
+/** setBasicFilter: hides the rows with values that it names. The first row of its range is the header. */
 export function setBasicFilter(
   edit: Edit,
   request: sheets_v4.Schema$SetBasicFilterRequest,
@@ -104,8 +88,19 @@ export function setBasicFilter(
   const filter = request.filter ?? {};
   const sheet = edit.document.grid(filter.range?.sheetId);
   const area = sheet.areaOf(boundsOf(filter.range));
-  refuseTableFilter(sheet, area, filter.tableId);
-  applyFilter(edit, sheet, { ...filter, range: closed(sheet, area) });
+  if (sheet.overlays.tables.some((table) => meets(tableArea(table), area)))
+    throw new ApiError('UNIMPLEMENTED', 'The Google Sheets emulator does not filter tables.');
+  liftFilter(sheet);
+  const criteria = Object.entries(filter.criteria ?? {});
+  const calculator = new Calculator(edit.document, edit.nowMs);
+  const isHidden = (row: number): boolean =>
+    criteria.some(([column, { hiddenValues }]) =>
+      hiddenValues?.includes(calculator.text(sheet, row, Number(column))),
+    );
+  for (let row = area.top + 1; row < Math.min(area.bottom, sheet.usedRows); row++)
+    setHidden(sheet, row, isHidden(row));
+  const basicFilter = { ...filter, range: closed(sheet, area) };
+  sheet.overlays = { ...sheet.overlays, basicFilter };
   return undefined;
 }
 
@@ -118,15 +113,19 @@ export function clearBasicFilter(
   return undefined;
 }
 
-/** The filter of a table is not emulated. Sheets does not allow a second filter over its cells. */
-function refuseTableFilter(sheet: Sheet, area: Area, tableId: string | null | undefined): void {
-  if (tableId || sheet.overlays.tables.some((table) => meetsArea(tableArea(table), area))) {
-    throw filtersTables();
-  }
+function setHidden(sheet: Sheet, row: number, hidden: boolean): void {
+  const { hiddenByFilter, ...properties } = sheet.row(row)?.properties ?? {};
+  if ((hiddenByFilter === true) === hidden) return;
+  const fresh = hidden ? { ...properties, hiddenByFilter: true } : properties;
+  sheet.setRowProperties(row, Object.keys(fresh).length === 0 ? undefined : fresh);
 }
 
-const filtersTables = (): ApiError =>
-  new ApiError('UNIMPLEMENTED', 'The Google Sheets emulator does not filter tables.');
+/** Takes the tab's filter away; every row that it hid is shown again. */
+function liftFilter(sheet: Sheet): void {
+  if (sheet.overlays.basicFilter === undefined) return;
+  for (let row = 0; row < sheet.usedRows; row++) setHidden(sheet, row, false);
+  sheet.overlays = { ...sheet.overlays, basicFilter: undefined };
+}
 
 const closed = (sheet: Sheet, area: Area): GridRange => ({
   ...(sheet.id !== 0 && { sheetId: sheet.id }),
@@ -136,71 +135,67 @@ const closed = (sheet: Sheet, area: Area): GridRange => ({
   endColumnIndex: area.right,
 });
 
-function pieces(area: Area, mergeType: string | null | undefined): Area[] {
-  if (mergeType === 'MERGE_ROWS') {
-    const rows = Array.from({ length: area.bottom - area.top }, (_, offset) => area.top + offset);
-    const { left, right } = area;
-    return rows.map((top) => ({ top, bottom: top + 1, left, right }));
-  }
-  if (mergeType === 'MERGE_COLUMNS') {
-    const columns = Array.from(
-      { length: area.right - area.left },
-      (_, offset) => area.left + offset,
-    );
-    const { top, bottom } = area;
-    return columns.map((left) => ({ top, bottom, left, right: left + 1 }));
-  }
-  return [area];
-}
-
-const meets = (range: GridRange, area: Area): boolean =>
-  (range.startRowIndex ?? 0) < area.bottom &&
-  (range.endRowIndex ?? 0) > area.top &&
-  (range.startColumnIndex ?? 0) < area.right &&
-  (range.endColumnIndex ?? 0) > area.left;
-
-const liesIn = (range: GridRange, area: Area): boolean =>
-  (range.startRowIndex ?? 0) >= area.top &&
-  (range.endRowIndex ?? 0) <= area.bottom &&
-  (range.startColumnIndex ?? 0) >= area.left &&
-  (range.endColumnIndex ?? 0) <= area.right;
-
-/** Takes the merges inside an area away. Throws when one sticks out of it. */
-function absorbMerges(sheet: Sheet, area: Area): void {
-  const met = sheet.overlays.merges.filter((range) => meets(range, area));
-  if (met.some((range) => !liesIn(range, area))) {
-    throw invalid('You must select all cells in a merged range to merge or unmerge them.');
-  }
-  const merges = sheet.overlays.merges.filter((range) => !met.includes(range));
-  sheet.overlays = { ...sheet.overlays, merges };
-}
-
 /** mergeCells: the top left cell stays, the content of the others goes. */
 export function mergeCells(edit: Edit, request: sheets_v4.Schema$MergeCellsRequest): undefined {
+  if (request.mergeType !== 'MERGE_ALL')
+    throw new ApiError('UNIMPLEMENTED', 'The Google Sheets emulator only merges all of a range.');
   const sheet = edit.document.grid(request.range?.sheetId);
   const area = sheet.areaOf(boundsOf(request.range));
   guard(edit, sheet, area);
   refuseInTable(sheet, area);
-  for (const piece of pieces(area, request.mergeType)) {
-    absorbMerges(sheet, piece);
-    for (let index = piece.top; index < Math.min(piece.bottom, sheet.usedRows); index++) {
-      const width = sheet.row(index)?.cells.length ?? 0;
-      sheet.editRow(index, (row) => {
-        for (let column = piece.left; column < Math.min(piece.right, width); column++) {
-          if (index !== piece.top || column !== piece.left) row.content(column, null);
-        }
-      });
-    }
-    const merges = [...sheet.overlays.merges, closed(sheet, piece)];
-    sheet.overlays = { ...sheet.overlays, merges };
+  if (sheet.overlays.merges.some((range) => meets(sheet.areaOf(boundsOf(range)), area)))
+    throw invalid('You must select all cells in a merged range to merge or unmerge them.');
+  for (let index = area.top; index < Math.min(area.bottom, sheet.usedRows); index++) {
+    const width = sheet.row(index)?.cells.length ?? 0;
+    sheet.editRow(index, (row) => {
+      for (let column = area.left; column < Math.min(area.right, width); column++) {
+        if (index !== area.top || column !== area.left) row.content(column, null);
+      }
+    });
   }
+  const merges = [...sheet.overlays.merges, closed(sheet, area)];
+  sheet.overlays = { ...sheet.overlays, merges };
   return undefined;
 }
 
-/** unmergeCells: every merge that lies in the range. */
-export function unmergeCells(edit: Edit, request: sheets_v4.Schema$UnmergeCellsRequest): undefined {
-  const sheet = edit.document.grid(request.range?.sheetId);
-  const area = sheet.areaOf(boundsOf(request.range));
-  absorbMerges(sheet, area);
+/** unmergeCells: every merge that meets the range. */
+export function unmergeCells(
+  edit: Edit,
+  { range }: sheets_v4.Schema$UnmergeCellsRequest,
+): undefined {
+  const sheet = edit.document.grid(range?.sheetId);
+  const area = sheet.areaOf(boundsOf(range));
+  const isKept = (merge: GridRange): boolean => !meets(sheet.areaOf(boundsOf(merge)), area);
+  sheet.overlays = { ...sheet.overlays, merges: sheet.overlays.merges.filter(isKept) };
+  return undefined;
+}
+
+/** addBanding. Its colors are kept as they come. */
+export function addBanding(
+  edit: Edit,
+  { bandedRange = {} }: sheets_v4.Schema$AddBandingRequest,
+): Response {
+  const range = storedRange(edit, bandedRange.range);
+  const sheet = edit.document.grid(range.sheetId);
+  guard(edit, sheet, sheet.areaOf(boundsOf(range)));
+  const stored = { ...bandedRange, bandedRangeId: edit.nextId(), range };
+  const bandedRanges = [...sheet.overlays.bandedRanges, stored];
+  sheet.overlays = { ...sheet.overlays, bandedRanges };
+  return { addBanding: { bandedRange: stored } };
+}
+
+/** addConditionalFormatRule: an earlier rule wins over a later one. */
+export function addRule(
+  edit: Edit,
+  { rule = {}, index }: sheets_v4.Schema$AddConditionalFormatRuleRequest,
+): undefined {
+  const ranges = (rule.ranges ?? []).map((range) => storedRange(edit, range));
+  if (ranges.length === 0) throw invalid('ConditionalFormatRule.ranges must not be empty.');
+  const sheet = edit.document.grid(ranges[0]?.sheetId);
+  const rules = sheet.overlays.conditionalFormats;
+  if ((index ?? 0) > rules.length)
+    throw invalid(`Index ${index} is after the last conditional format.`);
+  const conditionalFormats = rules.toSpliced(index ?? 0, 0, { ...rule, ranges });
+  sheet.overlays = { ...sheet.overlays, conditionalFormats };
   return undefined;
 }

@@ -1,10 +1,8 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, inRequest, invalid } from './api-error.ts';
-import * as banding from './batch-banding.ts';
 import * as cells from './batch-cells.ts';
 import * as charts from './batch-charts.ts';
 import * as dimensions from './batch-dimensions.ts';
-import * as formats from './batch-formats.ts';
 import * as metadata from './batch-metadata.ts';
 import * as overlays from './batch-overlays.ts';
 import * as ranges from './batch-ranges.ts';
@@ -23,9 +21,9 @@ type Handlers = {
 
 /** Every kind of request that the emulator carries out. */
 const HANDLERS: Handlers = {
-  addBanding: banding.addBanding,
+  addBanding: overlays.addBanding,
   addChart: charts.addChart,
-  addConditionalFormatRule: formats.addRule,
+  addConditionalFormatRule: overlays.addRule,
   addProtectedRange: overlays.addProtection,
   addSheet: sheets.addSheet,
   addTable: tables.addTable,

@@ -11,13 +11,12 @@ import {
   MAPPED_FUNCTIONS,
 } from './formula-arrays.ts';
 import { query } from './formula-query.ts';
-import { FUNCTIONS, type Argument, type FunctionContext } from './formula-functions.ts';
+import { FUNCTIONS, type Argument } from './formula-functions.ts';
 import { FormulaSyntaxError, parseFormula, type Node } from './formula-parser.ts';
 import type { Reference } from './formula-tokens.ts';
 import { CellError, operate, toNumber, type Value } from './formula-values.ts';
-import { localeOf, type Locale } from './locale.ts';
-import { formatNumber, isDateFormat } from './number-format.ts';
-import { civilOf, serialOfInstant } from './serial-date.ts';
+import { formatNumber } from './number-format.ts';
+import { serialOfInstant } from './serial-date.ts';
 import type { Area, Sheet } from './sheet.ts';
 
 /** The cell of a formula. */
@@ -38,7 +37,6 @@ const MAX_DEPTH = 500;
 /** Reads cells of one document at one instant, and keeps the results of formulas. */
 export class Calculator {
   readonly document: Document;
-  readonly locale: Locale;
   readonly #now: number;
   readonly #results = new Map<Sheet, Map<number, Value>>();
   readonly #trees = new Map<string, Node | CellError>();
@@ -47,13 +45,7 @@ export class Calculator {
 
   constructor(document: Document, nowMs: number) {
     this.document = document;
-    this.locale = localeOf(document.properties.locale);
     this.#now = serialOfInstant(nowMs, document.properties.timeZone);
-  }
-
-  /** The year that a typed date without one means. */
-  get year(): number {
-    return civilOf(this.#now).year;
   }
 
   /** The effective value of a cell. */
@@ -77,16 +69,6 @@ export class Calculator {
     return Math.max(sheet.usedRows, Math.floor(last / COLUMN_SPAN) + 1);
   }
 
-  /** How many columns from the left array formulas fill in one row. */
-  filledColumns(sheet: Sheet, row: number): number {
-    let columns = 0;
-    for (const key of this.#spillsOf(sheet)?.keys() ?? []) {
-      if (Math.floor(key / COLUMN_SPAN) === row)
-        columns = Math.max(columns, (key % COLUMN_SPAN) + 1);
-    }
-    return columns;
-  }
-
   /** The result of a formula as if it stood in the given cell. */
   evaluate(formula: Formula, sheet: Sheet, row: number, column: number): Value {
     return this.#result(formula, { sheet, row, column });
@@ -104,21 +86,7 @@ export class Calculator {
     if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
     if (typeof value === 'string') return value;
     const format = sheet.row(row)?.style.cellStyles[column]?.format?.numberFormat;
-    return formatNumber(value, format ?? this.#formulaFormat(sheet, row, column), this.locale);
-  }
-
-  /** True when a cell's format shows numbers as dates. */
-  isDate(sheet: Sheet, row: number, column: number): boolean {
-    return isDateFormat(sheet.row(row)?.style.cellStyles[column]?.format?.numberFormat);
-  }
-
-  /** `=NOW()` shows a date in a cell without a format. */
-  #formulaFormat(sheet: Sheet, row: number, column: number): { type: string } | undefined {
-    const content = sheet.row(row)?.cells[column];
-    if (!(content instanceof Formula)) return undefined;
-    const match = /^=\s*(NOW|TODAY)\s*\([^()]*\)\s*$/i.exec(content.text);
-    if (match === null) return undefined;
-    return { type: match[1]?.toUpperCase() === 'NOW' ? 'DATE_TIME' : 'DATE' };
+    return formatNumber(value, format);
   }
 
   /** What array formulas of a tab fill besides their own cells. */
@@ -196,7 +164,7 @@ export class Calculator {
 
   #parse(text: string): Node | CellError {
     try {
-      return parseFormula(text, this.locale);
+      return parseFormula(text);
     } catch (error) {
       if (error instanceof FormulaSyntaxError) return new CellError('ERROR', error.message);
       throw error;
@@ -217,7 +185,7 @@ export class Calculator {
         return this.#signed(node.operator, this.#node(node.operand, place));
       case 'binary': {
         const left = this.#node(node.left, place);
-        return operate(node.operator, left, this.#node(node.right, place), this.locale);
+        return operate(node.operator, left, this.#node(node.right, place));
       }
       case 'call': {
         if (givesArray(node)) {
@@ -227,17 +195,15 @@ export class Calculator {
         return this.#call(
           node.name,
           node.args.map((argument) => this.#argument(argument, place)),
-          place,
         );
       }
     }
   }
 
-  #call(name: string, args: readonly Argument[], { row }: Place): Value {
+  #call(name: string, args: readonly Argument[]): Value {
     const run = FUNCTIONS.get(name);
     if (run === undefined) return new CellError('NAME', `Unknown function: '${name}'.`);
-    const context: FunctionContext = { locale: this.locale, now: this.#now, row };
-    return run(args, context);
+    return run(args, this.#now);
   }
 
   /** A part of an array formula: a range is all of its cells, and operators work cell by cell. */
@@ -251,7 +217,7 @@ export class Calculator {
         return this.#mapped([node.operand], place, ([value]) => this.#signed(node.operator, value));
       case 'binary':
         return this.#mapped([node.left, node.right], place, ([a, b]) =>
-          operate(node.operator, a ?? null, b ?? null, this.locale),
+          operate(node.operator, a ?? null, b ?? null),
         );
       case 'call':
         return this.#arrayCall(node, place);
@@ -293,20 +259,12 @@ export class Calculator {
           isCaught(value) ? other : value,
         );
       }
-      case 'ROW': {
-        const target =
-          first.kind === 'reference' ? this.#target(first.reference, place) : undefined;
-        if (target === undefined || target instanceof CellError)
-          return new CellError('REF', 'ROW wants a reference.');
-        return this.#lines(target.sheet, target.area).map((_, at) => [target.area.top + at + 1]);
-      }
       default:
         if (!MAPPED_FUNCTIONS.has(name)) return [[this.#node(node, place)]];
         return this.#mapped(args, place, (values) =>
           this.#call(
             name,
             values.map((value) => ({ value: () => value, values: () => [value] })),
-            place,
           ),
         );
     }

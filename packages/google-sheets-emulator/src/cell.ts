@@ -15,8 +15,6 @@ export type Content = string | number | boolean | Formula | null;
 /** Everything of a cell that repeats from cell to cell: shared, never changed in place. */
 export interface CellStyle {
   readonly format?: sheets_v4.Schema$CellFormat;
-  readonly validation?: sheets_v4.Schema$DataValidationRule;
-  readonly runs?: sheets_v4.Schema$TextFormatRun[];
 }
 
 /**
@@ -50,7 +48,6 @@ export class RowStyle {
 /** Size and visibility of a row or column; absent means the default. */
 export interface DimensionProperties {
   readonly pixelSize?: number;
-  readonly hiddenByUser?: boolean;
   readonly hiddenByFilter?: boolean;
 }
 

@@ -1,7 +1,8 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Calculator } from './calculator.ts';
-import { meets } from './conditions.ts';
+import { Formula } from './cell.ts';
 import { boundsOf } from './document.ts';
+import { copyFormula } from './formula-moves.ts';
 import type { Sheet } from './sheet.ts';
 
 type Rule = sheets_v4.Schema$ConditionalFormatRule;
@@ -21,7 +22,10 @@ function hit(rule: Rule, row: number, column: number): { top: number; left: numb
   return { top: first.startRowIndex ?? 0, left: first.startColumnIndex ?? 0 };
 }
 
-/** What conditional formatting adds to a cell's format: of the rules that are met, the earlier one wins. */
+/**
+ * What conditional formatting adds to a cell's format: of the rules that are met, the earlier one wins. A condition that
+ * forms-mirror does not set is never met.
+ */
 export function conditionalFormat(
   calculator: Calculator,
   sheet: Sheet,
@@ -32,8 +36,15 @@ export function conditionalFormat(
     const { condition, format } = rule.booleanRule ?? {};
     const origin = hit(rule, row, column);
     if (!condition || !format || origin === undefined) return [];
-    const at = { row: origin.top, column: origin.left };
-    return meets(condition, { calculator, sheet, row, column }, at) ? [format] : [];
+    const [operand] = condition.values ?? [];
+    const text = operand?.userEnteredValue ?? '';
+    if (condition.type === 'TEXT_EQ')
+      return calculator.text(sheet, row, column).toLowerCase() === text.toLowerCase()
+        ? [format]
+        : [];
+    if (condition.type !== 'CUSTOM_FORMULA') return [];
+    const moved = copyFormula(new Formula(text), row - origin.top, column - origin.left);
+    return calculator.evaluate(moved, sheet, row, column) === true ? [format] : [];
   });
   if (formats.length === 0) return undefined;
   return formats.reduceRight((later, earlier) =>

@@ -139,9 +139,7 @@ export function deleteDimension(
   end: number,
 ): void {
   const noun = dimension === 'ROWS' ? 'rows' : 'columns';
-  const frozen =
-    (dimension === 'ROWS' ? sheet.properties.frozenRowCount : sheet.properties.frozenColumnCount) ??
-    0;
+  const frozen = dimension === 'ROWS' ? (sheet.properties.frozenRowCount ?? 0) : 0;
   const size = sizeOf(sheet, dimension);
   if (end - start >= size) throw invalid(`You can't delete all the ${noun} on the sheet.`);
   const frozenLeft = frozen - Math.max(0, Math.min(end, frozen) - start);
@@ -154,15 +152,8 @@ export function deleteDimension(
     const change: ListChange = (list) => [...list.slice(0, start), ...list.slice(end)];
     rebuild(sheet, size - (end - start), change, remap.index);
   }
-  setFrozen(sheet, dimension, frozenLeft);
+  if (frozenLeft < frozen) sheet.properties = { ...sheet.properties, frozenRowCount: frozenLeft };
   document.followMove(sheet, dimension, remap);
-}
-
-function setFrozen(sheet: Sheet, dimension: Dimension, frozen: number): void {
-  const name = dimension === 'ROWS' ? 'frozenRowCount' : 'frozenColumnCount';
-  if ((sheet.properties[name] ?? 0) === frozen) return;
-  const { [name]: _, ...properties } = sheet.properties;
-  sheet.properties = frozen > 0 ? { ...properties, [name]: frozen } : properties;
 }
 
 /** Moves rows or columns; `destination` counts before the move, as Google's moveDimension does. */

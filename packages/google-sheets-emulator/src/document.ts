@@ -2,7 +2,6 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { parseA1, type Bounds } from './a1.ts';
 import { invalid, tooManyCells, unparsableRange } from './api-error.ts';
 import { Formula, type Content, type Row } from './cell.ts';
-import { remapCharts, withoutSheet } from './charts.ts';
 import { breakFormula, remapFormula, renameInFormula } from './formula-moves.ts';
 import { remapMetadata, sheetIdOf, type Metadata } from './metadata.ts';
 import { remapOverlays } from './overlays.ts';
@@ -21,7 +20,6 @@ export interface DocumentProperties {
   readonly title: string;
   readonly locale: string;
   readonly timeZone: string;
-  readonly autoRecalc: string;
 }
 
 /** What a spreadsheet holds. A batch works on a {@link fork} and either replaces the original by it or drops it. */
@@ -58,8 +56,8 @@ export class Document {
 
   /** The tab and part of it that A1 notation means. Throws Google's `Unable to parse range`. */
   locate(range: string): { sheet: Sheet; bounds: Bounds } {
-    const { title, bounds } = parseA1(range, (text) => this.byTitle(text) !== undefined);
-    const sheet = title === undefined ? this.sheets[0] : this.byTitle(title);
+    const { title, bounds } = parseA1(range);
+    const sheet = this.byTitle(title);
     if (sheet === undefined) throw unparsableRange(range);
     return { sheet, bounds };
   }
@@ -78,9 +76,6 @@ export class Document {
   followMove(sheet: Sheet, dimension: 'ROWS' | 'COLUMNS', remap: Remap): void {
     sheet.overlays = remapOverlays(sheet.overlays, dimension, remap);
     this.metadata = remapMetadata(this.metadata, sheet.id, dimension, remap);
-    for (const owner of this.sheets) {
-      owner.charts = remapCharts(owner.charts, sheet.id, dimension, remap);
-    }
     const axis = dimension === 'ROWS' ? 'row' : 'column';
     const title = sheet.properties.title;
     this.#eachFormula((formula, owner) =>
@@ -96,7 +91,6 @@ export class Document {
   /** Forgets what belonged to a deleted tab, and what pointed at it. */
   forgetSheet({ id: sheetId, properties: { title } }: Sheet): void {
     this.#eachFormula((formula) => breakFormula(formula, title));
-    for (const owner of this.sheets) owner.charts = withoutSheet(owner.charts, sheetId);
     this.metadata = this.metadata.filter(({ place }) => sheetIdOf(place) !== sheetId);
   }
 

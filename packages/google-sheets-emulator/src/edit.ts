@@ -65,17 +65,9 @@ function cellStyleFrom(
   data: sheets_v4.Schema$CellData,
   mask: Mask,
 ): CellStyle {
-  const before = {
-    userEnteredFormat: old?.format,
-    dataValidation: old?.validation,
-    textFormatRuns: old?.runs,
-  };
-  const merged = merge(before as sheets_v4.Schema$CellData, data, mask);
-  return {
-    ...(merged.userEnteredFormat && { format: merged.userEnteredFormat }),
-    ...(merged.dataValidation && { validation: merged.dataValidation }),
-    ...(merged.textFormatRuns && { runs: merged.textFormatRuns }),
-  };
+  const before = old?.format === undefined ? {} : { userEnteredFormat: old.format };
+  const { userEnteredFormat } = merge<sheets_v4.Schema$CellData>(before, data, mask);
+  return userEnteredFormat ? { format: userEnteredFormat } : {};
 }
 
 /** The parts of CellData that a mask covers; computed once per request, not per cell. */
@@ -90,10 +82,7 @@ export interface CellAspects {
 export const aspectsOf = (mask: Mask): CellAspects => ({
   mask,
   value: touches(mask, 'userEnteredValue'),
-  cellStyle:
-    touches(mask, 'userEnteredFormat') ||
-    touches(mask, 'dataValidation') ||
-    touches(mask, 'textFormatRuns'),
+  cellStyle: touches(mask, 'userEnteredFormat'),
   note: touches(mask, 'note'),
 });
 
@@ -109,8 +98,7 @@ export function putCellData(
 ): void {
   if (aspects.value) putContent(sheet, row, column, contentOf(data.userEnteredValue));
   if (aspects.cellStyle) {
-    const bare = old.cellStyle === undefined && hasNoStyle(data);
-    if (!bare)
+    if (old.cellStyle !== undefined || data.userEnteredFormat !== undefined)
       row.cellStyle(
         column,
         edit.cellStyles.intern(cellStyleFrom(old.cellStyle, data, aspects.mask)),
@@ -118,8 +106,3 @@ export function putCellData(
   }
   if (aspects.note) row.note(column, data.note ?? undefined);
 }
-
-const hasNoStyle = (data: sheets_v4.Schema$CellData): boolean =>
-  data.userEnteredFormat === undefined &&
-  data.dataValidation === undefined &&
-  data.textFormatRuns === undefined;

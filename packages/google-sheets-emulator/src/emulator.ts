@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { answer, htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
 import { Accounts } from './accounts.ts';
-import { ApiService, type ApiRequest } from './api-service.ts';
+import { serve, type ApiRequest } from './api-service.ts';
 import { RequestLog } from './request-log.ts';
 import { SpreadsheetFiles, type SpreadsheetOptions } from './spreadsheet-files.ts';
 import { tokenReply } from './token-endpoint.ts';
@@ -39,34 +39,23 @@ export async function startSheetsEmulator(
   const files = new SpreadsheetFiles(now);
   const accounts = new Accounts();
   const log = new RequestLog();
-  const service = new ApiService({ files, accounts, log, now });
   const stopping = new AbortController();
+  const replyTo = (read: ApiRequest, hostName: string | undefined): Reply => {
+    const { verb, path, query } = read;
+    if (!isOwnName(hostName, options.host)) {
+      const text = '<!DOCTYPE html><title>Refused</title>Open it by the address it listens on.';
+      return htmlReply(403, text);
+    }
+    if (path === '/view' || path.startsWith('/view/')) return viewReply(files, path, query, now());
+    if (path === '/token' && verb === 'POST') return tokenReply(accounts, read.body, now());
+    return serve(read, { files, accounts, log, now });
+  };
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const read = await readRequest(request);
-    const { verb, path, query } = read;
     response.setHeader('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
     response.setHeader('x-content-type-options', 'nosniff');
-    if (!isOwnName(request.headers.host, options.host)) {
-      const text = '<!DOCTYPE html><title>Refused</title>Open it by the address it listens on.';
-      await answer(response, undefined, () => htmlReply(403, text), stopping.signal);
-      return;
-    }
-    if (path === '/view' || path.startsWith('/view/')) {
-      const view = (): Reply => viewReply(files, path, query, now());
-      // Not part of the API: not logged.
-      await answer(response, undefined, view, stopping.signal);
-      return;
-    }
-    if (path === '/token' && verb === 'POST') {
-      await answer(
-        response,
-        undefined,
-        () => tokenReply(accounts, read.body, now()),
-        stopping.signal,
-      );
-      return;
-    }
-    await answer(response, undefined, () => service.serve(read), stopping.signal);
+    const reply = (): Reply => replyTo(read, request.headers.host);
+    await answer(response, undefined, reply, stopping.signal);
   };
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());

@@ -1,4 +1,3 @@
-import type { Locale } from './locale.ts';
 import { tokenize, type Reference, type Token } from './formula-tokens.ts';
 
 /** A formula as a tree. */
@@ -39,12 +38,10 @@ const BINDING: Readonly<Record<string, number>> = {
 /** Reads tokens by precedence climbing. */
 class Parser {
   readonly #tokens: readonly Token[];
-  readonly #commaDecimal: boolean;
   #at = 0;
 
-  constructor(tokens: readonly Token[], locale: Locale) {
+  constructor(tokens: readonly Token[]) {
     this.#tokens = tokens.filter((token) => token.kind !== 'space');
-    this.#commaDecimal = locale.decimal === ',';
   }
 
   whole(): Node {
@@ -103,7 +100,6 @@ class Parser {
     const token = this.#take();
     switch (token.kind) {
       case 'number':
-        return { kind: 'literal', value: this.#number(token.text) };
       case 'string':
         return { kind: 'literal', value: token.value };
       case 'reference':
@@ -125,16 +121,6 @@ class Parser {
     }
   }
 
-  /** If the comma is the decimal sign, `1,5` comes as three tokens, and `1.5` is not a number. */
-  #number(text: string): number {
-    if (!this.#commaDecimal) return Number(text);
-    if (text.includes('.')) return this.#fail();
-    const next = this.#tokens[this.#at + 1];
-    if (!this.#isOperator(',') || next?.kind !== 'number') return Number(text);
-    this.#at += 2;
-    return Number(`${text}.${next.text}`);
-  }
-
   #word(name: string): Node {
     const upper = name.toUpperCase();
     if (!this.#isOperator('(')) {
@@ -153,13 +139,13 @@ class Parser {
     return { kind: 'call', name: upper, args };
   }
 
-  /** `;` separates arguments in every locale, `,` only where it is not the decimal sign. */
+  /** `;` separates arguments in every locale, `,` in America. */
   #isSeparator(): boolean {
-    return this.#isOperator(';') || (!this.#commaDecimal && this.#isOperator(','));
+    return this.#isOperator(';') || this.#isOperator(',');
   }
 }
 
-/** The tree of a formula, read as `locale` writes numbers and separates arguments. Throws {@link FormulaSyntaxError}. */
-export function parseFormula(formula: string, locale: Locale): Node {
-  return new Parser(tokenize(formula), locale).whole();
+/** The tree of a formula. Throws {@link FormulaSyntaxError}. */
+export function parseFormula(formula: string): Node {
+  return new Parser(tokenize(formula)).whole();
 }

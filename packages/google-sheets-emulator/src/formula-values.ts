@@ -1,5 +1,3 @@
-import type { Locale } from './locale.ts';
-
 /** A formula's failure as a cell shows it. */
 export class CellError {
   readonly type: keyof typeof ERROR_TEXTS;
@@ -41,11 +39,11 @@ export function toNumber(value: Value): number | CellError {
 }
 
 /** A value as text, without a cell's number format. */
-export function toText(value: Value, locale: Locale): string | CellError {
+export function toText(value: Value): string | CellError {
   if (value instanceof CellError) return value;
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
-  return typeof value === 'number' ? String(value).replace('.', locale.decimal) : value;
+  return String(value);
 }
 
 /** A value as a condition. */
@@ -83,11 +81,11 @@ export function compareValues(a: Value, b: Value): number {
 }
 
 /** The result of a binary operator. */
-export function operate(operator: string, a: Value, b: Value, locale: Locale): Value {
+export function operate(operator: string, a: Value, b: Value): Value {
   if (a instanceof CellError) return a;
   if (b instanceof CellError) return b;
   if (operator === '&') {
-    const [left, right] = [toText(a, locale), toText(b, locale)];
+    const [left, right] = [toText(a), toText(b)];
     if (left instanceof CellError) return left;
     return right instanceof CellError ? right : left + right;
   }

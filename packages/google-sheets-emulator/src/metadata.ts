@@ -9,13 +9,11 @@ export type MetadataPlace =
   | { readonly kind: 'SHEET'; readonly sheetId: number }
   | { readonly kind: 'COLUMN'; readonly sheetId: number; readonly index: number };
 
-/** One piece of developer metadata. `project` is the Cloud project that made it: the only one to see it when PROJECT. */
+/** One piece of developer metadata, of DOCUMENT visibility. */
 export interface Metadata {
   readonly id: number;
   readonly key: string;
   readonly value: string | undefined;
-  readonly visibility: 'DOCUMENT' | 'PROJECT';
-  readonly project: string;
   readonly place: MetadataPlace;
 }
 
@@ -28,13 +26,13 @@ export const sheetIdOf = (place: MetadataPlace): number | undefined =>
 
 /** As the API shows it. A sheet ID of 0 is left out of a dimension range, as Google does. */
 export function metadataResource(metadata: Metadata): sheets_v4.Schema$DeveloperMetadata {
-  const { id, key, value, visibility, place } = metadata;
+  const { id, key, value, place } = metadata;
   return {
     metadataId: id,
     metadataKey: key,
     ...(value !== undefined && value !== '' && { metadataValue: value }),
     location: locationResource(place),
-    visibility,
+    visibility: 'DOCUMENT',
   };
 }
 

@@ -54,19 +54,9 @@ function remapFilter(
     const index = remap.index(Number(column));
     return index === undefined ? [] : [[String(index), criterion] as const];
   });
-  const filterSpecs = (moved.filterSpecs ?? []).flatMap((spec) => {
-    const columnIndex = remap.index(spec.columnIndex ?? 0);
-    return columnIndex === undefined ? [] : [{ ...spec, columnIndex }];
-  });
-  const sortSpecs = (moved.sortSpecs ?? []).flatMap((spec) => {
-    const dimensionIndex = remap.index(spec.dimensionIndex ?? 0);
-    return dimensionIndex === undefined ? [] : [{ ...spec, dimensionIndex }];
-  });
   return {
     ...moved,
     ...(moved.criteria !== undefined && { criteria: Object.fromEntries(criteria) }),
-    ...(moved.filterSpecs !== undefined && { filterSpecs }),
-    ...(moved.sortSpecs !== undefined && { sortSpecs }),
   };
 }
 

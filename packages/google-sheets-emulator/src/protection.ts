@@ -3,13 +3,11 @@ import { boundsOf } from './document.ts';
 import type { Bounds } from './a1.ts';
 import type { Area, Sheet } from './sheet.ts';
 
-/** Who asks, as protections and visibility see them. */
+/** Who asks, as protections see them. */
 export interface Caller {
   readonly email: string;
   /** The owner edits everything, protected or not. */
   readonly isOwner: boolean;
-  /** The Cloud project of the credentials: PROJECT metadata is only visible to its own. */
-  readonly project: string;
 }
 
 const overlaps = (area: Area, bounds: Bounds): boolean =>

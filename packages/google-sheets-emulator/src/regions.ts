@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { invalid } from './api-error.ts';
-import { visibleMetadata } from './batch-metadata.ts';
+import { ApiError } from './api-error.ts';
 import { boundsOf, type Document } from './document.ts';
 import { lookUp, type Metadata } from './metadata.ts';
 import type { Area, Sheet } from './sheet.ts';
@@ -25,27 +24,19 @@ function regionOf(
   return { sheet, area };
 }
 
-/** The ranges of one data filter. A filter is one of a lookup, an A1 range and a grid range: they can't be combined. */
-export function regionsOf(
+/** The ranges of one data filter: a lookup of metadata, or a grid range. */
+function regionsOf(
   document: Document,
-  filter: sheets_v4.Schema$DataFilter,
-  project: string,
+  { developerMetadataLookup, gridRange, a1Range }: sheets_v4.Schema$DataFilter,
 ): { sheet: Sheet; area: Area }[] {
-  const { developerMetadataLookup, a1Range, gridRange } = filter;
-  const given = [developerMetadataLookup, a1Range, gridRange].filter(
-    (part) => part !== undefined && part !== null,
-  );
-  if (given.length !== 1) throw invalid('A DataFilter must specify exactly one filter.');
-  if (developerMetadataLookup) {
-    const visible = visibleMetadata(document, project);
-    return lookUp(visible, developerMetadataLookup).flatMap(
+  if (a1Range || !developerMetadataLookup === !gridRange)
+    throw new ApiError('UNIMPLEMENTED', 'The emulator filters by metadata or by a grid range.');
+  if (developerMetadataLookup)
+    return lookUp(document.metadata, developerMetadataLookup).flatMap(
       (metadata) => regionOf(document, metadata) ?? [],
     );
-  }
-  const { sheet, bounds } = gridRange
-    ? { sheet: document.grid(gridRange.sheetId), bounds: boundsOf(gridRange) }
-    : document.locate(a1Range ?? '');
-  return [{ sheet, area: readableArea(sheet, bounds) }];
+  const sheet = document.grid(gridRange?.sheetId);
+  return [{ sheet, area: readableArea(sheet, boundsOf(gridRange)) }];
 }
 
 const keyOf = (sheet: Sheet, area: Area): string =>
@@ -55,11 +46,10 @@ const keyOf = (sheet: Sheet, area: Area): string =>
 export function filterRegions(
   document: Document,
   filters: readonly sheets_v4.Schema$DataFilter[],
-  project: string,
 ): MatchedRegion[] {
   const found = new Map<string, MatchedRegion>();
   for (const filter of filters) {
-    for (const { sheet, area } of regionsOf(document, filter, project)) {
+    for (const { sheet, area } of regionsOf(document, filter)) {
       const key = keyOf(sheet, area);
       const known = found.get(key);
       if (known === undefined) found.set(key, { sheet, area, filters: [filter] });

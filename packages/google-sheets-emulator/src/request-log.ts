@@ -1,49 +1,18 @@
-/** One request as the emulator remembers it: never a value of a cell. */
-export interface LoggedRequest {
-  /** Milliseconds since the epoch, of the injected clock, when the request had been read. */
-  readonly atMs: number;
-  /** Such as `spreadsheets.batchUpdate`; `unknown` for an address that Google does not have. */
-  readonly method: string;
-  readonly kind: 'read' | 'write' | 'none';
-  readonly spreadsheetId: string | undefined;
-  readonly email: string | undefined;
-  readonly status: number;
-  readonly requestBytes: number;
-  readonly responseBytes: number;
-  /** A1 ranges that were asked for or written. */
-  readonly ranges: readonly string[];
-  /** The kinds of requests in a batch, in order. */
-  readonly requestKinds: readonly string[];
-  /** Whether it changed something. */
-  readonly applied: boolean;
-}
-
-/** All requests since the start or the last {@link clear}. */
+/** How many requests there were since the start or the last {@link clear}, as Google's quota counts them. */
 export class RequestLog {
-  #entries: LoggedRequest[] = [];
+  #reads = 0;
+  #writes = 0;
 
-  add(entry: LoggedRequest): void {
-    this.#entries.push(entry);
-  }
-
-  /** A copy, oldest first. */
-  all(): LoggedRequest[] {
-    return [...this.#entries];
-  }
-
-  /** Those of one spreadsheet. */
-  of(spreadsheetId: string): LoggedRequest[] {
-    return this.#entries.filter((entry) => entry.spreadsheetId === spreadsheetId);
+  add(kind: 'read' | 'write'): void {
+    if (kind === 'read') this.#reads++;
+    else this.#writes++;
   }
 
   clear(): void {
-    this.#entries = [];
+    [this.#reads, this.#writes] = [0, 0];
   }
 
-  /** The numbers of reads and writes. */
-  counts(spreadsheetId?: string): { reads: number; writes: number } {
-    const entries = spreadsheetId === undefined ? this.#entries : this.of(spreadsheetId);
-    const count = (kind: string): number => entries.filter((entry) => entry.kind === kind).length;
-    return { reads: count('read'), writes: count('write') };
+  counts(): { readonly reads: number; readonly writes: number } {
+    return { reads: this.#reads, writes: this.#writes };
   }
 }

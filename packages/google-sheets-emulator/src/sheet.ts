@@ -7,10 +7,7 @@ import { cellAt, isBlank, RowEdit, type Cell, type DimensionProperties, type Row
 export interface SheetProperties {
   readonly title: string;
   readonly hidden?: boolean;
-  readonly tabColorStyle?: sheets_v4.Schema$ColorStyle;
-  readonly rightToLeft?: boolean;
   readonly frozenRowCount?: number;
-  readonly frozenColumnCount?: number;
   readonly hideGridlines?: boolean;
 }
 
@@ -76,8 +73,8 @@ export class Sheet {
   }
 
   /** A copy that shares everything until one of the two is written to. */
-  fork(id = this.id): Sheet {
-    const copy = new Sheet(id, this.properties, this.rowCount, this.columnCount);
+  fork(): Sheet {
+    const copy = new Sheet(this.id, this.properties, this.rowCount, this.columnCount);
     copy.overlays = this.overlays;
     copy.charts = this.charts;
     copy.mayHoldFormulas = this.mayHoldFormulas;

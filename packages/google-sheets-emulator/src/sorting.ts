@@ -91,8 +91,7 @@ function refuseTableHeader(sheet: Sheet, area: Area): void {
 function visibleRows(sheet: Sheet, area: Area): number[] {
   const rows: number[] = [];
   for (let row = area.top; row < area.bottom; row++) {
-    const properties = sheet.row(row)?.properties;
-    if (properties?.hiddenByUser !== true && properties?.hiddenByFilter !== true) rows.push(row);
+    if (sheet.row(row)?.properties?.hiddenByFilter !== true) rows.push(row);
   }
   return rows;
 }

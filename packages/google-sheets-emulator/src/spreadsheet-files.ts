@@ -1,4 +1,4 @@
-import { callerDenied, entityNotFound, ApiError } from './api-error.ts';
+import { callerDenied, entityNotFound } from './api-error.ts';
 import type { Account } from './accounts.ts';
 import { Document } from './document.ts';
 import type { Edit } from './edit.ts';
@@ -15,13 +15,9 @@ export interface SpreadsheetOptions {
   readonly title?: string;
   /** IANA name; `Etc/GMT` like Google's own default. */
   readonly timeZone?: string;
-  /** Such as `cs_CZ`; `en_US` by default. */
-  readonly locale?: string;
   /** Who else may open it: address → role. */
   readonly shares?: Readonly<Record<string, Role>>;
   readonly owner?: string;
-  /** `xlsx` is an Excel file in Drive: every call but the ones of Drive fails on it. */
-  readonly kind?: 'sheet' | 'xlsx';
   /** The first tab; `Sheet1` with 1,000 rows and 26 columns by default. */
   readonly tab?: { readonly title?: string; readonly rows?: number; readonly columns?: number };
 }
@@ -30,7 +26,6 @@ export interface SpreadsheetOptions {
 export interface SpreadsheetFile {
   readonly id: string;
   readonly owner: string;
-  readonly kind: 'sheet' | 'xlsx';
   readonly shares: Map<string, Role>;
   document: Document;
   /** Counts changes, so that a page can see whether something is new. */
@@ -56,16 +51,14 @@ export class SpreadsheetFiles {
     const id = `1${String(this.nextId()).padStart(10, '0')}`.padEnd(44, 'emulated-sheet-');
     const document = new Document({
       title: options.title ?? 'Untitled spreadsheet',
-      locale: options.locale ?? 'en_US',
+      locale: 'en_US',
       timeZone: options.timeZone ?? 'Etc/GMT',
-      autoRecalc: 'ON_CHANGE',
     });
     const { title = 'Sheet1', rows = 1_000, columns = 26 } = options.tab ?? {};
     document.sheets = [new Sheet(0, { title }, rows, columns)];
     const file: SpreadsheetFile = {
       id,
       owner: options.owner ?? DEFAULT_OWNER,
-      kind: options.kind ?? 'sheet',
       shares: new Map(
         Object.entries(options.shares ?? {}).map(([email, role]) => [email.toLowerCase(), role]),
       ),
@@ -88,24 +81,13 @@ export class SpreadsheetFiles {
     return [...this.#files.values()];
   }
 
-  /** Deletes a file, as its owner would in Drive. */
-  delete(id: string): void {
-    this.#files.delete(id);
-  }
-
-  /** The file, if the account may use it that way. Throws Google's 404, 403 or the 400 of an Excel file. */
+  /** The file, if the account may use it that way. Throws Google's 404 or 403. */
   open(id: string, account: Account, writes: boolean): { file: SpreadsheetFile; caller: Caller } {
     const file = this.get(id);
     const isOwner = account.email.toLowerCase() === file.owner.toLowerCase();
     const role = isOwner ? 'writer' : file.shares.get(account.email.toLowerCase());
     if (role === undefined || (writes && role === 'reader')) throw callerDenied();
-    if (file.kind === 'xlsx') {
-      throw new ApiError(
-        'FAILED_PRECONDITION',
-        'This operation is not supported for this document',
-      );
-    }
-    return { file, caller: { email: account.email, isOwner, project: account.project } };
+    return { file, caller: { email: account.email, isOwner } };
   }
 
   /** Runs a change on a copy of the contents and keeps the copy only when nothing was thrown. */

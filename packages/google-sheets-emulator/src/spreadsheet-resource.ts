@@ -1,14 +1,13 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import type { Calculator } from './calculator.ts';
-import { DEFAULT_FORMAT } from './cell-resource.ts';
-import { below, select, touches, type Mask } from './field-mask.ts';
-import { gridResource } from './grid-resource.ts';
-import { metadataResource, type Metadata } from './metadata.ts';
-import { protectionResource, type Caller } from './protection.ts';
-import { sheetProperties } from './sheet-properties.ts';
-import { tableBanding } from './banding.ts';
-import { tableResource } from './tables.ts';
+import { ApiError } from './api-error.ts';
+
+import { type Content, Formula } from './cell.ts';
+import { below, type Mask, select, touches } from './field-mask.ts';
+import { type Metadata, metadataResource } from './metadata.ts';
+import { type Caller, protectionResource } from './protection.ts';
 import type { Area, Sheet } from './sheet.ts';
+import { meets, tableBanding, tableResource } from './tables.ts';
+import { boundsOf, type Document } from './document.ts';
 
 /** Which part of a tab an answer is about. */
 export interface Region {
@@ -20,62 +19,103 @@ export interface Region {
 export interface SpreadsheetQuery {
   readonly spreadsheetId: string;
   readonly caller: Caller;
-  /** Metadata that the caller may see. */
-  readonly metadata: readonly Metadata[];
   /** Undefined for the whole spreadsheet. */
   readonly regions: readonly Region[] | undefined;
-  readonly includeGridData: boolean;
-  /** Leaves the colors of tables out of the banded ranges. */
-  readonly withoutTableBands: boolean;
-  /** The `fields` parameter; it decides over grid data when it is given. */
-  readonly mask: Mask | undefined;
+  /** The `fields` parameter. Without one Google leaves grid data out. */
+  readonly mask: Mask;
 }
 
-const rgb = (red: number, green: number, blue: number): sheets_v4.Schema$ColorStyle => ({
-  rgbColor: { red, green, blue },
-});
-
-const THEME: sheets_v4.Schema$SpreadsheetTheme = {
-  primaryFontFamily: 'Arial',
-  themeColors: [
-    { colorType: 'TEXT', color: { rgbColor: {} } },
-    { colorType: 'BACKGROUND', color: rgb(1, 1, 1) },
-    { colorType: 'ACCENT1', color: rgb(0.25882354, 0.52156866, 0.95686275) },
-    { colorType: 'ACCENT2', color: rgb(0.91764706, 0.2627451, 0.20784314) },
-    { colorType: 'ACCENT3', color: rgb(0.9843137, 0.7372549, 0.015686275) },
-    { colorType: 'ACCENT4', color: rgb(0.20392157, 0.65882355, 0.3254902) },
-    { colorType: 'ACCENT5', color: rgb(1, 0.42745098, 0.003921569) },
-    { colorType: 'ACCENT6', color: rgb(0.27450982, 0.7411765, 0.7764706) },
-    { colorType: 'LINK', color: rgb(0.06666667, 0.33333334, 0.8) },
-  ],
-};
-
-/** For a request with ranges, Google returns only the merges that touch them. */
-function mergesIn(sheet: Sheet, areas: readonly Area[]): sheets_v4.Schema$GridRange[] {
-  return sheet.overlays.merges.filter((merge) =>
-    areas.some(
-      (area) =>
-        (merge.startRowIndex ?? 0) < area.bottom &&
-        (merge.endRowIndex ?? Infinity) > area.top &&
-        (merge.startColumnIndex ?? 0) < area.right &&
-        (merge.endColumnIndex ?? Infinity) > area.left,
-    ),
-  );
-}
-
-function overlayFields(
-  sheet: Sheet,
-  { caller, withoutTableBands }: SpreadsheetQuery,
-  areas: readonly Area[],
-): sheets_v4.Schema$Sheet {
-  const { protectedRanges, basicFilter } = sheet.overlays;
-  const merges = mergesIn(sheet, areas);
-  const { conditionalFormats, tables } = sheet.overlays;
-  const bandedRanges = [
-    ...sheet.overlays.bandedRanges,
-    ...(withoutTableBands ? [] : tables.map(tableBanding)),
-  ];
+/** A tab's properties in API responses, without those at their default. */
+export function sheetProperties(sheet: Sheet, index: number): sheets_v4.Schema$SheetProperties {
+  const { title, hidden, frozenRowCount, hideGridlines } = sheet.properties;
+  const { rowCount, columnCount } = sheet;
   return {
+    sheetId: sheet.id,
+    title,
+    index,
+    sheetType: 'GRID',
+    gridProperties: {
+      rowCount,
+      columnCount,
+      ...(frozenRowCount !== undefined && { frozenRowCount }),
+      ...(hideGridlines === true && { hideGridlines }),
+    },
+    ...(hidden === true && { hidden }),
+  };
+}
+
+function enteredValue(content: Content): sheets_v4.Schema$ExtendedValue {
+  if (content instanceof Formula) return { formulaValue: content.text };
+  if (typeof content === 'string') return { stringValue: content };
+  return typeof content === 'number' ? { numberValue: content } : { boolValue: content };
+}
+
+/** What was entered into the cells of a row, without the empty ones at its end. */
+function rowResource(sheet: Sheet, row: number, { left, right }: Area): sheets_v4.Schema$RowData {
+  const cells = sheet.row(row)?.cells.slice(left, right) ?? [];
+  const filled = cells.findLastIndex((content) => content !== null) + 1;
+  const values = cells
+    .slice(0, filled)
+    .map((content) => (content === null ? {} : { userEnteredValue: enteredValue(content) }));
+  return filled === 0 ? {} : { values };
+}
+
+/** One area as GridData: rows and cells without content are trimmed at the end; `startRow` and `startColumn` of 0 are left out. */
+function gridResource(
+  sheet: Sheet,
+  area: Area,
+  metadata: readonly Metadata[],
+  mask: Mask,
+): sheets_v4.Schema$GridData {
+  const { top, bottom, left, right } = area;
+  const values = below(below(mask, 'rowData') ?? new Map(), 'values');
+  const isOther =
+    values === true || [...(values?.keys() ?? [])].some((name) => name !== 'userEnteredValue');
+  if (isOther || touches(mask, 'rowMetadata')) {
+    const message = 'The Google Sheets emulator shows what was entered into cells only.';
+    throw new ApiError('UNIMPLEMENTED', message);
+  }
+  const rows = values === undefined ? 0 : Math.min(bottom, sheet.contentEnd) - top;
+  const rowData = Array.from({ length: Math.max(0, rows) }, (_, at) =>
+    rowResource(sheet, top + at, area),
+  );
+  while (rowData.length > 0 && rowData.at(-1)?.values === undefined) rowData.pop();
+  const columnMetadata = Array.from({ length: right - left }, (_, at) => {
+    const own = metadata.filter(
+      ({ place }) =>
+        place.kind === 'COLUMN' && place.sheetId === sheet.id && place.index === left + at,
+    );
+    return own.length === 0 ? {} : { developerMetadata: own.map(metadataResource) };
+  });
+  return {
+    ...(top > 0 && { startRow: top }),
+    ...(left > 0 && { startColumn: left }),
+    ...(rowData.length > 0 && { rowData }),
+    columnMetadata,
+  };
+}
+
+/** A tab, with grid data of `areas` where the mask wants it. */
+function sheetResource(
+  document: Document,
+  sheet: Sheet,
+  areas: readonly Area[],
+  { caller, mask }: SpreadsheetQuery,
+): sheets_v4.Schema$Sheet {
+  const { metadata, sheets } = document;
+  const dataMask = mask === true ? undefined : below(below(mask, 'sheets') ?? new Map(), 'data');
+  const own = metadata.filter(({ place }) => place.kind === 'SHEET' && place.sheetId === sheet.id);
+  const { protectedRanges, basicFilter, conditionalFormats, tables } = sheet.overlays;
+  // For a request with ranges, Google returns only the merges that touch them.
+  const merges = sheet.overlays.merges.filter((merge) =>
+    areas.some((area) => meets(sheet.areaOf(boundsOf(merge)), area)),
+  );
+  const bandedRanges = [...sheet.overlays.bandedRanges, ...tables.map(tableBanding)];
+  return {
+    properties: sheetProperties(sheet, sheets.indexOf(sheet)),
+    ...(dataMask !== undefined && {
+      data: areas.map((area) => gridResource(sheet, area, metadata, dataMask)),
+    }),
     ...(merges.length > 0 && { merges }),
     ...(conditionalFormats.length > 0 && { conditionalFormats: [...conditionalFormats] }),
     ...(protectedRanges.length > 0 && {
@@ -85,61 +125,29 @@ function overlayFields(
     ...(bandedRanges.length > 0 && { bandedRanges }),
     ...(tables.length > 0 && { tables: tables.map((table) => tableResource(sheet, table)) }),
     ...(sheet.charts.length > 0 && { charts: [...sheet.charts] }),
-  };
-}
-
-/** A tab, with grid data of `areas` when it is wanted. */
-function sheetResource(
-  calculator: Calculator,
-  sheet: Sheet,
-  index: number,
-  areas: readonly Area[],
-  query: SpreadsheetQuery,
-): sheets_v4.Schema$Sheet {
-  const { mask, metadata } = query;
-  const dataMask = mask === undefined ? true : below(below(mask, 'sheets') ?? new Map(), 'data');
-  const withData = mask === undefined ? query.includeGridData : dataMask !== undefined;
-  const own = metadata.filter(({ place }) => place.kind === 'SHEET' && place.sheetId === sheet.id);
-  return {
-    properties: sheetProperties(sheet, index),
-    ...(withData && {
-      data: areas.map((area) => gridResource(calculator, sheet, area, metadata, dataMask ?? true)),
-    }),
-    ...overlayFields(sheet, query, areas),
     ...(own.length > 0 && { developerMetadata: own.map(metadataResource) }),
   };
 }
 
 /** The spreadsheet as the API answers it: limited to the asked regions, then to the field mask. */
 export function spreadsheetResource(
-  calculator: Calculator,
+  document: Document,
   query: SpreadsheetQuery,
 ): sheets_v4.Schema$Spreadsheet {
-  const { document } = calculator;
-  const { regions, mask, metadata } = query;
-  const own = metadata.filter(({ place }) => place.kind === 'SPREADSHEET');
-  const wanted = document.sheets.flatMap((sheet, index) => {
-    if (mask !== undefined && !touches(mask, 'sheets')) return [];
+  const { spreadsheetId, regions, mask } = query;
+  const own = document.metadata.filter(({ place }) => place.kind === 'SPREADSHEET');
+  const sheets = document.sheets.flatMap((sheet) => {
     const areas =
       regions === undefined
         ? [sheet.area]
         : regions.filter((region) => region.sheet === sheet).map(({ area }) => area);
-    return areas.length === 0 ? [] : [sheetResource(calculator, sheet, index, areas, query)];
+    return areas.length === 0 ? [] : [sheetResource(document, sheet, areas, query)];
   });
-  const { title, locale, autoRecalc, timeZone } = document.properties;
   const spreadsheet: sheets_v4.Schema$Spreadsheet = {
-    spreadsheetId: query.spreadsheetId,
-    properties: {
-      title,
-      locale,
-      autoRecalc,
-      timeZone,
-      defaultFormat: DEFAULT_FORMAT,
-      spreadsheetTheme: THEME,
-    },
-    ...(wanted.length > 0 && { sheets: wanted }),
-    spreadsheetUrl: `https://docs.google.com/spreadsheets/d/${query.spreadsheetId}/edit`,
+    spreadsheetId,
+    properties: document.properties,
+    ...(sheets.length > 0 && { sheets }),
     ...(own.length > 0 && { developerMetadata: own.map(metadataResource) }),
   };
-  return mask === undefined ? spreadsheet : (select(spreadsheet, mask) as typeof spreadsheet);
+  return select(spreadsheet, mask) as typeof spreadsheet;
 }

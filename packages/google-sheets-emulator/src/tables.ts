@@ -93,16 +93,14 @@ export function tableResource(sheet: Sheet, table: Table): sheets_v4.Schema$Tabl
     tableId: table.id,
     name: table.name,
     range: table.range,
-    rowsProperties: TABLE_COLORS,
     columnProperties: columnNames(sheet, table).map((columnName, columnIndex) =>
       columnIndex === 0 ? { columnName } : { columnIndex, columnName },
     ),
   };
 }
 
-/** The colors of every table. */
-export const TABLE_COLORS: sheets_v4.Schema$TableRowsProperties = {
-  headerColorStyle: { rgbColor: { red: 0.20784314, green: 0.40784314, blue: 0.32941177 } },
-  firstBandColorStyle: { rgbColor: { red: 1, green: 1, blue: 1 } },
-  secondBandColorStyle: { rgbColor: { red: 0.9647059, green: 0.972549, blue: 0.9764706 } },
-};
+/** The alternating colors of a table, as a banded range. */
+export const tableBanding = ({ id, range }: Table): sheets_v4.Schema$BandedRange => ({
+  bandedRangeReference: id,
+  range,
+});

@@ -7,11 +7,6 @@ const SIGNED = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const refused = (error: string, description: string): Reply =>
   jsonReply(400, JSON.stringify({ error, error_description: description }));
 
-function granted(token: string, extra: Record<string, string> = {}): Reply {
-  const answer = { access_token: token, expires_in: LIFETIME_S, token_type: 'Bearer', ...extra };
-  return jsonReply(200, JSON.stringify(answer));
-}
-
 /** A service account's signed assertion for a token. The refusals are worded as Google's. */
 function fromAssertion(accounts: Accounts, assertion: string, nowMs: number): Reply {
   const claims = readClaims(assertion);
@@ -27,19 +22,16 @@ function fromAssertion(accounts: Accounts, assertion: string, nowMs: number): Re
       'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.',
     );
   }
-  const { project, scopes } = account;
-  return granted(
-    accounts.issue({ email, project, scopes, expiresAtMs: nowMs + LIFETIME_S * 1000 }),
-  );
+  const { scopes } = account;
+  const token = accounts.issue({ email, scopes, expiresAtMs: nowMs + LIFETIME_S * 1000 });
+  const answer = { access_token: token, expires_in: LIFETIME_S, token_type: 'Bearer' };
+  return jsonReply(200, JSON.stringify(answer));
 }
 
 /** `POST /token`: what oauth2.googleapis.com does for service accounts. */
 export function tokenReply(accounts: Accounts, body: string, nowMs: number): Reply {
   const form = new URLSearchParams(body);
-  switch (form.get('grant_type') ?? '') {
-    case SIGNED:
-      return fromAssertion(accounts, form.get('assertion') ?? '', nowMs);
-    default:
-      return refused('unsupported_grant_type', 'Invalid grant_type: missing or unsupported.');
-  }
+  return form.get('grant_type') === SIGNED
+    ? fromAssertion(accounts, form.get('assertion') ?? '', nowMs)
+    : refused('unsupported_grant_type', 'Invalid grant_type: missing or unsupported.');
 }

@@ -19,7 +19,6 @@ thead{position:sticky;top:0;z-index:3;background:#fff}
 th,td{border-right:1px solid #e1e3e6;border-bottom:1px solid #e1e3e6;padding:0}
 th{background:#f8f9fa;color:#5f6368;font-weight:400;font-size:11px;text-align:center;position:sticky;left:0;z-index:2}
 th.letter{position:static;height:24px;z-index:auto}
-th.letter.pin{position:sticky;z-index:2}
 th.corner{height:24px;z-index:4}
 thead tr:not(:first-child):last-child>*{border-bottom:3px solid #c0c4c9}
 td{height:21px;vertical-align:bottom;max-width:0}
@@ -34,19 +33,11 @@ td.number[style*="text-align:left"]>div{text-align:left}
 td.number[style*="text-align:center"]>div{text-align:center}
 td.boolean>div,td.error>div{text-align:center}
 td.error{color:#b3261e}
-td.pin.over>div{max-width:100%!important}
-td.pin,th.pin{position:sticky;z-index:1;background:#fff}
-th.letter.pin{background:#f8f9fa}
-td.pin:not(:has(+.pin)),th.letter.pin:not(:has(+.pin)){border-right:3px solid #c0c4c9}
-th.gap{box-shadow:inset 3px 0 0 #9aa0a6}
-tbody th.gap{box-shadow:inset 0 3px 0 #9aa0a6}
 td.noted{background-image:linear-gradient(225deg,#202124 5px,transparent 5.5px)}
-td.misfit{background-image:linear-gradient(225deg,#c5221f 5px,transparent 5.5px)}
 .funnel{display:inline-block;margin-left:5px;width:9px;height:8px;background:#188038;clip-path:polygon(0 0,100% 0,60% 50%,60% 100%,40% 100%,40% 50%)}
-.box{color:#188038;font-size:15px;line-height:1}
 footer{display:flex;align-items:stretch;justify-content:space-between;flex:none;height:36px;background:#f9fbfd;border-top:1px solid #e1e3e6;padding-left:46px}
 footer nav{display:flex;overflow-x:auto}
-footer nav a{display:flex;align-items:center;padding:0 16px;color:#444746;text-decoration:none;white-space:nowrap;box-shadow:inset 0 -3px 0 var(--tab,transparent)}
+footer nav a{display:flex;align-items:center;padding:0 16px;color:#444746;text-decoration:none;white-space:nowrap}
 footer nav a:hover{background:#eef1f4}
 footer nav a[aria-current]{background:#e1efe5;color:#188038;font-weight:bold}
 footer p{display:flex;align-items:center;gap:14px;margin:0;padding:0 16px;color:#5f6368;font-size:11px;white-space:nowrap}

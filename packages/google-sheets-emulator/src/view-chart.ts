@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Calculator } from './calculator.ts';
 import { boundsOf } from './document.ts';
-import { cssColor, escapeHtml } from './view-style.ts';
+import { escapeHtml } from './view-style.ts';
 
 type Chart = sheets_v4.Schema$EmbeddedChart;
 type ChartData = sheets_v4.Schema$ChartData;
@@ -19,40 +19,28 @@ interface Point {
   readonly value: number | null;
 }
 
-/** A chart as inline SVG, placed from the cell that it is anchored to: its first series, as columns or as horizontal bars. */
+/** A chart as inline SVG, placed from the cell that it is anchored to: its first series as columns. */
 export function chartSvg(calculator: Calculator, chart: Chart): string {
-  const overlay = chart.position?.overlayPosition;
-  const box = { width: overlay?.widthPixels ?? 0, height: overlay?.heightPixels ?? 0 };
-  const points = pointsOf(calculator, chart);
-  const { title, altText, basicChart } = chart.spec ?? {};
-  const isBar = basicChart?.chartType === 'BAR';
-  const series = basicChart?.series?.[0];
-  const color = cssColor(series?.colorStyle?.rgbColor ?? series?.color) ?? BLUE;
-  const inner = {
-    width: box.width - MARGIN.left - MARGIN.right,
-    height: box.height - MARGIN.top - MARGIN.bottom,
-  };
-  const most = Math.max(0, ...points.map(({ value }) => value ?? 0));
-  const top = niceTop(most);
-  const drawn = isBar ? bars(points, top, inner, color) : columns(points, top, inner, color);
+  const { widthPixels = 0, heightPixels = 0 } = chart.position?.overlayPosition ?? {};
+  const [width, height] = [widthPixels ?? 0, heightPixels ?? 0];
+  const { title, altText } = chart.spec ?? {};
+  const drawn = columns(
+    pointsOf(calculator, chart),
+    width - MARGIN.left - MARGIN.right,
+    height - MARGIN.top - MARGIN.bottom,
+  );
   const said = escapeHtml(altText ?? title ?? 'Chart');
-  const style = `left:${overlay?.offsetXPixels ?? 0}px;top:${overlay?.offsetYPixels ?? 0}px`;
   return [
-    `<svg class="chart" role="img" aria-label="${said}" style="${style}" width="${box.width}" height="${box.height}">`,
+    `<svg class="chart" role="img" aria-label="${said}" width="${width}" height="${height}">`,
     `<text class="title" x="14" y="24">${escapeHtml(title ?? '')}</text>`,
     `<g transform="translate(${MARGIN.left},${MARGIN.top})">${drawn}</g></svg>`,
   ].join('');
 }
 
-interface Inner {
-  readonly width: number;
-  readonly height: number;
-}
-
 const rounded = (pixels: number): number => Math.round(pixels * 10) / 10;
 
-function columns(points: readonly Point[], top: number, inner: Inner, color: string): string {
-  const { width, height } = inner;
+function columns(points: readonly Point[], width: number, height: number): string {
+  const top = niceTop(Math.max(0, ...points.map(({ value }) => value ?? 0)));
   const step = width / Math.max(1, points.length);
   const every = Math.max(1, Math.ceil(LABEL_WIDTH / step));
   const lines = ticks(top).map((value) => {
@@ -62,25 +50,12 @@ function columns(points: readonly Point[], top: number, inner: Inner, color: str
   const drawn = points.map(({ label, value }, at) => {
     const tall = rounded((Math.max(0, value ?? 0) / top) * height);
     const x = rounded(at * step + step * 0.15);
-    const bar = `<rect x="${x}" y="${rounded(height - tall)}" width="${rounded(step * 0.7)}" height="${tall}" fill="${color}"><title>${escapeHtml(`${label}: ${value ?? ''}`)}</title></rect>`;
+    const bar = `<rect x="${x}" y="${rounded(height - tall)}" width="${rounded(step * 0.7)}" height="${tall}" fill="${BLUE}"><title>${escapeHtml(`${label}: ${value ?? ''}`)}</title></rect>`;
     const middle = rounded(at * step + step / 2);
     const name = `<text x="${middle}" y="${height + 18}" text-anchor="middle">${escapeHtml(label)}</text>`;
     return at % every === 0 ? bar + name : bar;
   });
   return lines.join('') + drawn.join('');
-}
-
-function bars(points: readonly Point[], top: number, inner: Inner, color: string): string {
-  const { width, height } = inner;
-  const step = height / Math.max(1, points.length);
-  return points
-    .map(({ label, value }, at) => {
-      const y = rounded(at * step + step * 0.15);
-      const wide = rounded((Math.max(0, value ?? 0) / top) * width);
-      const text = escapeHtml(`${label}: ${value ?? ''}`);
-      return `<rect x="0" y="${y}" width="${wide}" height="${rounded(step * 0.7)}" fill="${color}"/><text x="4" y="${rounded(at * step + step / 2 + 4)}">${text}</text>`;
-    })
-    .join('');
 }
 
 /** The least height of an axis of four round steps that `most` fits under. */

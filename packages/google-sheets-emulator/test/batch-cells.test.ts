@@ -49,25 +49,7 @@ describe('updateCells', () => {
     ]);
   });
 
-  it('with a range clears the masked fields of cells that it does not bring', async () => {
-    bench.put('A1', [
-      ['a', 'b', 'c'],
-      ['d', 'e', 'f'],
-    ]);
-    await bench.batch({
-      updateCells: {
-        range: range(0, 2, 0, 2),
-        fields: 'userEnteredValue',
-        rows: [{ values: [text('A')] }],
-      },
-    });
-    expect(bench.grid()).toEqual([
-      ['A', null, 'c'],
-      [null, null, 'f'],
-    ]);
-  });
-
-  it('leaves notes, formats and validation alone unless the mask names them; "*" wipes them', async () => {
+  it('leaves notes and formats alone unless the mask names them; "*" wipes them', async () => {
     const person = bench.emulator.people.at(bench.id, 0);
     person.note(0, 0, 'mine');
     person.format({ top: 0, bottom: 1, left: 0, right: 1 }, { textFormat: { bold: true } });
@@ -75,21 +57,11 @@ describe('updateCells', () => {
       bench.batch({
         updateCells: { start: at(0, 0), fields, rows: [{ values: [text('x')] }] },
       });
-    const read = async () => {
-      const { data } = await bench.api.spreadsheets.get({
-        spreadsheetId: bench.id,
-        ranges: ['A1'],
-        fields: 'sheets.data.rowData.values(note,userEnteredFormat)',
-      });
-      return data.sheets?.[0]?.data?.[0]?.rowData?.[0]?.values?.[0];
-    };
+    const read = () => bench.emulator.inspect.cell(bench.id, 0, 0, 0);
     await write('userEnteredValue');
-    expect(await read()).toEqual({
-      note: 'mine',
-      userEnteredFormat: { textFormat: { bold: true } },
-    });
+    expect(read()).toEqual({ value: 'x', note: 'mine', format: { textFormat: { bold: true } } });
     await write('*');
-    expect(await read()).toBeUndefined();
+    expect(read()).toEqual({ value: 'x', note: undefined, format: {} });
   });
 
   it.each([
@@ -108,14 +80,6 @@ describe('updateCells', () => {
     [
       { start: at(0, 4), fields: 'userEnteredValue', rows: [{ values: [text('x'), text('y')] }] },
       'Attempting to write column: 5, beyond the last requested column of: 4',
-    ],
-    [
-      { range: range(0, 1, 0, 1), fields: 'userEnteredValue', rows: [{ values: [{}, {}] }] },
-      'Attempting to write column: 1, beyond the last requested column of: 0',
-    ],
-    [
-      { range: range(2, 12, 0, 3), fields: 'userEnteredValue' },
-      'Range (Sheet1!A3:C12) exceeds grid limits. Max rows: 10, max columns: 5',
     ],
     [
       { start: at(0, 0), fields: '', rows: [] },
@@ -146,25 +110,6 @@ describe('updateCells', () => {
       message: `Invalid requests[1].updateCells: ${message}`,
     });
     expect(bench.grid()).toEqual([]);
-  });
-});
-
-describe('repeatCell', () => {
-  it('fills a range; relative references of a formula move along, pinned ones do not', async () => {
-    bench.put('A1', [[1], [2], [3]]);
-    await bench.batch({
-      repeatCell: {
-        range: range(0, 3, 1, 3),
-        fields: 'userEnteredValue',
-        cell: { userEnteredValue: { formulaValue: '=A1*$A$3' } },
-      },
-    });
-    expect(bench.grid()).toEqual([
-      [1, '=A1*$A$3', '=B1*$A$3'],
-      [2, '=A2*$A$3', '=B2*$A$3'],
-      [3, '=A3*$A$3', '=B3*$A$3'],
-    ]);
-    expect(bench.emulator.inspect.shown(bench.id, 0)[1]).toEqual(['2', '6', '18']);
   });
 });
 
@@ -204,8 +149,8 @@ describe('a batch', () => {
     const before = {
       tabs: bench.emulator.inspect.tabs(bench.id),
       grid: bench.grid(),
-      file: (await bench.api.spreadsheets.get({ spreadsheetId: bench.id, includeGridData: true }))
-        .data,
+      file: (await bench.api.spreadsheets.get({ spreadsheetId: bench.id })).data,
+      cell: bench.emulator.inspect.cell(bench.id, 0, 0, 0),
     };
     const location = { dimensionRange: { dimension: 'COLUMNS', startIndex: 1, endIndex: 2 } };
     await refusal(
@@ -234,11 +179,9 @@ describe('a batch', () => {
     expect(bench.emulator.inspect.tabs(bench.id)).toEqual(before.tabs);
     expect(bench.grid()).toEqual(before.grid);
     expect(bench.emulator.inspect.metadata(bench.id)).toEqual([]);
-    const after = await bench.api.spreadsheets.get({
-      spreadsheetId: bench.id,
-      includeGridData: true,
-    });
+    const after = await bench.api.spreadsheets.get({ spreadsheetId: bench.id });
     expect(after.data).toEqual(before.file);
+    expect(bench.emulator.inspect.cell(bench.id, 0, 0, 0)).toEqual(before.cell);
   });
 });
 

@@ -39,15 +39,10 @@ describe('insertDimension', () => {
     person.format({ top: 0, bottom: 1, left: 0, right: 1 }, { textFormat: { bold: true } });
     bench.put('A1', [['header'], ['data']]);
     await bench.batch(insert('ROWS', 1, 2), insert('ROWS', 1, 2, true));
-    const { data } = await bench.api.spreadsheets.get({
-      spreadsheetId: bench.id,
-      ranges: ['A1:A4'],
-      fields: 'sheets.data.rowData.values.userEnteredFormat.textFormat.bold',
-    });
-    const bold = data.sheets?.[0]?.data?.[0]?.rowData?.map(
-      (row) => row.values?.[0]?.userEnteredFormat?.textFormat?.bold ?? false,
+    const bold = [1, 2].map(
+      (row) => bench.emulator.inspect.cell(bench.id, 0, row, 0).format.textFormat?.bold,
     );
-    expect(bold).toEqual([true, true]);
+    expect(bold).toEqual([true, undefined]);
     expect(bench.grid().flat()).toEqual(['header', 'data']);
     expect(bench.grid()).toHaveLength(4);
   });
@@ -138,7 +133,7 @@ describe('what points at rows and columns', () => {
     await bench.batch(insert('COLUMNS', 1, 2), move('COLUMNS', 3, 4, 6), insert('ROWS', 0, 1));
     const { data } = await bench.api.spreadsheets.get({
       spreadsheetId: bench.id,
-      includeGridData: true,
+      fields: 'sheets(data.columnMetadata,protectedRanges,conditionalFormats,basicFilter)',
     });
     const sheet = data.sheets?.[0];
     const moved = { startColumnIndex: 5, endColumnIndex: 6 };

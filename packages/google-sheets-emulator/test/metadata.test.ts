@@ -159,7 +159,6 @@ describe('a data filter', () => {
           { developerMetadataLookup: { metadataId: 1 } },
           { developerMetadataLookup: { metadataId: 3 } },
           { developerMetadataLookup: { metadataId: 1 } },
-          { a1Range: 'Sheet1!A1:B1' },
           { gridRange: { sheetId: 0, startRowIndex: 1, endRowIndex: 2 } },
         ],
       },
@@ -173,7 +172,6 @@ describe('a data filter', () => {
     ).toEqual([
       ['Sheet1!C1:C10', [['a', 1, 4]], 2],
       ['Sheet1!B1:B10', [['c', 3, 6]], 1],
-      ['Sheet1!A1:B1', [['b'], ['c']], 1],
       ['Sheet1!A2:E2', [[2], [3], [1]], 1],
     ]);
   });

@@ -89,13 +89,6 @@ const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
     },
   },
   {
-    updateDimensionProperties: {
-      range: FIRST_COLUMN,
-      properties: { pixelSize: 50, hiddenByUser: true },
-      fields: '*',
-    },
-  },
-  {
     updateCells: {
       start: { rowIndex: 4, columnIndex: 0 },
       fields: '*',
@@ -104,8 +97,8 @@ const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
   },
   {
     updateSheetProperties: {
-      properties: { sheetId: 0, gridProperties: { frozenRowCount: 1 }, tabColor: { blue: 1 } },
-      fields: 'gridProperties.frozenRowCount,tabColor',
+      properties: { sheetId: 0, gridProperties: { frozenRowCount: 1 } },
+      fields: 'gridProperties.frozenRowCount',
     },
   },
   {
@@ -128,19 +121,20 @@ const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
 /** Every method once, by the schema of its answer, in an order in which each has something to answer. */
 function calls({ api, id: spreadsheetId }: Bench): [string, () => Promise<{ data: unknown }>][] {
   const { spreadsheets } = api;
-  const { values } = spreadsheets;
-  const dataFilters = [LOOKUP];
-  const filtered = { spreadsheetId, requestBody: { dataFilters } };
-  const all = { includeSpreadsheetInResponse: true, responseIncludeGridData: true };
+  const filtered = { dataFilters: [LOOKUP], valueRenderOption: 'UNFORMATTED_VALUE' };
+  const requestBody = { includeSpreadsheetInResponse: true, requests: ONE_OF_EACH };
+  const data = 'sheets.data(startRow,rowData.values.userEnteredValue,columnMetadata)';
   return [
     [
       'BatchUpdateSpreadsheetResponse',
-      () =>
-        spreadsheets.batchUpdate({ spreadsheetId, requestBody: { ...all, requests: ONE_OF_EACH } }),
+      () => spreadsheets.batchUpdate({ spreadsheetId, requestBody }),
     ],
-    ['Spreadsheet', () => spreadsheets.get({ spreadsheetId, includeGridData: true })],
-    ['ValueRange', () => values.get({ spreadsheetId, range: 'Sheet1' })],
-    ['BatchGetValuesByDataFilterResponse', () => values.batchGetByDataFilter(filtered)],
+    ['Spreadsheet', () => spreadsheets.get({ spreadsheetId })],
+    ['Spreadsheet', () => spreadsheets.get({ spreadsheetId, fields: data })],
+    [
+      'BatchGetValuesByDataFilterResponse',
+      () => spreadsheets.values.batchGetByDataFilter({ spreadsheetId, requestBody: filtered }),
+    ],
   ];
 }
 

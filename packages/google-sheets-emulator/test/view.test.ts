@@ -11,7 +11,7 @@ beforeEach(async () => {
   now = Date.UTC(2026, 4, 4, 10);
   bench = await Bench.start(
     { clock: { now: () => now } },
-    { title: '<b>Leads</b>', locale: 'cs_CZ', timeZone: 'Europe/Prague' },
+    { title: '<b>Leads</b>', timeZone: 'Europe/Prague' },
   );
   person = bench.emulator.people.at(bench.id, 0);
 });
@@ -45,7 +45,7 @@ describe('the page of a spreadsheet', () => {
     const html = await page();
     expect(rowOf(html, 2)).toEqual([
       '&lt;script&gt;alert(1)&lt;/script&gt;',
-      '4.5.2026 12:00:00',
+      '5/4/2026 12:00:00',
       '&quot;&amp;&#39;',
     ]);
     expect(html).not.toMatch(/<script>alert|<img|<b>Leads|<i>tab/);
@@ -110,7 +110,7 @@ describe('the page of a spreadsheet', () => {
   });
 
   it('turns a health cell red by itself when time passes: conditional formats and NOW()', async () => {
-    person.type(0, 1, '4.5.2026 12:00');
+    person.type(0, 1, '46146.5');
     person.type(0, 0, '=IF((NOW()-B1)*24>2;"silent";"ok")');
     const range = { startRowIndex: 0, endRowIndex: 1, startColumnIndex: 0, endColumnIndex: 1 };
     await bench.batch({
@@ -119,7 +119,7 @@ describe('the page of a spreadsheet', () => {
           ranges: [range],
           booleanRule: {
             condition: { type: 'CUSTOM_FORMULA', values: [{ userEnteredValue: '=A1="silent"' }] },
-            format: { backgroundColor: { red: 0.9 } },
+            format: { backgroundColorStyle: { rgbColor: { red: 0.9 } } },
           },
         },
       },
@@ -133,12 +133,41 @@ describe('the page of a spreadsheet', () => {
     expect(after).toContain('background:rgb(230,0,0)');
   });
 
+  it('draws charts, each value with its label, and escapes them', async () => {
+    bench.put('A1', [
+      ['week', 'count'],
+      ['first', 3],
+      ['second', 8],
+    ]);
+    const column = (startColumnIndex: number) => {
+      const rows = { sheetId: 0, startRowIndex: 0, endRowIndex: 3 };
+      const columns = { startColumnIndex, endColumnIndex: startColumnIndex + 1 };
+      return { sourceRange: { sources: [{ ...rows, ...columns }] } };
+    };
+    const basicChart = {
+      chartType: 'COLUMN',
+      headerCount: 1,
+      domains: [{ domain: column(0) }],
+      series: [{ series: column(1) }],
+    };
+    const anchorCell = { sheetId: 0, rowIndex: 5, columnIndex: 2 };
+    const position = { overlayPosition: { anchorCell, widthPixels: 600, heightPixels: 371 } };
+    const chart = { chartId: 7, spec: { title: 'Weeks <b>', basicChart }, position };
+    await bench.batch({ addChart: { chart } });
+    const [svg = ''] = /<svg class="chart"[\s\S]*?<\/svg>/.exec(await page()) ?? [];
+    expect(svg).toContain('Weeks &lt;b&gt;');
+    const bars = [...svg.matchAll(/height="([\d.]+)"[^>]*><title>([^<]*)</g)];
+    expect(bars.map(([, , label]) => label)).toEqual(['first: 3', 'second: 8']);
+    const [first, second] = bars.map(([, height]) => Number(height));
+    expect(first).toBeCloseTo((3 / 8) * (second ?? 0), 0);
+    await bench.batch({ deleteEmbeddedObject: { objectId: 7 } });
+    expect(await page()).not.toContain('<svg class="chart"');
+  });
+
   it('links its visible tabs, and shows the one that gid names', async () => {
     const other = person.addTab('Other');
-    const hidden = person.addTab('Hidden');
     bench.emulator.people.at(bench.id, other).type(0, 0, 'there');
-    const properties = { sheetId: hidden, hidden: true };
-    await bench.batch({ updateSheetProperties: { properties, fields: 'hidden' } });
+    await bench.batch({ addSheet: { properties: { title: 'Hidden', hidden: true } } });
     const html = await page(`?gid=${other}`);
     expect(rowOf(html, 1)).toEqual(['there']);
     expect(html).toContain(`gid=${other}" aria-current="page"`);

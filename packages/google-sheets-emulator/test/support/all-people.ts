@@ -19,15 +19,8 @@ export class People {
     return new Person(this.#files, spreadsheetId, sheet.id, email ?? file.owner);
   }
 
-  /** The owner shares the file, or changes a role; undefined takes it back. */
-  share(spreadsheetId: string, email: string, role: 'writer' | 'reader' | undefined): void {
-    const { shares } = this.#files.get(spreadsheetId);
-    if (role === undefined) shares.delete(email.toLowerCase());
-    else shares.set(email.toLowerCase(), role);
-  }
-
-  /** The owner moves the file to the bin. */
-  deleteFile(spreadsheetId: string): void {
-    this.#files.delete(spreadsheetId);
+  /** The owner shares the file, or changes a role. */
+  share(spreadsheetId: string, email: string, role: 'writer' | 'reader'): void {
+    this.#files.get(spreadsheetId).shares.set(email.toLowerCase(), role);
   }
 }

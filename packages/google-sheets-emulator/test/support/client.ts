@@ -76,23 +76,6 @@ export class Bench {
     person.pasteValues(Number(number) - 1, columnIndex(letters), values);
   }
 
-  /** values.get. */
-  async get(
-    range: string,
-    options: {
-      valueRenderOption?: string;
-      dateTimeRenderOption?: string;
-      majorDimension?: string;
-    } = {},
-  ): Promise<sheets_v4.Schema$ValueRange> {
-    const { data } = await this.api.spreadsheets.values.get({
-      spreadsheetId: this.id,
-      range,
-      ...options,
-    });
-    return data;
-  }
-
   /** What the first tab holds. */
   grid(): (string | number | boolean | null)[][] {
     return this.emulator.inspect.grid(this.id, 0);

@@ -1,3 +1,5 @@
+import { REQUEST_KINDS } from '../../src/batch-update.ts';
+
 /**
  * What one property of a message holds: a JSON type, the name of another message, a list `[of]`, a map `{map: of}`,
  * or `{enum: names}`.
@@ -31,9 +33,9 @@ const ROOTS = [
   'ValueRange',
 ];
 
-/** Kept by name only (`any`): charts other than basic ones, pivots, slicers and connected data, which the emulator does not hold. */
+/** Kept by name only (`any`): what the emulator does not hold, or keeps as it comes. */
 const OPAQUE =
-  /(?:Bubble|Candlestick|Histogram|Org|Pie|Scorecard|Treemap|Waterfall)Chart|ChartGroupRule|Pivot|Slicer|DataSource|DataExecution|AutoFill|PasteData|TextToColumns|TrimWhitespace|RandomizeRange|BigQuery|Looker|Person|RichLink|Chip/;
+  /^Response$|(?:Bubble|Candlestick|Histogram|Org|Pie|Scorecard|Treemap|Waterfall)Chart|BasicChart(?:Axis|Domain|Series)|Pivot|Slicer|DataSource|DataExecution|BigQuery|Looker|Person|RichLink|Chip|TextPosition|Border|FilterView|FilterSpec|FilterCriteria|Theme|Iterative|NamedRange|DimensionGroup|DataValidation|TextFormatRun|Padding|TextRotation|Gradient|RowsProperties|ColumnProperties|BandingProperties|Link|ErrorValue/;
 
 function typeOf(property: DiscoveryProperty): ShapeType {
   if (property.$ref !== undefined) return OPAQUE.test(property.$ref) ? 'any' : property.$ref;
@@ -59,7 +61,8 @@ export function extractShapes(discovery: Discovery): Shapes {
     if (shapes[name] !== undefined || discovery.schemas[name] === undefined) continue;
     const shape: Record<string, ShapeType> = {};
     for (const [property, definition] of Object.entries(properties ?? {})) {
-      shape[property] = typeOf(definition);
+      const isOther = name === 'Request' && !REQUEST_KINDS.includes(property);
+      shape[property] = isOther ? 'any' : typeOf(definition);
       queue.push(...refsIn(shape[property]));
     }
     shapes[name] = shape;

@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { Calculator } from '../../src/calculator.ts';
-import { CellError } from '../../src/formula-values.ts';
 import { Formula } from '../../src/cell.ts';
 import { metadataResource, type Metadata } from '../../src/metadata.ts';
 import type { Overlays, Sheet } from '../../src/sheet.ts';
@@ -13,18 +12,8 @@ export type Stored = string | number | boolean | null;
 /** See {@link Inspection.cell}. */
 export interface InspectedCell {
   readonly value: Stored;
-  readonly shown: string;
   readonly format: sheets_v4.Schema$CellFormat;
   readonly note: string | undefined;
-}
-
-/** See {@link Inspection.layout}. */
-export interface InspectedLayout {
-  readonly frozenRowCount: number;
-  readonly frozenColumnCount: number;
-  readonly hiddenRows: readonly number[];
-  readonly hiddenColumns: readonly number[];
-  readonly widths: Readonly<Record<number, number>>;
 }
 
 /** See {@link Inspection.ranges}. */
@@ -74,18 +63,6 @@ export class Inspection {
     return this.#rows(sheet, (row, column) => calculator.text(sheet, row, column));
   }
 
-  /** What the cells are: `string`, `number`, `boolean`, `formula`, `error` (a formula that failed), or `empty`. */
-  types(spreadsheetId: string, tab: TabName): string[][] {
-    const { file, sheet } = this.#open(spreadsheetId, tab);
-    const calculator = new Calculator(file.document, this.#now());
-    return this.#rows(sheet, (row, column) => {
-      const content = sheet.row(row)?.cells[column] ?? null;
-      if (content === null) return 'empty';
-      if (!(content instanceof Formula)) return typeof content;
-      return calculator.value(sheet, row, column) instanceof CellError ? 'error' : 'formula';
-    });
-  }
-
   /** Every note, zero-based. */
   notes(spreadsheetId: string, tab: TabName): { row: number; column: number; note: string }[] {
     const { sheet } = this.#open(spreadsheetId, tab);
@@ -96,37 +73,28 @@ export class Inspection {
     return found;
   }
 
-  /** One cell, zero-based: what it holds, what it shows, its format. */
+  /** One cell, zero-based: what it holds, its format, its note. */
   cell(spreadsheetId: string, tab: TabName, row: number, column: number): InspectedCell {
-    const { file, sheet } = this.#open(spreadsheetId, tab);
+    const { sheet } = this.#open(spreadsheetId, tab);
     const { content, cellStyle, note } = sheet.cell(row, column);
-    const calculator = new Calculator(file.document, this.#now());
     return {
       value: content instanceof Formula ? content.text : content,
-      shown: calculator.text(sheet, row, column),
       format: cellStyle?.format ?? {},
       note,
     };
   }
 
-  /** How a tab is laid out: frozen rows, hidden rows and columns (zero-based), widths that were set. */
-  layout(spreadsheetId: string, tab: TabName): InspectedLayout {
+  /** How many rows are frozen, and which ones a filter hides (zero-based). */
+  layout(
+    spreadsheetId: string,
+    tab: TabName,
+  ): { readonly frozenRowCount: number; readonly hiddenRows: readonly number[] } {
     const { sheet } = this.#open(spreadsheetId, tab);
-    const { frozenRowCount = 0, frozenColumnCount = 0 } = sheet.properties;
-    const hiddenRows: number[] = [];
-    for (let row = 0; row < sheet.usedRows; row++) {
-      const properties = sheet.row(row)?.properties;
-      if (properties?.hiddenByUser === true || properties?.hiddenByFilter === true)
-        hiddenRows.push(row);
-    }
-    const hiddenColumns: number[] = [];
-    const widths: Record<number, number> = {};
-    for (let column = 0; column < sheet.columnCount; column++) {
-      const properties = sheet.columnProperties(column);
-      if (properties?.hiddenByUser === true) hiddenColumns.push(column);
-      if (properties?.pixelSize !== undefined) widths[column] = properties.pixelSize;
-    }
-    return { frozenRowCount, frozenColumnCount, hiddenRows, hiddenColumns, widths };
+    const rows = Array.from({ length: sheet.usedRows }, (_, row) => row);
+    return {
+      frozenRowCount: sheet.properties.frozenRowCount ?? 0,
+      hiddenRows: rows.filter((row) => sheet.row(row)?.properties?.hiddenByFilter === true),
+    };
   }
 
   /** Tables as the API answers them, filters, alternating colors, merged cells and protections of a tab. */

@@ -1,14 +1,10 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { runBatch } from '../../src/batch-update.ts';
 import { appendDimension } from '../../src/dimensions.ts';
-import { guard, putContent, type Edit } from '../../src/edit.ts';
-import { isDateFormat } from '../../src/number-format.ts';
-import { obstacle, type Caller } from '../../src/protection.ts';
-import { protectedCell } from '../../src/api-error.ts';
-import { Calculator } from '../../src/calculator.ts';
+import { contentOf, guard, putContent, type Edit } from '../../src/edit.ts';
+import type { Caller } from '../../src/protection.ts';
 import type { Sheet } from '../../src/sheet.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
-import { typeIn } from '../../src/typed-input.ts';
 
 /** What can be pasted into a cell. */
 export type Pasted = string | number | boolean | null;
@@ -85,12 +81,6 @@ export class Person {
     this.#do({ addBanding: { bandedRange: { range: this.#range(selection), rowProperties } } });
   }
 
-  hideRows(start: number, count = 1): void {
-    const range = this.#span('ROWS', start, count);
-    const properties = { hiddenByUser: true };
-    this.#do({ updateDimensionProperties: { range, properties, fields: 'hiddenByUser' } });
-  }
-
   /** Drags columns so that they stand before what is at `destination` now. */
   moveColumns(start: number, count: number, destination: number): void {
     this.#move('COLUMNS', start, count, destination);
@@ -138,29 +128,18 @@ export class Person {
     this.copyRow(row, row + 1);
   }
 
-  /** Types into a cell: `=A1+1`, `5`, `1/2/2026`, text. An empty text clears it. A date column keeps its way of showing dates. */
+  /** Types into a cell: `=A1+1`, `5`, text. An empty text clears it. */
   type(row: number, column: number, text: string): void {
     this.#change((edit) => {
       const sheet = edit.document.grid(this.#sheetId);
-      const area = { top: row, bottom: row + 1, left: column, right: column + 1 };
-      sheet.areaOf({
-        startRowIndex: row,
-        endRowIndex: row + 1,
-        startColumnIndex: column,
-        endColumnIndex: column + 1,
-      });
-      if (obstacle(sheet, area, edit.caller) !== undefined) throw protectedCell();
-      const { locale, year } = new Calculator(edit.document, edit.nowMs);
-      const cellStyle = sheet.row(row)?.style.cellStyles[column];
-      const own = cellStyle?.format?.numberFormat;
-      const typed = own?.type === 'TEXT' ? { content: text } : typeIn(text, locale, year);
-      const brought = 'format' in typed ? typed.format : undefined;
-      sheet.editRow(row, (line) => {
-        putContent(sheet, line, column, typed.content);
-        if (brought === undefined || (isDateFormat(own) && isDateFormat(brought))) return;
-        const format = { ...cellStyle?.format, numberFormat: brought };
-        line.cellStyle(column, edit.cellStyles.intern({ ...cellStyle, format }));
-      });
+      guard(edit, sheet, { top: row, bottom: row + 1, left: column, right: column + 1 });
+      const number = text === '' ? Number.NaN : Number(text);
+      const content = text.startsWith('=')
+        ? contentOf({ formulaValue: text })
+        : Number.isNaN(number)
+          ? text
+          : number;
+      sheet.editRow(row, (line) => putContent(sheet, line, column, content));
     });
   }
 
@@ -183,8 +162,8 @@ export class Person {
 
   /** Insert › Note; an empty text takes it away. */
   note(row: number, column: number, text: string): void {
-    const range = this.#range({ top: row, bottom: row + 1, left: column, right: column + 1 });
-    this.#do({ updateCells: { range, rows: [{ values: [{ note: text }] }], fields: 'note' } });
+    const start = { sheetId: this.#sheetId, rowIndex: row, columnIndex: column };
+    this.#do({ updateCells: { start, rows: [{ values: [{ note: text }] }], fields: 'note' } });
   }
 
   /** Paints cells: bold, colors, number formats. */
@@ -288,7 +267,6 @@ export class Person {
     const caller: Caller = {
       email: this.#email,
       isOwner: this.#email.toLowerCase() === file.owner.toLowerCase(),
-      project: 'browser',
     };
     return this.#files.change(file, caller, action);
   }

@@ -1,0 +1,101 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import type { Account } from './accounts.ts';
+import { runBatch } from './batch-update.ts';
+import { Calculator } from './calculator.ts';
+import { below, select, type Mask } from './field-mask.ts';
+import { filterRegions } from './regions.ts';
+import type { SpreadsheetFiles } from './spreadsheet-files.ts';
+import { spreadsheetResource } from './spreadsheet-resource.ts';
+import { readableArea, readValues, requirePlainValues } from './values-read.ts';
+
+/** One request to one method, read and authenticated. */
+export interface Call {
+  readonly files: SpreadsheetFiles;
+  readonly account: Account;
+  readonly nowMs: number;
+  readonly spreadsheetId: string;
+  readonly body: unknown;
+  /** The `fields` parameter, in terms of the answer. */
+  readonly mask: Mask;
+}
+
+/** A method of the API. */
+export interface Method {
+  /** Google's name for it, without the leading `sheets.`. */
+  readonly name: string;
+  /** What its quota counts. */
+  readonly kind: 'read' | 'write';
+  readonly verb: 'GET' | 'POST';
+  /** What follows the ID of the spreadsheet in its address. */
+  readonly suffix: string;
+  /** The message that its body must fit. */
+  readonly body?: string;
+  /** The message it answers with. */
+  readonly answer: string;
+  run(call: Call): object;
+}
+
+const get: Method = {
+  name: 'spreadsheets.get',
+  kind: 'read',
+  verb: 'GET',
+  suffix: '',
+  answer: 'Spreadsheet',
+  run({ files, account, spreadsheetId, mask }) {
+    const { file, caller } = files.open(spreadsheetId, account, false);
+    const query = { spreadsheetId, caller, regions: undefined, mask };
+    return spreadsheetResource(file.document, query);
+  },
+};
+
+const batchUpdate: Method = {
+  name: 'spreadsheets.batchUpdate',
+  kind: 'write',
+  verb: 'POST',
+  suffix: ':batchUpdate',
+  body: 'BatchUpdateSpreadsheetRequest',
+  answer: 'BatchUpdateSpreadsheetResponse',
+  run({ files, account, spreadsheetId, mask, body }) {
+    const { file, caller } = files.open(spreadsheetId, account, true);
+    const { requests, includeSpreadsheetInResponse, responseRanges } =
+      body as sheets_v4.Schema$BatchUpdateSpreadsheetRequest;
+    const inner = below(mask, 'updatedSpreadsheet');
+    return files.change(file, caller, (edit) => {
+      const replies = runBatch(edit, requests ?? []);
+      const response = select({ spreadsheetId: file.id, replies }, mask) as object;
+      if (includeSpreadsheetInResponse !== true || inner === undefined) return response;
+      // The answer shows the state after the batch; a bad response range fails the batch as a whole.
+      const regions = responseRanges?.map((range) => {
+        const { sheet, bounds } = edit.document.locate(range);
+        return { sheet, area: readableArea(sheet, bounds) };
+      });
+      const query = { spreadsheetId, caller, regions, mask: inner };
+      return { ...response, updatedSpreadsheet: spreadsheetResource(edit.document, query) };
+    });
+  },
+};
+
+const batchGetByDataFilter: Method = {
+  name: 'spreadsheets.values.batchGetByDataFilter',
+  kind: 'read',
+  verb: 'POST',
+  suffix: '/values:batchGetByDataFilter',
+  body: 'BatchGetValuesByDataFilterRequest',
+  answer: 'BatchGetValuesByDataFilterResponse',
+  run({ files, account, nowMs, spreadsheetId, mask, body }) {
+    const { file } = files.open(spreadsheetId, account, false);
+    const asked = body as sheets_v4.Schema$BatchGetValuesByDataFilterRequest;
+    requirePlainValues(asked);
+    const calculator = new Calculator(file.document, nowMs);
+    const regions = filterRegions(file.document, asked.dataFilters ?? []);
+    const valueRanges = regions.map(({ sheet, area, filters }) => ({
+      valueRange: readValues(calculator, sheet, area, asked.majorDimension),
+      dataFilters: filters,
+    }));
+    const answer = { spreadsheetId, ...(valueRanges.length > 0 && { valueRanges }) };
+    return select(answer, mask) as object;
+  },
+};
+
+/** The methods that the emulator has. */
+export const METHODS: readonly Method[] = [get, batchUpdate, batchGetByDataFilter];
