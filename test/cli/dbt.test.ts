@@ -107,7 +107,6 @@ describe('export --dbt', () => {
   it.each([
     [{}, [], 'has no form yet'],
     [{ TARGETS: 'a,b', TARGET_B_URL: 'sqlite:/nowhere/b.sqlite' }, [], '(a, b)'],
-    [{}, ['--target', 'nowhere'], 'There is no target nowhere'],
     [
       {
         TARGET_URL: 'https://docs.google.com/spreadsheets/d/1_sheet_of_nobody_0123456789',

@@ -3,9 +3,6 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { csvFormat, jsonLinesFormat, mayBeFormula } from '../../src/cli/export-format.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { exact } from '../../src/base/format.ts';
-import type { ShownClaim } from '../../src/health/report.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
 import { RecordedStream, runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
@@ -202,31 +199,6 @@ describe('export', () => {
     const all = await runCli(['export', SLUG, '--deleted', '--format', 'jsonl'], env);
     const last = all.stdout.trimEnd().split('\n').map(parse).at(-1);
     expect(last).toMatchObject({ id, _deleted_at: expect.stringMatching(/Z$/) });
-  });
-
-  it('L17: claims what status and explain claim: what a look has seen since counts, and answers keep their time', async () => {
-    const place = await openPlace({ submissions: 30 });
-    const { id, formId } = place.sandbox.store.all()[0]!;
-    const slug = place.sandbox.store.forms().find((form) => form.id === formId)?.slug ?? '';
-    // Long enough ago for times to differ to the second, and too short for a comparison to be due.
-    const before: Clock = { ...systemClock, now: () => Date.now() - 60_000 };
-    expect((await runCli(['sync', '--full'], place.env, false, before)).code).toBe(0);
-    expect((await runCli(['sync'], place.env)).code).toBe(0);
-    const json = async (...args: string[]): Promise<unknown> =>
-      JSON.parse((await runCli([...args, '--json'], place.env)).stdout);
-    const { forms } = (await json('status')) as {
-      forms: { form: { id: string }; claim: ShownClaim }[];
-    };
-    const shown = forms.find(({ form }) => form.id === formId)!.claim;
-    expect(
-      Date.parse(shown.submissionsAsOf ?? '') - Date.parse(shown.answersAsOf ?? ''),
-    ).toBeGreaterThan(30_000);
-    expect(await json('explain', id)).toMatchObject({ targets: [{ claim: shown }] });
-    const claim = `submissions and statuses as of ${exact(shown.submissionsAsOf ?? '')}, answers as of ${exact(shown.answersAsOf ?? '')}`;
-    expect((await runCli(['explain', id], place.env)).stdout).toContain(
-      `its form here: ${claim}\n`,
-    );
-    expect((await runCli(['export', slug], place.env)).stderr).toContain(` rows; ${claim}.\n`);
   });
 
   it('L17: says of a copy that was never proven, or has lost rows, that it is so', async () => {

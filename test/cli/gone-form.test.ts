@@ -33,19 +33,3 @@ describe('a form that was emptied, and then deleted', () => {
     }
   });
 });
-
-describe('held deletions of the newest submissions', () => {
-  it('L8: are accepted, also where a row was removed since, so that everything is read again', async () => {
-    const { env, sandbox, rows, change } = await openPlace({ submissions: 1_000 });
-    await runCli(['sync'], env);
-    const newest = rows('SELECT id FROM customer_feedback ORDER BY created_at DESC LIMIT 60');
-    for (const { id } of newest) sandbox.store.delete(String(id));
-    expect(await runCli(['sync', '--full'], env)).toMatchObject({ code: 1 });
-    change(
-      'DELETE FROM customer_feedback WHERE created_at = (SELECT min(created_at) FROM customer_feedback)',
-    );
-    const accepted = await runCli(['sync', '--full', '--accept-deletes'], env);
-    expect(accepted).toMatchObject({ code: 0 });
-    expect(rows('SELECT id FROM customer_feedback WHERE _deleted_at IS NOT NULL')).toHaveLength(60);
-  });
-});

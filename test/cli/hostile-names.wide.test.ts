@@ -1,22 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable } from '../../src/base/printable.ts';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import { runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
-import { propertyRuns } from '../support/property.ts';
 
 /** What a name may hold to harm the reader of a terminal, or the shell that a printed command is pasted into. */
 const HARM = [
@@ -124,17 +112,7 @@ describe('names that would harm a reader', () => {
     expect(holding(/--(form|target)[ =]['"]?\$\{|TARGET_\w+=['"]?\$\{/)).toEqual([]);
   });
 
-  it('no command prints a control character, except for ends of lines', async () => {
-    for (let first = 0; first < HARM.length; first += 3) {
-      const lines = await everyOutput(
-        await place((at) => HARM[(first + at) % HARM.length] ?? ''),
-        false,
-      );
-      for (const line of lines) expect(line).not.toMatch(CONTROLS);
-    }
-  }, 120_000);
-
-  it('on a terminal they are only our own colours', async () => {
+  it('no command prints a control character, except for ends of lines and our own colors', async () => {
     for (let first = 0; first < HARM.length; first += 4) {
       const lines = await everyOutput(
         await place((at) => HARM[(first + at) % HARM.length] ?? ''),
@@ -149,68 +127,4 @@ describe('names that would harm a reader', () => {
       }
     }
   }, 120_000);
-
-  it('a printed command runs as meant, and nothing else does', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...HARM), { minLength: 1 }), async (harms) => {
-        const made = await place((at) => harms[at % harms.length] ?? '');
-        const lines = await everyOutput(made, false);
-        const [form] = made.sandbox.store.forms();
-        const names = [form?.id ?? '', form?.slug ?? ''].map(printable);
-        const pasted = paste(join(made.env['DATA_DIR'] ?? '', 'shell'), lines);
-        expect(pasted.commands.length).toBeGreaterThan(0);
-        for (const words of pasted.commands) {
-          const line = words.join('\n').replace('--form=', '--form\n');
-          expect(ALLOWED.flatMap((make) => names.map(make))).toContain(line);
-        }
-        for (const [line, name, value] of pasted.settings) expect(line).toBe(`${name}='${value}'`);
-        expect(pasted.ranMore).toBe(false);
-      }),
-      propertyRuns(8),
-    );
-  }, 120_000);
 });
-
-/** The commands that are offered for a form of this name, as words on lines. */
-const ALLOWED = ['--accept-deletes\n', ''].flatMap((accept) =>
-  ['', '\n--target\ndefault'].map(
-    (target) => (form: string) => `sync\n--full\n${accept}--form\n${form}${target}`,
-  ),
-);
-
-interface Pasted {
-  /** What each command gave to `forms-mirror`. */
-  readonly commands: string[][];
-  readonly settings: [line: string, name: string, value: string][];
-  /** Whether anything else ran. */
-  readonly ranMore: boolean;
-}
-
-/** Pastes each command and each line with a setting into a shell, in which `forms-mirror` notes its arguments. */
-function paste(folder: string, lines: readonly string[]): Pasted {
-  mkdirSync(folder);
-  const noted = join(folder, 'arguments');
-  const stub = join(folder, 'forms-mirror');
-  writeFileSync(stub, `#!/bin/sh\nprintf '%s\\0' "$@" > '${noted}'\n`);
-  chmodSync(stub, 0o755);
-  const shell = (script: string): string =>
-    execFileSync('/bin/sh', ['-c', script], {
-      cwd: folder,
-      env: { PATH: `${folder}:/usr/bin:/bin` },
-      encoding: 'utf8',
-    });
-  const printed = lines.flatMap((line) => {
-    const [, command] = /(?:^ +|run: )(forms-mirror sync --full .*)$/.exec(line) ?? [];
-    return command === undefined ? [] : [command];
-  });
-  const commands = [...new Set(printed)].map((command) => {
-    rmSync(noted, { force: true });
-    shell(command);
-    return readFileSync(noted, 'utf8').split('\0').slice(0, -1);
-  });
-  const settings = lines.flatMap((line): Pasted['settings'] => {
-    const [, name] = /^(TARGET_\w+)=/.exec(line) ?? [];
-    return name === undefined ? [] : [[line, name, shell(`${line}; printf %s "$${name}"`)]];
-  });
-  return { commands, settings, ranMore: existsSync(join(folder, 'CANARY')) };
-}

@@ -103,30 +103,6 @@ describe('verify', () => {
     expect((await runCli(['verify'], env)).code).toBe(0);
   });
 
-  it('L6: counts the rows that a trigger of the target refuses as missing', async () => {
-    const { env, file, sandbox } = await openPlace();
-    await runCli(['sync'], env);
-    const database = new DatabaseSync(file);
-    database.exec(
-      "CREATE TRIGGER theirs BEFORE INSERT ON customer_feedback BEGIN SELECT RAISE(ABORT, 'not theirs'); END",
-    );
-    database.close();
-    const { id: formId } = sandbox.store.formBySlug('customer-feedback')!;
-    const createdAt = Date.now() - 3_600_000;
-    const { id } = sandbox.store.insert({ formId, data: {}, createdAt, updatedAtMs: createdAt });
-    const only = ['--form', 'customer-feedback', '--json'];
-    const failed = await runCli(['sync', ...only], env);
-    expect(failed.code).toBe(1);
-    expect(JSON.parse(failed.stdout)).toMatchObject({ runs: [{ code: 'TARGET_FAILED' }] });
-    const { code, stdout } = await runCli(['verify', '--wait', '0', ...only], env);
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({
-      same: false,
-      ok: false,
-      forms: [{ outcome: 'different', missing: { count: 1, ids: [id] } }],
-    });
-  });
-
   it('a submission of a moment ago is lag: exit 0, and the claim shows it', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);

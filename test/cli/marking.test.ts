@@ -50,28 +50,6 @@ describe('L7: what write-back could not do', () => {
     expect((await runCli(['status'], { ...env, ...MARK })).stdout).not.toContain('Status changes');
   });
 
-  it('a refusal of single submissions is counted, shown and no failure', async () => {
-    const { env, sandbox } = await openPlace();
-    const form = sandbox.store.formBySlug('customer-feedback');
-    const odd = [...sandbox.store.all(form?.id ?? '')].find(({ status }) => status === 'NEW')?.id;
-    const path = `/submissions/${odd}`;
-    sandbox.faults.add({ method: 'PATCH', path, status: 409, ...EVERYTHING });
-    const args = ['sync', '--form', 'customer-feedback'];
-    const first = await runCli([...args, '--json'], { ...env, ...MARK });
-    expect(first.code).toBe(0);
-    expect(documentOf(first)).toMatchObject({
-      writeBacks: [{ outcome: 'done', refused: 1, failed: 0, error: null }],
-    });
-    const second = await runCli(args, { ...env, ...MARK });
-    expect(second.stdout).toContain(
-      'Write-back of customer-feedback: 1 not tried, as the source refused them within the last day.',
-    );
-    const status = await runCli(['status'], { ...env, ...MARK });
-    expect(status.stdout).toContain('The status of 1 submission could not be changed');
-    const explained = await runCli(['explain', odd ?? ''], { ...env, ...MARK });
-    expect(explained.stdout).toContain('refused to change its status from NEW');
-  });
-
   it('L17: a success that changes nothing: each surface says it, in words, and counts nothing as written', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
     const form = sandbox.store.formBySlug('customer-feedback');

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { looksLikeKey } from '../../src/base/key-like.ts';
 import { SETTING_NAMES, settingOf } from '../../src/settings/settings-table.ts';
-import { runCli, startCli } from '../support/cli-host.ts';
-import { openPlace } from '../support/cli-sandbox.ts';
 import { problemsOf, SOURCE } from '../support/settings.ts';
 
 const OTHER_KEY = 'fsk_9f8e7d6c5b4a39281706f5e4';
@@ -72,30 +70,6 @@ describe('a key in the wrong setting', () => {
       ),
     ).not.toContain('1234');
   });
-
-  it('L15: in TARGET_FORMS and TARGET_FIELDS is never shown by start or sync', async () => {
-    const { env } = await openPlace({ submissions: 5 });
-    await runCli(['sync'], env);
-    for (const name of ['TARGET_FORMS', 'TARGET_FIELDS', 'TARGET_HASH_FIELDS']) {
-      const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
-      const given = {
-        ...env,
-        HASH_KEY: name.includes('HASH') ? HASH_KEY : undefined,
-        [name]: OTHER_KEY,
-      };
-      const { stdout, stderr } = await startCli(['start'], {
-        ...given,
-        DATA_DIR: `${env['DATA_DIR']}/new`,
-        TARGET_URL: undefined,
-      }).done;
-      expect(stderr).toContain('what looks like a key');
-      expect(leakOf(OTHER_KEY, stdout + stderr)).toBe('');
-      const sync = await runCli(['sync'], given);
-      const said = sync.stdout + sync.stderr;
-      expect([sync.code, said]).toEqual([2, expect.stringContaining('what looks like a key')]);
-      expect(leakOf(OTHER_KEY, said)).toBe('');
-    }
-  });
 });
 
 describe('a text that looks like a key', () => {
@@ -124,10 +98,5 @@ describe('a text that looks like a key', () => {
     'America/Argentina/ComodRivadavia',
   ])('is not %s', (text) => {
     expect(looksLikeKey(text)).toBe(false);
-  });
-
-  it('is no example of a setting that is no secret', () => {
-    const examples = SETTING_NAMES.filter((name) => !settingOf(name).secret);
-    expect(examples.filter((name) => looksLikeKey(settingOf(name).example))).toEqual([]);
   });
 });

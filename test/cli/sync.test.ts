@@ -57,8 +57,6 @@ describe('sync', () => {
       'The table customer_feedback was dropped; it is filled again. The copy is not complete',
     );
     expect(damaged.stdout).toContain('the next run reads everything again');
-    const check = await runCli(['check'], env);
-    expect([check.code, check.stdout]).toEqual([1, expect.stringContaining('(COPY_OUTDATED)')]);
     const dry = await runCli(['sync', '--dry-run'], env);
     expect(dry.stdout).toContain('The table customer_feedback was dropped; it is filled again.');
     const { code, stdout } = await runCli(['sync'], env);

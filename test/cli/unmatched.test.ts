@@ -29,40 +29,6 @@ describe('settings that match nothing', () => {
     },
   );
 
-  it('a field that only old answers carry is known, from the first pass on', async () => {
-    const { env, sandbox, rows } = await openPlace({ submissions: 90 });
-    const { id = '' } = sandbox.store.formBySlug('customer-feedback') ?? {};
-    const shown = new Set(
-      sandbox.store
-        .formBySlug('customer-feedback')
-        ?.sections?.flatMap((section) => (section.fields ?? []).map((field) => field.id)),
-    );
-    const answers = new Set<string>();
-    for (const one of sandbox.store.ids(id)) {
-      for (const field of sandbox.store.get(one)?.data.keys() ?? []) answers.add(field);
-    }
-    const [old = ''] = answers.difference(shown);
-    expect(old).not.toBe('');
-    const set = { ...env, TARGET_FORMS: 'customer-feedback', TARGET_FIELDS: old };
-    expect((await runCli(['sync'], set)).code).toBe(0);
-    const columns = Object.keys(rows('SELECT * FROM customer_feedback')[0] ?? {});
-    expect(columns.some((name) => name.startsWith('field_'))).toBe(true);
-    // Known from the catalogue alone, once no answer carries it any more.
-    for (const one of sandbox.store.ids(id)) sandbox.store.setAnswers(one, {});
-    expect((await runCli(['sync', '--full'], set)).code).toBe(0);
-  });
-
-  it('L8: a form that is gone from the source and that a target holds is no misspelling', async () => {
-    const { env, sandbox } = await openPlace({ submissions: 30 });
-    await runCli(['sync'], env);
-    const { id = '' } = sandbox.store.formBySlug('customer-feedback') ?? {};
-    sandbox.store.deleteForm(id);
-    const set = { ...env, TARGET_FORMS: 'customer-feedback,prihlaska-na-pozici' };
-    expect((await runCli(['sync'], set)).stderr).not.toContain('TARGET_FORMS');
-    // The pass has noted by now that it is gone.
-    expect((await runCli(['sync'], set)).code).toBe(0);
-  });
-
   it('L12: a target that is away makes no name a mistake, and the command fails for its reason', async () => {
     const { env } = await openPlace({ submissions: 30 });
     const away = {

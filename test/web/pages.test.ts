@@ -80,13 +80,6 @@ describe('the page of all forms', () => {
     expect(await page.text('/')).toMatch(/forms appear here as soon as/);
   });
 
-  it('does not repeat for each form what concerns all', async () => {
-    await using page = await startPage(failingReport());
-    const html = await page.text('/');
-    expect(html.match(/ECONNREFUSED/g)).toHaveLength(1);
-    expect(html.match(/The Forms API does not answer</g)).toHaveLength(2);
-  });
-
   it('says that notifications are not delivered', async () => {
     const words = 'Notifications are not delivered: the webhook answers 410.';
     await using page = await startPage(reportOf(), { deliveryProblem: () => words });
@@ -150,12 +143,6 @@ describe('a list of many forms', () => {
     expect(found).toContain(slug);
   });
 
-  it('offers no search where a glance is enough', async () => {
-    await using page = await startPage(manyForms(3));
-    expect(await page.text('/')).not.toContain('role="search"');
-    expect(await page.text('/?q=nothing')).toContain('role="search"');
-  });
-
   it('keeps the search over its pages, and reads any address', async () => {
     await using page = await startPage(manyForms(300));
     const html = await page.text('/?q=%22%3E%3Cb%3E');
@@ -166,18 +153,10 @@ describe('a list of many forms', () => {
       expect(readListQuery(odd)).toEqual({ q: '', page: 1 });
   });
 
-  it.each([
-    ['as usual', false, '/'],
-    ['all failing', true, '/'],
-    ['all failing, searched', true, '/?q=konference&page=2'],
-  ])(
-    'with 300 forms in 2 targets a page stays below 100 kB, actions included: %s',
-    async (_, areAllFailing, path) => {
-      await using page = await startPage(manyForms(300, areAllFailing));
-      const html = await page.text(path);
-      expect(Buffer.byteLength(html)).toBeLessThan(MAX_PAGE_BYTES);
-    },
-  );
+  it('with 300 failing forms in 2 targets stays below 100 kB, actions included', async () => {
+    await using page = await startPage(manyForms(300, true));
+    expect(Buffer.byteLength(await page.text('/'))).toBeLessThan(MAX_PAGE_BYTES);
+  });
 });
 
 describe('the page of a form', () => {

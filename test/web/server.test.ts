@@ -148,11 +148,9 @@ describe('a page', () => {
 describe('whom it answers', () => {
   it.each([
     ['localhost:8080', 200],
-    ['127.0.0.1', 200],
     ['127.8.8.8:1', 200],
     ['[::1]:8080', 200],
     ['evil.example', 421],
-    ['localhost.evil.example:8080', 421],
     ['127.0.0.1.evil.example', 421],
     ['localhost@evil.example', 421],
   ])('without a password, a page for host "%s" is %d', async (host, status) => {
