@@ -129,7 +129,7 @@ function readTime(createdAt: unknown): Checked<string> {
     : { value: '', defect: 'createdAt is not a date' };
 }
 
-function readData(data: unknown, order: FieldOrder): Checked<ReadonlyMap<string, Json>> {
+function readData(data: unknown, order: FieldOrder): Checked<Submission['data']> {
   if (data === undefined || data === null) return { value: NO_ANSWERS, defect: 'data is missing' };
   if (!isJsonObject(data)) return { value: NO_ANSWERS, defect: 'data is not an object' };
   const ids = Object.keys(data);
@@ -154,7 +154,7 @@ function readData(data: unknown, order: FieldOrder): Checked<ReadonlyMap<string,
   return { value, defect: defects === undefined ? '' : [...defects].join('; ') };
 }
 
-const NO_ANSWERS: ReadonlyMap<string, Json> = new Map();
+const NO_ANSWERS: Submission['data'] = new Map();
 
 /** Answers in the order of those of the page; in one of their own where that has far more fields. */
 function fieldMap(

@@ -30,11 +30,17 @@ export class FieldOrder {
   }
 }
 
+/** The part of a map by field ID that is needed. */
+export type FieldValues<V> = Pick<
+  ReadonlyMap<string, V>,
+  'get' | 'keys' | 'size' | typeof Symbol.iterator
+>;
+
 /**
  * Values by field ID, in an array whose order many maps share: several times cheaper than a Map for each submission. As a
  * map it is in that order.
  */
-export class FieldMap<V> implements ReadonlyMap<string, V> {
+export class FieldMap<V> implements FieldValues<V> {
   readonly order: FieldOrder;
   /** The values in the order of the fields; undefined, or past the end, for a field without a value. */
   readonly slots: readonly (V | undefined)[];
@@ -53,30 +59,14 @@ export class FieldMap<V> implements ReadonlyMap<string, V> {
     return place === undefined ? undefined : this.slots[place];
   }
 
-  has(id: string): boolean {
-    return this.get(id) !== undefined;
-  }
-
-  entries(): MapIterator<[string, V]> {
-    return this.#present().values();
-  }
-
   keys(): MapIterator<string> {
     return this.#present()
       .map(([id]) => id)
       .values();
   }
 
-  values(): MapIterator<V> {
-    return this.slots.filter((value) => value !== undefined).values();
-  }
-
   [Symbol.iterator](): MapIterator<[string, V]> {
-    return this.entries();
-  }
-
-  forEach(call: (value: V, id: string, map: ReadonlyMap<string, V>) => void): void {
-    for (const [id, value] of this.#present()) call(value, id, this);
+    return this.#present().values();
   }
 
   /** An array at once: a generator takes several times longer. */
@@ -92,7 +82,7 @@ export class FieldMap<V> implements ReadonlyMap<string, V> {
 }
 
 /** See {@link readerOf}. */
-export type FieldReader = <V>(map: ReadonlyMap<string, V>) => readonly (V | undefined)[];
+export type FieldReader = <V>(map: FieldValues<V>) => readonly (V | undefined)[];
 
 /**
  * Reads the values of maps in the order of `ids`. For {@link FieldMap}s that share an order, it looks up the places

@@ -1,5 +1,5 @@
 import { count } from '../base/format.ts';
-import { FieldMap } from './field-map.ts';
+import { FieldMap, type FieldValues } from './field-map.ts';
 import { type FieldSelection, fieldTest } from './selection.ts';
 import type { Form, SelectedField } from './types.ts';
 
@@ -99,7 +99,7 @@ export class UnlistedFields {
   }
 
   /** Takes answers by field ID; the IDs that are new among them. */
-  meet(answers: ReadonlyMap<string, unknown>): readonly string[] {
+  meet(answers: FieldValues<unknown>): readonly string[] {
     if (this.#holdsNothingNew(answers)) return [];
     const met: string[] = [];
     for (const id of answers.keys()) {
@@ -112,7 +112,7 @@ export class UnlistedFields {
   }
 
   /** Why some of these answers are not mirrored, although they are selected. */
-  defectsOf(answers: ReadonlyMap<string, unknown>): readonly string[] {
+  defectsOf(answers: FieldValues<unknown>): readonly string[] {
     if (this.#holdsNothingNew(answers)) return [];
     const defects = new Set<string>();
     for (const id of answers.keys()) {
@@ -123,7 +123,7 @@ export class UnlistedFields {
   }
 
   /** Reads the fields of a whole page once: a field that is known then is known later. */
-  #holdsNothingNew(answers: ReadonlyMap<string, unknown>): boolean {
+  #holdsNothingNew(answers: FieldValues<unknown>): boolean {
     if (!(answers instanceof FieldMap)) return false;
     const { ids } = answers.order;
     if (this.#seen.ids !== ids || this.#seen.many !== ids.length) {

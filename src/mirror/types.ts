@@ -1,3 +1,5 @@
+import type { FieldValues } from './field-map.ts';
+
 /** A field as the form's schema shows it now. */
 export interface FormField {
   readonly id: string;
@@ -38,7 +40,7 @@ export interface Submission {
   readonly status: string;
   /** As the API wrote it; see `canonicalTime`. */
   readonly createdAt: string;
-  readonly data: ReadonlyMap<string, Json>;
+  readonly data: FieldValues<Json>;
 }
 
 /**
@@ -91,5 +93,5 @@ export interface Row {
   /** UTC, `YYYY-MM-DDTHH:MM:SS.mmmZ`, up to six fraction digits when the source has more than three; null when the source's is broken. */
   readonly createdAt: string | null;
   /** By field ID. A `FieldMap` where it comes from the join: writers read it by place (see `readerOf`). */
-  readonly cells: ReadonlyMap<string, Cell>;
+  readonly cells: FieldValues<Cell>;
 }

@@ -222,7 +222,7 @@ function showSubmission(
     ...(shownFormId === 'shown' && { formId }),
     status,
     createdAt,
-    data,
+    data: new Map(data),
     ...(extraFields && {
       updatedAt: new Date(updatedAtMs).toISOString(),
       source: { kind: 'web', tags: [] },

@@ -34,13 +34,7 @@ describe('a map by field ID in an array', () => {
           expect(new Map(map)).toEqual(model);
           expect(map.size).toBe(model.size);
           expect(new Set(map.keys())).toEqual(new Set(model.keys()));
-          expect([...map.values()]).toEqual([...map].map(([, value]) => value));
-          const called = new Map<string, number | null>();
-          map.forEach((value, id) => called.set(id, value));
-          expect(called).toEqual(model);
-          for (const id of asked) {
-            expect([map.get(id), map.has(id)]).toEqual([model.get(id), model.has(id)]);
-          }
+          for (const id of asked) expect(map.get(id)).toEqual(model.get(id));
           expect(read(map)).toEqual(read(model));
         }
       }),
