@@ -25,8 +25,6 @@ const MAX_ID_LENGTH = 500;
 const MAX_DEPTH = 200;
 /** Most values within one answer: a large table in a form has some thousands. As many of an item go into its name. */
 const MAX_PARTS = 100_000;
-/** Most answers of one submission. */
-const MAX_ANSWERS = 10_000;
 /** Room of an item's answers beyond four times their number. */
 const MOST_GAPS = 64;
 const TOO_DEEP = '[nested too deeply]';
@@ -135,13 +133,6 @@ function readData(data: unknown, order: FieldOrder): Checked<Submission['data']>
   const ids = Object.keys(data);
   const answers = Object.values(data) as Json[];
   let defects: Set<string> | undefined;
-  if (ids.length > MAX_ANSWERS) {
-    ids.length = MAX_ANSWERS;
-    answers.length = MAX_ANSWERS;
-    defects = new Set([
-      `has more than ${count(MAX_ANSWERS)} answers; the first of them are stored`,
-    ]);
-  }
   for (let at = 0; at < ids.length; at++) {
     const answer = answers[at];
     if (typeof answer !== 'object' || answer === null) continue;

@@ -72,13 +72,6 @@ describe('what is tried again', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is bounded, and ends with FORMS_FAILED', async () => {
-    await using server = await OddServer.start((_request, response) => sendJson(response, {}, 500));
-    const error = await errorOf(makeClient(server.url).getForm('f1'));
-    expect(error).toMatchObject({ code: 'FORMS_FAILED', status: 500, retryable: true });
-    expect(server.requests).toHaveLength(6);
-  });
-
   it.each([400, 403, 404, 408, 410, 451])('%i never is', async (status) => {
     await using server = await OddServer.start((_request, response) =>
       sendJson(response, {}, status),
@@ -88,18 +81,6 @@ describe('what is tried again', () => {
       retryable: false,
     });
     expect(server.requests).toHaveLength(1);
-  });
-
-  it('a PATCH is, as a second one changes nothing more', async () => {
-    await using server = await OddServer.start(({ number }, response) =>
-      number === 0 ? response.destroy() : response.writeHead(204).end(),
-    );
-    await makeClient(server.url).setStatus('s1', 'DONE');
-    expect(server.requests.map(({ method, url, body }) => [method, url, body])).toEqual([
-      ['PATCH', '/v1/submissions/s1/status', '{"status":"DONE"}'],
-      ['PATCH', '/v1/submissions/s1/status', '{"status":"DONE"}'],
-    ]);
-    expect(server.requests[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
   });
 
   it('L5: a PATCH that was applied is done, whatever becomes of the answer', async () => {
