@@ -27,12 +27,7 @@ import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import { Source } from './sync/source.ts';
 import type { Target } from './sync/target.ts';
 import { type StartedVerification, startVerification } from './sync/verify-form.ts';
-import {
-  nothingWritten,
-  writeBack,
-  type WriteBackReport,
-  type WriteBackRule,
-} from './sync/write-back.ts';
+import { nothingWritten, writeBack, type WriteBackReport } from './sync/write-back.ts';
 import type { RunOptions } from './sync/work.ts';
 
 /** What the app gets from its process. */
@@ -80,12 +75,6 @@ export class App implements AsyncDisposable {
   get client(): FormsClient {
     this.#client ??= this.#createClient();
     return this.#client;
-  }
-
-  /** Write-back as the settings have it; null: it is off. */
-  get rule(): WriteBackRule | null {
-    const { marking } = this.config;
-    return marking === undefined ? null : { from: marking.from, to: marking.status };
   }
 
   /** The names of the targets. */
@@ -159,7 +148,7 @@ export class App implements AsyncDisposable {
     return readTarget(target, {
       joining: this.joiningOf(name),
       isChosen: (form) => this.isChosen(name, form),
-      writesBack: this.rule !== null,
+      writesBack: this.config.rule !== null,
       refills: (address) => this.dataDir.refills(name, address).catch(() => new Map()),
     });
   }
@@ -209,8 +198,9 @@ export class App implements AsyncDisposable {
    * FORMS_UNAUTHORIZED.
    */
   async poll(forms: readonly FormPlan[], signal: AbortSignal): Promise<PollReport> {
-    const { clock, logger, rule } = this;
-    const compareEveryMs = this.config.schedule.fullEveryMs;
+    const { clock, logger } = this;
+    const { rule } = this.config;
+    const compareEveryMs = this.config.compareEveryMs;
     const parts = { sourceName: this.#sourceName, clock, logger, rule, compareEveryMs };
     const targets = [...new Set(forms.flatMap((plan) => plan.targets))].map((name) => ({
       name,
@@ -350,7 +340,7 @@ export class App implements AsyncDisposable {
     waitMs: number,
     signal: AbortSignal,
   ): Promise<WriteBackReport | undefined> {
-    const { rule } = this;
+    const { rule } = this.config;
     if (rule === null) return undefined;
     let form: FormIdentity = { id: formId, slug: formId, name: formId };
     let report: WriteBackReport;
@@ -413,7 +403,7 @@ export class App implements AsyncDisposable {
   }
 
   #mirroring({ name, store }: Target): Mirroring {
-    const { maxDeleteFraction, schedule } = this.config;
+    const { maxDeleteFraction, compareEveryMs } = this.config;
     return {
       target: name,
       store,
@@ -422,7 +412,7 @@ export class App implements AsyncDisposable {
       clock: this.clock,
       sourceName: this.#sourceName,
       maxDeleteFraction,
-      compareEveryMs: schedule.fullEveryMs,
+      compareEveryMs,
       joining: async (form, signal, keep) => {
         await this.#planner.requireNames(name, form, signal, keep);
         return this.requireJoining(name);

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import type { LogLevel } from './base/logger.ts';
 import type { ProxySettings } from './base/proxy.ts';
 import type { NotifySettings } from './notify/notifier.ts';
+import type { Schedule } from './queue/scheduler.ts';
 import { misspeltVariables } from './settings/misspelt.ts';
 import {
   type GoogleSettings,
-  type MarkSettings,
   readGoogle,
-  readMarking,
   readNotify,
   readProxy,
   readQueueUrl,
+  readRule,
   readSource,
   readStatusPage,
   type SourceSettings,
@@ -19,7 +19,8 @@ import {
 } from './settings/service-settings.ts';
 import { SettingsError } from './base/errors.ts';
 import { type Environment, type ReadFile, SettingsReader } from './settings/settings-reader.ts';
-import { readSchedule, type ScheduleSettings } from './settings/sync-settings.ts';
+import { readSchedule } from './settings/sync-settings.ts';
+import type { WriteBackRule } from './sync/write-back.ts';
 import { readHashKey, readTargets, type TargetSettings } from './settings/target-settings.ts';
 
 /** All settings, checked. Nothing else of the program looks at the environment. */
@@ -29,9 +30,11 @@ export interface Config {
   /** At least one. */
   readonly targets: readonly TargetSettings[];
   readonly hashKey: string | undefined;
-  readonly schedule: ScheduleSettings;
-  /** Undefined: never PATCH. */
-  readonly marking: MarkSettings | undefined;
+  readonly schedule: Schedule;
+  /** Within this time every row is compared. */
+  readonly compareEveryMs: number;
+  /** Null: never PATCH. */
+  readonly rule: WriteBackRule | null;
   readonly maxDeleteFraction: number;
   /** How long rows marked deleted stay; undefined: for ever. */
   readonly purgeDeletedAfterMs: number | undefined;
@@ -80,8 +83,8 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     source,
     targets,
     hashKey: readHashKey(reader, names),
-    schedule: readSchedule(reader, source?.url),
-    marking: readMarking(reader),
+    ...readSchedule(reader, source?.url),
+    rule: readRule(reader),
     maxDeleteFraction: reader.read('MAX_DELETE_FRACTION'),
     purgeDeletedAfterMs: reader.read('PURGE_DELETED_AFTER'),
     purgeHistoryAfterMs: reader.read('PURGE_HISTORY_AFTER'),

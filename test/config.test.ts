@@ -13,13 +13,14 @@ describe('the defaults', () => {
     const config = load(SOURCE);
     expect(config).toMatchObject({
       source: { url: SOURCE.FORMS_API_URL, key: KEY, auth: 'bearer', concurrency: 4 },
-      schedule: { incremental: { everyMs: 60_000 }, fullEveryMs: 6 * 3_600_000 },
+      schedule: { everyMs: 60_000 },
+      compareEveryMs: 6 * 3_600_000,
       maxDeleteFraction: 0.2,
       status: { host: '127.0.0.1', port: 8080, password: undefined },
       dataDir: './data',
       logLevel: undefined,
     });
-    expect(config.marking).toBeUndefined();
+    expect(config.rule).toBeNull();
     expect(config.queueUrl).toBeUndefined();
     expect(config.notify.alertUrl).toBeUndefined();
     expect(config.targets).toHaveLength(1);
@@ -85,13 +86,13 @@ describe('where settings come from', () => {
   it('blank values count as unset', () => {
     const config = load({ ...SOURCE, TARGET_URL: '', MARK_STATUS: '  ', QUEUE_URL: '' });
     expect(config.queueUrl).toBeUndefined();
-    expect(config.marking).toBeUndefined();
+    expect(config.rule).toBeNull();
   });
 
   it('a blank in the environment takes back what .env says', () => {
     const files = { '.env': 'MARK_STATUS=DONE' };
-    expect(load({ ...SOURCE, MARK_STATUS: '' }, files).marking).toBeUndefined();
-    expect(load(SOURCE, files).marking?.status).toBe('DONE');
+    expect(load({ ...SOURCE, MARK_STATUS: '' }, files).rule).toBeNull();
+    expect(load(SOURCE, files).rule?.to).toBe('DONE');
   });
 
   it('white space around a value is not part of it', () => {
@@ -149,7 +150,7 @@ describe('values', () => {
     ['1500 ms', 1_500],
   ])('SYNC_EVERY=%s is %d ms', (text, ms) => {
     const local = { ...SOURCE, FORMS_API_URL: 'http://127.0.0.1:4010/v1' };
-    expect(load({ ...local, SYNC_EVERY: text }).schedule.incremental).toEqual({ everyMs: ms });
+    expect(load({ ...local, SYNC_EVERY: text }).schedule).toEqual({ everyMs: ms });
   });
 
   it.each([
@@ -237,7 +238,7 @@ describe('values', () => {
 
   it('statuses are taken in any case and kept in the API’s', () => {
     const config = load({ ...SOURCE, MARK_STATUS: 'done', MARK_FROM: 'new, In_Progress' });
-    expect(config.marking).toEqual({ status: 'DONE', from: ['NEW', 'IN_PROGRESS'] });
+    expect(config.rule).toEqual({ to: 'DONE', from: ['NEW', 'IN_PROGRESS'] });
   });
 });
 
@@ -272,7 +273,7 @@ describe('settings that depend on each other', () => {
 
   it('a cron expression has its time zone', () => {
     const env = { ...SOURCE, SYNC_CRON: '0 8 * * *', SYNC_TZ: 'europe/prague' };
-    expect(load(env).schedule.incremental).toEqual({
+    expect(load(env).schedule).toEqual({
       cron: '0 8 * * *',
       timeZone: 'Europe/Prague',
     });

@@ -194,7 +194,7 @@ function checkForm(report: FormReport): Result[] {
 }
 
 /** Which statuses the mirror changes at the source; only a change would show whether the key may. */
-const checkWriteBack: Check = ({ rule }) => [
+const checkWriteBack: Check = ({ config: { rule } }) => [
   fine(
     rule === null
       ? 'are never changed at the source: MARK_STATUS is not set'

@@ -21,8 +21,8 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
     const mirrors = (form: { id: string; slug: string }) => app.isChosen(name, form);
     return { target, joining, mirrors };
   });
-  const { client, clock, rule } = app;
-  const parts = { client, clock, rule };
+  const { client, clock, config } = app;
+  const parts = { client, clock, rule: config.rule };
   const explanation = await explainSubmission(parts, await Promise.all(opened), id, signal);
   const { form } = explanation;
   const report = form === null ? null : await reportNow(app, host);

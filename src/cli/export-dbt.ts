@@ -95,7 +95,7 @@ export async function printDbtSources({ host, text }: CommandCall): Promise<Exit
   const options = {
     name: text('name') ?? 'forms',
     address: target.address,
-    comparedEveryMs: app.config.schedule.fullEveryMs,
+    comparedEveryMs: app.config.compareEveryMs,
   };
   host.terminal.printText(dbtSources(found, options).trimEnd());
   return EXIT_CODES.DONE.code;

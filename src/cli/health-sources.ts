@@ -4,7 +4,7 @@ import { readProcesses } from '../health/processes.ts';
 import type { FormReport, Report } from '../health/report.ts';
 import type { SourceWaits } from '../health/source-waits.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import { nextRunMs } from '../settings/sync-settings.ts';
+import { nextRunMs } from '../queue/scheduler.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
 import type { Host } from './host.ts';
 

@@ -70,7 +70,7 @@ export async function readSchedule(
 /** During a poll, the next one waits behind it, even if the source is slow: it is not late. */
 async function latenessOf(context: QueueContext, nextMs: number): Promise<Trouble | null> {
   const { schedule, timings, queues, clock } = context;
-  const toleranceMs = Math.max(2 * periodAt(schedule, nextMs), 4 * timings.heartbeatMs);
+  const toleranceMs = Math.max(2 * (nextRunMs(schedule, nextMs) - nextMs), 4 * timings.heartbeatMs);
   if (clock.now() - nextMs <= toleranceMs || (await queues.poll.getActiveCount()) > 0) return null;
   const dueAt = exact(new Date(nextMs).toISOString());
   return {
@@ -85,11 +85,13 @@ async function latenessOf(context: QueueContext, nextMs: number): Promise<Troubl
 export const intervalOf = (schedule: Schedule): number =>
   'cron' in schedule ? Number.POSITIVE_INFINITY : Math.round(schedule.everyMs);
 
-function periodAt(schedule: Schedule, nextMs: number): number {
-  if ('everyMs' in schedule) return schedule.everyMs;
-  const { cron, timeZone } = schedule;
-  const times = CronExpressionParser.parse(cron, { tz: timeZone, currentDate: new Date(nextMs) });
-  return times.next().getTime() - nextMs;
+/** When the next poll is due after one that began at `afterMs`. Both in milliseconds since the epoch. */
+export function nextRunMs(schedule: Schedule, afterMs: number): number {
+  if ('everyMs' in schedule) return afterMs + schedule.everyMs;
+  const { cron, timeZone: tz } = schedule;
+  return CronExpressionParser.parse(cron, { tz, currentDate: new Date(afterMs) })
+    .next()
+    .getTime();
 }
 
 async function upsert({ queues, schedule, timings }: QueueContext): Promise<void> {

@@ -5,6 +5,7 @@ import type { EmailSettings } from '../notify/mail.ts';
 import type { NotifySettings } from '../notify/notifier.ts';
 import { queueTransport } from '../queue/backends.ts';
 import type { SettingMistake } from '../base/errors.ts';
+import type { WriteBackRule } from '../sync/write-back.ts';
 import type { SettingsReader, ValueOf } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';
 import { mailbox } from './values.ts';
@@ -47,24 +48,17 @@ function requireGiven(reader: SettingsReader, name: SettingName, why: string): v
   if (!reader.isGiven(name)) reader.complain(name, `is missing: ${why}`);
 }
 
-/** The statuses that write-back sets and changes. */
-export interface MarkSettings {
-  readonly status: string;
-  /** Only submissions in one of these statuses are changed; never contains `status`. */
-  readonly from: readonly string[];
-}
-
-/** Write-back; undefined when it is off. */
-export function readMarking(reader: SettingsReader): MarkSettings | undefined {
-  const [status, from] = [reader.read('MARK_STATUS'), reader.read('MARK_FROM')];
-  if (status === undefined) return undefined;
-  if (from.includes(status)) {
+/** Which statuses write-back sets and changes; null when it is off. */
+export function readRule(reader: SettingsReader): WriteBackRule | null {
+  const [to, from] = [reader.read('MARK_STATUS'), reader.read('MARK_FROM')];
+  if (to === undefined) return null;
+  if (from.includes(to)) {
     reader.complain(
       'MARK_FROM',
-      `holds ${status}, which is MARK_STATUS itself: name the statuses that may be changed`,
+      `holds ${to}, which is MARK_STATUS itself: name the statuses that may be changed`,
     );
   }
-  return { status, from };
+  return { from, to };
 }
 
 /** The status page. */
