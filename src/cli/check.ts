@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { mistakeText, toMirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
-import { fetchWithProxy, proxyHost } from '../base/proxy.ts';
+import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
 import { type FormReport, remedyText } from '../health/report.ts';
 import { fieldTest } from '../mirror/selection.ts';
@@ -47,7 +47,6 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
   await using app = await openApp(host, { source: true, statusPage: true });
   const checks: readonly (readonly [subject: string, check: Check])[] = [
     ['settings', checkSettings],
-    ['proxy', checkProxy],
     ['data directory', checkDataDir],
     ['source', checkSource],
     ...app.targetNames.map((name) => [`target ${name}`, checkTarget(name)] as const),
@@ -86,16 +85,6 @@ async function attempt(check: Check, app: App, host: Host): Promise<readonly Res
 }
 
 const checkSettings: Check = () => [fine('are all understood')];
-
-/** No line without a proxy. */
-const checkProxy: Check = ({ config: { proxy } }) =>
-  proxy === undefined
-    ? []
-    : [
-        fine(
-          `https goes through ${proxyHost(proxy)}, except to ${['this machine', ...proxy.except].join(', ')}`,
-        ),
-      ];
 
 /** Whether DATA_DIR can be written. */
 const checkDataDir: Check = async ({ config, dataDir }) => {

@@ -126,20 +126,15 @@ async function watch(host: Host, { store }: Sandbox, watchMs: number): Promise<v
   terminal.print('', `${plural(happened, 'change')} happened at the source during this time.`);
 }
 
-/** How to open the file: commands to copy. */
-function howToOpen(file: string, view: string): string[] {
-  const query = `SELECT * FROM ${view} LIMIT 5`;
-  const script = `console.table(new(require("node:sqlite").DatabaseSync)(${JSON.stringify(file)}).prepare("${query}").all())`;
-  return [
-    '',
-    'Look at it yourself:',
-    '',
-    `  sqlite3 -header -column ${shellWord(file)} ${shellWord(query)}`,
-    `  ${shellWord(process.execPath)} -e ${shellWord(script)}`,
-    '',
-    'Your own account takes three lines: see README.md.',
-  ];
-}
+/** How to open the file: a command to copy. */
+const howToOpen = (file: string, view: string): string[] => [
+  '',
+  'Look at it yourself:',
+  '',
+  `  sqlite3 -header -column ${shellWord(file)} ${shellWord(`SELECT * FROM ${view} LIMIT 5`)}`,
+  '',
+  'Your own account takes three lines: see README.md.',
+];
 
 /** The name of the view of a form that has labels for column names. */
 function viewOf(file: string, formId = ''): string {

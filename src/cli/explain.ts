@@ -13,7 +13,7 @@ import type { ExitCode } from './host.ts';
 export async function run({ host, args: [id = ''], flag }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
   await using app = await openApp(host, { source: true });
-  await requireSelection(host, app);
+  requireSelection(app);
   const opened = app.targetNames.map(async (name) => {
     const target = await app.target(name);
     await app.readSlugs(name);

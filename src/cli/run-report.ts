@@ -20,33 +20,23 @@ export function runName({ form, target }: Pick<RunSubject, 'form' | 'target'>): 
 /** How often a long run reports how far it is. */
 const LINE_EVERY_MS = 5_000;
 
-/** Reports runs on stderr: when they start and end, and every few seconds. Disposing it ends that. */
-export function showProgress(
-  terminal: Terminal,
-  events: Events<SyncEvents>,
-  clock: Clock,
-): Disposable {
+/** Reports the runs of this process on stderr: when they start and end, and every few seconds. */
+export function showProgress(terminal: Terminal, events: Events<SyncEvents>, clock: Clock): void {
   const printedAtMs = new Map<string, number>();
-  const print = (subject: Pick<RunSubject, 'form' | 'target'>, line: string): void => {
+  const print = (subject: Pick<RunSubject, 'form' | 'target'>, text: string): void => {
     printedAtMs.set(runName(subject), clock.now());
-    terminal.say(line);
+    terminal.say(text);
   };
-  const listeners = new DisposableStack();
-  listeners.defer(
-    events.on('run.started', (subject) => {
-      const what = subject.isFull ? 'reading everything' : 'reading changes';
-      print(subject, `${runName(subject)}: ${what}`);
-    }),
-  );
-  listeners.defer(
-    events.on('run.progress', (progress) => {
-      const { seen, total } = progress;
-      if (clock.now() - (printedAtMs.get(runName(progress)) ?? 0) < LINE_EVERY_MS) return;
-      print(progress, `${runName(progress)}: ${count(seen)} of ${count(total)}`);
-    }),
-  );
-  listeners.defer(events.on('run.ended', (report) => print(report, endedLine(report))));
-  return listeners;
+  events.on('run.started', (subject) => {
+    const what = subject.isFull ? 'reading everything' : 'reading changes';
+    print(subject, `${runName(subject)}: ${what}`);
+  });
+  events.on('run.progress', (progress) => {
+    const { seen, total } = progress;
+    if (clock.now() - (printedAtMs.get(runName(progress)) ?? 0) < LINE_EVERY_MS) return;
+    print(progress, `${runName(progress)}: ${count(seen)} of ${count(total)}`);
+  });
+  events.on('run.ended', (report) => print(report, endedLine(report)));
 }
 
 /** The outcome of a run, its changes, and its cost. */

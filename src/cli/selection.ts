@@ -4,7 +4,7 @@ import { plural } from '../base/format.ts';
 import { printable, settingLine } from '../base/printable.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
-import { choosesForm, nearestForm, theForms, wholeForm } from '../sync/names.ts';
+import { choosesForm, nearestForm, theForms } from '../sync/names.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { textTable } from './text-table.ts';
@@ -12,7 +12,7 @@ import { textTable } from './text-table.ts';
 /** The forms and targets that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist. */
 export async function selectPlan({ host, text }: CommandCall, app: App): Promise<FormPlan[]> {
   const selected = app.namesOf(text('target'));
-  await requireSelection(host, app, selected);
+  requireSelection(app, selected);
   const { forms } = await requirePlan(host, app);
   const wanted = text('form');
   const identities = forms.map(({ form }) => form);
@@ -24,30 +24,18 @@ export async function selectPlan({ host, text }: CommandCall, app: App): Promise
     });
 }
 
-/**
- * Makes sure that fields are selected for these targets, by default for all (L11). Otherwise lists the possible
- * fields on stderr, and throws SettingsError.
- */
-export async function requireSelection(
-  host: Host,
-  app: App,
-  targets: readonly string[] = app.targetNames,
-): Promise<void> {
-  const unselected = targets
+/** Throws SettingsError unless fields are selected for these targets, by default for all (L11). */
+export function requireSelection(app: App, targets: readonly string[] = app.targetNames): void {
+  const missing = targets
     .map((name) => app.settingsOf(name))
-    .filter(({ selection }) => !selection);
-  if (unselected.length === 0) return;
-  const forms = await app.forms(host.stop.signal);
-  host.terminal.say('The fields that can be mirrored:', '');
-  host.terminal.say(...fieldLines(forms));
-  const example = wholeForm(forms[0]);
-  throw new SettingsError(
-    unselected.map(({ variables: { fields } }) => ({
+    .filter(({ selection }) => !selection)
+    .map(({ variables: { fields } }) => ({
       variable: fields,
-      message: 'is missing: only fields that you select leave the source; * selects all of them',
-      example: settingLine(fields, example),
-    })),
-  );
+      message:
+        'is missing: only fields that you select leave the source. forms-mirror forms <form> lists those of a form; * selects all of them',
+      example: settingLine(fields, 'contact:*'),
+    }));
+  if (missing.length > 0) throw new SettingsError(missing);
 }
 
 /**

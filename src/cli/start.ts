@@ -137,7 +137,7 @@ async function readDetails(app: App, name: string, formId: string): Promise<Form
 /** Throws for a mistake that a person has to correct before anything runs. If the source is down, waits for it. */
 async function checkBeforeStart(host: Host, app: App): Promise<void> {
   try {
-    await requireSelection(host, app);
+    requireSelection(app);
     const forms = await planned(host, app);
     app.logger.info({ forms: forms.length }, 'The source answers; the mirror starts.');
   } catch (error) {

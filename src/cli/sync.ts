@@ -35,7 +35,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   await using app = await openApp(host, { source: true, reportsRuns: !flag('json') });
   const plan = await selectPlan(call, app);
   const isQuiet = flag('json') && !terminal.interactive;
-  using _progress = isQuiet ? null : showProgress(terminal, app.events, clock);
+  if (!isQuiet) showProgress(terminal, app.events, clock);
   const options = {
     isFull: flag('full') || flag('acceptDeletes'),
     acceptDeletes: flag('acceptDeletes') ? Number.POSITIVE_INFINITY : 0,

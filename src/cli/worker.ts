@@ -11,7 +11,7 @@ import type { ExitCode } from './host.ts';
 export async function run({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
   await using app = await openApp(host, { source: true, workerServer: true, logLevel: 'info' });
-  await requireSelection(host, app);
+  requireSelection(app);
   await using service = await openService(host, app, 'worker');
   const server = await openServer(app, service);
   if (server !== undefined)

@@ -145,12 +145,13 @@ describe('a poll', () => {
 });
 
 describe('errors before sync begins', () => {
-  it('TARGET_FIELDS missing: lists the fields and names the setting; exit 2', async () => {
+  it('TARGET_FIELDS missing: names the setting, and how to list the fields; exit 2', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync'], { ...env, TARGET_FIELDS: '' });
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/Customer feedback .* \(customer-feedback\): 10 fields\n  field_/);
-    expect(stderr).toMatch(/TARGET_FIELDS is missing: .* Example: TARGET_FIELDS='[a-z-]+:\*'/);
+    expect(stderr).toMatch(
+      /TARGET_FIELDS is missing: .*forms-mirror forms <form> .* Example: TARGET_FIELDS='contact:\*'/,
+    );
   });
 
   it.each([
