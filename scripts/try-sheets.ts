@@ -20,7 +20,7 @@ async function run(address: string | undefined): Promise<number> {
     );
   }
   const { google, proxy } = loadProcessConfig();
-  const { spreadsheetId } = parseSheetAddress(address);
+  const spreadsheetId = parseSheetAddress(address);
   const account = await openAccount({ ...google, proxy }, SHEETS_SCOPE);
   const clock = systemClock;
   const rootUrl = google.emulatorUrl === undefined ? undefined : `${google.emulatorUrl}/`;

@@ -60,7 +60,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     form: 'the address of a Google Sheet',
     overviewRestMs: 45_000,
     parse(url) {
-      const { spreadsheetId } = parseSheetAddress(url);
+      const spreadsheetId = parseSheetAddress(url);
       const shown = browserAddress(spreadsheetId);
       return {
         shown,

@@ -474,12 +474,4 @@ describe('a new tab', () => {
     expect(notes.get(AT)).toContain('in the time zone of this spreadsheet');
     expect(notes.get(AT)).toContain('Change answers in the forms service');
   });
-
-  it('a removed row is marked, and looks like all others when it is back', async () => {
-    await place.write(store(people(2)));
-    await place.write((form) => form.commit({ deleted: ['s1'] }));
-    expect(place.rowOf('s1')?.[REMOVED]).toEqual(expect.any(Number));
-    await place.write((form) => form.commit({ rows: people(2) }));
-    expect(place.rowOf('s1')?.[REMOVED] ?? null).toBe(null);
-  });
 });

@@ -2,14 +2,10 @@ import { cellText, isBlank } from '../../mirror/cells.ts';
 import { type Cell, JsonText, type SelectedField, type Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 
-/** Lines that a question gets at most; the rest is counted together. */
-export const MAX_LISTED = 12;
-/** A question that is shown stays so up to this many different answers. */
-const MAX_DISTINCT = 40;
+/** Different answers of a question that is shown, at most: each gets a line, and the rest is counted together. */
+const MAX_LISTED = 12;
 /** Questions of one form. */
 const MAX_QUESTIONS = 10;
-/** Fields of a form that are looked at, in its order. */
-const MAX_FIELDS = 300;
 /** The longest choice, in characters; people wrote longer answers themselves. */
 const MAX_CHOICE = 100;
 /** Fewer answers tell nothing of a question. */
@@ -44,11 +40,9 @@ export class AnswerTally {
   constructor(fields: readonly SelectedField[]) {
     const shown = fields
       .filter((field) => field.inSchema && !field.hashed)
-      .toSorted((a, b) => a.position - b.position)
-      .slice(0, MAX_FIELDS);
-    for (const { id } of shown) {
+      .toSorted((a, b) => a.position - b.position);
+    for (const { id } of shown)
       this.#tallies.set(id, { answered: 0, distinct: new Set(), numbers: true });
-    }
   }
 
   /** Counts in what some submissions answered. */
@@ -65,11 +59,7 @@ export class AnswerTally {
   questions(before: readonly CountedQuestion[]): CountedQuestion[] {
     const known = new Map(before.map((question) => [question.key, question]));
     return [...this.#tallies]
-      .flatMap(([id, tally]) => {
-        const key = fieldKey(id);
-        const question = counted(key, tally, known.get(key));
-        return question === undefined ? [] : [question];
-      })
+      .flatMap(([id, tally]) => counted(fieldKey(id), tally, known.get(fieldKey(id))))
       .slice(0, MAX_QUESTIONS);
   }
 }
@@ -77,11 +67,11 @@ export class AnswerTally {
 function note(tally: Tally, cell: Cell): void {
   if (isBlank(cell)) return;
   tally.answered++;
-  const text = cellText(cell) ?? '';
-  if (cell instanceof JsonText || text.length > MAX_CHOICE) tally.distinct = undefined;
-  tally.distinct?.add(text);
-  if ((tally.distinct?.size ?? 0) > MAX_DISTINCT) tally.distinct = undefined;
   tally.numbers &&= typeof cell === 'number';
+  const text = cellText(cell) ?? '';
+  tally.distinct?.add(text);
+  const isOwnWords = cell instanceof JsonText || text.length > MAX_CHOICE;
+  if (isOwnWords || (tally.distinct?.size ?? 0) > MAX_LISTED) tally.distinct = undefined;
 }
 
 /** A question that is shown does not come and go with every few answers: its lines only become more. */
@@ -89,15 +79,10 @@ function counted(
   key: ColumnKey,
   { answered, distinct, numbers }: Tally,
   before: CountedQuestion | undefined,
-): CountedQuestion | undefined {
-  if (distinct === undefined) return undefined;
-  const size = distinct.size;
-  const listed = Math.min(MAX_LISTED, size);
-  if (before !== undefined) {
-    if (answered === 0) return before;
-    return { key, listed: Math.max(before.listed, listed), numbers };
-  }
-  const isChoice =
-    size <= MAX_LISTED && answered >= LEAST_ANSWERS && answered >= LEAST_REPEATS * size;
-  return isChoice ? { key, listed, numbers } : undefined;
+): CountedQuestion[] {
+  if (distinct === undefined) return [];
+  if (answered === 0) return before === undefined ? [] : [before];
+  const listed = Math.max(before?.listed ?? 0, distinct.size);
+  const isChoice = answered >= LEAST_ANSWERS && answered >= LEAST_REPEATS * distinct.size;
+  return before !== undefined || isChoice ? [{ key, listed, numbers }] : [];
 }

@@ -21,19 +21,16 @@ export async function checkSheet(
     email === undefined
       ? 'Google is asked with the account that you signed in with'
       : `Google is asked as ${email}. Share the spreadsheet with this address as Editor`;
-  const results: CheckResult[] = [{ what: account, isOk: true, remedy: null }];
+  const well = (what: string): CheckResult => ({ what, isOk: true, remedy: null });
+  const results: CheckResult[] = [well(account)];
   try {
     const { structure } = await file.refresh();
-    results.push({
-      what: `The spreadsheet "${structure.title}" can be read`,
-      isOk: true,
-      remedy: null,
-    });
+    results.push(well(`The spreadsheet "${structure.title}" can be read`));
     // Makes a piece of metadata and removes it in the same step: nothing stays, and a viewer is refused.
     const id = file.newId();
     const made = createMetadata({ spreadsheet: true }, METADATA_KEYS.role, 'check', id);
     await file.api.update([made, deleteMetadata(id)], []);
-    results.push({ what: 'It can be written to', isOk: true, remedy: null });
+    results.push(well('It can be written to'));
     const share = structure.cells / MAX_CELLS;
     const isOk = share < NEARLY_FULL;
     results.push({

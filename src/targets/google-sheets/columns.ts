@@ -11,9 +11,7 @@ import {
   DATE_FORMAT,
   FAINT_FORMAT,
   formatCells,
-  gridRange,
   HEADER_FORMAT,
-  lineHeight,
   warnBeforeEdits,
 } from './api/formatting.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
@@ -180,6 +178,8 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
   ];
 }
 
+/** Height of a row of one line, in pixels: Google's own. Rows that are inserted later get it, too. */
+const ROW_HEIGHT = 21;
 /** Empty columns to the right of ours, for people. */
 const SPARE_COLUMNS = 4;
 /** Empty rows below a tab's last one. There is always one: an insert cannot go past the grid's end. */
@@ -213,12 +213,18 @@ function newTab(
     ...formatBodies(sheetId, 0, keys, 1),
     ...keys.map((key, at) => columnWidth(sheetId, at, widthOf(key, headers))),
     ...writeHeaders(sheetId, 0, 0, keys, headers),
-    lineHeight(sheetId, 1),
+    {
+      updateDimensionProperties: {
+        range: { sheetId, dimension: 'ROWS', startIndex: 1 },
+        properties: { pixelSize: ROW_HEIGHT },
+        fields: 'pixelSize',
+      },
+    },
     // Over the whole grid, people's columns included: sorting moves their notes along. New rows are inserted above
     // the spare ones, and so inside it.
-    { setBasicFilter: { filter: { range: gridRange({ sheetId, startRow: 0 }) } } },
+    { setBasicFilter: { filter: { range: { sheetId, startRowIndex: 0 } } } },
     warnBeforeEdits(
-      { sheetId, startRow: 0, endRow: 1 },
+      { sheetId, startRowIndex: 0, endRowIndex: 1 },
       'Headers of forms-mirror. You may rename, move and hide columns; new answers find them all the same.',
     ),
     ...colorRules(sheetId, columns),
@@ -234,9 +240,10 @@ function formatBodies(
   sheetId: number,
   at: number,
   keys: readonly ColumnKey[],
-  startRow: number,
+  startRowIndex: number,
 ): Request[] {
-  const area = { sheetId, startRow, startColumn: at, endColumn: at + keys.length };
+  const rows = { sheetId, startRowIndex };
+  const area = { ...rows, startColumnIndex: at, endColumnIndex: at + keys.length };
   const fields = [
     ...Object.keys(BODY_FORMAT),
     'numberFormat',
@@ -247,7 +254,7 @@ function formatBodies(
     formatCells(area, BODY_FORMAT, fields),
     ...keys.flatMap((key, n) => {
       const format = FORMATS[key];
-      const column = { ...area, startColumn: at + n, endColumn: at + n + 1 };
+      const column = { ...rows, startColumnIndex: at + n, endColumnIndex: at + n + 1 };
       return format === undefined ? [] : [formatCells(column, format)];
     }),
   ];
@@ -268,9 +275,9 @@ function writeHeaders(
   headers: Headers,
 ): Request[] {
   const texts = keys.map((key) => headers.get(key) ?? '');
-  const columns = { startColumn: at, endColumn: at + keys.length };
+  const columns = { startColumnIndex: at, endColumnIndex: at + keys.length };
   return [
-    formatCells({ sheetId, startRow: row, endRow: row + 1, ...columns }, HEADER_FORMAT),
+    formatCells({ sheetId, startRowIndex: row, endRowIndex: row + 1, ...columns }, HEADER_FORMAT),
     writeCells(sheetId, row, at, texts),
   ];
 }
@@ -344,14 +351,14 @@ function colorRules(sheetId: number, columns: Columns): Request[] {
   // From the header on: rows inserted right below it belong to the range then.
   const rule = (
     index: number,
-    [startColumn, endColumn]: readonly [number, number],
+    [startColumnIndex, endColumnIndex]: readonly [number, number],
     condition: sheets_v4.Schema$BooleanCondition,
     format: sheets_v4.Schema$CellFormat,
   ): Request => ({
     addConditionalFormatRule: {
       index,
       rule: {
-        ranges: [gridRange({ sheetId, startRow: 0, startColumn, endColumn })],
+        ranges: [{ sheetId, startRowIndex: 0, startColumnIndex, endColumnIndex }],
         booleanRule: { condition, format },
       },
     },

@@ -83,6 +83,14 @@ const FIRST_FORM = 3;
 const WRAPPED: sheets_v4.Schema$CellFormat = { ...BODY_FORMAT, wrapStrategy: 'WRAP' };
 const NONE: PageCell = {};
 const wrapped = (value: string): PageCell => text(value, WRAPPED);
+/** A line below the forms. */
+const line = (
+  form: string,
+  about: PageCell,
+  seen: PageCell,
+  what: string,
+  last: PageCell,
+): PageCell[] => [wrapped(form), about, NONE, NONE, seen, wrapped(what), last];
 
 /** Puts the forms of a spreadsheet into rows of cells. */
 function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
@@ -119,40 +127,22 @@ function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
     if (body.length > most)
       page.put(page.rows.length, 1, [wrapped(`… and ${count(body.length - most)} more`)]);
   };
-  const problems = forms.flatMap(({ state, notices, listed }) => [
-    ...notices.map(({ message, remedy }) => [
-      wrapped(state.name),
-      NONE,
-      NONE,
-      NONE,
-      NONE,
-      wrapped(message),
-      wrapped(remedy),
-    ]),
-    ...listed.map((entry) => [
-      wrapped(state.name),
-      wrapped(entry.id),
-      NONE,
-      NONE,
-      timeCell(entry.atMs, time),
-      wrapped(entry.reason),
-      canBeCorrected(entry) ? wrapped(REJECTED) : NONE,
-    ]),
+  const problems = forms.flatMap(({ state: { name }, notices, listed }) => [
+    ...notices.map(({ message, remedy }) => line(name, NONE, NONE, message, wrapped(remedy))),
+    ...listed.map((entry) => {
+      const remedy = canBeCorrected(entry) ? wrapped(REJECTED) : NONE;
+      return line(name, wrapped(entry.id), timeCell(entry.atMs, time), entry.reason, remedy);
+    }),
   ]);
   const titles = ['Needs attention', 'Submission', '', '', 'Seen', 'What happened', 'What to do'];
   section(titles, problems, MOST_LISTED);
-  const questions = forms.flatMap(({ state, fields }) =>
+  const questions = forms.flatMap(({ state: { name }, fields }) =>
     fields
       .toSorted((one, two) => one.position - two.position)
-      .map(({ id, label, isInForm }) => [
-        wrapped(state.name),
-        wrapped(isInForm ? 'in the form' : 'not in the form any more'),
-        NONE,
-        NONE,
-        NONE,
-        wrapped(label),
-        wrapped(id),
-      ]),
+      .map(({ id, label, isInForm }) => {
+        const where = isInForm ? 'in the form' : 'not in the form any more';
+        return line(name, wrapped(where), NONE, label, wrapped(id));
+      }),
   );
   section(['Questions', '', '', '', '', 'Question', 'Field ID'], questions, MOST_FIELDS);
   return page;

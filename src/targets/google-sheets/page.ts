@@ -3,7 +3,6 @@ import { cellData, fitText } from './api/cell-value.ts';
 import {
   BODY_FORMAT,
   columnWidth,
-  gridRange,
   growBy,
   HEADER_FORMAT,
   warnBeforeEdits,
@@ -103,7 +102,7 @@ export function showPage(file: SheetFile, { structure, stateTab }: View, own: Ow
   const { columnCount } = made;
   const grid = tab ?? { sheetId: file.newId(), rowCount: page.rows.length, columnCount };
   const { sheetId } = grid;
-  const range = gridRange({ sheetId, startRow: 0, startColumn: 0, endColumn: width });
+  const range = { sheetId, startRowIndex: 0, startColumnIndex: 0, endColumnIndex: width };
   const start = { sheetId, rowIndex: 0, columnIndex: 0 };
   const fields = 'userEnteredValue,userEnteredFormat';
   return {

@@ -19,11 +19,12 @@ import { RequestQuota, SheetsApi } from './api/sheets-api.ts';
 import { SHEETS_SCOPE } from './api/sheets-error.ts';
 import { checkSheet } from './check.ts';
 import { planHeader } from './columns.ts';
+import type { Known } from './commit.ts';
 import { SheetForm } from './form.ts';
 import { findForm, type FoundForm, SheetReader } from './reader.ts';
 import { type DescribeForm, showMirror } from './mirror-tab.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
-import { EMPTY_SURVEY, type KnownRow, OWN_COLUMNS, survey, type Table } from './rows.ts';
+import { EMPTY_SURVEY, OWN_COLUMNS, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
 import { READ_MS, SheetFile, type View, type Writer } from './sheet-file.ts';
 import { sheetSnapshot } from './snapshot.ts';
@@ -87,13 +88,6 @@ export async function openSheetStore(
 class SheetStore implements Store {
   readonly isMetered = true;
   readonly #file: SheetFile;
-  /** Rows as all forms were last read. */
-  #counted: {
-    readonly atMs: number;
-    /** After which write. */
-    readonly revision: string | null;
-    readonly rows: ReadonlyMap<string, ReadonlyMap<string, KnownRow>>;
-  } | null = null;
   readonly #name: string;
 
   /** Where a browser opens a tab; a stand-in has a page of its own. */
@@ -117,11 +111,9 @@ class SheetStore implements Store {
       const tabs = before.structure.forms;
       const tables = await this.#file.tables([...tabs.values()], OWN_COLUMNS);
       const view = await this.#file.refresh();
-      const revision = view.structure.revision;
       // A write in between is in the states, and perhaps not in the rows.
-      if (tries < MOST_READINGS && before.structure.revision !== revision) continue;
-      const rows = new Map<string, ReadonlyMap<string, KnownRow>>();
-      this.#counted = { atMs: this.#file.clock.now(), revision, rows };
+      const isSame = before.structure.revision === view.structure.revision;
+      if (tries < MOST_READINGS && !isSame) continue;
       return documentsIn(view.stateTab).map((document): StoredForm => {
         const { state, fields } = document;
         const at = tabs.get(state.formId);
@@ -131,7 +123,6 @@ class SheetStore implements Store {
         // Its rows are unknown: the earlier claim stays, with its time.
         if (tab !== undefined && !tab.columns.has('s:id'))
           return { state, fields, losses: [], notices: [idColumnDeleted(tab)], location, place };
-        rows.set(state.formId, found.rows);
         const lost = [...losses];
         if (lost.length === 0 && !isDeepStrictEqual(found.state.tally.rows, state.tally.rows))
           lost.push(`Rows of ${state.name} were changed or added; they are read again.`);
@@ -185,19 +176,9 @@ class SheetStore implements Store {
     const doubted = new Set(kept.doubted);
     const known = { state, fields, rows: new Map(), entries, survey: EMPTY_SURVEY, doubted };
     const salt = textIn(view.stateTab, SALT) ?? newSalt();
-    return new SheetReader(this.#file, salt, known, [], () => this.#rowsOf(view, kept));
-  }
-
-  /** The rows of a form, without their answers. */
-  async #rowsOf(view: View, document: FormDocument): Promise<ReadonlyMap<string, KnownRow>> {
-    const { formId } = document.state;
-    const counted = this.#counted;
-    const isRecent = counted !== null && this.#file.clock.now() - counted.atMs < READ_MS;
-    const { structure } = await this.#file.view(Infinity);
-    if (isRecent && counted.revision === structure.revision)
-      return counted.rows.get(formId) ?? new Map();
-    const table = await this.#tableOf(view, document, OWN_COLUMNS);
-    return findForm(view, document, table).rows;
+    const load = async (): Promise<Known['rows']> =>
+      findForm(view, kept, await this.#tableOf(view, kept, OWN_COLUMNS)).rows;
+    return new SheetReader(this.#file, salt, known, [], load);
   }
 
   /** The cells of a form. Rejects where its IDs are gone: without them rows cannot be matched with submissions. */

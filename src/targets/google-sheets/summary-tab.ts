@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { OPEN_STATUSES } from '../../mirror/types.ts';
-import { COLOURS, gridRange } from './api/formatting.ts';
+import { COLOURS } from './api/formatting.ts';
 import {
   formula,
   headers,
@@ -146,9 +146,11 @@ function chartSpec(
   { name }: SummaryForm,
   { start, end }: { start: number; end: number },
 ): sheets_v4.Schema$ChartSpec {
-  const column = (startColumn: number): sheets_v4.Schema$ChartData => {
-    const area = { startRow: start, endRow: end, startColumn, endColumn: startColumn + 1 };
-    return { sourceRange: { sources: [gridRange({ sheetId, ...area })] } };
+  const column = (at: number): sheets_v4.Schema$ChartData => {
+    const rows = { sheetId, startRowIndex: start, endRowIndex: end };
+    return {
+      sourceRange: { sources: [{ ...rows, startColumnIndex: at, endColumnIndex: at + 1 }] },
+    };
   };
   const title = `${name.slice(0, MAX_TITLE).toWellFormed()}: submissions a week`;
   return {

@@ -35,8 +35,6 @@ export interface GoogleAccount {
   readonly auth: AnyAuthClient | OAuth2Client;
   /** Its e-mail address: what a spreadsheet has to be shared with. Undefined for a person's own sign-in. */
   readonly email: string | undefined;
-  /** Equal for two uses of one account: they share its quota. */
-  readonly key: string;
 }
 
 /** The account that the stand-in knows us by. */
@@ -89,7 +87,7 @@ async function givenAccount(
 function emulatorAccount(client: ClientOptions): GoogleAccount {
   const auth = new OAuth2Client(client);
   auth.setCredentials({ access_token: EMULATOR_TOKEN, expiry_date: 8_640_000_000_000_000 });
-  return { auth, email: EMULATOR_EMAIL, key: 'emulator' };
+  return { auth, email: EMULATOR_EMAIL };
 }
 
 async function readKeyFile(path: string): Promise<string> {
@@ -127,7 +125,7 @@ async function accountOf(
     // Environment files often carry the line ends of the PEM text as backslash and n.
     const pem = privateKey.replaceAll('\\n', '\n');
     const auth = new JWT({ ...client, email, key: pem, scopes: [scope] });
-    return { auth, email, key: email };
+    return { auth, email };
   }
   const type = text('type');
   if (type === 'authorized_user') {
@@ -137,14 +135,14 @@ async function accountOf(
       clientSecret: text('client_secret') ?? '',
       refreshToken: text('refresh_token') ?? '',
     });
-    return { auth, email: undefined, key: `user ${text('client_id') ?? ''}` };
+    return { auth, email: undefined };
   }
   if (
     file !== undefined &&
     (type === 'external_account' || type === 'impersonated_service_account')
   ) {
     const options = { keyFilename: file, scopes: [scope], clientOptions: client };
-    return federatedAccount(new GoogleAuth(options), file);
+    return federatedAccount(new GoogleAuth(options));
   }
   throw new MirrorError(
     'SETTINGS',
@@ -167,17 +165,17 @@ function parseKey(json: string, variable: string): Record<string, unknown> {
 
 async function defaultAccount({ scope, ...client }: ScopedOptions): Promise<GoogleAccount> {
   const options = { scopes: [scope], clientOptions: client };
-  return federatedAccount(new GoogleAuth(options), 'default');
+  return federatedAccount(new GoogleAuth(options));
 }
 
-async function federatedAccount(google: GoogleAuth, key: string): Promise<GoogleAccount> {
+async function federatedAccount(google: GoogleAuth): Promise<GoogleAccount> {
   try {
     const auth = await google.getClient();
     const email = await google.getCredentials().then(
       (credentials) => credentials.client_email,
       () => undefined,
     );
-    return { auth, email, key: email ?? key };
+    return { auth, email };
   } catch {
     // Its errors may quote the file.
     throw new MirrorError('TARGET_DENIED', NO_CREDENTIALS.join(' '));

@@ -41,7 +41,7 @@ describe('credentials', () => {
     ];
     for (const source of sources) {
       const account = await openAccount(source, SCOPE);
-      expect(account).toMatchObject({ email: EMAIL, key: EMAIL });
+      expect(account).toMatchObject({ email: EMAIL });
       expect(account.auth).toBeInstanceOf(JWT);
       expect((account.auth as JWT).scopes).toEqual([SCOPE]);
     }

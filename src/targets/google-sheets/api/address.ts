@@ -1,19 +1,15 @@
 import { TargetUrlError } from '../../target-address.ts';
 
-export interface SheetAddress {
-  readonly spreadsheetId: string;
-}
-
 const ID = /^[\w-]+$/;
 
 /**
- * Reads the address of a spreadsheet, as copied from the browser (with `/u/1/`, a domain, `?usp=…`, `#gid=…`), or
+ * The ID in the address of a spreadsheet, as copied from the browser (with `/u/1/`, a domain, `?usp=…`, `#gid=…`), or
  * `sheets:<id>`. Throws {@link TargetUrlError} with what to copy instead when it names no spreadsheet that can be written to.
  */
-export function parseSheetAddress(address: string): SheetAddress {
+export function parseSheetAddress(address: string): string {
   const text = address.trim();
   const short = /^sheets:(?:\/\/)?(.*)$/i.exec(text)?.[1];
-  if (short !== undefined) return { spreadsheetId: checkedId(short) };
+  if (short !== undefined) return checkedId(short);
   const url = URL.parse(text);
   if (url === null || !/^(docs|drive|sheets)\.google\.com$/i.test(url.hostname)) {
     throw wrong('is not the address of a Google Sheet');
@@ -25,7 +21,7 @@ export function parseSheetAddress(address: string): SheetAddress {
     /\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]+)/.exec(url.pathname)?.[1] ??
     (url.hostname === 'drive.google.com' ? url.searchParams.get('id') : null);
   if (id === null || id === undefined) throw wrong('names no spreadsheet');
-  return { spreadsheetId: checkedId(id) };
+  return checkedId(id);
 }
 
 /** The address that opens a spreadsheet, and a tab of it, in the browser. */

@@ -46,35 +46,16 @@ export const FAINT_FORMAT: sheets_v4.Schema$CellFormat = {
   textFormat: { fontSize: 8, foregroundColorStyle: COLOURS.faint },
 };
 
-/** Height of a row of one line, in pixels: Google's own. */
-const ROW_HEIGHT = 21;
-
-/** Part of a tab. Indexes count from 0, ends are exclusive; a missing end is the grid's. */
-export interface FormatArea {
-  readonly sheetId: number;
-  readonly startRow?: number;
-  readonly endRow?: number;
-  readonly startColumn?: number;
-  readonly endColumn?: number;
-}
-
-/** An area as a GridRange. */
-export const gridRange = (area: FormatArea): sheets_v4.Schema$GridRange => ({
-  sheetId: area.sheetId,
-  ...(area.startRow !== undefined && { startRowIndex: area.startRow }),
-  ...(area.endRow !== undefined && { endRowIndex: area.endRow }),
-  ...(area.startColumn !== undefined && { startColumnIndex: area.startColumn }),
-  ...(area.endColumn !== undefined && { endColumnIndex: area.endColumn }),
-});
+type GridRange = sheets_v4.Schema$GridRange;
 
 /** Formats every cell of an area. `fields`: which parts of the format to set, below `userEnteredFormat`. */
 export const formatCells = (
-  area: FormatArea,
+  range: GridRange,
   format: sheets_v4.Schema$CellFormat,
   fields: readonly string[] = Object.keys(format),
 ): sheets_v4.Schema$Request => ({
   repeatCell: {
-    range: gridRange(area),
+    range,
     cell: { userEnteredFormat: format },
     fields: fields.map((field) => `userEnteredFormat.${field}`).join(','),
   },
@@ -93,22 +74,13 @@ export const columnWidth = (
   },
 });
 
-/** The height of one line for all rows from one on, those that are inserted among them later included. */
-export const lineHeight = (sheetId: number, startRow: number): sheets_v4.Schema$Request => ({
-  updateDimensionProperties: {
-    range: { sheetId, dimension: 'ROWS', startIndex: startRow },
-    properties: { pixelSize: ROW_HEIGHT },
-    fields: 'pixelSize',
-  },
-});
-
 /** A protection that warns before an edit and prevents none. Google refuses one that names editors. */
 export const warnBeforeEdits = (
-  area: FormatArea,
+  range: GridRange,
   description: string,
 ): sheets_v4.Schema$Request => ({
   addProtectedRange: {
-    protectedRange: { range: gridRange(area), description, warningOnly: true },
+    protectedRange: { range, description, warningOnly: true },
   },
 });
 
