@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenForm, Store, StoredRow } from '../../src/mirror/port.ts';
+import { JsonText, type SelectedField } from '../../src/mirror/types.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
+import {
+  AGE,
+  claimed,
+  clock,
+  formOf,
+  freshnessAfterPolls,
+  messagesOf,
+  NAME,
+  row,
+} from './store-fixtures.ts';
+
+/*
+ * What databases promise beside the port: their views, and what people do to their tables. Each writes some of it in its own way.
+ */
+
+/** A database, and a person who may do anything there. */
+export interface Place extends AsyncDisposable {
+  readonly url: string;
+  readonly query: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** A time of a view in ms. */
+  readonly msOf: (time: unknown) => number;
+  /** Statements: a trigger of the table discards or changes the rows that are inserted. */
+  readonly addTrigger: (table: string) => string;
+  readonly dropTrigger: (table: string) => string;
+  readonly server?: Server;
+}
+
+/** What only a server does. */
+interface Server {
+  /** Ends the sessions that hold locks. */
+  endHolders(): Promise<unknown>;
+  /** Statements: makes a user `mirror_analyst` who may read `kept_live`. */
+  readonly makeAnalyst: string;
+  mayRead(): Promise<boolean>;
+}
+
+/** What a run left. */
+interface Written<T> {
+  readonly result: T;
+  readonly notes: readonly string[];
+  readonly losses: readonly string[];
+}
+
+/** A place in use. */
+export interface Bed {
+  readonly url: () => string;
+  readonly query: Place['query'];
+  /** The values of the rows of a query, as texts; '' for NULL. */
+  readonly values: (sql: string) => Promise<string[][]>;
+  /** Opens a form, does something with it, and ends as a run does. */
+  readonly write: <T>(
+    slug: string,
+    work: (form: OpenForm) => Promise<T>,
+    fields?: readonly SelectedField[],
+  ) => Promise<Written<T>>;
+}
+
+/** All rows of a form with their answers. */
+export async function allRows(form: OpenForm): Promise<StoredRow[]> {
+  const found: StoredRow[] = [];
+  for await (const some of form.rows({}, true)) found.push(...some);
+  return found;
+}
+
+/** Runs what is the same in all databases; for a server, what several sessions do; then what is special in this one. */
+export function describeSqlStore(
+  { name, isMissing, isServer }: { name: string; isMissing: boolean; isServer: boolean },
+  open: () => Promise<Place>,
+  special: (bed: Bed) => void = () => {},
+): void {
+  describe.skipIf(isMissing)(`the store in ${name}`, () => {
+    let place: Place;
+    beforeAll(async () => {
+      place = await open();
+    });
+    afterAll(() => place[Symbol.asyncDispose]());
+
+    const store = (): Promise<Store> =>
+      parseTargetUrl(place.url).open('default', { clock, history: 'full' });
+    const bed: Bed = {
+      url: () => place.url,
+      query: (sql) => place.query(sql),
+      async values(sql) {
+        const rows = await place.query(sql);
+        return rows.map((each) =>
+          Object.values(each).map((value) =>
+            value === null ? '' : String(value as string | number),
+          ),
+        );
+      },
+      async write(slug, work, fields = [NAME, AGE]) {
+        await using opened = await store();
+        const form = formOf(slug, fields);
+        await using to = await opened.open(form, 'write');
+        await to.prepare(form, fields);
+        const result = await work(to);
+        return { result, notes: messagesOf(await to.finish()), losses: to.losses };
+      },
+    };
+    const { values, write } = bed;
+
+    it('shows choices, dates and versions', async () => {
+      for (const list of ['["x"]', '["x","2024-02-29"]'])
+        await write('choices', (form) =>
+          form.commit({ rows: [row('a', { f_name: new JsonText(list), f_age: 0.1 })] }),
+        );
+      expect(
+        await values(
+          `SELECT label, value_index, value_text, value_number, concat(value_date) AS d FROM answers WHERE slug = 'choices' ORDER BY 1, 2`,
+        ),
+      ).toEqual([
+        ['Age', '1', '0.1', '0.1', ''],
+        ['Full name', '1', 'x', '', ''],
+        ['Full name', '2', '2024-02-29', '', '2024-02-29 00:00:00'],
+      ]);
+      const done = row('a', { f_name: new JsonText('["x"]') }, 'DONE');
+      await write('choices', (form) => form.commit({ rows: [done] }));
+      expect(
+        await values(
+          `SELECT status, concat(full_name) AS n, age, CASE WHEN _valid_to IS NULL THEN 1 END AS now FROM choices_history ORDER BY _valid_from`,
+        ),
+      ).toEqual([
+        ['NEW', '["x"]', '0.1', ''],
+        ['NEW', expect.stringMatching(/^\["x", ?"2024-02-29"\]$/), '0.1', ''],
+        ['DONE', '["x"]', '', '1'],
+      ]);
+      expect(
+        await values(
+          `SELECT status FROM mirror_status_history WHERE form_id = 'form_choices' ORDER BY seen_at`,
+        ),
+      ).toEqual([['NEW'], ['DONE']]);
+    });
+
+    it('L17: says as of when its forms are, by polls that agree, too', async () => {
+      await write('polled', (form) => form.commit({ rows: [row('a', {})], state: claimed }));
+      const { shown, expected } = await freshnessAfterPolls(store, 'form_polled', async () => {
+        const [found] = await place.query(
+          "SELECT concat(submissions_as_of) AS a, concat(statuses_as_of) AS b FROM freshness WHERE form = 'polled'",
+        );
+        return [place.msOf(found?.['a']), place.msOf(found?.['b'])];
+      });
+      expect(shown).toEqual(expected);
+    });
+
+    it('L6: has failed where a trigger of a person takes rows away, between rows that are all new, too', async () => {
+      await write('refused', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+      await place.query(place.addTrigger('refused'));
+      const taken = write('refused', (form) =>
+        form.commit({ rows: [row('b', { f_name: 'y' }), row('c', { f_name: 'z' })] }),
+      );
+      await expect(taken).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+      await place.query(place.dropTrigger('refused'));
+      const later = write('watched', async (form) => {
+        for (const id of ['a', 'b']) await form.commit({ rows: [row(id, { f_name: 'x' })] });
+        await place.query(place.addTrigger('watched'));
+        await form.commit({ rows: [row('c', { f_name: 'y' })] });
+      });
+      await expect(later).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+      expect(await values('SELECT id FROM refused')).toEqual([['a']]);
+      expect(await values('SELECT id, full_name FROM watched ORDER BY id')).toEqual([
+        ['a', 'x'],
+        ['b', 'x'],
+      ]);
+    });
+
+    if (isServer) serverCases(() => place, store, bed);
+    special(bed);
+  });
+}
+
+/** What several sessions do, and what people may do who have rights of their own. */
+function serverCases(
+  place: () => Place,
+  store: () => Promise<Store>,
+  { values, write }: Bed,
+): void {
+  it('L6: has failed where a constraint of a person refuses rows, and names it', async () => {
+    await write('checked', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await place().query(`ALTER TABLE checked ADD CONSTRAINT theirs CHECK (id <> 'c')`);
+    const refused = write('checked', (form) => form.commit({ rows: [row('b', {}), row('c', {})] }));
+    await expect(refused).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      message: expect.stringContaining('theirs'),
+    });
+    expect(await values('SELECT id FROM checked')).toEqual([['a']]);
+  });
+
+  it('does not change the views and rights of people', async () => {
+    await write('kept', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await place().query('CREATE VIEW theirs AS SELECT id, "Full name" AS n FROM kept_labelled');
+    await place().query(place().server?.makeAnalyst ?? '');
+    const renamed = [{ ...NAME, label: 'Name' }, AGE];
+    const next = row('b', { f_name: 'y', f_age: 5 });
+    const { notes } = await write('kept', (form) => form.commit({ rows: [next] }), renamed);
+    expect(await values('SELECT n FROM theirs ORDER BY id')).toEqual([['x'], ['y']]);
+    expect(notes).toEqual([expect.stringContaining('kept_labelled')]);
+    expect(await values('SELECT age FROM kept_live ORDER BY id')).toEqual([[''], ['5']]);
+    expect(await place().server?.mayRead()).toBe(true);
+    await place().query('DROP VIEW theirs');
+    expect((await write('kept', async () => {}, renamed)).notes).toEqual([]);
+    expect(await values('SELECT "Name" AS n FROM kept_labelled ORDER BY id')).toHaveLength(2);
+  });
+
+  it('L13: lets one writer in, and a writer that was asleep commits nothing', async () => {
+    await using one = await store();
+    await using two = await store();
+    const form = formOf('writers', [NAME]);
+    const first = await one.open(form, 'write');
+    await expect(two.open(form, 'write')).rejects.toMatchObject({ code: 'TARGET_BUSY' });
+    await place().server?.endHolders();
+    await using again = await store();
+    await using second = await again.open(form, 'write');
+    await second.prepare(form, [NAME]);
+    await second.commit({ rows: [row('a', { f_name: 'second' })] });
+    const late = first.commit({ rows: [row('a', { f_name: 'first' })] });
+    await expect(late).rejects.toMatchObject({ code: 'TARGET_BUSY' });
+  });
+
+  it('gives forms that are made at once a table each, and knows all of their views as its own', async () => {
+    const ids = ['one', 'two', 'three', 'four'];
+    const notes = async (id: string, slug: string): Promise<string[]> => {
+      await using opened = await store();
+      const form = { ...formOf(slug, [NAME]), id };
+      await using to = await opened.open(form, 'write');
+      await to.prepare(form, [NAME]);
+      await to.commit({ rows: [row(`${id}-a`, { f_name: 'x' })] });
+      return messagesOf(await to.finish());
+    };
+    expect((await Promise.all(ids.map((id) => notes(id, 'same')))).flat()).toEqual([]);
+    expect(
+      await values(`SELECT count(DISTINCT table_name) AS n FROM mirror_forms WHERE slug = 'same'`),
+    ).toEqual([['4']]);
+    // A new name changes each view: one that is not known as ours would stay.
+    for (const id of ids) expect(await notes(id, 'renamed')).toEqual([]);
+    expect(
+      await values(
+        `SELECT DISTINCT form_id FROM mirror_status_history WHERE form_id IN ('one', 'two', 'three', 'four')`,
+      ),
+    ).toHaveLength(4);
+  });
+}
