@@ -21,7 +21,7 @@ import {
 /** A request that has a valid key, ready to be served. */
 export interface ApiRequest {
   readonly method: string;
-  /** Without the base prefix; percent-encoded as it came. */
+  /** Without the base prefix, percent-encoded as it came; one that is outside of it begins with `..`. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly contentType: string | undefined;

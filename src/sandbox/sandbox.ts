@@ -17,16 +17,6 @@ const MAX_BODY_BYTES = 10_000_000;
 /** So many requests are remembered: a sandbox can run for days. */
 const MOST_LOGGED = 100_000;
 
-/** A request, as hooks see it. */
-export interface RequestInfo {
-  /** Counts from 1, in order of arrival. */
-  readonly number: number;
-  readonly method: string;
-  /** Without the base prefix; one that is outside of it begins with `..`. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-}
-
 /** A request as the log keeps it: never an answer. */
 export interface LoggedRequest {
   /** Counts from 1, in order of arrival. */
@@ -56,49 +46,34 @@ export interface SandboxOptions {
    * store between any two requests. A promise holds this request until it resolves. If it throws or rejects, the request
    * gets a 500 and stop() rejects with the error.
    */
-  readonly onRequest?: (request: RequestInfo) => void | Promise<void>;
+  readonly onRequest?: (request: ApiRequest) => void | Promise<void>;
   /** Called when the answer is handed to the network, before any client can have read it; errors as with `onRequest`. */
   readonly afterResponse?: (request: LoggedRequest) => void;
 }
 
+/** Starts a stand-in Forms API over HTTP on loopback. Throws USAGE when the port is taken. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = new Sandbox(options);
+  await sandbox.listen(options.port ?? 0);
+  return sandbox;
+}
+
 /** A stand-in Forms API that is listening. */
-export interface Sandbox extends AsyncDisposable {
-  /** Base address with its version prefix, without a slash at the end. */
-  readonly url: string;
-  readonly port: number;
-  /** The key that it starts with. */
-  readonly apiKey: string;
+export class Sandbox implements AsyncDisposable {
   readonly store: FormsStore;
   readonly faults: FaultInjector;
   /** The keys that are valid now; a key that is deleted is revoked. */
-  readonly keys: Set<string>;
-  /** The newest requests, some 100,000, in the order they were answered. */
-  readonly requests: readonly LoggedRequest[];
-  readonly behaviour: SandboxBehaviour;
-  /** Behaves otherwise from the next request on. */
-  behave(changes: Partial<SandboxBehaviour>): void;
-  /** Breaks all connections and stops listening. Rejects with the first error of a hook, or of the stand-in itself. */
-  stop(): Promise<void>;
-}
-
-/** Starts a stand-in Forms API over HTTP on loopback. Throws USAGE when the port is taken. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const host = new SandboxHost(options);
-  await host.listen(options.port ?? 0);
-  return host;
-}
-
-class SandboxHost implements Sandbox {
-  readonly store: FormsStore;
-  readonly faults: FaultInjector;
   readonly keys = new Set<string>();
+  /** The key that it starts with. */
   readonly apiKey: string;
   behaviour: SandboxBehaviour;
+  /** Base address with its version prefix, without a slash at the end. */
   url = '';
   port = 0;
+  /** The newest requests, some 100,000, in the order they were answered. */
+  readonly requests: LoggedRequest[] = [];
   readonly #options: SandboxOptions;
   readonly #basePath: string;
-  readonly requests: LoggedRequest[] = [];
   readonly #stopping = new AbortController();
   readonly #server: Server;
   #requestCount = 0;
@@ -117,10 +92,12 @@ class SandboxHost implements Sandbox {
     this.#server.keepAliveTimeout = 60_000;
   }
 
+  /** Behaves otherwise from the next request on. */
   behave(changes: Partial<SandboxBehaviour>): void {
     this.behaviour = { ...this.behaviour, ...changes };
   }
 
+  /** See {@link startSandbox}. */
   async listen(port: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#server.once('error', reject).listen(port, '127.0.0.1', resolve);
@@ -135,6 +112,7 @@ class SandboxHost implements Sandbox {
     this.url = `http://127.0.0.1:${this.port}${this.#basePath}`;
   }
 
+  /** Breaks all connections and stops listening. Rejects with the first error of a hook, or of the stand-in itself. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     if (this.#server.listening) {
