@@ -40,12 +40,6 @@ describe('the defaults', () => {
     );
     expect(problemsOf({ ...SOURCE, ...env })).toEqual([]);
   });
-
-  it('put the default target into DATA_DIR', () => {
-    expect(load({ ...SOURCE, DATA_DIR: '/srv/m' }).targets[0]?.address.shown).toBe(
-      'sqlite:/srv/m/mirror.sqlite',
-    );
-  });
 });
 
 describe('what a command needs', () => {
@@ -83,8 +77,10 @@ describe('where settings come from', () => {
     );
   });
 
-  it('blank values count as unset', () => {
-    const config = load({ ...SOURCE, TARGET_URL: '', MARK_STATUS: '  ', QUEUE_URL: '' });
+  it('blank values count as unset, and white space around a value is not part of it', () => {
+    const key = { FORMS_API_KEY: ` ${KEY}\n` };
+    const config = load({ ...SOURCE, ...key, TARGET_URL: '', MARK_STATUS: '  ', QUEUE_URL: '' });
+    expect(config.source?.key).toBe(KEY);
     expect(config.queueUrl).toBeUndefined();
     expect(config.rule).toBeNull();
   });
@@ -93,10 +89,6 @@ describe('where settings come from', () => {
     const files = { '.env': 'MARK_STATUS=DONE' };
     expect(load({ ...SOURCE, MARK_STATUS: '' }, files).rule).toBeNull();
     expect(load(SOURCE, files).rule?.to).toBe('DONE');
-  });
-
-  it('white space around a value is not part of it', () => {
-    expect(load({ ...SOURCE, FORMS_API_KEY: ` ${KEY}\n` }).source?.key).toBe(KEY);
   });
 
   it.each(SETTING_NAMES.filter((name) => settingOf(name).secret))(

@@ -167,9 +167,8 @@ export function addActions(
     if (data === undefined) return refuse(reply, 400, 'order');
     const by = `status page, ${hasPassword ? 'admin at ' : ''}${request.ip}`;
     const lines = await actor.act({ ...data, by });
-    const now = await report();
     const main = doneMain(data.form, lines);
-    return send(reply, { title: 'Done', state: now.state, main, report: now, isStill: true });
+    return send(reply, { title: 'Done', main, report: await report(), isStill: true });
   });
   return (request) => (mayAct(request, hasPassword) ? tokens.create(secret) : null);
 }

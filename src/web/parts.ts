@@ -18,8 +18,6 @@ import { STYLE } from './style.ts';
 /** What every page is made of. */
 export interface Page {
   readonly title: string;
-  /** Colors the dot in the browser's tab. */
-  readonly state: HealthState;
   readonly main: Html;
   readonly report: Report;
   /** It does not bring itself up to date. */
@@ -43,7 +41,7 @@ const refresh = async () => {
     if (busy()) return;
     const focused = named(document.activeElement);
     document.title = page.title;
-    for (const part of ['main', '#fresh', 'link[rel=icon]', 'footer']) {
+    for (const part of ['main', '#fresh', 'footer']) {
       const [old, fresh] = [document.querySelector(part), page.querySelector(part)];
       if (old && fresh && old.outerHTML !== fresh.outerHTML) old.replaceWith(fresh);
     }
@@ -59,7 +57,7 @@ document.addEventListener('visibilitychange', refresh);
 
 /** A whole page. `nonces`: of this answer's Content-Security-Policy. */
 export function pageFrame(
-  { title, state, main, report, isStill = false }: Page,
+  { title, main, report, isStill = false }: Page,
   nonces: { readonly script: string; readonly style: string },
 ): Html {
   const script = html`<script nonce="${nonces.script}">
@@ -75,7 +73,6 @@ export function pageFrame(
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title} · forms-mirror</title>
-        <link rel="icon" href="${favicon(state)}" />
         ${!isStill && reload}
         <style nonce="${nonces.style}">
           ${new Html(STYLE)}
@@ -103,19 +100,6 @@ export function pageFrame(
         ${!isStill && script}
       </body>
     </html> `;
-}
-
-const DOTS: Partial<Record<HealthState, string>> = {
-  ok: '#2a7f4f',
-  working: '#2f5fb3',
-  attention: '#d98a00',
-  failed: '#c5392f',
-};
-
-/** A dot in the state's color: a `data:` address. */
-function favicon(state: HealthState): string {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6.5" fill="${DOTS[state] ?? '#8a8e96'}"/></svg>`;
-  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
 /** Shapes as well as colors tell the states apart. */

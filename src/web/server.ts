@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Watch } from '../health/collect.ts';
-import { type Report, stateOfAll } from '../health/report.ts';
+import type { Report } from '../health/report.ts';
 import { openGuarded } from './access.ts';
 import { actionForm, type Actor, addActions } from './actions.ts';
 import { detailsReader, type FormDetails } from './details.ts';
@@ -116,21 +116,19 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
   app.get('/api/status', async () => reports.refresh());
   app.get('/', async (request, reply) => {
     const report = await reports.refresh();
-    const { title, state } = report;
     const query = readListQuery(request.query);
     const deliveryProblem = options.deliveryProblem();
     const main = (mayAct: boolean): Html =>
       overviewMain(report, { query, mayAct, deliveryProblem });
-    return sendActive(request, reply, { title, state, main, report });
+    return sendActive(request, reply, { title: report.title, main, report });
   });
   app.get<FormParams>('/forms/:id', async (request, reply) => {
     const report = await reports.refresh();
     const forms = await detailed(report, request.params.id);
     const [first] = forms;
     if (first === undefined) return notFound(request, reply);
-    const state = stateOfAll(forms.map((form) => form.report));
     const main = (mayAct: boolean): Html => formMain(report, forms, mayAct);
-    return sendActive(request, reply, { title: first.report.form.name, state, main, report });
+    return sendActive(request, reply, { title: first.report.form.name, main, report });
   });
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   app.setNotFoundHandler(notFound);
@@ -147,7 +145,6 @@ const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
 
 const NOT_FOUND: Omit<Page, 'report'> = {
   title: 'Not found',
-  state: 'waiting',
   main: html`<section class="card empty">
     <h1>There is nothing at this address</h1>
     <p>Maybe a form that is not mirrored. <a href="/">All forms</a></p>
