@@ -3,7 +3,7 @@ import { ApiError, invalid } from './api-error.ts';
 import { boundsOf } from './document.ts';
 import { guard, type Edit } from './edit.ts';
 import type { Area, Sheet } from './sheet.ts';
-import { meets, settleTables, tableArea, tableResource, withArea } from './tables.ts';
+import { meets, tableArea, tableResource, withArea } from './tables.ts';
 
 /** Throws if a table is not allowed there. Google's words are known only for alternating colors. */
 function checkPlace(sheet: Sheet, area: Area): void {
@@ -40,12 +40,11 @@ export function addTable(
   const range = sheet.id === 0 ? {} : { sheetId: sheet.id };
   const table = withArea({ id, name: given.name ?? `Table${all.length + 1}`, range }, area);
   sheet.overlays = { ...sheet.overlays, tables: [...sheet.overlays.tables, table] };
-  settleTables([sheet]);
   // The first row of a tab is frozen once it is the header of a table (so it was seen).
   const { frozenRowCount = 0 } = sheet.properties;
   if (area.top === 0 && frozenRowCount === 0 && sheet.rowCount > 1)
     sheet.properties = { ...sheet.properties, frozenRowCount: 1 };
-  return { addTable: { table: tableResource(sheet, table) } };
+  return { addTable: { table: tableResource(table) } };
 }
 
 /** Throws when a range that is to be merged lies in a table; Google's words for it are not known. */

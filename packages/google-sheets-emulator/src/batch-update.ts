@@ -9,7 +9,6 @@ import * as ranges from './batch-ranges.ts';
 import * as sheets from './batch-sheets.ts';
 import type { Edit } from './edit.ts';
 import * as tables from './batch-tables.ts';
-import { settleTables } from './tables.ts';
 
 type Requests = sheets_v4.Schema$Request;
 type Handlers = {
@@ -93,6 +92,5 @@ export function runBatch(edit: Edit, requests: readonly Requests[]): sheets_v4.S
       throw inRequest(error, index, kind);
     }
   });
-  settleTables(edit.document.sheets);
   return replies;
 }

@@ -5,7 +5,6 @@ import type { Edit } from './edit.ts';
 import type { Caller } from './protection.ts';
 import { Sheet } from './sheet.ts';
 import { CellStylePool } from './cell-styles.ts';
-import { settleTables } from './tables.ts';
 
 /** The role that a file is shared with. */
 export type Role = 'writer' | 'reader';
@@ -101,7 +100,6 @@ export class SpreadsheetFiles {
       nextId: () => this.nextId(),
     };
     const result = action(edit);
-    settleTables(document.sheets);
     file.document = document;
     file.revision++;
     return result;

@@ -123,7 +123,7 @@ function sheetResource(
     }),
     ...(basicFilter !== undefined && { basicFilter }),
     ...(bandedRanges.length > 0 && { bandedRanges }),
-    ...(tables.length > 0 && { tables: tables.map((table) => tableResource(sheet, table)) }),
+    ...(tables.length > 0 && { tables: tables.map(tableResource) }),
     ...(sheet.charts.length > 0 && { charts: [...sheet.charts] }),
     ...(own.length > 0 && { developerMetadata: own.map(metadataResource) }),
   };

@@ -1,8 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError } from './api-error.ts';
-import { Formula, type Content } from './cell.ts';
 import type { Remap } from './remap.ts';
-import type { Area, Sheet, Table } from './sheet.ts';
+import type { Area, Table } from './sheet.ts';
 
 /*
  * Tables that people make of a range: a header row and rows below it, without types and footers.
@@ -57,47 +56,12 @@ export function remapTables(
   });
 }
 
-const textOf = (content: Content): string =>
-  content === null || content instanceof Formula ? '' : String(content);
-
-/** The names of a table's columns: the texts of its header cells, once {@link settleTables} has seen to them. */
-function columnNames(sheet: Sheet, table: Table): string[] {
-  const { top, left, right } = tableArea(table);
-  return Array.from({ length: right - left }, (_, offset) =>
-    textOf(sheet.cell(top, left + offset).content),
-  );
-}
-
-/**
- * Gives every column of every table a name, and no two the same one: a formula or nothing in a header cell makes way for
- * `Column 1`, and a name that is there already gets a number (so Google was seen to do it).
- */
-export function settleTables(sheets: readonly Sheet[]): void {
-  for (const sheet of sheets)
-    for (const table of sheet.overlays.tables) {
-      const { top, left } = tableArea(table);
-      const taken = new Set<string>();
-      for (const [offset, text] of columnNames(sheet, table).entries()) {
-        const base = text === '' ? `Column ${offset + 1}` : text;
-        let name = base;
-        for (let number = 2; taken.has(name.toLowerCase()); number++) name = `${base} ${number}`;
-        taken.add(name.toLowerCase());
-        if (name !== text) sheet.editRow(top, (row) => row.content(left + offset, name));
-      }
-    }
-}
-
-/** A table as the API answers it. */
-export function tableResource(sheet: Sheet, table: Table): sheets_v4.Schema$Table {
-  return {
-    tableId: table.id,
-    name: table.name,
-    range: table.range,
-    columnProperties: columnNames(sheet, table).map((columnName, columnIndex) =>
-      columnIndex === 0 ? { columnName } : { columnIndex, columnName },
-    ),
-  };
-}
+/** A table as the API answers it, without its columns. */
+export const tableResource = ({ id, name, range }: Table): sheets_v4.Schema$Table => ({
+  tableId: id,
+  name,
+  range,
+});
 
 /** The alternating colors of a table, as a banded range. */
 export const tableBanding = ({ id, range }: Table): sheets_v4.Schema$BandedRange => ({

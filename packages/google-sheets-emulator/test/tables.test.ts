@@ -34,24 +34,13 @@ const bounds = async () => {
 };
 
 describe('a table', () => {
-  it('names its columns by the header, each once, and is answered with its colors', async () => {
+  it('freezes its header on top of a tab, and has its own alternating colors', async () => {
     const [reply] = await bench.batch(ADD);
     const table = reply?.addTable?.table;
-    expect(table).toMatchObject({
-      tableId: 't',
-      name: 'People',
-      columnProperties: [
-        { columnName: 'Name' },
-        { columnIndex: 1, columnName: 'Column 2' },
-        { columnIndex: 2, columnName: 'name 2' },
-      ],
-    });
     const { tables, bandedRanges, properties } = await sheet();
     expect(tables).toEqual([table]);
     expect(bandedRanges).toMatchObject([{ bandedRangeReference: 't', range: table?.range }]);
     expect(properties?.gridProperties?.frozenRowCount).toBe(1);
-    bench.put('B1', [['']]);
-    expect(bench.grid()[0]).toEqual(['Name', 'Column 2', 'name 2']);
   });
 
   it('follows rows and columns that come, go and move, and takes in no row below it', async () => {

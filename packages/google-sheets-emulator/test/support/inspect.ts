@@ -101,7 +101,7 @@ export class Inspection {
   ranges(spreadsheetId: string, tab: TabName): InspectedRanges {
     const { sheet } = this.#open(spreadsheetId, tab);
     const { tables, ...ranges } = sheet.overlays;
-    return { ...ranges, tables: tables.map((table) => tableResource(sheet, table)) };
+    return { ...ranges, tables: tables.map(tableResource) };
   }
 
   /** All developer metadata, whoever made it. */
