@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -181,21 +181,6 @@ describe('a SQLite file', () => {
     const refused = write((form) => form.commit({ rows }));
     await expect(refused).rejects.toMatchObject({ code: 'TARGET_FAILED' });
     expect(query('SELECT id FROM contact')).toEqual([{ id: 'a' }]);
-  });
-
-  it('L18: holds nothing of forgotten submissions, and does not take them back', async () => {
-    await write((form) =>
-      form.commit({ rows: [row('sub_gone', { f_name: 'a secret' }), row('b', { f_name: 'y' })] }),
-    );
-    await write((form) => form.erase({ kind: 'forget', ids: ['sub_gone'] }));
-    for (const file of [path, `${path}-wal`].filter((each) => existsSync(each))) {
-      const bytes = readFileSync(file, 'latin1');
-      expect([bytes.includes('sub_gone'), bytes.includes('a secret')]).toEqual([false, false]);
-    }
-    const applied = await write((form) =>
-      form.commit({ rows: [row('sub_gone', { f_name: 'back' })] }),
-    );
-    expect([applied.inserted, query('SELECT id FROM contact')]).toEqual([0, [{ id: 'b' }]]);
   });
 
   it('L11: has no plain answer left of a field that is hashed', async () => {

@@ -69,6 +69,7 @@ export class Database implements Session, AsyncDisposable {
     this.#isClosed = true;
     const connection = this.#connection;
     this.#connection = undefined;
+    await connection?.settle?.().catch(() => {});
     await connection?.close().catch(() => {});
   }
 
@@ -164,22 +165,14 @@ export class Database implements Session, AsyncDisposable {
   settleSoon(): void {
     if (this.#settling !== undefined || this.#connection?.settle === undefined) return;
     const timer = new AbortController();
-    const settle = (): Promise<void> => {
-      this.#settling = undefined;
-      return this.settle();
-    };
     this.#settling = timer;
-    // Where it fails, the next run settles, or closing does.
-    void this.#clock
-      .sleep(SETTLE_MS, timer.signal)
-      .then(settle, () => {})
-      .catch(() => {});
-  }
-
-  /** The files hold everything, without their logs. */
-  async settle(): Promise<void> {
-    if (this.#connection !== undefined)
+    const settle = async (): Promise<void> => {
+      await this.#clock.sleep(SETTLE_MS, timer.signal);
+      this.#settling = undefined;
       await this.#inTurn(async (connection) => connection.settle?.());
+    };
+    // Where it fails, the next run settles, or closing does.
+    settle().catch(() => {});
   }
 
   /** One after the other: a connection has one transaction at a time. */

@@ -77,9 +77,8 @@ export class SqlStore implements Store {
     [this.#database, this.#options, this.#address] = [database, options, address];
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#database.settle().catch(() => {});
-    await this.#database[Symbol.asyncDispose]();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#database[Symbol.asyncDispose]();
   }
 
   async check(): Promise<CheckResult[]> {
