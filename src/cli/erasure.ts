@@ -23,9 +23,11 @@ export interface Erasure {
   readonly command: string;
   /** Erases, or with `dryRun` only counts what would be erased. */
   readonly erase: (options: ErasureOptions) => Promise<readonly ErasureReport[]>;
-  /** The subject of a report, before and after: `1 row to remove`, `1 row removed`. */
-  readonly what: (report: ErasureReport, isDone: boolean) => string;
+  /** A report in words, before and after: `1 row to remove`, `1 row removed`. */
+  readonly what: (report: ErasureReport) => readonly [toDo: string, done: string];
   readonly question: (preview: readonly ErasureReport[]) => string;
+  /** Printed when there is nothing to do. */
+  readonly nothing: string;
 }
 
 /** The targets that `--target` selects, and a report of each that cannot be opened; the others continue (L12). */
@@ -51,29 +53,30 @@ export async function openTargets(
 const WAIT_MS = 10 * 60_000;
 
 /**
- * Counts, asks a person, erases, and prints each step. Returns the reports, including those of `failed` targets;
- * null if the person answered no. Throws USAGE without a terminal to ask on.
+ * Counts, asks a person, erases, and prints each step. Exits 1 where something could not be erased, in `failed` targets too, or the
+ * person answered no. Throws USAGE without a terminal to ask on.
  */
 export async function carryOut(
   call: CommandCall,
   app: App,
-  { command, erase, what, question }: Erasure,
+  { command, erase, what, question, nothing }: Erasure,
   failed: readonly ErasureReport[],
-): Promise<readonly ErasureReport[] | null> {
+): Promise<ExitCode> {
   const { flag, host } = call;
   const waiting = { waitMs: WAIT_MS, signal: host.stop.signal, clock: host.clock };
-  const print = (reports: readonly ErasureReport[], isDone: boolean): void => {
-    for (const each of reports) printErasure(host.terminal, each, what(each, isDone));
-  };
-  const counted = await erase({ ...waiting, dryRun: true });
-  const reports = [...counted, ...failed];
-  print(reports, false);
-  if (flag('dryRun') || counted.every(({ failure }) => failure !== null)) return reports;
-  if (!(await isConfirmed(call, question(reports)))) return null;
-  const done = await erase({ ...waiting, dryRun: false });
-  print(done, true);
-  logErasures(app.logger, { command, by: person() }, [...done, ...failed]);
-  return [...done, ...failed];
+  const counted = [...(await erase({ ...waiting, dryRun: true })), ...failed];
+  for (const each of counted) printErasure(host.terminal, each, what(each)[0]);
+  if (counted.length === 0) host.terminal.print(nothing);
+  let reports = counted;
+  if (!flag('dryRun') && counted.some(({ failure }) => failure === null)) {
+    if (!(await isConfirmed(call, question(counted)))) return EXIT_CODES.FAILED.code;
+    const done = await erase({ ...waiting, dryRun: false });
+    for (const each of done) printErasure(host.terminal, each, what(each)[1]);
+    reports = [...done, ...failed];
+    logErasures(app.logger, { command, by: person() }, reports);
+  }
+  const hasFailed = reports.some(({ failure }) => failure !== null);
+  return (hasFailed ? EXIT_CODES.FAILED : EXIT_CODES.DONE).code;
 }
 
 /** `--yes` answers in advance. */
@@ -106,7 +109,3 @@ export function removedText({ rows, listings, refusals }: ErasureReport): string
     ...(refusals > 0 ? [plural(refusals, 'refused status change')] : []),
   ].join(', ');
 }
-
-/** 1 when something could not be erased. */
-export const erasureExitCode = (reports: readonly ErasureReport[]): ExitCode =>
-  (reports.some(({ failure }) => failure !== null) ? EXIT_CODES.FAILED : EXIT_CODES.DONE).code;

@@ -1,16 +1,9 @@
 import type { App } from '../app.ts';
 import { plural } from '../base/format.ts';
-import {
-  type ErasureReport,
-  type EraseTarget,
-  findForms,
-  forget,
-  type FoundForms,
-  remember,
-} from '../sync/erase.ts';
+import { type EraseTarget, findForms, forget, type FoundForms, remember } from '../sync/erase.ts';
 import { heldForms } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
-import { carryOut, type Erasure, erasureExitCode, openTargets, removedText } from './erasure.ts';
+import { carryOut, type Erasure, openTargets, removedText } from './erasure.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
@@ -26,43 +19,44 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   });
   const { forms, unknown } = await formsOf(call, app, targets, [...new Set(args)]);
   const erasure = (flag('undo') ? undoing : forgetting)(targets, forms);
-  const reports = forms.length === 0 ? failed : await carryOut(call, app, erasure, failed);
-  if (reports === null) return EXIT_CODES.FAILED.code;
+  const code = await carryOut(call, app, erasure, failed);
   for (const id of unknown)
     terminal.tell(
       'error',
       `${id}: neither the source nor a target has it. To forget it anyway, name its form with --form`,
     );
-  return unknown.length > 0 ? EXIT_CODES.FAILED.code : erasureExitCode(reports);
+  return unknown.length > 0 ? EXIT_CODES.FAILED.code : code;
 }
+
+const NOTHING = 'Nothing was changed.';
 
 function forgetting(targets: readonly EraseTarget[], forms: FoundForms['forms']): Erasure {
   const number = new Set(forms.flatMap(({ ids }) => ids)).size;
   const they = number === 1 ? 'it' : 'them';
-  const what = (report: ErasureReport, isDone: boolean): string =>
-    isDone
-      ? `${removedText(report)} removed; ${plural(report.asked, 'submission')} forgotten`
-      : `${removedText(report)} to remove`;
   return {
     command: 'forget',
     erase: (options) => forget(targets, forms, options),
-    what,
+    what: (report) => [
+      `${removedText(report)} to remove`,
+      `${removedText(report)} removed; ${plural(report.asked, 'submission')} forgotten`,
+    ],
     question: () =>
       `Remove ${plural(number, 'submission')} from every target, and keep ${they} away?`,
+    nothing: NOTHING,
   };
 }
 
 function undoing(targets: readonly EraseTarget[], forms: FoundForms['forms']): Erasure {
   const number = new Set(forms.flatMap(({ ids }) => ids)).size;
-  const what = ({ rows }: ErasureReport, isDone: boolean): string =>
-    isDone
-      ? `${plural(rows, 'submission')} may come back: the next run reads everything`
-      : `${plural(rows, 'submission')} forgotten`;
   return {
     command: 'forget --undo',
     erase: (options) => remember(targets, forms, options),
-    what,
+    what: ({ rows }) => [
+      `${plural(rows, 'submission')} forgotten`,
+      `${plural(rows, 'submission')} may come back: the next run reads everything`,
+    ],
     question: () => `Let ${plural(number, 'submission')} come back with the next run?`,
+    nothing: NOTHING,
   };
 }
 

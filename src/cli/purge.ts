@@ -5,10 +5,10 @@ import type { ErasureReport } from '../sync/erase.ts';
 import { purgeDeleted, purgeLeftovers, type PurgeScope } from '../sync/purge.ts';
 import { heldForms, type Target } from '../sync/target.ts';
 import { type CommandCall, durationOption } from './command-spec.ts';
-import { carryOut, type Erasure, erasureExitCode, openTargets, removedText } from './erasure.ts';
+import { carryOut, type Erasure, openTargets, removedText } from './erasure.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
-import { EXIT_CODES, type ExitCode } from './host.ts';
+import type { ExitCode } from './host.ts';
 
 /** `purge`: removes rows that were marked deleted long ago, or the answers of fields that are no longer selected. */
 export async function run(call: CommandCall): Promise<ExitCode> {
@@ -25,39 +25,36 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const scopes = await scopesOf(app, targets, text('form'));
   const erasure =
     age === undefined ? unselected(scopes) : deletedBefore(scopes, host.clock.now() - age);
-  const reports = await carryOut(call, app, erasure, failed);
-  if (reports === null) return EXIT_CODES.FAILED.code;
-  if (reports.length === 0) host.terminal.print(erasure.nothing);
-  return erasureExitCode(reports);
+  // The app stays open until this has ended.
+  return await carryOut(call, app, erasure, failed);
 }
-
-/** An erasure, and what to print when there is nothing to do. */
-type Purge = Erasure & { readonly nothing: string };
 
 const total = (reports: readonly ErasureReport[]): number =>
   reports.reduce((sum, { rows }) => sum + rows, 0);
 
-function deletedBefore(scopes: readonly PurgeScope[], beforeMs: number): Purge {
+function deletedBefore(scopes: readonly PurgeScope[], beforeMs: number): Erasure {
   const before = new Date(beforeMs).toISOString();
   return {
     command: 'purge --deleted-before',
     erase: (options) => purgeDeleted(scopes, beforeMs, options),
-    what: (report, isDone) =>
-      `${removedText(report)}, marked deleted before ${before} ${isDone ? 'removed' : 'to remove'}`,
+    what(report) {
+      const rows = `${removedText(report)}, marked deleted before ${before}`;
+      return [`${rows} to remove`, `${rows} removed`];
+    },
     question: (reports) =>
       `Remove ${plural(total(reports), 'row')} that ${total(reports) === 1 ? 'was' : 'were'} marked deleted before ${before}? They can't be brought back.`,
     nothing: `No row was marked deleted before ${before}.`,
   };
 }
 
-function unselected(scopes: readonly PurgeScope[]): Purge {
+function unselected(scopes: readonly PurgeScope[]): Erasure {
   return {
     command: 'purge --unselected',
     erase: (options) => purgeLeftovers(scopes, options),
-    what(report, isDone) {
+    what(report) {
       const labels = report.fields.map(({ id, label }) => `${label} (${id})`);
-      const rows = plural(report.rows, 'row');
-      return `${rows} with answers in ${labels.join(', ')} ${isDone ? 'removed' : 'to remove'}`;
+      const rows = `${plural(report.rows, 'row')} with answers in ${labels.join(', ')}`;
+      return [`${rows} to remove`, `${rows} removed`];
     },
     question(reports) {
       const columns = reports.reduce((sum, { asked }) => sum + asked, 0);

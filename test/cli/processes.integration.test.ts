@@ -39,13 +39,6 @@ describe.concurrent('demo', () => {
     expect(demo.stdout).toMatch(/sqlite3 .*forms\.sqlite/);
     expect(demo.stderr).not.toMatch(/"level":[56]0/);
   });
-
-  it('finishes and exits 0 on Ctrl-C', async ({ onTestFinished }) => {
-    const demo = startDemo(onTestFinished, '--keep-running', '--submissions', '100');
-    await demo.shows(/These runs copy the changes/);
-    expect(await demo.end('SIGINT')).toEqual(DONE);
-    expect(demo.stdout.match(/: the same as of /g)).toHaveLength(3);
-  });
 });
 
 describe.concurrent('start', () => {
