@@ -63,21 +63,20 @@ export class FormFormulas {
    * a column one type, so everything is made text first; a column of numbers is listed in their order instead.
    */
   distribution(column: number, lines: number, numbers: boolean): string {
-    const { id, removed } = this.#form;
+    const { id, status, removed } = this.#form;
     const [ids, answers] = [this.#column(id), this.#column(column)];
+    const marks = this.#column(removed);
     const texts = `${withoutErrors(answers)}&""`;
+    const at = (place: number, sign: string): string =>
+      `(MID(${withoutErrors(marks)};${place};1)="${sign}")`;
     const wanted = [
       numbers ? `ISNUMBER(${answers})` : `${texts}<>""`,
       `ISTEXT(${ids})`,
       `${withoutErrors(ids)}<>${this.header(id)}`,
-      ...this.#dated().map((each) => `${withoutErrors(this.#column(each))}<>""`),
+      // Every submission fills it: people who write a total below may call it so in the column of IDs.
+      `${withoutErrors(this.#column(status))}<>""`,
+      `ISNUMBER(${marks})+${at(5, '-')}*${at(8, '-')}*${at(11, 'T')}=0`,
     ];
-    if (removed !== undefined) {
-      const marks = this.#column(removed);
-      const at = (place: number, sign: string): string =>
-        `(MID(${withoutErrors(marks)};${place};1)="${sign}")`;
-      wanted.push(`ISNUMBER(${marks})+${at(5, '-')}*${at(8, '-')}*${at(11, 'T')}=0`);
-    }
     const filtered = `FILTER(${numbers ? answers : texts};${wanted.join(';')})`;
     const order = numbers ? 'Col1' : 'count(Col1) desc, Col1';
     const query = `select Col1, count(Col1) group by Col1 order by ${order} limit ${lines} label count(Col1) ''`;
@@ -100,20 +99,12 @@ export class FormFormulas {
     return `${this.header(column)}:$${columnName(column)}`;
   }
 
-  /** The column that every submission fills: people who write a total below may call it so in the column of IDs. */
-  #dated(): number[] {
-    const { at, status } = this.#form;
-    return [status ?? at].filter((column) => column !== undefined);
-  }
-
   /** Submissions that meet some criteria: rows with an ID that are not removed, without the header row. */
   #count(criteria: (cellsOf: CellsOf) => string): string {
-    const { id, removed } = this.#form;
+    const { id, status, removed } = this.#form;
     const within = (cellsOf: CellsOf): string => {
-      const dated = this.#dated().map((column) => `;${cellsOf(column)};"<>"`);
-      const rows = `${cellsOf(id)};${FILLED}${dated.join('')}${criteria(cellsOf)}`;
-      const marks =
-        removed === undefined ? [] : REMOVED.map((mark) => `;${cellsOf(removed)};${mark}`);
+      const rows = `${cellsOf(id)};${FILLED};${cellsOf(status)};"<>"${criteria(cellsOf)}`;
+      const marks = REMOVED.map((mark) => `;${cellsOf(removed)};${mark}`);
       return `COUNTIFS(${rows})${marks.map((mark) => `-COUNTIFS(${rows}${mark})`).join('')}`;
     };
     const header = within((column) => this.header(column));

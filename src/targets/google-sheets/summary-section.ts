@@ -14,9 +14,9 @@ export interface SummaryForm {
   /** The row with its headers. */
   readonly headerRow: number;
   readonly id: number;
-  readonly at: number | undefined;
-  readonly status: number | undefined;
-  readonly removed: number | undefined;
+  readonly at: number;
+  readonly status: number;
+  readonly removed: number;
   readonly questions: readonly SummaryQuestion[];
 }
 
@@ -39,14 +39,14 @@ const BAR_SIGNS = 20;
 /** Longest name of a form shown. */
 export const MAX_NAME = 200;
 
-/** A form's part of the Summary tab. Formulas are without `=`; null where their column is missing. */
+/** A form's part of the Summary tab. Formulas are without `=`. */
 export interface Section {
   readonly top: number;
   /** The rows of the weeks, their header first. */
-  readonly weeks: { readonly start: number; readonly end: number } | null;
+  readonly weeks: { readonly start: number; readonly end: number };
   readonly total: string;
-  readonly thisWeek: string | null;
-  readonly open: string | null;
+  readonly thisWeek: string;
+  readonly open: string;
 }
 
 type Format = sheets_v4.Schema$CellFormat;
@@ -83,20 +83,15 @@ export function putSection(page: Page, top: number, form: SummaryForm): Section 
   page.put(top + 2, LABEL, [
     formula(`IF(${copies}>0;${said};"")`, { textFormat: { italic: true } }),
   ]);
-  let row = top + 4;
-  if (form.status !== undefined) row = putStatuses(page, row, form.status, formulas, total);
+  let row = putStatuses(page, top + 4, form.status, formulas, total);
   for (const question of form.questions) row = putQuestion(page, row, question, formulas, total);
-  const weeks = form.at === undefined ? null : putWeeks(page, top + 1, form.at, formulas, total);
-  const { status } = form;
+  const weeks = putWeeks(page, top + 1, form.at, formulas, total);
   return {
     top,
     weeks,
     total,
-    thisWeek: weeks && cell(weeks.end - 1, WEEK + 1),
-    open:
-      status === undefined
-        ? null
-        : OPEN_STATUSES.map((open) => formulas.equalTo(status, `"${open}"`)).join('+'),
+    thisWeek: cell(weeks.end - 1, WEEK + 1),
+    open: OPEN_STATUSES.map((open) => formulas.equalTo(form.status, `"${open}"`)).join('+'),
   };
 }
 
@@ -168,7 +163,7 @@ function putWeeks(
   column: number,
   formulas: FormFormulas,
   total: string,
-): NonNullable<Section['weeks']> {
+): Section['weeks'] {
   const first = start + 1;
   const end = first + WEEKS;
   page.put(start, WEEK, headers(['Week from', 'Submissions'], CLIPPED_HEADER));

@@ -12,6 +12,7 @@ import {
   shownBefore,
   text,
 } from './page.ts';
+import { OWN_COLUMNS } from './rows.ts';
 import { NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
 import { documentsIn } from './state-tab.ts';
 import type { Structure } from './structure.ts';
@@ -49,7 +50,7 @@ export function showSummary(file: SheetFile, wanted: boolean | undefined, view: 
   const sections = forms.map((form, at) => {
     const section = putSection(page, top, form);
     const { total, thisWeek, open } = section;
-    const cells = [total, thisWeek, open].map((each) => (each === null ? {} : formula(each)));
+    const cells = [total, thisWeek, open].map((each) => formula(each));
     page.put(OVERVIEW + 1 + at, 0, [text(form.name.slice(0, MAX_NAME).toWellFormed()), ...cells]);
     top = page.rows.length + 2;
     return { form, section };
@@ -59,7 +60,7 @@ export function showSummary(file: SheetFile, wanted: boolean | undefined, view: 
     ...(tab?.chartIds ?? [])
       .filter((id) => charts.has(id))
       .map((objectId) => ({ deleteEmbeddedObject: { objectId } })),
-    ...sections.flatMap(({ form, section }) => chartOf(sheetId, form, section)),
+    ...sections.map(({ form, section }) => chartOf(sheetId, form, section)),
   ];
   const made = { ...NEW_TAB, index: structure.forms.size };
   return showPage(file, view, { role: 'summary', width: SECTION_WIDTH, made, page, over });
@@ -99,30 +100,21 @@ const hasOnlyOurs = ({ titles, forms, own }: Structure): boolean =>
 /** Forms that the Summary tab shows, in the order of their tabs. */
 const MAX_FORMS = 30;
 
-/** The forms of a spreadsheet that are not gone, and their questions that are counted by answer. */
+/** The forms of a spreadsheet that are not gone, and their questions that are counted by answer. The next run makes a missing column. */
 function formsOf({ structure, stateTab }: View): SummaryForm[] {
   const documents = new Map(documentsIn(stateTab).map((each) => [each.state.formId, each]));
   return [...structure.forms].flatMap(([formId, { title, columns }]): SummaryForm[] => {
     const document = documents.get(formId);
-    const id = columns.get('s:id');
-    if (document === undefined || document.state.goneAtMs !== null || id === undefined) return [];
-    const { state, headerRow, questions } = document;
-    return [
-      {
-        formId,
-        name: state.name,
-        title,
-        headerRow,
-        id,
-        at: columns.get('s:at'),
-        status: columns.get('s:status'),
-        removed: columns.get('s:removed'),
-        questions: questions.flatMap(({ key, listed, numbers }) => {
-          const column = columns.get(key);
-          return column === undefined ? [] : [{ column, listed, numbers }];
-        }),
-      },
-    ];
+    const [at, status, removed, id] = OWN_COLUMNS.map((key) => columns.get(key));
+    const isWhole = at !== undefined && status !== undefined && removed !== undefined;
+    if (document === undefined || document.state.goneAtMs !== null) return [];
+    if (!isWhole || id === undefined) return [];
+    const { state, headerRow } = document;
+    const questions = document.questions.flatMap(({ key, listed, numbers }) => {
+      const column = columns.get(key);
+      return column === undefined ? [] : [{ column, listed, numbers }];
+    });
+    return [{ formId, name: state.name, title, headerRow, id, at, status, removed, questions }];
   });
 }
 
@@ -131,14 +123,13 @@ const chartId = (formId: string): number =>
   1 + (Number.parseInt(createHash('sha256').update(formId).digest('hex').slice(0, 8), 16) >>> 2);
 
 /** The chart of a form's weeks, on the right of its part. */
-function chartOf(sheetId: number, form: SummaryForm, { top, weeks }: Section): Request[] {
-  if (weeks === null) return [];
+function chartOf(sheetId: number, form: SummaryForm, { top, weeks }: Section): Request {
   const spec = chartSpec(sheetId, form, weeks);
   const anchorCell = { sheetId, rowIndex: top, columnIndex: SECTION_WIDTH + 1 };
   const position = {
     overlayPosition: { anchorCell, widthPixels: 640, heightPixels: 380 },
   };
-  return [{ addChart: { chart: { chartId: chartId(form.formId), spec, position } } }];
+  return { addChart: { chart: { chartId: chartId(form.formId), spec, position } } };
 }
 
 function chartSpec(
