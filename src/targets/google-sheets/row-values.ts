@@ -4,7 +4,6 @@ import type { Cell, SelectedField, Row } from '../../mirror/types.ts';
 import {
   fitText,
   fromRead,
-  holds,
   plainLines,
   type ReadValue,
   type SheetValue,
@@ -82,7 +81,9 @@ export class RowEncoder {
     const differing = new Map<ColumnKey, SheetValue>();
     for (const key of this.#order) {
       const value = row.values.get(key);
-      if (value !== undefined && !sameValue(key, read(key), value)) differing.set(key, value);
+      if (value === undefined) continue;
+      if (comparable(key, read(key) ?? '') !== comparable(key, value ?? ''))
+        differing.set(key, value);
     }
     return differing;
   }
@@ -101,11 +102,6 @@ export function comparable(key: ColumnKey, value: ReadValue): ReadValue {
   if (typeof value === 'string') return plainLines(value);
   return isTime(key) && typeof value === 'number' ? microsOf(value) : value;
 }
-
-const sameValue = (key: ColumnKey, read: ReadValue, value: SheetValue): boolean =>
-  isTime(key) && typeof read === 'number' && typeof value === 'number'
-    ? microsOf(read) === microsOf(value)
-    : holds(read, value);
 
 /** What kinds of answers a field's column has met. `none`: no answer yet. */
 export type FieldContent = 'none' | 'numbers' | 'mixed';

@@ -79,13 +79,6 @@ export function fromRead(read: ReadValue): string | number | null {
   return typeof read === 'boolean' ? String(read) : read;
 }
 
-/** True when a cell that was read already holds `value`. Text is compared to text and number to number, line ends alike. */
-export function holds(read: ReadValue, value: SheetValue): boolean {
-  if (value === null) return read === undefined || read === null || read === '';
-  if (typeof value === 'number' || typeof read !== 'string') return read === value;
-  return read === value || plainLines(read) === plainLines(value);
-}
-
 /** Sheets may turn CR LF into LF, which does not change the answer. */
 export const plainLines = (text: string): string =>
   text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;

@@ -3,7 +3,6 @@ import { ExactNumber } from '../../../../src/mirror/types.ts';
 import {
   cellData,
   fitText,
-  holds,
   needsPlainFormat,
   toSheetValue,
 } from '../../../../src/targets/google-sheets/api/cell-value.ts';
@@ -66,22 +65,5 @@ describe('L10: what a cell holds', () => {
     expect(needsPlainFormat(123_456_789_012_345)).toBe(false);
     expect(needsPlainFormat(1e15 + 0.5)).toBe(false);
     expect(needsPlainFormat('1705971932369780')).toBe(false);
-  });
-});
-
-describe('what a cell is compared by', () => {
-  it('is type and value: a text is no number', () => {
-    expect(holds('5', '5')).toBe(true);
-    expect(holds(5, '5')).toBe(false);
-    expect(holds('5', 5)).toBe(false);
-    expect(holds(true, 'TRUE')).toBe(false);
-    expect(holds(0.1 + 0.2, 0.3)).toBe(false);
-  });
-
-  it('takes both kinds of line ends for one, and all kinds of nothing', () => {
-    expect(holds('a\nb', 'a\r\nb')).toBe(true);
-    expect(holds('a\rb', 'a\nb')).toBe(false);
-    for (const nothing of [undefined, null, '']) expect(holds(nothing, null)).toBe(true);
-    expect(holds(0, null)).toBe(false);
   });
 });
