@@ -21,16 +21,12 @@ export interface ApiResponse {
 /** What a process was shown or did, for the judges. */
 export interface ApiLog {
   /** Which status the process last read of a submission, and where. */
-  readonly read: Map<
-    string,
-    { readonly status: string; readonly byId: boolean; readonly at: number }
-  >;
+  readonly read: Map<string, { readonly status: string; readonly byId: boolean }>;
   /** When an ID was last answered with 404 or 410. */
   readonly gone: Map<string, number>;
-  requests: number;
 }
 
-export const newApiLog = (): ApiLog => ({ read: new Map(), gone: new Map(), requests: 0 });
+export const newApiLog = (): ApiLog => ({ read: new Map(), gone: new Map() });
 
 /** How often requests fail, and whether anything fails at all. */
 export interface Faults {
@@ -61,7 +57,6 @@ export class Api {
 
   /** Undefined: the connection breaks without an answer. */
   answer(request: ApiRequest, log: ApiLog): ApiResponse | undefined {
-    log.requests++;
     const url = new URL(request.path, 'http://source');
     const fault = this.#fault(url);
     if (fault !== null) return fault;
@@ -217,8 +212,7 @@ export class Api {
     const limit = Math.min(Math.max(1, Number(query.get('limit') ?? 50)), this.#pageSize);
     const page = Math.max(1, Number(query.get('page') ?? 1));
     const shown = entries.slice((page - 1) * limit, page * limit);
-    for (const each of shown)
-      log.read.set(each.id, { status: each.status, byId: false, at: this.source.now });
+    for (const each of shown) log.read.set(each.id, { status: each.status, byId: false });
     const pages = Math.max(behaviour.emptyPages, Math.ceil(counted / limit));
     return this.#ok({
       items: shown.map((each) => this.#item(each)),
@@ -306,7 +300,7 @@ export class Api {
       log.gone.set(id, this.source.now);
       return this.#error(404, 'no such submission');
     }
-    log.read.set(id, { status: submission.status, byId: true, at: this.source.now });
+    log.read.set(id, { status: submission.status, byId: true });
     const item = this.#item(submission);
     return this.#ok(this.#behaviour.wrapper === 'bare' ? item : { submission: item });
   }

@@ -193,19 +193,23 @@ class SimExchange implements Exchange {
   }
 }
 
+const owners = new WeakMap<object, SimProcess>();
+
+/** The process that a connection belongs to: the one that first used it, which closes it with `close` when it dies. */
+function ownerOf(connection: object, close: () => void): SimProcess | undefined {
+  const known = owners.get(connection);
+  const owner = known ?? currentProcess();
+  if (owner === undefined || known !== undefined) return owner;
+  owners.set(connection, owner);
+  owner.handles.add({ close });
+  return owner;
+}
+
 /** Counts the writes to a database of a process: each statement outside of a transaction, and each end of one. */
 function patchSqlite(): void {
-  const owners = new WeakMap<DatabaseSync, SimProcess>();
   const databases = new WeakMap<StatementSync, DatabaseSync>();
-  const own = (database: DatabaseSync): SimProcess | undefined => {
-    const owner = owners.get(database) ?? currentProcess();
-    if (owner === undefined) return undefined;
-    if (!owners.has(database)) {
-      owners.set(database, owner);
-      owner.handles.add({ close: () => database.isOpen && close.call(database) });
-    }
-    return owner;
-  };
+  const own = (database: DatabaseSync): SimProcess | undefined =>
+    ownerOf(database, () => void (database.isOpen && close.call(database)));
   const guarded = <T>(database: DatabaseSync, sql: string, run: () => T): T => {
     const owner = own(database);
     if (owner === undefined) return run();
@@ -270,24 +274,19 @@ const CHANGES = /^\s*(COMMIT|END|INSERT|UPDATE|DELETE|CREATE|ALTER|COPY)\b/i;
 
 /** Connections to PostgreSQL close with their process, so that the server rolls back; the ends of transactions are counted. */
 function patchPostgres(): void {
-  const owners = new WeakMap<Client, SimProcess>();
   const { prototype } = pg.Client;
   const { connect, query } = prototype as unknown as Record<
     string,
     (...args: unknown[]) => unknown
   >;
   const own = (client: Client): SimProcess | undefined => {
-    const known = owners.get(client);
-    const owner = known ?? currentProcess();
-    if (owner === undefined || known !== undefined) return owner;
-    owners.set(client, owner);
+    const isKnown = owners.has(client);
     const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
-    owner.handles.add({
-      close() {
-        stream.destroy();
-        becameIdle(client);
-      },
+    const owner = ownerOf(client, () => {
+      stream.destroy();
+      becameIdle(client);
     });
+    if (isKnown || owner === undefined) return owner;
     for (const event of ['drain', 'end', 'error'])
       client.on(event as 'drain', () => becameIdle(client));
     return owner;
@@ -325,24 +324,15 @@ function patchPostgres(): void {
 
 /** The same of MySQL, whose driver calls back. Nothing is called back to a process that has died. */
 function patchMysql(): void {
-  const owners = new WeakMap<Connection, SimProcess>();
   const { prototype } = mysql.Connection as unknown as { prototype: object };
   const { connect, query } = prototype as Record<string, (...args: unknown[]) => unknown>;
-  const own = (connection: Connection): SimProcess | undefined => {
-    const known = owners.get(connection);
-    const owner = known ?? currentProcess();
-    if (owner === undefined || known !== undefined) return owner;
-    owners.set(connection, owner);
-    owner.handles.add({
-      close() {
-        (connection as unknown as { stream: Socket }).stream.destroy();
-        // Nothing that the driver does is called back any more.
-        connection.emit('end');
-        becameIdle(connection);
-      },
+  const own = (connection: Connection): SimProcess | undefined =>
+    ownerOf(connection, () => {
+      (connection as unknown as { stream: Socket }).stream.destroy();
+      // Nothing that the driver does is called back any more.
+      connection.emit('end');
+      becameIdle(connection);
     });
-    return owner;
-  };
   /** The arguments, with a callback that says that the server has answered. */
   const answered = (
     connection: Connection,

@@ -23,8 +23,6 @@ export interface Excuse {
   /** The change that is not seen, and those that hide it. */
   readonly event: SourceEvent;
   readonly hiddenBy: readonly SourceEvent[];
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Null where nothing excuses it. */
@@ -86,7 +84,7 @@ export function excuseFor(
     if (other === undefined) return null;
     hiddenBy.push(other);
   }
-  return { rule, submission: submission.id, event, hiddenBy, from, to };
+  return { rule, submission: submission.id, event, hiddenBy };
 }
 
 /**
@@ -110,8 +108,7 @@ function movedAway(
     ({ left, entered, isNewcomer }) => left === null && entered !== null && !isNewcomer,
   );
   if (gone === undefined || came === undefined) return null;
-  const to = inForm.at(-1)?.at ?? from;
-  return { rule: 'list moves', submission: id, event: gone, hiddenBy: [came], from, to };
+  return { rule: 'list moves', submission: id, event: gone, hiddenBy: [came] };
 }
 
 /** One of the same status that moved away while this one was deleted, and is missing: the counts are equal. */

@@ -411,8 +411,7 @@ export class History {
     this.#isPurging = false;
     if (printed?.code !== 0 || deed.purgesBefore === undefined) return;
     for (const [target, copy] of copies) {
-      const breach = purgeBreach(copy, target, deed.purgesBefore);
-      if (breach !== null) this.#break(breach.law, breach.text);
+      this.#breakIf(purgeBreach(copy, target, deed.purgesBefore));
     }
   }
 
@@ -448,8 +447,7 @@ export class History {
     const isCalm = busy === 0 && faultRate === 0 && !contradictsItself(behaviour);
     // With two forms it is unknown whether each has a list of its own.
     const mayFail = !isCalm || (!isTarget && forms.length < 3);
-    const breach = isolationBreach(outage, runsOf(printed), places, mayFail);
-    if (breach !== null) this.#break(breach.law, breach.text);
+    this.#breakIf(isolationBreach(outage, runsOf(printed), places, mayFail));
   }
 
   /** L16: what changes reaches every target within two polls, and a quiet poll costs eight requests. */
@@ -503,14 +501,7 @@ export class History {
     const requests = this.world.requests;
     const [held] = this.#workers.all;
     if (held !== undefined && claims.every(({ except }) => except === 0)) {
-      await this.#run([
-        {
-          process: held.process,
-          work: async () => {
-            await held.worker.poll();
-          },
-        },
-      ]);
+      await this.#run([{ process: held.process, work: () => held.worker.poll() }]);
       const spent = this.world.requests - requests;
       if (spent > 8) this.#break('L16', `a quiet poll took ${spent} requests`);
     }
@@ -597,8 +588,7 @@ export class History {
     const held = copy?.get(formId);
     if (form?.exists !== true || held === undefined) return;
     if (this.#plan.behaviour.sections === 'absent') return;
-    const breach = labelBreach(form, held, from, this.#people.special().isSelected);
-    if (breach !== null) this.#break(breach.law, breach.text);
+    this.#breakIf(labelBreach(form, held, from, this.#people.special().isSelected));
   }
 
   async #claims(): Promise<Claim[]> {
@@ -645,8 +635,7 @@ export class History {
       const held = isTouched ? undefined : copies.get(target)?.get(formId);
       this.#breakIf(metricsBreach(this.#samples, claim, held));
       if (claim.goneAt !== null) continue;
-      const refill = this.#refills.judge(claim);
-      if (refill !== null) this.#break(refill.law, refill.text);
+      this.#breakIf(this.#refills.judge(claim));
       this.#judge(copies, {
         ...claim,
         by: 'status',

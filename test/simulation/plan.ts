@@ -1,4 +1,4 @@
-import { type Behaviour, behaveAs, drawBehaviour, KNOWN, PLAIN } from './behaviours.ts';
+import { type Behaviour, behaveAs, drawBehaviour, PLAIN } from './behaviours.ts';
 import { Random } from './random.ts';
 import type { StoreKind } from './stores.ts';
 import { CHANGE_KINDS, type ChangeKind, type SourcePlan } from './source.ts';
@@ -114,12 +114,8 @@ const FORM_CHANGES: readonly ChangeKind[] = [
 ];
 
 /** Draws a history: one in four is a first copy of a list that moves while it is read, and no more. */
-export function drawPlan(
-  seed: number,
-  kinds: readonly SourceKind[] = SOURCE_KINDS,
-  known: ReadonlySet<string> = KNOWN,
-): Plan {
-  const drawn = drawWhole(seed, kinds, known);
+export function drawPlan(seed: number, kinds: readonly SourceKind[] = SOURCE_KINDS): Plan {
+  const drawn = drawWhole(seed, kinds);
   const plan = [withRefusals, withPause, withNight, withCrashes, withRetractions].reduce(
     (before, more) => more(before),
     drawn,
@@ -195,18 +191,18 @@ function asFirstCopy(plan: Plan): Plan {
   };
 }
 
-function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySet<string>): Plan {
+function drawWhole(seed: number, kinds: readonly SourceKind[]): Plan {
   const random = new Random(seed);
   const kind = random.pick(kinds);
   const isOdd = kind === 'odd' || kind === 'hostile';
-  const drawn = isOdd ? drawBehaviour(random, 1 + random.below(3), known) : PLAIN;
+  const drawn = isOdd ? drawBehaviour(random, 1 + random.below(3)) : PLAIN;
   const behaviour: Behaviour = isOdd && seed % 4 === 0 ? { ...drawn, unknownForm: '404' } : drawn;
   const isBusy = kind === 'busy' || kind === 'hostile' || (kind === 'odd' && random.chance(0.5));
   const deeds = random.chance(0.65) ? random.pick(DEED_SETS) : [];
   const crashes = random.chance(0.4);
   const changes = [...random.pick(CHANGE_SETS)];
   const deletesMany = changes.includes('delete-many');
-  if (random.chance(0.3)) changes.push(...FORM_CHANGES.filter((change) => !known.has(change)));
+  if (random.chance(0.3)) changes.push(...FORM_CHANGES);
   if (behaviour.doubles !== 'none') changes.push('double');
   // So many pages that counts are narrowed, instead of all being read.
   const isLong = random.chance(0.2);
@@ -219,7 +215,7 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
   const writeBack = random.chance(0.45);
   const targets = random.chance(writeBack ? 0.5 : 0.15) ? 2 : 1;
   const habits: Habits = {
-    deeds: deeds.filter((deed) => !known.has(deed)),
+    deeds,
     crashes,
     polls: random.pick([0.25, 0.45, 0.6]),
     company: targets > 1 ? 0.6 : 0.25,

@@ -146,16 +146,11 @@ export async function command(
   return { code, json, text: stdout.text + stderr.text };
 }
 
-export const syncArgs = (options: {
-  full?: boolean;
-  accept?: boolean;
-  form?: string | undefined;
-}): string[] => [
+export const syncArgs = (options: { full?: boolean; accept?: boolean }): string[] => [
   'sync',
   '--json',
   ...(options.full === true ? ['--full'] : []),
   ...(options.accept === true ? ['--accept-deletes'] : []),
-  ...(options.form === undefined ? [] : ['--form', options.form]),
 ];
 
 interface ClaimDocument {
