@@ -1,12 +1,9 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import type { ProblemCode } from '../../src/base/catalogue.ts';
 import { DataDir } from '../../src/health/data-dir.ts';
 import type { Report } from '../../src/health/report.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
-import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { startWebhook } from '../notify/webhook-receiver.ts';
 import type { Finally } from '../support/child.ts';
 import { type CliResult, type RunningCli, runCli, startCli } from '../support/cli-host.ts';
@@ -16,8 +13,8 @@ import { redisMissing, startRedis } from '../support/servers.ts';
 
 /*
  * L17: whatever is wrong, no surface calls the copy complete, current or well. Each condition is made once, with a real
- * source, a real target and a real `start`, and looked at from every surface. The judge's own tests hold what it makes of each
- * situation; here it gets the facts that a running mirror has.
+ * source, a real target and a real `start`, and looked at from every surface. The simulation holds what happens at the source and in
+ * the target, and the judge's tests each situation: here are those that only running processes have.
  */
 
 const SURFACES = [
@@ -51,8 +48,6 @@ interface Scene {
 
 /** What claims health in words. */
 const CLAIM = /up to date|everything is|\b(is|are) (proven )?complete\b|all the same|resolved/i;
-
-const formOf = ({ place }: Scene) => place.sandbox.store.formBySlug('customer-feedback')!;
 
 const firstSync = async ({ env }: Scene): Promise<void> => {
   expect((await runCli(['sync'], env)).code).toBe(0);
@@ -104,59 +99,26 @@ async function isRecorded(scene: Scene, code: ProblemCode): Promise<void> {
   await vi.waitFor(isKnown, { timeout: 60_000, interval: 500 });
 }
 
-/** Lets a source answer no more, or otherwise than it should. */
-const FAULTS = {
-  throttles: { status: 429, retryAfter: 20, times: Infinity },
-  refuses: { status: 401, times: Infinity },
-} as const;
-
-/** SQLite takes a file whose header asks for a newer version for writing as read-only, for root too. */
-function makeReadOnly(file: string): void {
-  {
-    using database = new DatabaseSync(file);
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  }
-  const descriptor = openSync(file, 'r+');
-  writeSync(descriptor, Buffer.from([3]), 0, 1, 18);
-  closeSync(descriptor);
-}
-
-/** Deletes the oldest submissions, without which the pages that are read for new ones stay as they are. */
-function deleteOldest({ sandbox }: CliPlace, howMany: number): void {
-  const { id: formId } = sandbox.store.formBySlug('customer-feedback')!;
-  const all = [...sandbox.store.all(formId)].toSorted((a, b) =>
-    a.createdAt.localeCompare(b.createdAt),
-  );
-  for (const { id } of all.slice(0, howMany)) sandbox.store.delete(id);
-}
-
 interface Condition {
   readonly make: (scene: Scene) => Promise<void>;
   /** Surfaces whose good words are true: they have looked, or mended it, just now; or nothing fails that a script should know. */
   readonly true?: readonly Surface[];
-  readonly submissions?: number;
   readonly needs?: 'redis';
 }
 
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   'never mirrored': {
     async make(scene) {
-      scene.place.sandbox.faults.add({ path: '/submissions', ...FAULTS.throttles });
+      const throttles = { path: '/submissions', status: 429, retryAfter: 20, times: Infinity };
+      scene.place.sandbox.faults.add(throttles);
       await start(scene);
     },
     true: ['check'],
   },
-  'source throttles': {
-    async make(scene) {
-      await startWell(scene);
-      scene.place.sandbox.faults.add(FAULTS.throttles);
-      await reports(scene, names('SOURCE_WAITING'));
-    },
-  },
   'key refused': {
     async make(scene) {
       await startWell(scene);
-      scene.place.sandbox.faults.add(FAULTS.refuses);
+      scene.place.sandbox.faults.add({ status: 401, times: Infinity });
       await reports(scene, names('FORMS_UNAUTHORIZED'));
     },
   },
@@ -165,24 +127,6 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       scene.env = { ...scene.env, TARGET_URL: 'postgres://nobody@127.0.0.1:9/none' };
       await start(scene);
       await reports(scene, names('TARGET_UNREACHABLE'));
-    },
-  },
-  'target refuses': {
-    async make(scene) {
-      await startWell(scene);
-      makeReadOnly(scene.place.file);
-      scene.place.sandbox.store.insert({ formId: formOf(scene).id, data: {} });
-      await reports(scene, names('TARGET_DENIED'));
-    },
-    // It reads both sides for itself.
-    true: ['verify'],
-  },
-  'table damaged': {
-    async make(scene) {
-      await startWell(scene);
-      using database = new DatabaseSync(scene.place.file);
-      database.exec('ALTER TABLE customer_feedback RENAME COLUMN id TO id_of_someone');
-      await reports(scene, names('TARGET_FAILED'));
     },
   },
   'queue away': {
@@ -207,32 +151,6 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       await dataDir.writeProcess({ ...died, sourceWait: null, queueTrouble: null });
     },
     true: ['verify', 'sync', 'check'],
-  },
-  'changes found, and held up': {
-    async make(scene) {
-      await startWell(scene);
-      const { id, slug, name } = formOf(scene);
-      const store = await parseTargetUrl(`sqlite:${scene.place.file}`).open('default');
-      const writer = await store.open({ id, slug, name }, 'write');
-      scene.onFinished(async () => {
-        await writer[Symbol.asyncDispose]();
-        await store[Symbol.asyncDispose]();
-      });
-      const [oldest = ''] = scene.place.sandbox.store.ids(id).slice(-1);
-      scene.place.sandbox.store.setStatus(oldest, 'PAID');
-      await reports(scene, ({ state }) => state === 'waiting');
-    },
-    // They look for themselves.
-    true: ['verify', 'check'],
-  },
-  'deletions held': {
-    submissions: 400,
-    async make(scene) {
-      await startWell(scene);
-      deleteOldest(scene.place, 350);
-      await reports(scene, ({ forms }) => forms.some(({ lastRun }) => lastRun?.outcome === 'held'));
-    },
-    true: ['verify', 'exit code'],
   },
   'settings match nothing': {
     async make(scene) {
@@ -287,10 +205,10 @@ async function pages({ page }: Scene): Promise<Record<'page' | '/health' | 'metr
 
 /** The surfaces that claim health under a condition, with what they say. */
 async function claimsUnder(
-  { make, true: isTrue = [], submissions = 30 }: Condition,
+  { make, true: isTrue = [] }: Condition,
   onFinished: Finally,
 ): Promise<string[]> {
-  const place = await openPlace({ submissions }, onFinished);
+  const place = await openPlace({ submissions: 30 }, onFinished);
   await using webhook = await startWebhook();
   const env = {
     ...place.env,

@@ -4,17 +4,6 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
 
-/** A stored row, of any database. */
-export interface MirrorRow {
-  readonly id: string;
-  readonly status: string;
-  readonly createdAtMs: number | null;
-  readonly deleted: boolean;
-  readonly changedAt: string;
-  /** By field ID, as text; null where empty. */
-  readonly cells: ReadonlyMap<string, string | null>;
-}
-
 /** Reads a SQL target from outside, through no code of ours. */
 export class MirrorView {
   readonly #query: (sql: string) => Promise<Record<string, unknown>[]>;
@@ -53,82 +42,6 @@ export class MirrorView {
     const [form] = await this.ask(sql);
     return form?.['table_name'] as string | undefined;
   }
-
-  /** Columns by field ID. */
-  async columns(formId: string): Promise<Map<string, string>> {
-    const sql = `SELECT field_id, column_name FROM mirror_fields WHERE form_id = '${formId}'`;
-    const rows = await this.ask(sql);
-    return new Map(rows.map((row) => [String(row['field_id']), String(row['column_name'])]));
-  }
-
-  /** The faults of the history of a form's rows, as sentences: its end equals the present rows. */
-  async historyBreaches(formId: string): Promise<string[]> {
-    const table = await this.tableOf(formId);
-    if (table === undefined) return [];
-    const odd = await this.ask(
-      `SELECT t.id FROM "${table}" AS t
-       WHERE coalesce((SELECT h.status FROM mirror_status_history AS h
-         WHERE h.submission_id = t.id AND h.form_id = '${formId}' ORDER BY h.seen_at DESC LIMIT 1), '') <> t.status
-       UNION ALL
-       SELECT h.submission_id FROM mirror_status_history AS h
-       WHERE h.form_id = '${formId}' AND h.not_before > h.seen_at OR h.status = (
-         SELECT p.status FROM mirror_status_history AS p
-         WHERE p.submission_id = h.submission_id AND p.form_id = h.form_id AND p.seen_at < h.seen_at
-         ORDER BY p.seen_at DESC LIMIT 1)`,
-    );
-    return odd.map(({ id }) => `history: the statuses of ${String(id)}`);
-  }
-
-  /** Every row of a form; a table with two rows of one ID, or a column that belongs to no field, is an error. */
-  async rows(formId: string): Promise<Map<string, MirrorRow>> {
-    const table = await this.tableOf(formId);
-    if (table === undefined) return new Map();
-    const columns = await this.columns(formId);
-    const found = await this.ask(`SELECT * FROM "${table}"`);
-    const pairs = await this.ask(
-      `SELECT column_name AS own, text_column AS beside FROM mirror_fields WHERE form_id = '${formId}' AND text_column IS NOT NULL`,
-    );
-    for (const row of found) {
-      for (const { own, beside } of pairs) joinAnswer(row, String(own), String(beside));
-    }
-    const strangers = Object.keys(found[0] ?? {}).filter((name) => !known(name, columns));
-    if (strangers.length > 0) throw new Error(`L9: columns of no field: ${strangers.join(', ')}`);
-    const rows = new Map(found.map((row) => [String(row['id']), toRow(row, columns)]));
-    if (rows.size !== found.length) throw new Error('L5: an ID has two rows');
-    return rows;
-  }
-}
-
-const SYSTEM = new Set([
-  'id',
-  'status',
-  'created_at',
-  '_first_seen_at',
-  '_changed_at',
-  '_deleted_at',
-]);
-
-function known(name: string, columns: ReadonlyMap<string, string>): boolean {
-  return SYSTEM.has(name) || [...columns.values()].includes(name);
-}
-
-function toRow(row: Record<string, unknown>, columns: ReadonlyMap<string, string>): MirrorRow {
-  const createdAt = row['created_at'] as string | null;
-  const cells = [...columns].map(([id, column]) => [id, textOf(row[column])] as const);
-  return {
-    id: String(row['id']),
-    status: String(row['status']),
-    createdAtMs: createdAt === null ? null : Date.parse(createdAt),
-    deleted: row['_deleted_at'] !== null,
-    changedAt: String(row['_changed_at']),
-    cells: new Map(cells),
-  };
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'number' || typeof value === 'bigint'
-    ? String(value)
-    : (value as string | null);
 }
 
 function askSqlite(path: string, sql: string): Record<string, unknown>[] {
@@ -169,10 +82,4 @@ async function askMysql(url: string, sql: string): Promise<Record<string, unknow
   } finally {
     await client.end();
   }
-}
-
-/** Puts the value beside a column in its place: all digits of a number, or an answer of another type. */
-function joinAnswer(row: Record<string, unknown>, own: string, beside: string): void {
-  row[own] = row[beside] ?? row[own];
-  delete row[beside];
 }

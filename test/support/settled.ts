@@ -1,7 +1,8 @@
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
-import { cellText, toCell } from '../../src/mirror/cells.ts';
 import type { FormsStore, StoredSubmission } from '../../src/sandbox/store.ts';
-import type { MirrorRow, MirrorView } from './mirror-view.ts';
+import { type CopiedForm, type CopiedRow, readCopy } from '../simulation/copy.ts';
+import { isSame } from '../simulation/judge.ts';
+import type { MirrorView } from './mirror-view.ts';
 
 /** At most so many are named of one sort: a table that is all wrong needs a few lines. */
 const TOLD = 5;
@@ -12,53 +13,46 @@ const TOLD = 5;
  * Fields without a column are those that were not selected.
  */
 export async function breachesOf(store: FormsStore, view: MirrorView): Promise<string[]> {
-  const breaches: string[] = [];
-  for (const { id } of store.forms()) breaches.push(...(await breachesOfForm(store, view, id)));
-  return breaches;
+  const copy = await readCopy((sql) => view.ask(sql));
+  return store.forms().flatMap(({ id }) => breachesOfForm(store, id, copy.get(id)));
 }
 
-/** As {@link breachesOf}, of one form. */
-export async function breachesOfForm(
-  store: FormsStore,
-  view: MirrorView,
-  formId: string,
-): Promise<string[]> {
-  const rows = await view.rows(formId);
+function breachesOfForm(store: FormsStore, formId: string, form: CopiedForm | undefined): string[] {
   const told = new Map<string, string[]>();
   const tell = (sort: string, id: string): void => {
     told.set(sort, [...(told.get(sort) ?? []), id]);
   };
+  for (const id of form?.twice ?? []) tell('L5: has two rows', id);
   const live = new Set<string>();
   for (const submission of store.all(formId)) {
     live.add(submission.id);
-    const row = rows.get(submission.id);
-    if (row === undefined) tell('L1: missing', submission.id);
-    else for (const difference of differences(row, submission)) tell(difference, submission.id);
+    const row = form?.rows.get(submission.id);
+    if (form === undefined || row === undefined) tell('L1: missing', submission.id);
+    else for (const difference of differences(form, row, submission)) tell(difference, row.id);
   }
-  for (const [id, row] of rows) {
-    if (!live.has(id) && !row.deleted) tell('L8: gone and not marked', id);
+  for (const { id, isDeleted } of form?.rows.values() ?? []) {
+    if (!live.has(id) && !isDeleted) tell('L8: gone and not marked', id);
   }
-  const history = await view.historyBreaches(formId);
-  if (history.length > 0) told.set('its history is another one', history);
   return [...told].map(([sort, ids]) => {
     const more = ids.length > TOLD ? ` and ${ids.length - TOLD} more` : '';
     return `${formId}: ${sort}: ${ids.slice(0, TOLD).join(', ')}${more}`;
   });
 }
 
-function differences(row: MirrorRow, submission: StoredSubmission): string[] {
+function differences(form: CopiedForm, row: CopiedRow, submission: StoredSubmission): string[] {
   const found: string[] = [];
-  if (row.deleted) found.push('L8: exists and is marked deleted');
+  if (row.isDeleted) found.push('L8: exists and is marked deleted');
   if (row.status !== submission.status) found.push('L1: another status');
   const createdAt = canonicalTime(submission.createdAt);
-  if (row.createdAtMs !== (createdAt === null ? null : Date.parse(createdAt))) {
+  if (createdAt !== null && Date.parse(row.createdAt) !== Date.parse(createdAt)) {
     found.push('L1: another time');
   }
-  for (const [fieldId, text] of row.cells) {
-    const wanted = cellText(toCell(submission.data.get(fieldId)));
-    // A blank does not count as an answer in a column of numbers.
-    const isBlank = wanted === '' && text === null;
-    if (text !== wanted && !isBlank) found.push(`L10: another answer of ${fieldId}`);
+  for (const { fieldId, column, textColumn } of form.fields) {
+    const beside = textColumn === null ? null : row.cells[textColumn];
+    const stored = beside ?? (column === null ? null : row.cells[column]);
+    if (!isSame(submission.data.get(fieldId), stored)) {
+      found.push(`L10: another answer of ${fieldId}`);
+    }
   }
   return found;
 }
