@@ -7,9 +7,9 @@ import type * as ClientModule from '../../../src/forms/client.ts';
 import type * as RowModule from '../../../src/mirror/row.ts';
 import type * as TargetsModule from '../../../src/targets/target-kinds.ts';
 import type { FormsClient } from '../../../src/forms/client.ts';
+import type { Store } from '../../../src/mirror/port.ts';
 import type { SelectedField, Row } from '../../../src/mirror/types.ts';
 import { FORM_ID } from '../source/canned-source.ts';
-import { type RowTarget, rowTarget } from './row-target.ts';
 import type { StageCall } from './stage.ts';
 
 /** Pages of the source hold so many. */
@@ -31,10 +31,9 @@ export class Program {
     return new FormsClient({ baseUrl, apiKey, auth: 'bearer', concurrency: inFlight });
   }
 
-  /** A target that writes rows of one form at a time. */
-  async target(): Promise<RowTarget> {
+  async store(): Promise<Store> {
     const { parseTargetUrl } = await this.#load<typeof TargetsModule>('targets/target-kinds.ts');
-    return rowTarget(await parseTargetUrl(this.#call.targetUrl).open('bench'));
+    return parseTargetUrl(this.#call.targetUrl).open('bench');
   }
 
   /** The rows of the first pages, joined, with the fields that they are joined for. */

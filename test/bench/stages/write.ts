@@ -1,9 +1,12 @@
 import { WARM_UP_ROWS } from '../source/canned-source.ts';
-import type { SelectedField, Row } from '../../../src/mirror/types.ts';
+import type { Store } from '../../../src/mirror/port.ts';
+import type { FormIdentity, SelectedField, Row } from '../../../src/mirror/types.ts';
 import { readPages } from './fetch.ts';
 import { Program } from './program.ts';
-import { BATCH_ROWS, type RowTarget } from './row-target.ts';
 import { type Measured, type StageCall, timed } from './stage.ts';
+
+/** Rows that a run stores at a time. */
+const BATCH_ROWS = 2_000;
 
 const FORM = { id: 'frm-1', slug: 'orders', name: 'Orders' };
 const WARM_UP = { id: 'frm-2', slug: 'warm-up', name: 'Warm-up' };
@@ -12,11 +15,11 @@ const WARM_UP = { id: 'frm-2', slug: 'warm-up', name: 'Warm-up' };
 export async function writeAlone(call: StageCall): Promise<Measured[]> {
   const program = new Program(call);
   const { rows, fields } = await program.rows(call.rows);
-  await using target = await program.target();
-  await warmUp(target, rows, fields);
+  await using store = await program.store();
+  await warmUp(store, rows, fields);
   const measured: Measured[] = [];
   for (const name of ['first', 'unchanged']) {
-    measured.push(await timed(name, rows.length, async () => write(target, FORM, rows, fields)));
+    measured.push(await timed(name, rows.length, async () => write(store, FORM, rows, fields)));
   }
   return measured;
 }
@@ -29,32 +32,34 @@ export async function readAndWrite(call: StageCall): Promise<Measured[]> {
   const program = new Program(call);
   const { rows, fields } = await program.rows(call.rows);
   await using client = await program.client();
-  await using target = await program.target();
-  await warmUp(target, rows, fields);
+  await using store = await program.store();
+  await warmUp(store, rows, fields);
   const both = (): Promise<unknown> =>
-    Promise.all([readPages(client, call.rows, call.inFlight), write(target, FORM, rows, fields)]);
+    Promise.all([readPages(client, call.rows, call.inFlight), write(store, FORM, rows, fields)]);
   const measured: Measured[] = [];
   for (const name of ['first', 'unchanged']) measured.push(await timed(name, rows.length, both));
   return measured;
 }
 
 async function warmUp(
-  target: RowTarget,
+  store: Store,
   rows: readonly Row[],
   fields: readonly SelectedField[],
 ): Promise<void> {
   const some = rows.slice(0, WARM_UP_ROWS);
-  for (let time = 0; time < 2; time++) await write(target, WARM_UP, some, fields);
+  for (let time = 0; time < 2; time++) await write(store, WARM_UP, some, fields);
 }
 
 async function write(
-  target: RowTarget,
-  form: typeof FORM,
+  store: Store,
+  form: FormIdentity,
   rows: readonly Row[],
   fields: readonly SelectedField[],
 ): Promise<void> {
-  const batches = Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, at) =>
-    rows.slice(at * BATCH_ROWS, (at + 1) * BATCH_ROWS),
-  );
-  await target.write(form, fields, batches);
+  await using open = await store.open(form, 'write');
+  await open.prepare({ ...form, fields: fields.map(({ id, label }) => ({ id, label })) }, fields);
+  for (let at = 0; at < rows.length; at += BATCH_ROWS) {
+    await open.commit({ rows: rows.slice(at, at + BATCH_ROWS) });
+  }
+  await open.finish();
 }
