@@ -1,13 +1,9 @@
 import { App } from '../app.ts';
-import { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
 import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
 import type { ConfigNeeds } from '../config.ts';
-import type { QueueEventMap } from '../queue/events.ts';
-import type { QueueRuntime } from '../queue/runtime.ts';
 import { isLongWait, logSync, rateSentence, waitSentence } from '../sync/sync-log.ts';
 import type { Host } from './host.ts';
-import { jobHandlers } from './job-handlers.ts';
 
 /** Which settings a command requires, and how its log behaves. */
 export interface OpenAppOptions extends ConfigNeeds {
@@ -64,27 +60,4 @@ function printableRecord(line: string): string {
   return JSON.stringify(JSON.parse(line), (_key, value: unknown) =>
     typeof value === 'string' ? printable(value) : value,
   );
-}
-
-/** Starts working on the queue, as the settings say. */
-export async function openQueue(
-  app: App,
-  role: 'all' | 'worker',
-  events = new Events<QueueEventMap>(),
-): Promise<QueueRuntime> {
-  const { config, clock, logger } = app;
-  // Loaded only here: most commands need no queue.
-  const { startQueue } = await import('../queue/runtime.ts');
-  return startQueue({
-    queueUrl: config.queueUrl,
-    dataDir: config.dataDir,
-    role,
-    handlers: jobHandlers(app),
-    schedule: config.schedule,
-    targets: app.targetNames,
-    writesBack: config.rule !== null,
-    clock,
-    logger,
-    events,
-  });
 }

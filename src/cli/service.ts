@@ -3,10 +3,10 @@ import { Events } from '../base/events.ts';
 import { keepProcessRecord } from '../health/processes.ts';
 import { SourceWaits } from '../health/source-waits.ts';
 import type { QueueEventMap } from '../queue/events.ts';
-import type { QueueRuntime } from '../queue/runtime.ts';
+import { type QueueRuntime, startQueue } from '../queue/runtime.ts';
 import { Metrics } from '../web/metrics.ts';
 import type { Host } from './host.ts';
-import { openQueue } from './open-app.ts';
+import { jobHandlers } from './job-handlers.ts';
 
 /** What `start` and `worker` share: a process that works on the queue, counts its work, and keeps a record of itself. */
 export interface Service extends AsyncDisposable {
@@ -22,24 +22,33 @@ export async function openService(
   app: App,
   role: 'start' | 'worker',
 ): Promise<Service> {
-  const { events, clock, logger, dataDir } = app;
+  const { config, events, clock, logger, dataDir } = app;
   await using opened = new AsyncDisposableStack();
   const metrics = new Metrics({ version: host.version, role });
   const jobs = new Events<QueueEventMap>();
   const waits = new SourceWaits(events, clock);
   opened.defer(() => waits.stop());
-  for (const unsubscribe of [
-    events.on('run.ended', (report) => metrics.run(report)),
-    events.on('write-back.ended', (report) => metrics.writeBack(report)),
-    events.on('forms.sent', (sent) => metrics.sent(sent)),
-    events.on('forms.retry', (notice) => metrics.retried(notice)),
-    events.on('target.billed', (billed) => metrics.billed(billed)),
-    jobs.on('job.ended', (job) => metrics.job(job)),
-    jobs.on('job.recovered', () => metrics.jobRecovered()),
-    jobs.on('queue.error', () => metrics.queueFailed()),
-  ])
-    opened.defer(unsubscribe);
-  const queue = await openQueue(app, role === 'start' ? 'all' : 'worker', jobs);
+  // These end with the app.
+  events.on('run.ended', (report) => metrics.run(report));
+  events.on('write-back.ended', (report) => metrics.writeBack(report));
+  events.on('forms.sent', (sent) => metrics.sent(sent));
+  events.on('forms.retry', (notice) => metrics.retried(notice));
+  events.on('target.billed', (billed) => metrics.billed(billed));
+  jobs.on('job.ended', (job) => metrics.job(job));
+  jobs.on('job.recovered', () => metrics.jobRecovered());
+  jobs.on('queue.error', () => metrics.queueFailed());
+  const queue = await startQueue({
+    queueUrl: config.queueUrl,
+    dataDir: config.dataDir,
+    role: role === 'start' ? 'all' : 'worker',
+    handlers: jobHandlers(app),
+    schedule: config.schedule,
+    targets: app.targetNames,
+    writesBack: config.rule !== null,
+    clock,
+    logger,
+    events: jobs,
+  });
   opened.defer(() => queue.stop());
   const record = await keepProcessRecord({
     dataDir,
