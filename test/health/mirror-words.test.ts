@@ -12,7 +12,6 @@ import {
   MINUTE,
   NEW_STATE,
   NOW,
-  run,
 } from './facts.ts';
 
 /** What a sheet shows of a form; `records`: of its target. */
@@ -45,31 +44,6 @@ const CASES: readonly (readonly [string, FormChanges, object, Partial<FormHealth
     {},
     { state: 'waiting', title: 'Waiting for the first run' },
   ],
-  [
-    'a run failed',
-    { runs: [refused] },
-    {},
-    { state: 'failed', title: 'The last run failed', message: refused.error },
-  ],
-  [
-    'a run was stopped',
-    { runs: [run(1, { outcome: 'stopped' }), run(HOUR)] },
-    {},
-    { state: 'ok', title: TITLE },
-  ],
-  [
-    'deletions are held',
-    { tally: { held: 7 } },
-    {},
-    { state: 'attention', title: 'Deletions are held' },
-  ],
-  [
-    'a form is gone',
-    { state: { goneAtMs: NOW - DAY } },
-    {},
-    { state: 'attention', title: 'Gone at the source' },
-  ],
-  ['a form was gone long ago', { state: { goneAtMs: NOW - 8 * DAY } }, {}, { state: 'ended' }],
   [
     'people paused it',
     {},
