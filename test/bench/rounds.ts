@@ -45,8 +45,8 @@ const PEERS: ReadonlySet<StageName> = new Set([
 const SERVERS: Readonly<
   Record<string, { start(): Promise<TestServer>; database(server: TestServer): Promise<string> }>
 > = {
-  postgres: { start: () => startPostgres(), database: createDatabase },
-  mariadb: { start: () => startMariadb(), database: createMysqlDatabase },
+  postgres: { start: startPostgres, database: createDatabase },
+  mariadb: { start: startMariadb, database: createMysqlDatabase },
 };
 
 /** Measures by round; the names are `<stage>.<measure>`. */

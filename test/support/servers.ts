@@ -212,7 +212,7 @@ export async function createDatabase(server: { readonly url: string }): Promise<
  * A private MariaDB (user `root`, no password), or the server of TEST_MYSQL_URL. Its defaults are the least helpful ones: texts
  * in latin1, and no mode. Make a database per test with {@link createMysqlDatabase}.
  */
-export async function startMariadb(options: readonly string[] = []): Promise<TestServer> {
+export async function startMariadb(): Promise<TestServer> {
   const given = process.env['TEST_MYSQL_URL'];
   if (given !== undefined) return external(given);
   const port = await freePort();
@@ -236,7 +236,6 @@ export async function startMariadb(options: readonly string[] = []): Promise<Tes
     '--innodb-buffer-pool-size=128M',
     '--innodb-flush-log-at-trx-commit=2',
     '--innodb-doublewrite=OFF',
-    ...options,
   ];
   const server: TestServer = {
     url: `mysql://root@127.0.0.1:${port}/mysql`,

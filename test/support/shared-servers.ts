@@ -16,7 +16,7 @@ export interface Lent {
 /** What can be lent, by name. */
 const START: Readonly<Record<string, () => Promise<Lent>>> = {
   postgres: startPostgres,
-  mariadb: () => startMariadb(),
+  mariadb: startMariadb,
   queue: makeQueue,
 };
 
