@@ -250,7 +250,8 @@ describe('rows of a sheet', () => {
       [ID, 'Key'],
     ] as const)
       place.person().type(0, column, text);
-    place.person().insertTitleRow(0, 'Contacts of 2026');
+    place.person().insertRows(0);
+    place.person().type(0, 0, 'Contacts of 2026');
     const renamed = [
       { ...NAME, label: 'Name' },
       { ...AGE, label: 'Years' },

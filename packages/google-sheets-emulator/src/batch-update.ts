@@ -5,9 +5,9 @@ import * as charts from './batch-charts.ts';
 import * as dimensions from './batch-dimensions.ts';
 import * as metadata from './batch-metadata.ts';
 import * as overlays from './batch-overlays.ts';
-import * as ranges from './batch-ranges.ts';
 import * as sheets from './batch-sheets.ts';
 import type { Edit } from './edit.ts';
+import { sortRange } from './sorting.ts';
 import * as tables from './batch-tables.ts';
 
 type Requests = sheets_v4.Schema$Request;
@@ -28,7 +28,6 @@ const HANDLERS: Handlers = {
   addTable: tables.addTable,
   appendDimension: dimensions.append,
   clearBasicFilter: overlays.clearBasicFilter,
-  copyPaste: ranges.copyPaste,
   createDeveloperMetadata: metadata.createMetadata,
   deleteDeveloperMetadata: metadata.deleteMetadata,
   deleteDimension: dimensions.remove,
@@ -40,7 +39,7 @@ const HANDLERS: Handlers = {
   moveDimension: dimensions.move,
   repeatCell: cells.repeatCell,
   setBasicFilter: overlays.setBasicFilter,
-  sortRange: ranges.sortRange,
+  sortRange,
   unmergeCells: overlays.unmergeCells,
   updateCells: cells.updateCells,
   updateDimensionProperties: dimensions.updateProperties,

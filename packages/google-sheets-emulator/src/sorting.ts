@@ -101,7 +101,7 @@ function visibleRows(sheet: Sheet, area: Area): number[] {
  * Sheets was seen to do it: the rows that are shown are sorted into the places that are left). Throws Google's texts for
  * protected cells and vertical merges.
  */
-export function sortArea(
+function sortArea(
   edit: Edit,
   sheet: Sheet,
   area: Area,
@@ -150,4 +150,24 @@ function widthOf(row: ReturnType<Sheet['row']>): number {
   if (row === undefined) return 0;
   const noted = row.notes === undefined ? 0 : Math.max(...row.notes.keys()) + 1;
   return Math.max(row.cells.length, row.style.cellStyles.length, noted);
+}
+
+/** sortRange. What of its range lies beyond the grid is cut off, where other requests are refused (so it was seen). */
+export function sortRange(edit: Edit, request: sheets_v4.Schema$SortRangeRequest): undefined {
+  const sheet = edit.document.grid(request.range?.sheetId);
+  const { endRowIndex = Infinity, endColumnIndex = Infinity, ...start } = boundsOf(request.range);
+  const area = sheet.areaOf({
+    ...start,
+    endRowIndex: Math.min(endRowIndex, sheet.rowCount),
+    endColumnIndex: Math.min(endColumnIndex, sheet.columnCount),
+  });
+  const specs = request.sortSpecs ?? [];
+  for (const spec of specs) {
+    const index = spec.dimensionIndex ?? 0;
+    if (index < area.left || index >= area.right) {
+      throw invalid(`sortSpecs.dimensionIndex[${index}] is outside of the range to sort.`);
+    }
+  }
+  sortArea(edit, sheet, area, specs);
+  return undefined;
 }

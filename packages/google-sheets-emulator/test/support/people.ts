@@ -66,13 +66,8 @@ export class Person {
     const top = Math.max(0, (sheet.properties.frozenRowCount ?? 1) - 1);
     const right = sheet.row(top)?.cells.length ?? 0;
     const range = this.#range({ top, bottom: Math.max(sheet.contentEnd, top + 1), left: 0, right });
-    this.clearFilter();
-    this.#do({ addTable: { table: { range } } });
-  }
-
-  /** Data › Remove filter. */
-  clearFilter(): void {
-    this.#do({ clearBasicFilter: { sheetId: this.#sheetId } });
+    // Sheets takes the filter away for that.
+    this.#do({ clearBasicFilter: { sheetId: this.#sheetId } }, { addTable: { table: { range } } });
   }
 
   /** Format › Alternating colors. */
@@ -101,12 +96,6 @@ export class Person {
     this.#insert('ROWS', at, count);
   }
 
-  /** Inserts a row above `at` with a text in its first cell: a heading over the table. */
-  insertTitleRow(at: number, text: string): void {
-    this.#insert('ROWS', at, 1);
-    this.type(at, 0, text);
-  }
-
   deleteColumns(start: number, count = 1): void {
     this.#do({ deleteDimension: { range: this.#span('COLUMNS', start, count) } });
   }
@@ -115,17 +104,13 @@ export class Person {
     this.#do({ deleteDimension: { range: this.#span('ROWS', start, count) } });
   }
 
-  /** Copies a row, with all that is in it, over another one. */
-  copyRow(from: number, to: number): void {
-    const source = this.#range({ top: from, bottom: from + 1 });
-    const destination = this.#range({ top: to, bottom: to + 1 });
-    this.#do({ copyPaste: { source, destination, pasteType: 'PASTE_NORMAL' } });
-  }
-
-  /** Inserts a row below `row` and pastes a copy of it there. */
+  /** Inserts a row below `row` and pastes a copy of it there, with all that is in it. */
   duplicateRow(row: number): void {
     this.#insert('ROWS', row + 1, 1);
-    this.copyRow(row, row + 1);
+    this.#change(({ document }) => {
+      const sheet = document.grid(this.#sheetId);
+      sheet.setRow(row + 1, sheet.row(row));
+    });
   }
 
   /** Types into a cell: `=A1+1`, `5`, text. An empty text clears it. */
@@ -177,22 +162,10 @@ export class Person {
     this.#properties({ gridProperties: { frozenRowCount } }, 'gridProperties.frozenRowCount');
   }
 
-  /** Data › Protect range. Without `warningOnly` only the person and `editors` may edit it from now on. Returns its ID. */
-  protect(
-    selection: Selection,
-    options: { editors?: string[]; warningOnly?: boolean; except?: Selection } = {},
-  ): number {
-    const { editors, warningOnly, except } = options;
-    const [reply] = this.#do({
-      addProtectedRange: {
-        protectedRange: {
-          range: this.#range(selection),
-          ...(warningOnly === true && { warningOnly }),
-          ...(except !== undefined && { unprotectedRanges: [this.#range(except)] }),
-          ...(editors !== undefined && { editors: { users: editors } }),
-        },
-      },
-    });
+  /** Data › Protect range. Without `warningOnly` only the person may edit it from now on. Returns its ID. */
+  protect(selection: Selection, { warningOnly = false } = {}): number {
+    const protectedRange = { range: this.#range(selection), ...(warningOnly && { warningOnly }) };
+    const [reply] = this.#do({ addProtectedRange: { protectedRange } });
     return reply?.addProtectedRange?.protectedRange?.protectedRangeId ?? 0;
   }
 
