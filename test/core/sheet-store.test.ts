@@ -242,6 +242,15 @@ describe('rows of a sheet', () => {
     expect(place.grid()).toHaveLength(8);
   });
 
+  it('L5: one of which only the ID is left is written again where it is', async () => {
+    const at = place.placeOf('s2');
+    for (const column of [AT, STATUS, FULL_NAME, AGE_AT]) place.person().type(at, column, '');
+    await place.write((form) => form.commit({ rows: people(6) }));
+    expect(place.grid().flatMap((line) => (line[ID] === 's2' ? [line[FULL_NAME]] : []))).toEqual([
+      'Person 2',
+    ]);
+  });
+
   it('L9: headers that people changed stay theirs, and rows above the header', async () => {
     for (const [column, text] of [
       [AT, 'Eingang'],

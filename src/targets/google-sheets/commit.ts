@@ -170,22 +170,24 @@ export async function planCommit(
   };
 
   // Where people have the rows now: they may have sorted them since the form was opened.
-  const isMoving = compared.updated.length + deleted.length > 0;
+  const left = compared.inserted.filter(({ id }) => known.survey.bare.has(id));
+  const isMoving = compared.updated.length + deleted.length + left.length > 0;
   const isObstructed = laid.obstructed.obstacles.length > 0;
   let found = tab === undefined ? EMPTY_SURVEY : known.survey;
   let table: Table = new Map();
   if (isMoving && tab !== undefined) {
     // Obstacles to cells matter if these differ.
     table = await file.table(tab, isObstructed ? undefined : OWN_COLUMNS);
-    found = survey(table, known.rows);
+    found = survey(table);
   }
+  const placeOf = (id: string): number | undefined => found.places.get(id) ?? found.bare.get(id);
   const requests = [...laid.requests];
   const aimed: WrittenRow[] = laid.header === null ? [] : [laid.header];
-  const inserted = [...compared.inserted];
+  const inserted = compared.inserted.filter((row) => !left.includes(row));
   let updated = 0;
-  for (const row of compared.updated) {
+  for (const row of [...compared.updated, ...left]) {
     const { id } = row;
-    const place = found.places.get(id);
+    const place = placeOf(id);
     if (place === undefined) {
       inserted.push(row);
       continue;
@@ -216,7 +218,7 @@ export async function planCommit(
   const serial = time.toSerial(deletedAt) ?? deletedAt;
   let marked = 0;
   for (const id of deleted) {
-    const place = found.places.get(id);
+    const place = placeOf(id);
     const before = rows.get(id);
     if (before === undefined || place === undefined) {
       // People removed the row since the form was opened.

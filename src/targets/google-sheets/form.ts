@@ -85,10 +85,6 @@ export class SheetForm extends SheetReader {
     this.file.held.delete(this.state.formId);
   }
 
-  protected override async readRows(): Promise<Known['rows']> {
-    return this.known.rows;
-  }
-
   protected override async readCells(): Promise<Table | null> {
     return this.#table ?? this.cellsNow();
   }

@@ -103,19 +103,19 @@ export class SheetReader implements OpenForm {
   protected readonly file: SheetFile;
   protected salt: string;
   protected known: Known;
-  readonly #load: () => Promise<Known['rows']>;
-  #rows: Promise<Known['rows']> | null = null;
+  /** The rows without their answers. */
+  protected readonly readRows: () => Promise<Known['rows']>;
   #cells: Promise<Table | null> | null = null;
 
-  /** `load`: reads the rows without their answers. */
   constructor(
     file: SheetFile,
     salt: string,
     known: Known,
     losses: readonly string[],
-    load: () => Promise<Known['rows']>,
+    readRows: () => Promise<Known['rows']>,
   ) {
-    [this.file, this.salt, this.known, this.losses, this.#load] = [file, salt, known, losses, load];
+    [this.file, this.salt, this.known, this.losses] = [file, salt, known, losses];
+    this.readRows = readRows;
   }
 
   get state(): FormState {
@@ -127,10 +127,6 @@ export class SheetReader implements OpenForm {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
-
-  protected readRows(): Promise<Known['rows']> {
-    return (this.#rows ??= this.#load());
-  }
 
   /** The cells of the tab; null where there is none. */
   protected readCells(): Promise<Table | null> {

@@ -63,6 +63,8 @@ export interface Survey {
   readonly headerRow: number;
   /** In which row each submission is. Of two rows with one ID the upper one counts. */
   readonly places: ReadonlyMap<string, number>;
+  /** Rows with an ID in which our other columns, as far as read, hold nothing: people's titles and totals, or what is left of ours. */
+  readonly bare: ReadonlyMap<string, number>;
   /** The row below the last submission. */
   readonly bottom: number;
   /** Rows that repeat the ID of a row above, each with that row. */
@@ -75,20 +77,18 @@ export interface Survey {
 export const EMPTY_SURVEY: Survey = {
   headerRow: 0,
   places: new Map(),
+  bare: new Map(),
   bottom: 1,
   copies: [],
   withoutId: [],
 };
 
-/**
- * Looks through the rows of a tab. A row with an ID is a submission's if our other columns, as far as read, hold something, or
- * if the submission is `known`: titles and totals that people write are not.
- */
-export function survey(table: Table, known?: ReadonlyMap<string, unknown>): Survey {
+/** Looks through the rows of a tab. */
+export function survey(table: Table): Survey {
   const textOf = (key: ColumnKey, row: number): string => String(table.get(key)?.[row] ?? '');
   const others = [...table.keys()].filter((key) => key !== 's:id');
   const headerRow = headerRowOf(table);
-  const places = new Map<string, number>();
+  const [places, bare] = [new Map<string, number>(), new Map<string, number>()];
   const copies: [number, number][] = [];
   const withoutId: number[] = [];
   let bottom = headerRow + 1;
@@ -101,13 +101,16 @@ export function survey(table: Table, known?: ReadonlyMap<string, unknown>): Surv
       if (isDated && textOf('s:status', row) !== '') withoutId.push(row);
       continue;
     }
-    if (known?.has(id) !== true && others.every((key) => textOf(key, row) === '')) continue;
+    if (others.every((key) => textOf(key, row) === '')) {
+      bare.set(id, bare.get(id) ?? row);
+      continue;
+    }
     bottom = row + 1;
     const of = places.get(id);
     if (of === undefined) places.set(id, row);
     else copies.push([row, of]);
   }
-  return { headerRow, places, bottom, copies, withoutId };
+  return { headerRow, places, bare, bottom, copies, withoutId };
 }
 
 const reader =

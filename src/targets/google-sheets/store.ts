@@ -178,7 +178,8 @@ class SheetStore implements Store {
     const salt = textIn(view.stateTab, SALT) ?? newSalt();
     const load = async (): Promise<Known['rows']> =>
       findForm(view, kept, await this.#tableOf(view, kept, OWN_COLUMNS)).rows;
-    return new SheetReader(this.#file, salt, known, [], load);
+    let rows: Promise<Known['rows']> | undefined;
+    return new SheetReader(this.#file, salt, known, [], () => (rows ??= load()));
   }
 
   /** The cells of a form. Rejects where its IDs are gone: without them rows cannot be matched with submissions. */
