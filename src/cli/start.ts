@@ -9,7 +9,7 @@ import { Notifier } from '../notify/notifier.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { entriesOf, heldForms, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/details.ts';
-import { type Listening, requireFreePort } from '../web/listen.ts';
+import { requireFreePort } from '../web/listen.ts';
 import { startStatus, statusPlace } from '../web/server.ts';
 import { createActor } from './actions.ts';
 import type { CommandCall } from './command-spec.ts';
@@ -17,7 +17,7 @@ import { healthSources } from './health-sources.ts';
 import type { ExitCode, Host } from './host.ts';
 import { openApp } from './open-app.ts';
 import { requireSelection } from './selection.ts';
-import { openService, type Service } from './service.ts';
+import { openService } from './service.ts';
 
 /** `start`: everything in one process. */
 export async function run({ host }: CommandCall): Promise<ExitCode> {
@@ -38,72 +38,52 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
 /** Does the scheduled work and shows the status page until the process is asked to stop. `onOpen`: with the page's address. */
 export async function serve(host: Host, app: App, onOpen: (url: string) => void): Promise<void> {
   const { signal } = host.stop;
-  await using service = await openService(host, app, 'start');
-  await using notifier = await openNotifier(app);
-  await using page = await openPage(host, app, service, notifier.open);
-  onOpen(page.server.url);
-  if (!signal.aborted) await once(signal, 'abort');
-}
-
-/** The page, and the reports that it and notifications are made of. */
-async function openPage(
-  host: Host,
-  app: App,
-  service: Service,
-  notifier: Notifier | undefined,
-): Promise<AsyncDisposable & { readonly server: Listening }> {
-  const { clock, logger } = app;
-  const { host: address, port, password } = app.config.status;
+  const { clock, logger, config } = app;
+  await using opened = new AsyncDisposableStack();
+  const service = opened.use(await openService(host, app, 'start'));
   const { queue, metrics } = service;
+  const notifier = await openNotifier(app);
+  opened.defer(async () => notifier?.stop());
   const watch = new Watch({ sources: healthSources(app, host, service), clock, logger });
+  opened.defer(() => watch.stop());
   const server = await startStatus({
-    host: address,
-    port,
-    adminPassword: password,
+    host: config.status.host,
+    port: config.status.port,
+    adminPassword: config.status.password,
     clock,
     logger,
     reports: watch,
     queue: () => queue.status(),
     details: (target, formId) => readDetails(app, target, formId),
     actor: createActor(app, queue),
-    board: { get: (path) => queue.board(path) },
+    board: (path) => queue.board(path),
     metrics,
     deliveryProblem: () => notifier?.deliveryProblem ?? null,
   });
-  const unsubscribe = app.events.on('run.ended', ({ target }) => watch.expire(false, target));
+  opened.defer(() => server.stop());
+  app.events.on('run.ended', ({ target }) => watch.expire(false, target));
   watch.start((report) => {
     notifier?.look(report).catch((error: unknown) => {
       logger.error({ err: error }, 'People cannot be notified of a report.');
     });
   });
-  return {
-    server,
-    async [Symbol.asyncDispose]() {
-      unsubscribe();
-      await server.stop();
-      await watch.stop();
-    },
-  };
+  onOpen(server.url);
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 /** Undefined where the settings name neither a receiver nor a heartbeat. */
-async function openNotifier(
-  app: App,
-): Promise<AsyncDisposable & { readonly open: Notifier | undefined }> {
+async function openNotifier(app: App): Promise<Notifier | undefined> {
   const { config, clock, logger } = app;
   const { statusUrl: _, ...receivers } = config.notify;
-  const isAsked = Object.values(receivers).some((each) => each !== undefined);
-  const open = isAsked
-    ? await Notifier.open({
-        ...config.notify,
-        ...(config.proxy && { fetch: fetchWithProxy(config.proxy) }),
-        stateFile: join(config.dataDir, 'notify.json'),
-        newAnswers: (target, formId, range) => countNewAnswers(app, target, formId, range),
-        clock,
-        logger,
-      })
-    : undefined;
-  return { open, [Symbol.asyncDispose]: async () => open?.stop() };
+  if (Object.values(receivers).every((each) => each === undefined)) return undefined;
+  return Notifier.open({
+    ...config.notify,
+    ...(config.proxy && { fetch: fetchWithProxy(config.proxy) }),
+    stateFile: join(config.dataDir, 'notify.json'),
+    newAnswers: (target, formId, range) => countNewAnswers(app, target, formId, range),
+    clock,
+    logger,
+  });
 }
 
 async function countNewAnswers(app: App, name: string, formId: string, range: CountQuery) {

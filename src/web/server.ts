@@ -17,14 +17,12 @@ import { addProbes, type Probed } from './probes.ts';
 /** The reports that the page shows. */
 export type Reports = Pick<Watch, 'refresh' | 'current' | 'hasRead' | 'expire'>;
 
-/** Shows the jobs of the queue: answers GETs of addresses that begin with `/queue`. */
-export interface JobBoard {
-  get(path: string): Promise<{
-    readonly status: number;
-    readonly type: string;
-    readonly body: Buffer;
-  }>;
-}
+/** Shows the jobs of the queue: answers a GET of an address that begins with `/queue`. */
+export type JobBoard = (path: string) => Promise<{
+  readonly status: number;
+  readonly type: string;
+  readonly body: Buffer;
+}>;
 
 /** See {@link startStatus}. */
 export interface StatusOptions {
@@ -171,7 +169,7 @@ function addBoard(app: FastifyInstance, { board, clock, logger }: StatusOptions)
   for (const url of ['/queue', '/queue/*']) {
     app.get(url, async (request, reply) => {
       reply.header('content-security-policy', BOARD_POLICY);
-      const found = await withinTime(board.get(request.url), BOARD_LIMIT_MS, clock).catch(
+      const found = await withinTime(board(request.url), BOARD_LIMIT_MS, clock).catch(
         (error: unknown) => {
           logger.warn({ err: error }, 'The page of the queue cannot be shown.');
         },

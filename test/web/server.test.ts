@@ -185,11 +185,9 @@ describe('whom it answers', () => {
 describe('the page of the queue', () => {
   it('is answered by the board, to look at only', async () => {
     const asked: string[] = [];
-    const board: JobBoard = {
-      async get(path) {
-        asked.push(path);
-        return { status: 200, type: 'text/html; charset=utf-8', body: Buffer.from(`<p>${path}`) };
-      },
+    const board: JobBoard = async (path) => {
+      asked.push(path);
+      return { status: 200, type: 'text/html; charset=utf-8', body: Buffer.from(`<p>${path}`) };
     };
     await using page = await startPage(reportOf(), { board });
     for (const path of ['/queue', '/queue/api/queues?page=2&status=active', '/queue/static/x.js']) {
@@ -211,11 +209,11 @@ describe('the page of the queue', () => {
   });
 
   it('L15: says no more than that the queue is away when the board fails or hangs', async () => {
-    for (const get of [
+    for (const board of [
       () => Promise.reject(new Error('redis://user:secret@host')),
       () => new Promise<never>(() => undefined),
     ]) {
-      await using page = await startPage(reportOf(), { board: { get } });
+      await using page = await startPage(reportOf(), { board });
       const answer = await page.get('/queue');
       expect(answer.status).toBe(503);
       expect(await answer.text()).toBe('The queue does not answer. The status page has more.');

@@ -79,7 +79,7 @@ export async function startPage(
     metrics,
     deliveryProblem: () => null,
     actor: IDLE_ACTOR,
-    board: { get: () => Promise.reject(new Error('no board')) },
+    board: () => Promise.reject(new Error('no board')),
     ...changes,
   });
   return Object.assign(page, { server });
