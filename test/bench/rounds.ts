@@ -67,7 +67,6 @@ export async function measureRounds(options: RoundOptions): Promise<Record<strin
   const { stages, programs, rounds } = options;
   const servers = new Map<string, TestServer>();
   const samples: Record<string, Samples> = {};
-  const lacking = new Set<string>();
   for (const name of Object.keys(programs)) samples[name] = {};
   try {
     for (const kind of new Set(stages.map(kindOf))) {
@@ -80,21 +79,7 @@ export async function measureRounds(options: RoundOptions): Promise<Record<strin
         const names = PEERS.has(stage) ? Object.keys(programs).slice(0, 1) : Object.keys(programs);
         // The first in one round is last in the next.
         for (const name of round % 2 === 0 ? names : names.toReversed()) {
-          if (lacking.has(`${name} ${stage}`)) continue;
-          const measured = await runStage(stage, programs[name]!, source, servers, options).catch(
-            (error: unknown) => {
-              // Another checkout may have no such target yet; what went well once is not missing.
-              const isThisOne = name === Object.keys(programs).at(-1);
-              if (isThisOne || round > 0 || PEERS.has(stage)) throw error;
-              const why = /^\w*Error.*$/m.exec(String(error).slice('Error: '.length))?.[0] ?? '';
-              options.onStage(`${name} is left out of ${stage}. ${why}`);
-              return undefined;
-            },
-          );
-          if (measured === undefined) {
-            lacking.add(`${name} ${stage}`);
-            continue;
-          }
+          const measured = await runStage(stage, programs[name]!, source, servers, options);
           const owners = PEERS.has(stage) ? Object.keys(programs) : [name];
           for (const one of measured) {
             for (const owner of owners) (samples[owner]![keyOf(stage, one)] ??= []).push(one);

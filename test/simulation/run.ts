@@ -18,6 +18,7 @@ Draws histories, runs the program in each, and checks every claim when it is mad
   --store STORE  ${STORES.join(', ')} (default sqlite)
   --people N     how often people rearrange a spreadsheet, compared with the usual (default 1)
   --with WHAT    a behaviour (point=value), a change, a deed, a night or a crash that each history gets; may be repeated
+  --keep         goes on after a broken history
   --brief        prints no story
   --help         prints this`;
 
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     store: { type: 'string', default: 'sqlite' },
     people: { type: 'string', default: '1' },
     with: { type: 'string', multiple: true, default: [] },
+    keep: { type: 'boolean', default: false },
     brief: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -103,8 +105,8 @@ for (let seed = first; histories === 0 || !isOver(); seed++) {
     broken++;
     const [breach] = verdict.breaches;
     console.log(`seed ${seed} (${plan.kind}): ${breach?.law}: ${breach?.text.slice(0, 400)}`);
-    if (!values.brief) await report(plan, verdict, false);
-    break;
+    if (!values.brief && !values.keep) await report(plan, verdict, false);
+    if (!values.keep) break;
   }
 }
 const minutes = spent() / 60;
