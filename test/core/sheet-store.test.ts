@@ -93,25 +93,29 @@ describe('protections of people in a sheet', () => {
     });
   });
 
-  it('a column of answers: all else of a row is written', async () => {
+  it('a column of answers: all else of a row is written, of a new one too', async () => {
     const range = place.person().protect({ left: AGE_AT, right: AGE_AT + 1 });
-    const rows = [row('s4', { f_name: 'Other', f_age: 99 })];
+    const rows = [
+      row('s4', { f_name: 'Other', f_age: 99 }),
+      row('s6', { f_name: 'New', f_age: 5 }),
+    ];
     const [notice] = await place.write((form) => form.commit({ rows }));
     expect(place.rowOf('s4')?.slice(FULL_NAME, AGE_AT + 1)).toEqual(['Other', 24]);
-    expect(notice).toMatchObject({ columns: ['Age'], rows: [6] });
+    expect(place.rowOf('s6')?.slice(FULL_NAME)).toEqual(['New', null, null, 's6']);
+    expect(notice).toMatchObject({ columns: ['Age'], rows: [6, 8] });
     place.person().unprotect(range);
     await place.write((form) => form.commit({ rows }));
-    expect(place.rowOf('s4')?.[AGE_AT]).toBe(99);
+    expect(['s4', 's6'].map((id) => place.rowOf(id)?.[AGE_AT])).toEqual([99, 5]);
   });
 
-  it('L6: a column that new rows go through, or all of it: the rest is written, and the target has failed', async () => {
-    const range = place.person().protect({ left: OWN, right: OWN + 1 });
+  it('L6: IDs, or all of it: the rest is written, and the target has failed', async () => {
+    const range = place.person().protect({ left: ID, right: ID + 1 });
     const rows = [row('s4', { f_name: 'Other' }), row('s6', { f_name: 'New' })];
     const tried = place.write(store(rows));
     await expect(tried).rejects.toMatchObject({
       code: 'TARGET_DENIED',
       message: expect.stringMatching(
-        /no row can be added for 1 submission .* because of the protected range \(G:G\)\. .*Allow mirror@/,
+        /no row can be added for 1 submission .* because of the protected range \(F:F\).*Allow mirror@/,
       ),
     });
     expect(place.rowOf('s4')?.[FULL_NAME]).toBe('Other');
@@ -124,6 +128,15 @@ describe('protections of people in a sheet', () => {
       code: 'TARGET_DENIED',
       message: expect.stringContaining('the protected range (all cells)'),
     });
+  });
+
+  it('a column of notes: new rows go into the blank rows below everything', async () => {
+    place.person().type(0, OWN, 'Our notes');
+    place.person().type(9, OWN, 'in total');
+    place.person().protect({ left: OWN, right: OWN + 1 });
+    expect(await place.write(store([row('s6', { f_name: 'New', f_age: 5 })]))).toEqual([]);
+    expect(place.placeOf('s6')).toBe(10);
+    expect(place.grid()[9]).toEqual([null, null, null, null, null, null, 'in total']);
   });
 
   it('L8: the mark of a deleted row, and of one that came back', async () => {

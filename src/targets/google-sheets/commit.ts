@@ -8,16 +8,10 @@ import type { Applied, Change, Entry, EntryKind, Row } from '../../mirror/port.t
 import type { SelectedField } from '../../mirror/types.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { allowRemedy } from './api/sheets-error.ts';
-import { layOut } from './columns.ts';
+import { type LaidOut, layOut } from './columns.ts';
 import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
 import { blockedHeaders } from './notices.ts';
-import {
-  blockedReason,
-  keepsFromInserting,
-  type Obstacle,
-  type Split,
-  split,
-} from './obstacles.ts';
+import { blockedReason, keepsFromInserting, type Split, split } from './obstacles.ts';
 import { RowEncoder, type SheetRow } from './row-values.ts';
 import {
   EMPTY_SURVEY,
@@ -236,37 +230,93 @@ export async function planCommit(
     requests.push(...writeRow(sheetId, place, met.free, columns));
     aimed.push({ row: place, id, values: met.free });
   }
-  const grid = tab ?? { sheetId, rowCount: Infinity, laid: [], obstacles: [] };
-  const at = Math.min(found.bottom, grid.rowCount);
-  const inTheWay = grid.obstacles.filter((one) => keepsFromInserting(one, at));
-  const refused = inTheWay.length > 0 ? inserted : [];
-  const added = inTheWay.length > 0 ? [] : inserted;
-  requests.push(...insertRows(grid, added, at, columns));
-  for (const { id } of refused) {
+  const added = await addRows(file, tab, laid, inserted, found.bottom);
+  requests.push(...added.requests);
+  const places = new Map(found.places);
+  for (const [row, met, at] of added.partly) {
+    listPartly(row, met);
+    places.set(row.id, at);
+  }
+  for (const { id } of added.refused) {
     rows.delete(id);
     stored.delete(id);
   }
-  const unlisted = new Set([...partly, ...refused.map(({ id }) => id)]);
   for (const [id, why] of compared.reasons)
-    if (!unlisted.has(id)) list('rejected', source.get(id) as Row, why.join(' '), null);
+    if (!partly.has(id) && !added.refused.some((row) => row.id === id))
+      list('rejected', source.get(id) as Row, why.join(' '), null);
   const idColumn = columns.get('s:id') ?? 0;
+  const refused = added.refused.length;
   return {
     requests,
     rows,
     fields: laid.fields,
-    survey: { ...found, bottom: at + added.length },
+    survey: { ...found, places, bottom: added.bottom },
     listed: [...listed.values()],
     stored,
     aim: tab && aimed.length > 0 ? { sheetId, title: tab.title, idColumn, rows: aimed } : null,
     applied: {
-      inserted: added.length,
+      inserted: inserted.length - added.partly.length - refused,
       updated,
       unchanged: compared.unchanged,
       deleted: marked,
       rejected: compared.rejected + partly.size,
     },
-    refused: refused.length === 0 ? null : refusal(file, state, tab, refused.length, inTheWay),
+    refused: refused === 0 ? null : refusal(file, state, tab, refused),
   };
+}
+
+interface AddedRows {
+  readonly requests: readonly Request[];
+  /** Rows of which some cells are left out. */
+  readonly partly: readonly (readonly [row: SheetRow, met: Split<unknown>, place: number])[];
+  /** Rows that have no place. */
+  readonly refused: readonly SheetRow[];
+  readonly bottom: number;
+}
+
+/** A row without these is not ours. */
+const NEEDED: readonly ColumnKey[] = ['s:id', 's:at', 's:status'];
+
+/** Adds rows below the last one; where something lies across, into the blank rows below everything. */
+async function addRows(
+  file: SheetFile,
+  tab: FormTab | undefined,
+  { sheetId, columns, obstructed }: LaidOut,
+  rows: readonly SheetRow[],
+  below: number,
+): Promise<AddedRows> {
+  const grid = tab ?? { sheetId, rowCount: Infinity, laid: [], obstacles: [] };
+  const at = Math.min(below, grid.rowCount);
+  if (!obstructed.obstacles.some((one) => keepsFromInserting(one, at)))
+    return {
+      requests: insertRows(grid, rows, at, columns),
+      partly: [],
+      refused: [],
+      bottom: at + rows.length,
+    };
+  const first = rows.length === 0 ? below : Math.max(at, (await file.cells(sheetId)).length);
+  // Google adds no row to a range that is protected to its end.
+  const isClosed = obstructed.obstacles.some(({ area }) => area.endRow === undefined);
+  const requests: Request[] = [];
+  const partly: [SheetRow, Split<unknown>, number][] = [];
+  const refused: SheetRow[] = [];
+  let bottom = first;
+  for (const row of rows) {
+    const values = new Map([...row.values].filter(([, value]) => value !== null));
+    const met = split(obstructed, bottom, values);
+    const isOutside = isClosed && bottom >= grid.rowCount;
+    if (isOutside || NEEDED.some((key) => met.blocked.includes(key))) {
+      refused.push(row);
+      continue;
+    }
+    requests.push(...writeRow(sheetId, bottom, met.free, columns, true));
+    if (met.blocked.length > 0) partly.push([row, met, bottom]);
+    bottom++;
+  }
+  const missing = bottom - grid.rowCount;
+  if (missing > 0)
+    requests.unshift({ appendDimension: { sheetId, dimension: 'ROWS', length: missing } });
+  return { requests, partly, refused, bottom };
 }
 
 /** Who may add no rows cannot keep the form up to date (L6). */
@@ -275,9 +325,8 @@ function refusal(
   { name, formId }: FormState,
   tab: FormTab | undefined,
   rows: number,
-  inTheWay: readonly Obstacle[],
 ): MirrorError {
-  const names = inTheWay.map(({ name }) => name);
+  const names = (tab?.obstacles ?? []).map((one) => one.name);
   return new MirrorError(
     'TARGET_DENIED',
     `On the tab "${tab?.title}" no row can be added for ${plural(rows, 'submission')} of form "${name}" (${formId}) because of ` +

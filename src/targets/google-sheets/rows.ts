@@ -157,19 +157,21 @@ export function storedRow(
 }
 
 /**
- * Values side by side in a row that was found by its ID: one write for each stretch of columns, so that people's cells in between
- * stay.
+ * Values side by side in a row: one write for each stretch of columns, so that people's cells in between stay. `isNew`: with the
+ * ID, which every other row was found by, and with our look.
  */
 export function writeRow(
   sheetId: number,
   row: number,
   values: ReadonlyMap<ColumnKey, SheetValue>,
   columns: Columns,
+  isNew = false,
 ): Request[] {
   const byColumn = new Map<number, sheets_v4.Schema$CellData>();
   for (const [key, value] of values) {
     const at = columns.get(key);
-    if (at !== undefined && key !== 's:id') byColumn.set(at, cellData(value));
+    if (at === undefined || (key === 's:id' && !isNew)) continue;
+    byColumn.set(at, { ...cellData(value), ...(isNew && formatOf(key, value)) });
   }
   return spansOf([...byColumn.keys()].toSorted((a, b) => a - b)).map(({ start, end }) => ({
     updateCells: {
@@ -177,7 +179,7 @@ export function writeRow(
       rows: [
         { values: Array.from({ length: end - start }, (_, n) => byColumn.get(start + n) ?? {}) },
       ],
-      fields: 'userEnteredValue',
+      fields: isNew ? 'userEnteredValue,userEnteredFormat' : 'userEnteredValue',
     },
   }));
 }
