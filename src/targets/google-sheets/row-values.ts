@@ -3,7 +3,6 @@ import { parseNumber } from '../../mirror/json.ts';
 import type { Cell, SelectedField, Row } from '../../mirror/types.ts';
 import {
   fitText,
-  fromRead,
   plainLines,
   type ReadValue,
   type SheetValue,
@@ -108,7 +107,8 @@ export type FieldContent = 'none' | 'numbers' | 'mixed';
 
 /** A cell of an answer as the port shows it: in a column of numbers, digits are a number however they are kept. */
 export function answerOf(read: ReadValue, content: FieldContent): Cell {
-  const cell = fromRead(read);
+  if (read === undefined || read === null || read === '') return null;
+  const cell = typeof read === 'boolean' ? String(read) : read;
   return typeof cell === 'string' && content === 'numbers' ? (parseNumber(cell) ?? cell) : cell;
 }
 

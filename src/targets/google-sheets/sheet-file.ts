@@ -100,13 +100,12 @@ export class SheetFile {
   readonly held = new Set<string>();
   /** Writes the tabs that show people how the mirror is, where they have to say something else. */
   show: (view: View) => Shown = () => NOTHING;
-  readonly #random: () => number;
   #turn: Promise<unknown> = Promise.resolve();
   #view: View | null = null;
   #viewedAtMs = -Infinity;
 
-  constructor(api: SheetsApi, clock: Clock, random: () => number) {
-    [this.api, this.clock, this.#random] = [api, clock, random];
+  constructor(api: SheetsApi, clock: Clock) {
+    [this.api, this.clock] = [api, clock];
   }
 
   /** Reads the spreadsheet: its structure, and the hidden tab where another process has written since. */
@@ -193,7 +192,7 @@ export class SheetFile {
       const { requests, stateTab, place } = this.#withState(view, batch);
       const { aim } = batch;
       const tab = writer === null ? undefined : view.structure.forms.get(writer.formId);
-      const revision = Math.floor(this.#random() * 2 ** 40).toString(36);
+      const revision = Math.floor(Math.random() * 2 ** 40).toString(36);
       const required = [
         ...requireRevision(view.structure, revision),
         ...(tab === undefined || batch.requests.length === 0
@@ -263,7 +262,7 @@ export class SheetFile {
 
   /** An ID for a new tab or a new piece of metadata, which no other one has. */
   newId(): number {
-    return 1 + Math.floor(this.#random() * 2_000_000_000);
+    return 1 + Math.floor(Math.random() * 2_000_000_000);
   }
 }
 

@@ -44,7 +44,6 @@ export interface SheetStoreOptions extends CredentialsSource {
   /** As the settings name it, for messages. */
   readonly name: string;
   readonly clock: Clock;
-  readonly random?: () => number;
   /** Puts a form's health into words for the Mirror tab. If it is left out, there are no tabs for people. */
   readonly describe?: DescribeForm | undefined;
   /** SHEETS_SUMMARY; undefined: only in a spreadsheet without other tabs. */
@@ -59,13 +58,13 @@ export async function openSheetStore(
   spreadsheetId: string,
   options: SheetStoreOptions,
 ): Promise<Store> {
-  const { clock, random = Math.random, emulatorUrl } = options;
+  const { clock, emulatorUrl } = options;
   const account = await openAccount(options, SHEETS_SCOPE);
   const rootUrl = emulatorUrl?.replace(/\/*$/, '/');
   // A stand-in counts no requests.
   const quota = rootUrl === undefined ? new RequestQuota(clock) : undefined;
-  const api = new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl, random });
-  const file = new SheetFile(api, clock, random);
+  const api = new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl });
+  const file = new SheetFile(api, clock);
   const { describe } = options;
   if (describe !== undefined)
     file.show = (view) => {

@@ -36,8 +36,6 @@ export const SECTION_WIDTH = 7;
 const WEEKS = 26;
 /** Signs of a bar for all. */
 const BAR_SIGNS = 20;
-/** Longest name of a form shown. */
-export const MAX_NAME = 200;
 
 /** A form's part of the Summary tab. Formulas are without `=`. */
 export interface Section {
@@ -73,7 +71,7 @@ const cells = (start: number, end: number, column: number): string =>
 /** Puts a form's part on the page, from the row `top` on. */
 export function putSection(page: Page, top: number, form: SummaryForm): Section {
   const formulas = new FormFormulas(form);
-  const name = text(form.name.slice(0, MAX_NAME).toWellFormed(), TITLE);
+  const name = text(form.name, TITLE);
   const blank = { userEnteredFormat: TITLE };
   page.put(top, LABEL, [name, ...Array.from({ length: SECTION_WIDTH - 1 }, () => blank)]);
   const total = cell(top + 1, COUNT);

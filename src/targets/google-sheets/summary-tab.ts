@@ -17,7 +17,6 @@ import { NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts'
 import { documentsIn } from './state-tab.ts';
 import type { Structure } from './structure.ts';
 import {
-  MAX_NAME,
   putSection,
   SECTION_WIDTH,
   type Section,
@@ -51,7 +50,7 @@ export function showSummary(file: SheetFile, wanted: boolean | undefined, view: 
     const section = putSection(page, top, form);
     const { total, thisWeek, open } = section;
     const cells = [total, thisWeek, open].map((each) => formula(each));
-    page.put(OVERVIEW + 1 + at, 0, [text(form.name.slice(0, MAX_NAME).toWellFormed()), ...cells]);
+    page.put(OVERVIEW + 1 + at, 0, [text(form.name), ...cells]);
     top = page.rows.length + 2;
     return { form, section };
   });

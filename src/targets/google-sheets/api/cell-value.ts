@@ -73,12 +73,6 @@ export const needsPlainFormat = (value: SheetValue): boolean =>
 /** A value as values.* answers it (UNFORMATTED_VALUE, SERIAL_NUMBER); booleans and formulas' results come from people. */
 export type ReadValue = string | number | boolean | undefined | null;
 
-/** A cell that was read, as the port shows it. */
-export function fromRead(read: ReadValue): string | number | null {
-  if (read === undefined || read === null || read === '') return null;
-  return typeof read === 'boolean' ? String(read) : read;
-}
-
 /** Sheets may turn CR LF into LF, which does not change the answer. */
 export const plainLines = (text: string): string =>
   text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;

@@ -65,7 +65,6 @@ export interface SheetsApiOptions {
   readonly quota: RequestQuota | undefined;
   /** With a trailing slash; Google's own when absent. */
   readonly rootUrl?: string | undefined;
-  readonly random?: (() => number) | undefined;
 }
 
 /**
@@ -151,7 +150,7 @@ export class SheetsApi {
     kind: 'read' | 'write',
     call: (options: CallOptions) => Promise<{ data: T }>,
   ): Promise<T> {
-    const { clock, quota, random } = this.#options;
+    const { clock, quota } = this.#options;
     const timeout = kind === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS;
     const { spreadsheetId, email } = this;
     return withRetry(
@@ -166,7 +165,6 @@ export class SheetsApi {
       {
         policy: RETRY,
         clock,
-        ...(random !== undefined && { random }),
         decide: (error) => decideRetry(error, clock.now()),
       },
     );
