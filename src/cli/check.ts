@@ -27,10 +27,6 @@ interface Finding {
   readonly ok: boolean;
   readonly message: string;
   readonly remedy?: string | undefined;
-  /** The form and the target, where it is about one form in one target. */
-  readonly form?: string;
-  readonly slug?: string;
-  readonly target?: string;
   /** True for a mistake in the settings themselves. */
   readonly mistaken?: boolean;
 }
@@ -170,16 +166,14 @@ const checkTarget =
 
 /** A form's problems, as the report has them. */
 function checkForm(report: FormReport): Result[] {
-  const { form, target, problems } = report;
-  const about = { subject: runName(report), form: form.id, slug: form.slug, target };
   // The line about its fields reports that its slug means another form.
-  const shown = problems.filter(({ code }) => code !== 'SLUG_REUSED');
-  return shown.map((problem) => {
-    const { code, title, message } = problem;
-    const remedy = remedyText(problem) ?? undefined;
-    const text = `${title} (${code}): ${message}`;
-    return Object.assign({ ok: PROBLEMS[code].isNews === true, message: text, remedy }, about);
-  });
+  const shown = report.problems.filter(({ code }) => code !== 'SLUG_REUSED');
+  return shown.map((problem) => ({
+    subject: runName(report),
+    ok: PROBLEMS[problem.code].isNews === true,
+    message: `${problem.title} (${problem.code}): ${problem.message}`,
+    remedy: remedyText(problem) ?? undefined,
+  }));
 }
 
 /** Which statuses the mirror changes at the source; only a change would show whether the key may. */

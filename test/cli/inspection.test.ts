@@ -179,11 +179,8 @@ describe('status', () => {
     const { findings } = JSON.parse((await runCli(['check', '--json'], env)).stdout) as {
       findings: { ok: boolean }[];
     };
-    expect(findings.find(({ ok }) => !ok)).toMatchObject({
-      form: id,
-      slug: 'customer-feedback',
-      target: 'default',
-    });
+    const subject = 'customer-feedback → default';
+    expect(findings.find(({ ok }) => !ok)).toMatchObject({ subject, remedy: expect.any(String) });
     const { stdout: json } = await runCli(['status', '--json'], env);
     const report = JSON.parse(json) as Report;
     expect(report).toMatchObject({ state: 'attention', targets: [{ isReadable: true }] });
