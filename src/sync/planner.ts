@@ -16,7 +16,7 @@ import {
   unseenFields,
 } from './names.ts';
 import { bindSlug, SLUGS } from './records.ts';
-import { heldForms, type Target } from './target.ts';
+import type { Target } from './target.ts';
 
 /** A form and the names of the targets that mirror it. */
 export interface FormPlan {
@@ -66,7 +66,7 @@ export interface PlannerOptions {
 /** The names that a target knows. */
 interface KnownTarget {
   /** Forms that it holds, gone ones included. */
-  readonly forms: Awaited<ReturnType<typeof heldForms>>;
+  readonly forms: readonly (FormIdentity & { readonly goneAtMs: number | null })[];
   /** Fields of its catalogue, each as its ID and as `<form ID>:<field ID>`. */
   readonly fields: ReadonlySet<string>;
   /** IDs of forms by the slug that first named them in the settings. */
@@ -153,7 +153,7 @@ export class Planner {
       some.flatMap(({ id }) => [id, `${state.formId}:${id}`]),
     );
     const slugs = new Map(Object.entries(await SLUGS.read(store)));
-    const forms = await heldForms({ store });
+    const forms = states.map(({ state }) => ({ ...state, id: state.formId }));
     const known = { forms, fields: new Set(fields), slugs, atMs: clock.now() };
     this.#known.set(target, known);
     return known;

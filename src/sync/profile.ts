@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Store } from '../mirror/port.ts';
+import { TargetRecord } from './records.ts';
 import type { ListQuery, Page, Source, Span } from './source.ts';
 
 const boundsSchema = z.object({
@@ -31,7 +33,7 @@ export type Profile = z.infer<typeof profileSchema>;
 const WEEK_MS = 7 * 86_400_000;
 const DAY_MS = 86_400_000;
 
-export const newProfile = (nowMs: number): Profile => ({
+const newProfile = (nowMs: number): Profile => ({
   isSorted: true,
   bounds: null,
   hasStatuses: null,
@@ -41,39 +43,32 @@ export const newProfile = (nowMs: number): Profile => ({
   learnedAtMs: nowMs,
 });
 
-/** The profile of one source, kept in a target. `key` names the source, and the key that it is read with. */
+/** The profile of one source, kept in a target. */
 export class ProfileRecord {
   now: Profile;
-  readonly #key: string;
-  #kept: string;
-  #revision: number | null;
+  #kept: Profile;
+  readonly #record: TargetRecord<unknown>;
 
-  private constructor(key: string, now: Profile, kept: string, revision: number | null) {
-    [this.#key, this.now, this.#kept, this.#revision] = [key, now, kept, revision];
+  private constructor(now: Profile, record: TargetRecord<unknown>) {
+    [this.now, this.#kept, this.#record] = [now, now, record];
   }
 
-  /** A profile that is older than a week is learned again. */
+  /** A profile that is older than a week is learned again. `source`: names it, and the key that it is read with. */
   static async load(store: Store, source: string, nowMs: number): Promise<ProfileRecord> {
-    const key = `profile ${source}`;
-    const record = await store.record(key);
-    const parsed = profileSchema.safeParse(record?.value);
+    const record = new TargetRecord<unknown>(`profile ${source}`, null);
+    const parsed = profileSchema.safeParse(await record.read(store));
     const isYoung = parsed.success && Math.abs(nowMs - parsed.data.learnedAtMs) < WEEK_MS;
-    const now = isYoung ? parsed.data : newProfile(nowMs);
-    return new ProfileRecord(key, now, JSON.stringify(now), record?.revision ?? null);
+    return new ProfileRecord(isYoung ? parsed.data : newProfile(nowMs), record);
   }
 
   learn(change: Partial<Profile>): void {
     this.now = { ...this.now, ...change };
   }
 
-  /** If another process was faster, its profile stays: this process will learn the same again. */
   async save(store: Store): Promise<void> {
-    const text = JSON.stringify(this.now);
-    if (text === this.#kept) return;
-    if (await store.putRecord(this.#key, this.now, this.#revision)) {
-      this.#kept = text;
-      this.#revision = (this.#revision ?? 0) + 1;
-    }
+    if (isDeepStrictEqual(this.now, this.#kept)) return;
+    this.#kept = this.now;
+    await this.#record.change(store, () => this.now);
   }
 }
 

@@ -12,7 +12,7 @@ import { AGREEMENT_RECORD, type Store } from '../mirror/port.ts';
 const MOST_TRIES = 5;
 
 /** One record of a target, which several processes may change. */
-class TargetRecord<T> {
+export class TargetRecord<T> {
   readonly #key: string;
   readonly #none: T;
 
