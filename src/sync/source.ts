@@ -111,16 +111,9 @@ export class Source {
 
   /** How many match, with the source's clock; null where the source refuses the question. */
   async count(query: ListQuery): Promise<{ total: number; serverMs: number | null } | null> {
-    try {
-      const answer = await this.#client.listSubmissions(
-        { ...query, page: 1, limit: 1 },
-        this.#call,
-      );
-      return { total: answer.total, serverMs: answer.serverTimeMs };
-    } catch (error) {
-      if (error instanceof FormsApiError && error.code === 'FORMS_REFUSED') return null;
-      throw error;
-    }
+    const asked = this.#client.listSubmissions({ ...query, page: 1, limit: 1 }, this.#call);
+    const answer = await unlessRefused(asked);
+    return answer && { total: answer.total, serverMs: answer.serverTimeMs };
   }
 
   /**
@@ -128,9 +121,9 @@ export class Source {
    * list, so that two forms have more than the workspace. Null while nothing can be mixed up: there is one form, or no submission.
    */
   async areFormsApart(formId: string): Promise<boolean | null> {
-    const workspace = await this.#workspace();
-    // One that cannot be asked without a form looks at it.
-    if (workspace === null) return true;
+    const workspace = await unlessRefused(this.page({}));
+    // One that cannot be asked without a form, or shows nothing then, looks at it.
+    if (workspace === null || workspace.items.length === 0) return true;
     const named = workspace.items.flatMap(({ submission }) => submission?.formId ?? []);
     // Of submissions that name their form, each is checked when it is stored.
     if (named.length > 0 && !named.includes('')) return true;
@@ -144,17 +137,6 @@ export class Source {
     // Other forms that do not answer have at least one if this form does not have all.
     const sum = (own?.total ?? 0) + (other ?? 1);
     return sum === 0 ? null : sum <= Math.min(workspace.total, after?.total ?? 0);
-  }
-
-  /** The first page of all submissions; null if the source refuses to list them, or shows none. */
-  async #workspace(): Promise<Page | null> {
-    try {
-      const page = await this.page({});
-      return page.items.length === 0 ? null : page;
-    } catch (error) {
-      if (error instanceof FormsApiError && error.code === 'FORMS_REFUSED') return null;
-      throw error;
-    }
   }
 
   /** The number of submissions of another form, asked once; null if that fails: only that form waits (L12). */
@@ -219,6 +201,16 @@ export class Source {
       this.maySort = false;
       return this.#list(query, page);
     }
+  }
+}
+
+/** Null where the source refuses the question. */
+async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof FormsApiError && error.code === 'FORMS_REFUSED') return null;
+    throw error;
   }
 }
 
