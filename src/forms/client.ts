@@ -1,5 +1,4 @@
 import { count } from '../base/format.ts';
-import { FieldOrder } from '../mirror/field-map.ts';
 import type { Form, Json } from '../mirror/types.ts';
 import { failedListError, tooMuchError } from './errors.ts';
 import { type CallOptions, type FormsClientOptions, FormsHttp } from './http.ts';
@@ -125,9 +124,8 @@ export class FormsClient implements AsyncDisposable {
     return this.#http.json(request, call, (json, response) => {
       const wire = readList(json, request, response);
       if (wire === undefined) return undefined;
-      const order = new FieldOrder();
       const items = wire.items.map((item) =>
-        submissionItem(item, query.formId ?? '', this.#nameless, order),
+        submissionItem(item, query.formId ?? '', this.#nameless),
       );
       const most = wire.limit ?? limit;
       // The number of items on the first page is the page size, regardless of the documented limit.

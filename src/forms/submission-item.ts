@@ -2,7 +2,6 @@ import { createHmac, scryptSync } from 'node:crypto';
 import { inspect } from 'node:util';
 import { count } from '../base/format.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
-import { FieldMap, FieldOrder } from '../mirror/field-map.ts';
 import { decimalText } from '../mirror/json.ts';
 import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
 import { isJsonObject } from './exact-json.ts';
@@ -25,28 +24,26 @@ const MAX_ID_LENGTH = 500;
 const MAX_DEPTH = 200;
 /** Most values within one answer: a large table in a form has some thousands. As many of an item go into its name. */
 const MAX_PARTS = 100_000;
-/** Room of an item's answers beyond four times their number. */
-const MOST_GAPS = 64;
+/** Most answers of one submission: several pages of submissions are in memory at once. */
+const MAX_ANSWERS = 5_000;
 const TOO_DEEP = '[nested too deeply]';
 const TOO_LARGE = '[too large]';
 
 /**
  * An item of the submissions list, which was asked for `formId` (empty: for every form). Never throws. Every field is looked at
- * by itself, so that each defect gets a name; what else an item holds is ignored. `order` is for the items of one page to
- * share.
+ * by itself, so that each defect gets a name; what else an item holds is ignored.
  */
 export function submissionItem(
   json: unknown,
   formId: string,
   nameless: NamelessKey,
-  order: FieldOrder = new FieldOrder(),
 ): SubmissionItem {
   if (!isJsonObject(json)) return withoutId(nameless(json), 'the item is not an object');
   const id = readId(json['id']);
   const status = readStatus(json['status']);
   if (id.value === '') return withoutId(nameless(json), id.defect, status.value);
   const createdAt = readTime(json['createdAt']);
-  const data = readData(json['data'], order);
+  const data = readData(json['data']);
   const isWhole = status.defect === '' && createdAt.defect === '' && data.defect === '';
   return {
     key: id.value,
@@ -127,52 +124,25 @@ function readTime(createdAt: unknown): Checked<string> {
     : { value: '', defect: 'createdAt is not a date' };
 }
 
-function readData(data: unknown, order: FieldOrder): Checked<Submission['data']> {
+function readData(data: unknown): Checked<Submission['data']> {
   if (data === undefined || data === null) return { value: NO_ANSWERS, defect: 'data is missing' };
   if (!isJsonObject(data)) return { value: NO_ANSWERS, defect: 'data is not an object' };
-  const ids = Object.keys(data);
-  const answers = Object.values(data) as Json[];
+  const answers = new Map<string, Json>();
   let defects: Set<string> | undefined;
-  for (let at = 0; at < ids.length; at++) {
-    const answer = answers[at];
-    if (typeof answer !== 'object' || answer === null) continue;
-    const excess = excessOf(answer);
-    if (excess === undefined) continue;
-    (defects ??= new Set()).add(excess.defect);
-    answers[at] = excess.shown;
+  for (const id of Object.keys(data)) {
+    const answer = data[id] as Json;
+    const excess = answers.size < MAX_ANSWERS ? excessOf(answer) : EXCESS.many;
+    if (excess !== undefined) (defects ??= new Set()).add(excess.defect);
+    if (excess === EXCESS.many) break;
+    answers.set(id, excess?.shown ?? answer);
   }
-  const value = fieldMap(ids, answers, order);
-  return { value, defect: defects === undefined ? '' : [...defects].join('; ') };
+  return { value: answers, defect: defects === undefined ? '' : [...defects].join('; ') };
 }
 
 const NO_ANSWERS: Submission['data'] = new Map();
 
-/** Answers in the order of those of the page; in one of their own where that has far more fields. */
-function fieldMap(
-  ids: readonly string[],
-  answers: readonly Json[],
-  order: FieldOrder,
-): FieldMap<Json> {
-  if (isInOrder(ids, order)) return new FieldMap(order, answers);
-  const slots: (Json | undefined)[] = [];
-  for (let at = 0, next = 0; at < ids.length; at++) {
-    const place = order.place(ids[at] ?? '', next);
-    // Gaps take room, too: those of a hundred thousand items that answer one of a thousand fields would fill the memory.
-    if (place > MOST_GAPS + 4 * ids.length) return fieldMap(ids, answers, new FieldOrder());
-    while (slots.length < place) slots.push(undefined);
-    slots[place] = answers[at];
-    next = place + 1;
-  }
-  return new FieldMap(order, slots);
-}
-
-/** Whether these are the first fields of the order: mostly, as the items of a page have the same. */
-function isInOrder(ids: readonly string[], order: FieldOrder): boolean {
-  for (let at = 0; at < ids.length; at++) if (ids[at] !== order.ids[at]) return false;
-  return true;
-}
-
 const EXCESS = {
+  many: { shown: '', defect: `has more than ${count(MAX_ANSWERS)} answers; the first are stored` },
   deep: { shown: TOO_DEEP, defect: 'an answer is nested too deeply' },
   large: { shown: TOO_LARGE, defect: `an answer holds more than ${count(MAX_PARTS)} values` },
 };
@@ -182,7 +152,8 @@ const EXCESS = {
  * values.
  */
 function excessOf(value: unknown): (typeof EXCESS)['deep'] | undefined {
-  let level = [value];
+  if (typeof value !== 'object' || value === null) return undefined;
+  let level: unknown[] = [value];
   let parts = 0;
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) return EXCESS.deep;

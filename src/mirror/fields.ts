@@ -1,5 +1,4 @@
 import { count } from '../base/format.ts';
-import { FieldMap, type FieldValues } from './field-map.ts';
 import { type FieldSelection, fieldTest } from './selection.ts';
 import type { Form, SelectedField } from './types.ts';
 
@@ -78,8 +77,7 @@ export class UnlistedFields {
   /** Fields of the schema and of the catalogue. */
   #known: ReadonlySet<string> = new Set();
   #room = MAX_UNLISTED_FIELDS;
-  /** The fields of a page, and how many of them, none of which is new. */
-  #seen: { readonly ids: readonly string[]; readonly many: number } = { ids: [], many: 0 };
+  #isAnyLeftOut = false;
 
   constructor(isSelected: (id: string) => boolean) {
     this.#isSelected = isSelected;
@@ -92,45 +90,35 @@ export class UnlistedFields {
 
   /** Which fields are known from elsewhere; those of `catalogued` that are not `listed` by the schema take room, too. */
   know(listed: Iterable<string>, catalogued: Iterable<string>): void {
-    this.#seen = { ids: [], many: 0 };
     const schema = new Set(listed);
     this.#known = new Set([...schema, ...catalogued]);
     this.#room = MAX_UNLISTED_FIELDS - (this.#known.size - schema.size);
   }
 
   /** Takes answers by field ID; the IDs that are new among them. */
-  meet(answers: FieldValues<unknown>): readonly string[] {
-    if (this.#holdsNothingNew(answers)) return [];
+  meet(answers: ReadonlyMap<string, unknown>): readonly string[] {
     const met: string[] = [];
     for (const id of answers.keys()) {
-      if (this.#ids.size >= this.#room) break;
-      if (!this.#isNew(id) || id.length > MAX_FIELD_ID) continue;
+      if (!this.#isNew(id)) continue;
+      if (id.length > MAX_FIELD_ID || this.#ids.size >= this.#room) {
+        this.#isAnyLeftOut = true;
+        continue;
+      }
       this.#ids.add(id);
       met.push(id);
     }
     return met;
   }
 
-  /** Why some of these answers are not mirrored, although they are selected. */
-  defectsOf(answers: FieldValues<unknown>): readonly string[] {
-    if (this.#holdsNothingNew(answers)) return [];
+  /** Why some of these answers, which were met, are not mirrored, although they are selected. */
+  defectsOf(answers: ReadonlyMap<string, unknown>): readonly string[] {
+    if (!this.#isAnyLeftOut) return [];
     const defects = new Set<string>();
     for (const id of answers.keys()) {
       if (this.#isNew(id)) defects.add(id.length > MAX_FIELD_ID ? TOO_LONG : TOO_MANY);
       if (defects.size === 2) break;
     }
     return [...defects];
-  }
-
-  /** Reads the fields of a whole page once: a field that is known then is known later. */
-  #holdsNothingNew(answers: FieldValues<unknown>): boolean {
-    if (!(answers instanceof FieldMap)) return false;
-    const { ids } = answers.order;
-    if (this.#seen.ids !== ids || this.#seen.many !== ids.length) {
-      if (ids.some((id) => this.#isNew(id))) return false;
-      this.#seen = { ids, many: ids.length };
-    }
-    return true;
   }
 
   #isNew(id: string): boolean {

@@ -1,4 +1,3 @@
-import type { FieldValues } from './field-map.ts';
 import type { FormState, OutcomeName } from './form-state.ts';
 import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
 
@@ -162,7 +161,7 @@ export interface StoredRow {
   readonly createdAt: string | null;
   /** When it was marked deleted (canonical time); null: it is live. */
   readonly deletedAt: string | null;
-  readonly cells: FieldValues<Cell>;
+  readonly cells: ReadonlyMap<string, Cell>;
 }
 
 /**

@@ -1,5 +1,3 @@
-import type { FieldValues } from './field-map.ts';
-
 /** A field as the form's schema shows it now. */
 export interface FormField {
   readonly id: string;
@@ -40,7 +38,7 @@ export interface Submission {
   readonly status: string;
   /** As the API wrote it; see `canonicalTime`. */
   readonly createdAt: string;
-  readonly data: FieldValues<Json>;
+  readonly data: ReadonlyMap<string, Json>;
 }
 
 /**
@@ -92,6 +90,6 @@ export interface Row {
   readonly status: string;
   /** UTC, `YYYY-MM-DDTHH:MM:SS.mmmZ`, up to six fraction digits when the source has more than three; null when the source's is broken. */
   readonly createdAt: string | null;
-  /** By field ID. A `FieldMap` where it comes from the join: writers read it by place (see `readerOf`). */
-  readonly cells: FieldValues<Cell>;
+  /** By field ID. */
+  readonly cells: ReadonlyMap<string, Cell>;
 }

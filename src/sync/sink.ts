@@ -8,7 +8,8 @@ import type { FormState } from '../mirror/form-state.ts';
 import type { Applied, Change, Entry, OpenForm, Row } from '../mirror/port.ts';
 import { Incomplete } from './work.ts';
 
-const BATCH_ROWS = 2_000;
+/** A batch is stored when it has so many rows, or so many answers. */
+const [BATCH_ROWS, BATCH_ANSWERS] = [2_000, 200_000];
 
 export const NOTHING_APPLIED: Applied = {
   inserted: 0,
@@ -98,7 +99,8 @@ export class Sink {
       const createdMs = Date.parse(joined.row?.createdAt ?? '');
       if (createdMs > (this.topMs ?? -Infinity)) this.topMs = createdMs;
     }
-    if (this.#batch.size < BATCH_ROWS) return;
+    const most = Math.min(BATCH_ROWS, BATCH_ANSWERS / Math.max(1, this.#fields.length));
+    if (this.#batch.size < most) return;
     await this.#storing;
     this.#storing = this.#store({});
     this.#storing.catch(() => {}); // Waited for by the next one.

@@ -1,6 +1,4 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FieldMap, FieldOrder } from '../../src/mirror/field-map.ts';
 import {
   labelMap,
   MAX_FIELD_ID,
@@ -10,7 +8,6 @@ import {
 } from '../../src/mirror/fields.ts';
 import { parseSelection } from '../../src/mirror/selection.ts';
 import type { Form } from '../../src/mirror/types.ts';
-import { propertyRuns } from '../support/property.ts';
 
 const form: Form = {
   id: 'form_1',
@@ -83,39 +80,29 @@ describe('selectedFields', () => {
   });
 });
 
-const isSelected = (id: string): boolean => id !== 'unselected';
-
 describe('fields that only answers carry', () => {
-  it('L9: are met alike, whether or not the answers of a page share an order', () => {
-    const id = fc.constantFrom('a', 'b', 'c', 'unselected', 'x'.repeat(MAX_FIELD_ID + 1));
-    const page = fc.record({
-      answers: fc.array(fc.array(id), { maxLength: 5 }),
-      listed: fc.option(fc.array(id), { nil: undefined }),
-      full: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(fc.array(page), (pages) => {
-        const [plain, shared] = [new UnlistedFields(isSelected), new UnlistedFields(isSelected)];
-        const order = new FieldOrder();
-        for (const { answers, listed, full } of pages) {
-          const catalogued = full ? Array.from({ length: MAX_UNLISTED_FIELDS }, String) : [];
-          for (const fields of [plain, shared]) {
-            if (listed !== undefined) fields.know(listed, catalogued);
-          }
-          for (const each of answers.flat()) order.place(each);
-          for (const ids of answers) {
-            const map = new Map(ids.map((each) => [each, 1]));
-            const slots = order.ids.map((each) => map.get(each));
-            const inOrder = new FieldMap(order, slots);
-            // A map of its own is in the order of the page, too.
-            const same = new Map(inOrder);
-            expect(shared.meet(inOrder)).toEqual(plain.meet(same));
-            expect(shared.defectsOf(inOrder)).toEqual(plain.defectsOf(same));
-          }
-        }
-        expect(shared.ids).toEqual(plain.ids);
-      }),
-      propertyRuns(500),
+  const answers = (...ids: string[]) => new Map(ids.map((id) => [id, 1]));
+
+  it('L9: are met once, if they are selected and have a usable ID', () => {
+    const fields = new UnlistedFields((id) => id !== 'unselected');
+    fields.know(['a'], ['b']);
+    const long = 'x'.repeat(MAX_FIELD_ID + 1);
+    expect(fields.meet(answers('a', 'b', 'c', 'unselected', long))).toEqual(['c']);
+    expect(fields.meet(answers('c', 'd'))).toEqual(['d']);
+    expect([...fields.ids]).toEqual(['c', 'd']);
+    expect(fields.defectsOf(answers('a', 'c', 'unselected'))).toEqual([]);
+    expect(fields.defectsOf(answers(long))).toEqual([expect.stringContaining('longer than 500')]);
+  });
+
+  it('L14: have a limit, which those of the catalogue count for', () => {
+    const fields = new UnlistedFields(() => true);
+    fields.know(
+      ['a'],
+      Array.from({ length: MAX_UNLISTED_FIELDS - 1 }, (_, at) => String(at)),
     );
+    expect(fields.meet(answers('a', 'c', 'd'))).toEqual(['c']);
+    expect(fields.defectsOf(answers('c', 'd'))).toEqual([
+      expect.stringContaining('than the 1,000'),
+    ]);
   });
 });

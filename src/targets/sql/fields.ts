@@ -2,7 +2,6 @@ import { fieldColumnName, SYSTEM_COLUMNS, uniqueName } from '../../mirror/column
 import { labelMap } from '../../mirror/fields.ts';
 import { cellText, isBlank, toCell } from '../../mirror/cells.ts';
 import { decimalText, parseJson, parseNumber } from '../../mirror/json.ts';
-import { readerOf } from '../../mirror/field-map.ts';
 import {
   type Cell,
   ExactNumber,
@@ -220,13 +219,10 @@ export function encoderOf(
     ...(textColumn === null ? [] : [{ name: textColumn, type: 'text' as const }]),
   ]);
   if (more.length > 0) columns.push({ name: MORE, type: 'text' });
-  const read = readerOf(own.map(({ id }) => id));
   const valuesOf = ({ id, status, createdAt, cells }: Row): Param[] => {
     const values: Param[] = [id, status.toWellFormed(), dialect.timeParam(createdAt)];
-    const answers = read(cells);
-    for (let at = 0; at < own.length; at++) {
-      const { type, textColumn } = own[at] as SqlField;
-      const cell = answers[at] ?? null;
+    for (const { id: fieldId, type, textColumn } of own) {
+      const cell = cells.get(fieldId) ?? null;
       const value = inColumn(cell, type ?? 'text', dialect);
       values.push(value === undefined ? nearest(cell, type) : value);
       if (textColumn !== null) values.push(value === undefined ? cellText(cell) : null);
