@@ -76,14 +76,9 @@ export class FormsClient implements AsyncDisposable {
 
   /**
    * Every form of the workspace once, in the order of the list. If the list changes while it is read, it is read a
-   * second time. If the API ignores `page`, the reading ends.
+   * second time. If the API ignores `page`, the reading ends. `isWhole`: the list held still, and as many forms as it says.
    */
-  async listForms(call: CallOptions = {}): Promise<Form[]> {
-    return (await this.allForms(call)).forms;
-  }
-
-  /** The same; `isWhole`: the list held still, and as many forms as it says. */
-  async allForms(call: CallOptions = {}): Promise<{ forms: Form[]; isWhole: boolean }> {
+  async listForms(call: CallOptions = {}): Promise<{ forms: Form[]; isWhole: boolean }> {
     const seen = new Map<string, Form>();
     for (let round = 1; round <= LIST_ROUNDS; round++) {
       const { forms, whole } = await this.#walkForms(call);
@@ -219,20 +214,20 @@ function formList(wire: WireList, page: number): FormsPage | undefined {
  * form that was changed, after as many reads as the list has pages.
  */
 export class ListedForms {
-  readonly #client: Pick<FormsClient, 'allForms' | 'formsPage'>;
+  readonly #client: Pick<FormsClient, 'listForms' | 'formsPage'>;
   /** As last read; undefined where the list is to be read whole: it was not yet, or does not show as many as it says. */
   #known: Map<string, Form> | undefined;
   /** The page whose turn it is, and how many forms those before it have shown. */
   #turn = { page: 1, before: 0 };
 
-  constructor(client: Pick<FormsClient, 'allForms' | 'formsPage'>) {
+  constructor(client: Pick<FormsClient, 'listForms' | 'formsPage'>) {
     this.#client = client;
   }
 
   /** Every form, in the order of the list. Rejects as the client does. */
   async all(call: CallOptions): Promise<Form[]> {
     this.#known = undefined;
-    const { forms, isWhole } = await this.#client.allForms(call);
+    const { forms, isWhole } = await this.#client.listForms(call);
     if (isWhole && forms.length > 0) this.#known = new Map(forms.map((form) => [form.id, form]));
     this.#turn = { page: 1, before: 0 };
     return forms;

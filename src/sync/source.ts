@@ -127,7 +127,7 @@ export class Source {
     const named = workspace.items.flatMap(({ submission }) => submission?.formId ?? []);
     // Of submissions that name their form, each is checked when it is stored.
     if (named.length > 0 && !named.includes('')) return true;
-    const forms = await this.#client.listForms(this.#call);
+    const { forms } = await this.#client.listForms(this.#call);
     const others = forms.filter(({ id }) => id !== formId).slice(0, MOST_OTHERS);
     if (others.length === 0) return null;
     let other: number | null = null;

@@ -54,7 +54,7 @@ describe('401 stops everything at once', () => {
     sandbox.keys.add(sandbox.apiKey);
     expect(await errorOf(client.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
     await clock.sleep(60_000);
-    expect(await client.listForms()).toEqual([]);
+    expect((await client.listForms()).forms).toEqual([]);
   });
 });
 

@@ -28,8 +28,8 @@ it('the list of forms shows one that another one, removed between two pages, pus
     },
   });
   for (const id of ['one', 'two', 'three', 'four']) moving.store.addForm({ id, name: id });
-  const forms = await makeClient(moving.url, { apiKey: moving.apiKey }).listForms();
-  expect(forms.map((form) => form.id)).toEqual(['two', 'three', 'four']);
+  const listed = await makeClient(moving.url, { apiKey: moving.apiKey }).listForms();
+  expect(listed.forms.map((form) => form.id)).toEqual(['two', 'three', 'four']);
 });
 
 it('L8: a 404 is known by its status, and named with what it may mean', async () => {

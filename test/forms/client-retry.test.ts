@@ -156,13 +156,11 @@ describe('physical faults', () => {
       'FORMS_FAILED',
       (response) => void response.write(text.slice(0, 10_000)),
     ],
-    ['an empty body', 'FORMS_FAILED', (response) => void response.writeHead(200).end()],
     [
       'HTML',
       'FORMS_FAILED',
       (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
     ],
-    ['another shape', 'FORMS_FAILED', (response) => sendJson(response, { forms: [] })],
     [
       'damaged compression',
       'FORMS_FAILED',

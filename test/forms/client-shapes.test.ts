@@ -106,7 +106,7 @@ describe('L3: the envelope', () => {
       const items = page > 3 ? [] : [{ id: `f${page}` }];
       sendJson(response, { items, total: 3, totalPages: 1 });
     });
-    expect(await makeClient(server.url).listForms()).toHaveLength(3);
+    expect((await makeClient(server.url).listForms()).forms).toHaveLength(3);
     expect(server.requests).toHaveLength(3);
   });
 
@@ -115,7 +115,7 @@ describe('L3: the envelope', () => {
       const items = url.includes('page=') ? [] : [{ id: 'f1' }, { id: 'f2' }];
       sendJson(response, { items, total: 2, totalPages: 1e9 });
     });
-    expect(await makeClient(server.url).listForms()).toHaveLength(2);
+    expect((await makeClient(server.url).listForms()).forms).toHaveLength(2);
     expect(server.requests).toHaveLength(2);
   });
 });

@@ -22,7 +22,7 @@ class Workspace {
     return Promise.resolve({ list, total, totalPages: Math.ceil(total / 2) });
   }
 
-  allForms() {
+  listForms() {
     this.asked.push('all');
     return Promise.resolve({ forms: [...this.forms], isWhole: this.says === undefined });
   }

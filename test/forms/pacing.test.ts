@@ -20,29 +20,6 @@ const pacingOf = (
 const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
 
 describe('requests in flight', () => {
-  it('are so many at a time, first come first served', async () => {
-    const pacing = pacingOf(new TestClock(), null, 2);
-    const running: string[] = [];
-    const ends = new Map<string, () => void>();
-    const enter = (name: string): Promise<string> =>
-      pacing.run(never, async () => {
-        running.push(name);
-        await new Promise<void>((done) => ends.set(name, done));
-        return name;
-      });
-    const all = ['a', 'b', 'c', 'd'].map(enter);
-    await settle();
-    expect(running).toEqual(['a', 'b']);
-    ends.get('b')?.();
-    await settle();
-    expect(running).toEqual(['a', 'b', 'c']);
-    for (const name of ['a', 'c', 'd']) {
-      ends.get(name)?.();
-      await settle();
-    }
-    expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
-  });
-
   it.each([0, 2, 4])(
     'pass a place on that comes at the moment of an abort (%i ticks before)',
     async (ticks) => {
