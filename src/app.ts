@@ -25,7 +25,7 @@ import type { Mirroring } from './sync/mirroring.ts';
 import { poll, type PollReport } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import { Source } from './sync/source.ts';
-import type { Target } from './sync/target.ts';
+import type { ChosenTarget, Target } from './sync/target.ts';
 import { type StartedVerification, startVerification } from './sync/verify-form.ts';
 import { nothingWritten, writeBack, type WriteBackReport } from './sync/write-back.ts';
 import type { RunOptions } from './sync/work.ts';
@@ -141,13 +141,21 @@ export class App implements AsyncDisposable {
     return this.#planner.problemOf(target, form);
   }
 
-  /** What a target holds, as the judge reads it under these settings. Rejects as the target does. */
-  async held(name: string): Promise<HeldTarget> {
+  /** An open target, and what the settings have it mirror. Rejects as the target does. */
+  async chosen(name: string): Promise<ChosenTarget> {
     const target = await this.target(name);
     await this.readSlugs(name);
+    const isChosen = (form: Pick<FormIdentity, 'id' | 'slug'>): boolean =>
+      this.isChosen(name, form);
+    return { target, joining: this.joiningOf(name), isChosen };
+  }
+
+  /** What a target holds, as the judge reads it under these settings. Rejects as the target does. */
+  async held(name: string): Promise<HeldTarget> {
+    const { target, joining, isChosen } = await this.chosen(name);
     return readTarget(target, {
-      joining: this.joiningOf(name),
-      isChosen: (form) => this.isChosen(name, form),
+      joining,
+      isChosen,
       writesBack: this.config.rule !== null,
       refills: (address) => this.dataDir.refills(name, address).catch(() => new Map()),
     });

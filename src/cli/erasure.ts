@@ -8,7 +8,7 @@ import {
   nothingErased,
   person,
 } from '../sync/erase.ts';
-import type { Target } from '../sync/target.ts';
+import type { ChosenTarget } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
 import type { Terminal } from './terminal.ts';
@@ -34,14 +34,12 @@ export interface Erasure {
 export async function openTargets(
   { text }: CommandCall,
   app: App,
-): Promise<{ targets: readonly Target[]; failed: readonly ErasureReport[] }> {
-  const targets: Target[] = [];
+): Promise<{ targets: readonly ChosenTarget[]; failed: readonly ErasureReport[] }> {
+  const targets: ChosenTarget[] = [];
   const failed: ErasureReport[] = [];
   for (const name of app.namesOf(text('target'))) {
     try {
-      const target = await app.target(name);
-      await app.readSlugs(name);
-      targets.push(target);
+      targets.push(await app.chosen(name));
     } catch (error) {
       failed.push(nothingErased(name, toMirrorError(error)));
     }

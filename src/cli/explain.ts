@@ -14,16 +14,10 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
   const { signal } = host.stop;
   await using app = await openApp(host, { source: true });
   requireSelection(app);
-  const opened = app.targetNames.map(async (name) => {
-    const target = await app.target(name);
-    await app.readSlugs(name);
-    const joining = app.requireJoining(name);
-    const mirrors = (form: { id: string; slug: string }) => app.isChosen(name, form);
-    return { target, joining, mirrors };
-  });
+  const opened = await Promise.all(app.targetNames.map((name) => app.chosen(name)));
   const { client, clock, config } = app;
   const parts = { client, clock, rule: config.rule };
-  const explanation = await explainSubmission(parts, await Promise.all(opened), id, signal);
+  const explanation = await explainSubmission(parts, opened, id, signal);
   const { form } = explanation;
   const report = form === null ? null : await reportNow(app, host);
   const copies = explanation.targets.map((stored): SubmissionInCopy => {

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { plural } from '../base/format.ts';
-import { type EraseTarget, findForms, forget, type FoundForms, remember } from '../sync/erase.ts';
-import { heldForms } from '../sync/target.ts';
+import { findForms, forget, type FoundForms, remember } from '../sync/erase.ts';
+import { type ChosenTarget, heldForms } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import { carryOut, type Erasure, openTargets, removedText } from './erasure.ts';
 import { openApp } from './open-app.ts';
@@ -13,10 +13,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, args, flag } = call;
   const { terminal } = host;
   await using app = await openApp(host);
-  const { targets: opened, failed } = await openTargets(call, app);
-  const targets = opened.map((target): EraseTarget => {
-    return { target, mirrors: (form) => app.isChosen(target.name, form) };
-  });
+  const { targets, failed } = await openTargets(call, app);
   const { forms, unknown } = await formsOf(call, app, targets, [...new Set(args)]);
   const erasure = (flag('undo') ? undoing : forgetting)(targets, forms);
   const code = await carryOut(call, app, erasure, failed);
@@ -30,7 +27,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
 
 const NOTHING = 'Nothing was changed.';
 
-function forgetting(targets: readonly EraseTarget[], forms: FoundForms['forms']): Erasure {
+function forgetting(targets: readonly ChosenTarget[], forms: FoundForms['forms']): Erasure {
   const number = new Set(forms.flatMap(({ ids }) => ids)).size;
   const they = number === 1 ? 'it' : 'them';
   return {
@@ -46,7 +43,7 @@ function forgetting(targets: readonly EraseTarget[], forms: FoundForms['forms'])
   };
 }
 
-function undoing(targets: readonly EraseTarget[], forms: FoundForms['forms']): Erasure {
+function undoing(targets: readonly ChosenTarget[], forms: FoundForms['forms']): Erasure {
   const number = new Set(forms.flatMap(({ ids }) => ids)).size;
   return {
     command: 'forget --undo',
@@ -64,7 +61,7 @@ function undoing(targets: readonly EraseTarget[], forms: FoundForms['forms']): E
 async function formsOf(
   { host, text }: CommandCall,
   app: App,
-  targets: readonly EraseTarget[],
+  targets: readonly ChosenTarget[],
   ids: readonly string[],
 ): Promise<FoundForms> {
   const { signal } = host.stop;

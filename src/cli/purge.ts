@@ -1,9 +1,8 @@
-import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import type { ErasureReport } from '../sync/erase.ts';
-import { purgeDeleted, purgeLeftovers, type PurgeScope } from '../sync/purge.ts';
-import { heldForms, type Target } from '../sync/target.ts';
+import { purgeDeleted, purgeLeftovers } from '../sync/purge.ts';
+import { type ChosenTarget, heldForms } from '../sync/target.ts';
 import { type CommandCall, durationOption } from './command-spec.ts';
 import { carryOut, type Erasure, openTargets, removedText } from './erasure.ts';
 import { openApp } from './open-app.ts';
@@ -22,9 +21,13 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   }
   await using app = await openApp(host);
   const { targets, failed } = await openTargets(call, app);
-  const scopes = await scopesOf(app, targets, text('form'));
+  const wanted = text('form');
+  const held = (await Promise.all(targets.map(({ target }) => heldForms(target)))).flat();
+  const formId = wanted === undefined ? undefined : requireForm(held, wanted).id;
   const erasure =
-    age === undefined ? unselected(scopes) : deletedBefore(scopes, host.clock.now() - age);
+    age === undefined
+      ? unselected(targets, formId)
+      : deletedBefore(targets, formId, host.clock.now() - age);
   // The app stays open until this has ended.
   return await carryOut(call, app, erasure, failed);
 }
@@ -32,11 +35,15 @@ export async function run(call: CommandCall): Promise<ExitCode> {
 const total = (reports: readonly ErasureReport[]): number =>
   reports.reduce((sum, { rows }) => sum + rows, 0);
 
-function deletedBefore(scopes: readonly PurgeScope[], beforeMs: number): Erasure {
+function deletedBefore(
+  targets: readonly ChosenTarget[],
+  formId: string | undefined,
+  beforeMs: number,
+): Erasure {
   const before = new Date(beforeMs).toISOString();
   return {
     command: 'purge --deleted-before',
-    erase: (options) => purgeDeleted(scopes, beforeMs, options),
+    erase: (options) => purgeDeleted(targets, formId, beforeMs, options),
     what(report) {
       const rows = `${removedText(report)}, marked deleted before ${before}`;
       return [`${rows} to remove`, `${rows} removed`];
@@ -47,10 +54,10 @@ function deletedBefore(scopes: readonly PurgeScope[], beforeMs: number): Erasure
   };
 }
 
-function unselected(scopes: readonly PurgeScope[]): Erasure {
+function unselected(targets: readonly ChosenTarget[], formId: string | undefined): Erasure {
   return {
     command: 'purge --unselected',
-    erase: (options) => purgeLeftovers(scopes, options),
+    erase: (options) => purgeLeftovers(targets, formId, options),
     what(report) {
       const labels = report.fields.map(({ id, label }) => `${label} (${id})`);
       const rows = `${plural(report.rows, 'row')} with answers in ${labels.join(', ')}`;
@@ -63,20 +70,4 @@ function unselected(scopes: readonly PurgeScope[]): Erasure {
     nothing:
       'No column holds answers to a field that is not selected, or plain ones that no run hashes.',
   };
-}
-
-/** Forms are those that the targets hold. */
-async function scopesOf(
-  app: App,
-  targets: readonly Target[],
-  wanted: string | undefined,
-): Promise<PurgeScope[]> {
-  const forms = (await Promise.all(targets.map((target) => heldForms(target)))).flat();
-  const form = wanted === undefined ? undefined : requireForm(forms, wanted);
-  return targets.map((target) => ({
-    target,
-    joining: app.joiningOf(target.name),
-    isChosen: (one) => app.isChosen(target.name, one),
-    includes: ({ id }) => form === undefined || form.id === id,
-  }));
 }

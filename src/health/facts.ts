@@ -99,7 +99,7 @@ const RECENT_RUNS = 20;
 export interface TargetSettings {
   /** Undefined while no field is selected. */
   readonly joining: Joining | undefined;
-  readonly isChosen: (form: FormIdentity) => boolean;
+  readonly isChosen: (form: Pick<FormIdentity, 'id' | 'slug'>) => boolean;
   readonly writesBack: boolean;
   /** By form ID, when the target at this address was found empty. */
   readonly refills: (address: string) => Promise<ReadonlyMap<string, number>>;

@@ -7,6 +7,7 @@ import type { Entry, OpenForm, StoredField } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   allRows,
+  type ChosenTarget,
   entriesOf,
   heldForms,
   LISTED,
@@ -20,12 +21,6 @@ import { noteWriteBack } from './records.ts';
 /*
  * An erasure on request: the submission leaves rows, history, lists and files, and stays away (L18).
  */
-
-/** A target, and whether the settings have it mirror a form. */
-export interface EraseTarget {
-  readonly target: Target;
-  readonly mirrors: (form: FormIdentity) => boolean;
-}
 
 /** Submissions of one form. */
 export interface FormIds {
@@ -86,7 +81,7 @@ export const nothingErased = (
  * not stop the search.
  */
 export async function findForms(
-  { client, targets }: { client: FormsClient | undefined; targets: readonly EraseTarget[] },
+  { client, targets }: { client: FormsClient | undefined; targets: readonly ChosenTarget[] },
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<FoundForms> {
@@ -142,7 +137,7 @@ export interface ErasureOptions extends Waiting {
  * while the source still has them. If a target fails, the others continue (L12). Every step may be repeated.
  */
 export const forget = (
-  targets: readonly EraseTarget[],
+  targets: readonly ChosenTarget[],
   forms: readonly FormIds[],
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
@@ -159,7 +154,7 @@ export const forget = (
 
 /** Lets forgotten submissions come back with the next run; `rows` of the reports: how many were forgotten. */
 export const remember = (
-  targets: readonly EraseTarget[],
+  targets: readonly ChosenTarget[],
   forms: readonly FormIds[],
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
@@ -187,16 +182,16 @@ export async function writing<T>(
 
 /** Runs `work` for each of these forms in each target that has to do with it. */
 const inTheirs = (
-  targets: readonly EraseTarget[],
+  targets: readonly ChosenTarget[],
   forms: readonly FormIds[],
   options: ErasureOptions,
   work: (open: OpenForm, target: Target, form: FormIds) => Promise<Traces>,
 ): Promise<ErasureReport[]> =>
   inEach(
     targets,
-    async ({ target, mirrors }) => {
+    async ({ target, isChosen }) => {
       const held = new Set((await heldForms(target)).map(({ id }) => id));
-      return forms.filter(({ form }) => held.has(form.id) || mirrors(form));
+      return forms.filter(({ form }) => held.has(form.id) || isChosen(form));
     },
     async ({ target }, each) => {
       const run = (open: OpenForm): Promise<Traces> => work(open, target, each);

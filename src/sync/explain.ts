@@ -3,18 +3,9 @@ import type { FormsClient, SubmissionItem } from '../forms/client.ts';
 import { orNull } from '../forms/errors.ts';
 import type { Entry, OpenForm, StoredRow } from '../mirror/port.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
-import type { Joining } from '../mirror/selection.ts';
-import { allRows, entriesOf, heldForms, LISTED, reading, type Target } from './target.ts';
+import { allRows, type ChosenTarget, entriesOf, heldForms, LISTED, reading } from './target.ts';
 import { Comparison, differingNames } from './verify.ts';
 import { REFUSAL_LASTS_MS, type WriteBackRule } from './write-back.ts';
-
-/** A target, and what the settings have it mirror. */
-export interface ExplainTarget {
-  readonly target: Target;
-  readonly joining: Joining;
-  /** Whether the settings have it mirror this form. */
-  readonly mirrors: (form: Pick<Form, 'id' | 'slug'>) => boolean;
-}
 
 /** A status change that the source refused. Times are ISO 8601 in UTC. */
 export interface Refusal {
@@ -73,7 +64,7 @@ export interface ExplainParts {
 /** Where one submission is: at the source, in each target, and what write-back does with it. Changes nothing. */
 export async function explainSubmission(
   { client, clock, rule }: ExplainParts,
-  targets: readonly ExplainTarget[],
+  targets: readonly ChosenTarget[],
   submissionId: string,
   signal: AbortSignal,
 ): Promise<Explanation> {
@@ -102,7 +93,7 @@ export async function explainSubmission(
 /** The form of the submission: as the source names it, otherwise from the records of a target. */
 async function formOf(
   client: FormsClient,
-  targets: readonly ExplainTarget[],
+  targets: readonly ChosenTarget[],
   submission: Submission | null,
   submissionId: string,
   signal: AbortSignal,
@@ -142,39 +133,43 @@ async function heldIn(
   form: Form,
   id: string,
   item: SubmissionItem | null,
-  { joining, mirrors }: ExplainTarget,
+  { joining, isChosen }: ChosenTarget,
   clock: Clock,
 ): Promise<Held> {
   const digest = (await open.forgotten([id])).get(id);
   const forgotten = digest === undefined ? [] : await entriesOf(open, ['forgotten']);
   const entries = await entriesOf(open, [...LISTED, 'refused']);
   const fields = [...open.fields, ...form.fields];
-  const parts = { form, held: open, joining, clock };
-  const comparison = new Comparison(parts, (found) => differingNames(found, fields), new Set());
-  if (item !== null && mirrors(form)) await comparison.compare([item]);
+  let differing: readonly string[] = [];
+  if (item !== null && joining !== undefined && isChosen(form)) {
+    const parts = { form, held: open, joining, clock };
+    const comparison = new Comparison(parts, (found) => differingNames(found, fields), new Set());
+    await comparison.compare([item]);
+    differing = comparison.found.get(id) ?? [];
+  }
   return {
     row: await rowOf(open, id),
-    differing: comparison.found.get(id) ?? [],
+    differing,
     forgottenAtMs: forgotten.find((entry) => entry.id === digest)?.atMs ?? null,
     entries: entries.filter((entry) => entry.id === id),
   };
 }
 
 async function lookUp(
-  each: ExplainTarget,
+  each: ChosenTarget,
   form: Form | null,
   item: SubmissionItem | null,
   id: string,
   clock: Clock,
 ): Promise<SubmissionInTarget> {
-  const { target, mirrors } = each;
+  const { target, isChosen } = each;
   const found =
     form === null
       ? null
       : await reading(target, form.id, (open) => heldIn(open, form, id, item, each, clock));
   const { row, differing, forgottenAtMs, entries } = found ?? NOTHING;
   // For an unknown ID the form is unknown too.
-  const isWanted = form === null || mirrors(form);
+  const isWanted = form === null || isChosen(form);
   return {
     target: target.name,
     state:

@@ -9,22 +9,12 @@ import type { OutcomeName } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type ErasureOptions, type ErasureReport, inEach, writing } from './erase.ts';
 import type { RunReport } from './run-form.ts';
-import { allRows, reading, type Target, type Waiting } from './target.ts';
+import { allRows, type ChosenTarget, reading, type Target, type Waiting } from './target.ts';
 
 /*
  * Data that a copy should no longer have: rows that were marked deleted long ago, answers of fields that are no
  * longer selected, and plain answers of fields that are hashed now, in forms that no run writes again.
  */
-
-/** Forms to purge in one target. */
-export interface PurgeScope {
-  readonly target: Target;
-  /** Undefined: no fields are selected for it, so nothing is known to be left over. */
-  readonly joining: Joining | undefined;
-  /** Whether the settings have the target mirror a form. */
-  readonly isChosen: (form: FormIdentity) => boolean;
-  readonly includes: (form: FormIdentity) => boolean;
-}
 
 type Held = Pick<StoredForm, 'state' | 'fields'>;
 
@@ -32,14 +22,13 @@ const identityOf = ({ state: { formId: id, slug, name } }: Held): FormIdentity =
   return { id, slug, name };
 };
 
-/** The forms of a target that are to be purged. */
-async function formsOf({ target, includes }: PurgeScope) {
-  const held = (await target.store.states()).map((each) => ({
-    form: identityOf(each),
-    held: each,
-  }));
-  return held.filter(({ form }) => includes(form));
-}
+/** The forms of a target that are to be purged: one, or all. */
+const formsOf =
+  (formId: string | undefined) =>
+  async ({ target }: ChosenTarget): Promise<{ form: FormIdentity; held: Held }[]> =>
+    (await target.store.states())
+      .filter(({ state }) => formId === undefined || state.formId === formId)
+      .map((held) => ({ form: identityOf(held), held }));
 
 /** The fields of a form whose columns have answers that are no longer selected (L11). */
 function unselectedFields({ selection }: Joining, held: Held): StoredField[] {
@@ -53,7 +42,7 @@ function unselectedFields({ selection }: Joining, held: Held): StoredField[] {
  */
 function plainFields(
   joining: Joining,
-  isChosen: PurgeScope['isChosen'],
+  isChosen: ChosenTarget['isChosen'],
   held: Held,
 ): StoredField[] {
   const form = identityOf(held);
@@ -72,7 +61,7 @@ const MOST_NAMED = 10;
 export function leftoverNotices(
   target: string,
   joining: Joining,
-  isChosen: PurgeScope['isChosen'],
+  isChosen: ChosenTarget['isChosen'],
   held: StoredForm,
 ): TargetNotice[] {
   const notice = (
@@ -118,13 +107,14 @@ export function leftoverNotices(
   ];
 }
 
-/** Removes rows that were marked deleted before then; the forms in which there were any. */
+/** Removes rows that were marked deleted before then, of one form or all; the forms in which there were any. */
 export const purgeDeleted = (
-  scopes: readonly PurgeScope[],
+  targets: readonly ChosenTarget[],
+  formId: string | undefined,
   beforeMs: number,
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(scopes, formsOf, async ({ target }, { form, held }) => {
+  inEach(targets, formsOf(formId), async ({ target }, { form, held }) => {
     if (held.state.tally.deleted === 0) return null;
     const rows = (await reading(target, form.id, (open) => deletedBefore(open, beforeMs))) ?? 0;
     if (rows === 0) return null;
@@ -146,10 +136,11 @@ async function deletedBefore(form: OpenForm, beforeMs: number): Promise<number> 
 
 /** Empties the columns that {@link leftoverNotices} names, as far as they hold something; the forms that have such columns. */
 export const purgeLeftovers = (
-  scopes: readonly PurgeScope[],
+  targets: readonly ChosenTarget[],
+  formId: string | undefined,
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(scopes, formsOf, async ({ target, joining, isChosen }, { form, held }) => {
+  inEach(targets, formsOf(formId), async ({ target, joining, isChosen }, { form, held }) => {
     if (joining === undefined) return null;
     const unselected = unselectedFields(joining, held);
     const maybePlain = plainFields(joining, isChosen, held);

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
+import type { Joining } from '../mirror/selection.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Entry, EntryKind, OpenForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
 
@@ -11,6 +12,14 @@ export interface Target {
   /** Where it is, for people: no password (L15). */
   readonly address: string;
   readonly store: Store;
+}
+
+/** The same, with what the settings have it mirror. */
+export interface ChosenTarget {
+  readonly target: Target;
+  /** Undefined while no fields are selected for it. */
+  readonly joining: Joining | undefined;
+  readonly isChosen: (form: Pick<FormIdentity, 'id' | 'slug'>) => boolean;
 }
 
 /** How long to wait for another process that writes the form. */
