@@ -153,7 +153,9 @@ export class Planner {
       some.flatMap(({ id }) => [id, `${state.formId}:${id}`]),
     );
     const slugs = new Map(Object.entries(await SLUGS.read(store)));
-    const forms = states.map(({ state }) => ({ ...state, id: state.formId }));
+    const forms = states.map(({ state: { formId: id, slug, name, goneAtMs } }) => {
+      return { id, slug, name, goneAtMs };
+    });
     const known = { forms, fields: new Set(fields), slugs, atMs: clock.now() };
     this.#known.set(target, known);
     return known;
