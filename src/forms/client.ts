@@ -2,13 +2,7 @@ import { count } from '../base/format.ts';
 import type { Form, Json } from '../mirror/types.ts';
 import { failedListError, tooMuchError } from './errors.ts';
 import { type CallOptions, type FormsClientOptions, FormsHttp } from './http.ts';
-import {
-  type FormsRequest,
-  getRequest,
-  type HttpResponse,
-  patchRequest,
-  pathSegment,
-} from './request.ts';
+import { type FormsRequest, getRequest, type HttpResponse, pathSegment } from './request.ts';
 import {
   type NamelessKey,
   namelessKeys,
@@ -148,7 +142,9 @@ export class FormsClient implements AsyncDisposable {
    */
   async setStatus(id: string, status: string, call: CallOptions = {}): Promise<void> {
     const path = `/submissions/${pathSegment(id)}/status`;
-    await this.#http.done(patchRequest(path, 'status', status), call);
+    const body = JSON.stringify({ status });
+    const name = `PATCH ${path}`;
+    await this.#http.done({ method: 'PATCH', path, name, body, subjects: ['status'] }, call);
   }
 
   /** Stops every running call with CANCELLED and closes the connections. */

@@ -45,15 +45,6 @@ export function getRequest(path: string, query: Query = []): FormsRequest {
   return { method: 'GET', path: withQuery, name: `GET ${withQuery}`, subjects };
 }
 
-/** A PATCH of one property, whose repetition changes nothing more. */
-export const patchRequest = (path: string, property: string, value: string): FormsRequest => ({
-  method: 'PATCH',
-  path,
-  name: `PATCH ${path}`,
-  body: JSON.stringify({ [property]: value }),
-  subjects: [property],
-});
-
 /**
  * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can contain (empty, a dot
  * segment, or broken Unicode). Asking for something else instead, and believing its 404, would prove a deletion that

@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SubmissionItem } from '../forms/client.ts';
-import { cellText } from '../mirror/cells.ts';
 import type { Joining } from '../mirror/selection.ts';
 import type { Row, Run, StoredRow, TargetNotice } from '../mirror/port.ts';
 import { compareRow } from '../mirror/row.ts';
@@ -267,21 +267,12 @@ async function unlikeSource(place: Place, suspects: Suspects): Promise<Suspects>
       const found = now.get(id);
       if (open.has(id)) return [[id, before]];
       if (found !== undefined)
-        return [[id, { ...found, hasChanged: versionOf(found.row) !== versionOf(before.row) }]];
+        return [[id, { ...found, hasChanged: !isDeepStrictEqual(found.row, before.row) }]];
       const isDenied = before.kind === 'missing' && gone.includes(id);
       return isDenied ? [[id, { ...before, kind: 'denied' }]] : [];
     }),
   );
 }
-
-const versionOf = (row: Row | null): string =>
-  row === null
-    ? ''
-    : JSON.stringify([
-        row.status,
-        row.createdAt,
-        [...row.cells].map(([id, cell]) => [id, cellText(cell)]),
-      ]);
 
 /** In how many of the rows each column differs. */
 function columnsOf(

@@ -24,13 +24,6 @@ describe('an unreachable host', () => {
 describe('a signal', () => {
   const aborted = { code: 'CANCELLED' };
 
-  it('that is aborted already sends nothing', async () => {
-    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
-    const call = makeClient(server.url).getForm('f1', { signal: AbortSignal.abort() });
-    expect(await errorOf(call)).toMatchObject(aborted);
-    expect(server.requests).toHaveLength(0);
-  });
-
   it.each<[string, (response: ServerResponse) => void]>([
     ['waiting for an answer', () => {}],
     ['in the middle of a body', (response) => void response.write('{"id":')],

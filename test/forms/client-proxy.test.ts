@@ -80,14 +80,6 @@ describe('a proxy that opens no way', () => {
     expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: true });
     expect(error.message).toContain(`forms.test or the proxy ${proxy.host} did not answer within`);
   });
-
-  it('because something else listens there is told', async () => {
-    await using proxy = await answering('SSH-2.0-OpenSSH_9.2\r\n\r\n');
-    const [error] = await failureThrough(through(proxy.host));
-    expect(error.message).toContain(
-      `the proxy ${proxy.host} answered with something that is not HTTP`,
-    );
-  });
 });
 
 describe('a proxy that wants to listen in', () => {

@@ -81,7 +81,6 @@ describe('what a refusal says', () => {
       'status: is wrong; page: is high',
     ],
     ['an object of lists', { status: ['is wrong', 'is long'] }, 'status: is wrong; is long'],
-    ['an object of objects', { status: { message: 'is wrong' } }, 'status: is wrong'],
     ['a list of objects', [{ field: 'status', error: 'is wrong' }], 'status: is wrong'],
     ['no message', [{ field: 'status' }, 7, null], 'status: refused'],
     ['nothing usable', 'all', ''],

@@ -61,15 +61,6 @@ describe('parseForm', () => {
     ]);
   });
 
-  it.each<[object, string, string]>([
-    [{ id: 'f1', slug: 's' }, 's', 's'],
-    [{ id: 'f1', slug: '', name: ' ' }, 'f1', 'f1'],
-    [{ id: 'f1', name: 'N' }, 'f1', 'N'],
-    [{ id: 5, slug: null, name: [] }, '5', '5'],
-  ])('fills the gaps of %j', (json, slug, name) => {
-    expect(parseForm(json)).toMatchObject({ slug, name });
-  });
-
   it('finds a wrapped form', () => {
     expect(parseForm({ form: bare, meta: {} })).toMatchObject(bare);
   });
