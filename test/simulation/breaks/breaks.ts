@@ -467,8 +467,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L18',
     name: 'a purge leaves rows that are old enough',
     file: 'src/cli/purge.ts',
-    find: 'deletedBefore(scopes, host.clock.now() - age);',
-    replace: 'deletedBefore(scopes, host.clock.now() - age - 1e10);',
+    find: 'deletedBefore(targets, formId, host.clock.now() - age);',
+    replace: 'deletedBefore(targets, formId, host.clock.now() - age - 1e10);',
   },
   {
     law: 'L5',
