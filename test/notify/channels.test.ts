@@ -378,14 +378,14 @@ describe('the heartbeat', () => {
   /** A service that waits for calls. */
   async function startMonitor() {
     const webhook = await startWebhook();
-    let status = 200;
+    let [status, body] = [200, 'OK'];
     const calls: string[] = [];
     webhook.answer = ({ method, url }, response) => {
       calls.push(`${method} ${url}`);
-      response.writeHead(status).end();
+      response.writeHead(status).end(body);
     };
     onTestFinished(() => webhook[Symbol.asyncDispose]());
-    const answer = (now: number): void => void (status = now);
+    const answer = (now: number, text: string): void => void ([status, body] = [now, text]);
     return { url: webhook.url, calls, answer };
   }
 
@@ -423,14 +423,18 @@ describe('the heartbeat', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('that is answered 404 has not arrived, and is tried again with the next report', async () => {
+  it.each([
+    [404, 'not found', 'answers 404'],
+    [200, 'OK (not found)', 'does not know the address'],
+    [200, '{"ok":false,"msg":"Monitor not found."}', 'does not know the address'],
+  ])('that is answered %i %j has not arrived, and is tried again', async (status, body, why) => {
     const { url, answer } = await startMonitor();
-    answer(404);
+    answer(status, body);
     const { look, notifier } = await open({ heartbeatUrl: url });
     await look();
-    expect(notifier.deliveryProblem).toContain('answers 404');
+    expect(notifier.deliveryProblem).toContain(why);
     expect(notifier.deliveryProblem).not.toContain('S3CRET');
-    answer(200);
+    answer(200, 'OK');
     await look();
     expect(notifier.deliveryProblem).toBeNull();
   });
