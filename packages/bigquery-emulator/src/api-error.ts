@@ -15,7 +15,6 @@ export type ErrorReason =
   | 'notImplemented'
   | 'rateLimitExceeded'
   | 'required'
-  | 'resourceInUse'
   | 'stopped'
   | 'conditionNotMet';
 
@@ -34,7 +33,6 @@ const HTTP: Readonly<Record<ErrorReason, readonly [code: number, status: string]
   notImplemented: [501, 'UNIMPLEMENTED'],
   rateLimitExceeded: [403, 'PERMISSION_DENIED'],
   required: [400, 'INVALID_ARGUMENT'],
-  resourceInUse: [400, 'INVALID_ARGUMENT'],
   stopped: [400, 'CANCELLED'],
 };
 

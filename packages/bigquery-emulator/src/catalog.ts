@@ -29,9 +29,11 @@ export interface Table {
 export interface Dataset {
   readonly project: string;
   readonly name: string;
-  readonly location: string;
   readonly tables: Map<string, Table>;
 }
+
+/** Where all datasets and jobs are. */
+export const LOCATION: string = 'US';
 
 /** What BigQuery takes for the name of a dataset. */
 const DATASET_NAME = /^\w{1,1024}$/;
@@ -53,7 +55,7 @@ export class Catalog {
     return this.#datasets.get(`${project}.${name}`);
   }
 
-  addDataset(project: string, name: string, location: string): Dataset {
+  addDataset(project: string, name: string): Dataset {
     if (!DATASET_NAME.test(name)) {
       throw invalid(
         `Invalid dataset ID "${name}". Dataset IDs must be alphanumeric (plus underscores) and must be at most 1024 characters long.`,
@@ -62,7 +64,7 @@ export class Catalog {
     if (this.findDataset(project, name) !== undefined) {
       throw new ApiError('duplicate', `Already Exists: Dataset ${project}:${name}`);
     }
-    const dataset: Dataset = { project, name, location, tables: new Map() };
+    const dataset: Dataset = { project, name, tables: new Map() };
     this.#datasets.set(`${project}.${name}`, dataset);
     return dataset;
   }

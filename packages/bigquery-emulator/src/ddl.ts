@@ -5,7 +5,7 @@ import { notFoundIn, splitPath, type Defaults } from './name-resolution.ts';
 import { functionName, type ResolvedNode } from './resolved-node.ts';
 import { prepareStatement, type Prepared, type Surroundings } from './statement.ts';
 import type { StoreConnection } from './store.ts';
-import { checkClusters, checkColumns, scalarColumn } from './table-schema.ts';
+import { checkColumns, scalarColumn } from './table-schema.ts';
 import { addStoredColumn, createStored, dropStored } from './table-store.ts';
 import type { TableLocks } from './transactions.ts';
 
@@ -57,7 +57,6 @@ async function createTable(
   if (columns.length === 0) throw invalidQuery('CREATE TABLE needs at least one column');
   checkColumns(columns);
   const partitionedBy = partitionOf(node.list('partitionByList')[0]);
-  checkClusters(clusteringOf(node.list('clusterByList')));
   const table = catalog.draft(place.home, place.name, { kind: 'TABLE', columns, partitionedBy });
   await createStored(connection, table);
   // Somebody else may have made one meanwhile.
@@ -94,14 +93,6 @@ function partitionOf(node: ResolvedNode | undefined): string | undefined {
   return column.column().name;
 }
 
-/** CLUSTER BY: columns. */
-function clusteringOf(nodes: readonly ResolvedNode[]): string[] {
-  return nodes.map((node) => {
-    if (node.kind !== 'resolvedColumnRefNode') throw invalidQuery('CLUSTER BY takes columns only');
-    return node.column().name;
-  });
-}
-
 const alreadyThere = (place: Pick<Table, 'project' | 'dataset' | 'name'>): ApiError =>
   new ApiError('duplicate', `Already Exists: Table ${shownName(place)}`);
 
@@ -116,9 +107,7 @@ interface Place {
 function placeOf(node: ResolvedNode, catalog: Catalog, defaults: Defaults): Place {
   const path = splitPath(node.texts('namePath'), defaults);
   const home = catalog.findDataset(path.project, path.dataset);
-  if (home === undefined || home.location !== defaults.location) {
-    throw notFoundIn('Dataset', `${path.project}:${path.dataset}`, defaults.location);
-  }
+  if (home === undefined) throw notFoundIn('Dataset', `${path.project}:${path.dataset}`);
   return { ...path, home, old: home.tables.get(path.name) };
 }
 
@@ -182,7 +171,7 @@ async function alter(
   node.only('namePath', 'alterActionList');
   const place = placeOf(node, catalog, defaults);
   const table = place.old;
-  if (table === undefined) throw notFoundIn('Table', shownName(place), defaults.location);
+  if (table === undefined) throw notFoundIn('Table', shownName(place));
   await locks.changing(table, async () => {
     for (const action of node.list('alterActionList')) await addColumn(connection, table, action);
     // What is known of its columns is known no more.
@@ -223,7 +212,7 @@ async function drop(
   const table = place.old;
   if (table === undefined) {
     if (node.flag('isIfExists')) return;
-    throw notFoundIn('Table', shownName(place), defaults.location);
+    throw notFoundIn('Table', shownName(place));
   }
   if (table.kind !== kind) {
     throw invalidQuery(

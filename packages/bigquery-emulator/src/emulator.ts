@@ -7,7 +7,7 @@ import type { Call } from './call.ts';
 import { Catalog } from './catalog.ts';
 import { FaultInjector } from './faults.ts';
 import { GOOGLE_FAULTS } from './google-faults.ts';
-import { HOME_LOCATION, Jobs } from './jobs.ts';
+import { Jobs } from './jobs.ts';
 import { isRaw, textAt, type Raw } from './json-object.ts';
 import { Reckoning } from './reckoning.ts';
 import { routeOf } from './router.ts';
@@ -91,7 +91,7 @@ export async function startBigQueryEmulator(): Promise<BigQueryEmulator> {
     statements,
     faults,
     createDataset: (project, name) => {
-      catalog.addDataset(project, name, HOME_LOCATION);
+      catalog.addDataset(project, name);
     },
     async close() {
       stopping.abort();

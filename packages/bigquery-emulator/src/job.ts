@@ -11,7 +11,6 @@ export interface Result {
 export interface Job {
   readonly id: string;
   readonly project: string;
-  readonly location: string;
   readonly query: string;
   readonly isDryRun: boolean;
   isDone: boolean;

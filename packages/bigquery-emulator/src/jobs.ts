@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApiError, invalid, jobNotFound, notDone } from './api-error.ts';
+import { LOCATION } from './catalog.ts';
 import type { Job } from './job.ts';
 import { runJob, type JobOrder, type JobWorld } from './job-run.ts';
 import { flagAt, numberAt, objectAt, objectsAt, textAt, type Raw } from './json-object.ts';
@@ -8,8 +9,6 @@ import { Session } from './session.ts';
 import type { Store } from './store.ts';
 
 const MAX_QUERY_BYTES = 1_048_576;
-/** Where datasets and jobs are that do not say it. */
-export const HOME_LOCATION = 'US';
 
 /** All query jobs, with the sessions and request IDs that they go by. */
 export class Jobs {
@@ -52,12 +51,10 @@ export class Jobs {
       project: textAt(given, 'projectId') ?? project,
       name: textAt(given, 'datasetId') ?? '',
     };
-    const home = dataset && this.#world.catalog.findDataset(dataset.project, dataset.name);
-    const location = placeName(textAt(query, 'location')) ?? home?.location ?? HOME_LOCATION;
+    checkLocation(textAt(query, 'location'));
     const job: Job = {
       id: `job_${randomUUID().replaceAll('-', '')}`,
       project,
-      location,
       query: text,
       isDryRun: flagAt(query, 'dryRun'),
       isDone: false,
@@ -74,7 +71,7 @@ export class Jobs {
     }
     job.done = this.#run(job, query, {
       parameters,
-      defaults: { project, dataset, location },
+      defaults: { project, dataset },
       maximumBytesBilled: numberAt(query, 'maximumBytesBilled'),
     });
     if (!job.isDryRun) this.#jobs.set(`${project} ${job.id}`, job);
@@ -121,13 +118,10 @@ export class Jobs {
     return { session, isSession: true };
   }
 
-  /** The job; one that is not there, or elsewhere, is a 404. */
-  get(project: string, id: string, location: string | undefined): Job {
+  /** The job; one that is not there is a 404. */
+  get(project: string, id: string): Job {
     const job = this.#jobs.get(`${project} ${id}`);
-    const place = placeName(location);
-    if (job === undefined || (place !== undefined && place !== job.location)) {
-      throw jobNotFound(project, place ?? HOME_LOCATION, id);
-    }
+    if (job === undefined) throw jobNotFound(project, LOCATION, id);
     return job;
   }
 
@@ -154,8 +148,7 @@ function contentOf({ timeoutMs: _timeout, maxResults: _max, ...query }: Raw): st
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Multi-regions are written in capitals, regions in small letters. */
-export function placeName(location: string | undefined): string | undefined {
-  if (location === undefined || location === '') return undefined;
-  return /^(us|eu)$/i.test(location) ? location.toUpperCase() : location.toLowerCase();
+/** Throws for a place where the emulator is not. */
+export function checkLocation(location = LOCATION): void {
+  if (location !== LOCATION) throw notDone(`locations other than ${LOCATION}`);
 }

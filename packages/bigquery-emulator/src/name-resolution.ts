@@ -1,6 +1,6 @@
 import type { AnalyzedTable } from './analyzer.ts';
 import { ApiError, invalidQuery, notDone } from './api-error.ts';
-import { fullName, shownName, type Catalog, type Table } from './catalog.ts';
+import { fullName, LOCATION, shownName, type Catalog, type Table } from './catalog.ts';
 import type { Relation } from './emit.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 
@@ -8,8 +8,6 @@ import type { ResolvedNode } from './resolved-node.ts';
 export interface Defaults {
   readonly project: string;
   readonly dataset: { readonly project: string; readonly name: string } | undefined;
-  /** Where the job runs; undefined while no dataset has said so. */
-  readonly location: string;
 }
 
 /** The tables of a statement, for the analyzer and for what is written from its answer. */
@@ -94,20 +92,14 @@ function findTable(parts: readonly string[], catalog: Catalog, defaults: Default
   const { project, dataset: datasetName, name } = splitPath(parts, defaults);
   if (name.includes('*')) throw notDone('wildcard tables');
   const dataset = catalog.findDataset(project, datasetName);
-  if (dataset === undefined || dataset.location !== defaults.location) {
-    throw notFoundIn('Dataset', `${project}:${datasetName}`, defaults.location);
-  }
+  if (dataset === undefined) throw notFoundIn('Dataset', `${project}:${datasetName}`);
   const table = dataset.tables.get(name);
   if (table === undefined) {
-    throw notFoundIn(
-      'Table',
-      shownName({ project, dataset: datasetName, name }),
-      defaults.location,
-    );
+    throw notFoundIn('Table', shownName({ project, dataset: datasetName, name }));
   }
   return table;
 }
 
 /** Google's sentence for what a statement names and the place does not hold. */
-export const notFoundIn = (what: 'Dataset' | 'Table', name: string, location: string): ApiError =>
-  new ApiError('notFound', `Not found: ${what} ${name} was not found in location ${location}`);
+export const notFoundIn = (what: 'Dataset' | 'Table', name: string): ApiError =>
+  new ApiError('notFound', `Not found: ${what} ${name} was not found in location ${LOCATION}`);

@@ -1,8 +1,8 @@
-import { ApiError } from './api-error.ts';
+import { ApiError, notDone } from './api-error.ts';
 import { part, type Call, type Method } from './call.ts';
-import type { Dataset } from './catalog.ts';
+import { type Dataset, LOCATION } from './catalog.ts';
 import { objectAt, textAt } from './json-object.ts';
-import { HOME_LOCATION, placeName } from './jobs.ts';
+import { checkLocation } from './jobs.ts';
 import { checkFields, DATASET } from './request-fields.ts';
 import { dropStored } from './table-store.ts';
 
@@ -19,23 +19,17 @@ export const DATASET_METHODS: Readonly<Record<'get' | 'insert' | 'delete', Metho
       const id = textAt(objectAt(call.body, 'datasetReference') ?? {}, 'datasetId');
       if (id === undefined)
         throw new ApiError('required', 'Required parameter is missing: datasetId');
-      const location = placeName(textAt(call.body, 'location')) ?? HOME_LOCATION;
-      return resource(call.catalog.addDataset(part(call, 'projectId'), id, location));
+      checkLocation(textAt(call.body, 'location'));
+      return resource(call.catalog.addDataset(part(call, 'projectId'), id));
     },
   },
   delete: {
     name: 'datasets.delete',
     async run(call) {
       const dataset = datasetOf(call);
-      const tables = [...dataset.tables.values()];
-      if (tables.length > 0 && call.query.get('deleteContents') !== 'true') {
-        throw new ApiError(
-          'resourceInUse',
-          `Dataset ${dataset.project}:${dataset.name} is still in use`,
-        );
-      }
+      if (call.query.get('deleteContents') !== 'true') throw notDone('deletions without contents');
       const connection = await call.store.connect();
-      for (const table of tables) await dropStored(connection, table);
+      for (const table of dataset.tables.values()) await dropStored(connection, table);
       call.store.release(connection);
       call.catalog.removeDataset(dataset);
       return undefined;
@@ -46,9 +40,9 @@ export const DATASET_METHODS: Readonly<Record<'get' | 'insert' | 'delete', Metho
 const datasetOf = (call: Call): Dataset =>
   call.catalog.dataset(part(call, 'projectId'), part(call, 'datasetId'));
 
-const resource = ({ project, name, location }: Dataset): object => ({
+const resource = ({ project, name }: Dataset): object => ({
   kind: 'bigquery#dataset',
   id: `${project}:${name}`,
   datasetReference: { datasetId: name, projectId: project },
-  location,
+  location: LOCATION,
 });

@@ -1,5 +1,6 @@
 import { invalid, notDone } from './api-error.ts';
 import { numberParameter, part, type Call, type Method } from './call.ts';
+import { LOCATION } from './catalog.ts';
 import type { Rows } from './execution.ts';
 import type { Job } from './job.ts';
 import { flagAt, numberAt, objectAt, textAt, textsIn } from './json-object.ts';
@@ -34,8 +35,7 @@ export const JOB_METHODS: Readonly<Record<'query' | 'getQueryResults', Method>> 
     name: 'jobs.getQueryResults',
     async run(call) {
       const { query } = call;
-      const location = query.get('location') ?? undefined;
-      const job = call.jobs.get(part(call, 'projectId'), part(call, 'jobId'), location);
+      const job = call.jobs.get(part(call, 'projectId'), part(call, 'jobId'));
       await wait(call, job, numberParameter(call, 'timeoutMs'));
       return answer(job, 'bigquery#getQueryResultsResponse', {
         maxResults: numberParameter(call, 'maxResults'),
@@ -68,7 +68,7 @@ interface Page {
 function answer(job: Job, kind: string, page: Page): object {
   const head = {
     kind,
-    jobReference: { projectId: job.project, jobId: job.id, location: job.location },
+    jobReference: { projectId: job.project, jobId: job.id, location: LOCATION },
     ...(job.sessionId !== undefined && { sessionInfo: { sessionId: job.sessionId } }),
   };
   if (!job.isDone) return { ...head, jobComplete: false };

