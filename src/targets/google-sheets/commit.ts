@@ -159,6 +159,9 @@ export async function planCommit(
   const partly = new Set<string>();
   const listPartly = ({ id }: SheetRow, met: Split<unknown>): void => {
     partly.add(id);
+    const now = rows.get(id);
+    // So that it is written again, and stays listed, as long as it is there.
+    if (now !== undefined) rows.set(id, { ...now, print: null });
     const why = [...(compared.reasons.get(id) ?? []), blockedReason(met, headers)];
     list('rejected', source.get(id) as Row, why.join(' '), met.blocked);
   };
@@ -193,16 +196,12 @@ export async function planCommit(
     // With the others, so that what is announced has few patterns.
     const { free } = isObstructed ? split(laid.obstructed, place, row.values) : met;
     if (met.blocked.length > 0) {
-      listPartly(row, met);
-      const now = rows.get(id);
       // A row whose mark cannot be taken away is still shown as removed.
       const { isDeleted = false, deletedAt = null } = known.rows.get(id) ?? {};
-      if (now !== undefined)
-        rows.set(id, {
-          ...now,
-          print: null,
-          ...(met.blocked.includes('s:removed') && { isDeleted, deletedAt }),
-        });
+      const now = rows.get(id);
+      if (now !== undefined && met.blocked.includes('s:removed'))
+        rows.set(id, { ...now, isDeleted, deletedAt });
+      listPartly(row, met);
     } else updated++;
     if (met.free.size === 0) continue;
     requests.push(...writeRow(sheetId, place, free, columns));
