@@ -65,7 +65,6 @@ export interface Comparison {
   readonly listed: number;
   /** Nothing differs, or only changes too young to have been copied. */
   readonly isWell: boolean;
-  readonly code: string | null;
 }
 
 /** What a command printed, and its exit code. */
@@ -187,7 +186,7 @@ interface FormDocument {
   readonly claim: ClaimDocument;
 }
 
-interface ComparedDocument extends Pick<RunDocument, 'form' | 'target' | 'outcome' | 'code'> {
+interface ComparedDocument extends Pick<RunDocument, 'form' | 'target' | 'outcome'> {
   readonly listed?: number;
 }
 
@@ -282,10 +281,10 @@ export async function metricsOf({ json }: Printed): Promise<string> {
 /** What `verify --json` printed. */
 export function comparisonsOf(printed: Printed): Comparison[] {
   const forms = (documentOf(printed).forms ?? []) as readonly ComparedDocument[];
-  return forms.map(({ form, target, outcome, code, listed = 0 }) => {
+  return forms.map(({ form, target, outcome, listed = 0 }) => {
     const isEqual = outcome === 'same';
     const isWell = isEqual || outcome === 'lagging';
-    return { formId: form, target, isEqual, isWell, listed, code };
+    return { formId: form, target, isEqual, isWell, listed };
   });
 }
 
