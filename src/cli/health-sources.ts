@@ -3,6 +3,7 @@ import { type HealthSources, Watch } from '../health/collect.ts';
 import { readProcesses } from '../health/processes.ts';
 import type { FormReport, Report } from '../health/report.ts';
 import type { SourceWaits } from '../health/source-waits.ts';
+import { settingsTroubles } from '../health/trouble.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextRunMs } from '../queue/scheduler.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
@@ -28,7 +29,8 @@ export function healthSources(
     readTarget: (name) => app.held(name),
     restMs: (name) => overviewRestMs(app.settingsOf(name).address.kind),
     queue: running && (() => running.queue.status()),
-    plan: () => app.planned ?? { atMs: null, forms: [], unmatched: [] },
+    plan: () => app.planned ?? { atMs: null, forms: [] },
+    settingsTroubles: () => settingsTroubles(app.planned?.unmatched ?? []),
     kept: () => dataDir.kept(),
     dataDir: () => dataDir.trouble(),
     processes: async () => (running === null ? readProcesses(dataDir, clock.now()) : null),

@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import { Events } from '../base/events.ts';
 import { keepProcessRecord } from '../health/processes.ts';
 import { SourceWaits } from '../health/source-waits.ts';
+import { settingsTroubles } from '../health/trouble.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import { type QueueRuntime, startQueue } from '../queue/runtime.ts';
 import { Metrics } from '../web/metrics.ts';
@@ -55,7 +56,13 @@ export async function openService(
     clock,
     role,
     sourceWait: () => waits.current,
-    queueTrouble: async () => (await queue.status()).trouble,
+    troubles: async () => {
+      const { trouble } = await queue.status();
+      return [
+        ...(trouble === null ? [] : [trouble]),
+        ...settingsTroubles(app.planned?.unmatched ?? []),
+      ];
+    },
     onError: (error) => logger.debug({ err: error }, 'DATA_DIR cannot be written.'),
   });
   opened.use(record);

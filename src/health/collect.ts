@@ -24,6 +24,8 @@ export interface HealthSources {
   /** The queue; null for a command, which looks at none. */
   readonly queue: (() => Promise<QueueState>) | null;
   plan(): PlanFacts;
+  /** What is wrong with the names in the settings, as last planned. */
+  settingsTroubles(): readonly Trouble[];
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */
   dataDir(): Promise<Trouble | null>;
@@ -204,10 +206,11 @@ export class Watch {
     await Promise.all(readings.map((reading) => reading.refresh(maxAgeMs)));
   }
 
-  /** As this process sees it, or, for a command, as running processes do. */
-  #queueTrouble(): Trouble | null {
-    if (this.#queue === null) return this.#files.value?.processes?.queueTrouble ?? null;
-    return this.#queue.trouble ?? this.#queue.value?.trouble ?? null;
+  /** As this process sees them, or, for a command, as running processes do. */
+  #troubles(): readonly Trouble[] {
+    if (this.#queue === null) return this.#files.value?.processes?.troubles ?? [];
+    const queue = this.#queue.trouble ?? this.#queue.value?.trouble ?? null;
+    return [...(queue === null ? [] : [queue]), ...this.#options.sources.settingsTroubles()];
   }
 
   #facts(): Facts {
@@ -221,7 +224,7 @@ export class Watch {
       version: sources.version,
       targets: [...this.#targets].map(([name, reading]) => factsOf(name, reading)),
       queue: queue && { ...queue, isReachable: queue.isReachable && !this.#queue?.trouble },
-      queueTrouble: this.#queueTrouble(),
+      troubles: this.#troubles(),
       plan: sources.plan(),
       kept: files?.kept ?? { runs: [], source: null },
       dataDir: files?.dataDir ?? this.#files.trouble,

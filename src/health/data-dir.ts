@@ -47,8 +47,8 @@ const processRecord = z.object({
       reason: z.string(),
     })
     .nullable(),
-  /** What is wrong with the queue, as it sees it. */
-  queueTrouble: troubleSchema.nullable(),
+  /** What is wrong with the queue and the settings, as it sees them. */
+  troubles: z.array(troubleSchema),
 });
 
 /** Runs of a form into a target that failed, or found the form gone, without a later one that succeeded. Holds no answer (L11). */

@@ -11,7 +11,6 @@ import {
   type WriteBackProblem,
 } from '../sync/records.ts';
 import { reading, type Target } from '../sync/target.ts';
-import type { NameMistake } from '../sync/names.ts';
 import type { Kept } from './data-dir.ts';
 import type { ProcessFacts } from './processes.ts';
 import type { QueueState } from './report.ts';
@@ -61,8 +60,6 @@ export interface TargetFacts {
 export interface PlanFacts {
   readonly atMs: number | null;
   readonly forms: readonly { readonly form: FormIdentity; readonly targets: readonly string[] }[];
-  /** Names in the settings that match nothing. */
-  readonly unmatched: readonly NameMistake[];
 }
 
 /** Everything that a mirror is judged from. */
@@ -72,8 +69,8 @@ export interface Facts {
   readonly targets: readonly TargetFacts[];
   /** Null: a command, which looks at no queue, or one that was never read. */
   readonly queue: QueueState | null;
-  /** What is wrong with the queue. */
-  readonly queueTrouble: Trouble | null;
+  /** What is wrong with the queue and the settings, as this process sees it, or for a command, as running processes do. */
+  readonly troubles: readonly Trouble[];
   readonly plan: PlanFacts;
   readonly kept: Kept;
   /** What keeps failures from being kept. */

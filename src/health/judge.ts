@@ -1,4 +1,3 @@
-import { mistakeText } from '../base/errors.ts';
 import { isAhead } from '../base/clock.ts';
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { ago, exact, plural } from '../base/format.ts';
@@ -41,13 +40,11 @@ export function judge(facts: Facts): Report {
   );
   const source = sourceProblem(wanted, heardMs, facts);
   const wait = source === null ? waitProblem(facts) : null;
-  const settings = settingsProblem(facts);
   const ofAll = [
     source,
-    shown(facts.queueTrouble),
+    ...facts.troubles.map(shown),
     shown(facts.processes?.died),
     wait,
-    settings,
     shown(facts.dataDir),
   ].filter((problem) => problem !== null);
   const judged = known.map(({ target, forms }) => {
@@ -58,7 +55,7 @@ export function judge(facts: Facts): Report {
       if (code === 'STALE') return isError(problem) || ofAll.some(isError);
       if (scope === 'source') return source !== null;
       if (scope === 'target') return problem !== null;
-      return code === 'SETTINGS' && settings !== null;
+      return code === 'SETTINGS' && ofAll.some((one) => one.code === code);
     };
     const reports = forms.map((form) =>
       judgeForm(form, {
@@ -165,14 +162,6 @@ function waitProblem({ sourceWait }: Facts): Problem | null {
     ? `The Forms API asks for fewer requests: the next is sent at ${until}.`
     : `The Forms API has not answered as it should since ${since} (${reason}). The request is repeated at ${until}.`;
   return problemOf({ code: 'SOURCE_WAITING', message, sinceMs });
-}
-
-function settingsProblem({ plan: { unmatched } }: Facts): Problem | null {
-  if (unmatched.length === 0) return null;
-  const remedy = 'Correct the names and restart. forms-mirror check lists them.';
-  const message = unmatched.map(mistakeText).join(' ');
-  const title = 'The settings name what does not exist';
-  return problemOf({ code: 'SETTINGS', title, message, sinceMs: null }, { remedy });
 }
 
 /** Since when a form has had no run and no poll, if that is longer than the schedule explains; null otherwise. */

@@ -22,8 +22,8 @@ export interface ProcessFacts {
   readonly isAnyRunning: boolean;
   /** The last process has died, and no other one runs. */
   readonly died: Trouble | null;
-  /** What is wrong with the queue, as running processes see it. */
-  readonly queueTrouble: Trouble | null;
+  /** What is wrong with the queue and the settings, as running processes see them; one of each code. */
+  readonly troubles: readonly Trouble[];
 }
 
 /** Of a record of another machine, only the age says whether its process runs. */
@@ -46,8 +46,11 @@ export async function readProcesses(dataDir: DataDir, nowMs: number): Promise<Pr
           sinceMs: last.atMs,
         }
       : null,
-    queueTrouble:
-      running.map(({ queueTrouble }) => queueTrouble).find((trouble) => trouble !== null) ?? null,
+    troubles: [
+      ...new Map(
+        running.flatMap(({ troubles }) => troubles).map((trouble) => [trouble.code, trouble]),
+      ).values(),
+    ],
   };
 }
 
@@ -60,7 +63,7 @@ export interface KeepRecordOptions {
   readonly clock: Clock;
   readonly role: ProcessRecord['role'];
   readonly sourceWait: () => SourceWait | null;
-  readonly queueTrouble: () => Promise<Trouble | null>;
+  readonly troubles: () => Promise<readonly Trouble[]>;
   /** Called when a record cannot be written. */
   readonly onError: (error: unknown) => void;
 }
@@ -74,9 +77,8 @@ export async function keepProcessRecord(options: KeepRecordOptions): Promise<Asy
   const stopping = new AbortController();
   const write = async (): Promise<void> => {
     const atMs = clock.now();
-    const queueTrouble = await options.queueTrouble();
-    const record = { ...own, role, atMs, sourceWait: options.sourceWait(), queueTrouble };
-    await dataDir.writeProcess(record).catch(onError);
+    const [sourceWait, troubles] = [options.sourceWait(), [...(await options.troubles())]];
+    await dataDir.writeProcess({ ...own, role, atMs, sourceWait, troubles }).catch(onError);
   };
   // One that was killed on another machine counts as running until its record is old.
   const removeDead = async (): Promise<void> => {

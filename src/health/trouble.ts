@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
+import { mistakeText, type SettingMistake } from '../base/errors.ts';
 
 /** The code of a problem, in a record. */
 export const problemCode = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
@@ -16,3 +17,16 @@ export const troubleSchema = z.object({
 });
 /** See {@link troubleSchema}. */
 export type Trouble = z.infer<typeof troubleSchema>;
+
+/** That names in the settings match nothing; nothing where all do. */
+export const settingsTroubles = (unmatched: readonly SettingMistake[]): Trouble[] =>
+  unmatched.length === 0
+    ? []
+    : [
+        {
+          code: 'SETTINGS',
+          title: 'The settings name what does not exist',
+          message: unmatched.map(mistakeText).join(' '),
+          sinceMs: null,
+        },
+      ];

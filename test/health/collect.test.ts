@@ -17,7 +17,7 @@ const { plan, kept, isChosen, nextPollMs } = factsOf();
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
 const AWAY = { ...QUEUE, isReachable: false, trouble: away };
-const NOTHING = { sourceWait: null, isAnyRunning: true, died: null, queueTrouble: null };
+const NOTHING = { sourceWait: null, isAnyRunning: true, died: null, troubles: [] };
 
 /** A watch of the targets `db` and `sheet`; what is read may be changed at any time, and is counted. */
 function watching() {
@@ -43,6 +43,7 @@ function watching() {
     restMs: (name) => (name === 'sheet' ? MINUTE : 0),
     queue: () => counted('queue', read.queue()),
     plan: () => plan,
+    settingsTroubles: () => [],
     kept: async () => kept,
     dataDir: async () => null,
     processes: async () => NOTHING,
@@ -234,7 +235,7 @@ describe('a watch', () => {
   it('a command looks at no queue, and at what other processes recorded', async () => {
     const { sources, clock } = watching();
     const sourceWait = { sinceMs: NOW, untilMs: NOW, isThrottled: true, reason: '429' };
-    const processes = async () => ({ ...NOTHING, sourceWait, queueTrouble: AWAY.trouble });
+    const processes = async () => ({ ...NOTHING, sourceWait, troubles: [AWAY.trouble] });
     const command = { ...sources, queue: null, processes } as HealthSources;
     const report = await new Watch({ sources: command, clock, logger: silentLogger }).once();
     expect(report.queue).toBeNull();

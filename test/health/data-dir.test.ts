@@ -172,7 +172,7 @@ describe('the records of processes', () => {
       role: 'start',
       atMs: NOW,
       sourceWait: null,
-      queueTrouble: null,
+      troubles: [],
       ...changes,
     });
 
@@ -192,10 +192,10 @@ describe('the records of processes', () => {
   it('say together what the mirror waits for, and which process died last', async () => {
     expect(await readProcesses(dataDir, NOW)).toMatchObject({ isAnyRunning: false, died: null });
     await record({ ...dead, atMs: NOW - DAY });
-    await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, queueTrouble: away(DAY) });
+    await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, troubles: [away(DAY)] });
     expect(await readProcesses(dataDir, NOW)).toMatchObject({
       sourceWait: null,
-      queueTrouble: null,
+      troubles: [],
       died: {
         message:
           'worker (process 42 on web-7) has died; it was last seen at 2026-05-12 08:30:00 UTC. Nothing has been copied since.',
@@ -203,8 +203,8 @@ describe('the records of processes', () => {
         sinceMs: NOW - HOUR,
       },
     });
-    await record({ ...own, role: 'worker', sourceWait: WAIT, queueTrouble: away(5) });
-    const all = { sourceWait: WAIT, queueTrouble: away(5), died: null };
+    await record({ ...own, role: 'worker', sourceWait: WAIT, troubles: [away(5)] });
+    const all = { sourceWait: WAIT, troubles: [away(5)], died: null };
     expect(await readProcesses(dataDir, NOW)).toMatchObject(all);
     expect(await startRunsHere(dataDir, NOW)).toBe(false);
   });
@@ -220,7 +220,7 @@ describe('the records of processes', () => {
       clock,
       role: 'start',
       sourceWait: () => sourceWait,
-      queueTrouble: async () => (isQueueThere ? null : away(0)),
+      troubles: async () => (isQueueThere ? [] : [away(0)]),
       onError: (error) => void errors.push(error),
     });
     expect(new Set((await dataDir.processes()).map(({ pid }) => pid))).toEqual(
@@ -237,7 +237,7 @@ describe('the records of processes', () => {
         .poll(() => dataDir.processes())
         .toContainEqual(expect.objectContaining({ atMs }));
     }
-    expect(await shown()).toMatchObject({ sourceWait: WAIT, queueTrouble: away(0) });
+    expect(await shown()).toMatchObject({ sourceWait: WAIT, troubles: [away(0)] });
     await keeping[Symbol.asyncDispose]();
     expect([await dataDir.processes(), errors, clock.sleepers]).toEqual([[], [], 0]);
   });

@@ -129,9 +129,9 @@ export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({
 });
 
 /** A queue that does not answer, since then. */
-export const queueAway = (sinceMs: number): Pick<Facts, 'queue' | 'queueTrouble'> => ({
+export const queueAway = (sinceMs: number): Pick<Facts, 'queue' | 'troubles'> => ({
   queue: { ...QUEUE, isReachable: false },
-  queueTrouble: { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs },
+  troubles: [{ code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs }],
 });
 
 /** The queue while these jobs run. */
@@ -171,8 +171,8 @@ export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts
     version: '1.2.3',
     targets: [targetOf({ forms, ...held }, read)],
     queue: QUEUE,
-    queueTrouble: null,
-    plan: { atMs: null, forms: [], unmatched: [] },
+    troubles: [],
+    plan: NO_PLAN,
     kept: { runs: [], source: null },
     dataDir: null,
     processes: null,
@@ -191,7 +191,6 @@ const NEW = { id: 'frm_new', slug: 'new', name: 'New' };
 export const planOf = (forms = [FORM_A, FORM_B, NEW], agoMs = 1_000) => ({
   atMs: NOW - agoMs,
   forms: forms.map((form) => ({ form, targets: ['db'] })),
-  unmatched: [],
 });
 export const keeping = (some: Partial<Kept>): Situation => ({
   kept: { runs: [], source: null, ...some },
@@ -202,7 +201,7 @@ export const agreement = (agoMs: number) => {
 export const fails = (code: ProblemCode, agoMs = 1_000): FormChanges => ({
   runs: [failed(agoMs, code), run(agoMs + MINUTE)],
 });
-export const NO_PLAN = { atMs: null, forms: [], unmatched: [] };
+export const NO_PLAN = { atMs: null, forms: [] };
 export const silent = (agoMs: number): FormChanges => ({ agoMs });
 export const WRITTEN = { since: before(HOUR), code: null, error: null, refused: 0 };
 export const FULL = { code: 'DATA_DIR', message: 'DATA_DIR is full.', sinceMs: null } as const;
@@ -214,7 +213,7 @@ export const AWAY = {
 } as const;
 const TIMES = { sinceMs: NOW - 42_000, untilMs: NOW + 5_000 };
 export const WAIT = { ...TIMES, isThrottled: false, reason: 'answered 503' };
-export const RUNNING = { sourceWait: null, isAnyRunning: true, died: null, queueTrouble: null };
+export const RUNNING = { sourceWait: null, isAnyRunning: true, died: null, troubles: [] };
 const variable = 'TARGET_HASH_FIELDS';
 export const UNMATCHED = {
   variable,

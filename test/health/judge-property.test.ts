@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
 import { judge } from '../../src/health/judge.ts';
 import type { FormReport, Problem, Report } from '../../src/health/report.ts';
+import { settingsTroubles } from '../../src/health/trouble.ts';
 import { OUTCOMES, type OutcomeName } from '../../src/mirror/form-state.ts';
 import { propertyRuns } from '../support/property.ts';
 import {
@@ -63,14 +64,13 @@ const someFacts = fc
     }),
     read: fc.constantFrom({}, { failure: AWAY }),
     queue: fc.constantFrom(QUEUE, null, busy(job())),
-    queueTrouble: fc.constantFrom(null, null, queueAway(NOW - HOUR).queueTrouble),
-    plan: fc.constantFrom(
-      planOf(),
-      { ...NO_PLAN, unmatched: [UNMATCHED] },
-      planOf([FORM_B]),
-      planOf([FORM_A], -HOUR),
-      NO_PLAN,
+    troubles: fc.constantFrom(
+      [],
+      [],
+      queueAway(NOW - HOUR).troubles,
+      settingsTroubles([UNMATCHED]),
     ),
+    plan: fc.constantFrom(planOf(), planOf([FORM_B]), planOf([FORM_A], -HOUR), NO_PLAN),
     kept: fc.record({
       runs: fc.array(
         fc.tuple(agoMs, codes).map(([ms, code]) => kept(ms, { code })),

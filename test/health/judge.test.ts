@@ -10,6 +10,7 @@ import {
   type SourceReport,
   STATE_TITLES,
 } from '../../src/health/report.ts';
+import { settingsTroubles } from '../../src/health/trouble.ts';
 import { ago } from '../../src/base/format.ts';
 import {
   agreement,
@@ -30,7 +31,6 @@ import {
   keeping,
   kept,
   MINUTE,
-  NO_PLAN,
   NOW,
   pause,
   planOf,
@@ -250,7 +250,8 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'the settings name what does not exist: announced once, not for each form that it holds up',
     {
-      plan: { atMs: NOW, forms: planOf().forms, unmatched: [UNMATCHED] },
+      plan: planOf(),
+      troubles: settingsTroubles([UNMATCHED]),
       a: fails('SETTINGS'),
     },
     'failed: The settings name what does not exist | all [SETTINGS error] | a failed [SETTINGS error explained] | b waiting: Settings to correct | new waiting: Settings to correct; claims nothing',
@@ -461,7 +462,7 @@ describe('the judge', () => {
       before(42_000),
     ],
     [
-      { plan: { ...NO_PLAN, unmatched: [UNMATCHED] } },
+      { troubles: settingsTroubles([UNMATCHED]) },
       'TARGET_HASH_FIELDS names field_1_nope, and no form has a field with this ID.',
       null,
     ],
