@@ -6,13 +6,14 @@ import {
   entryOf,
   type FieldName,
   type FieldSelection,
+  namesFor,
   selectionById,
 } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 
 /*
  * The names of forms and fields in the settings: TARGET_FORMS, TARGET_FIELDS and TARGET_HASH_FIELDS. A name that no form and no
- * field has is a mistake (L11). Pure.
+ * field has is a mistake (L11), and so is one in TARGET_HASH_FIELDS that hashes nothing. Pure.
  */
 
 /** Which forms a target mirrors, as TARGET_FORMS says: all, or form IDs and slugs. */
@@ -134,7 +135,27 @@ function isKnown({ form: formName, field }: SettingName, known: KnownNames): boo
   return listed.length === 0 || isShown(listed) || known.fields.has(`${form.id}:${field}`);
 }
 
-/** A name in the settings that matches nothing. */
+/**
+ * Whether a name in TARGET_HASH_FIELDS means a field that a target selects: where none does, the answers that were to be hashed may
+ * be selected under another name, and would be stored plain. True where only old answers could show that.
+ */
+function hashesAny(name: SettingName, settings: NamingSettings, known: KnownNames): boolean {
+  const { form: formName, field } = name;
+  const meant = formName === null ? undefined : formCalled(formName, known);
+  const forms = known.forms.filter((form) =>
+    formName === null ? hasField(form, field ?? '') : form.id === meant?.id,
+  );
+  if (forms.length === 0) return true;
+  const { selection } = settingsById(settings, known.ids);
+  const isShown = (id: string): boolean => known.forms.some((form) => hasField(form, id));
+  return forms.some((form) =>
+    namesFor(selection?.fields ?? [], form).some(
+      (id) => id === '*' || (field === null ? hasField(form, id) || !isShown(id) : id === field),
+    ),
+  );
+}
+
+/** A name in the settings that matches nothing, or hashes nothing. */
 export interface NameMistake extends SettingMistake {
   /** The name as written there, as far as people may see it: {@link shownName}. */
   readonly name: string;
@@ -147,8 +168,12 @@ export interface NameMistake extends SettingMistake {
 export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames): NameMistake[] {
   const found = new Map<string, NameMistake>();
   for (const name of targets.flatMap(namesIn)) {
-    const { variable, text } = name;
+    const { list, variable, text } = name;
+    // One variable may serve several targets, each of which uses a part of its names.
+    const sharing = targets.filter(({ variables }) => variables[list] === variable);
     if (!isKnown(name, known)) found.set(`${variable}\n${text}`, unknown(name, known));
+    else if (list === 'hashFields' && !sharing.some((one) => hashesAny(name, one, known)))
+      found.set(`${variable}\n${text}`, unselected(name));
   }
   return [...found.values()];
 }
@@ -217,13 +242,20 @@ function unmatched(
     ? `${name.variable}=${value}`
     : settingLine(name.variable, canStand ? value : '*');
   const hint = nearest === undefined ? remedy : `did you mean ${nearest}?`;
-  const shown = shownName(name.text);
-  return {
-    variable: name.variable,
-    name: shown,
-    message: `names ${shown}, and ${what}: ${hint}`,
-    example: line,
-  };
+  return mistakeOf(name, `${what}: ${hint}`, line);
+}
+
+/** The mistake that a name in TARGET_HASH_FIELDS hashes nothing. */
+const unselected = (name: SettingName): NameMistake =>
+  mistakeOf(
+    name,
+    'no selected field has this name: select the field, or remove the name',
+    settingLine(name.variable.replace('HASH_FIELDS', 'FIELDS'), `…,${shownName(name.text)}`),
+  );
+
+function mistakeOf({ variable, text }: SettingName, what: string, example: string): NameMistake {
+  const name = shownName(text);
+  return { variable, name, message: `names ${name}, and ${what}`, example };
 }
 
 /** The name as people may see it (L15): a key may have been pasted there, and no form or field is called so. */

@@ -44,6 +44,22 @@ const found = (...args: Parameters<typeof settings>): string[] =>
   );
 
 describe('names in the settings that match nothing', () => {
+  it('to be hashed: a field that is not selected; nothing is known of one that only old answers have', () => {
+    const [name, email] = JOBS.fields.map(({ id }) => id);
+    const ofHashed = (fields: string[], hashed: string): string[] =>
+      mistakesIn([settings('*', fields, { hashed: [hashed] })], {
+        ...KNOWN,
+        fields: new Set(['field_old']),
+      }).map((mistake) => mistake.message);
+    const mistake = [expect.stringContaining('no selected field has this name')];
+    expect(ofHashed([name ?? ''], email ?? '')).toEqual(mistake);
+    expect(ofHashed([name ?? '', 'field_old'], email ?? '')).toEqual(mistake);
+    expect(ofHashed(['customer-feedback:*'], 'job-application:*')).toEqual(mistake);
+    expect(ofHashed([name ?? ''], 'job-application:*')).toEqual([]);
+    expect(ofHashed(['field_old'], 'job-application:*')).toEqual([]);
+    expect(ofHashed([name ?? ''], 'field_old')).toEqual([]);
+  });
+
   it('are reported along with those that match, per name and variable', () => {
     const fields = ['job-application:*', 'job-aplication:*', 'field_1', '*'];
     expect(found(['customer-feedback', 'form_1', 'nope'], fields, { hashed: ['field_2'] })).toEqual(
