@@ -204,7 +204,12 @@ export async function upkeep(
   if (deletedBeforeMs === null && versionsBeforeMs === null) return;
   const fields = { target: target.name, form: form.id };
   try {
-    const erasure = { kind: 'purge', deletedBeforeMs, versionsBeforeMs } as const;
+    const isAnyOld = async (open: OpenForm): Promise<boolean> =>
+      deletedBeforeMs !== null && (await deletedBefore(open, deletedBeforeMs)) > 0;
+    // An erasure rewrites a whole SQLite file.
+    const deleted = (await reading(target, form.id, isAnyOld)) === true ? deletedBeforeMs : null;
+    if (deleted === null && versionsBeforeMs === null) return;
+    const erasure = { kind: 'purge', deletedBeforeMs: deleted, versionsBeforeMs } as const;
     const removed = await writing(target, form, options, (open) => open.erase(erasure));
     if (removed > 0)
       logger.warn(

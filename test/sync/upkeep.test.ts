@@ -11,10 +11,16 @@ const DAY_MS = 86_400_000;
 const FORM = { id: 'form-0', slug: 'form', name: 'Form' };
 
 /** What the upkeep after a run has a target remove. */
-async function removed(outcome: OutcomeName, fails = false): Promise<string[]> {
+async function removed(
+  outcome: OutcomeName,
+  { fails = false, deletedAt = '2026-01-01T00:00:00.000Z' } = {},
+): Promise<string[]> {
   const asked: string[] = [];
   const date = (ms: number | null): string => (ms === null ? '-' : new Date(ms).toISOString());
   const open = {
+    async *rows() {
+      yield [{ deletedAt }];
+    },
     async erase(what: Erasure) {
       if (fails) throw new Error('broken');
       if (what.kind === 'purge')
@@ -59,6 +65,10 @@ it.each<[OutcomeName, string[]]>([
   expect(await removed(outcome)).toEqual(asked);
 });
 
+it('removes no rows where none was marked deleted long ago', async () => {
+  expect(await removed('ok', { deletedAt: '2026-03-04T12:00:00.000Z' })).toEqual([prune]);
+});
+
 it('L12: an upkeep that fails fails nothing else', async () => {
-  expect(await removed('ok', true)).toEqual([]);
+  expect(await removed('ok', { fails: true })).toEqual([]);
 });
