@@ -56,8 +56,8 @@ const FRESH_MS = 10_000;
 const LOOK_AGAIN_MS = 2_000;
 /** For how long a submission whose change of status was refused is not tried again, unless it changes before: a day. */
 export const REFUSAL_LASTS_MS = 24 * 3_600_000;
-/** So many failures without any success are not about single submissions. */
-const HOPELESS = 10;
+/** So many failures without any success, and so many in a row after one, are not about single submissions. */
+const [HOPELESS, HOPELESS_IN_A_ROW] = [10, 100];
 
 /** Rows that may wait for write-back: not fewer than do. */
 export const mayWait = ({ tally }: FormState, { from }: WriteBackRule): boolean =>
@@ -92,8 +92,11 @@ interface Writing {
 }
 
 /** Whether going on would only repeat the same failure, for thousands of submissions and again at the next run. */
-const isHopeless = ({ results }: Writing): boolean =>
-  results.size >= HOPELESS && [...results.values()].every(isUnwritten);
+const isHopeless = ({ results }: Writing): boolean => {
+  const all = [...results.values()];
+  const last = all.every(isUnwritten) ? HOPELESS : HOPELESS_IN_A_ROW;
+  return all.length >= last && all.slice(-last).every(isUnwritten);
+};
 
 /**
  * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7), some at a time:
