@@ -54,8 +54,8 @@ export async function sync(work: Work): Promise<void> {
     const { hasChanged } = newest.since;
     // Nothing moves at the source, and narrowing found nothing: its dates do not mean the time of creation.
     if (isStill && !hasFound) await readWhole(work);
-    // Counts that may be older than what was read are asked again.
-    else if (!hasChanged && (given === null || counts.statuses !== null))
+    // Counts that may be older than what was read are asked again, once: in a busy form every round sees a newcomer.
+    else if ((!hasChanged || moves > 1) && (given === null || counts.statuses !== null))
       await narrowAll(work, counts, newest.total);
     hasFound = hasChanged || given !== null || !isDeepStrictEqual(form.state.tally, tally);
     [before, given] = [counts, null];
