@@ -51,6 +51,8 @@ export class Database implements Session, AsyncDisposable {
   #dialect: Dialect;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  /** It is a snapshot, which lives and ends with its connection. */
+  #isFrozen = false;
   #settling: AbortController | undefined;
 
   /** `place`: the target and its address, for messages; no password. */
@@ -149,6 +151,7 @@ export class Database implements Session, AsyncDisposable {
     const frozen = new Database(this.#driver, this.#place, this.#clock);
     try {
       await frozen.#inTurn((connection) => connection.freeze());
+      frozen.#isFrozen = true;
       return frozen;
     } catch (error) {
       await frozen[Symbol.asyncDispose]();
@@ -187,6 +190,12 @@ export class Database implements Session, AsyncDisposable {
     // A caller that did not wait may close the database before the work is done. A new connection for the rest would
     // then stay open.
     if (this.#isClosed) throw new Error('The database was closed.');
+    // Another connection would read what was written since.
+    if (this.#isFrozen)
+      throw new MirrorError(
+        'TARGET_UNREACHABLE',
+        `${this.#place}: the connection ended, so the rest cannot be read as of the same instant. Try again.`,
+      );
     await this.#connection?.close().catch(() => {});
     this.#connection = await this.#driver.connect();
     this.#dialect = this.#connection.dialect;
