@@ -33,7 +33,7 @@ export function healthSources(
     settingsTroubles: () => settingsTroubles(app.planned?.unmatched ?? []),
     kept: () => dataDir.kept(),
     dataDir: () => dataDir.trouble(),
-    processes: async () => (running === null ? readProcesses(dataDir, clock.now()) : null),
+    processes: () => readProcesses(dataDir, clock.now(), running !== null),
     sourceWait: () => running?.waits.current ?? null,
     isChosen: (target, form) => app.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),

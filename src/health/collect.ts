@@ -29,8 +29,8 @@ export interface HealthSources {
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */
   dataDir(): Promise<Trouble | null>;
-  /** What processes recorded, for a command; null for the one that runs. */
-  processes(): Promise<ProcessFacts | null>;
+  /** What processes recorded: all, for a command; the others, for the one that runs. */
+  processes(): Promise<ProcessFacts>;
   /** What this process waits for the source with. */
   sourceWait(): SourceWait | null;
   readonly isChosen: Facts['isChosen'];
@@ -62,7 +62,7 @@ export class Watch {
   readonly #files: Reading<{
     kept: Kept;
     dataDir: Trouble | null;
-    processes: ProcessFacts | null;
+    processes: ProcessFacts;
   }>;
   readonly #stopping = new AbortController();
   /** By target and form; see {@link Facts.expectedSinceMs}. Null for a command. */
@@ -208,7 +208,7 @@ export class Watch {
 
   /** As this process sees them, or, for a command, as running processes do. */
   #troubles(): readonly Trouble[] {
-    if (this.#queue === null) return this.#files.value?.processes?.troubles ?? [];
+    if (this.#queue === null) return this.#files.value?.processes.troubles ?? [];
     const queue = this.#queue.trouble ?? this.#queue.value?.trouble ?? null;
     return [...(queue === null ? [] : [queue]), ...this.#options.sources.settingsTroubles()];
   }
@@ -228,7 +228,7 @@ export class Watch {
       plan: sources.plan(),
       kept: files?.kept ?? { runs: [], source: null },
       dataDir: files?.dataDir ?? this.#files.trouble,
-      processes,
+      processes: this.#queue === null ? processes : null,
       sourceWait: sources.sourceWait() ?? processes?.sourceWait ?? null,
       isChosen: sources.isChosen,
       nextPollMs: sources.nextPollMs,

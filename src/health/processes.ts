@@ -30,9 +30,15 @@ export interface ProcessFacts {
 const isRunning = ({ host, pid, atMs }: ProcessRecord, nowMs: number): boolean =>
   nowMs - atMs <= SILENT_MS && (host !== hostname() || isAlive(pid));
 
-/** Reads the records. */
-export async function readProcesses(dataDir: DataDir, nowMs: number): Promise<ProcessFacts> {
-  const records = await dataDir.processes();
+/** Reads the records. `exceptOwn`: of other processes only, as this one knows more than its last record. */
+export async function readProcesses(
+  dataDir: DataDir,
+  nowMs: number,
+  exceptOwn = false,
+): Promise<ProcessFacts> {
+  const records = (await dataDir.processes()).filter(
+    ({ host, pid }) => !exceptOwn || host !== hostname() || pid !== process.pid,
+  );
   const running = records.filter((record) => isRunning(record, nowMs));
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
   const hasDied = running.length === 0 && last !== undefined;

@@ -206,6 +206,8 @@ describe('the records of processes', () => {
     await record({ ...own, role: 'worker', sourceWait: WAIT, troubles: [away(5)] });
     const all = { sourceWait: WAIT, troubles: [away(5)], died: null };
     expect(await readProcesses(dataDir, NOW)).toMatchObject(all);
+    // The process itself knows better than its last record.
+    expect(await readProcesses(dataDir, NOW, true)).toMatchObject({ sourceWait: null });
     expect(await startRunsHere(dataDir, NOW)).toBe(false);
   });
 
