@@ -1,6 +1,7 @@
 import type { ProblemCode } from '../base/catalogue.ts';
 import { count, exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
+import { pauseText, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Differing, VerifyReport } from '../sync/verify-form.ts';
 import { printNotices } from './run-report.ts';
@@ -55,7 +56,13 @@ export function printComparison(terminal: Terminal, comparison: Comparison, nowM
   printIds(terminal, answers, report.undecided);
   printIds(terminal, `changed within the last ${span(report.lagging.withinMs)}`, report.lagging);
   printNotices(terminal, name, report.notices);
-  if (report.outcome === 'different') printRemedy(terminal, comparison, report, nowMs);
+  if (report.pause !== null)
+    terminal.tell(
+      'note',
+      `${name}: ${pauseText(report.pause)}: the copy is as of that time.`,
+      `To resume: ${resumeCommand(report.pause, form.slug, target)}`,
+    );
+  else if (report.outcome === 'different') printRemedy(terminal, comparison, report, nowMs);
 }
 
 function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {

@@ -2,11 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SubmissionItem } from '../forms/client.ts';
 import type { Joining } from '../mirror/selection.ts';
 import type { Row, Run, StoredRow, TargetNotice } from '../mirror/port.ts';
+import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import { compareRow } from '../mirror/row.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { type Mirroring, sourceOf } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
-import { AGREEMENT } from './records.ts';
+import { AGREEMENT, PAUSES } from './records.ts';
 import type { Source } from './source.ts';
 import { Comparison, type Difference, differingNames, extra } from './verify.ts';
 
@@ -48,6 +49,8 @@ export interface VerifyReport {
   /** Submissions that were forgotten, and so have no row. */
   readonly forgotten: number;
   readonly notices: readonly TargetNotice[];
+  /** People have paused the form here, so that no run brings what differs. */
+  readonly pause: Pause | null;
   /** When the newest run ended, or a poll last found nothing to do; null before the first. */
   readonly lastRunAt: string | null;
   readonly requests: number;
@@ -120,12 +123,15 @@ export async function startVerification(
   const isAllShown = await comparison.readAll(source, profile.now);
   const { fields = [], state = null } = held ?? {};
   const runs = (await held?.runs(2)) ?? [];
+  const pause = pauseOf(await PAUSES.read(store), formId);
   const polledAtMs = (await AGREEMENT.read(store))?.atMs ?? 0;
   const lastRunAtMs = Math.max(polledAtMs, runs[0]?.endedAtMs ?? 0);
   return {
     async finish({ waitMs, onWait = () => {} }) {
       const { explainedMs, worthMs } =
-        pollMs === null ? NO_PATIENCE : patienceOf(pollMs, runs, polledAtMs, clock.now());
+        pollMs === null || pause !== null
+          ? NO_PATIENCE
+          : patienceOf(pollMs, runs, polledAtMs, clock.now());
       const place = { source, form, store, joining, clock };
       let suspects: Suspects = comparison.found;
       if (suspects.size <= MOST_LOOKED_AT) {
@@ -169,6 +175,7 @@ export async function startVerification(
         listed: state?.tally.rejected ?? 0,
         forgotten: state?.tally.forgotten ?? 0,
         notices: stored?.notices ?? [],
+        pause,
         lastRunAt: lastRunAtMs === 0 ? null : iso(lastRunAtMs),
         requests: source.requests,
       };

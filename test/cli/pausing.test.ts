@@ -36,6 +36,9 @@ describe('pause and resume', () => {
       0,
       expect.stringMatching(/paused since .*\(a new tab\)/),
     ]);
+    const verified = await runCli(['verify', '--form', 'customer-feedback'], env);
+    expect(verified.stderr).not.toContain('comparing again');
+    expect(verified.stdout).toMatch(/→ To resume: forms-mirror resume --form/);
     const [row] = rows('SELECT id FROM customer_feedback LIMIT 1');
     const explained = await runCli(['explain', String(row?.['id'])], env);
     expect(explained.stdout).toMatch(/ {4}paused since/);
