@@ -2,8 +2,10 @@ import { cellText, isBlank } from '../../mirror/cells.ts';
 import { type Cell, JsonText, type SelectedField, type Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 
-/** Different answers of a question that is shown, at most: each gets a line, and the rest is counted together. */
+/** Lines that a question gets at most; the rest is counted together. */
 const MAX_LISTED = 12;
+/** A question that is shown stays so up to this many different answers. */
+const MAX_DISTINCT = 40;
 /** Questions of one form. */
 const MAX_QUESTIONS = 10;
 /** The longest choice, in characters; people wrote longer answers themselves. */
@@ -71,7 +73,7 @@ function note(tally: Tally, cell: Cell): void {
   const text = cellText(cell) ?? '';
   tally.distinct?.add(text);
   const isOwnWords = cell instanceof JsonText || text.length > MAX_CHOICE;
-  if (isOwnWords || (tally.distinct?.size ?? 0) > MAX_LISTED) tally.distinct = undefined;
+  if (isOwnWords || (tally.distinct?.size ?? 0) > MAX_DISTINCT) tally.distinct = undefined;
 }
 
 /** A question that is shown does not come and go with every few answers: its lines only become more. */
@@ -82,7 +84,10 @@ function counted(
 ): CountedQuestion[] {
   if (distinct === undefined) return [];
   if (answered === 0) return before === undefined ? [] : [before];
-  const listed = Math.max(before?.listed ?? 0, distinct.size);
-  const isChoice = answered >= LEAST_ANSWERS && answered >= LEAST_REPEATS * distinct.size;
+  const listed = Math.max(before?.listed ?? 0, Math.min(MAX_LISTED, distinct.size));
+  const isChoice =
+    distinct.size <= MAX_LISTED &&
+    answered >= LEAST_ANSWERS &&
+    answered >= LEAST_REPEATS * distinct.size;
   return before !== undefined || isChoice ? [{ key, listed, numbers }] : [];
 }
