@@ -32,7 +32,7 @@ export function requireSelection(app: App, targets: readonly string[] = app.targ
     .map(({ variables: { fields } }) => ({
       variable: fields,
       message:
-        'is missing: only fields that you select leave the source. forms-mirror forms <form> lists those of a form; * selects all of them',
+        'is missing: only fields that you select leave the source. forms-mirror forms lists the forms, forms-mirror forms <form> the fields of one; * selects all of them',
       example: settingLine(fields, 'contact:*'),
     }));
   if (missing.length > 0) throw new SettingsError(missing);
