@@ -32,8 +32,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'error codes': {
     pattern: /\bErrnoException\b|\bcode\?: unknown\b/,
-    allowed: ['base/error-code.ts'],
-    instead: 'errorCode of base/error-code.ts',
+    allowed: ['base/errors.ts'],
+    instead: 'errorCode of base/errors.ts',
   },
   'numbers for people': {
     pattern: /\.toLocaleString\(/,

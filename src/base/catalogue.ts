@@ -300,7 +300,7 @@ const ROWS = {
     graceMs: OUTAGE_MS,
     title: 'The queue does not answer',
     meaning:
-      'The queue (Redis or PostgreSQL) did not answer, refused access, may drop jobs (Redis needs maxmemory-policy noeviction), did not start a poll at its time, or, embedded in DATA_DIR, is in use by another process.',
+      'The queue (Redis or PostgreSQL) did not answer, refused access, may drop jobs (Redis needs maxmemory-policy noeviction), or did not start a poll on time. Or another process uses the embedded queue in DATA_DIR.',
     remedy: 'Check the server in QUEUE_URL. Work resumes by itself when it is back.',
   },
   DATA_DIR: {

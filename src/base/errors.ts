@@ -1,5 +1,4 @@
 import { PROBLEMS, type ProblemCode } from './catalogue.ts';
-import { errorCode } from './error-code.ts';
 import { printable } from './printable.ts';
 
 /** Options of a {@link MirrorError}. */
@@ -99,4 +98,30 @@ export function toMirrorError(error: unknown): MirrorError {
 export function safeText(text: string, maxLength = 2_000): string {
   const clean = text.toWellFormed().replaceAll('\0', '\u2400');
   return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength - 1).toWellFormed()}…`;
+}
+
+/** Error codes of Node, drivers and servers are constants: they may be shown where a foreign message may not (L11, L15). */
+const CODE = /^[A-Z0-9_]{2,60}$/;
+
+/** More causes than any library chains. There is a limit because an error may be its own cause. */
+const MAX_DEPTH = 5;
+
+/**
+ * The code of a foreign error (`ECONNREFUSED`, `28P01`, `ERR_TLS_CERT_ALTNAME_INVALID`): its own, or that of the first
+ * error behind it (one of several addresses tried, a cause). Undefined when none has a textual code.
+ */
+export function errorCode(error: unknown): string | undefined {
+  return codeOf(error, MAX_DEPTH);
+}
+
+function codeOf(error: unknown, depth: number): string | undefined {
+  if (!(error instanceof Error) || depth === 0) return undefined;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && CODE.test(code)) return code;
+  const behind: unknown[] = error instanceof AggregateError ? error.errors : [];
+  for (const next of [...behind, error.cause]) {
+    const found = codeOf(next, depth - 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
-import { errorCode } from './error-code.ts';
+import { errorCode } from './errors.ts';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from './private-files.ts';
 
 /**

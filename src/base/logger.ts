@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
-import { errorCode } from './error-code.ts';
-import { MirrorError } from './errors.ts';
+import { errorCode, MirrorError } from './errors.ts';
 import { printableJson } from './printable.ts';
 
 export type { Logger } from 'pino';

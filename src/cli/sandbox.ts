@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { errorCode } from '../base/error-code.ts';
-import { MirrorError } from '../base/errors.ts';
+import { errorCode, MirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';

@@ -52,11 +52,12 @@ const MAX_ITEMS = 100_000;
 const LIST_ROUNDS = 2;
 
 /**
- * The endpoints of the Forms API that a mirror needs, typed. All calls of one client share its connections and its bound on requests in
- * flight. Safe to use from many places at once.
+ * The endpoints of the Forms API that a mirror needs, typed. All calls of one client share its connections and its bound on requests
+ * in flight. Safe to use from many places at once.
  *
- * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a 401 every call, running or new, rejects with that one error and nothing more is sent for 45 seconds;
- * then the key is tried again.
+ * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says. Rejects with
+ * FormsApiError, or with CANCELLED when its signal aborts. After a 401 every call, running or new, rejects with that one error and
+ * nothing more is sent for 45 seconds; then the key is tried again.
  */
 export class FormsClient implements AsyncDisposable {
   readonly #http: FormsHttp;

@@ -1,6 +1,5 @@
-import { errorCode } from '../base/error-code.ts';
 import { type ProblemCode } from '../base/catalogue.ts';
-import { MirrorError, safeText } from '../base/errors.ts';
+import { errorCode, MirrorError, safeText } from '../base/errors.ts';
 import { duration } from '../base/format.ts';
 import { proxyFailureIn, proxyHost, type ProxySettings } from '../base/proxy.ts';
 import { isJsonObject } from './exact-json.ts';

@@ -1,4 +1,4 @@
-import { keepDigits } from '../mirror/json.ts';
+import { keepDigits, parseNumber } from '../mirror/json.ts';
 import { ExactNumber, type Json } from '../mirror/types.ts';
 
 /** A value that may be a longer number, or has an exponent; inside of a text something that looks like one, which costs time only. */
@@ -18,8 +18,11 @@ export function parseExactJson(text: string): Json {
     return JSON.parse(text, keepDigits) as Json;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // A reviver is recursive, and JSON.parse is not. Beside so deep an answer long numbers become texts, with all their digits.
-    const quoted = (found: string): string => (found.startsWith('"') ? found : `"${found}"`);
+    // A reviver is recursive, and JSON.parse is not. Beside so deep an answer, a number that a double does not hold becomes a text
+    // with all its digits.
+    const isHeld = (found: string): boolean =>
+      found.startsWith('"') || typeof parseNumber(found) === 'number';
+    const quoted = (found: string): string => (isHeld(found) ? found : `"${found}"`);
     return JSON.parse(text.replace(TEXT_OR_LONG_NUMBER, quoted)) as Json;
   }
 }

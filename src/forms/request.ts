@@ -12,7 +12,7 @@ export interface BaseUrl {
 
 /** A request to one of the endpoints, with what retries and error messages have to know about it. */
 export interface FormsRequest {
-  /** The repetition of neither does harm. */
+  /** Either may be sent twice without harm. */
   readonly method: 'GET' | 'PATCH';
   /** Path and query, encoded, below the base address. */
   readonly path: string;

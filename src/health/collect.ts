@@ -1,6 +1,5 @@
 import { type Clock, withinTime } from '../base/clock.ts';
-import { errorCode } from '../base/error-code.ts';
-import { MirrorError } from '../base/errors.ts';
+import { errorCode, MirrorError } from '../base/errors.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kept } from './data-dir.ts';
@@ -24,7 +23,7 @@ export interface HealthSources {
   /** The queue; null for a command, which looks at none. */
   readonly queue: (() => Promise<QueueState>) | null;
   plan(): PlanFacts;
-  /** What is wrong with the names in the settings, as last planned. */
+  /** Faults of the names in the settings, as last planned. */
   settingsTroubles(): readonly Trouble[];
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */

@@ -4,8 +4,7 @@ import { access, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
-import { errorCode } from '../base/error-code.ts';
-import { isAbort, type MirrorError } from '../base/errors.ts';
+import { errorCode, isAbort, type MirrorError } from '../base/errors.ts';
 import { JsonFile } from '../base/json-file.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import { problemCode, type Trouble, troubleSchema } from './trouble.ts';
@@ -47,7 +46,7 @@ const processRecord = z.object({
       reason: z.string(),
     })
     .nullable(),
-  /** What is wrong with the queue and the settings, as it sees them. */
+  /** Faults of the queue and the settings, as it sees them. */
   troubles: z.array(troubleSchema),
 });
 

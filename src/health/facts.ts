@@ -69,7 +69,7 @@ export interface Facts {
   readonly targets: readonly TargetFacts[];
   /** Null: a command, which looks at no queue, or one that was never read. */
   readonly queue: QueueState | null;
-  /** What is wrong with the queue and the settings, as this process sees it, or for a command, as running processes do. */
+  /** Faults of the queue and the settings, as this process sees them, or for a command, as running processes do. */
   readonly troubles: readonly Trouble[];
   readonly plan: PlanFacts;
   readonly kept: Kept;

@@ -4,7 +4,7 @@ import { shellOption } from '../base/printable.ts';
 import { liveRows } from '../mirror/form-state.ts';
 import { type Pause, pauseTitle, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { HeldForm } from './facts.ts';
+import type { Facts, HeldForm } from './facts.ts';
 import type { Ended, KnownForm } from './known-form.ts';
 import {
   type FormReport,
@@ -14,7 +14,6 @@ import {
   type ShownRun,
   STATE_TITLES,
 } from './report.ts';
-import { staleSinceMs } from './staleness.ts';
 import type { Trouble } from './trouble.ts';
 
 /** The facts outside a form that its health depends on. */
@@ -287,3 +286,21 @@ function writeBackProblem(
 
 const REFUSED_REMEDY =
   'Check that the key may change statuses, and that the source lets MARK_STATUS follow the statuses of MARK_FROM. The next run tries again.';
+
+/** A run that a poll asks for takes some time. */
+const SHORT_MS = 60_000;
+/** After so long it is a failure: slow runs and short stops are none. */
+export const FAILED_MS = 10 * 60_000;
+
+/**
+ * The one rule of staleness: after each sign of life two polls are due, because one may be late. Returns when the second poll after
+ * `sinceMs` was due, if that is more than `graceMs` ago; null otherwise. Pure.
+ */
+export function staleSinceMs(
+  sinceMs: number,
+  { nowMs, nextPollMs }: Pick<Facts, 'nowMs' | 'nextPollMs'>,
+  graceMs = SHORT_MS,
+): number | null {
+  const dueMs = nextPollMs(nextPollMs(sinceMs));
+  return nowMs - dueMs > graceMs ? dueMs : null;
+}

@@ -3,7 +3,7 @@ import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { ago, exact, plural } from '../base/format.ts';
 import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
-import { judgeForm, problemOf, shownPause } from './judge-form.ts';
+import { FAILED_MS, judgeForm, problemOf, shownPause, staleSinceMs } from './judge-form.ts';
 import { type KnownForm, knownForms, succeededMsOf } from './known-form.ts';
 import {
   claimText,
@@ -19,7 +19,6 @@ import {
   type TargetReport,
   worstOf,
 } from './report.ts';
-import { FAILED_MS, staleSinceMs } from './staleness.ts';
 import type { Trouble } from './trouble.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../base/clock.ts';
-import { errorCode } from '../base/error-code.ts';
+import { errorCode } from '../base/errors.ts';
 import { exact } from '../base/format.ts';
 import type { DataDir, ProcessRecord } from './data-dir.ts';
 import { type SourceWait, together } from './source-waits.ts';
@@ -22,7 +22,7 @@ export interface ProcessFacts {
   readonly isAnyRunning: boolean;
   /** The last process has died, and no other one runs. */
   readonly died: Trouble | null;
-  /** What is wrong with the queue and the settings, as running processes see them; one of each code. */
+  /** Faults of the queue and the settings, as running processes see them; one of each code. */
   readonly troubles: readonly Trouble[];
 }
 

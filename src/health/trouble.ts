@@ -5,7 +5,7 @@ import { mistakeText, type SettingMistake } from '../base/errors.ts';
 /** The code of a problem, in a record. */
 export const problemCode = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
 
-/** What is wrong with a part, before the judge decides what it means. Holds no answer and no secret (L11, L15). */
+/** A fault of a part, before it is judged. Holds no answer and no secret (L11, L15). */
 export const troubleSchema = z.object({
   code: problemCode,
   /** In place of the catalogue's. */
@@ -18,7 +18,7 @@ export const troubleSchema = z.object({
 /** See {@link troubleSchema}. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
-/** That names in the settings match nothing; nothing where all do. */
+/** The fault of settings that name things that do not exist: one, or none. `unmatched`: the names that match nothing. */
 export const settingsTroubles = (unmatched: readonly SettingMistake[]): Trouble[] =>
   unmatched.length === 0
     ? []

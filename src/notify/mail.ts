@@ -1,5 +1,5 @@
 import type { SendMailOptions, Transporter } from 'nodemailer';
-import { errorCode } from '../base/error-code.ts';
+import { errorCode } from '../base/errors.ts';
 import { exact, plural } from '../base/format.ts';
 import { type Transport, isForNews } from './channel.ts';
 import { type Message, clean, cut, formLines } from './message.ts';

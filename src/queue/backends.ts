@@ -1,7 +1,6 @@
 import type { BackendFactory, IQueueBackend } from 'bullmq';
 import type { Clock } from '../base/clock.ts';
-import { errorCode } from '../base/error-code.ts';
-import { MirrorError } from '../base/errors.ts';
+import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { decoded, postgresTransport, redisTransport, type Transport } from '../base/transport.ts';
 import type { ErrorListener } from './events.ts';

@@ -1,7 +1,6 @@
 import type { ProblemCode } from '../base/catalogue.ts';
 import type { Clock } from '../base/clock.ts';
-import { errorCode } from '../base/error-code.ts';
-import { MirrorError } from '../base/errors.ts';
+import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
 

@@ -1,7 +1,6 @@
 import { createPostgresBackend, type PgPool, runMigrations } from 'bullmq';
 import { Pool } from 'pg';
-import { errorCode } from '../base/error-code.ts';
-import { MirrorError } from '../base/errors.ts';
+import { errorCode, MirrorError } from '../base/errors.ts';
 import { DEFAULT_RETRY, withRetry } from '../base/retry.ts';
 import { verifyCertificates } from '../base/transport.ts';
 import {

@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
-import { errorCode } from '../base/error-code.ts';
+import { errorCode } from '../base/errors.ts';
 import { looksLikeKey } from '../base/key-like.ts';
 import type { SettingMistake } from '../base/errors.ts';
 import {

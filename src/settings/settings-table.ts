@@ -288,7 +288,7 @@ export const SETTINGS = {
       schema: take.text,
       default: './data',
       meaning:
-        'The directory of the embedded queue, the default target, and records that processes keep for each other: failures, notifications, running processes. What is made there, only its owner can read.',
+        'The directory of the embedded queue, the default target, and records that processes keep for each other: failures, notifications, running processes. Only its owner can read what the mirror makes there.',
       example: '/var/lib/forms-mirror',
       commonName: true,
     },

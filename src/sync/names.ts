@@ -162,8 +162,8 @@ export interface NameMistake extends SettingMistake {
 }
 
 /**
- * The mistakes in the names in the settings of `targets`, each once. A form that is gone from the source and that a target holds is known; so is one that has another slug by now,
- * where its first one is bound to it.
+ * The mistakes in the names in the settings of `targets`, each once. A form that is gone from the source and that a target holds is
+ * known; so is one that has another slug by now, where its first one is bound to it.
  */
 export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames): NameMistake[] {
   const found = new Map<string, NameMistake>();

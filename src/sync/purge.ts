@@ -212,9 +212,9 @@ export async function upkeep(
     const erasure = { kind: 'purge', deletedBeforeMs: deleted, versionsBeforeMs } as const;
     const removed = await writing(target, form, options, (open) => open.erase(erasure));
     if (removed > 0)
-      logger.warn(
+      logger.info(
         { ...fields, removed },
-        'Rows that were marked deleted, or old history, were removed.',
+        'Old rows that were marked deleted, or old history, were removed.',
       );
   } catch (error) {
     if (!isAbort(error))

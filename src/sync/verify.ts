@@ -81,7 +81,7 @@ export class Comparison<T> {
   /** IDs of submissions that are listed as rejected; null before they were asked for. */
   #listed: ReadonlySet<string> | null;
 
-  /** `note`: what to keep of a difference; `listed`: the submissions whose differences are not looked for, if not all that are listed. */
+  /** `note`: makes the entry of `found`. `listed`: submissions to leave out; if null, those that the target lists as rejected. */
   constructor(
     parts: ComparedParts,
     note: (difference: Difference) => T,

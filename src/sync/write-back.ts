@@ -87,8 +87,6 @@ interface Writing {
   readonly signal: AbortSignal;
   /** Each submission once. */
   readonly results: Map<string, Written>;
-  /** Submissions that one of the targets lists as refused. */
-  listed: number;
 }
 
 /** Whether going on would only repeat the same failure, for thousands of submissions and again at the next run. */
@@ -114,7 +112,7 @@ export async function writeBack(
   const { clock } = first;
   const results = new Map<string, Written>();
   const source = sourceOf(first, signal);
-  const writing: Writing = { targets, form, rule, source, signal, results, listed: 0 };
+  const writing: Writing = { targets, form, rule, source, signal, results };
   let outcome: WriteBackReport['outcome'] = 'done';
   let failure: MirrorError | null = null;
   try {
@@ -131,7 +129,7 @@ export async function writeBack(
   const [refused, failed] = [count('refused'), count('failed')];
   failure ??= failureOf(writing, refused, failed);
   if (failure !== null && outcome === 'done') outcome = 'failed';
-  const remembered = Math.max(0, writing.listed - refused);
+  const remembered = Math.max(0, (await refusedIn(targets, form)) - refused);
   if (outcome === 'done' || outcome === 'failed') {
     const since = new Date(clock.now()).toISOString();
     const { code = null, message: error = null } = failure ?? {};
@@ -170,6 +168,19 @@ function failureOf(writing: Writing, refused: number, failed: number): MirrorErr
   const what = `${begin}${many} could not be set to ${writing.rule.to}; ${others}. The first: ${first.reason}`;
   const code = failed > 0 ? 'FORMS_FAILED' : 'FORMS_REFUSED';
   return new MirrorError(code, what, { retryable: false });
+}
+
+/** How many submissions one of the targets lists as refused, so that they are not tried for now. */
+async function refusedIn(targets: WrittenTargets, { id }: FormIdentity): Promise<number> {
+  let most = 0;
+  for (const { store } of targets) {
+    const states = await store.states().catch(() => []);
+    most = Math.max(
+      most,
+      states.find(({ state }) => state.formId === id)?.state.tally.refused ?? 0,
+    );
+  }
+  return most;
 }
 
 /** Writes back some submissions. */
@@ -211,7 +222,6 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
       if (result.isUnsure === true) results.set(id, { ...result, what: 'failed' });
   const done = new Map([...results].filter(([id]) => ids.includes(id)));
   await storeAll(opened, done, rule, clock.now());
-  writing.listed = Math.max(...opened.map(({ form: { state } }) => state.tally.refused));
   if (fatal !== undefined) throw fatal;
   return waiting.length > ids.length && !isHopeless(writing) ? 'more' : 'done';
 }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { errorCode } from '../base/error-code.ts';
-import { MirrorError } from '../base/errors.ts';
+import { errorCode, MirrorError } from '../base/errors.ts';
 
 /** Where to listen. */
 export interface ListenPlace {

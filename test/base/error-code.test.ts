@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorCode } from '../../src/base/error-code.ts';
+import { errorCode } from '../../src/base/errors.ts';
 
 const withCode = (code: unknown, cause?: unknown): Error =>
   Object.assign(new Error('x', { cause }), { code });

@@ -83,4 +83,18 @@ describe('L7: what write-back could not do', () => {
     });
     expect(explained.stdout).toMatch(words);
   });
+
+  it('ends after 100 failures in a row, instead of repeating them for thousands of submissions', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 1_200 });
+    const form = sandbox.store.formBySlug('customer-feedback');
+    for (const { id } of [...sandbox.store.all(form?.id ?? '')].slice(0, 300))
+      sandbox.store.setStatus(id, 'NEW');
+    sandbox.faults.add({ method: 'PATCH', status: 403, after: 5, ...EVERYTHING });
+    const args = ['sync', '--json', '--form', 'customer-feedback'];
+    const { writeBacks } = documentOf(await runCli(args, { ...env, ...MARK }));
+    expect(writeBacks[0]).toMatchObject({ outcome: 'failed', written: 5 });
+    expect(writeBacks[0]?.error).toContain('the others were not tried');
+    const patches = sandbox.requests.filter(({ method }) => method === 'PATCH').length;
+    expect(patches).toBeLessThan(150);
+  });
 });

@@ -56,7 +56,7 @@ describe('parseExactJson', () => {
     );
     expect(parsed).toMatchObject({
       n: '12345678901234567890',
-      m: [1.5, '-1e3'],
+      m: [1.5, -1000],
       s: '"9e9',
       o: { p: ['0.10000000000000000001'] },
     });

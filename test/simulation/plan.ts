@@ -258,11 +258,14 @@ function drawWhole(seed: number, kinds: readonly SourceKind[]): Plan {
 }
 
 /**
- * The plan with a behavior (`point=value`), a change or a deed in it that it may not have drawn; with a `night` before each of its runs,
+ * The plan with a behavior (`point=value`), a change or a deed in it that it may not have drawn; with `people=N`, who rearrange a
+ * spreadsheet N times as often; with a `night` before each of its runs,
  * in which people submit and change things; or with a `crash` of most of its runs, just after something was written. Throws where `what` is none
  * of them.
  */
 export function withMore(plan: Plan, what: string): Plan {
+  const [, people] = /^people=(\d+)$/.exec(what) ?? [];
+  if (people !== undefined) return { ...plan, people: Number(people) };
   const isRun = ({ what: does }: Step): boolean => does === 'sync' || does === 'tick';
   if (what === 'night') {
     const night = { what: 'wait', ms: NIGHT_MS, changes: 8 } as const;

@@ -16,8 +16,8 @@ Draws histories, runs the program in each, and checks every claim when it is mad
   --whole        does not make the story of a broken history shorter
   --kind KINDS   of the source, with commas: ${SOURCE_KINDS.join(', ')} (default all)
   --store STORE  ${STORES.join(', ')} (default sqlite)
-  --people N     how often people rearrange a spreadsheet, compared with the usual (default 1)
-  --with WHAT    a behaviour (point=value), a change, a deed, a night or a crash that each history gets; may be repeated
+  --with WHAT    a behaviour (point=value), a change, a deed, a night or a crash that each history gets; may be repeated.
+                 people=N: people rearrange a spreadsheet N times as often
   --keep         goes on after a broken history
   --brief        prints no story
   --help         prints this`;
@@ -31,7 +31,6 @@ const { values } = parseArgs({
     from: { type: 'string' },
     kind: { type: 'string' },
     store: { type: 'string', default: 'sqlite' },
-    people: { type: 'string', default: '1' },
     with: { type: 'string', multiple: true, default: [] },
     keep: { type: 'boolean', default: false },
     brief: { type: 'boolean', default: false },
@@ -49,7 +48,6 @@ if (store === undefined) throw new Error(`--store is one of ${STORES.join(', ')}
 const planOf = (seed: number): Plan => ({
   ...values.with.reduce(withMore, drawPlan(seed, kinds)),
   store,
-  people: Number(values.people),
 });
 
 if (values.seed !== undefined || values.plan !== undefined) {
@@ -68,7 +66,7 @@ async function report(plan: Plan, verdict: Verdict, whole: boolean): Promise<voi
   const short = whole ? { plan, verdict } : await shrink(plan, law);
   console.log(tell(short.plan, short.verdict));
   console.log(
-    `\nAgain, whole: npm run simulate -- --seed ${plan.seed}${values.kind === undefined ? '' : ` --kind ${values.kind}`}${store === 'sqlite' ? '' : ` --store ${store}`}${values.people === '1' ? '' : ` --people ${values.people}`}${values.with.map((what) => ` --with ${what}`).join('')}`,
+    `\nAgain, whole: npm run simulate -- --seed ${plan.seed}${values.kind === undefined ? '' : ` --kind ${values.kind}`}${store === 'sqlite' ? '' : ` --store ${store}`}${values.with.map((what) => ` --with ${what}`).join('')}`,
   );
   if (!whole)
     console.log(

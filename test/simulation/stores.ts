@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import type { BigQueryApi } from '../../packages/target-bigquery/src/api.ts';
-import { errorCode } from '../../src/base/error-code.ts';
+import { errorCode } from '../../src/base/errors.ts';
 import type { TestServer } from '../support/servers.ts';
 import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';

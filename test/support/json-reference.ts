@@ -63,7 +63,7 @@ export const STATUS_FIELDS: JsonFields = {
   'source.since': 'Since when, if known.',
   'targets[].name': 'Name of the target.',
   'targets[].state': 'As `state` above.',
-  'targets[].kind': '`sqlite`, `postgres`, `mysql` or `google-sheets`.',
+  'targets[].kind': '`sqlite`, `postgres`, `mysql`, `google-sheets` or `bigquery`.',
   'targets[].address': 'Address without password.',
   'targets[].isReadable': 'Whether it could be read just now.',
   'targets[].readAt': 'When it was last read.',

@@ -160,7 +160,7 @@ export async function planCommit(
   const listPartly = ({ id }: SheetRow, met: Split<unknown>): void => {
     partly.add(id);
     const now = rows.get(id);
-    // So that it is written again, and stays listed, as long as it is there.
+    // The row is written again while the cells are protected, and stays listed.
     if (now !== undefined) rows.set(id, { ...now, print: null });
     const why = [...(compared.reasons.get(id) ?? []), blockedReason(met, headers)];
     list('rejected', source.get(id) as Row, why.join(' '), met.blocked);

@@ -1,4 +1,4 @@
-import { errorCode } from '../../base/error-code.ts';
+import { errorCode } from '../../base/errors.ts';
 
 /*
  * What Google's client throws, read without trusting it: it puts the request, and so the answers in it, into its errors,

@@ -7,8 +7,7 @@ import {
   type OAuth2ClientOptions,
   UserRefreshClient,
 } from 'google-auth-library';
-import { errorCode } from '../../base/error-code.ts';
-import { MirrorError } from '../../base/errors.ts';
+import { errorCode, MirrorError } from '../../base/errors.ts';
 import { fetchWithProxy, type ProxySettings } from '../../base/proxy.ts';
 import { NO_CREDENTIALS } from './call-failure.ts';
 
