@@ -1,6 +1,7 @@
 // Takes the pictures of the README and the guides from a running mirror of the sandbox: `npm run pictures`, or `npm run
 // pictures -- status.png`. Needs an installed Chromium (CHROMIUM names another one) and a font with emojis (Debian:
 // fonts-noto-color-emoji). Look at the pictures before you commit them.
+import type { Report } from '../src/health/report.ts';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -97,16 +98,12 @@ async function pageOf(lines: AsyncIterable<string>): Promise<string> {
 
 async function untilWell(url: string): Promise<void> {
   for (let tries = 0; tries < 120; tries++) {
-    const report = (await (await fetch(`${url}/api/status`)).json()) as {
-      state: string;
-      work: readonly unknown[];
-      forms: readonly { form: { id: string }; rows: number | null }[];
-    };
+    const report = (await (await fetch(`${url}/api/status`)).json()) as Report;
     // The rows of a sheet are counted some seconds after they are written.
     const rows = new Set(report.forms.map(({ form, rows }) => `${form.id} ${rows}`));
     const isCounted = report.forms.every((form) => form.rows !== null && form.rows > 0);
     const isSettled = isCounted && report.forms.length > 0 && rows.size * 2 === report.forms.length;
-    if (report.state === 'ok' && report.work.length === 0 && isSettled) return;
+    if (report.state === 'ok' && isSettled) return;
     await sleep(1_000);
   }
   throw new Error('The mirror did not become well.');
