@@ -290,11 +290,7 @@ export class History {
       'result' in ending ? [this.#printed(ending.result)] : [],
     );
     const copies = await this.#look();
-    // What one claims may be undone before the other ends: it fails then, because it wrote beside the rows that people moved. So may
-    // the write-back of the same command.
-    const isUndone = (formId: string, target: string): boolean =>
-      (this.#rearranged.get(`${target} ${formId}`) ?? 0) >= from &&
-      (printed.length < actors.length || printed.some((each) => hasFailed(each, formId, target)));
+    const isUndone = this.#undoneBy(printed, actors.length, from);
     for (const each of printed) this.#judgeSync(each, from, copies, isUndone);
     await this.#judgeStatus();
     if (this.breaches.length > 0) throw new Broken();
@@ -437,7 +433,7 @@ export class History {
     mend();
     const copies = await this.#look();
     if (printed === undefined || errorOf(printed) !== null) return;
-    this.#judgeSync(printed, from, copies);
+    this.#judgeSync(printed, from, copies, this.#undoneBy([printed], 1, from));
     const places = forms
       .filter(({ lives }) => lives.every(({ at }) => at <= from))
       .filter(({ id, exists }) => exists && !this.#people.isPaused(id))
@@ -539,12 +535,26 @@ export class History {
     return Math.max(0, ...[...this.world.logs.values()].map((log) => log.gone.get(id) ?? 0));
   }
 
+  /**
+   * Which claims of `sync` may not hold any more. What one command claims may be undone before another one ends, which fails then,
+   * because it wrote beside the rows that people moved. So may the write-back of the same command.
+   */
+  #undoneBy(
+    printed: readonly Printed[],
+    commands: number,
+    from: number,
+  ): (formId: string, target: string) => boolean {
+    return (formId, target) =>
+      (this.#rearranged.get(`${target} ${formId}`) ?? 0) >= from &&
+      (printed.length < commands || printed.some((each) => hasFailed(each, formId, target)));
+  }
+
   /** `isUndone`: whether a claim may not hold any more. */
   #judgeSync(
     printed: Printed,
     from: number,
     copies: Map<string, Copy>,
-    isUndone: (formId: string, target: string) => boolean = () => false,
+    isUndone: (formId: string, target: string) => boolean,
   ): void {
     const runs = runsOf(printed);
     for (const line of runLines(runs, printed)) this.world.say(line);
