@@ -269,8 +269,11 @@ export class Planner {
     const { targets } = this.#options;
     const isCertain = targets.every(({ name }) => this.#known.has(name));
     if (!isCertain || mistakesIn(targets, this.#names(forms)).length === 0) return [];
-    const isSearched = await this.#search(targets, forms, signal);
-    return isSearched ? mistakesIn(targets, this.#names(forms)) : [];
+    await this.#search(targets, forms, signal);
+    const names = this.#names(forms);
+    // Old answers that cannot be read now may have any field that was not found elsewhere.
+    const open = unseenFields(targets, names).difference(this.#searched);
+    return mistakesIn(targets, { ...names, fields: names.fields.union(open) });
   }
 
   /** All names that are known. */
@@ -304,23 +307,21 @@ export class Planner {
     return this.#options.targets.find(({ name }) => name === target);
   }
 
-  /** Looks in old answers for fields that nothing else has, once for each; false when the answers could not be read. */
+  /** Looks in old answers for fields that nothing else has, once for each; leaves them open while the answers cannot be read. */
   async #search(
     targets: readonly NamingSettings[],
     forms: readonly Form[],
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const unseen = unseenFields(targets, this.#names(forms));
     const wanted = unseen.difference(this.#searched);
-    if (wanted.size === 0) return true;
+    if (wanted.size === 0) return;
     try {
       const found = await this.#options.searchAnswers(forms, wanted, signal);
       for (const id of wanted) this.#searched.set(id, found.has(id));
-      return true;
     } catch (error) {
       if (isAbort(error)) throw error;
       this.#options.logger.debug({ err: error }, 'The old answers could not be searched.');
-      return false;
     }
   }
 }

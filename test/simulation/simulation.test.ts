@@ -20,6 +20,7 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sheets', 970600036],
   ['sheets', 810012],
   ['sqlite', 618478512],
+  ['sqlite', 808320980],
   ['sheets', 943146, 'people=4'],
   ['sheets', 8068, 'refusing-trigger'],
   ['sqlite', 17, 'formFilter=ignored', 'itemForm=missing', 'unknownForm=404'],
