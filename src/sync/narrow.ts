@@ -5,8 +5,13 @@ import type { Counts } from './counts.ts';
 import { type Profile, queryOf } from './profile.ts';
 import { cutOf, readRange, settleOrReadWhole, sweepOnce } from './read-range.ts';
 import { PAGE, type Span, WHOLE } from './source.ts';
-import { accountedIn, spend, type Work } from './work.ts';
+import { accountedIn, pagesOf, spend, type Work } from './work.ts';
 
+/**
+ * Up to so many pages, gains are read instead of halved: with a page each found half of them has to be read on average, and
+ * a half has to be asked for and read.
+ */
+const FEW_PAGES = 3;
 /** Where more than this part differs, all of it is read. */
 const MOSTLY = 1 / 8;
 const MOST_HALVINGS = 40;
@@ -18,8 +23,8 @@ export interface Place {
   readonly counts: (span: Span, grain: Grain) => Promise<Count[]>;
   /** How many the source has; null where it is not to be asked further. */
   readonly ask: (span: Span) => Promise<number | null>;
-  /** Reads all that the source shows of a span. */
-  readonly read: (span: Span) => Promise<void>;
+  /** Reads all that the source shows of a span; `upTo`: only until the target accounts for that many. */
+  readonly read: (span: Span, upTo: number | null) => Promise<void>;
 }
 
 /**
@@ -35,11 +40,11 @@ export async function narrow(
 ): Promise<void> {
   const stored = await accountedIn(place, span);
   if (onlyGains ? count <= stored : count === stored) return;
-  const isFew = Math.max(count, stored) <= PAGE;
+  const isFew = Math.max(count, stored) <= PAGE * (onlyGains ? FEW_PAGES : 1);
   const isMostlyOther = Math.abs(count - stored) > count * MOSTLY;
   const cutMs = isFew || isMostlyOther || halved >= MOST_HALVINGS ? null : await cutOf(place, span);
   const left = cutMs === null ? null : await place.ask({ ...span, toMs: cutMs });
-  if (left === null) return place.read(span);
+  if (left === null) return place.read(span, onlyGains && isFew ? count : null);
   const right = Math.max(0, count - left);
   await narrow(place, { ...span, toMs: cutMs }, left, onlyGains, halved + 1);
   await narrow(place, { ...span, fromMs: cutMs }, right, onlyGains, halved + 1);
@@ -47,8 +52,8 @@ export async function narrow(
 
 /**
  * Finds what differs from the source's counts, and stores it. Gains before losses, of all statuses: a row that has another status now
- * is found where it is, and then not missed where it was, which would take a question by its ID. Where no status differs, the sum of
- * all does.
+ * is found where it is, and then not missed where it was, which would take a question by its ID. A status that lost as many as it
+ * gained differs once those that it lost are found. Where no status differs, the sum of all does.
  */
 export async function narrowAll(work: Work, { statuses }: Counts, total: number): Promise<void> {
   // A list of the whole form shows which rows are gone; one of a status, only which do not have it.
@@ -64,18 +69,39 @@ export async function narrowAll(work: Work, { statuses }: Counts, total: number)
       const { formId } = form.state;
       return (await source.count({ formId, ...queryOf(profile.now, span) }))?.total ?? null;
     },
-    read: (span) => settle(work, span),
+    read: (span, upTo) => (upTo === null ? settle(work, span) : find(work, span, upTo)),
   };
-  const differing = (): [status: string, count: number][] => {
+  const looked = new Set<string>();
+  /** A status that differs, and was not looked through for this difference. */
+  const next = (onlyGains: boolean) => {
     const stored = accounted(form.state.tally);
-    return Object.entries(statuses ?? {}).filter(
-      ([status, count]) => count !== (stored.get(status) ?? 0),
-    );
+    return Object.entries(statuses ?? {})
+      .map(([status, count]) => ({
+        status,
+        count,
+        more: count - (stored.get(status) ?? 0),
+        onlyGains,
+      }))
+      .filter(({ more }) => (onlyGains ? more > 0 : more !== 0))
+      .find(({ status, more }) => !looked.has(`${status} ${more} ${onlyGains}`));
   };
-  if (differing().length === 0) return narrow(place, WHOLE, total);
-  for (const onlyGains of [true, false])
-    for (const [status, count] of differing())
-      await narrow(place, { ...WHOLE, status }, count, onlyGains);
+  let found = next(true) ?? next(false);
+  if (found === undefined) return narrow(place, WHOLE, total);
+  for (; found !== undefined; found = next(true) ?? next(false)) {
+    const { status, count, more, onlyGains } = found;
+    looked.add(`${status} ${more} ${onlyGains}`);
+    await narrow(place, { ...WHOLE, status }, count, onlyGains);
+  }
+}
+
+/** Reads a list from its newest page on, until the target accounts for so many of the span. */
+async function find(work: Work, span: Span, upTo: number): Promise<void> {
+  const { form, sink, profile } = work;
+  for await (const page of pagesOf(work, queryOf(profile.now, span), undefined, 1)) {
+    await sink.add(page.items);
+    await sink.flush();
+    if ((await accountedIn(form, span)) >= upTo) return;
+  }
 }
 
 /** Reads all of a span. One of a status may move while it is read: then it proves nothing, and the next round looks again. */

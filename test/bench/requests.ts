@@ -62,9 +62,10 @@ async function changes(): Promise<void> {
   await withPlace({ store: spreadStore(1, large) }, async (place) => {
     const first = await requestsDuring(place, () => synced(place));
     show(`first copy of ${count(large)}`, `${first.length} requests`);
-    for (const many of [10, 1]) {
-      const log = await costOfStatuses(place, FORM, many);
-      show(`status of ${many} old among ${count(large)}`, `${log.length} requests`);
+    for (const [many, to] of [[10, 'DONE'], [10], [1]] as const) {
+      const log = await costOfStatuses(place, FORM, many, to);
+      const what = `${many} old among ${count(large)} set to ${to ?? 'their next status'}`;
+      show(what, `${log.length} requests`);
     }
     const log = await costOfDeletions(place, FORM, 5);
     const notFound = log.filter(({ status }) => status === 404).length;

@@ -49,15 +49,20 @@ export async function synced(place: ChildPlace, ...args: string[]): Promise<Chil
   return result;
 }
 
-/** So many old submissions of a form get another status; the requests of the next `sync`, which has to bring them all. */
+/**
+ * So many old submissions of a form get another status; the requests of the next `sync`, which has to bring them all. `to`: the status
+ * of all but those that have it; otherwise each gets the one that follows its own.
+ */
 export async function costOfStatuses(
   place: ChildPlace,
   formId: string,
   many: number,
+  to?: string,
 ): Promise<LoggedRequest[]> {
   const wanted = new Map<string, string>();
   for (const { id, status } of oldOnes(place.store, formId, many)) {
-    const next = STATUSES[(STATUSES.findIndex((each) => each === status) + 1) % STATUSES.length]!;
+    const after = STATUSES[(STATUSES.findIndex((each) => each === status) + 1) % STATUSES.length]!;
+    const next = to === undefined || to === status ? after : to;
     place.store.setStatus(id, next);
     wanted.set(id, next);
   }
