@@ -1,4 +1,5 @@
 import { throwIfAborted } from '../base/clock.ts';
+import { isAbort } from '../base/errors.ts';
 import type { FormsClient } from '../forms/client.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { Source } from './source.ts';
@@ -12,16 +13,18 @@ const MOST_PAGES = 20;
 /**
  * The fields that old answers still have, although no form shows them. A field is given as its ID, in any form, or
  * as `<form ID>:<field ID>`. Reads each form's newest and oldest pages and others evenly between them, until all are
- * found. Rejects as the client does.
+ * found. `failure`: of the last form that could not be read, so that it may have those that were not found; null without one.
+ * Rejects only when aborted.
  */
 export async function fieldsInAnswers(
   client: FormsClient,
   forms: readonly Pick<FormIdentity, 'id'>[],
   wanted: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<Set<string>> {
+): Promise<{ readonly found: ReadonlySet<string>; readonly failure: unknown }> {
   const source = new Source(client, 1, signal);
   const found = new Set<string>();
+  let failure: unknown = null;
   for (const { id } of forms) {
     const look = async (page: number): Promise<number> => {
       throwIfAborted(signal);
@@ -33,13 +36,20 @@ export async function fieldsInAnswers(
       }
       return Math.ceil(total / Math.max(1, items.length));
     };
-    const last = Math.min(await look(1), MOST_KNOWN);
-    for (const page of spread(last)) {
-      if (found.size === wanted.size) return found;
-      await look(page);
+    // A form that does not answer hides no field of another one (L12).
+    try {
+      const last = Math.min(await look(1), MOST_KNOWN);
+      for (const page of spread(last)) {
+        if (found.size === wanted.size) break;
+        await look(page);
+      }
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      failure = error;
     }
+    if (found.size === wanted.size) break;
   }
-  return found;
+  return { found, failure };
 }
 
 /** Pages 2 to `last`, at most {@link MOST_PAGES} of them, the last one first: the oldest answers carry deleted fields. */

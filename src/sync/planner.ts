@@ -1,5 +1,5 @@
 import { type Clock, withinTime } from '../base/clock.ts';
-import { isAbort, mistakeText, MirrorError } from '../base/errors.ts';
+import { mistakeText, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { fieldTest } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
@@ -15,6 +15,7 @@ import {
   unhashed,
   unseenFields,
 } from './names.ts';
+import type { fieldsInAnswers } from './answer-search.ts';
 import { bindSlug, SLUGS } from './records.ts';
 import type { Target } from './target.ts';
 
@@ -57,7 +58,7 @@ export interface PlannerOptions {
     forms: readonly Form[],
     fieldIds: ReadonlySet<string>,
     signal: AbortSignal,
-  ) => Promise<ReadonlySet<string>>;
+  ) => ReturnType<typeof fieldsInAnswers>;
   readonly openTarget: (name: string) => Promise<Target>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -316,13 +317,11 @@ export class Planner {
     const unseen = unseenFields(targets, this.#names(forms));
     const wanted = unseen.difference(this.#searched);
     if (wanted.size === 0) return;
-    try {
-      const found = await this.#options.searchAnswers(forms, wanted, signal);
-      for (const id of wanted) this.#searched.set(id, found.has(id));
-    } catch (error) {
-      if (isAbort(error)) throw error;
-      this.#options.logger.debug({ err: error }, 'The old answers could not be searched.');
-    }
+    const { searchAnswers, logger } = this.#options;
+    const { found, failure } = await searchAnswers(forms, wanted, signal);
+    for (const id of wanted)
+      if (found.has(id) || failure === null) this.#searched.set(id, found.has(id));
+    if (failure !== null) logger.debug({ err: failure }, 'Some old answers could not be searched.');
   }
 }
 

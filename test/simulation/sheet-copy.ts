@@ -226,6 +226,11 @@ function formIn(
       cells: Object.fromEntries(fields.map(({ column }) => [column, cell(line, column ?? '')])),
     });
   }
+  // Of a row that only shows an ID nothing is left: it stores no submission.
+  for (const { id, status, createdAt, isDeleted, cells } of rows.values()) {
+    const isBlank = Object.values(cells).every((value) => value === null || value === '');
+    if (status === '' && createdAt === '' && !isDeleted && isBlank) rows.delete(id);
+  }
   const ids = columns.get('s:id');
   // An ID beside its column, or an answer (which begins with its submission's ID) beside its row or the columns of fields.
   const own = new Set(fields.map(({ column }) => columns.get(column ?? '')));

@@ -314,12 +314,10 @@ const isSameDocument = (a: FormDocument, b: FormDocument | null): boolean =>
 /** A field whose header is to be written again. */
 const withoutHeader = (field: SheetField): SheetField => ({ ...field, header: null });
 
-/** Empties cells. Those by which a row with an ID is known as ours stay: the comparison writes them again. */
 const clearStrays = ({ sheetId, columns }: FormTab, strays: readonly Stray[]): Batch['requests'] =>
-  strays.flatMap(({ row, id, keys }) => {
-    const cleared = keys.filter((key) => id === '' || key.startsWith('f:'));
-    return writeRow(sheetId, row, new Map(cleared.map((key) => [key, null])), columns);
-  });
+  strays.flatMap(({ row, keys }) =>
+    writeRow(sheetId, row, new Map(keys.map((key) => [key, null])), columns),
+  );
 
 /** The rows of the hidden tab in which two sets of entries differ. */
 function changedEntries(

@@ -49,6 +49,7 @@ export interface Stray {
   readonly row: number;
   /** As the row shows it. */
   readonly id: string;
+  /** Of cells to be emptied. Those by which a row with an ID is known as ours stay: the comparison writes them again. */
   readonly keys: readonly ColumnKey[];
 }
 
@@ -66,8 +67,10 @@ export function lookFor(
       const digest = digestOf(keys, (key) => table.get(key)?.[row]);
       const of = digest === '' ? [] : (byDigest.get(digest) ?? []).map(([id]) => id);
       const id = String(table.get('s:id')?.[row] ?? '');
+      const filled = keys.filter((key) => String(table.get(key)?.[row] ?? '') !== '');
+      const emptied = filled.filter((key) => id === '' || key.startsWith('f:'));
       if (of.includes(id)) missed.delete(id);
-      else if (of.length > 0) found.push({ row, id, keys, of });
+      else if (of.length > 0) found.push({ row, id, keys: emptied, of });
     }
   }
   return { missed, strays: found.filter(({ of }) => of.some((id) => missed.has(id))) };
