@@ -334,7 +334,12 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
       it('L6: list a submission without a row, until it is stored', async () => {
         await commit({
           rows: ROWS,
-          entries: [entry('rejected', 'x'), entry('undecided', 'a'), entry('refused', 'b')],
+          entries: [
+            entry('rejected', 'x', { reason: 'an earlier one' }),
+            entry('rejected', 'x'),
+            entry('undecided', 'a'),
+            entry('refused', 'b'),
+          ],
         });
         const { atMs: _seen, ...listed } = entry('rejected', 'x');
         expect(await entriesOf('rejected')).toEqual([expect.objectContaining(listed)]);

@@ -6,10 +6,12 @@ import { BigQueryError, RowTooLarge } from './errors.ts';
 import type { Leases } from './lease.ts';
 import {
   COLUMNS_OF,
+  jsonOf,
   MONTHS,
   nameOf,
   qualified,
   RELATIONS,
+  rowsOf,
   scriptOf,
   type Statement,
   translated,
@@ -160,15 +162,10 @@ export class BigQuerySession implements Connection {
   async stageRows(names: readonly string[], rows: readonly (readonly Param[])[]): Promise<void> {
     const stage = this.#stage;
     if (stage === undefined) throw new TypeError('nothing was staged');
-    const columns = names.map((name) => unquoted(name));
-    const typeOf = (column: string): string => stage.types.get(column) ?? 'STRING';
-    const select = (param: string): string =>
-      `SELECT ${columns
-        .map((column, at) => {
-          const [type, value] = [typeOf(column), `JSON_VALUE(r, '$[${at}]')`];
-          return `${type === 'STRING' ? value : `CAST(${value} AS ${type})`} AS \`${column}\``;
-        })
-        .join(', ')} FROM UNNEST(JSON_QUERY_ARRAY(@${param})) AS r`;
+    const columns = names.map((quotedName) => {
+      const name = unquoted(quotedName);
+      return { name, type: stage.types.get(name) ?? 'STRING' };
+    });
     stage.ids = rows.map(([id]) => String(id));
     stage.months.clear();
     const chunks = chunksOf(rows);
@@ -176,13 +173,13 @@ export class BigQuerySession implements Connection {
     const name = `s${++this.#names}`;
     stage.param = chunks.length > 1 ? undefined : [name, only];
     if (stage.param !== undefined) {
-      stage.sql = `(${select(name)})`;
+      stage.sql = `(${rowsOf(columns, name)})`;
       return;
     }
-    const table = await this.#makeStage(columns.map((column) => `\`${column}\` ${typeOf(column)}`));
-    const into = `INSERT INTO \`${table}\` (${columns.map((column) => `\`${column}\``).join(', ')})`;
+    const table = await this.#makeStage(columns.map((each) => `\`${each.name}\` ${each.type}`));
+    const into = `INSERT INTO \`${table}\` (${columns.map((each) => `\`${each.name}\``).join(', ')})`;
     for (const chunk of chunks)
-      await this.#changed({ sql: `${into} ${select(name)}`, params: [[name, chunk]] });
+      await this.#changed({ sql: `${into} ${rowsOf(columns, name)}`, params: [[name, chunk]] });
     stage.sql = `\`${table}\``;
   }
 
@@ -368,9 +365,7 @@ function chunksOf(rows: readonly (readonly Param[])[]): string[] {
     [texts, bytes] = [[], 0];
   };
   for (const row of rows) {
-    const text = JSON.stringify(row, (_, value: unknown) =>
-      typeof value === 'string' ? value.toWellFormed() : value,
-    );
+    const text = jsonOf(row);
     const size = Buffer.byteLength(text) + 1;
     if (size > MOST_STAGED_BYTES) throw new RowTooLarge();
     if (bytes + size > MOST_STAGED_BYTES) end();

@@ -51,7 +51,9 @@ export function translated(
     }
     return param === null ? 'NULL' : `@${param[0]}`;
   };
-  const text = withKeys(sql).replaceAll(
+  const rows = /^\s*INSERT\b/i.test(sql) ? asMerge(sql, values, nextName) : undefined;
+  if (rows !== undefined) return rows;
+  const text = (/^\s*CREATE TABLE/i.test(sql) ? withLayout(sql) : sql).replaceAll(
     TOKENS,
     (found: string, name: string | undefined, at: string | undefined) => {
       if (name !== undefined) return `\`${nameOf(name.replaceAll('""', '"'))}\``;
@@ -62,9 +64,6 @@ export function translated(
   );
   return { sql: text, params: [...params.values()].filter((param) => param !== null) };
 }
-
-const withKeys = (sql: string): string =>
-  /^\s*CREATE TABLE/i.test(sql) ? withLayout(sql) : /^\s*INSERT\b/i.test(sql) ? asMerge(sql) : sql;
 
 /** BigQuery enforces no key. Tables of forms are partitioned by month, and all are clustered by what finds a row. */
 function withLayout(sql: string): string {
@@ -79,28 +78,55 @@ function withLayout(sql: string): string {
 }
 
 const INSERT =
-  /^\s*INSERT INTO (\S+) \(([^)]*)\) VALUES \(([^)]*)\)\s+ON CONFLICT \(([^)]*)\) DO (?:NOTHING|UPDATE SET (.*))$/s;
+  /^\s*INSERT INTO (\S+) \(([^)]*)\) VALUES .*\sON CONFLICT \(([^)]*)\) DO (?:NOTHING|UPDATE SET (.*))$/s;
 
-/** An INSERT that leaves or changes a row whose key is there. */
-function asMerge(sql: string): string {
-  const [, table, names = '', places = '', key = '', set] = INSERT.exec(sql) ?? [];
-  if (table === undefined) return sql;
+/** An INSERT of rows that leaves or changes those whose key is there. All rows are one parameter; undefined for another INSERT. */
+function asMerge(
+  sql: string,
+  values: readonly Param[],
+  nextName: () => string,
+): Statement | undefined {
+  const [, table, names = '', keys = '', set] = INSERT.exec(sql) ?? [];
+  if (table === undefined) return undefined;
   const columns = names.split(', ');
-  const values = places.split(', ');
-  const keys = key.split(', ');
-  const valueOf = (name: string): string => {
-    const value = values[columns.indexOf(name)] ?? 'NULL';
-    return name.endsWith('_at') ? `CAST(${value} AS TIMESTAMP)` : value;
+  const typeOf = (name: string, at: number): string => {
+    if (name.endsWith('_at')) return 'TIMESTAMP';
+    return typeof values[at] === 'number' ? 'INT64' : 'STRING';
   };
-  const source = keys.map((name) => `${valueOf(name)} AS ${name}`).join(', ');
-  const on = keys.map((name) => `t.${name} = s.${name}`).join(' AND ');
-  const update = set?.split(', ').map((each) => {
-    const name = each.split(' = ')[0] ?? '';
-    return `${name} = ${valueOf(name)}`;
-  });
-  return `MERGE ${table} AS t USING (SELECT ${source}) AS s ON ${on}
- ${update === undefined ? '' : `WHEN MATCHED THEN UPDATE SET ${update.join(', ')} `}WHEN NOT MATCHED THEN INSERT (${names}) VALUES (${columns.map(valueOf).join(', ')})`;
+  const param = nextName();
+  const source = rowsOf(
+    columns.map((name, at) => ({ name, type: typeOf(name, at) })),
+    param,
+  );
+  const rows = Array.from({ length: values.length / columns.length }, (_, at) =>
+    values.slice(at * columns.length, (at + 1) * columns.length),
+  );
+  const on = keys.split(', ').map((name) => `t.${name} = s.${name}`);
+  const update = set?.replaceAll('excluded.', 's.');
+  return {
+    sql: `MERGE ${table} AS t USING (${source}) AS s ON ${on.join(' AND ')}
+ ${update === undefined ? '' : `WHEN MATCHED THEN UPDATE SET ${update} `}WHEN NOT MATCHED THEN INSERT (${names}) VALUES (${columns.map((name) => `s.${name}`).join(', ')})`,
+    params: [[param, jsonOf(rows)]],
+  };
 }
+
+/** A query of rows that a parameter holds as JSON: a list for each, with a value for each of these columns. */
+export const rowsOf = (
+  columns: readonly { readonly name: string; readonly type: string }[],
+  param: string,
+): string =>
+  `SELECT ${columns
+    .map(({ name, type }, at) => {
+      const value = `JSON_VALUE(r, '$[${at}]')`;
+      return `${type === 'STRING' ? value : `CAST(${value} AS ${type})`} AS \`${name}\``;
+    })
+    .join(', ')} FROM UNNEST(JSON_QUERY_ARRAY(@${param})) AS r`;
+
+/** JSON, in which each text is well-formed. */
+export const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'string' ? each.toWellFormed() : each,
+  );
 
 const RELATION = /r?'(?:[^'\\]|\\.)*'|`[^`]*`|\b((?:FROM|JOIN)\s+)(`\w+`|_mirror_\w+)/g;
 

@@ -64,3 +64,19 @@ it('L4: sends no change where nothing changed, and reads only the months of the 
   expect(emulator.statements.totals()).toMatchObject({ statements: 1, bytesBilled: 10_485_760 });
   expect(billed).toBe(10_485_760);
 });
+
+it('L18: forgets many submissions by as many statements as one', async () => {
+  const { url } = await newPlace();
+  const { statements } = await lentEmulator();
+  await using store = await storeAt(url, clock);
+  await using open = await store.open(form, 'write');
+  await open.prepare(form, [NAME]);
+  const ids = Array.from({ length: 40 }, (_, at) => `id${at}`);
+  await open.commit({ rows: ids.map((id) => row(id, { f_name: 'x' })) });
+  const sentFor = async (some: string[]): Promise<number> => {
+    statements.clear();
+    expect(await open.erase({ kind: 'forget', ids: some })).toBe(some.length);
+    return statements.totals().statements;
+  };
+  expect(await sentFor(ids.slice(1))).toBe(await sentFor(ids.slice(0, 1)));
+});

@@ -8,7 +8,7 @@ import {
   type Dialect,
   hasEndedAll,
   inSavepoint,
-  insert,
+  insertAll,
   type PackedRow,
   type Session,
   type SqlField,
@@ -223,9 +223,9 @@ export class Commit {
       ['form_id', 'kind', 'id'],
       ['status', 'created_at', 'reason', 'last_seen_at'],
     );
-    for (const { kind, id, status, createdAt, reason, atMs } of entries) {
+    const rows = entries.map(({ kind, id, status, createdAt, reason, atMs }) => {
       const seen = kind === 'refused' ? timeAt(atMs * 1_000, dialect) : at;
-      const entry = {
+      return {
         form_id: formId,
         kind,
         id,
@@ -235,8 +235,10 @@ export class Commit {
         first_seen_at: seen,
         last_seen_at: seen,
       };
-      await insert(this.#tx, '_mirror_entries', entry, there);
-    }
+    });
+    // Of one that is listed twice the last holds.
+    const last = new Map(rows.map((row) => [`${row.kind} ${row.id}`, row] as const));
+    await insertAll(this.#tx, '_mirror_entries', [...last.values()], there);
   }
 }
 

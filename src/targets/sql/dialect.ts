@@ -295,16 +295,33 @@ export function decoded(value: unknown, type: ColumnType): Cell {
 }
 
 /** Inserts a row. `end`: see {@link Dialect.onConflict}. */
-export function insert(
+export const insert = (
   tx: Session,
   table: string,
   row: Readonly<Record<string, Param>>,
   end = '',
+): Promise<void> => insertAll(tx, table, [row], end);
+
+/** Databases have a limit for the parameters of a statement, the lowest is 32,766. */
+const INSERTED_AT_ONCE = 500;
+
+/** Inserts rows that have the same names, and no key twice. */
+export async function insertAll(
+  tx: Session,
+  table: string,
+  rows: readonly Readonly<Record<string, Param>>[],
+  end = '',
 ): Promise<void> {
-  const names = Object.keys(row);
-  const places = names.map((_, at) => `$${at + 1}`);
-  const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${end}`;
-  return change(tx, sql, Object.values(row));
+  const names = Object.keys(rows[0] ?? {});
+  for (let from = 0; from < rows.length; from += INSERTED_AT_ONCE) {
+    const params: Param[] = [];
+    const place = (value: Param = null): string => `$${params.push(value)}`;
+    const tuples = rows
+      .slice(from, from + INSERTED_AT_ONCE)
+      .map((row) => `(${names.map((name) => place(row[name])).join(', ')})`);
+    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES ${tuples.join(', ')} ${end}`;
+    await change(tx, sql, params);
+  }
 }
 
 let savepoints = 0;

@@ -6,11 +6,12 @@ import type { Erasure } from '../../mirror/port.ts';
 import {
   change,
   type Dialect,
-  insert,
+  insertAll,
   pagesOf,
   quoted,
   type Session,
   type SqlField,
+  type SqlRow,
   textOf,
   textOrNull,
   timeAt,
@@ -65,11 +66,9 @@ export class Eraser {
   }
 
   async #rowsOf(what: Erasure): Promise<number> {
-    let rows = 0;
     switch (what.kind) {
       case 'forget':
-        for (const id of what.ids) rows += await this.#forget(id);
-        return rows;
+        return this.#forget(what.ids);
       case 'remember':
         return this.#tx.run(
           `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${this.#dialect.among('id', '$2')}`,
@@ -86,41 +85,43 @@ export class Eraser {
     }
   }
 
-  async #forget(id: string): Promise<number> {
+  async #forget(ids: readonly string[]): Promise<number> {
     const { digestOf, at } = this.#from;
-    const { timeOf, timeParam, onConflict } = this.#dialect;
-    const [row] = await this.#tx.query(
-      `SELECT status, created_at FROM ${this.#table} WHERE id = $1 AND _deleted_at IS NULL`,
-      [id],
-    );
-    const [rejected] = await this.#tx.query(
-      `SELECT status, created_at FROM _mirror_entries WHERE form_id = $1 AND kind = 'rejected' AND id = $2`,
-      [this.#formId, id],
-    );
+    const { timeOf, timeParam, onConflict, among } = this.#dialect;
+    const known = new Map<string, SqlRow>();
+    // A live row knows better than the list of rejected submissions.
+    for (const [from, params] of [
+      [
+        `_mirror_entries WHERE form_id = $1 AND kind = 'rejected' AND ${among('id', '$2')}`,
+        [this.#formId, ids],
+      ],
+      [`${this.#table} WHERE _deleted_at IS NULL AND ${among('id', '$1')}`, [ids]],
+    ] as const)
+      for (const row of await this.#tx.query(`SELECT id, status, created_at FROM ${from}`, params))
+        known.set(textOf(row['id']), row);
     // An unknown one is remembered too; the source's list later shows its status.
-    const known = row ?? rejected ?? { status: null, created_at: null };
-    const entry = {
+    const entries = [...new Set(ids)].map((id) => ({
       form_id: this.#formId,
       kind: 'forgotten',
       id: digestOf(id),
-      status: textOrNull(known['status']),
-      created_at: timeParam(timeOf(known['created_at'])),
+      status: textOrNull(known.get(id)?.['status'] ?? null),
+      created_at: timeParam(timeOf(known.get(id)?.['created_at'])),
       reason: '',
       first_seen_at: timeParam(at),
       last_seen_at: timeParam(at),
-    };
-    await insert(this.#tx, '_mirror_entries', entry, onConflict(['form_id', 'kind', 'id']));
+    }));
+    await insertAll(this.#tx, '_mirror_entries', entries, onConflict(['form_id', 'kind', 'id']));
     await change(
       this.#tx,
-      `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind <> 'forgotten' AND id = $2`,
-      [this.#formId, id],
+      `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind <> 'forgotten' AND ${among('id', '$2')}`,
+      [this.#formId, ids],
     );
     await change(
       this.#tx,
-      'DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2',
-      [this.#formId, id],
+      `DELETE FROM _mirror_versions WHERE form_id = $1 AND ${among('submission_id', '$2')}`,
+      [this.#formId, ids],
     );
-    return this.#tx.run(`DELETE FROM ${this.#table} WHERE id = $1`, [id]);
+    return this.#tx.run(`DELETE FROM ${this.#table} WHERE ${among('id', '$1')}`, [ids]);
   }
 
   async #purge({

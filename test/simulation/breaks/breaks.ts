@@ -460,8 +460,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L18',
     name: 'the statuses of what was forgotten stay in the history',
     file: 'src/targets/sql/erase.ts',
-    find: 'DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2',
-    replace: 'DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2 AND 1 = 0',
+    find: `among('submission_id', '$2')`,
+    replace: `among("'no such'", '$2')`,
   },
   {
     law: 'L18',
