@@ -167,17 +167,22 @@ export const remember = (
     return { ...NO_TRACES, rows };
   });
 
-/** Runs `work` with the form open for writing, also where it is paused: erasing must not wait. */
+/**
+ * Runs `work`, which may be repeated, with the form open for writing, also where it is paused: erasing must not wait. It is repeated
+ * where another process has the form, or takes it over in the middle.
+ */
 export async function writing<T>(
   target: Target,
   form: FormIdentity,
   waiting: Waiting,
   work: (open: OpenForm) => Promise<T>,
 ): Promise<T> {
-  await using open = await whileBusy(() => target.store.open(form, 'write'), waiting);
-  const done = await work(open);
-  await open.finish();
-  return done;
+  return whileBusy(async () => {
+    await using open = await target.store.open(form, 'write');
+    const done = await work(open);
+    await open.finish();
+    return done;
+  }, waiting);
 }
 
 /** Runs `work` for each of these forms in each target that has to do with it. */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Store } from '../mirror/port.ts';
-import { TargetRecord } from './records.ts';
 import type { ListQuery, Page, Source, Span } from './source.ts';
 
 const boundsSchema = z.object({
@@ -46,29 +45,32 @@ const newProfile = (nowMs: number): Profile => ({
 /** The profile of one source, kept in a target. */
 export class ProfileRecord {
   now: Profile;
-  #kept: Profile;
-  readonly #record: TargetRecord<unknown>;
+  readonly #read: Profile;
+  readonly #key: string;
+  readonly #revision: number | null;
 
-  private constructor(now: Profile, record: TargetRecord<unknown>) {
-    [this.now, this.#kept, this.#record] = [now, now, record];
+  private constructor(now: Profile, key: string, revision: number | null) {
+    [this.now, this.#read, this.#key, this.#revision] = [now, now, key, revision];
   }
 
   /** A profile that is older than a week is learned again. `source`: names it, and the key that it is read with. */
   static async load(store: Store, source: string, nowMs: number): Promise<ProfileRecord> {
-    const record = new TargetRecord<unknown>(`profile ${source}`, null);
-    const parsed = profileSchema.safeParse(await record.read(store));
+    const key = `profile ${source}`;
+    const record = await store.record(key);
+    const parsed = profileSchema.safeParse(record?.value);
     const isYoung = parsed.success && Math.abs(nowMs - parsed.data.learnedAtMs) < WEEK_MS;
-    return new ProfileRecord(isYoung ? parsed.data : newProfile(nowMs), record);
+    const now = isYoung ? parsed.data : newProfile(nowMs);
+    return new ProfileRecord(now, key, record?.revision ?? null);
   }
 
   learn(change: Partial<Profile>): void {
     this.now = { ...this.now, ...change };
   }
 
+  /** Call it once. Where another process has saved since this one loaded, its profile stays: a later run learns what this one did. */
   async save(store: Store): Promise<void> {
-    if (isDeepStrictEqual(this.now, this.#kept)) return;
-    this.#kept = this.now;
-    await this.#record.change(store, () => this.now);
+    if (isDeepStrictEqual(this.now, this.#read)) return;
+    await store.putRecord(this.#key, this.now, this.#revision);
   }
 }
 

@@ -52,14 +52,32 @@ export interface Ending {
   readonly failure: MirrorError | null;
 }
 
+type Asked = RunOptions & Pick<SyncOptions, 'onProgress'>;
+
 /**
  * One run: brings a form in a target up to date, and records how that went. Never rejects: failures are in the report, and
- * the rows stored before stay.
+ * the rows stored before stay. Where another process takes the form over in the middle, which a spreadsheet does not prevent, the run
+ * begins again, within the time that it may wait.
  */
 export async function runForm(
   mirroring: Mirroring,
   identity: FormIdentity,
-  asked: RunOptions & Pick<SyncOptions, 'onProgress'>,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<RunReport> {
+  const { clock } = mirroring;
+  const untilMs = clock.now() + (asked.waitMs ?? 0);
+  for (;;) {
+    const waitMs = untilMs - clock.now();
+    const report = await runOnce(mirroring, identity, { ...asked, waitMs }, signal);
+    if (report.outcome !== 'busy' || clock.now() >= untilMs) return report;
+  }
+}
+
+async function runOnce(
+  mirroring: Mirroring,
+  identity: FormIdentity,
+  asked: Asked,
   signal: AbortSignal,
 ): Promise<RunReport> {
   const { clock, target, compareEveryMs, maxDeleteFraction } = mirroring;

@@ -1,0 +1,59 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { App } from '../../src/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { MirrorError } from '../../src/base/errors.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { OpenForm, Store } from '../../src/mirror/port.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { load } from '../support/settings.ts';
+
+const { signal } = new AbortController();
+
+/** A sample workspace, a program that mirrors it, and the store of its target. */
+async function openApp(): Promise<{ app: App; formId: string; store: Store }> {
+  const { env, sandbox } = await openPlace();
+  const app = new App(load(env), { clock: systemClock, logger: silentLogger });
+  onTestFinished(() => app[Symbol.asyncDispose]());
+  const { store } = await app.target('default');
+  return { app, formId: sandbox.store.forms()[0]?.id ?? '', store };
+}
+
+it('succeeds although other processes keep saving their source profile before it', async () => {
+  const { app, formId, store } = await openApp();
+  const putRecord = store.putRecord.bind(store);
+  store.putRecord = async (key, ...rest) =>
+    key.startsWith('profile ') ? false : putRecord(key, ...rest);
+  expect(await app.run({ formId, target: 'default' }, {}, signal)).toMatchObject({ outcome: 'ok' });
+});
+
+/** Another process takes the form over at the first commit, as it may in a spreadsheet, which has no lock. */
+function takeOverOnce(store: Store): void {
+  const open = store.open.bind(store) as (...args: unknown[]) => Promise<OpenForm | null>;
+  let isTaken = false;
+  store.open = (async (...args: unknown[]) => {
+    const form = await open(...args);
+    const commit = form?.commit.bind(form);
+    if (form !== null && commit !== undefined)
+      form.commit = async (change) => {
+        if (isTaken) return commit(change);
+        isTaken = true;
+        throw new MirrorError('TARGET_BUSY', 'Another process has written the form.');
+      };
+    return form;
+  }) as Store['open'];
+}
+
+it('L13: begins again where another process takes the form over in the middle, as long as it may wait', async () => {
+  const { app, formId, store } = await openApp();
+  takeOverOnce(store);
+  const report = await app.run({ formId, target: 'default' }, { waitMs: 60_000 }, signal);
+  expect(report).toMatchObject({ outcome: 'ok' });
+  expect(report.inserted).toBe(report.accounted);
+});
+
+it('L13: a job does not wait for the process that takes its form over', async () => {
+  const { app, formId, store } = await openApp();
+  takeOverOnce(store);
+  const report = await app.run({ formId, target: 'default' }, {}, signal);
+  expect(report).toMatchObject({ outcome: 'busy', code: 'TARGET_BUSY' });
+});
