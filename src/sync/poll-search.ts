@@ -1,4 +1,5 @@
-import { accounted, sumOf } from '../mirror/form-state.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { accounted, type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Count, OpenForm, Store, StoredForm } from '../mirror/port.ts';
 import type { Counts } from './counts.ts';
 import { narrow } from './narrow.ts';
@@ -14,6 +15,8 @@ export interface Workspace {
 
 /** The submissions of the workspace beyond the known ones, by status and in all. */
 export class Difference {
+  /** Another process stored rows while they were read, so that nothing can be said. */
+  hasMoved = false;
   #total: number;
   readonly #statuses: Map<string, number>;
 
@@ -39,7 +42,7 @@ export class Difference {
   }
 
   get isNone(): boolean {
-    return this.#total === 0 && this.statuses.length === 0;
+    return !this.hasMoved && this.#total === 0 && this.statuses.length === 0;
   }
 
   /** The statuses that differ; none where only the total does, or where they cannot be counted. */
@@ -64,16 +67,19 @@ export async function explainNewest(
   difference: Difference,
 ): Promise<Set<string>> {
   const formIds = spokenFor.map(({ state }) => state.formId);
+  const read: FormState[] = [];
   const items = new Map(newest.items.map((item) => [item.key, item]));
   const named = Map.groupBy(items.keys(), (key) => items.get(key)?.submission?.formId ?? '');
   // Where items do not name their forms, each form is asked whether it has them.
   const nameless = new Set(named.get('') ?? []);
   const found = new Set<string>();
-  for (const formId of formIds) {
+  for (const { state } of spokenFor) {
+    const { formId } = state;
     const ids = [...(named.get(formId) ?? []), ...nameless];
     if (ids.length === 0) continue;
     await using form = await store.open({ id: formId }, 'read');
     if (form === null) continue;
+    read.push(state);
     const stored = new Map<string, string>();
     for await (const rows of form.rows({ ids }))
       for (const { id, status } of rows) stored.set(id, status);
@@ -91,30 +97,40 @@ export async function explainNewest(
       difference.takeOff([[status, 1]]);
     }
   }
+  // A row that came since the forms were counted is in no tally, and would not count as new: it could hide a deletion.
+  const now = new Map((await store.states()).map(({ state }) => [state.formId, state.tally]));
+  for (const { formId, tally } of read) {
+    if (isDeepStrictEqual(now.get(formId), tally)) continue;
+    difference.hasMoved = true;
+    found.add(formId);
+  }
   return nameless.size > 0 ? new Set(formIds) : found;
 }
 
-/**
- * What these forms of the workspace amount to; null where nothing is known of it. `topMs`: when the newest submission of them was
- * created that is shown now: one that came since makes the record old. Nothing is beyond all of them.
- */
-export async function readRest(
-  store: Store,
-  formIds: readonly string[],
-  topMs: number | null,
-): Promise<Rest | null> {
+/** What these forms of the workspace amount to; null where nothing is known of it. Nothing is beyond all of them. */
+export async function readRest(store: Store, formIds: readonly string[]): Promise<Rest | null> {
   const rest = await REST.read(store);
   if (rest !== null && new Set(rest.formIds).symmetricDifference(new Set(formIds)).size === 0)
-    return (topMs ?? -Infinity) > (rest.topMs ?? -Infinity) ? null : rest;
+    return rest;
   return formIds.length === 0 ? { formIds, total: 0, topMs: null, statuses: {} } : null;
 }
 
-/** When the newest submission of these forms was created that a page shows; null where it shows none. */
-export function topOf({ items }: Page, formIds: readonly string[]): number | null {
-  const times = items.flatMap((item) =>
-    formIds.includes(item.submission?.formId ?? '') ? (createdMsOf(item) ?? []) : [],
+/** The statuses of the submissions of a rest that came since it was recorded, as far as a page shows them. */
+export const newIn = ({ items }: Page, { formIds, topMs }: Rest): string[] =>
+  items.flatMap((item) =>
+    formIds.includes(item.submission?.formId ?? '') &&
+    (createdMsOf(item) ?? -Infinity) > (topMs ?? -Infinity)
+      ? (item.submission?.status ?? [])
+      : [],
   );
-  return times.length === 0 ? null : Math.max(...times);
+
+/** No submission of these forms was created later, as the newest page shows; null where it shows all there are, and none of these. */
+export function topOf({ items, isLast }: Page, formIds: readonly string[]): number | null {
+  const times = items.flatMap((item) => createdMsOf(item) ?? []);
+  const own = items.filter((item) => formIds.includes(item.submission?.formId ?? ''));
+  const top = Math.max(...own.flatMap((item) => createdMsOf(item) ?? []));
+  if (Number.isFinite(top)) return top;
+  return isLast || times.length === 0 ? null : Math.min(...times);
 }
 
 /** Asks each form for the statuses that differ, or for its total where none does: those that have another number than is known. */

@@ -12,6 +12,7 @@ import {
   askEach,
   Difference,
   explainNewest,
+  newIn,
   readRest,
   searchWorkspace,
   topOf,
@@ -86,35 +87,43 @@ export async function poll(
   const writeBacks = new Set<string>();
   const asking: { workspace?: Promise<Workspace> } = {};
   const ask = (): Promise<Workspace> => (asking.workspace ??= askWorkspace(source, clock));
-  for (const target of targets) {
-    const add = (formId: string, counts: Counts | null, isComparison = false): void =>
-      void syncs.push({ formId, target: target.name, ...(counts && { counts }), isComparison });
+  const add = (target: string, formId: string, counts: Counts | null, isComparison = false): void =>
+    void syncs.push({ formId, target, ...(counts && { counts }), isComparison });
+  const attempt = async ({ name, chosen }: PolledTarget, work: () => Promise<void>) => {
     try {
+      await work();
+    } catch (error) {
+      if (isAbort(error) || toMirrorError(error).code === 'FORMS_UNAUTHORIZED') throw error;
+      const what = 'The poll failed; each form of the target is visited.';
+      logger.debug({ target: name, err: error }, what);
+      for (const formId of chosen) add(name, formId, null);
+    }
+  };
+  const counted: { target: PolledTarget; store: Store; groups: Groups }[] = [];
+  // All targets are counted before the workspace: what a run stores after that cannot make up for what another target lacks.
+  for (const target of targets)
+    await attempt(target, async () => {
       const store = await target.open();
       const groups = await groupsOf(store, target, forms, parts.compareEveryMs, startedMs);
+      counted.push({ target, store, groups });
+    });
+  for (const { target, store, groups } of counted)
+    await attempt(target, async () => {
       const { spokenFor, unsettled, old, paused } = groups;
       const judged = spokenFor.length > 0 ? await judge(parts, source, store, groups, ask) : null;
       const jobs = new Map([
         ...unsettled.map((id) => [id, null] as const),
         ...(judged?.jobs ?? []),
       ]);
-      for (const [formId, counts] of jobs) add(formId, counts);
-      for (const formId of old) add(formId, null, true);
+      for (const [formId, counts] of jobs) add(target.name, formId, counts);
+      for (const formId of old) add(target.name, formId, null, true);
       for (const stored of spokenFor) {
         const { formId } = stored.state;
         if (rule !== null && mayWait(stored.state, rule)) writeBacks.add(formId);
         if (judged?.agreed && !jobs.has(formId) && !paused.has(formId))
           settled.push(settledRun(target.name, stored, judged.agreed, clock.now()));
       }
-    } catch (error) {
-      if (isAbort(error) || toMirrorError(error).code === 'FORMS_UNAUTHORIZED') throw error;
-      logger.debug(
-        { target: target.name, err: error },
-        'The poll failed; each form of the target is visited.',
-      );
-      for (const formId of target.chosen) add(formId, null);
-    }
-  }
+    });
   // What a run is about to store may wait for write-back as well.
   if (rule !== null) for (const { formId } of syncs) writeBacks.add(formId);
   const ms = clock.now() - startedMs;
@@ -258,20 +267,23 @@ async function judge(
   if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);
 
   const statuses = profile.now.hasWorkspaceStatuses === true ? counts.statuses : null;
-  const topMs = topOf(newest, rest);
-  const known = await readRest(store, rest, topMs);
+  const known = await readRest(store, rest);
   const difference = new Difference(newest.total, statuses);
   for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
   // Even when the counts agree: a newcomer and a deletion together leave them unchanged.
   const explained = await explainNewest(store, spokenFor, workspace, difference);
   const found = new Map<string, Counts | null>([...explained].map((id) => [id, null]));
-  const beyond = { formIds: rest, topMs, ...difference.asRest() };
+  const beyond = { formIds: rest, topMs: topOf(newest, rest), ...difference.asRest() };
   if (known !== null) {
+    const newcomers = newIn(newest, known);
     difference.takeOffRest(known);
+    difference.takeOff(newcomers.map((status) => [status, 1]));
     // The newest page explains everything that differs: runs need no counts of their own.
     const jobs = new Map([...explained].map((id) => [id, { ...counts, statuses: null }]));
-    if (difference.isNone)
+    if (difference.isNone) {
+      if (newcomers.length > 0) await REST.change(store, () => beyond);
       return { jobs, agreed: await agree(store, groups, jobs, counts, statuses !== null) };
+    }
   }
   const [only] = spokenFor;
   if (spokenFor.length === 1 && rest.length === 0 && only !== undefined)

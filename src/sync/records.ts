@@ -130,7 +130,7 @@ export const AGREEMENT = new TargetRecord<Agreement | null>(AGREEMENT_RECORD, nu
 export interface Rest {
   readonly formIds: readonly string[];
   readonly total: number;
-  /** When the newest submission was created that the workspace showed then. */
+  /** A submission of these forms that was created later is not counted here. */
   readonly topMs: number | null;
   readonly statuses: Readonly<Record<string, number>>;
 }

@@ -20,6 +20,7 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sheets', 970600036],
   ['sheets', 810012],
   ['sqlite', 618478512],
+  ['sqlite', 5100145],
   ['sqlite', 808320980],
   ['sheets', 943146, 'people=4'],
   ['sheets', 808321488, 'people=4'],

@@ -343,8 +343,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L16',
     name: 'a poll believes the newest page alone',
     file: 'src/sync/poll.ts',
-    find: 'if (difference.isNone) return { jobs, agreed:',
-    replace: 'if (known.total >= 0) return { jobs, agreed:',
+    find: 'if (difference.isNone) {',
+    replace: 'if (known.total >= 0) {',
   },
   {
     law: 'L16',

@@ -1,0 +1,110 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { App } from '../../src/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { FormsStore, SubmissionDraft } from '../../src/sandbox/store.ts';
+import type { PollReport } from '../../src/sync/poll.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { spreadStore } from '../support/request-costs.ts';
+import { load } from '../support/settings.ts';
+
+const { signal } = new AbortController();
+const FORMS = 10;
+
+/** A workspace of {@link FORMS} forms, mirrored as far as `more` says, up to a first poll that finds nothing to do. */
+async function openMirror(
+  more: (env: Environment) => Environment = () => ({}),
+  options: SandboxOptions = {},
+): Promise<{
+  source: FormsStore;
+  app: App;
+  poll: () => Promise<PollReport>;
+  insert: (place: number, draft?: Partial<SubmissionDraft>) => string;
+}> {
+  const source = spreadStore(FORMS, 300);
+  const { env } = await openPlace({ ...options, store: source });
+  const app = new App(load({ ...env, ...more(env) }), { clock: systemClock, logger: silentLogger });
+  onTestFinished(() => app[Symbol.asyncDispose]());
+  const poll = async (): Promise<PollReport> => app.poll((await app.plan(signal)).forms, signal);
+  for (const { formId, target } of (await poll()).syncs)
+    await app.run({ formId, target }, {}, signal);
+  expect((await poll()).syncs).toEqual([]);
+  const insert = (place: number, draft: Partial<SubmissionDraft> = {}): string =>
+    source.insert({ formId: `frm-${place}`, status: 'NEW', data: () => new Map(), ...draft }).id;
+  return { source, app, poll, insert };
+}
+
+it('L16: newcomers of a form that is not selected cost a poll no further requests', async () => {
+  const selected = Array.from({ length: FORMS - 1 }, (_, nth) => `frm-${nth + 1}`);
+  const { source, poll, insert } = await openMirror(() => ({ TARGET_FORMS: selected.join() }));
+  expect(await poll()).toMatchObject({ syncs: [], requests: 7 });
+  for (let round = 0; round < 2; round++) {
+    insert(FORMS);
+    const { syncs, settled, requests } = await poll();
+    expect({ syncs, settled: settled.length, requests }).toEqual({
+      syncs: [],
+      settled: selected.length,
+      requests: 7,
+    });
+  }
+  // Together they leave every count as it was.
+  insert(FORMS);
+  deleteOne(source);
+  expect((await poll()).syncs.map(({ formId }) => formId)).toEqual(['frm-1']);
+});
+
+/** Stores a row, as the run of another process does that has not come to its end. */
+async function store(app: App, target: string, id: string, place: number): Promise<void> {
+  const { store: into } = await app.target(target);
+  const form = { id: `frm-${place}`, slug: `frm-${place}`, name: `Form ${place}` };
+  await using open = await into.open(form, 'write');
+  const createdAt = new Date().toISOString();
+  await open.commit({ rows: [{ id, status: 'NEW', createdAt, cells: new Map() }] });
+}
+
+/** Deletes a submission of frm-1 that is NEW, so that with a new one the counts are as before. */
+function deleteOne(source: FormsStore): void {
+  const first = source.ordered('time', 'frm-1').find(({ status }) => status === 'NEW');
+  source.delete(first?.id ?? '');
+}
+
+it.each([1, 2])(
+  'L17: finds a deletion although another process stores a newcomer of form %i during the poll',
+  async (place) => {
+    let onPage = async (): Promise<void> => {};
+    const { source, app, poll, insert } = await openMirror(undefined, {
+      onRequest: ({ query }) =>
+        !query.has('formId') && query.get('limit') === '100' ? onPage() : undefined,
+    });
+    const id = insert(place);
+    deleteOne(source);
+    onPage = async () => {
+      onPage = async () => {};
+      await store(app, 'default', id, place);
+    };
+    const { syncs, settled } = await poll();
+    expect(syncs.map(({ formId }) => formId)).toContain('frm-1');
+    expect(settled).toEqual([]);
+  },
+);
+
+it('L17: finds an import although another process stores a newcomer of it in the second target', async () => {
+  const { app, poll, insert } = await openMirror(({ TARGET_URL: file }) => ({
+    TARGETS: 'a,b',
+    TARGET_URL: undefined,
+    TARGET_A_URL: `${file}-a`,
+    TARGET_B_URL: file,
+  }));
+  const second = (await app.target('b')).store;
+  const forms = second.forms.bind(second);
+  insert(1, { createdAt: Date.now() - 300 * 86_400_000 });
+  second.forms = async () => {
+    second.forms = forms;
+    await store(app, 'b', insert(2), 2);
+    return forms();
+  };
+  const { syncs } = await poll();
+  expect(syncs.map(({ formId, target }) => `${formId} ${target}`)).toContain('frm-1 b');
+});
