@@ -20,6 +20,7 @@ import {
   readForm,
   sourceOf,
 } from './mirroring.ts';
+import { withBill } from '../targets/billing.ts';
 import { ProfileRecord } from './profile.ts';
 import { NOTHING_APPLIED } from './sink.ts';
 import { sync } from './sync.ts';
@@ -59,7 +60,14 @@ type Asked = RunOptions & Pick<SyncOptions, 'onProgress'>;
  * the rows stored before stay. Where another process takes the form over in the middle, which a spreadsheet does not prevent, the run
  * begins again, within the time that it may wait.
  */
-export async function runForm(
+export const runForm = (
+  mirroring: Mirroring,
+  identity: FormIdentity,
+  asked: RunOptions & Pick<SyncOptions, 'onProgress'>,
+  signal: AbortSignal,
+): Promise<RunReport> => withBill(() => run(mirroring, identity, asked, signal));
+
+async function run(
   mirroring: Mirroring,
   identity: FormIdentity,
   asked: Asked,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../src/base/clock.ts';
 import { parseRetryAfter, type RetryPolicy, withRetry } from '../../../src/base/retry.ts';
+import { addToBill } from '../../../src/targets/billing.ts';
 import { credentialsFailure, factsOf } from '../../../src/targets/google/call-failure.ts';
 import { BigQueryError } from './errors.ts';
 
@@ -168,7 +169,9 @@ export class BigQueryApi {
         },
       });
     while (answer.jobComplete !== true) answer = await next();
-    this.options.onBilled?.(Number(answer.totalBytesBilled ?? answer.totalBytesProcessed ?? 0));
+    const billed = Number(answer.totalBytesBilled ?? answer.totalBytesProcessed ?? 0);
+    addToBill(billed);
+    this.options.onBilled?.(billed);
     const fields = answer.schema?.fields ?? [];
     const session = answer.sessionInfo?.sessionId;
     for (;;) {

@@ -7,6 +7,7 @@ import {
   type Param,
   textOf,
 } from '../../../src/targets/sql/dialect.ts';
+import { billedBytes } from '../../../src/targets/billing.ts';
 import { STAGE, type Staging } from '../../../src/targets/sql/write-rows.ts';
 import { describeBigQueryError, RowTooLarge, type Subject } from './errors.ts';
 import type { BigQuerySession } from './session.ts';
@@ -84,6 +85,7 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
     error instanceof RowTooLarge
       ? { reason: 'the answers are too large for one request to BigQuery (4 MB)', isOfRow: true }
       : undefined,
+  billedBytes,
   views: bigQueryViews,
   // A partition is a month, and nothing else finds rows by date.
   indexLive: async () => {},

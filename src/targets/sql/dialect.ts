@@ -156,6 +156,8 @@ export interface Dialect {
    * built on it, are then unchanged.
    */
   putView(tx: Session, name: string, select: string): Promise<void>;
+  /** The bytes that the current run was billed so far, for `mirror_runs`; absent where a database bills nothing. */
+  readonly billedBytes?: () => number;
   /** How it writes the public views. */
   readonly views: ViewFragments;
   /** Describes tables, columns and views for tools that read them; absent if the database cannot. Never rejects. */

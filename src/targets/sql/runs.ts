@@ -56,6 +56,7 @@ export async function addRun(
     code: run.code,
     error: run.error,
     ...Object.fromEntries(COUNTS.map((name) => [name, run[name]])),
+    ...(dialect.billedBytes !== undefined && { bytes_billed: dialect.billedBytes() }),
   };
   await insert(tx, '_mirror_runs', row, dialect.onConflict(['form_id', 'started_at']));
   await change(

@@ -21,7 +21,7 @@ import {
  */
 
 /** Raise it with every change of the stored shape: a target of another schema is not touched. */
-const SCHEMA = '5';
+const SCHEMA = '6';
 /** Records: that schema, and the salt of the digests of forgotten submissions. */
 const VERSION = 'schema';
 export const SALT = 'salt';
@@ -32,6 +32,7 @@ export async function ensureSchema(database: Database): Promise<string> {
   return database.transaction(async (tx) => {
     await dialect.alone(tx);
     const { time, integer, key, id, word, text } = dialect.types;
+    const bytes = dialect.billedBytes === undefined ? '' : `bytes_billed ${integer},`;
     for (const table of [
       `_mirror_state (form_id ${key} PRIMARY KEY, revision ${integer} NOT NULL, state ${text} NOT NULL, fields ${text} NOT NULL)`,
       `_mirror_entries (form_id ${key}, kind ${word}, id ${id}, status ${text}, created_at ${time}, reason ${text} NOT NULL,
@@ -40,7 +41,7 @@ export async function ensureSchema(database: Database): Promise<string> {
         created_at ${time}, deleted_at ${time}, answers ${text}, PRIMARY KEY (form_id, submission_id, until))`,
       `_mirror_runs (form_id ${key}, started_at ${time}, ended_at ${time} NOT NULL, outcome ${text} NOT NULL, code ${text}, error ${text},
         requests ${integer} NOT NULL, inserted ${integer} NOT NULL, updated ${integer} NOT NULL, unchanged ${integer} NOT NULL,
-        deleted ${integer} NOT NULL, rejected ${integer} NOT NULL, held ${integer} NOT NULL, is_whole ${integer} NOT NULL,
+        deleted ${integer} NOT NULL, rejected ${integer} NOT NULL, held ${integer} NOT NULL, is_whole ${integer} NOT NULL, ${bytes}
         PRIMARY KEY (form_id, started_at))`,
       `_mirror_records (name ${key} PRIMARY KEY, revision ${integer} NOT NULL, value ${text} NOT NULL)`,
     ])
