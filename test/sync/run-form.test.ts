@@ -4,18 +4,23 @@ import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { OpenForm, Store } from '../../src/mirror/port.ts';
-import { openPlace } from '../support/cli-sandbox.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
+import { spreadStore } from '../support/request-costs.ts';
 import { load } from '../support/settings.ts';
 
 const { signal } = new AbortController();
 
 /** A sample workspace, a program that mirrors it, and the store of its target. */
-async function openApp(): Promise<{ app: App; formId: string; store: Store }> {
-  const { env, sandbox } = await openPlace();
+async function openApp(
+  options: SandboxOptions = {},
+): Promise<{ app: App; formId: string; store: Store; place: CliPlace }> {
+  const place = await openPlace(options);
+  const { env, sandbox } = place;
   const app = new App(load(env), { clock: systemClock, logger: silentLogger });
   onTestFinished(() => app[Symbol.asyncDispose]());
   const { store } = await app.target('default');
-  return { app, formId: sandbox.store.forms()[0]?.id ?? '', store };
+  return { app, formId: sandbox.store.forms()[0]?.id ?? '', store, place };
 }
 
 it('succeeds although other processes keep saving their source profile before it', async () => {
@@ -56,4 +61,24 @@ it('L13: a job does not wait for the process that takes its form over', async ()
   takeOverOnce(store);
   const report = await app.run({ formId, target: 'default' }, {}, signal);
   expect(report).toMatchObject({ outcome: 'busy', code: 'TARGET_BUSY' });
+});
+
+it('L16: finds the new status of an old submission although every page shows a newcomer', async () => {
+  const source = spreadStore(1, 300);
+  let isBusy = false;
+  const { app, formId, place } = await openApp({
+    store: source,
+    onRequest: ({ query }) => {
+      if (isBusy && query.get('limit') === '100')
+        source.insert({ formId, status: 'NEW', data: () => new Map() });
+    },
+  });
+  await app.run({ formId, target: 'default' }, {}, signal);
+  const old = source.ordered('time', formId).find(({ status }) => status === 'NEW');
+  source.setStatus(old?.id ?? '', 'PAID');
+  isBusy = true;
+  await app.run({ formId, target: 'default' }, {}, signal);
+  expect(place.rows(`SELECT status FROM frm_1 WHERE id = '${old?.id}'`)).toEqual([
+    { status: 'PAID' },
+  ]);
 });
