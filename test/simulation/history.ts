@@ -272,6 +272,8 @@ export class History {
     this.#polledAt.push(from);
     const actors = Array.from({ length: step.processes ?? 1 }, (_, index) => {
       const process = this.#process('sync', index === 0 ? step.crashAt : 0);
+      if (index === 0 && step.crashOn !== undefined)
+        process.crashOn = new RegExp(step.crashOn, 's');
       const args = syncArgs({
         full: step.full === true && index === 0,
         accept: step.accept === true && index === 0,

@@ -32,6 +32,8 @@ export interface Step {
   readonly processes?: number;
   /** After how many acts the first of them dies; below 0: after how many writes. 0 for never. */
   readonly crashAt?: number;
+  /** The first of them dies at the first act that this expression matches; of `sync` only. */
+  readonly crashOn?: string;
   /** At which of its requests one of them is suspended; 0 for never. */
   readonly sleepsAt?: number;
   /** So many; before a verification, edits of answers; during a wait, new submissions. */

@@ -22,6 +22,8 @@ export class SimProcess {
   readonly random: () => number;
   /** It dies after so many more acts; below 0: after so many that have changed what outlives it. 0 for never. */
   crashAt = 0;
+  /** It dies at the first act that this matches. */
+  crashOn: RegExp | undefined;
   /** At which request it is suspended; 0 for never. */
   sleepsAt = 0;
   requests = 0;
@@ -41,9 +43,11 @@ export class SimProcess {
   /** One act, or one side of it. Throws {@link Killed} where the process dies here, or has died. */
   act(what: string): void {
     if (this.isDead) throw new Killed();
-    if (this.crashAt === 0 || (this.crashAt < 0 && !isWritten(what))) return;
-    this.crashAt -= Math.sign(this.crashAt);
-    if (this.crashAt !== 0) return;
+    if (this.crashOn?.test(what) !== true) {
+      if (this.crashAt === 0 || (this.crashAt < 0 && !isWritten(what))) return;
+      this.crashAt -= Math.sign(this.crashAt);
+      if (this.crashAt !== 0) return;
+    }
     this.lastAct = what;
     this.kill();
     throw new Killed();
