@@ -213,6 +213,7 @@ describe('values', () => {
         ...HASHED,
         ...secrets,
         ALERT_SMTP_URL: 'smtps://mirror%40example.com:kZ4vQ1mW@smtp.example.com',
+        ALERT_EMAIL_TO: 'ops@example.com',
         TARGET_WAREHOUSE_URL: name === 'TARGETS' ? 'sqlite:warehouse.sqlite' : undefined,
         // A key that stands in an example is no key, nor is a password.
         [name]:
@@ -346,6 +347,19 @@ describe('several targets', () => {
       TARGET_B_URL: 'postgres://y:q@db.example.com/d?schema=t&sslmode=require',
     };
     expect(problemsOf({ ...SOURCE, ...apart })).toEqual([]);
+  });
+
+  it('report a history that no database takes', () => {
+    const sheet = { TARGET_SHEET_URL: 'sheets:1AbC_d-EfGhIjKlMnOp' };
+    const remedy = 'remove this line, or mirror into a database';
+    const full = `is full, and a spreadsheet keeps no history: ${remedy}`;
+    const { TARGET_SHEET_URL: TARGET_URL } = sheet;
+    expect(onlyProblem({ TARGET_URL, TARGET_HISTORY: 'full' })).toBe(`TARGET_HISTORY ${full}`);
+    const both = { ...sheet, TARGETS: 'sheet,db' };
+    expect(onlyProblem({ ...both, TARGET_SHEET_HISTORY: 'full', TARGET_HISTORY: 'full' })).toBe(
+      `TARGET_SHEET_HISTORY ${full}`,
+    );
+    expect(problemsOf({ ...SOURCE, ...both, TARGET_HISTORY: 'full' })).toEqual([]);
   });
 
   it('report an unnamed mistake once', () => {

@@ -145,6 +145,10 @@ function readMail(reader: SettingsReader): Omit<EmailSettings, 'to'> | undefined
   );
   if (needing !== undefined)
     requireGiven(reader, 'ALERT_SMTP_URL', `the mail server for ${needing}`);
+  else if (reader.isGiven('ALERT_SMTP_URL')) {
+    const remedy = 'set ALERT_EMAIL_TO or NOTIFY_NEW_EMAIL_TO, or remove this line';
+    reader.complain('ALERT_SMTP_URL', `is set, and no one gets mail: ${remedy}`);
+  }
   if (server === undefined) return undefined;
   if (from === undefined) {
     if (needing !== undefined) {

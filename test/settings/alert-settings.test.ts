@@ -51,6 +51,10 @@ describe('where notifications go', () => {
 
   it.each([
     [{ ALERT_EMAIL_TO: 'ops@example.com' }, 'ALERT_SMTP_URL is missing'],
+    [
+      { ALERT_SMTP_URL: SMTP.replace('p%40ss-', '') },
+      'is set, and no one gets mail: set ALERT_EMAIL_TO or NOTIFY_NEW_EMAIL_TO, or remove this line',
+    ],
     [{ NOTIFY_NEW_EMAIL_TO: 'sales@example.com' }, 'ALERT_SMTP_URL is missing'],
     [{ NOTIFY_NEW_URL: 'http://hooks.example.com/S3CRET' }, 'NOTIFY_NEW_URL is not an https'],
     [

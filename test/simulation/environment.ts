@@ -23,7 +23,9 @@ export function plannedSettings(
     DATA_DIR: dataDir,
     MAX_DELETE_FRACTION: String(plan.maxDeleteFraction),
     ...(plan.writeBack ? { MARK_STATUS: 'DONE', MARK_FROM: 'NEW' } : {}),
-    ...(plan.history ? { TARGET_HISTORY: 'full' } : {}),
+    ...(plan.history && !urls.every(([, url]) => url?.startsWith('sheets:'))
+      ? { TARGET_HISTORY: 'full' }
+      : {}),
     ...(isOne ? {} : { TARGETS: [...targets.keys()].join(',') }),
     ...(Object.fromEntries(urls) as Record<string, string>),
   };
