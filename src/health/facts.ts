@@ -1,6 +1,6 @@
 import { isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Pause } from '../mirror/pauses.ts';
-import type { Run, StoredForm, TargetNotice } from '../mirror/port.ts';
+import type { StoredForm, TargetNotice } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { leftoverNotices } from '../sync/purge.ts';
 import {
@@ -10,7 +10,7 @@ import {
   WRITE_BACKS,
   type WriteBackProblem,
 } from '../sync/records.ts';
-import { reading, type Target } from '../sync/target.ts';
+import type { Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
 import type { ProcessFacts } from './processes.ts';
 import type { QueueState } from './report.ts';
@@ -23,9 +23,8 @@ import type { Trouble } from './trouble.ts';
 
 /** A form as its target holds it. */
 export interface HeldForm {
+  /** With the newest runs. */
   readonly stored: StoredForm;
-  /** The newest runs, the newest first. */
-  readonly runs: readonly Run[];
   /** What the last write-back could not do; null: it did all, or write-back is off. */
   readonly writeBack: WriteBackProblem | null;
   /** When the target was found empty that had held the form. */
@@ -106,16 +105,14 @@ export interface TargetSettings {
 export async function readTarget(target: Target, settings: TargetSettings): Promise<HeldTarget> {
   const { store, kind, address, name } = target;
   const { joining, isChosen, writesBack } = settings;
-  const stored = await store.forms();
+  const stored = await store.forms(RECENT_RUNS);
   const writeBacks = writesBack ? await WRITE_BACKS.read(store) : {};
   const refills = await settings.refills(address);
-  const forms: HeldForm[] = [];
-  for (const form of stored) {
+  const forms = stored.map((form): HeldForm => {
     const { formId, slug, storedUnder: before, goneAtMs } = form.state;
     const now = joining && storedUnder(joining, { id: formId, slug });
-    forms.push({
+    return {
       stored: form,
-      runs: (await reading(target, formId, (open) => open.runs(RECENT_RUNS))) ?? [],
       writeBack: writeBacks[formId] ?? null,
       refilledAtMs: refills.get(formId) ?? null,
       // A form that is gone is never written again, so its facts no longer change.
@@ -125,8 +122,8 @@ export async function readTarget(target: Target, settings: TargetSettings): Prom
         ...form.notices,
         ...(joining === undefined ? [] : leftoverNotices(name, joining, isChosen, form)),
       ],
-    });
-  }
+    };
+  });
   const [pauses, agreement] = [await PAUSES.read(store), await AGREEMENT.read(store)];
   return { kind, address, forms, pauses, agreement };
 }

@@ -231,11 +231,11 @@ function goneProblem(form: FormIdentity, sinceMs: number | null, last: Ended | n
 /** What the copy itself shows. */
 function heldProblems(
   { form, target }: KnownForm,
-  { stored, refilledAtMs, isOtherSettings, runs }: HeldForm,
+  { stored, refilledAtMs, isOtherSettings }: HeldForm,
   nowMs: number,
 ): Problem[] {
   const found: Problem[] = [];
-  const { losses, state } = stored;
+  const { losses, runs, state } = stored;
   const outdated = losses.length > 0 ? losses.join(' ') : isOtherSettings ? OTHER_SETTINGS : null;
   if (outdated !== null) {
     const message = `${outdated} The copy is not complete until a run has read everything again.`;

@@ -66,7 +66,7 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped'])
 
 /** One that is dated ahead of now hides none: it was recorded before the clock was set back. */
 function lastRunOf({ held, kept }: FormFacts, nowMs: number): Ended | null {
-  const all = (held?.runs ?? []).filter(({ outcome }) => !SAYS_NOTHING.has(outcome));
+  const all = (held?.stored.runs ?? []).filter(({ outcome }) => !SAYS_NOTHING.has(outcome));
   const past = all.filter(({ endedAtMs }) => !isAhead(endedAtMs, nowMs));
   const runs = past.length === 0 && kept === null ? all : past;
   const [newest] = runs;
@@ -84,7 +84,7 @@ function lastRunOf({ held, kept }: FormFacts, nowMs: number): Ended | null {
 
 /** When the runs ended that show that source and target work: those that did not fail. Pure. */
 export const succeededMsOf = ({ held, kept }: FormFacts): number[] => [
-  ...(held?.runs ?? [])
+  ...(held?.stored.runs ?? [])
     .filter(({ outcome }) => outcome !== 'failed' && !SAYS_NOTHING.has(outcome))
     .map(({ endedAtMs }) => endedAtMs),
   ...(kept?.outcome === 'gone' ? [kept.atMs] : []),

@@ -40,11 +40,10 @@ export const describeForm =
   ): Described => {
     const { formId: id, slug, name, tally } = form.state;
     // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
-    const stored = { ...form, losses: [], location: '', place: {} };
+    const stored = { ...form, runs, losses: [], location: '', place: {} };
     const pause = pauseOf(PAUSES.in(recordOf), id);
     const held = {
       stored,
-      runs,
       writeBack: null,
       refilledAtMs: null,
       isOtherSettings: false,

@@ -17,9 +17,10 @@ export interface Store extends AsyncDisposable {
   check(signal?: AbortSignal): Promise<CheckResult[]>;
   /**
    * Each form that the target has, as of its last commit. Live rows are counted: if people changed their number or
-   * their statuses, or removed columns, the state claims nothing and every range is due.
+   * their statuses, or removed columns, the state claims nothing and every range is due. `runs`: how many of the newest
+   * runs to read of each; default: none.
    */
-  forms(): Promise<StoredForm[]>;
+  forms(runs?: number): Promise<StoredForm[]>;
   /** The same without a look at the rows: as the last commits left the forms. */
   states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]>;
   /**
@@ -53,6 +54,8 @@ export interface CheckResult {
 export interface StoredForm {
   readonly state: FormState;
   readonly fields: readonly StoredField[];
+  /** The newest runs, as many as were asked for, the newest first. */
+  readonly runs: readonly Run[];
   /** Why the state claims nothing, one sentence for each change that people made. Empty if they made none. */
   readonly losses: readonly string[];
   /** Notices for a person. */

@@ -368,8 +368,15 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         const state = await stateOf();
         expect(state).toMatchObject({ formId: FORM.id, slug: 'contact' });
         expect(await read((form) => form.runs(5))).toEqual([RUN]);
-        await commit({ run: { ...RUN, startedAtMs: RUN.startedAtMs + DAY_MS } });
-        expect((await read((form) => form.runs(1)))[0]?.startedAtMs).toBe(RUN.startedAtMs + DAY_MS);
+        const later = { ...RUN, startedAtMs: RUN.startedAtMs + DAY_MS };
+        await commit({ run: later });
+        expect(await read((form) => form.runs(1))).toEqual([later]);
+        const runsOf = async (many?: number) => (await store.forms(many))[0]?.runs;
+        expect([await runsOf(), await runsOf(1), await runsOf(5)]).toEqual([
+          [],
+          [later],
+          [later, RUN],
+        ]);
         expect((await stateOf())?.commitUs).toBeGreaterThan(state?.commitUs ?? Infinity);
       });
 

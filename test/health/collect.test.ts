@@ -250,11 +250,12 @@ describe('what a target holds', () => {
   const under = (hashed: string[]) => ({ selection: parseSelection(['*'], hashed), hashKey });
   const field = { id: 'mail', label: 'Mail', position: 0, column: 'mail' };
   const fields = [{ ...field, isFilled: true, isInForm: true }];
+  const unexpected = (): never => expect.fail('A form was opened.');
   /** A target with one form whose rows were stored plain. */
   const held = (state: Partial<StoredForm['state']> = {}) => {
     const storedPlain = storedUnder(under([]), FORM_A);
     const { stored } = heldForm(FORM_A, { fields, state: { storedUnder: storedPlain, ...state } });
-    const store = { forms: async () => [stored], record: async () => null, open: async () => null };
+    const store = { forms: async () => [stored], record: async () => null, open: unexpected };
     const target = { name: 'db', kind: 'sqlite', address: 'a.sqlite', store };
     return (hashed: string[], isStillChosen = true) =>
       readTarget(target as unknown as Target, {
@@ -264,6 +265,11 @@ describe('what a target holds', () => {
         refills: async (address) => new Map([[FORM_A.id, address.length]]),
       });
   };
+
+  it('is read as a whole: no form is opened for its runs', async () => {
+    const [form] = (await held()([])).forms;
+    expect(form?.stored.runs).toHaveLength(1);
+  });
 
   it('L17: is of other settings where a field is hashed now; a form that is gone is as it was', async () => {
     const [form] = (await held()(['mail'])).forms;

@@ -61,7 +61,7 @@ export const kept = (agoMs: number, changes: Partial<KeptRun> = {}): KeptRun => 
 });
 
 export type FormChanges = Partial<Omit<HeldForm, 'stored'>> &
-  Partial<Pick<StoredForm, 'losses' | 'fields'>> & {
+  Partial<Pick<StoredForm, 'losses' | 'fields' | 'runs'>> & {
     readonly state?: Partial<FormState>;
     readonly tally?: Partial<Tally>;
     /** When source and copy last agreed, by a run that ended then. */
@@ -70,7 +70,8 @@ export type FormChanges = Partial<Omit<HeldForm, 'stored'>> &
 
 /** A form that was read whole two hours ago, and last agreed `agoMs` ago (20 s). */
 export function heldForm(form: FormIdentity, changes: FormChanges = {}): HeldForm {
-  const { state, tally, losses = [], fields = [], agoMs = 20_000, ...held } = changes;
+  const { state, tally, agoMs = 20_000, ...others } = changes;
+  const { losses = [], fields = [], runs = [run(agoMs)], ...held } = others;
   const { id: formId, slug, name } = form;
   return {
     stored: {
@@ -83,12 +84,12 @@ export function heldForm(form: FormIdentity, changes: FormChanges = {}): HeldFor
         ...state,
       },
       fields,
+      runs,
       losses,
       notices: [],
       location: `table ${slug}`,
       place: { table: slug },
     },
-    runs: [run(agoMs)],
     writeBack: null,
     refilledAtMs: null,
     isOtherSettings: false,

@@ -208,8 +208,8 @@ it.each([
   ['RUN_INCOMPLETE', { runs: [run(HOUR, { outcome: 'incomplete' })] }],
   ['DELETIONS_HELD', { tally: { held: 312 } }],
 ] as const)('the Mirror tab of a sheet calls %s as the others do', (code, changes) => {
-  const { stored, runs } = heldForm(FORM_A, changes);
-  const { health } = describeForm('db', MINUTE)(stored, runs, () => null, NOW);
+  const { stored } = heldForm(FORM_A, changes);
+  const { health } = describeForm('db', MINUTE)(stored, stored.runs, () => null, NOW);
   expect(health.title).toBe(wordOf(code));
   expect(health.staleTitle).toBe(wordOf('STALE'));
 });

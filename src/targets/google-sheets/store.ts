@@ -34,6 +34,7 @@ import {
   documentsIn,
   entriesIn,
   type FormDocument,
+  runsIn,
   SALT,
   textIn,
 } from './state-tab.ts';
@@ -104,7 +105,7 @@ class SheetStore implements Store {
     );
   }
 
-  async forms(): Promise<StoredForm[]> {
+  async forms(runs = 0): Promise<StoredForm[]> {
     for (let tries = 1; ; tries++) {
       const before = await this.#file.view(Infinity);
       const tabs = before.structure.forms;
@@ -115,13 +116,16 @@ class SheetStore implements Store {
       if (tries < MOST_READINGS && !isSame) continue;
       return documentsIn(view.stateTab).map((document): StoredForm => {
         const { state, fields } = document;
+        const newest = runsIn(view.stateTab, state.formId).slice(0, runs);
         const at = tabs.get(state.formId);
         const found = findForm(view, document, (at && tables.get(at)) ?? new Map());
         const { tab, losses, entries, isFreed } = found;
         const { location, place } = whereIs(tab, this.#urlOf);
         // Its rows are unknown: the earlier claim stays, with its time.
-        if (tab !== undefined && !tab.columns.has('s:id'))
-          return { state, fields, losses: [], notices: [idColumnDeleted(tab)], location, place };
+        if (tab !== undefined && !tab.columns.has('s:id')) {
+          const notices = [idColumnDeleted(tab)];
+          return { state, fields, runs: newest, losses: [], notices, location, place };
+        }
         const lost = [...losses];
         if (lost.length === 0 && !isDeepStrictEqual(found.state.tally.rows, state.tally.rows))
           lost.push(`Rows of ${state.name} were changed or added; they are read again.`);
@@ -133,6 +137,7 @@ class SheetStore implements Store {
         return {
           state: lost.length === 0 ? trusted : distrust(state),
           fields,
+          runs: newest,
           losses: lost,
           notices,
           location,

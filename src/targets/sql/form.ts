@@ -23,7 +23,7 @@ import { forgottenHash } from '../../mirror/ledger.ts';
 import type { Form, SelectedField } from '../../mirror/types.ts';
 import { type FormState, liveRows, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit } from './commit.ts';
-import { runOf } from './runs.ts';
+import { newestRuns } from './runs.ts';
 import type { Database } from './database.ts';
 import {
   boundAt,
@@ -221,12 +221,10 @@ export class SqlForm implements OpenForm {
   }
 
   async runs(limit: number): Promise<Run[]> {
-    const { dialect } = this.#parts.database;
-    const rows = await this.#parts.database.query(
-      `SELECT * FROM _mirror_runs WHERE form_id = $1 ORDER BY started_at DESC LIMIT ${Math.trunc(limit)}`,
-      [this.#state.formId],
-    );
-    return rows.map((row) => runOf(row, dialect));
+    const { database } = this.#parts;
+    const { formId } = this.#state;
+    const found = await newestRuns(database, database.dialect, [formId], limit);
+    return found.get(formId) ?? [];
   }
 
   async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {

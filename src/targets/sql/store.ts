@@ -29,6 +29,7 @@ import { ownColumns } from './fields.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
 import { makeViews, readRelations, rebuildViews } from './relations.ts';
+import { newestRuns } from './runs.ts';
 import {
   createTable,
   ensureSchema,
@@ -105,7 +106,7 @@ export class SqlStore implements Store {
     return [{ what, isOk: true, remedy: null }];
   }
 
-  forms(): Promise<StoredForm[]> {
+  forms(runs = 0): Promise<StoredForm[]> {
     return this.#reading([], async () => {
       const database = this.#database;
       const { dialect } = database;
@@ -113,7 +114,10 @@ export class SqlStore implements Store {
       // A run makes them again.
       const areViewsLost = relations.get('mirror_forms') !== 'view';
       const forms: StoredForm[] = [];
-      for (const { state: kept, fields } of await storedForms(database)) {
+      const held = await storedForms(database);
+      const ids = held.map(({ state }) => state.formId);
+      const runsById = await newestRuns(database, dialect, ids, runs);
+      for (const { state: kept, fields } of held) {
         const isThere = relations.get(kept.place) === 'table';
         const { state: before, rows } = isThere
           ? await stateWithRows(database, kept)
@@ -129,6 +133,7 @@ export class SqlStore implements Store {
         forms.push({
           state,
           fields: storedFields(fields),
+          runs: runsById.get(state.formId) ?? [],
           losses,
           notices: [],
           location: `table ${place}, view ${place}_labelled`,
