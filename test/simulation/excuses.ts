@@ -89,12 +89,13 @@ export function excuseFor(
 
 /**
  * While a long list was read for the first time, one was deleted, so that this one moved to a page that had been read, and another
- * with an old date took its place on the page that was read next.
+ * with an old date took its place on the page that was read next. `goneId`: that one was deleted.
  */
 function movedAway(
   { id, formId, status }: Submission,
   window: readonly SourceEvent[],
   { askedFrom, comparedAt, isWhole, submissionsAsOf }: Assertion,
+  goneId?: string,
 ): Excuse | null {
   const from = isWhole ? askedFrom : comparedAt;
   const inForm = window.filter((each) => each.formId === formId && each.at > from);
@@ -102,7 +103,11 @@ function movedAway(
   // the status of the one that is missing.
   const isReading = isWhole || submissionsAsOf === comparedAt;
   const gone = inForm.find(
-    ({ left, entered }) => left !== null && entered === null && (isReading || left === status),
+    (each) =>
+      (goneId === undefined || each.id === goneId) &&
+      each.left !== null &&
+      each.entered === null &&
+      (isReading || each.left === status),
   );
   const came = inForm.find(
     ({ left, entered, isNewcomer }) => left === null && entered !== null && !isNewcomer,
@@ -121,8 +126,8 @@ function missedFor(
 ): Excuse | null {
   for (const other of source.existing(formId)) {
     if (storedStatus(copy, other) !== null) continue;
-    const excuse = movedAway(other, window, claim);
-    if (excuse?.event.id === id) return { ...excuse, submission: id };
+    const excuse = movedAway(other, window, claim, id);
+    if (excuse !== null) return { ...excuse, submission: id };
   }
   return null;
 }
