@@ -30,12 +30,15 @@ export async function changePauses(
   signal: AbortSignal,
 ): Promise<DoneLine[]> {
   const names = app.namesOf(order.target);
-  const form = order.form === null ? null : await findPausable(app, order.form, names, signal);
+  const found = order.form === null ? null : await findPausable(app, order.form, names, signal);
+  const form = found?.form ?? null;
   // A pause may be older than the settings: it ends wherever it is.
-  const targets =
-    form === null || order.pause === null
-      ? names
-      : names.filter((name) => app.isChosen(name, form));
+  const targets = names.filter(
+    (name) =>
+      form === null ||
+      app.isChosen(name, form) ||
+      (order.pause === null && found?.pausedIn.has(name) === true),
+  );
   if (targets.length === 0)
     throw new MirrorError(
       'USAGE',
@@ -103,25 +106,39 @@ function stillPaused(left: readonly Pause[], { form, target }: PausePlace): stri
   return [`${placeName(null, target)} stays ${pauseText(whole)}; to resume it: ${command}`];
 }
 
-/** The form that a person means. The targets are asked first: pausing must not depend on the source. Throws USAGE. */
+/**
+ * The form that a person means, and the targets in which it is paused. The targets are asked first: pausing must not depend on the
+ * source, and no one else knows a form that was paused and is gone from the source without ever having been copied. Throws USAGE.
+ */
 async function findPausable(
   app: App,
   wanted: string,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<FormIdentity> {
-  const held = await Promise.all(
-    names.map(async (name) => {
-      await app.readSlugs(name).catch(() => undefined);
-      // Pausing a target that does not answer reports that.
-      return app
-        .target(name)
-        .then(heldForms)
-        .catch(() => []);
+): Promise<{ readonly form: FormIdentity; readonly pausedIn: ReadonlySet<string> }> {
+  const held: FormIdentity[] = [];
+  const paused: { readonly id: string; readonly target: string }[] = [];
+  await Promise.all(
+    names.map(async (target) => {
+      await app.readSlugs(target).catch(() => undefined);
+      try {
+        const { store } = await app.target(target);
+        held.push(...(await heldForms({ store })));
+        for (const { formId: id } of await PAUSES.read(store))
+          if (id !== null) paused.push({ id, target });
+      } catch {
+        // Pausing a target that does not answer reports that.
+      }
     }),
   );
-  const form = findForm(held.flat(), wanted);
-  if (form !== undefined) return form;
+  const known = [...paused.map(({ id }) => ({ id, slug: id, name: id })), ...held];
+  const form = findForm(known, wanted) ?? (await listedForm(app, wanted, signal));
+  const isIn = paused.filter(({ id }) => id === form.id);
+  return { form, pausedIn: new Set(isIn.map(({ target }) => target)) };
+}
+
+/** The form of the workspace that a person means. Throws USAGE. */
+async function listedForm(app: App, wanted: string, signal: AbortSignal): Promise<FormIdentity> {
   if (app.config.source !== undefined) return requireForm(await app.forms(signal), wanted);
   throw new MirrorError(
     'USAGE',

@@ -98,6 +98,32 @@ describe('pause and resume', () => {
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
   });
 
+  it('resume a form that is gone from the source and was never copied', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 10 });
+    const { id = '' } = sandbox.store.formBySlug('customer-feedback') ?? {};
+    await runCli(['pause', '--form', id], env);
+    sandbox.store.deleteForm(id);
+    const resumed = await runCli(['resume', '--form', id], env);
+    expect([resumed.code, resumed.stdout]).toEqual([
+      0,
+      expect.stringContaining(`✓ ${id} in default is resumed`),
+    ]);
+  });
+
+  it('resume without a target that does not mirror the form', async () => {
+    const { env } = await openPlace({ submissions: 10 });
+    const { TARGET_URL, ...rest } = env;
+    const two = { ...rest, TARGETS: 'a,b', TARGET_B_URL: TARGET_URL, TARGET_A_FORMS: 'order-form' };
+    const form = ['--form', 'customer-feedback'];
+    await runCli(['pause', ...form], two);
+    const away = { ...two, TARGET_A_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const resumed = await runCli(['resume', ...form], away);
+    expect([resumed.code, resumed.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^✓ customer-feedback in b is resumed[^\n]*\n$/),
+    ]);
+  });
+
   it('refuse an unknown form and target', async () => {
     const { env } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
