@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
-import { pauseOf } from '../mirror/pauses.ts';
+import { pauseOf, wholePause } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { SyncOrder } from '../queue/handlers.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
@@ -40,20 +40,19 @@ async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<D
   }
   await requireQueue(queue);
   if (action === 'accept') return accept(app, queue, order);
+  const { open, paused } = await placesOf(app, order);
+  const lines = (some: readonly Place[], text: string): DoneLine[] =>
+    some.length === 0 ? [] : [done(`${placesText(some)}: ${text}`)];
+  const leftOut = lines(paused, 'left out, because paused.');
   if (form === null && target === null) {
     await queue.pollNow();
-    return [done('A poll begins now. It copies the forms that have changed.')];
+    return [done('A poll begins now. It copies the forms that have changed.'), ...leftOut];
   }
-  const { begun, underWay } = await begin(queue, await placesOf(app, order), {
-    isComparison: false,
-  });
+  const { begun, underWay } = await begin(queue, requireSome(open), { isComparison: false });
   return [
-    ...(begun === ''
-      ? []
-      : [done(`${begun}: brought up to date now, as soon as a worker is free.`)]),
-    ...(underWay === ''
-      ? []
-      : [done(`${underWay}: such a run is in progress, or about to begin.`)]),
+    ...lines(begun, 'brought up to date now, as soon as a worker is free.'),
+    ...lines(underWay, 'such a run is in progress, or about to begin.'),
+    ...leftOut,
   ];
 }
 
@@ -69,7 +68,7 @@ async function requireQueue(queue: QueueRuntime): Promise<void> {
 
 /** Accepts the held deletions of a form in a target, at most as many as the person saw. */
 async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promise<DoneLine[]> {
-  const [place] = await placesOf(app, order);
+  const [place] = requireSome((await placesOf(app, order)).open);
   if (place === undefined || order.form === null || order.target === null) return [];
   const name = placeName(place.form, place.target);
   const target = await app.target(place.target);
@@ -85,7 +84,7 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
   }
   const how = { isComparison: true, isFull: true, acceptDeletes: held };
   // Only the run that carries the number accepts deletions.
-  if ((await begin(queue, [place], how)).begun === '')
+  if ((await begin(queue, [place], how)).begun.length === 0)
     return [
       failed(`${name}: a run of this form is in progress. Accept the deletions when it has ended.`),
     ];
@@ -96,36 +95,41 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
   ];
 }
 
-/** A form in a target, with the form's name for people. */
+/** A form in a target; null: the target as a whole. */
 interface Place {
-  readonly form: FormIdentity;
+  readonly form: FormIdentity | null;
   readonly target: string;
 }
+type FormPlace = Place & { readonly form: FormIdentity };
 
 /** Beyond this number, places are counted and not named. */
 const MANY = 8;
 
-/** Queues runs. Returns the places where a run begins, and those where one is in progress; empty for none. */
+const placesText = (places: readonly Place[]): string =>
+  places.length > MANY
+    ? `${count(places.length)} copies of forms`
+    : places.map(({ form, target }) => placeName(form, target)).join(', ');
+
+/** Queues runs. Returns the places where a run begins, and those where one is in progress. */
 async function begin(
   queue: QueueRuntime,
-  places: readonly Place[],
+  places: readonly FormPlace[],
   how: Omit<SyncOrder, 'formId' | 'target' | 'counts'>,
 ) {
   const orders = places.map(({ form, target }) => ({ formId: form.id, target, ...how }));
   const { begun, underWay } = await queue.runNow(orders);
-  const textOf = (some: readonly Pick<SyncOrder, 'formId' | 'target'>[]): string => {
-    if (some.length > MANY) return `${count(some.length)} copies of forms`;
-    const formOf = (id: string) => places.find(({ form }) => form.id === id)?.form ?? null;
-    return some.map(({ formId, target }) => placeName(formOf(formId), target)).join(', ');
-  };
-  return { begun: textOf(begun), underWay: textOf(underWay) };
+  const placesIn = (some: readonly Pick<SyncOrder, 'formId' | 'target'>[]): FormPlace[] =>
+    places.filter(({ form, target }) =>
+      some.some((order) => order.formId === form.id && order.target === target),
+    );
+  return { begun: placesIn(begun), underWay: placesIn(underWay) };
 }
 
-/** The places that an order names, without the paused ones. Throws USAGE if there are none, or for a name that does not exist. */
+/** The places that an order names, and those of them that are paused. Throws USAGE for a name that does not exist. */
 async function placesOf(
   app: App,
   { form, target }: Pick<ActionOrder, 'form' | 'target'>,
-): Promise<readonly Place[]> {
+): Promise<{ readonly open: readonly FormPlace[]; readonly paused: readonly Place[] }> {
   const { forms } = app.planned ?? (await app.plan(NEVER));
   const only =
     form === null
@@ -134,19 +138,25 @@ async function placesOf(
           forms.map((plan) => plan.form),
           form,
         ).id;
-  const places: Place[] = [];
+  const open: FormPlace[] = [];
+  const paused: Place[] = [];
   for (const name of app.namesOf(target)) {
     // If a target does not answer, nothing is known of it: the run says why.
     const opened = await app.target(name).catch(() => null);
     const pauses = opened === null ? [] : await PAUSES.read(opened.store).catch(() => []);
-    for (const plan of forms)
-      if (
-        (only === null || plan.form.id === only) &&
-        plan.targets.includes(name) &&
-        pauseOf(pauses, plan.form.id) === null
-      )
-        places.push({ form: plan.form, target: name });
+    const here = forms
+      .filter((plan) => (only === null || plan.form.id === only) && plan.targets.includes(name))
+      .map((plan) => ({ form: plan.form, target: name }));
+    const isPaused = (place: FormPlace): boolean => pauseOf(pauses, place.form.id) !== null;
+    open.push(...here.filter((place) => !isPaused(place)));
+    if (wholePause(pauses) === null) paused.push(...here.filter(isPaused));
+    else if (here.length > 0) paused.push({ form: null, target: name });
   }
+  return { open, paused };
+}
+
+/** The same places. Throws USAGE if there are none. */
+function requireSome(places: readonly FormPlace[]): readonly FormPlace[] {
   if (places.length > 0) return places;
   throw new MirrorError('USAGE', 'No form is mirrored there, or everything there is paused.');
 }
