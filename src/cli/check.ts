@@ -160,20 +160,33 @@ const checkTarget =
       ...targets
         .flatMap(({ problem }) => problem ?? [])
         .map(({ message }) => ({ ok: false, message })),
-      ...forms.flatMap(checkForm),
+      ...formResults(name, forms),
     ];
   };
 
-/** A form's problems, as the report has them. */
-function checkForm(report: FormReport): Result[] {
-  // The line about its fields reports that its slug means another form.
-  const shown = report.problems.filter(({ code }) => code !== 'SLUG_REUSED');
-  return shown.map((problem) => ({
-    subject: runName(report),
-    ok: PROBLEMS[problem.code].isNews === true,
-    message: `${problem.title} (${problem.code}): ${problem.message}`,
-    remedy: remedyText(problem) ?? undefined,
-  }));
+/** A problem that more forms have is one line, as it has one cause. */
+const FEW = 3;
+
+/** The problems of a target's forms, as the report has them. */
+export function formResults(target: string, forms: readonly FormReport[]): Result[] {
+  const found = forms.flatMap((report) =>
+    report.problems.map((problem) => ({ subject: runName(report), problem })),
+  );
+  const byCode = Map.groupBy(found, ({ problem }) => problem.code);
+  // The lines about fields report that a slug means another form.
+  byCode.delete('SLUG_REUSED');
+  return [...byCode].flatMap(([code, some]) => {
+    const { title, meaning, remedy, isNews: ok = false } = PROBLEMS[code];
+    if (some.length > FEW) {
+      const subject = `${plural(some.length, 'form')} → ${target}`;
+      const each = `${remedy ?? ''} forms-mirror status says more about each.`.trim();
+      return [{ subject, ok, message: `${title} (${code}): ${meaning}`, remedy: each }];
+    }
+    return some.map(({ subject, problem }) => {
+      const message = `${problem.title} (${code}): ${problem.message}`;
+      return { subject, ok, message, remedy: remedyText(problem) ?? undefined };
+    });
+  });
 }
 
 /** Which statuses the mirror changes at the source; only a change would show whether the key may. */

@@ -263,9 +263,13 @@ function titleOf(report: Judged, shared: Problem | null): string {
   switch (state) {
     case 'failed':
     case 'attention': {
-      const [failed, attention] = [formsIn(inState('failed')), formsIn(inState('attention'))];
+      const isStale = ({ title }: FormReport): boolean => title === PROBLEMS.STALE.title;
+      const failed = formsIn(inState('failed').filter((form) => !isStale(form)));
+      const stale = formsIn(inState('failed').filter(isStale));
+      const attention = formsIn(inState('attention'));
       const parts = [
         ...(failed > 0 ? [`${plural(failed, 'form')} failed`] : []),
+        ...(stale > 0 ? [`${plural(stale, 'form')} stale`] : []),
         ...(attention > 0
           ? [`${plural(attention, 'form')} ${attention === 1 ? 'needs' : 'need'} attention`]
           : []),

@@ -264,7 +264,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'all forms are stale',
     { a: silent(HOUR), b: silent(HOUR) },
-    'failed: 2 forms failed | source unknown | both failed: Stale [STALE error]; claims 1 h, 1 h, 2 h',
+    'failed: 2 forms stale | source unknown | both failed: Stale [STALE error]; claims 1 h, 1 h, 2 h',
   ],
   [
     'forms are stale as the queue is away',
@@ -306,7 +306,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
       b: silent(HOUR),
       held: { agreement: { ...agreement(5_000), onStatuses: false } },
     },
-    'failed: 1 form failed | a ok; claims 5 s, 1 h, 2 h | b failed: Stale [STALE error]; claims 1 h, 1 h, 2 h',
+    'failed: 1 form stale | a ok; claims 5 s, 1 h, 2 h | b failed: Stale [STALE error]; claims 1 h, 1 h, 2 h',
   ],
   [
     'L17: a poll under the right clock dates the claim of the forms that it speaks for',
@@ -343,7 +343,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
       held: { forms: [heldForm(FORM_B)] },
       expectedSinceMs: () => NOW - HOUR,
     },
-    'failed: 1 form failed | a failed: Stale [STALE error]; claims nothing',
+    'failed: 1 form stale | a failed: Stale [STALE error]; claims nothing',
   ],
   [
     'the newest plan no longer has a form',

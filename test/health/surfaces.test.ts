@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { formResults } from '../../src/cli/check.ts';
 import { printStatus } from '../../src/cli/status.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { judge } from '../../src/health/judge.ts';
@@ -173,6 +174,27 @@ describe.each(Object.entries(SHOWN))('%s', (_name, { situation, code, word, abou
     const options = { fetch: call, clock: new TestClock(NOW), logger: silentLogger };
     await new Heartbeat('https://hc.example.com', options).look(report);
     expect(call).toHaveBeenCalledTimes(beats ? 1 : 0);
+  });
+});
+
+describe('200 stale forms', () => {
+  const forms = Array.from({ length: 200 }, (_, at) =>
+    heldForm({ id: `frm_${at}`, slug: `form-${at}`, name: `Form ${at}` }, silent(HOUR)),
+  );
+  const report = judge(factsOf({ held: { forms } }));
+
+  it('are one headline, one message and one line of check, with their number', () => {
+    expect(report.title).toBe('200 forms stale');
+    expect(messagesOf(report)).toEqual([
+      expect.stringMatching(/^🔴 forms-mirror, 200 forms: Stale\./u),
+    ]);
+    expect(formResults('db', report.forms)).toMatchObject([
+      {
+        subject: '200 forms → db',
+        message: expect.stringMatching(/^Stale \(STALE\): No run has ended, /),
+        remedy: expect.stringMatching(/log\. forms-mirror status says more about each\.$/),
+      },
+    ]);
   });
 });
 
