@@ -89,7 +89,7 @@ export class BigQueryError extends Error {
   }
 }
 
-/** A row that no request and no load job has room for. */
+/** A row that no request has room for. */
 export class RowTooLarge extends Error {}
 
 /** What a call was about, for messages. */

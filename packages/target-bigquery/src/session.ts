@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../../../src/targets/sql/database.ts';
-import type { Dialect, Param, SqlRow } from '../../../src/targets/sql/dialect.ts';
+import type { Dialect, Param, RowChanges, SqlRow } from '../../../src/targets/sql/dialect.ts';
 import type { BigQueryApi, NamedParam } from './api.ts';
 import { BigQueryError, RowTooLarge } from './errors.ts';
 import type { Leases } from './lease.ts';
@@ -13,6 +13,7 @@ import {
   RELATIONS,
   rowsOf,
   scriptOf,
+  type StageColumn,
   type Statement,
   translated,
 } from './statements.ts';
@@ -176,11 +177,30 @@ export class BigQuerySession implements Connection {
       stage.sql = `(${rowsOf(columns, name)})`;
       return;
     }
-    const table = await this.#makeStage(columns.map((each) => `\`${each.name}\` ${each.type}`));
-    const into = `INSERT INTO \`${table}\` (${columns.map((each) => `\`${each.name}\``).join(', ')})`;
+    stage.sql = await this.#stageTable(columns, chunks);
+  }
+
+  /** See `Session.changeRows`. Each request would be too large with all rows in it: they go into a table first. */
+  async changeRows({ table, keys, names, emptied, rows }: RowChanges): Promise<void> {
+    const columns = [...keys, ...names].map((name) => {
+      return { name: unquoted(name), type: name === 'until' ? 'TIMESTAMP' : 'STRING' };
+    });
+    const staged = await this.#stageTable(columns, chunksOf(rows));
+    const on = keys.map((key) => `t.${key} = s.${key}`).join(' AND ');
+    const set = names.map((name) => `${name} = s.${name}`);
+    set.push(...emptied.map((name) => `${name} = NULL`));
+    await this.defer(
+      `MERGE ${table} AS t USING ${staged} AS s ON ${on} WHEN MATCHED THEN UPDATE SET ${set.join(', ')}`,
+    );
+  }
+
+  /** Puts rows, as JSON, into a table that lasts as long as the transaction; its name, quoted. */
+  async #stageTable(columns: readonly StageColumn[], chunks: readonly string[]): Promise<string> {
+    const table = await this.#makeStage(columns.map(({ name, type }) => `\`${name}\` ${type}`));
+    const into = `INSERT INTO \`${table}\` (${columns.map(({ name }) => `\`${name}\``).join(', ')})`;
     for (const chunk of chunks)
-      await this.#changed({ sql: `${into} ${rowsOf(columns, name)}`, params: [[name, chunk]] });
-    stage.sql = `\`${table}\``;
+      await this.#changed({ sql: `${into} ${rowsOf(columns, 'rows')}`, params: [['rows', chunk]] });
+    return `\`${table}\``;
   }
 
   /** Makes a table for staged rows, and drops those that killed processes left. */

@@ -110,11 +110,14 @@ function asMerge(
   };
 }
 
+/** A column of rows that a parameter holds. */
+export interface StageColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
 /** A query of rows that a parameter holds as JSON: a list for each, with a value for each of these columns. */
-export const rowsOf = (
-  columns: readonly { readonly name: string; readonly type: string }[],
-  param: string,
-): string =>
+export const rowsOf = (columns: readonly StageColumn[], param: string): string =>
   `SELECT ${columns
     .map(({ name, type }, at) => {
       const value = `JSON_VALUE(r, '$[${at}]')`;

@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
-import { clock, formOf, NAME, row } from '../../../test/core/store-fixtures.ts';
+import type { Cell } from '../../../src/mirror/types.ts';
+import { AGE, clock, formOf, NAME, row } from '../../../test/core/store-fixtures.ts';
 import { ask, clientOf, lentEmulator, newPlace, stopEmulator, storeAt } from './place.ts';
 
 afterAll(stopEmulator);
@@ -79,4 +80,32 @@ it('L18: forgets many submissions by as many statements as one', async () => {
     return statements.totals().statements;
   };
   expect(await sentFor(ids.slice(1))).toBe(await sentFor(ids.slice(0, 1)));
+});
+
+it('L11: hashes more rows than a request has parameters for', async () => {
+  const { url, dataset } = await newPlace();
+  await using store = await storeAt(url, clock, 'full');
+  const two = formOf('large', [NAME, AGE]);
+  await using open = await store.open(two, 'write');
+  await open.prepare(two, [NAME, AGE]);
+  const rows = (answer: string, many: number) =>
+    Array.from({ length: many }, (_, at) => row(`id${at}`, { f_name: answer, f_age: at }));
+  await open.commit({ rows: rows('plain', 5_001) });
+  await open.commit({ rows: rows('other', 3) });
+  const hash = (cell: Cell): Cell => `#${JSON.stringify(cell)}`;
+  expect(await open.erase({ kind: 'rehash', fieldIds: ['f_name', 'f_age'], hash })).toBe(5_001);
+  expect(
+    await ask(
+      dataset,
+      'SELECT full_name, COUNT(*) AS n, COUNT(age) AS plain, COUNT(age_text) AS hashed FROM large GROUP BY 1 ORDER BY 1',
+    ),
+  ).toEqual([
+    { full_name: '#"other"', n: '3', plain: '0', hashed: '3' },
+    { full_name: '#"plain"', n: '4998', plain: '0', hashed: '4998' },
+  ]);
+  expect(await ask(dataset, 'SELECT answers FROM _mirror_versions ORDER BY submission_id')).toEqual(
+    [0, 1, 2].map((at) => ({
+      answers: `{"full_name":"#\\"plain\\"","age":null,"age_text":"#${at}"}`,
+    })),
+  );
 });

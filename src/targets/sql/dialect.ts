@@ -24,6 +24,8 @@ export interface Session {
    * the end of the transaction rejects with it where the statement does not change exactly one row.
    */
   defer?(sql: string, params?: readonly Param[], unlessOne?: Error): Promise<void>;
+  /** For a database that bills each statement: see {@link changeRows}. */
+  changeRows?(changes: RowChanges): Promise<void>;
   /** For a database that keeps the result of a query: reads it in pieces of this many rows. */
   readonly pages?:
     | ((sql: string, params: readonly Param[], size: number) => AsyncIterable<SqlRow[]>)
@@ -38,6 +40,33 @@ export async function change(
 ): Promise<void> {
   if (tx.defer === undefined) await tx.run(sql, params);
   else await tx.defer(sql, params);
+}
+
+/** Texts to replace in rows. Names are as SQL has them. */
+export interface RowChanges {
+  readonly table: string;
+  /** They find a row. */
+  readonly keys: readonly string[];
+  /** Columns that get a text or NULL. */
+  readonly names: readonly string[];
+  /** Columns that get NULL in each of the rows. */
+  readonly emptied: readonly string[];
+  /** The values of the keys, then of the names. */
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/** Replaces texts in rows. */
+export async function changeRows(tx: Session, changes: RowChanges): Promise<void> {
+  const { table, keys, names, emptied, rows } = changes;
+  if (tx.changeRows !== undefined) {
+    if (rows.length > 0) await tx.changeRows(changes);
+    return;
+  }
+  const set = names.map((name, at) => `${name} = $${at + 1}`);
+  const found = keys.map((key, at) => `${key} = $${names.length + at + 1}`);
+  const sql = `UPDATE ${table} SET ${[...set, ...emptied.map((name) => `${name} = NULL`)].join(', ')} WHERE ${found.join(' AND ')}`;
+  for (const row of rows)
+    await change(tx, sql, [...row.slice(keys.length), ...row.slice(0, keys.length)]);
 }
 
 /** Makes a change of one row; otherwise it, or the end of the transaction, rejects with this error. */

@@ -5,6 +5,7 @@ import type { FormState } from '../../mirror/form-state.ts';
 import type { Erasure } from '../../mirror/port.ts';
 import {
   change,
+  changeRows,
   type Dialect,
   insertAll,
   pagesOf,
@@ -162,25 +163,35 @@ export class Eraser {
   }
 
   async #rewriteRows(rewriting: Rewriting): Promise<number> {
-    const names = rewriting.wanted.flatMap((field) => ownColumns(field, this.#from.columns));
-    if (rewriting.more.length > 0) names.push(MORE);
-    const update = `UPDATE ${this.#table} SET ${names.map((name, at) => `${quoted(name)} = $${at + 1}`).join(', ')} WHERE id = $${names.length + 1}`;
-    let rows = 0;
+    const own = rewriting.wanted.flatMap((field) => ownColumns(field, this.#from.columns));
+    if (rewriting.more.length > 0) own.push(MORE);
+    const empty = new Set(
+      rewriting.wanted.filter(({ type }) => type !== 'text').map(({ column }) => column),
+    );
+    const names = own.filter((name) => !empty.has(name));
+    let many = 0;
     for await (const page of pagesOf(this.#tx, {
-      select: ['id', ...names.map(quoted)].join(', '),
+      select: ['id', ...own.map(quoted)].join(', '),
       from: this.#table,
       where: [],
       params: [],
       size: ROWS_AT_ONCE,
-    }))
-      for (const row of page) {
+    })) {
+      const rows = page.flatMap((row) => {
         const values = rewritten(row, rewriting);
-        if (values === null) continue;
-        const params = names.map((name) => values[name] ?? null);
-        await change(this.#tx, update, [...params, textOf(row['id'])]);
-        rows++;
-      }
-    return rows;
+        const id = textOf(row['id']);
+        return values === null ? [] : [[id, ...names.map((name) => values[name] ?? null)]];
+      });
+      many += rows.length;
+      await changeRows(this.#tx, {
+        table: this.#table,
+        keys: ['id'],
+        names: names.map(quoted),
+        emptied: own.filter((name) => empty.has(name)).map(quoted),
+        rows,
+      });
+    }
+    return many;
   }
 
   /** Versions keep their answers by column name, as JSON. A text that cannot be read as JSON keeps none of them. */
@@ -189,7 +200,7 @@ export class Eraser {
       'SELECT submission_id, until, answers FROM _mirror_versions WHERE form_id = $1 AND answers IS NOT NULL',
       [this.#formId],
     );
-    for (const { submission_id: id, until, answers } of versions) {
+    const rows = versions.map(({ submission_id: id, until, answers }) => {
       const parsed = parseJson(textOf(answers));
       const kept = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
       // SQLite keeps JSON as text, PostgreSQL as a value.
@@ -197,12 +208,16 @@ export class Eraser {
         kept.map(([name, value]) => [name, cellText(toCell(value as Json))] as const),
       );
       const next = [...kept, ...Object.entries(rewritten(row, rewriting) ?? {})];
-      await change(
-        this.#tx,
-        'UPDATE _mirror_versions SET answers = $1 WHERE form_id = $2 AND submission_id = $3 AND until = $4',
-        [JSON.stringify(Object.fromEntries(next)), this.#formId, textOf(id), textOf(until)],
-      );
-    }
+      const text = JSON.stringify(Object.fromEntries(next));
+      return [this.#formId, textOf(id), textOf(until), text];
+    });
+    await changeRows(this.#tx, {
+      table: '_mirror_versions',
+      keys: ['form_id', 'submission_id', 'until'],
+      names: ['answers'],
+      emptied: [],
+      rows,
+    });
   }
 }
 
