@@ -3,6 +3,7 @@ import { flagAll, type FormState, liveRows } from '../mirror/form-state.ts';
 import { isIn } from '../mirror/ledger.ts';
 import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
 import type { Span } from './source.ts';
+import { entriesOf, idsOf } from './target.ts';
 import { accountedIn, Incomplete, type SyncOptions, type Work } from './work.ts';
 
 /** Up to this many deletions at once never wait for a person: a small form may well lose half of its rows. */
@@ -84,10 +85,7 @@ const missingEntry = (
 
 /** IDs of the rows that are listed as held or undecided. */
 async function listedMissing({ form }: Work): Promise<Set<string>> {
-  const listed = new Set<string>();
-  for (const kind of ['held', 'undecided'] as const)
-    for await (const entries of form.entries(kind)) for (const { id } of entries) listed.add(id);
-  return listed;
+  return new Set((await entriesOf(form, ['held', 'undecided'])).map(({ id }) => id));
 }
 
 /** Asks for absent rows by ID, and stores the answers; those that are there. */
@@ -132,24 +130,19 @@ async function dropListed(
   const { tally } = form.state;
   for (const kind of ['rejected', 'held', 'undecided'] as const) {
     if (tally[kind] === 0) continue;
-    const ids: string[] = [];
-    for await (const entries of form.entries(kind))
-      for (const entry of entries)
-        if (isIn(entry, query) && !keys.has(entry.id)) ids.push(entry.id);
-    const stored = new Set<string>();
-    if (ids.length > 0)
-      for await (const rows of form.rows({ ids })) for (const { id } of rows) stored.add(id);
+    const ids = (await entriesOf(form, [kind]))
+      .filter((entry) => isIn(entry, query) && !keys.has(entry.id))
+      .map(({ id }) => id);
+    const stored = ids.length > 0 ? await idsOf(form.rows({ ids })) : new Set();
     // People may have removed a row that was held.
     const gone = ids.filter((id) => !stored.has(id));
     if (gone.length > 0) await sink.flush({ settled: [{ kind, ids: gone }] });
   }
   if (tally.forgotten === 0) return;
   const shown = new Set((await form.forgotten([...keys])).values());
-  const ended: Entry[] = [];
-  for await (const entries of form.entries('forgotten'))
-    for (const entry of entries)
-      if (entry.status !== null && isIn(entry, query) && !shown.has(entry.id))
-        ended.push({ ...entry, status: null });
+  const ended = (await entriesOf(form, ['forgotten']))
+    .filter((entry) => entry.status !== null && isIn(entry, query) && !shown.has(entry.id))
+    .map((entry) => ({ ...entry, status: null }));
   if (ended.length > 0) await sink.flush({ entries: ended });
 }
 

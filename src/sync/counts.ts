@@ -4,6 +4,7 @@ import type { OpenForm } from '../mirror/port.ts';
 import { STATUSES } from '../mirror/types.ts';
 import { createdMsOf } from './profile.ts';
 import type { ListQuery, Source } from './source.ts';
+import { knownOf } from './target.ts';
 
 /** The number of submissions at the source in each documented status. Numbers only, because a job contains them. */
 export interface Counts {
@@ -65,11 +66,7 @@ export class SinceCounts {
     for (const { key } of fresh) this.#seen.add(key);
     const ids = fresh.flatMap(({ submission }) => submission?.id ?? []);
     if (ids.length === 0) return;
-    const form = this.#form;
-    const stored = new Map<string, string>();
-    for await (const rows of form.rows({ ids }))
-      for (const row of rows) stored.set(row.id, row.status);
-    const forgotten = form.state.tally.forgotten > 0 ? await form.forgotten(ids) : new Map();
+    const { stored, forgotten } = await knownOf(this.#form, ids);
     for (const item of fresh) {
       const { submission } = item;
       if (submission === null || forgotten.has(submission.id)) continue;

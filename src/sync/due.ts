@@ -18,6 +18,7 @@ import { settleAbsent } from './absent.ts';
 import { atStep, createdMsOf, stepOf } from './profile.ts';
 import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
 import { type Page, WHOLE } from './source.ts';
+import { entriesOf } from './target.ts';
 import type { Work } from './work.ts';
 
 /** A form of up to `MOST_OF_ONE` submissions is one range; a larger one is divided into ranges of about `RANGE`. */
@@ -96,10 +97,8 @@ async function hasUndated({ form }: Work): Promise<boolean> {
   const within = await form.counts({ fromMs: 0 }, 'all');
   if (sum(await form.counts({}, 'all')) > sum(within)) return true;
   // Rows that the source does not show are not counted.
-  for (const kind of ['held', 'undecided'] as const)
-    for await (const entries of form.entries(kind))
-      if (entries.some(({ createdAt }) => createdAt === null)) return true;
-  return false;
+  const missing = await entriesOf(form, ['held', 'undecided']);
+  return missing.some(({ createdAt }) => createdAt === null);
 }
 
 /**

@@ -6,6 +6,7 @@ import { narrow } from './narrow.ts';
 import { createdMsOf, type Profile, queryOf, stepOf } from './profile.ts';
 import { REST, type Rest } from './records.ts';
 import { type Page, type Source, type Span, WHOLE } from './source.ts';
+import { idsOf, knownOf } from './target.ts';
 
 /** What the workspace said, asked as a whole. */
 export interface Workspace {
@@ -80,17 +81,13 @@ export async function explainNewest(
     await using form = await store.open({ id: formId }, 'read');
     if (form === null) continue;
     read.push(state);
-    const stored = new Map<string, string>();
-    for await (const rows of form.rows({ ids }))
-      for (const { id, status } of rows) stored.set(id, status);
-    const { forgotten } = form.state.tally;
-    const kept = forgotten > 0 ? await form.forgotten(ids) : new Map<string, string>();
+    const { stored, forgotten } = await knownOf(form, ids);
     for (const id of ids) {
       const before = stored.get(id);
       const isNameless = nameless.has(id);
-      if (before !== undefined || kept.has(id)) nameless.delete(id);
+      if (before !== undefined || forgotten.has(id)) nameless.delete(id);
       const status = items.get(id)?.submission?.status;
-      if (kept.has(id) || status === undefined || before === status) continue;
+      if (forgotten.has(id) || status === undefined || before === status) continue;
       if (before === undefined && isNameless) continue;
       found.add(formId);
       if (before !== undefined) difference.takeOff([[before, -1]]);
@@ -191,8 +188,7 @@ export async function searchWorkspace(
     }
     for (const form of forms) {
       const { formId } = form.state;
-      const stored = new Set<string>();
-      for await (const rows of form.rows(span)) for (const { id } of rows) stored.add(id);
+      const stored = await idsOf(form.rows(span));
       if (stored.symmetricDifference(shown.get(formId) ?? new Set()).size > 0) found.add(formId);
     }
   };

@@ -30,28 +30,28 @@ const formsOf =
       .filter(({ state }) => formId === undefined || state.formId === formId)
       .map((held) => ({ form: identityOf(held), held }));
 
-/** The fields of a form whose columns have answers that are no longer selected (L11). */
-function unselectedFields({ selection }: Joining, held: Held): StoredField[] {
-  const isSelected = fieldTest(selection.fields, identityOf(held));
-  return held.fields.filter(({ id, isFilled }) => isFilled && !isSelected(id));
+/**
+ * A field whose column has answers that it should not have (L11). `UNSELECTED_ANSWERS`: it is no longer selected. `PLAIN_ANSWERS`: it is to
+ * be hashed and may have plain answers, and no run hashes them, as the form is gone or no longer selected.
+ */
+interface Leftover {
+  readonly field: StoredField;
+  readonly code: 'UNSELECTED_ANSWERS' | 'PLAIN_ANSWERS';
 }
 
-/**
- * The fields to be hashed whose columns may have plain answers that no run hashes: the form is gone, or no longer
- * selected.
- */
-function plainFields(
-  joining: Joining,
-  isChosen: ChosenTarget['isChosen'],
-  held: Held,
-): StoredField[] {
+function leftoversOf(joining: Joining, isChosen: ChosenTarget['isChosen'], held: Held): Leftover[] {
   const form = identityOf(held);
   const { goneAtMs, storedUnder: before } = held.state;
-  if (goneAtMs === null && isChosen(form)) return [];
-  if (before?.hashing === storedUnder(joining, form).hashing) return [];
+  const isWritten = goneAtMs === null && isChosen(form);
+  const isPlain = !isWritten && before?.hashing !== storedUnder(joining, form).hashing;
   const isSelected = fieldTest(joining.selection.fields, form);
   const isHashed = fieldTest(joining.selection.hashed, form);
-  return held.fields.filter(({ id, isFilled }) => isFilled && isSelected(id) && isHashed(id));
+  return held.fields
+    .filter(({ isFilled }) => isFilled)
+    .flatMap((field): Leftover[] => {
+      if (!isSelected(field.id)) return [{ field, code: 'UNSELECTED_ANSWERS' }];
+      return isPlain && isHashed(field.id) ? [{ field, code: 'PLAIN_ANSWERS' }] : [];
+    });
 }
 
 /** Columns named in a notice. */
@@ -64,12 +64,10 @@ export function leftoverNotices(
   isChosen: ChosenTarget['isChosen'],
   held: StoredForm,
 ): TargetNotice[] {
-  const notice = (
-    code: TargetNotice['code'],
-    fields: readonly StoredField[],
-    why: string,
-    first = '',
-  ): TargetNotice[] => {
+  const isGone = held.state.goneAtMs !== null;
+  const leftovers = leftoversOf(joining, isChosen, held);
+  const notice = (code: Leftover['code'], why: string, first = ''): TargetNotice[] => {
+    const fields = leftovers.filter((one) => one.code === code).map(({ field }) => field);
     if (fields.length === 0) return [];
     const shown = fields.slice(0, MOST_NAMED).map(({ id, label }) => `"${label}" (${id})`);
     const more = fields.length - shown.length;
@@ -89,16 +87,10 @@ export function leftoverNotices(
       },
     ];
   };
-  const isGone = held.state.goneAtMs !== null;
   return [
-    ...notice(
-      'UNSELECTED_ANSWERS',
-      unselectedFields(joining, held),
-      'answers, although the fields are no longer selected.',
-    ),
+    ...notice('UNSELECTED_ANSWERS', 'answers, although the fields are no longer selected.'),
     ...notice(
       'PLAIN_ANSWERS',
-      plainFields(joining, isChosen, held),
       `plain answers from before hashing was switched on: ${isGone ? 'the form is gone at the source' : 'the form is no longer selected'}, so no run hashes them.`,
       isGone
         ? ''
@@ -142,11 +134,9 @@ export const purgeLeftovers = (
 ): Promise<ErasureReport[]> =>
   inEach(targets, formsOf(formId), async ({ target, joining, isChosen }, { form, held }) => {
     if (joining === undefined) return null;
-    const unselected = unselectedFields(joining, held);
-    const maybePlain = plainFields(joining, isChosen, held);
-    const found = await reading(target, form.id, (open) =>
-      leftoversIn(open, unselected, maybePlain),
-    );
+    const leftovers = leftoversOf(joining, isChosen, held);
+    if (leftovers.length === 0) return null;
+    const found = await reading(target, form.id, (open) => leftIn(open, leftovers));
     if (found === null || found.fields.length === 0) return null;
     const fieldIds = found.fields.map(({ id }) => id);
     if (!options.dryRun)
@@ -155,24 +145,22 @@ export const purgeLeftovers = (
   });
 
 /** The fields to empty, and how many rows hold something in one of them. */
-async function leftoversIn(
+async function leftIn(
   form: OpenForm,
-  unselected: readonly StoredField[],
-  maybePlain: readonly StoredField[],
+  leftovers: readonly Leftover[],
 ): Promise<{ readonly fields: StoredField[]; readonly rows: number }> {
-  if (unselected.length + maybePlain.length === 0) return { fields: [], rows: 0 };
-  const plain = new Set<string>();
+  const toEmpty = new Set(leftovers.filter(({ code }) => code === 'UNSELECTED_ANSWERS'));
   let rows = 0;
   for await (const batch of allRows(form, {}, true))
     for (const { cells } of batch) {
-      const holds = ({ id }: StoredField): boolean => (cells.get(id) ?? null) !== null;
-      const plainHere = maybePlain.filter(
-        (field) => holds(field) && !looksHashed(cells.get(field.id) ?? null),
-      );
-      for (const { id } of plainHere) plain.add(id);
-      if (plainHere.length > 0 || unselected.some(holds)) rows++;
+      const here = leftovers.filter(({ field, code }) => {
+        const cell = cells.get(field.id) ?? null;
+        return cell !== null && (code === 'UNSELECTED_ANSWERS' || !looksHashed(cell));
+      });
+      for (const one of here) toEmpty.add(one);
+      if (here.length > 0) rows++;
     }
-  return { fields: [...unselected, ...maybePlain.filter(({ id }) => plain.has(id))], rows };
+  return { fields: leftovers.filter((one) => toEmpty.has(one)).map(({ field }) => field), rows };
 }
 
 /** Runs that ended normally, with or without a proof: history may be removed without one. */

@@ -6,6 +6,7 @@ import { Incomplete } from './work.ts';
 import type { Place } from './narrow.ts';
 import { atStep, createdMsOf, queryOf, stepOf } from './profile.ts';
 import { type Page, type Span, WHOLE } from './source.ts';
+import { idsOf } from './target.ts';
 import { accountedIn, pagesOf, type Work } from './work.ts';
 
 /** So often a range that moves is divided. */
@@ -122,12 +123,8 @@ export function shownOf({ items, total, isLast }: Page, { fromMs, toMs }: Span):
 
 /** The live rows of a span, and its entries without a row. */
 async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
-  const known = new Set<string>();
-  for await (const rows of form.rows(span)) for (const { id } of rows) known.add(id);
-  if (form.state.tally.rejected > 0)
-    for await (const entries of form.entries('rejected'))
-      for (const { id } of entries) known.add(id);
-  return known;
+  const rows = await idsOf(form.rows(span));
+  return form.state.tally.rejected > 0 ? rows.union(await idsOf(form.entries('rejected'))) : rows;
 }
 
 /** As {@link cutOf}, by the rows of the form. */

@@ -75,10 +75,38 @@ export async function* allRows(
 }
 
 /** All entries of some kinds. */
-export async function entriesOf(form: OpenForm, kinds: readonly EntryKind[]): Promise<Entry[]> {
+export async function entriesOf(
+  form: Pick<OpenForm, 'entries'> | null,
+  kinds: readonly EntryKind[],
+): Promise<Entry[]> {
   const all: Entry[] = [];
-  for (const kind of kinds) for await (const entries of form.entries(kind)) all.push(...entries);
+  for (const kind of kinds)
+    for await (const entries of form?.entries(kind) ?? []) all.push(...entries);
   return all;
+}
+
+/** The IDs of all rows or entries. */
+export async function idsOf(
+  batches: AsyncIterable<readonly Pick<StoredRow, 'id'>[]>,
+): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for await (const some of batches) for (const { id } of some) ids.add(id);
+  return ids;
+}
+
+/** What a form holds of these submissions: the status of each row, and which of them were forgotten. */
+export async function knownOf(
+  form: OpenForm,
+  ids: readonly string[],
+): Promise<{
+  readonly stored: ReadonlyMap<string, string>;
+  readonly forgotten: Pick<ReadonlyMap<string, string>, 'has'>;
+}> {
+  const stored = new Map<string, string>();
+  for await (const rows of form.rows({ ids }))
+    for (const { id, status } of rows) stored.set(id, status);
+  const isAny = form.state.tally.forgotten > 0;
+  return { stored, forgotten: isAny ? await form.forgotten(ids) : new Map() };
 }
 
 /** Listed as rejected: a submission that could not be stored unchanged, or of which the source does not say whether it exists. */

@@ -10,6 +10,7 @@ import { createdMsOf, type Profile, queryOf } from './profile.ts';
 import { shownOf } from './read-range.ts';
 import { joinItem } from './sink.ts';
 import { type Source, type Span, WHOLE } from './source.ts';
+import { entriesOf, idsOf } from './target.ts';
 
 /** A submission that a run would store otherwise. */
 export interface Difference extends RowDifference {
@@ -134,7 +135,8 @@ export class Comparison<T> {
     const ids = [...rows.keys()];
     const stored = await this.#stored(ids);
     const forgotten = (await held?.forgotten(ids)) ?? new Map<string, string>();
-    const listed = (this.#listed ??= await this.#readListed());
+    this.#listed ??= new Set((await entriesOf(held, ['rejected'])).map(({ id }) => id));
+    const listed = this.#listed;
     const fieldIds = fields.map(({ id }) => id);
     for (const row of rows.values()) {
       if (forgotten.has(row.id)) continue;
@@ -152,13 +154,6 @@ export class Comparison<T> {
     }
   }
 
-  async #readListed(): Promise<ReadonlySet<string>> {
-    const listed = new Set<string>();
-    for await (const entries of this.#parts.held?.entries('rejected') ?? [])
-      for (const { id } of entries) listed.add(id);
-    return listed;
-  }
-
   /** Live rows, and those that are marked deleted. */
   async #stored(ids: readonly string[]): Promise<Map<string, StoredRow>> {
     const stored = new Map<string, StoredRow>();
@@ -173,11 +168,11 @@ export class Comparison<T> {
 
   /** Rows that a proven list does not show: asked for by ID. */
   async #findExtra(source: Source, span: Span, seen: ReadonlySet<string>): Promise<void> {
-    const absent: string[] = [];
-    for await (const rows of this.#parts.held?.rows(span) ?? [])
-      absent.push(...rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])));
+    const { held } = this.#parts;
+    const absent = held === null ? new Set<string>() : await idsOf(held.rows(span));
+    for (const id of seen) absent.delete(id);
     const there: SubmissionItem[] = [];
-    await source.byIds(absent, (id, answer) => {
+    await source.byIds([...absent], (id, answer) => {
       if (answer.kind === 'gone') return void this.found.set(id, this.#note(extra(id)));
       // One that came while the list was read proves nothing of the list.
       const createdMs = answer.kind === 'there' ? createdMsOf(answer.item) : null;

@@ -8,7 +8,7 @@ import type { FormIdentity } from '../mirror/types.ts';
 import { type Mirroring, openForWriting, type Opened, readForm, sourceOf } from './mirroring.ts';
 import { noteWriteBack } from './records.ts';
 import type { Source } from './source.ts';
-import { entriesOf, heldForms, whileBusy } from './target.ts';
+import { entriesOf, heldForms, idsOf, whileBusy } from './target.ts';
 
 /** Which statuses are changed, and into which. */
 export interface WriteBackRule {
@@ -234,13 +234,10 @@ async function candidates(
 ): Promise<string[]> {
   const wanted = new Set<string>();
   for (const { form } of opened)
-    for (const status of from)
-      for await (const rows of form.rows({ status })) for (const { id } of rows) wanted.add(id);
+    for (const status of from) for (const id of await idsOf(form.rows({ status }))) wanted.add(id);
   for (const { form } of opened) {
     if (wanted.size === 0) return [];
-    const durable = new Set<string>();
-    for await (const rows of form.rows({ ids: [...wanted], isSure: true }))
-      for (const { id } of rows) durable.add(id);
+    const durable = await idsOf(form.rows({ ids: [...wanted], isSure: true }));
     for (const id of wanted) if (!durable.has(id)) wanted.delete(id);
     for (const id of await listedIn(form, nowMs)) wanted.delete(id);
   }
