@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Pool } from 'undici';
+import { errorsIn } from './errors.ts';
 
 /** The proxy of this machine's network, as HTTPS_PROXY (else HTTP_PROXY) and NO_PROXY say. */
 export interface ProxySettings {
@@ -93,15 +94,6 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** More causes than any library chains. There is a limit because an error may be its own cause. */
-const MAX_DEPTH = 5;
-
 /** The failure of a proxy behind a foreign error, if there is one. */
-export function proxyFailureIn(error: unknown): ProxyFailure | undefined {
-  let next = error;
-  for (let depth = 0; depth < MAX_DEPTH && next instanceof Error; depth++) {
-    if (next instanceof ProxyFailure) return next;
-    next = next.cause;
-  }
-  return undefined;
-}
+export const proxyFailureIn = (error: unknown): ProxyFailure | undefined =>
+  errorsIn(error).find((each) => each instanceof ProxyFailure);

@@ -1,26 +1,16 @@
 import type { OutcomeName } from '../mirror/form-state.ts';
-import type { Counts } from '../sync/counts.ts';
+import type { PollReport, SyncJob } from '../sync/poll.ts';
 
 /** Which run to make: everything that a job carries. */
-export interface SyncOrder {
-  readonly formId: string;
-  readonly target: string;
-  /** Ranges that are due by their age are read: it may take long. */
-  readonly isComparison: boolean;
+export interface SyncOrder extends SyncJob {
   /** Every range is read. */
   readonly isFull?: boolean;
-  /** The form's counts, if the poll has asked for them. */
-  readonly counts?: Counts;
   /** So many deletions a person has accepted. */
   readonly acceptDeletes?: number;
 }
 
 /** What a poll found to do. */
-export interface PollFound {
-  readonly syncs: readonly SyncOrder[];
-  /** IDs of forms. */
-  readonly writeBacks: readonly string[];
-}
+export type PollFound = Pick<PollReport, 'syncs' | 'writeBacks'>;
 
 /**
  * The work of the jobs. The queue knows when and how often to do it, not its content. Every handler may run twice,

@@ -140,9 +140,10 @@ async function dropListed(
   }
   if (tally.forgotten === 0) return;
   const shown = new Set((await form.forgotten([...keys])).values());
-  const ended = (await entriesOf(form, ['forgotten']))
-    .filter((entry) => entry.status !== null && isIn(entry, query) && !shown.has(entry.id))
-    .map((entry) => ({ ...entry, status: null }));
+  const ended: Entry[] = [];
+  for (const entry of await entriesOf(form, ['forgotten']))
+    if (entry.status !== null && isIn(entry, query) && !shown.has(entry.id))
+      ended.push({ ...entry, status: null });
   if (ended.length > 0) await sink.flush({ entries: ended });
 }
 

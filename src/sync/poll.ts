@@ -50,7 +50,7 @@ export interface SyncJob {
   readonly target: string;
   /** The form's own counts, where the poll has them. */
   readonly counts?: Counts;
-  /** Only a range that is due by its age needs it: newcomers go first. */
+  /** Ranges that are due by their age are read: it may take long, and newcomers go first. */
   readonly isComparison: boolean;
 }
 
