@@ -47,9 +47,6 @@ const STAGING: Staging = {
   // BigQuery has no triggers, and checks nothing.
   mayAlter: async () => false,
   answers: answersOf,
-  // A commit's name is in one transaction only.
-  unlessThere: '',
-  timeOf: (param) => `CAST(${param} AS TIMESTAMP)`,
 };
 
 /** How BigQuery does things. Times are TIMESTAMP; texts and JSON are STRING. `subject`: for messages. */

@@ -53,15 +53,14 @@ export function translated(
   };
   const rows = /^\s*INSERT\b/i.test(sql) ? asMerge(sql, values, nextName) : undefined;
   if (rows !== undefined) return rows;
-  const text = (/^\s*CREATE TABLE/i.test(sql) ? withLayout(sql) : sql).replaceAll(
-    TOKENS,
-    (found: string, name: string | undefined, at: string | undefined) => {
-      if (name !== undefined) return `\`${nameOf(name.replaceAll('""', '"'))}\``;
-      if (at !== undefined) return placeOf(Number(at));
-      if (found === '_mirror_stage') return stage ?? found;
-      return found === MONTHS ? (months ?? found) : found;
-    },
-  );
+  const text = (
+    /^\s*CREATE TABLE/i.test(sql) ? withLayout(sql) : sql.replace(IF_THERE, '')
+  ).replaceAll(TOKENS, (found: string, name: string | undefined, at: string | undefined) => {
+    if (name !== undefined) return `\`${nameOf(name.replaceAll('""', '"'))}\``;
+    if (at !== undefined) return placeOf(Number(at));
+    if (found === '_mirror_stage') return stage ?? found;
+    return found === MONTHS ? (months ?? found) : found;
+  });
   return { sql: text, params: [...params.values()].filter((param) => param !== null) };
 }
 
@@ -76,6 +75,9 @@ function withLayout(sql: string): string {
     : '';
   return `${table}${partition} CLUSTER BY ${key}`;
 }
+
+/** The end of an INSERT of selected rows, which have keys that are not there: the name of a commit is in one transaction only. */
+const IF_THERE = /\sON CONFLICT \([^)]*\) DO NOTHING\s*$/;
 
 const INSERT =
   /^\s*INSERT INTO (\S+) \(([^)]*)\) VALUES .*\sON CONFLICT \(([^)]*)\) DO (?:NOTHING|UPDATE SET (.*))$/s;

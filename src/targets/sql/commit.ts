@@ -5,10 +5,9 @@ import type { SelectedField, Row } from '../../mirror/types.ts';
 import {
   type ByStatus,
   change,
-  type Dialect,
   hasEndedAll,
   inSavepoint,
-  insertAll,
+  insert,
   type PackedRow,
   type Session,
   type SqlField,
@@ -24,7 +23,6 @@ import { countEntries } from './tally.ts';
 
 /** What a change is applied to. */
 export interface Committing {
-  readonly dialect: Dialect;
   /** With the name of this commit. */
   readonly state: FormState;
   readonly fields: readonly SqlField[];
@@ -62,7 +60,8 @@ export class Commit {
 
   constructor(tx: Session, change: Change, from: Committing) {
     [this.#tx, this.#change, this.#from] = [tx, change, from];
-    const { dialect, state, fields, columns, keepsAnswers } = from;
+    const { dialect } = tx;
+    const { state, fields, columns, keepsAnswers } = from;
     const { formId, place, commitUs, statusesAsOfMs } = state;
     this.#writing = {
       formId,
@@ -75,7 +74,7 @@ export class Commit {
 
   /** `rows`: those of the change that were not forgotten. `forgotten`: the IDs in the change that were, with their digests. */
   async apply(rows: readonly Row[], forgotten: ReadonlyMap<string, string>): Promise<Committed> {
-    const { dialect, state } = this.#from;
+    const { state } = this.#from;
     const { entries: listed = [], deleted: gone = [], run } = this.#change;
     await this.#followForgotten(forgotten);
 
@@ -91,7 +90,7 @@ export class Commit {
     const kept = refused.size === 0 ? rows : rows.filter(({ id }) => !refused.has(id));
     const isSettled = await this.#settle(entries, kept);
     await this.#list(entries);
-    const deleted = await markDeleted(this.#tx, dialect, gone, this.#writing);
+    const deleted = await markDeleted(this.#tx, gone, this.#writing);
 
     const counts = new Map(Object.entries(state.tally.rows));
     addAll(counts, stored.now, 1);
@@ -107,7 +106,7 @@ export class Commit {
       rows: Object.fromEntries([...counts].filter(([, n]) => n !== 0)),
       ...(isTouched ? await countEntries(this.#tx, state) : {}),
     };
-    if (run !== undefined) await addRun(this.#tx, dialect, formId, run);
+    if (run !== undefined) await addRun(this.#tx, formId, run);
     const { inserted, updated } = stored;
     return {
       state: { ...state, tally },
@@ -135,7 +134,7 @@ export class Commit {
       await change(
         this.#tx,
         `UPDATE _mirror_entries SET status = $1, created_at = $2, last_seen_at = $3 WHERE form_id = $4 AND kind = 'forgotten' AND id = $5`,
-        [status, this.#from.dialect.timeParam(createdAt), at, formId, digest],
+        [status, this.#tx.dialect.timeParam(createdAt), at, formId, digest],
       );
     }
   }
@@ -145,7 +144,8 @@ export class Commit {
    * database cannot hold unchanged to `replaced`.
    */
   async #store(rows: readonly Row[], rejected: Entry[], replaced: Entry[]): Promise<Written> {
-    const { dialect, state, fields, prepared, expectsNew } = this.#from;
+    const { dialect } = this.#tx;
+    const { state, fields, prepared, expectsNew } = this.#from;
     const atMs = Math.floor(state.commitUs / 1_000);
     const { columns, pack } = encoderOf(fields, prepared, dialect);
     const packed = rows.map(pack);
@@ -153,11 +153,11 @@ export class Commit {
     for (const { row, isReplaced } of packed)
       if (isReplaced) replaced.push(rejectedEntry(row, reason, atMs));
     const loaded = expectsNew
-      ? await loadNew(this.#tx, dialect, { columns, rows: packed }, this.#writing)
+      ? await loadNew(this.#tx, { columns, rows: packed }, this.#writing)
       : null;
     if (loaded !== null) return loaded;
     const upsert = (some: readonly PackedRow[]): Promise<Written> =>
-      stagedUpsert(this.#tx, dialect, { columns, rows: some }, this.#writing);
+      stagedUpsert(this.#tx, { columns, rows: some }, this.#writing);
     const store = async (some: readonly PackedRow[]): Promise<Written> => {
       try {
         return await inSavepoint(this.#tx, () => upsert(some));
@@ -191,13 +191,14 @@ export class Commit {
 
   /** Removes entries that this change settles; true where there were any. `kept`: the rows that it stores. */
   async #settle(entries: readonly Entry[], kept: readonly Row[]): Promise<boolean> {
-    const { dialect, state } = this.#from;
+    const { state } = this.#from;
+    const { among } = this.#tx.dialect;
     const { settled = [], deleted = [] } = this.#change;
     let many = 0;
     const drop = async (kinds: readonly EntryKind[], ids: readonly string[]): Promise<void> => {
       if (ids.length === 0) return;
       many += await this.#tx.run(
-        `DELETE FROM _mirror_entries WHERE form_id = $1 AND ${dialect.among('kind', '$2')} AND ${dialect.among('id', '$3')}`,
+        `DELETE FROM _mirror_entries WHERE form_id = $1 AND ${among('kind', '$2')} AND ${among('id', '$3')}`,
         [state.formId, kinds, ids],
       );
     };
@@ -217,12 +218,9 @@ export class Commit {
 
   async #list(entries: readonly Entry[]): Promise<void> {
     if (entries.length === 0) return;
-    const { dialect } = this.#from;
+    const { dialect } = this.#tx;
     const { formId, at } = this.#writing;
-    const there = dialect.onConflict(
-      ['form_id', 'kind', 'id'],
-      ['status', 'created_at', 'reason', 'last_seen_at'],
-    );
+    const taken = ['status', 'created_at', 'reason', 'last_seen_at'];
     const rows = entries.map(({ kind, id, status, createdAt, reason, atMs }) => {
       const seen = kind === 'refused' ? timeAt(atMs * 1_000, dialect) : at;
       return {
@@ -238,7 +236,8 @@ export class Commit {
     });
     // Of one that is listed twice the last holds.
     const last = new Map(rows.map((row) => [`${row.kind} ${row.id}`, row] as const));
-    await insertAll(this.#tx, '_mirror_entries', [...last.values()], there);
+    const key = ['form_id', 'kind', 'id'];
+    await insert(this.#tx, '_mirror_entries', [...last.values()], key, taken);
   }
 }
 

@@ -5,7 +5,6 @@ import { type Dialect, isTrue, type Param, type Session, type SqlRow } from './d
 
 /** A connection to a database, which has one transaction at a time. Errors are the driver's. */
 export interface Connection extends Session {
-  readonly dialect: Dialect;
   /** Nothing can be done with it any more: another one is made. */
   readonly isLost: boolean;
   begin(): Promise<void>;

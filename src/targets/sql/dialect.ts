@@ -16,6 +16,8 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** A connection, or the transaction that it is in. */
 export interface Session {
+  /** How its database does things. */
+  readonly dialect: Dialect;
   query(sql: string, params?: readonly Param[]): Promise<SqlRow[]>;
   /** How many rows the statement changed. */
   run(sql: string, params?: readonly Param[]): Promise<number>;
@@ -80,11 +82,13 @@ export async function changeOne(
   else if ((await tx.run(sql, params)) !== 1) throw otherwise;
 }
 
-/** An index over live rows, for a database whose names of indexes are those of the schema. */
-export const liveIndex = (table: string): string => {
+/** {@link Dialect.indexLive} in a database whose names of indexes are those of the schema. */
+export async function indexLive(session: Session, table: string): Promise<void> {
   const name = `_mirror_live_${createHash('sha256').update(table).digest('hex').slice(0, 16)}`;
-  return `CREATE INDEX IF NOT EXISTS ${name} ON ${quoted(table)} (created_at, status) WHERE _deleted_at IS NULL`;
-};
+  await session.run(
+    `CREATE INDEX IF NOT EXISTS ${name} ON ${quoted(table)} (created_at, status) WHERE _deleted_at IS NULL`,
+  );
+}
 
 /** The type of a field's column, by its first answer. */
 export type ColumnType = 'number' | 'text' | 'json';
@@ -296,21 +300,14 @@ export async function* pagesOf(
 }
 
 /** The columns of a table; none without such a table. */
-export async function columnsOf(
-  session: Session,
-  { columnsQuery }: Dialect,
-  table: string,
-): Promise<Set<string>> {
-  const rows = await session.query(columnsQuery, [table]);
+export async function columnsOf(session: Session, table: string): Promise<Set<string>> {
+  const rows = await session.query(session.dialect.columnsQuery, [table]);
   return new Set(rows.map(({ name }) => textOf(name)));
 }
 
 /** Tables and views by name. */
-export async function relationsOf(
-  session: Session,
-  { relationsQuery }: Dialect,
-): Promise<Map<string, 'table' | 'view'>> {
-  const rows = await session.query(relationsQuery);
+export async function relationsOf(session: Session): Promise<Map<string, 'table' | 'view'>> {
+  const rows = await session.query(session.dialect.relationsQuery);
   return new Map(
     rows.map(({ name, kind }) => [textOf(name), kind === 'view' ? 'view' : 'table'] as const),
   );
@@ -325,25 +322,19 @@ export function decoded(value: unknown, type: ColumnType): Cell {
   return type === 'number' || typeof value === 'bigint' ? (parseNumber(text) ?? text) : text;
 }
 
-/** Inserts a row. `end`: see {@link Dialect.onConflict}. */
-export const insert = (
-  tx: Session,
-  table: string,
-  row: Readonly<Record<string, Param>>,
-  end = '',
-): Promise<void> => insertAll(tx, table, [row], end);
-
 /** Databases have a limit for the parameters of a statement, the lowest is 32,766. */
 const INSERTED_AT_ONCE = 500;
 
-/** Inserts rows that have the same names, and no key twice. */
-export async function insertAll(
+/** Inserts rows that have the same names, and no key twice. `key`, `taken`: see {@link Dialect.onConflict}. */
+export async function insert(
   tx: Session,
   table: string,
   rows: readonly Readonly<Record<string, Param>>[],
-  end = '',
+  key: readonly string[] = [],
+  taken: readonly string[] = [],
 ): Promise<void> {
   const names = Object.keys(rows[0] ?? {});
+  const end = key.length === 0 ? '' : tx.dialect.onConflict(key, taken);
   for (let from = 0; from < rows.length; from += INSERTED_AT_ONCE) {
     const params: Param[] = [];
     const place = (value: Param = null): string => `$${params.push(value)}`;

@@ -6,8 +6,7 @@ import type { Erasure } from '../../mirror/port.ts';
 import {
   change,
   changeRows,
-  type Dialect,
-  insertAll,
+  insert,
   pagesOf,
   quoted,
   type Session,
@@ -49,14 +48,13 @@ interface Rewriting {
 /** Erases within a transaction; bytes that are left in files are for `scrub`. */
 export class Eraser {
   readonly #tx: Session;
-  readonly #dialect: Dialect;
   readonly #from: Erasing;
   readonly #formId: string;
   /** The form's table, quoted. */
   readonly #table: string;
 
-  constructor(tx: Session, dialect: Dialect, from: Erasing) {
-    [this.#tx, this.#dialect, this.#from] = [tx, dialect, from];
+  constructor(tx: Session, from: Erasing) {
+    [this.#tx, this.#from] = [tx, from];
     [this.#formId, this.#table] = [from.state.formId, quoted(from.state.place)];
   }
 
@@ -72,7 +70,7 @@ export class Eraser {
         return this.#forget(what.ids);
       case 'remember':
         return this.#tx.run(
-          `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${this.#dialect.among('id', '$2')}`,
+          `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${this.#tx.dialect.among('id', '$2')}`,
           [this.#formId, what.ids.map(this.#from.digestOf)],
         );
       case 'purge':
@@ -88,7 +86,7 @@ export class Eraser {
 
   async #forget(ids: readonly string[]): Promise<number> {
     const { digestOf, at } = this.#from;
-    const { timeOf, timeParam, onConflict, among } = this.#dialect;
+    const { timeOf, timeParam, among } = this.#tx.dialect;
     const known = new Map<string, SqlRow>();
     // A live row knows better than the list of rejected submissions.
     for (const [from, params] of [
@@ -111,7 +109,7 @@ export class Eraser {
       first_seen_at: timeParam(at),
       last_seen_at: timeParam(at),
     }));
-    await insertAll(this.#tx, '_mirror_entries', entries, onConflict(['form_id', 'kind', 'id']));
+    await insert(this.#tx, '_mirror_entries', entries, ['form_id', 'kind', 'id']);
     await change(
       this.#tx,
       `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind <> 'forgotten' AND ${among('id', '$2')}`,
@@ -131,7 +129,7 @@ export class Eraser {
   }: Extract<Erasure, { kind: 'purge' }>): Promise<number> {
     let erased = 0;
     if (deletedBeforeMs !== null) {
-      const before = timeAt(deletedBeforeMs * 1_000, this.#dialect);
+      const before = timeAt(deletedBeforeMs * 1_000, this.#tx.dialect);
       await change(
         this.#tx,
         `DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id IN (SELECT id FROM ${this.#table} WHERE _deleted_at < $2)`,
@@ -142,7 +140,7 @@ export class Eraser {
     if (versionsBeforeMs !== null)
       erased += await this.#tx.run(
         'DELETE FROM _mirror_versions WHERE form_id = $1 AND until < $2',
-        [this.#formId, timeAt(versionsBeforeMs * 1_000, this.#dialect)],
+        [this.#formId, timeAt(versionsBeforeMs * 1_000, this.#tx.dialect)],
       );
     return erased;
   }

@@ -223,7 +223,7 @@ export class SqlForm implements OpenForm {
   async runs(limit: number): Promise<Run[]> {
     const { database } = this.#parts;
     const { formId } = this.#state;
-    const found = await newestRuns(database, database.dialect, [formId], limit);
+    const found = await newestRuns(database, [formId], limit);
     return found.get(formId) ?? [];
   }
 
@@ -249,7 +249,6 @@ export class SqlForm implements OpenForm {
       );
     return this.#write(async (tx) => {
       const commit = new Commit(tx, change, {
-        dialect,
         state,
         fields: this.#fields,
         columns: this.#columns,
@@ -278,12 +277,12 @@ export class SqlForm implements OpenForm {
   }
 
   async erase(what: Erasure): Promise<number> {
-    const { database, clock } = this.#parts;
+    const { clock } = this.#parts;
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
     if (what.kind === 'rehash')
       await this.#makeColumns(withTextColumns(this.#fields, new Set(what.fieldIds), this.#columns));
     const erased = await this.#write(async (tx) => {
-      const eraser = new Eraser(tx, database.dialect, {
+      const eraser = new Eraser(tx, {
         state,
         fields: this.#fields,
         columns: this.#columns,
@@ -295,7 +294,7 @@ export class SqlForm implements OpenForm {
       const fields = this.#fields.map((field): SqlField =>
         emptied.has(field.id) ? { ...field, isEmptied: true } : field,
       );
-      await writeRecord(tx, database.dialect, SCRUB, 'due');
+      await writeRecord(tx, SCRUB, 'due');
       return { state: done.state, fields, result: done.rows };
     });
     await this.#scrub();
@@ -366,10 +365,8 @@ export class SqlForm implements OpenForm {
    * with each of them: a process that is killed leaves no column of which the state does not know the type.
    */
   async #makeColumns(fields: readonly SqlField[]): Promise<void> {
-    const { dialect } = this.#parts.database;
     const missing = missingColumns(fields, this.#columns);
-    const make = (tx: Session): Promise<void> =>
-      addColumns(tx, dialect, this.#state.place, missing);
+    const make = (tx: Session): Promise<void> => addColumns(tx, this.#state.place, missing);
     if (missing.length > 0) await this.#write(async () => ({ fields }), make);
     for (const { name } of missing) this.#columns.add(name);
     this.#fields = fields;

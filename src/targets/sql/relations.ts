@@ -1,7 +1,7 @@
 import type { Relation, RelationColumn, TargetRelations } from '../../mirror/port.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
 import type { Database } from './database.ts';
-import { type Dialect, quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
+import { quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
 import { readRecord, writeRecord } from './schema.ts';
 import { answerColumns, publicViews, viewedForms } from './views.ts';
 import { MORE } from './fields.ts';
@@ -14,24 +14,21 @@ const KEPT = 'views';
 
 /** As {@link makeViews}, in a transaction of its own. */
 export const rebuildViews = (database: Database, history: boolean): Promise<string[]> =>
-  database.transaction((tx) => makeViews(tx, database.dialect, history));
+  database.transaction((tx) => makeViews(tx, history));
 
 /**
  * Makes the views that are missing or no longer as they should be. What could not be made, a sentence for each: it is tried
  * again at the end of the next run.
  */
-export async function makeViews(
-  tx: Session,
-  dialect: Dialect,
-  history: boolean,
-): Promise<string[]> {
+export async function makeViews(tx: Session, history: boolean): Promise<string[]> {
+  const { dialect } = tx;
   await dialect.alone(tx);
   const notes: string[] = [];
-  const forms = await viewedForms(tx, dialect);
+  const forms = await viewedForms(tx);
   const wanted = publicViews(dialect.views, forms, history);
   const kept = (await readRecord(tx, KEPT))?.value ?? null;
   const made = new Map(Object.entries((kept ?? {}) as Record<string, string>));
-  const relations = await relationsOf(tx, dialect);
+  const relations = await relationsOf(tx);
   const isMade = (name: string): boolean =>
     relations.get(name) === 'view' && made.get(name) === wanted.get(name);
   const gone = [...made.keys()].filter((name) => !wanted.has(name)).toReversed();
@@ -42,7 +39,7 @@ export async function makeViews(
   const next = new Map(made);
   for (const [name] of open) if (isOurs(name)) next.set(name, NOT_AS_WANTED);
   // Before they are made, for a database that commits with each of them: those that a killed process leaves are ours.
-  await writeRecord(tx, dialect, KEPT, Object.fromEntries(next), true);
+  await writeRecord(tx, KEPT, Object.fromEntries(next), true);
   for (const name of gone) {
     if (relations.get(name) === 'view') await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
     next.delete(name);
@@ -61,8 +58,8 @@ export async function makeViews(
       if (!relations.has(name)) next.delete(name);
     }
   }
-  await writeRecord(tx, dialect, KEPT, Object.fromEntries(next), true);
-  await dialect.comment?.(tx, describedRelations(forms, await relationsOf(tx, dialect), history));
+  await writeRecord(tx, KEPT, Object.fromEntries(next), true);
+  await dialect.comment?.(tx, describedRelations(forms, await relationsOf(tx), history));
   return notes;
 }
 
@@ -115,9 +112,8 @@ export async function readRelations(
   history: boolean,
   { schema }: Pick<TargetRelations, 'schema'>,
 ): Promise<readonly Relation[]> {
-  const { dialect } = database;
-  const forms = await viewedForms(database, dialect);
-  return describedRelations(forms, await relationsOf(database, dialect), history, schema);
+  const forms = await viewedForms(database);
+  return describedRelations(forms, await relationsOf(database), history, schema);
 }
 
 /** Those that are there: of each form, then over all forms. `schema`: where they are, for queries of other tools. */

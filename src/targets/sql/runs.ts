@@ -31,7 +31,6 @@ const FORMS_A_QUERY = 100;
 /** The newest runs of each form, the newest first, with few queries for many forms. */
 export async function newestRuns(
   session: Session,
-  dialect: Dialect,
   formIds: readonly string[],
   limit: number,
 ): Promise<Map<string, Run[]>> {
@@ -45,7 +44,7 @@ export async function newestRuns(
     );
     for (const row of await session.query(parts.join(' UNION ALL '), ids)) {
       const id = textOf(row['form_id']);
-      found.set(id, [...(found.get(id) ?? []), runOf(row, dialect)]);
+      found.set(id, [...(found.get(id) ?? []), runOf(row, session.dialect)]);
     }
   }
   for (const runs of found.values()) runs.sort((a, b) => b.startedAtMs - a.startedAtMs);
@@ -68,12 +67,8 @@ function runOf(row: SqlRow, dialect: Dialect): Run {
 }
 
 /** Adds a run, unless it is there. */
-export async function addRun(
-  tx: Session,
-  dialect: Dialect,
-  formId: string,
-  run: Run,
-): Promise<void> {
+export async function addRun(tx: Session, formId: string, run: Run): Promise<void> {
+  const { dialect } = tx;
   const row = {
     form_id: formId,
     started_at: timeAt(run.startedAtMs * 1_000, dialect),
@@ -85,7 +80,7 @@ export async function addRun(
     ...Object.fromEntries(COUNTS.map((name) => [name, run[name]])),
     ...(dialect.billedBytes !== undefined && { bytes_billed: dialect.billedBytes() }),
   };
-  await insert(tx, '_mirror_runs', row, dialect.onConflict(['form_id', 'started_at']));
+  await insert(tx, '_mirror_runs', [row], ['form_id', 'started_at']);
   await change(
     tx,
     `DELETE FROM _mirror_runs WHERE form_id = $1 AND started_at <= (SELECT started_at FROM

@@ -5,7 +5,6 @@ import { EMPTY_TALLY, type FormState } from '../../mirror/form-state.ts';
 import type { Database } from './database.ts';
 import {
   type BatchColumn,
-  type Dialect,
   insert,
   numberOf,
   quoted,
@@ -28,8 +27,8 @@ export const SALT = 'salt';
 
 /** Makes the tables where there are none; throws OTHER_SCHEMA for a target that another build wrote. The salt of the digests. */
 export async function ensureSchema(database: Database): Promise<string> {
-  const { dialect } = database;
   return database.transaction(async (tx) => {
+    const { dialect } = tx;
     await dialect.alone(tx);
     const { time, integer, key, id, word, text } = dialect.types;
     const bytes = dialect.billedBytes === undefined ? '' : `bytes_billed ${integer},`;
@@ -46,20 +45,19 @@ export async function ensureSchema(database: Database): Promise<string> {
       `_mirror_records (name ${key} PRIMARY KEY, revision ${integer} NOT NULL, value ${text} NOT NULL)`,
     ])
       await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
-    await writeRecord(tx, dialect, VERSION, SCHEMA);
+    await writeRecord(tx, VERSION, SCHEMA);
     if ((await readRecord(tx, VERSION))?.value !== SCHEMA) throw otherSchema(dialect.product);
-    await writeRecord(tx, dialect, SALT, newSalt());
+    await writeRecord(tx, SALT, newSalt());
     return String((await readRecord(tx, SALT))?.value);
   });
 }
 
 /** Whether all our tables are there. Throws OTHER_SCHEMA for a target that another build wrote. */
 export async function hasSchema(database: Database): Promise<boolean> {
-  const { dialect } = database;
-  const relations = await relationsOf(database, dialect);
+  const relations = await relationsOf(database);
   if (!TABLES.every((name) => relations.has(name))) return false;
   const schema = await readRecord(database, VERSION);
-  if (schema !== null && schema.value !== SCHEMA) throw otherSchema(dialect.product);
+  if (schema !== null && schema.value !== SCHEMA) throw otherSchema(database.dialect.product);
   return schema !== null;
 }
 
@@ -83,18 +81,17 @@ export async function readRecord(session: Session, name: string): Promise<Stored
 /** Writes a record of ours. One that is there stays, unless it is replaced. */
 export function writeRecord(
   tx: Session,
-  { onConflict }: Pick<Dialect, 'onConflict'>,
   name: string,
   value: unknown,
   isReplaced = false,
 ): Promise<void> {
   const record = { name, revision: 1, value: JSON.stringify(value) };
-  return insert(tx, '_mirror_records', record, onConflict(['name'], isReplaced ? ['value'] : []));
+  return insert(tx, '_mirror_records', [record], ['name'], isReplaced ? ['value'] : []);
 }
 
 /** Makes the table of a form, without columns for answers. */
-export async function createTable(tx: Session, dialect: Dialect, table: string): Promise<void> {
-  const { time, text, id } = dialect.types;
+export async function createTable(tx: Session, table: string): Promise<void> {
+  const { time, text, id } = tx.dialect.types;
   await tx.run(
     `CREATE TABLE ${quoted(table)} (id ${id} PRIMARY KEY NOT NULL, status ${text} NOT NULL, created_at ${time},
      _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time})`,
@@ -104,12 +101,13 @@ export async function createTable(tx: Session, dialect: Dialect, table: string):
 /** Adds columns to the table of a form. */
 export async function addColumns(
   tx: Session,
-  dialect: Dialect,
   table: string,
   columns: readonly BatchColumn[],
 ): Promise<void> {
   for (const { name, type } of columns)
-    await tx.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${dialect.types[type]}`);
+    await tx.run(
+      `ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${tx.dialect.types[type]}`,
+    );
 }
 
 /** A record that an erasure makes: its bytes may be in the files still. */

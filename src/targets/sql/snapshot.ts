@@ -26,7 +26,7 @@ export async function formSnapshot(
   const row = await readState(session, formId);
   if (row === undefined) return null;
   const { place } = stateOf(row);
-  const present = await columnsOf(session, dialect, place);
+  const present = await columnsOf(session, place);
   const fields = fieldsOf(row)
     .filter(({ column, isInMore }) => column !== null && present.has(isInMore ? MORE : column))
     .toSorted((a, b) => a.position - b.position);

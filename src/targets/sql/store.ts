@@ -109,20 +109,19 @@ export class SqlStore implements Store {
   forms(runs = 0): Promise<StoredForm[]> {
     return this.#reading([], async () => {
       const database = this.#database;
-      const { dialect } = database;
-      const relations = await relationsOf(database, dialect);
+      const relations = await relationsOf(database);
       // A run makes them again.
       const areViewsLost = relations.get('mirror_forms') !== 'view';
       const forms: StoredForm[] = [];
       const held = await storedForms(database);
       const ids = held.map(({ state }) => state.formId);
-      const runsById = await newestRuns(database, dialect, ids, runs);
+      const runsById = await newestRuns(database, ids, runs);
       for (const { state: kept, fields } of held) {
         const isThere = relations.get(kept.place) === 'table';
         const { state: before, rows } = isThere
           ? await stateWithRows(database, kept)
           : { state: kept, rows: {} };
-        const columns = await columnsOf(database, dialect, kept.place);
+        const columns = await columnsOf(database, kept.place);
         const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows({ rows }) });
         if (losses.length === 0 && !isDeepStrictEqual(rows, before.tally.rows))
           losses.push(`Rows of ${kept.place} were changed or added; they are read again.`);
@@ -187,7 +186,7 @@ export class SqlStore implements Store {
         // Not by the key: a database that enforces none would take it twice.
         await database.dialect.alone(tx);
         if ((await readRecord(tx, key)) !== null) return false;
-        await writeRecord(tx, database.dialect, key, value);
+        await writeRecord(tx, key, value);
         return true;
       });
     const changed = await database.run(
@@ -240,7 +239,7 @@ export class SqlStore implements Store {
       const row = await readState(database, formId);
       if (row === undefined) return null;
       const state = stateOf(row);
-      const columns = await columnsOf(database, database.dialect, state.place);
+      const columns = await columnsOf(database, state.place);
       const [fields, revision] = [fieldsOf(row), numberOf(row['revision'])];
       const salt = await this.#salt();
       return this.#form({ salt, state, fields, columns, revision, losses: [], lease: null });
@@ -270,12 +269,11 @@ export class SqlStore implements Store {
     lease: AsyncDisposable,
     salt: string,
   ): Promise<OpenForm> {
-    const { dialect } = this.#database;
     const { id, slug, name } = identity;
     const row = await readState(tx, id);
     // No other process takes the name for its table before it is chosen.
-    if (row === undefined) await dialect.alone(tx);
-    const relations = await relationsOf(tx, dialect);
+    if (row === undefined) await tx.dialect.alone(tx);
+    const relations = await relationsOf(tx);
     const before: FormState =
       row === undefined
         ? newFormState({
@@ -289,14 +287,16 @@ export class SqlStore implements Store {
     const isThere = relations.get(before.place) === 'table';
     // Before the table, for a database that commits with it: a table of which nothing is known is a loss.
     if (row === undefined)
-      await insert(tx, '_mirror_state', {
-        form_id: id,
-        revision: 0,
-        state: JSON.stringify(before),
-        fields: '[]',
-      });
-    if (!isThere) await createTable(tx, dialect, before.place);
-    const columns = await columnsOf(tx, dialect, before.place);
+      await insert(tx, '_mirror_state', [
+        {
+          form_id: id,
+          revision: 0,
+          state: JSON.stringify(before),
+          fields: '[]',
+        },
+      ]);
+    if (!isThere) await createTable(tx, before.place);
+    const columns = await columnsOf(tx, before.place);
     const tally = await countTally(tx, before);
     if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
     const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(tally) });
@@ -313,7 +313,7 @@ export class SqlStore implements Store {
       );
     }
     // A reader of the form's rows finds the form in the views over all forms.
-    if (!isThere) await makeViews(tx, dialect, this.#options.history === 'full');
+    if (!isThere) await makeViews(tx, this.#options.history === 'full');
     return this.#form({ salt, state, fields, columns, revision, losses, lease });
   }
 
@@ -332,7 +332,7 @@ export class SqlStore implements Store {
     const places = new Set((await storedForms(tx)).map(({ state: { place } }) => place));
     for (const place of places) taken.add(place);
     const wanted = formTableName(form, new Set(OURS));
-    const columns = await columnsOf(tx, this.#database.dialect, wanted);
+    const columns = await columnsOf(tx, wanted);
     const isForm = ['id', 'status', '_changed_at', '_deleted_at'].every((each) =>
       columns.has(each),
     );

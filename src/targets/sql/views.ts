@@ -4,7 +4,6 @@ import {
   type BatchColumn,
   columnsOf,
   type ColumnType,
-  type Dialect,
   quoted,
   type Session,
   type SqlField,
@@ -308,11 +307,11 @@ const answersSelect = (from: string, { dateOf }: ViewFragments): string =>
  a.value_text, a.value_number, ${dateOf('a.value_text')} AS value_date FROM (${from}) AS a WHERE a.value_text <> ''`;
 
 /** The forms whose tables are there. */
-export async function viewedForms(tx: Session, dialect: Dialect): Promise<ViewedForm[]> {
+export async function viewedForms(tx: Session): Promise<ViewedForm[]> {
   const forms: ViewedForm[] = [];
   for (const { state, fields } of await storedForms(tx)) {
     const { formId, slug, name, place } = state;
-    const columns = await columnsOf(tx, dialect, place);
+    const columns = await columnsOf(tx, place);
     if (columns.has('id')) forms.push({ formId, slug, name, table: place, columns, fields });
   }
   return forms;

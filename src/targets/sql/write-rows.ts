@@ -2,7 +2,6 @@ import {
   type Batch,
   type ByStatus,
   change,
-  type Dialect,
   hasEndedAll,
   inSavepoint,
   isTrue,
@@ -57,10 +56,6 @@ export interface Staging {
   mayAlter(tx: Session, table: string): Promise<boolean>;
   /** The answers of `t` in these columns, as JSON. */
   answers(names: readonly string[]): string;
-  /** The end of an INSERT that leaves a row whose key is there. */
-  readonly unlessThere: string;
-  /** A parameter that is a time. */
-  readonly timeOf: (param: string) => string;
 }
 
 /** What {@link Staging.load} writes. */
@@ -94,11 +89,10 @@ interface StagedRows {
  */
 export async function loadNew(
   tx: Session,
-  dialect: Dialect,
   { columns, rows }: Batch,
   { table, at }: Writing,
 ): Promise<Written | null> {
-  const { staging } = dialect;
+  const { staging, refusal } = tx.dialect;
   if (staging.refusesKnown !== true) return null;
   const names = [...SYSTEM, ...columns.map(({ name }) => quoted(name))];
   try {
@@ -113,7 +107,7 @@ export async function loadNew(
     });
   } catch (error) {
     if (hasEndedAll(error)) throw error;
-    if (error instanceof Swallowed || dialect.refusal(error) !== undefined) return null;
+    if (error instanceof Swallowed || refusal(error) !== undefined) return null;
     throw error;
   }
   const now = new Map<string, number>();
@@ -127,11 +121,10 @@ export async function loadNew(
  */
 export async function stagedUpsert(
   tx: Session,
-  { staging, types }: Dialect,
-  batch: Batch,
+  { columns, rows }: Batch,
   writing: Writing,
 ): Promise<Written> {
-  const { columns, rows } = batch;
+  const { staging, types } = tx.dialect;
   const { table, at, answers } = writing;
   const own = columns.map(({ name, type }) => `, ${quoted(name)} ${types[type]}`);
   const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
@@ -158,9 +151,9 @@ export async function stagedUpsert(
   if (inserted + updated === 0) return written;
   const areAllNew = inserted === rows.length;
   const ends = answers === null ? 't.status <> s.status' : isOther;
-  if (updated > 0) await keepVersions(tx, staging, writing, `${staging.matched(to)} WHERE ${ends}`);
+  if (updated > 0) await keepVersions(tx, writing, `${staging.matched(to)} WHERE ${ends}`);
   const areNew = inserted === 0 ? 'none' : areAllNew ? 'all' : 'some';
-  const store = staging.store ?? storeByConflict(staging);
+  const store = staging.store ?? storeByConflict;
   await store(tx, { to, names, at, isOther, areNew });
   if (!(await staging.mayAlter(tx, table))) return { ...written, areNew: areAllNew };
   const [left] = await tx.query(
@@ -170,30 +163,33 @@ export async function stagedUpsert(
   return written;
 }
 
-const storeByConflict =
-  ({ joined, timeOf }: Staging): NonNullable<Staging['store']> =>
-  async (tx, { to, names, at, isOther, areNew }) => {
-    const from =
-      areNew === 'all'
-        ? `${STAGE} AS s WHERE true`
-        : `${joined(to)} WHERE t.id IS NULL OR ${isOther}`;
-    await tx.run(
-      `INSERT INTO ${to} (id, ${names.join(', ')}, _first_seen_at, _changed_at)
-       SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${timeOf('$1')}, ${timeOf('$1')} FROM ${from}
-       ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
-         _changed_at = excluded._changed_at, _deleted_at = NULL`,
-      [at],
-    );
-  };
+const storeByConflict: NonNullable<Staging['store']> = async (
+  tx,
+  { to, names, at, isOther, areNew },
+) => {
+  const { staging, types } = tx.dialect;
+  const time = `CAST($1 AS ${types.time})`;
+  const from =
+    areNew === 'all'
+      ? `${STAGE} AS s WHERE true`
+      : `${staging.joined(to)} WHERE t.id IS NULL OR ${isOther}`;
+  await tx.run(
+    `INSERT INTO ${to} (id, ${names.join(', ')}, _first_seen_at, _changed_at)
+     SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time} FROM ${from}
+     ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
+       _changed_at = excluded._changed_at, _deleted_at = NULL`,
+    [at],
+  );
+};
 
 /** Marks rows deleted, and keeps the versions that end. How many rows were live, by status. */
 export async function markDeleted(
   tx: Session,
-  { staging, among }: Dialect,
   ids: readonly string[],
   writing: Writing,
 ): Promise<ByStatus> {
   if (ids.length === 0) return new Map();
+  const { among } = tx.dialect;
   const to = quoted(writing.table);
   const live = await tx.query(
     `SELECT status, count(*) AS n FROM ${to} WHERE _deleted_at IS NULL AND ${among('id', '$1')} GROUP BY status`,
@@ -201,7 +197,7 @@ export async function markDeleted(
   );
   if (writing.answers !== null) {
     const ended = `${to} AS t WHERE t._deleted_at IS NULL AND ${among('t.id', '$4')}`;
-    await keepVersions(tx, staging, writing, ended, [ids]);
+    await keepVersions(tx, writing, ended, [ids]);
   }
   await change(
     tx,
@@ -214,17 +210,17 @@ export async function markDeleted(
 /** Keeps versions that end: those of the rows of `t` in `from`. */
 async function keepVersions(
   tx: Session,
-  staging: Staging,
   { formId, at, notBefore, answers }: Writing,
   from: string,
   more: readonly Param[] = [],
 ): Promise<void> {
+  const { staging, types, onConflict } = tx.dialect;
   const kept = answers === null ? 'NULL' : staging.answers(answers);
   await change(
     tx,
     `INSERT INTO _mirror_versions (form_id, submission_id, until, not_before, status, created_at, deleted_at, answers)
-     SELECT $1, t.id, ${staging.timeOf('$2')}, ${staging.timeOf('$3')}, t.status, t.created_at, t._deleted_at, ${kept} FROM ${from}
-     ${staging.unlessThere}`,
+     SELECT $1, t.id, CAST($2 AS ${types.time}), CAST($3 AS ${types.time}), t.status, t.created_at, t._deleted_at, ${kept} FROM ${from}
+     ${onConflict(['form_id', 'submission_id', 'until'])}`,
     [formId, at, notBefore, ...more],
   );
 }

@@ -59,8 +59,6 @@ const STAGING: Staging = {
   },
   answers: (names) =>
     `json_object(${names.map((name) => `${textLiteral(name)}, t.${quoted(name)}`).join(', ')})`,
-  unlessThere: 'ON DUPLICATE KEY UPDATE _mirror_versions.form_id = _mirror_versions.form_id',
-  timeOf: (param) => param,
 };
 
 /** The types of a form's columns, as the server shows them. */
@@ -118,9 +116,9 @@ export function mysqlDialect(collation: string): Dialect {
     isoOf: (expression) => `DATE_FORMAT(${expression}, '%Y-%m-%dT%H:%i:%s.%f')`,
     among: (expression, param) => `${expression} IN (${param})`,
     onConflict(key, taken = []) {
-      // Not INSERT IGNORE, which cuts what does not fit and calls it a success.
-      const set = taken.map((name) => `${name} = VALUES(${name})`).join(', ');
-      return `ON DUPLICATE KEY UPDATE ${set === '' ? `${key[0]} = ${key[0]}` : set}`;
+      // Not INSERT IGNORE, which cuts what does not fit and calls it a success. A key that is there has the new one's values.
+      const set = (taken.length === 0 ? key : taken).map((name) => `${name} = VALUES(${name})`);
+      return `ON DUPLICATE KEY UPDATE ${set.join(', ')}`;
     },
     alone: (tx) => (tx as MysqlSession).alone(),
 

@@ -1,6 +1,6 @@
 import { printable } from '../../../base/printable.ts';
 import type { Relation } from '../../../mirror/port.ts';
-import { inSavepoint, literal, onConflict, quoted, type Session, textOf } from '../dialect.ts';
+import { inSavepoint, literal, quoted, type Session, textOf } from '../dialect.ts';
 import { readRecord, writeRecord } from '../schema.ts';
 
 /** The record of our comments, by the object that they describe. */
@@ -26,7 +26,7 @@ export async function comment(tx: Session, relations: readonly Relation[]): Prom
   try {
     await inSavepoint(tx, async () => {
       for (const statement of statements) await tx.run(statement);
-      await writeRecord(tx, { onConflict }, KEPT, Object.fromEntries(next), true);
+      await writeRecord(tx, KEPT, Object.fromEntries(next), true);
     });
   } catch {
     // See above.

@@ -4,8 +4,8 @@ import {
   canonicalOf,
   type ColumnType,
   type Dialect,
+  indexLive,
   inSavepoint,
-  liveIndex,
   onConflict,
   type Param,
   quoted,
@@ -59,8 +59,6 @@ const STAGING: Staging = {
   },
   answers: () =>
     `(to_jsonb(t) - ARRAY['id', 'status', 'created_at', '_first_seen_at', '_changed_at', '_deleted_at'])::text`,
-  unlessThere: 'ON CONFLICT DO NOTHING',
-  timeOf: (param) => `${param}::timestamptz`,
 };
 
 /** What jsonb refuses: U+0000 and half a character, as JSON writes them. */
@@ -105,9 +103,7 @@ export const postgresDialect: Dialect = {
   staging: STAGING,
   refusal: refusalOf,
   views: postgresViews,
-  async indexLive(session, table) {
-    await session.run(liveIndex(table));
-  },
+  indexLive,
   /** Replaces the view in place if possible, which keeps rights on it and views built on it. */
   async putView(tx, name, select) {
     const create = `VIEW ${quoted(name)} AS ${select}`;

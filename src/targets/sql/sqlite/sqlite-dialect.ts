@@ -4,9 +4,9 @@ import type { Cell } from '../../../mirror/types.ts';
 import {
   type ColumnType,
   type Dialect,
+  indexLive,
   inSavepoint,
   literal,
-  liveIndex,
   onConflict,
   type Param,
   quoted,
@@ -46,8 +46,6 @@ const STAGING: Staging = {
     return triggers.length > 0;
   },
   answers: answersJson,
-  unlessThere: 'ON CONFLICT DO NOTHING',
-  timeOf: (param) => param,
 };
 
 /** How SQLite does things. Times are ISO 8601 text, as they came. */
@@ -82,9 +80,7 @@ export const sqliteDialect: Dialect = {
   staging: STAGING,
   refusal: refusalOf,
   views: sqliteViews,
-  async indexLive(session, table) {
-    await session.run(liveIndex(table));
-  },
+  indexLive,
   async putView(tx, name, select) {
     await inSavepoint(tx, async () => {
       await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
