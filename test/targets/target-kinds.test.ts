@@ -3,10 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { verifyCertificates } from '../../src/base/transport.ts';
-import {
-  describePostgresError,
-  refusalOf,
-} from '../../src/targets/sql/postgres/postgres-errors.ts';
+import { postgresErrors } from '../../src/targets/sql/postgres/postgres-errors.ts';
+
+const { describe: describePostgresError, refusal: refusalOf } = postgresErrors;
 
 describe('target URLs', () => {
   it.each([

@@ -1,4 +1,5 @@
 import type { ProblemCode } from '../../base/catalogue.ts';
+import type { Dialect } from './dialect.ts';
 
 /*
  * Errors of databases in words for people. Each dialect maps its codes to these meanings, and adds its own remedies.
@@ -121,21 +122,39 @@ const SYSTEM_CODES: Partial<Record<Meaning, readonly Code[]>> = {
   lost: ['ECONNRESET', 'EPIPE'],
 };
 
-/** The codes of a kind of database. */
+/** An error, read. */
+export interface ReadError {
+  /** The most exact one first. */
+  readonly codes: readonly (Code | undefined)[];
+  /** For an error of the database itself: that it refused a statement, and that it refuses a row. */
+  readonly statement?: string;
+  readonly row?: string;
+}
+
+/** The errors of a kind of database, of its driver, and of the network and TLS before it. */
 export interface KnownErrors {
+  /** Never takes a value from it: only codes, and the names of constraints, keys and columns. */
+  readonly read: (error: Error) => ReadError;
   readonly codes: Partial<Record<Meaning, readonly Code[]>>;
   /** What to do about some of them there. */
   readonly remedies: Partial<Record<Meaning, string>>;
   /** What happens there only, by its codes. */
   readonly own?: readonly (readonly [readonly Code[], ...Words])[];
+  /** Codes that one row can cause: data, keys, constraints, limits, and what triggers raise. */
+  readonly ofRows: readonly Code[];
+  /** Those of them that are the same for any table, so that the row itself is at fault. */
+  readonly faults: Readonly<Record<Code, string>>;
 }
 
-/** Describes errors of a kind of database, and of the network and TLS before it, by the first of the codes that is known. */
-export function describerOf({
+/** Puts errors of a kind of database into words, by the first of their codes that is known. */
+export function wordsFor({
+  read,
   codes,
   remedies,
   own = [],
-}: KnownErrors): (...found: readonly (Code | undefined)[]) => ErrorDescription | undefined {
+  ofRows,
+  faults,
+}: KnownErrors): Pick<Dialect, 'describe' | 'refusal'> {
   const known = new Map<Code, ErrorDescription>();
   const add = (of: readonly Code[], [code, what, remedy, retryable]: Words): void => {
     for (const each of of)
@@ -147,23 +166,32 @@ export function describerOf({
     add(of, [code, what, remedies[name as Meaning] ?? remedy, retryable]);
   }
   for (const [of, ...words] of own) add(of, words);
-  return (...found) => {
-    for (const code of found) {
-      const isTls = /CERT|TLS|SSL|SIGNATURE/.test(String(code));
-      const described = known.get(code ?? 'none') ?? (isTls ? known.get('') : undefined);
-      if (described !== undefined) return described;
-    }
-    return undefined;
+  return {
+    describe(error) {
+      if (!(error instanceof Error)) return undefined;
+      const { codes: found, statement } = read(error);
+      for (const code of found) {
+        const isTls = /CERT|TLS|SSL|SIGNATURE/.test(String(code));
+        const described = known.get(code ?? 'none') ?? (isTls ? known.get('') : undefined);
+        if (described !== undefined) return described;
+      }
+      return statement === undefined
+        ? undefined
+        : { code: 'TARGET_FAILED', what: statement, remedy: UNDO_OR_REPORT };
+    },
+    refusal(error) {
+      if (!(error instanceof Error)) return undefined;
+      const { codes: found, row } = read(error);
+      const fault = found.map((code) => faults[code ?? '']).find((each) => each !== undefined);
+      if (fault !== undefined) return { reason: fault, isOfRow: true };
+      const isOfRows = found.some((code) => code !== undefined && ofRows.includes(code));
+      return row !== undefined && isOfRows ? { reason: row, isOfRow: false } : undefined;
+    },
   };
 }
 
-/** For a statement that failed with a code that has no description of its own. */
-export const refusedStatement = (product: string, code: string): ErrorDescription => ({
-  code: 'TARGET_FAILED',
-  what: `${product} refused a statement (${code})`,
-  remedy:
-    'If someone changed a mirrored table or its columns, undo that. Otherwise, please report it.',
-});
+const UNDO_OR_REPORT =
+  'If someone changed a mirrored table or its columns, undo that. Otherwise, please report it.';
 
 const NAME = /^[\w $.-]{1,80}$/;
 

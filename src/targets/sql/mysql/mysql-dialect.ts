@@ -10,7 +10,7 @@ import {
   textOf,
 } from '../dialect.ts';
 import { type Loading, STAGE, type Staging } from '../write-rows.ts';
-import { describeMysqlError, refusalOf, RowTooLarge } from './mysql-errors.ts';
+import { mysqlErrors, RowTooLarge } from './mysql-errors.ts';
 import { textLiteral, valueLiteral } from './mysql-literal.ts';
 import type { MysqlSession } from './mysql-connection.ts';
 import { mysqlViews } from './mysql-views.ts';
@@ -129,7 +129,6 @@ export function mysqlDialect(collation: string): Dialect {
 
     encode,
     staging: STAGING,
-    refusal: refusalOf,
     views: mysqlViews(collation),
     async indexLive(session, table) {
       const name = '_mirror_live';
@@ -149,7 +148,7 @@ export function mysqlDialect(collation: string): Dialect {
         await tx.run(`SET SESSION lock_wait_timeout = ${PATIENCE_S}`);
       }
     },
-    describe: describeMysqlError,
+    ...mysqlErrors,
   };
 }
 

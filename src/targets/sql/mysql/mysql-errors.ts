@@ -1,11 +1,5 @@
 import { errorCode } from '../../../base/errors.ts';
-import {
-  describerOf,
-  type ErrorDescription,
-  type Refusal,
-  refusedStatement,
-  withNames,
-} from '../errors.ts';
+import { withNames, wordsFor } from '../errors.ts';
 
 /**
  * An error of the server or the driver without its text, which quotes answers, and without the statement, which holds them
@@ -30,6 +24,8 @@ export class MysqlError extends Error {
 
 /** A row that no statement to this server has room for. */
 export class RowTooLarge extends Error {}
+/** Its code. */
+const TOO_LARGE = 'too large';
 
 /** What a name may look like to be shown. */
 const ABOUT =
@@ -56,7 +52,18 @@ export function safeError(error: unknown): MysqlError {
 }
 
 /** https://mariadb.com/kb/en/mariadb-error-codes/, https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html */
-const described = describerOf({
+export const mysqlErrors = wordsFor({
+  read(error) {
+    if (error instanceof RowTooLarge) return { codes: [TOO_LARGE] };
+    if (!(error instanceof MysqlError)) return { codes: [errorCode(error)] };
+    const { errno, code, about } = error;
+    const named = withNames(errno ?? code ?? 'no code', about);
+    return {
+      codes: [errno ?? code],
+      statement: `The server refused a statement (${named})`,
+      row: `MySQL refuses the row (${named})`,
+    };
+  },
   codes: {
     login: [1045, 1129, 1130, 1698, 1820, 1862, 3118],
     unknownLogin: ['UNKNOWN_AUTH_PLUGIN'],
@@ -92,44 +99,20 @@ const described = describerOf({
       'Look for long or forgotten transactions in SHOW PROCESSLIST; the next run tries again.',
     tooLong: 'Raise max_statement_time (MariaDB) or max_execution_time (MySQL) for this user.',
   },
+  own: [
+    [
+      [1153, TOO_LARGE],
+      'TARGET_FAILED',
+      'a statement was larger than the server takes (max_allowed_packet)',
+      'Raise max_allowed_packet at the server.',
+    ],
+  ],
+  ofRows: [
+    1048, 1062, 1264, 1265, 1292, 1364, 1366, 1406, 1411, 1452, 1526, 1586, 1644, 1690, 1748, 3140,
+    3819, 4025, 4078,
+  ],
+  faults: {
+    1118: 'the answers are too large for a row (MySQL 1118)',
+    [TOO_LARGE]: 'the answers are too large for one statement (max_allowed_packet of the server)',
+  },
 });
-
-const PACKET_TOO_LARGE: ErrorDescription = {
-  code: 'TARGET_FAILED',
-  what: 'a statement was larger than the server takes (max_allowed_packet)',
-  remedy: 'Raise max_allowed_packet at the server.',
-};
-const PACKET_TOO_LARGE_NUMBER = 1153;
-
-/** Errors of mysql2, of the server, of the network and of TLS. */
-export function describeMysqlError(error: unknown): ErrorDescription | undefined {
-  if (error instanceof RowTooLarge) return PACKET_TOO_LARGE;
-  if (!(error instanceof MysqlError)) return described(errorCode(error));
-  if (error.errno === PACKET_TOO_LARGE_NUMBER) return PACKET_TOO_LARGE;
-  return described(error.errno ?? error.code) ?? refusedStatement('The server', nameOf(error));
-}
-
-/** Data, keys, constraints, limits, and what triggers raise: errors that one row can cause. */
-const ROW_ERRORS = new Set([
-  1048, 1062, 1118, 1264, 1265, 1292, 1364, 1366, 1406, 1411, 1452, 1526, 1586, 1644, 1690, 1748,
-  3140, 3819, 4025, 4078,
-]);
-
-/** Independent of the columns of the table. */
-const ROW_SIZE = 1118;
-
-/** Why a row was refused; undefined for an error that is not about a row. Names the key, constraint or column, never an answer. */
-export function refusalOf(error: unknown): Refusal | undefined {
-  if (error instanceof RowTooLarge) {
-    const reason = 'the answers are too large for one statement (max_allowed_packet of the server)';
-    return { reason, isOfRow: true };
-  }
-  if (!(error instanceof MysqlError) || !ROW_ERRORS.has(error.errno ?? 0)) return undefined;
-  if (error.errno === ROW_SIZE)
-    return { reason: `the answers are too large for a row (MySQL ${ROW_SIZE})`, isOfRow: true };
-  return { reason: `MySQL refuses the row (${nameOf(error)})`, isOfRow: false };
-}
-
-/** `1062, contact.only_one` */
-const nameOf = ({ errno, code, about }: MysqlError): string =>
-  withNames(errno ?? code ?? 'no code', about);

@@ -1,76 +1,45 @@
 import { printable } from '../../../base/printable.ts';
 import type { Relation } from '../../../mirror/port.ts';
-import { inSavepoint, literal, quoted, type Session, textOf } from '../dialect.ts';
+import { inSavepoint, isTrue, type Session, textOf } from '../dialect.ts';
 import { readRecord, writeRecord } from '../schema.ts';
 
 /** The record of our comments, by the object that they describe. */
 const KEPT = 'comments';
+
+/** Of the wanted texts ($1) those for which there is something without a comment, or with ours ($2), and how they are written. */
+const OPEN = `SELECT t.thing, w.text, d.description IS DISTINCT FROM w.text AS is_new, format('COMMENT ON %s IS %L', t.thing, w.text) AS write
+  FROM jsonb_to_recordset($1::jsonb) AS w(relation text, col text, text text)
+  JOIN pg_class AS c ON c.relname = w.relation AND c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'v')
+  LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = w.col AND a.attnum > 0 AND NOT a.attisdropped
+  LEFT JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = coalesce(a.attnum, 0)
+  CROSS JOIN LATERAL (SELECT CASE WHEN w.col IS NOT NULL THEN format('COLUMN %I.%I', w.relation, w.col)
+    WHEN c.relkind = 'v' THEN format('VIEW %I', w.relation) ELSE format('TABLE %I', w.relation) END AS thing) AS t
+  WHERE (w.col IS NULL OR a.attnum IS NOT NULL) AND (d.description IS NULL OR d.description = $2::jsonb ->> t.thing)`;
 
 /**
  * Describes tables, columns and views, which tools such as Metabase show. A comment that a person wrote stays. Without the right
  * to write them there are none: they say nothing that is not in `docs/sql.md`.
  */
 export async function comment(tx: Session, relations: readonly Relation[]): Promise<void> {
-  const kept = (await readRecord(tx, KEPT))?.value as Record<string, string> | undefined;
-  const ours = new Map(Object.entries(kept ?? {}));
-  const present = await readComments(tx);
-  const next = new Map<string, string>();
-  const statements: string[] = [];
-  for (const [thing, text] of textsOf(relations, present)) {
-    const now = present.get(thing) ?? null;
-    if (now !== null && now !== ours.get(thing)) continue;
-    next.set(thing, text);
-    if (now !== text) statements.push(`COMMENT ON ${thing} IS ${literal(text)}`);
-  }
-  if (statements.length === 0) return;
+  const wanted = relations.flatMap(({ name: relation, description, columns }) => [
+    { relation, col: null, text: printable(description) },
+    ...columns.map(({ name: col, description: text }) => ({
+      relation,
+      col,
+      text: printable(text),
+    })),
+  ]);
+  const ours = (await readRecord(tx, KEPT))?.value ?? {};
+  const open = await tx.query(OPEN, [JSON.stringify(wanted), JSON.stringify(ours)]);
+  const next = open.filter(({ is_new: isNew }) => isTrue(isNew));
+  if (next.length === 0) return;
   try {
     await inSavepoint(tx, async () => {
-      for (const statement of statements) await tx.run(statement);
-      await writeRecord(tx, KEPT, Object.fromEntries(next), true);
+      for (const { write } of next) await tx.run(textOf(write));
+      const kept = open.map(({ thing, text }) => [textOf(thing), text]);
+      await writeRecord(tx, KEPT, Object.fromEntries(kept), true);
     });
   } catch {
     // See above.
   }
-}
-
-/** What each relation that is there, and each column that is wanted, is to say: by its name in `COMMENT ON`. */
-function* textsOf(
-  relations: readonly Relation[],
-  present: ReadonlyMap<string, string | null>,
-): Generator<[thing: string, text: string]> {
-  for (const { name, description, columns } of relations) {
-    for (const kind of ['TABLE', 'VIEW']) {
-      const thing = `${kind} ${quoted(name)}`;
-      if (present.has(thing)) yield [thing, printable(description)];
-    }
-    for (const column of columns) {
-      const thing = columnOf(name, column.name);
-      if (present.has(thing)) yield [thing, printable(column.description)];
-    }
-  }
-}
-
-const columnOf = (relation: string, column: string): string =>
-  `COLUMN ${quoted(relation)}.${quoted(column)}`;
-
-/** The comments of all tables, views and columns of the schema, by their names in `COMMENT ON`. */
-async function readComments(tx: Session): Promise<Map<string, string | null>> {
-  const rows = await tx.query(
-    `SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END AS kind, c.relname AS name, a.attname AS column, d.description AS text
-     FROM pg_class AS c
-     CROSS JOIN LATERAL (SELECT 0 AS number, NULL AS attname UNION ALL
-       SELECT attnum, attname FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) AS a
-     LEFT JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = a.number
-     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'v')`,
-  );
-  return new Map(
-    rows.map((row) => {
-      const { name, column, text } = row;
-      const thing =
-        column === null
-          ? `${textOf(row['kind'])} ${quoted(textOf(name))}`
-          : columnOf(textOf(name), textOf(column));
-      return [thing, text === null ? null : textOf(text)];
-    }),
-  );
 }

@@ -12,7 +12,7 @@ import {
   textOf,
 } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
-import { describePostgresError, refusalOf } from './postgres-errors.ts';
+import { postgresErrors } from './postgres-errors.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import { comment } from './postgres-comments.ts';
 import { postgresViews } from './postgres-views.ts';
@@ -101,7 +101,6 @@ export const postgresDialect: Dialect = {
 
   encode,
   staging: STAGING,
-  refusal: refusalOf,
   views: postgresViews,
   indexLive,
   /** Replaces the view in place if possible, which keeps rights on it and views built on it. */
@@ -121,7 +120,7 @@ export const postgresDialect: Dialect = {
     }
   },
   comment,
-  describe: describePostgresError,
+  ...postgresErrors,
 };
 
 function among(expression: string, param: string): string {

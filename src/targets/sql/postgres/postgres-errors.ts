@@ -1,14 +1,38 @@
 import { errorCode } from '../../../base/errors.ts';
-import {
-  describerOf,
-  type ErrorDescription,
-  type Refusal,
-  refusedStatement,
-  withNames,
-} from '../errors.ts';
+import { withNames, wordsFor } from '../errors.ts';
+
+/** Words of errors of the driver that have no code, and codes for them. They are matched and never quoted. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/timeout expired|connect timeout|timeout exceeded|due to connection timeout/i, 'ETIMEDOUT'],
+  [
+    /connection terminated|connection error|client was closed|not queryable|read timeout|rolled back instead/i,
+    'ECONNRESET',
+  ],
+  [/does not support SSL/i, 'no TLS'],
+  [/password must be a string|no password/i, 'no password'],
+];
+/** A text that has no room in a string of JavaScript. */
+const TOO_LARGE = 'too large';
 
 /** SQLSTATEs, and classes of them: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const described = describerOf({
+export const postgresErrors = wordsFor({
+  read(error) {
+    if (error instanceof RangeError) return { codes: [TOO_LARGE] };
+    const code = errorCode(error) ?? WORDS.find(([words]) => words.test(error.message))?.[1];
+    if (code === undefined || !/^[A-Z0-9]{5}$/.test(code)) return { codes: [code] };
+    const { constraint, column } = error as { constraint?: string; column?: string };
+    const named = withNames(
+      code,
+      ...(constraint === undefined ? [] : [`constraint ${constraint}`]),
+      ...(column === undefined ? [] : [`column ${column}`]),
+    );
+    return {
+      // What a constraint refuses is no fault of the row itself, whatever its code.
+      codes: [constraint === undefined ? code : undefined, code.slice(0, 2)],
+      statement: `PostgreSQL refused a statement (SQLSTATE ${named})`,
+      row: `PostgreSQL refuses the row (${named})`,
+    };
+  },
   codes: {
     login: ['28P01', '28000'],
     noDatabase: ['3D000'],
@@ -42,64 +66,12 @@ const described = describerOf({
       'Look for long or forgotten transactions in pg_stat_activity; the next run tries again.',
     tooLong: 'Raise statement_timeout for this user: ALTER ROLE <user> SET statement_timeout = 0.',
   },
+  // `0A`: COPY loads nothing into a table whose rows a person guards by policies; an INSERT does.
+  ofRows: ['0A', '22', '23', '44', '54', 'P0'],
+  faults: {
+    '22021': "the answers hold a character that the database's encoding lacks (PostgreSQL 22021)",
+    '22P05': "the answers hold a character that the database's encoding lacks (PostgreSQL 22P05)",
+    '54000': 'the answers are too large for a row of the table (PostgreSQL 54000)',
+    [TOO_LARGE]: 'the answers are too large for one statement',
+  },
 });
-
-/** Words of errors of the driver that have no code, and codes for them. They are matched and never quoted. */
-const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/timeout expired|connect timeout|timeout exceeded|due to connection timeout/i, 'ETIMEDOUT'],
-  [
-    /connection terminated|connection error|client was closed|not queryable|read timeout|rolled back instead/i,
-    'ECONNRESET',
-  ],
-  [/does not support SSL/i, 'no TLS'],
-  [/password must be a string|no password/i, 'no password'],
-];
-
-const isSqlstate = (code: string): boolean => /^[A-Z0-9]{5}$/.test(code);
-
-/** Errors of pg, of PostgreSQL, of the network and of TLS. */
-export function describePostgresError(error: unknown): ErrorDescription | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const code = errorCode(error);
-  if (code === undefined) return described(WORDS.find(([words]) => words.test(error.message))?.[1]);
-  if (!isSqlstate(code)) return described(code);
-  return (
-    described(code, code.slice(0, 2)) ??
-    refusedStatement('PostgreSQL', `SQLSTATE ${named(error, code)}`)
-  );
-}
-
-/**
- * Data, constraints, limits, and what triggers raise: errors that one row can cause. `0A`: COPY loads nothing into a table whose rows a
- * person guards by policies; an INSERT does.
- */
-const ROW_CLASSES = new Set(['0A', '22', '23', '44', '54', 'P0']);
-
-/** Those that are the same for any table. */
-const FAULTS: Readonly<Record<string, string>> = {
-  '22021': "the answers hold a character that the database's encoding lacks",
-  '22P05': "the answers hold a character that the database's encoding lacks",
-  '54000': 'the answers are too large for a row of the table',
-};
-
-/** Why a row was refused; undefined for an error that is not about a row. Names the constraint and column, never an answer. */
-export function refusalOf(error: unknown): Refusal | undefined {
-  if (error instanceof RangeError)
-    return { reason: 'the answers are too large for one statement', isOfRow: true };
-  const code = errorCode(error) ?? '';
-  if (!isSqlstate(code) || !ROW_CLASSES.has(code.slice(0, 2))) return undefined;
-  const words = FAULTS[code];
-  const { constraint } = error as { constraint?: unknown };
-  if (words !== undefined && constraint === undefined)
-    return { reason: `${words} (PostgreSQL ${code})`, isOfRow: true };
-  return { reason: `PostgreSQL refuses the row (${named(error, code)})`, isOfRow: false };
-}
-
-function named(error: unknown, code: string): string {
-  const { constraint, column } = error as { constraint?: string; column?: string };
-  const about = [
-    ...(constraint === undefined ? [] : [`constraint ${constraint}`]),
-    ...(column === undefined ? [] : [`column ${column}`]),
-  ];
-  return withNames(code, ...about);
-}

@@ -13,7 +13,7 @@ import {
   textOf,
 } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
-import { describeSqliteError, refusalOf } from './sqlite-errors.ts';
+import { sqliteErrors } from './sqlite-errors.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { sqliteViews } from './sqlite-views.ts';
 
@@ -78,7 +78,6 @@ export const sqliteDialect: Dialect = {
 
   encode,
   staging: STAGING,
-  refusal: refusalOf,
   views: sqliteViews,
   indexLive,
   async putView(tx, name, select) {
@@ -87,7 +86,7 @@ export const sqliteDialect: Dialect = {
       await tx.run(`CREATE VIEW ${quoted(name)} AS ${select}`);
     });
   },
-  describe: describeSqliteError,
+  ...sqliteErrors,
 };
 
 function encode(cell: Cell, type: ColumnType): Param | undefined {

@@ -1,5 +1,5 @@
 import { errorCode } from '../../../base/errors.ts';
-import { describerOf, type ErrorDescription, type Refusal, refusedStatement } from '../errors.ts';
+import { wordsFor } from '../errors.ts';
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */
 const [ERROR, BUSY, LOCKED, TOO_BIG, CONSTRAINT, MISMATCH] = [1, 5, 6, 18, 19, 20];
@@ -18,7 +18,23 @@ const primaryOf = (error: unknown): number => (resultOf(error) ?? 0) & 0xff;
 /** Another connection has the file for the moment. */
 export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryOf(error));
 
-const described = describerOf({
+/** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
+const OWN_WORDING =
+  /^(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: [\w ".,-]{1,200})?$/;
+
+/** Errors of node:sqlite and of the file system. */
+export const sqliteErrors = wordsFor({
+  read(error) {
+    const code = resultOf(error);
+    if (code === undefined) return { codes: [errorCode(error)] };
+    const [primary, { message }] = [primaryOf(error), error];
+    const isGone = primary === ERROR && /^no such (?:table|column)/.test(message);
+    return {
+      codes: [code, isGone ? GONE : primary],
+      statement: `SQLite refused a statement (code ${primary})`,
+      row: `a constraint or trigger that was added to the table refuses the row${OWN_WORDING.test(message) ? `: ${message}` : ''}`,
+    };
+  },
   codes: { damaged: [11], schema: [GONE] },
   remedies: {
     damaged: 'Move the file away or restore a backup; the next run adds the missing rows.',
@@ -75,30 +91,6 @@ const described = describerOf({
       'Choose another place.',
     ],
   ],
+  ofRows: [CONSTRAINT, MISMATCH],
+  faults: { [TOO_BIG]: 'the answers are too large for a row of SQLite' },
 });
-
-/** Errors of node:sqlite and of the file system. */
-export function describeSqliteError(error: unknown): ErrorDescription | undefined {
-  const code = resultOf(error);
-  if (code === undefined) return described(errorCode(error));
-  const primary = primaryOf(error);
-  const isGone = primary === ERROR && /^no such (?:table|column)/.test((error as Error).message);
-  return described(code, isGone ? GONE : primary) ?? refusedStatement('SQLite', `code ${primary}`);
-}
-
-/** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
-const OWN_WORDING =
-  /^(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: [\w ".,-]{1,200})?$/;
-
-/** Why a row was refused; undefined for an error that is not about a row. */
-export function refusalOf(error: unknown): Refusal | undefined {
-  const primary = primaryOf(error);
-  if (primary === TOO_BIG)
-    return { reason: 'the answers are too large for a row of SQLite', isOfRow: true };
-  if (primary !== CONSTRAINT && primary !== MISMATCH) return undefined;
-  const { message } = error as Error;
-  return {
-    reason: `a constraint or trigger that was added to the table refuses the row${OWN_WORDING.test(message) ? `: ${message}` : ''}`,
-    isOfRow: false,
-  };
-}
