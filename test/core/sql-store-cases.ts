@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenForm, Store, StoredRow } from '../../src/mirror/port.ts';
-import { JsonText, type SelectedField } from '../../src/mirror/types.ts';
+import { ExactNumber, JsonText, type SelectedField } from '../../src/mirror/types.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import {
   AGE,
@@ -26,6 +26,8 @@ export interface Place extends AsyncDisposable {
   /** Statements: a trigger of the table discards or changes the rows that are inserted. */
   readonly addTrigger: (table: string) => string;
   readonly dropTrigger: (table: string) => string;
+  /** Numbers of any length are in one column. */
+  readonly keepsDigits?: boolean;
   readonly server?: Server;
 }
 
@@ -47,6 +49,7 @@ interface Written<T> {
 
 /** A place in use. */
 export interface Bed {
+  readonly store: () => Promise<Store>;
   readonly url: () => string;
   readonly query: Place['query'];
   /** The values of the rows of a query, as texts; '' for NULL. */
@@ -57,6 +60,32 @@ export interface Bed {
     work: (form: OpenForm) => Promise<T>,
     fields?: readonly SelectedField[],
   ) => Promise<Written<T>>;
+}
+
+export function bedOf(place: () => Place): Bed {
+  const store = (): Promise<Store> =>
+    parseTargetUrl(place().url).open('default', { clock, history: 'full' });
+  return {
+    store,
+    url: () => place().url,
+    query: (sql) => place().query(sql),
+    async values(sql) {
+      const rows = await place().query(sql);
+      return rows.map((each) =>
+        Object.values(each).map((value) =>
+          value === null ? '' : String(value as string | number),
+        ),
+      );
+    },
+    async write(slug, work, fields = [NAME, AGE]) {
+      await using opened = await store();
+      const form = formOf(slug, fields);
+      await using to = await opened.open(form, 'write');
+      await to.prepare(form, fields);
+      const result = await work(to);
+      return { result, notes: messagesOf(await to.finish()), losses: to.losses };
+    },
+  };
 }
 
 /** All rows of a form with their answers. */
@@ -79,29 +108,8 @@ export function describeSqlStore(
     });
     afterAll(() => place[Symbol.asyncDispose]());
 
-    const store = (): Promise<Store> =>
-      parseTargetUrl(place.url).open('default', { clock, history: 'full' });
-    const bed: Bed = {
-      url: () => place.url,
-      query: (sql) => place.query(sql),
-      async values(sql) {
-        const rows = await place.query(sql);
-        return rows.map((each) =>
-          Object.values(each).map((value) =>
-            value === null ? '' : String(value as string | number),
-          ),
-        );
-      },
-      async write(slug, work, fields = [NAME, AGE]) {
-        await using opened = await store();
-        const form = formOf(slug, fields);
-        await using to = await opened.open(form, 'write');
-        await to.prepare(form, fields);
-        const result = await work(to);
-        return { result, notes: messagesOf(await to.finish()), losses: to.losses };
-      },
-    };
-    const { values, write } = bed;
+    const bed = bedOf(() => place);
+    const { store, values, write } = bed;
 
     it('shows choices, dates and versions', async () => {
       for (const list of ['["x"]', '["x","2024-02-29"]'])
@@ -167,17 +175,98 @@ export function describeSqlStore(
       ]);
     });
 
-    if (isServer) serverCases(() => place, store, bed);
+    it('L10: keeps digits, and a value of another type beside its column', async () => {
+      const long = new ExactNumber('12345678901234567890123');
+      const rows = [
+        row('a', { f_age: 0.1 }),
+        row('b', { f_age: long }),
+        row('c', { f_age: '007' }),
+        row('d', { f_age: '' }),
+      ];
+      await write('numbers', (form) => form.commit({ rows }));
+      const double = place.keepsDigits
+        ? [long.digits, '']
+        : ['1.2345678901234568e+22', long.digits];
+      expect(await values('SELECT id, age, age_text FROM numbers ORDER BY id')).toEqual([
+        ['a', '0.1', ''],
+        ['b', ...double],
+        ['c', '', '007'],
+        ['d', '', ''],
+      ]);
+      const { result } = await write('numbers', allRows);
+      expect(result.map(({ cells }) => cells.get('f_age'))).toEqual([0.1, long, '007', null]);
+      expect(
+        await values(
+          `SELECT submission_id, value_text, value_number FROM answers WHERE slug = 'numbers' ORDER BY 1`,
+        ),
+      ).toEqual([
+        ['a', '0.1', '0.1'],
+        ['b', long.digits, double[0]],
+        ['c', '007', ''],
+      ]);
+    });
+
+    it('lists forms, fields and labels, and shows answers under the current ones', async () => {
+      await write('listed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+      await write('listed', async () => {}, [{ ...NAME, label: 'Näme' }, AGE]);
+      expect(
+        await values(
+          `SELECT slug, name, table_name, view_name, gone_at FROM mirror_forms WHERE slug = 'listed'`,
+        ),
+      ).toEqual([['listed', 'listed', 'listed', 'listed_labelled', '']]);
+      expect(
+        await values(
+          `SELECT column_name, text_column, label, position, type, CASE WHEN is_in_form THEN 1 END AS i FROM mirror_fields
+           WHERE form_id = 'form_listed' ORDER BY position`,
+        ),
+      ).toEqual([
+        ['full_name', '', 'Näme', '0', 'text', '1'],
+        ['', '', 'Age', '1', '', '1'],
+      ]);
+      expect(
+        await values(
+          `SELECT label, CASE WHEN valid_from < valid_to THEN 1 END AS ended FROM mirror_label_history
+           WHERE form_id = 'form_listed' AND field_id = 'f_name' ORDER BY valid_from`,
+        ),
+      ).toEqual([
+        ['Full name', '1'],
+        ['Näme', ''],
+      ]);
+      expect(await values('SELECT "Näme" AS n FROM listed_labelled')).toEqual([['x']]);
+    });
+
+    it('L14: keeps the answers of 2,000 fields, those beyond its columns in one', async () => {
+      const fields = Array.from({ length: 2_000 }, (_, at) => ({
+        ...NAME,
+        id: `f_${at}`,
+        label: `Field ${at}`,
+        position: at,
+      }));
+      const wide = row('a', Object.fromEntries(fields.map(({ id }) => [id, 'x'.repeat(41)])));
+      const written = await write('wide', (form) => form.commit({ rows: [wide] }), fields);
+      expect(written).toMatchObject({ result: { inserted: 1, rejected: 0 }, notes: [] });
+      await write(
+        'wide',
+        async (form) => {
+          expect((await allRows(form))[0]?.cells).toEqual(wide.cells);
+          expect(await form.commit({ rows: [wide] })).toMatchObject({ unchanged: 1 });
+        },
+        fields,
+      );
+      expect(
+        await values(
+          `SELECT value_text FROM answers WHERE slug = 'wide' AND field_id IN ('f_0', 'f_1999')`,
+        ),
+      ).toEqual([['x'.repeat(41)], ['x'.repeat(41)]]);
+    });
+
+    if (isServer) serverCases(() => place, bed);
     special(bed);
   });
 }
 
 /** What several sessions do, and what people may do who have rights of their own. */
-function serverCases(
-  place: () => Place,
-  store: () => Promise<Store>,
-  { values, write }: Bed,
-): void {
+function serverCases(place: () => Place, { store, values, write }: Bed): void {
   it('L6: has failed where a constraint of a person refuses rows, and names it', async () => {
     await write('checked', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await place().query(`ALTER TABLE checked ADD CONSTRAINT theirs CHECK (id <> 'c')`);

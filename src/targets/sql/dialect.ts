@@ -179,7 +179,7 @@ export interface Dialect {
   /** How it stores rows. */
   readonly staging: Staging;
   /** Where a row is refused for a fault of its own (`isOfRow`) or by something that people added; undefined for another error. */
-  refusal(error: unknown): Refusal | undefined;
+  readonly refusal: (error: unknown) => Refusal | undefined;
   /** Whether texts may hold U+0000. */
   readonly takesNul: boolean;
   /** Makes the index over live rows by creation and status that finds what differs from the source's counts; it may be there. */

@@ -170,6 +170,9 @@ function liveSelect(form: ViewedForm, views: ViewFragments): string {
   return `SELECT ${arranged(answers, views)} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
 }
 
+/** A view has at most 1,600 columns in PostgreSQL. Fields beyond that have no label: their answers are in {@link MORE}. */
+const MOST_LABELS = 1_500;
+
 /** All rows, each column named by its field's label. */
 function labelledSelect(form: ViewedForm, views: ViewFragments): string {
   const { labelOf = (label) => label } = views;
@@ -178,10 +181,11 @@ function labelledSelect(form: ViewedForm, views: ViewFragments): string {
     label: isBeside ? `${label} (text)` : label,
     expression: quoted(name),
   }));
-  if (form.columns.has(MORE))
-    for (const { id, label, column, isInMore } of form.fields)
-      if (isInMore && column !== null)
-        shown.push({ id, label, expression: views.inMore(MORE, column) });
+  const more = form.fields.filter(({ isInMore }) => isInMore && form.columns.has(MORE));
+  const room = Math.max(0, MOST_LABELS - shown.length);
+  for (const { id, label, column } of more.slice(0, room))
+    shown.push({ id, label, expression: views.inMore(MORE, column ?? '') });
+  if (more.length > room) shown.push({ id: MORE, label: MORE, expression: MORE });
   const labels = viewLabels(
     shown.map((each) => ({ ...each, label: labelOf(each.label) })),
     SYSTEM_COLUMNS,
