@@ -17,8 +17,6 @@ export const bigQueryViews: ViewFragments = {
   maxLabelBytes: 290,
   labelOf: (label) => nameOf(anyAscii(label.toWellFormed())),
   literal,
-  noTime: 'CAST(NULL AS TIMESTAMP)',
-  noNumber: 'CAST(NULL AS FLOAT64)',
   one: '1',
   state,
   moment: (path, document) => timestamp(state(path, document)),

@@ -127,16 +127,9 @@ export class SqlForm implements OpenForm {
     );
     const names = cells ? shown.flatMap((field) => ownColumns(field, this.#columns)) : [];
     if (cells && this.#columns.has(MORE)) names.push(MORE);
-    const system = [
-      'id',
-      'status',
-      'created_at',
-      ...(query.isDeleted === true ? ['_deleted_at'] : []),
-    ];
-    const columns = [...system, ...names.map(quoted)].join(', ');
     await this.#indexFor(query);
     const pages = pagesOf(this.#parts.database, {
-      select: columns,
+      select: ['id', 'status', 'created_at', '_deleted_at', ...names.map(quoted)].join(', '),
       from: quoted(this.#state.place),
       ...this.#where(query),
       size: cells ? ROWS_AT_ONCE : BARE_ROWS_AT_ONCE,
@@ -146,7 +139,7 @@ export class SqlForm implements OpenForm {
         id: textOf(row['id']),
         status: textOf(row['status']),
         createdAt: dialect.timeOf(row['created_at']),
-        deletedAt: query.isDeleted === true ? dialect.timeOf(row['_deleted_at']) : null,
+        deletedAt: dialect.timeOf(row['_deleted_at']),
         cells: cells ? decodeRow(shown, row) : new Map(),
       }));
   }

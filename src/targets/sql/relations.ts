@@ -25,7 +25,7 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
   await dialect.alone(tx);
   const notes: string[] = [];
   const forms = await viewedForms(tx);
-  const wanted = publicViews(dialect.views, forms, history);
+  const wanted = publicViews(dialect, forms, history);
   const kept = (await readRecord(tx, KEPT))?.value ?? null;
   const made = new Map(Object.entries((kept ?? {}) as Record<string, string>));
   const relations = await relationsOf(tx);

@@ -4,6 +4,7 @@ import {
   type BatchColumn,
   columnsOf,
   type ColumnType,
+  type Dialect,
   quoted,
   type Session,
   type SqlField,
@@ -24,11 +25,8 @@ export interface ViewFragments {
   /** A label as a column's name can be; absent where it can be any. */
   readonly labelOf?: (label: string) => string;
   readonly literal: (text: string) => string;
-  readonly noTime: string;
-  readonly noNumber: string;
   /** The number 1, of the type of {@link Elements.index}. */
   readonly one: string;
-  readonly unionOf?: (selects: readonly string[]) => string;
   /** A text of the state, by its path. */
   readonly state: (path: string) => string;
   /** A time in a JSON document, which has it in milliseconds, or null. Default: of the state. */
@@ -82,11 +80,12 @@ const REJECTED = `SELECT form_id, id AS submission_id, reason, first_seen_at, la
 
 /** The public views: the SELECT of each, by name. They are views so that nothing is stored twice. */
 export function publicViews(
-  views: ViewFragments,
+  dialect: Dialect,
   forms: readonly ViewedForm[],
   history: boolean,
 ): ReadonlyMap<string, string> {
-  const { state, moment, unionOf = plainUnion } = views;
+  const { views } = dialect;
+  const { state, moment } = views;
   const place = state('place');
   const selects = new Map<string, string>([
     [
@@ -112,10 +111,10 @@ export function publicViews(
     selects.set(`${form.table}_labelled`, labelledSelect(form, views));
     if (history) selects.set(`${form.table}_history`, historySelect(form, views));
   }
-  selects.set('mirror_status_history', statusHistory(forms, views));
+  selects.set('mirror_status_history', statusHistory(forms, dialect));
   const submissions = forms.map((form) => submissionSelect(form, views));
   if (submissions.length > 0) selects.set('submissions', unionOf(submissions));
-  const answers = forms.flatMap((form) => answerSelects(form, views));
+  const answers = forms.flatMap((form) => answerSelects(form, dialect));
   if (answers.length > 0) selects.set('answers', answersSelect(unionOf(answers), views));
   return selects;
 }
@@ -134,7 +133,17 @@ function freshness({ state, moment, rows, answersAsOf }: ViewFragments): string 
  ON p.form_id = s.form_id`;
 }
 
-const plainUnion = (selects: readonly string[]): string => selects.join('\n UNION ALL ');
+/** SELECTs joined by one UNION; SQLite takes at most 500. */
+const SELECTS_A_UNION = 200;
+
+/** Unions of unions where there are many. */
+function unionOf(selects: readonly string[]): string {
+  if (selects.length <= SELECTS_A_UNION) return selects.join('\n UNION ALL ');
+  const unions: string[] = [];
+  for (let start = 0; start < selects.length; start += SELECTS_A_UNION)
+    unions.push(`SELECT * FROM (${unionOf(selects.slice(start, start + SELECTS_A_UNION))}) AS u`);
+  return unionOf(unions);
+}
 
 /** A column that shows answers. */
 interface ShownColumn {
@@ -217,8 +226,9 @@ function historySelect(form: ViewedForm, views: ViewFragments): string {
 /** A row for each status that a submission had. Of successive versions with one status, the first counts. */
 function statusHistory(
   forms: readonly ViewedForm[],
-  { literal, noTime, unionOf = plainUnion }: ViewFragments,
+  { types, views: { literal } }: Dialect,
 ): string {
+  const noTime = `CAST(NULL AS ${types.time})`;
   const versions = forms.map(({ formId, table }) => {
     const id = literal(formId);
     return `SELECT v.form_id, v.submission_id, v.status, v.until, v.not_before AS until_not_before,
@@ -253,7 +263,7 @@ const choose = (choices: readonly Choice[]): string =>
   `CASE f.place ${choices.map(({ place, expression }) => `WHEN ${place} THEN ${expression}`).join(' ')} END`;
 
 /** The answers of a form: single ones, then those of lists. Fields come from the state, so that a label is always the current one. */
-function answerSelects(form: ViewedForm, views: ViewFragments): string[] {
+function answerSelects(form: ViewedForm, { types, views }: Dialect): string[] {
   const texts: Choice[] = [];
   const numbers: Choice[] = [];
   const lists: Choice[] = [];
@@ -286,7 +296,7 @@ function answerSelects(form: ViewedForm, views: ViewFragments): string[] {
       from: '',
       index: views.one,
       text: choose(texts),
-      number: numbers.length === 0 ? views.noNumber : choose(numbers),
+      number: numbers.length === 0 ? `CAST(NULL AS ${types.number})` : choose(numbers),
     });
   if (lists.length > 0) select(lists, views.elementsOf(choose(lists)));
   return selects;

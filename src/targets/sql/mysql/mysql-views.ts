@@ -27,8 +27,6 @@ export function mysqlViews(collation: string): ViewFragments {
     // Names have no characters beyond the Basic Multilingual Plane.
     labelOf: (label) => label.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD'),
     literal: (of) => `${textLiteral(of)} COLLATE ${collation}`,
-    noTime: 'CAST(NULL AS datetime(6))',
-    noNumber: 'CAST(NULL AS double)',
     one: '1',
     state,
     moment: (path, document) => timestamp(`nullif(${state(path, document)}, 'null')`),

@@ -11,8 +11,6 @@ export const postgresViews: ViewFragments = {
   areAnswersLast: true,
   maxLabelBytes: 63,
   literal: (text) => `${literal(text)}::text`,
-  noTime: 'NULL::timestamptz',
-  noNumber: 'NULL::numeric',
   one: '1::bigint',
   state,
   moment: (path, document) => timestamp(state(path, document)),

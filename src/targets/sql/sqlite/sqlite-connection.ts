@@ -30,7 +30,6 @@ const SETTINGS = `PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA syn
 
 /** How long a statement waits for another process that holds the file, and between two tries. */
 const [BUSY_LIMIT_MS, BUSY_PAUSE_MS] = [60_000, 10];
-const MOST_STATEMENTS = 200;
 const ROWS_A_TURN = 200;
 
 /** A SQLite file. */
@@ -57,7 +56,7 @@ export const sqliteDriver = (path: string, clock: Clock): Driver => ({
 
 /**
  * A connection to the file that has the path now. SQLite itself never waits, which would block the whole process: a locked file is
- * tried again after a pause. Statements are prepared once.
+ * tried again after a pause.
  */
 export class SqliteConnection implements Connection {
   readonly dialect = sqliteDialect;
@@ -66,7 +65,6 @@ export class SqliteConnection implements Connection {
   readonly #db: DatabaseSync;
   /** Identifies the file, independent of its path. */
   readonly #inode: string;
-  readonly #prepared = new Map<string, StatementSync>();
 
   constructor(path: string, clock: Clock) {
     [this.#path, this.#clock] = [path, clock];
@@ -167,13 +165,9 @@ export class SqliteConnection implements Connection {
   }
 
   #prepare(sql: string): StatementSync {
-    const known = this.#prepared.get(sql);
-    if (known !== undefined) return known;
     const statement = this.#db.prepare(sql);
     // Whole numbers keep all their digits.
     statement.setReadBigInts(true);
-    if (this.#prepared.size >= MOST_STATEMENTS) this.#prepared.clear();
-    this.#prepared.set(sql, statement);
     return statement;
   }
 }

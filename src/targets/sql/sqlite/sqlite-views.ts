@@ -7,8 +7,6 @@ import { MAX_DATE_LENGTH, type ViewFragments } from '../views.ts';
 
 /** The largest double. */
 const LARGEST = '1.7976931348623157e308';
-/** SELECTs joined by one UNION; SQLite takes at most 500. */
-const SELECTS_A_UNION = 200;
 const DAY = '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]';
 const TIME = '[T ][0-2][0-9]:[0-5][0-9]';
 
@@ -28,24 +26,12 @@ function numberText(value: string): string {
 /** The text of a number in a list as written there: a list of it twice is text, and as long as both. */
 const writtenOnce = (twice: string): string => `substr(${twice}, 2, (length(${twice}) - 3) / 2)`;
 
-/** Unions of unions where there are many. */
-function unionOf(selects: readonly string[]): string {
-  if (selects.length <= SELECTS_A_UNION) return selects.join('\n UNION ALL ');
-  const unions: string[] = [];
-  for (let start = 0; start < selects.length; start += SELECTS_A_UNION)
-    unions.push(`SELECT * FROM (${unionOf(selects.slice(start, start + SELECTS_A_UNION))})`);
-  return unionOf(unions);
-}
-
 /** How SQLite writes the public views. */
 export const sqliteViews: ViewFragments = {
   areAnswersLast: false,
   maxLabelBytes: 1_000,
   literal,
-  noTime: 'NULL',
-  noNumber: 'NULL',
   one: '1',
-  unionOf,
   state,
   moment: (path, document) => iso(state(path, document)),
   rows: `(SELECT sum(value) FROM json_each(s.state, '$.tally.rows'))`,
