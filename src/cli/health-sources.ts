@@ -2,8 +2,7 @@ import type { App } from '../app.ts';
 import { type HealthSources, Watch } from '../health/collect.ts';
 import { readProcesses } from '../health/processes.ts';
 import type { FormReport, Report } from '../health/report.ts';
-import type { SourceWaits } from '../health/source-waits.ts';
-import { settingsTroubles } from '../health/trouble.ts';
+import type { Trouble } from '../health/trouble.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextRunMs } from '../queue/scheduler.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
@@ -12,7 +11,7 @@ import type { Host } from './host.ts';
 /** The state of a process that works on the queue. */
 interface Running {
   readonly queue: Pick<QueueRuntime, 'status'>;
-  readonly waits: SourceWaits;
+  troubles(): readonly Trouble[];
 }
 
 /** The sources of the report. `running`: null for a command, which does not look at the queue. */
@@ -30,11 +29,10 @@ export function healthSources(
     restMs: (name) => overviewRestMs(app.settingsOf(name).address.kind),
     queue: running && (() => running.queue.status()),
     plan: () => app.planned ?? { atMs: null, forms: [] },
-    settingsTroubles: () => settingsTroubles(app.planned?.unmatched ?? []),
+    troubles: () => running?.troubles() ?? [],
     kept: () => dataDir.kept(),
     dataDir: () => dataDir.trouble(),
     processes: () => readProcesses(dataDir, clock.now(), running !== null),
-    sourceWait: () => running?.waits.current ?? null,
     isChosen: (target, form) => app.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
   };

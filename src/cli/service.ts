@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { Events } from '../base/events.ts';
 import { keepProcessRecord } from '../health/processes.ts';
 import { SourceWaits } from '../health/source-waits.ts';
-import { settingsTroubles } from '../health/trouble.ts';
+import { settingsTroubles, type Trouble } from '../health/trouble.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import { type QueueRuntime, startQueue } from '../queue/runtime.ts';
 import { Metrics } from '../web/metrics.ts';
@@ -13,8 +13,8 @@ import { jobHandlers } from './job-handlers.ts';
 export interface Service extends AsyncDisposable {
   readonly queue: QueueRuntime;
   readonly metrics: Metrics;
-  /** What this process waits for the source with. */
-  readonly waits: SourceWaits;
+  /** Of the settings, and that this process waits for the source. */
+  troubles(): readonly Trouble[];
 }
 
 /** Opens the queue and takes jobs until it is disposed. Rejects as the queue does. */
@@ -51,21 +51,16 @@ export async function openService(
     events: jobs,
   });
   opened.defer(() => queue.stop());
+  const troubles = (): Trouble[] =>
+    [settingsTroubles(app.planned?.unmatched ?? []), waits.trouble ?? []].flat();
   const record = await keepProcessRecord({
     dataDir,
     clock,
     role,
-    sourceWait: () => waits.current,
-    troubles: async () => {
-      const { trouble } = await queue.status();
-      return [
-        ...(trouble === null ? [] : [trouble]),
-        ...settingsTroubles(app.planned?.unmatched ?? []),
-      ];
-    },
+    troubles: async () => [(await queue.status()).trouble ?? [], troubles()].flat(),
     onError: (error) => logger.debug({ err: error }, 'DATA_DIR cannot be written.'),
   });
   opened.use(record);
   const rest = opened.move();
-  return { queue, metrics, waits, [Symbol.asyncDispose]: () => rest.disposeAsync() };
+  return { queue, metrics, troubles, [Symbol.asyncDispose]: () => rest.disposeAsync() };
 }

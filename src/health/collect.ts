@@ -8,7 +8,6 @@ import { judge } from './judge.ts';
 import type { ProcessFacts } from './processes.ts';
 import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
-import type { SourceWait } from './source-waits.ts';
 import type { Trouble } from './trouble.ts';
 
 /** The sources of facts, which the composition provides. Calls may be slow, hang or fail; none delays another (L12). */
@@ -23,15 +22,13 @@ export interface HealthSources {
   /** The queue; null for a command, which looks at none. */
   readonly queue: (() => Promise<QueueState>) | null;
   plan(): PlanFacts;
-  /** Faults of the names in the settings, as last planned. */
-  settingsTroubles(): readonly Trouble[];
+  /** What this process sees apart from the queue; none for a command. */
+  troubles(): readonly Trouble[];
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */
   dataDir(): Promise<Trouble | null>;
   /** What processes recorded: all, for a command; the others, for the one that runs. */
   processes(): Promise<ProcessFacts>;
-  /** What this process waits for the source with. */
-  sourceWait(): SourceWait | null;
   readonly isChosen: Facts['isChosen'];
   readonly nextPollMs: Facts['nextPollMs'];
 }
@@ -207,16 +204,20 @@ export class Watch {
 
   /** As this process sees them, or, for a command, as running processes do. */
   #troubles(): readonly Trouble[] {
-    if (this.#queue === null) return this.#files.value?.processes.troubles ?? [];
-    const queue = this.#queue.trouble ?? this.#queue.value?.trouble ?? null;
-    return [...(queue === null ? [] : [queue]), ...this.#options.sources.settingsTroubles()];
+    const ofOthers = this.#files.value?.processes.troubles ?? [];
+    const dataDir = this.#files.value?.dataDir ?? this.#files.trouble ?? [];
+    if (this.#queue === null) return [ofOthers, dataDir].flat();
+    const queue = this.#queue.trouble ?? this.#queue.value?.trouble ?? [];
+    const own = this.#options.sources.troubles();
+    const isWait = ({ code }: Trouble): boolean => code === 'SOURCE_WAITING';
+    // All wait for the same source.
+    return [queue, own, own.some(isWait) ? [] : ofOthers.filter(isWait), dataDir].flat();
   }
 
   #facts(): Facts {
     const { sources, clock } = this.#options;
     const nowMs = clock.now();
     const files = this.#files.value;
-    const processes = files?.processes ?? null;
     const queue = this.#queue?.value ?? null;
     return {
       nowMs,
@@ -226,9 +227,7 @@ export class Watch {
       troubles: this.#troubles(),
       plan: sources.plan(),
       kept: files?.kept ?? { runs: [], source: null },
-      dataDir: files?.dataDir ?? this.#files.trouble,
-      processes: this.#queue === null ? processes : null,
-      sourceWait: sources.sourceWait() ?? processes?.sourceWait ?? null,
+      isAnyRunning: this.#queue === null && files?.processes.isAnyRunning === true,
       isChosen: sources.isChosen,
       nextPollMs: sources.nextPollMs,
       expectedSinceMs: (target, formId) =>

@@ -38,15 +38,7 @@ const processRecord = z.object({
   pid: z.number().int(),
   role: z.enum(['start', 'worker']),
   atMs: z.number(),
-  sourceWait: z
-    .object({
-      sinceMs: z.number(),
-      untilMs: z.number(),
-      isThrottled: z.boolean(),
-      reason: z.string(),
-    })
-    .nullable(),
-  /** Faults of the queue and the settings, as it sees them. */
+  /** Of the queue and the settings, and that it waits for the source. */
   troubles: z.array(troubleSchema),
 });
 

@@ -12,9 +12,7 @@ import {
 } from '../sync/records.ts';
 import type { Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
-import type { ProcessFacts } from './processes.ts';
 import type { QueueState } from './report.ts';
-import type { SourceWait } from './source-waits.ts';
 import type { Trouble } from './trouble.ts';
 
 /*
@@ -68,15 +66,12 @@ export interface Facts {
   readonly targets: readonly TargetFacts[];
   /** Null: a command, which looks at no queue, or one that was never read. */
   readonly queue: QueueState | null;
-  /** Faults of the queue and the settings, as this process sees them, or for a command, as running processes do. */
+  /** What concerns all forms, as this process sees it, or for a command, as running processes do. */
   readonly troubles: readonly Trouble[];
   readonly plan: PlanFacts;
   readonly kept: Kept;
-  /** What keeps failures from being kept. */
-  readonly dataDir: Trouble | null;
-  /** Null: this process is the one that runs. */
-  readonly processes: ProcessFacts | null;
-  readonly sourceWait: SourceWait | null;
+  /** For a command: whether a process of the mirror runs. */
+  readonly isAnyRunning: boolean;
   /** Whether the settings choose a form for a target. */
   readonly isChosen: (target: string, form: Pick<FormIdentity, 'id' | 'slug'>) => boolean;
   /** When the schedule polls next after that moment. */

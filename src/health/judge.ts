@@ -1,6 +1,6 @@
 import { isAhead } from '../base/clock.ts';
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
-import { ago, exact, plural } from '../base/format.ts';
+import { ago, plural } from '../base/format.ts';
 import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
 import { FAILED_MS, judgeForm, problemOf, shownPause, staleSinceMs } from './judge-form.ts';
@@ -19,7 +19,6 @@ import {
   type TargetReport,
   worstOf,
 } from './report.ts';
-import type { Trouble } from './trouble.ts';
 
 /*
  * The one place that judges. Facts in, the report out: nothing here reads a clock, a target or a file.
@@ -38,14 +37,10 @@ export function judge(facts: Facts): Report {
     facts,
   );
   const source = sourceProblem(wanted, heardMs, facts);
-  const wait = source === null ? waitProblem(facts) : null;
-  const ofAll = [
-    source,
-    ...facts.troubles.map(shown),
-    shown(facts.processes?.died),
-    wait,
-    shown(facts.dataDir),
-  ].filter((problem) => problem !== null);
+  const isWait = ({ code }: Problem): boolean => code === 'SOURCE_WAITING';
+  const troubles = facts.troubles.map((trouble) => problemOf(trouble));
+  const ofAll =
+    source === null ? troubles : [source, ...troubles.filter((problem) => !isWait(problem))];
   const judged = known.map(({ target, forms }) => {
     const problem = targetProblem(target, forms.filter(isTried), nowMs);
     const holdsUp = problem ?? firstOf(ofAll.filter(({ code }) => code !== 'DATA_DIR'));
@@ -79,7 +74,7 @@ export function judge(facts: Facts): Report {
     version: facts.version,
     state,
     problems,
-    source: sourceReport(source, wait, heardMs, facts),
+    source: sourceReport(source, ofAll.find(isWait) ?? null, heardMs, facts),
     queue: queueReport(facts.queue),
     targets,
     forms,
@@ -89,8 +84,6 @@ export function judge(facts: Facts): Report {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const isError = (problem: Problem | null): boolean => problem?.level === 'error';
-const shown = (trouble: Trouble | null | undefined): Problem | null =>
-  trouble ? problemOf(trouble) : null;
 /** The first that is an error, or else the first. */
 const firstOf = (problems: readonly Problem[]): Problem | null =>
   problems.find(isError) ?? problems[0] ?? null;
@@ -153,16 +146,6 @@ function targetProblem(
   return failure && problemOf(failure, { level: 'error' });
 }
 
-function waitProblem({ sourceWait }: Facts): Problem | null {
-  if (sourceWait === null) return null;
-  const { sinceMs, untilMs, isThrottled, reason } = sourceWait;
-  const [since, until] = [exact(iso(sinceMs)), exact(iso(untilMs))];
-  const message = isThrottled
-    ? `The Forms API asks for fewer requests: the next is sent at ${until}.`
-    : `The Forms API has not answered as it should since ${since} (${reason}). The request is repeated at ${until}.`;
-  return problemOf({ code: 'SOURCE_WAITING', message, sinceMs });
-}
-
 /** Since when a form has had no run and no poll, if that is longer than the schedule explains; null otherwise. */
 function silentSinceMs(form: KnownForm, facts: Facts): number | null {
   const { last, held, target, heardMs } = form;
@@ -175,10 +158,12 @@ function silentSinceMs(form: KnownForm, facts: Facts): number | null {
 }
 
 /** When the next run of a form can begin; null where nothing is known to run. */
-function nextRunAt({ heardMs }: KnownForm, { queue, processes, nextPollMs }: Facts): string | null {
+function nextRunAt(
+  { heardMs }: KnownForm,
+  { queue, isAnyRunning, nextPollMs }: Facts,
+): string | null {
   if (queue !== null) return queue.isReachable ? queue.nextPollAt : null;
-  if (processes === null || !processes.isAnyRunning) return null;
-  return heardMs === 0 ? null : iso(nextPollMs(heardMs));
+  return heardMs === 0 || !isAnyRunning ? null : iso(nextPollMs(heardMs));
 }
 
 /** Only a first run or that of a stale form makes the mirror `working`: another one leaves the known facts unchanged. */

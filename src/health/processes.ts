@@ -3,7 +3,6 @@ import type { Clock } from '../base/clock.ts';
 import { errorCode } from '../base/errors.ts';
 import { exact } from '../base/format.ts';
 import type { DataDir, ProcessRecord } from './data-dir.ts';
-import { type SourceWait, together } from './source-waits.ts';
 import type { Trouble } from './trouble.ts';
 
 /*
@@ -17,12 +16,8 @@ const SILENT_MS = 45_000;
 
 /** What the records say together. */
 export interface ProcessFacts {
-  /** What running processes wait for the source with. */
-  readonly sourceWait: SourceWait | null;
   readonly isAnyRunning: boolean;
-  /** The last process has died, and no other one runs. */
-  readonly died: Trouble | null;
-  /** Faults of the queue and the settings, as running processes see them; one of each code. */
+  /** As running processes see them, one of each code; or that the last process has died and no other one runs. */
   readonly troubles: readonly Trouble[];
 }
 
@@ -41,23 +36,18 @@ export async function readProcesses(
   );
   const running = records.filter((record) => isRunning(record, nowMs));
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
-  const hasDied = running.length === 0 && last !== undefined;
-  return {
-    sourceWait: together(running.flatMap(({ sourceWait }) => sourceWait ?? [])),
-    isAnyRunning: running.length > 0,
-    died: hasDied
-      ? {
-          code: 'NOT_RUNNING',
-          message: `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${exact(new Date(last.atMs).toISOString())}. Nothing has been copied since.`,
-          sinceMs: last.atMs,
-        }
-      : null,
-    troubles: [
-      ...new Map(
-        running.flatMap(({ troubles }) => troubles).map((trouble) => [trouble.code, trouble]),
-      ).values(),
-    ],
-  };
+  if (running.length === 0 && last !== undefined) {
+    const seen = exact(new Date(last.atMs).toISOString());
+    const message = `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${seen}. Nothing has been copied since.`;
+    const died: Trouble = { code: 'NOT_RUNNING', message, sinceMs: last.atMs };
+    return { isAnyRunning: false, troubles: [died] };
+  }
+  // Of each code the oldest.
+  const troubles = running
+    .flatMap((record) => record.troubles)
+    .toSorted((a, b) => (b.sinceMs ?? 0) - (a.sinceMs ?? 0));
+  const byCode = new Map(troubles.map((trouble) => [trouble.code, trouble]));
+  return { isAnyRunning: running.length > 0, troubles: [...byCode.values()] };
 }
 
 /** Whether a `start` runs with this DATA_DIR, on this machine or another. */
@@ -68,7 +58,6 @@ export interface KeepRecordOptions {
   readonly dataDir: DataDir;
   readonly clock: Clock;
   readonly role: ProcessRecord['role'];
-  readonly sourceWait: () => SourceWait | null;
   readonly troubles: () => Promise<readonly Trouble[]>;
   /** Called when a record cannot be written. */
   readonly onError: (error: unknown) => void;
@@ -83,8 +72,8 @@ export async function keepProcessRecord(options: KeepRecordOptions): Promise<Asy
   const stopping = new AbortController();
   const write = async (): Promise<void> => {
     const atMs = clock.now();
-    const [sourceWait, troubles] = [options.sourceWait(), [...(await options.troubles())]];
-    await dataDir.writeProcess({ ...own, role, atMs, sourceWait, troubles }).catch(onError);
+    const troubles = [...(await options.troubles())];
+    await dataDir.writeProcess({ ...own, role, atMs, troubles }).catch(onError);
   };
   // One that was killed on another machine counts as running until its record is old.
   const removeDead = async (): Promise<void> => {

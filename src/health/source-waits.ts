@@ -1,16 +1,17 @@
 import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
-import { span } from '../base/format.ts';
+import { exact, span } from '../base/format.ts';
 import type { SyncEvents } from '../sync/events.ts';
+import type { Trouble } from './trouble.ts';
 
-/** Requests to the source that failed and are to be tried again: nothing comes from it until then. Times since the epoch. */
-export interface SourceWait {
+/** A request to the source that failed and is to be tried again. Times since the epoch. */
+interface Wait {
   readonly sinceMs: number;
-  /** When the last of them is tried again. */
+  /** When it is tried again. */
   readonly untilMs: number;
-  /** It asks for fewer requests (429). */
+  /** The source asks for fewer requests (429). */
   readonly isThrottled: boolean;
-  /** In a few words, of the last that failed: `answered 503`. */
+  /** In a few words: `answered 503`. */
   readonly reason: string;
 }
 
@@ -21,13 +22,13 @@ const ATTEMPT_MS = 30_000;
 
 /** Follows the requests of this process that are to be tried again. */
 export class SourceWaits {
-  readonly #waits = new Map<string, SourceWait>();
+  readonly #waits = new Map<string, Wait>();
   readonly #clock: Clock;
   readonly #unsubscribe: readonly (() => void)[];
 
   constructor(events: Events<SyncEvents>, clock: Clock) {
     this.#clock = clock;
-    const note = (request: string, sinceMs: number, wait: Omit<SourceWait, 'sinceMs'>): void =>
+    const note = (request: string, sinceMs: number, wait: Omit<Wait, 'sinceMs'>): void =>
       void this.#waits.set(request, {
         ...wait,
         sinceMs: this.#waits.get(request)?.sinceMs ?? sinceMs,
@@ -48,13 +49,13 @@ export class SourceWaits {
     ];
   }
 
-  /** All of them together; null when nothing waits. */
-  get current(): SourceWait | null {
+  /** The problem that they wait, all of them together; null when none does. */
+  get trouble(): Trouble | null {
     const now = this.#clock.now();
     for (const [request, { untilMs }] of this.#waits) {
       if (now - untilMs > FORGOTTEN_MS) this.#waits.delete(request);
     }
-    return together([...this.#waits.values()]);
+    return troubleOf([...this.#waits.values()]);
   }
 
   /** Ends the subscriptions. */
@@ -63,13 +64,14 @@ export class SourceWaits {
   }
 }
 
-/** Several waits as one: since the first, until the last; null for none. Pure. */
-export function together(waits: readonly SourceWait[]): SourceWait | null {
+/** Nothing comes from the source since the first of the waits, and until the last. */
+function troubleOf(waits: readonly Wait[]): Trouble | null {
   const last = waits.toSorted((a, b) => b.untilMs - a.untilMs)[0];
   if (last === undefined) return null;
-  return {
-    ...last,
-    sinceMs: Math.min(...waits.map(({ sinceMs }) => sinceMs)),
-    isThrottled: waits.some(({ isThrottled }) => isThrottled),
-  };
+  const sinceMs = Math.min(...waits.map((wait) => wait.sinceMs));
+  const [since, until] = [sinceMs, last.untilMs].map((ms) => exact(new Date(ms).toISOString()));
+  const message = waits.some(({ isThrottled }) => isThrottled)
+    ? `The Forms API asks for fewer requests: the next is sent at ${until}.`
+    : `The Forms API has not answered as it should since ${since} (${last.reason}). The request is repeated at ${until}.`;
+  return { code: 'SOURCE_WAITING', message, sinceMs };
 }

@@ -5,20 +5,18 @@ import { join } from 'node:path';
 import type { App } from '../../src/app.ts';
 import { healthSources } from '../../src/cli/health-sources.ts';
 import { DataDir } from '../../src/health/data-dir.ts';
-import type { SourceWaits } from '../../src/health/source-waits.ts';
+import { NOW, WAIT } from '../health/facts.ts';
 import { TestClock } from '../support/test-clock.ts';
-
-const NOW = Date.UTC(2026, 4, 12);
 
 it('`start` shows that another process waits for the source', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'health-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const dataDir = new DataDir(folder);
-  const sourceWait = { sinceMs: NOW, untilMs: NOW, isThrottled: false, reason: 'answered 503' };
-  const worker = { host: 'web-7', pid: 42, role: 'worker', atMs: NOW, sourceWait, troubles: [] };
+  const troubles = [WAIT];
+  const worker = { host: 'web-7', pid: 42, role: 'worker', atMs: NOW, troubles };
   await dataDir.writeProcess({ ...worker, role: 'worker' });
   const app = { config: {}, clock: new TestClock(NOW), dataDir } as unknown as App;
-  const running = { queue: { status: () => Promise.reject() }, waits: {} as SourceWaits };
+  const running = { queue: { status: () => Promise.reject() }, troubles: () => [] };
   const sources = healthSources(app, { version: '1' }, running, []);
-  expect(await sources.processes()).toMatchObject({ sourceWait });
+  expect(await sources.processes()).toMatchObject({ troubles });
 });

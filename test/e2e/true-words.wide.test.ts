@@ -148,7 +148,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       // As kill -9 leaves it: no process has this ID.
       const died = { host: hostname(), pid: 2 ** 22 + 1, role: 'start', atMs: Date.now() } as const;
       const dataDir = new DataDir(scene.env['DATA_DIR'] ?? '');
-      await dataDir.writeProcess({ ...died, sourceWait: null, troubles: [] });
+      await dataDir.writeProcess({ ...died, troubles: [] });
     },
     true: ['verify', 'sync', 'check'],
   },

@@ -10,14 +10,14 @@ import { parseSelection, storedUnder } from '../../src/mirror/selection.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
 import type { Target } from '../../src/sync/target.ts';
-import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf } from './facts.ts';
+import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf, WAIT } from './facts.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const { plan, kept, isChosen, nextPollMs } = factsOf();
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
 const AWAY = { ...QUEUE, isReachable: false, trouble: away };
-const NOTHING = { sourceWait: null, isAnyRunning: true, died: null, troubles: [] };
+const NOTHING = { isAnyRunning: true, troubles: [] };
 
 /** A watch of the targets `db` and `sheet`; what is read may be changed at any time, and is counted. */
 function watching() {
@@ -43,11 +43,10 @@ function watching() {
     restMs: (name) => (name === 'sheet' ? MINUTE : 0),
     queue: () => counted('queue', read.queue()),
     plan: () => plan,
-    settingsTroubles: () => [],
+    troubles: () => [],
     kept: async () => kept,
     dataDir: async () => null,
     processes: async () => NOTHING,
-    sourceWait: () => null,
   };
   const watch = new Watch({ sources, clock, logger: silentLogger });
   const seen: Report[] = [];
@@ -234,8 +233,7 @@ describe('a watch', () => {
 
   it('a command looks at no queue, and at what other processes recorded', async () => {
     const { sources, clock } = watching();
-    const sourceWait = { sinceMs: NOW, untilMs: NOW, isThrottled: true, reason: '429' };
-    const processes = async () => ({ ...NOTHING, sourceWait, troubles: [AWAY.trouble] });
+    const processes = async () => ({ ...NOTHING, troubles: [AWAY.trouble, WAIT] });
     const command = { ...sources, queue: null, processes } as HealthSources;
     const report = await new Watch({ sources: command, clock, logger: silentLogger }).once();
     expect(report.queue).toBeNull();
@@ -243,6 +241,15 @@ describe('a watch', () => {
     expect(report.problems[0]?.message).toBe(AWAY.trouble.message);
     expect(clock.sleepers).toBe(0);
   });
+});
+
+it('a process shows that others wait for the source too, and nothing else of them; its own wait counts', async () => {
+  const { sources, watch } = watching();
+  sources.processes = async () => ({ isAnyRunning: false, troubles: [away, WAIT] });
+  expect((await watch.once()).problems).toMatchObject([{ message: WAIT.message }]);
+  const message = 'The next is sent soon.';
+  sources.troubles = () => [{ ...WAIT, message }];
+  expect((await watch.once()).problems).toMatchObject([{ message }]);
 });
 
 describe('what a target holds', () => {
@@ -291,10 +298,14 @@ describe('waiting for the source', () => {
   it('begins when an answer stays away, and ends with it', () => {
     const { events, waits } = start();
     events.emit('forms.silent', { request, silentMs: 10_000 });
-    const times = { sinceMs: NOW - 10_000, untilMs: NOW + 20_000 };
-    expect(waits.current).toEqual({ ...times, isThrottled: false, reason: 'no answer for 10 s' });
+    expect(waits.trouble).toEqual({
+      code: 'SOURCE_WAITING',
+      message:
+        'The Forms API has not answered as it should since 2026-05-12 09:29:50 UTC (no answer for 10 s). The request is repeated at 2026-05-12 09:30:20 UTC.',
+      sinceMs: NOW - 10_000,
+    });
     events.emit('forms.settled', { request });
-    expect(waits.current).toBeNull();
+    expect(waits.trouble).toBeNull();
   });
 
   it('lasts since the first and until the last of several requests; one that was forgotten ends', async () => {
@@ -304,14 +315,18 @@ describe('waiting for the source', () => {
     retry(request, 1_000, 'answered 429 (too many requests)');
     await clock.advance(2_000);
     retry('GET /forms', 5_000, 'answered 503');
-    const both = { sinceMs: NOW, untilMs: NOW + 7_000, isThrottled: true, reason: 'answered 503' };
-    expect(waits.current).toEqual(both);
+    const message =
+      'The Forms API asks for fewer requests: the next is sent at 2026-05-12 09:30:07 UTC.';
+    expect(waits.trouble).toMatchObject({ message, sinceMs: NOW });
     events.emit('forms.settled', { request });
-    expect(waits.current).toMatchObject({ sinceMs: NOW + 2_000, isThrottled: false });
+    expect(waits.trouble).toMatchObject({
+      message: expect.stringContaining('(answered 503)'),
+      sinceMs: NOW + 2_000,
+    });
     await clock.advance(MINUTE);
-    expect(waits.current).toBeNull();
+    expect(waits.trouble).toBeNull();
     waits.stop();
     retry(request, 1_000, 'answered 503');
-    expect(waits.current).toBeNull();
+    expect(waits.trouble).toBeNull();
   });
 });

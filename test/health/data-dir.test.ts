@@ -10,7 +10,7 @@ import { blankRun, type RunReport } from '../../src/sync/run-form.ts';
 import { loosePaths, pathsBelow } from '../support/other-user.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
-import { DAY, FORM_A, FORM_B, HOUR, MINUTE, NOW } from './facts.ts';
+import { DAY, FORM_A, FORM_B, HOUR, MINUTE, NOW, WAIT } from './facts.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 let folder: string;
@@ -163,7 +163,6 @@ describe('the records of processes', () => {
   const elsewhere = { host: 'web-7', pid: 42 };
   /** Of a process ID that no process can have. */
   const dead = { host: hostname(), pid: 2 ** 30 };
-  const WAIT = { sinceMs: NOW, untilMs: NOW + MINUTE, isThrottled: true, reason: 'answered 429' };
   const away = (agoMs: number) =>
     ({ code: 'QUEUE_FAILED', message: 'No answer.', sinceMs: NOW - agoMs }) as const;
   const record = (changes: Partial<ProcessRecord>): Promise<void> =>
@@ -171,7 +170,6 @@ describe('the records of processes', () => {
       ...own,
       role: 'start',
       atMs: NOW,
-      sourceWait: null,
       troubles: [],
       ...changes,
     });
@@ -184,36 +182,33 @@ describe('the records of processes', () => {
     ['one of another machine that has not', { ...elsewhere, atMs: NOW - 46_000 }, false],
   ])('tell whether it runs: %s', async (_name, changes, isRunning) => {
     await record(changes);
-    const { isAnyRunning, died } = await readProcesses(dataDir, NOW);
-    expect([isAnyRunning, died === null]).toEqual([isRunning, isRunning]);
+    const { isAnyRunning, troubles } = await readProcesses(dataDir, NOW);
+    expect([isAnyRunning, troubles.length === 0]).toEqual([isRunning, isRunning]);
     expect(await startRunsHere(dataDir, NOW)).toBe(isRunning);
   });
 
   it('say together what the mirror waits for, and which process died last', async () => {
-    expect(await readProcesses(dataDir, NOW)).toMatchObject({ isAnyRunning: false, died: null });
+    expect(await readProcesses(dataDir, NOW)).toEqual({ isAnyRunning: false, troubles: [] });
     await record({ ...dead, atMs: NOW - DAY });
     await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, troubles: [away(DAY)] });
-    expect(await readProcesses(dataDir, NOW)).toMatchObject({
-      sourceWait: null,
-      troubles: [],
-      died: {
-        message:
-          'worker (process 42 on web-7) has died; it was last seen at 2026-05-12 08:30:00 UTC. Nothing has been copied since.',
-        code: 'NOT_RUNNING',
-        sinceMs: NOW - HOUR,
-      },
+    const message =
+      'worker (process 42 on web-7) has died; it was last seen at 2026-05-12 08:30:00 UTC. Nothing has been copied since.';
+    expect(await readProcesses(dataDir, NOW)).toEqual({
+      isAnyRunning: false,
+      troubles: [{ message, code: 'NOT_RUNNING', sinceMs: NOW - HOUR }],
     });
-    await record({ ...own, role: 'worker', sourceWait: WAIT, troubles: [away(5)] });
-    const all = { sourceWait: WAIT, troubles: [away(5)], died: null };
-    expect(await readProcesses(dataDir, NOW)).toMatchObject(all);
+    await record({ ...own, role: 'worker', troubles: [WAIT, away(5)] });
+    await record({ ...elsewhere, role: 'worker', troubles: [away(7)] });
+    const { troubles } = await readProcesses(dataDir, NOW);
+    expect(troubles.toSorted((a, b) => (a.code < b.code ? -1 : 1))).toEqual([away(7), WAIT]);
     // The process itself knows better than its last record.
-    expect(await readProcesses(dataDir, NOW, true)).toMatchObject({ sourceWait: null });
+    expect(await readProcesses(dataDir, NOW, true)).toMatchObject({ troubles: [away(7)] });
     expect(await startRunsHere(dataDir, NOW)).toBe(false);
   });
 
   it('are kept up to date while a process runs, and end with it and with those that died', async () => {
     const clock = new VirtualClock(NOW);
-    let [isQueueThere, sourceWait] = [true, null as typeof WAIT | null];
+    let isQueueThere = true;
     await record(dead);
     await record({ ...elsewhere, atMs: NOW });
     const errors: unknown[] = [];
@@ -221,14 +216,13 @@ describe('the records of processes', () => {
       dataDir,
       clock,
       role: 'start',
-      sourceWait: () => sourceWait,
       troubles: async () => (isQueueThere ? [] : [away(0)]),
       onError: (error) => void errors.push(error),
     });
     expect(new Set((await dataDir.processes()).map(({ pid }) => pid))).toEqual(
       new Set([own.pid, elsewhere.pid]),
     );
-    [isQueueThere, sourceWait] = [false, WAIT];
+    isQueueThere = false;
     const shown = () => readProcesses(dataDir, clock.now());
     for (let beat = 0; beat < 5; beat++) {
       await expect.poll(() => clock.sleepers).toBe(1);
@@ -239,7 +233,7 @@ describe('the records of processes', () => {
         .poll(() => dataDir.processes())
         .toContainEqual(expect.objectContaining({ atMs }));
     }
-    expect(await shown()).toMatchObject({ sourceWait: WAIT, troubles: [away(0)] });
+    expect(await shown()).toMatchObject({ troubles: [away(0)] });
     await keeping[Symbol.asyncDispose]();
     expect([await dataDir.processes(), errors, clock.sleepers]).toEqual([[], [], 0]);
   });

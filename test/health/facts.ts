@@ -175,9 +175,7 @@ export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts
     troubles: [],
     plan: NO_PLAN,
     kept: { runs: [], source: null },
-    dataDir: null,
-    processes: null,
-    sourceWait: null,
+    isAnyRunning: false,
     isChosen: () => true,
     nextPollMs: (afterMs) => afterMs + MINUTE,
     expectedSinceMs: () => 0,
@@ -212,9 +210,11 @@ export const AWAY = {
   message: 'no answer',
   sinceMs: NOW - MINUTE,
 } as const;
-const TIMES = { sinceMs: NOW - 42_000, untilMs: NOW + 5_000 };
-export const WAIT = { ...TIMES, isThrottled: false, reason: 'answered 503' };
-export const RUNNING = { sourceWait: null, isAnyRunning: true, died: null, troubles: [] };
+export const WAIT = {
+  code: 'SOURCE_WAITING',
+  message: 'The request is repeated.',
+  sinceMs: NOW - 42_000,
+} as const;
 const variable = 'TARGET_HASH_FIELDS';
 export const UNMATCHED = {
   variable,

@@ -64,12 +64,12 @@ const someFacts = fc
     }),
     read: fc.constantFrom({}, { failure: AWAY }),
     queue: fc.constantFrom(QUEUE, null, busy(job())),
-    troubles: fc.constantFrom(
-      [],
-      [],
-      queueAway(NOW - HOUR).troubles,
-      settingsTroubles([UNMATCHED]),
-    ),
+    troubles: fc.subarray([
+      ...queueAway(NOW - HOUR).troubles,
+      ...settingsTroubles([UNMATCHED]),
+      FULL,
+      WAIT,
+    ]),
     plan: fc.constantFrom(planOf(), planOf([FORM_B]), planOf([FORM_A], -HOUR), NO_PLAN),
     kept: fc.record({
       runs: fc.array(
@@ -78,8 +78,6 @@ const someFacts = fc
       ),
       source: fc.constantFrom(null, null, { ...UNHEARD, atMs: NOW }),
     }),
-    dataDir: fc.constantFrom(null, FULL),
-    sourceWait: fc.constantFrom(null, null, WAIT),
     expectedSinceMs: agoMs.map((ms) => () => NOW - ms),
     isChosen: fc.constantFrom(
       () => true,

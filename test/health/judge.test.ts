@@ -36,7 +36,6 @@ import {
   planOf,
   queueAway,
   run,
-  RUNNING,
   silent,
   type Situation,
   targetOf,
@@ -213,17 +212,17 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   ],
   [
     'requests wait for the source',
-    { sourceWait: WAIT },
+    { troubles: [WAIT] },
     'waiting: Waiting for the Forms API | all [SOURCE_WAITING warning] | source waiting | both waiting: Waiting for the source',
   ],
   [
     'L17: requests wait for the source while forms are read',
-    { sourceWait: WAIT, queue: busy(job(), job({ formId: 'frm_b' })) },
+    { troubles: [WAIT], queue: busy(job(), job({ formId: 'frm_b' })) },
     'waiting: Waiting for the Forms API | all [SOURCE_WAITING warning] | source waiting | both working',
   ],
   [
     'requests wait for a source that is known to fail: reported once',
-    { sourceWait: WAIT, a: fails('FORMS_UNAUTHORIZED') },
+    { troubles: [WAIT], a: fails('FORMS_UNAUTHORIZED') },
     'failed: The Forms API refuses the key | all [FORMS_UNAUTHORIZED error] | source failing | a failed [FORMS_UNAUTHORIZED error explained] | b waiting: Waiting for the source',
   ],
   [
@@ -240,10 +239,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'the process that copied has died',
     {
       queue: null,
-      processes: {
-        ...RUNNING,
-        died: { code: 'NOT_RUNNING', message: 'start has died.', sinceMs: NOW - MINUTE },
-      },
+      troubles: [{ code: 'NOT_RUNNING', message: 'start has died.', sinceMs: NOW - MINUTE }],
     },
     'failed: The process of the mirror has died | all [NOT_RUNNING error] | both waiting: Not running',
   ],
@@ -258,7 +254,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   ],
   [
     'failures cannot be kept: the forms are well',
-    { dataDir: FULL },
+    { troubles: [FULL] },
     'failed: Failures cannot be recorded | all [DATA_DIR error]',
   ],
   [
@@ -451,16 +447,7 @@ describe('the judge', () => {
 
   const older = { runs: [failed(8_000, 'FORMS_FAILED', 'is 502'), failed(HOUR, 'FORMS_FAILED')] };
   it.each<[Situation, string, string | null]>([
-    [
-      { sourceWait: { ...WAIT, isThrottled: true } },
-      'The Forms API asks for fewer requests: the next is sent at 2026-05-12 09:30:05 UTC.',
-      before(42_000),
-    ],
-    [
-      { sourceWait: WAIT },
-      'The Forms API has not answered as it should since 2026-05-12 09:29:18 UTC (answered 503). The request is repeated at 2026-05-12 09:30:05 UTC.',
-      before(42_000),
-    ],
+    [{ troubles: [WAIT] }, WAIT.message, before(42_000)],
     [
       { troubles: settingsTroubles([UNMATCHED]) },
       'TARGET_HASH_FIELDS names field_1_nope, and no form has a field with this ID.',
@@ -473,7 +460,7 @@ describe('the judge', () => {
 
   it('puts errors before warnings', () => {
     const a = { ...fails('TARGET_FULL'), tally: { held: 9 }, writeBack: WRITTEN };
-    const report = judge(factsOf({ a, sourceWait: WAIT, dataDir: FULL }));
+    const report = judge(factsOf({ a, troubles: [WAIT, FULL] }));
     expect(report.problems.map(({ level }) => level)).toEqual(['error', 'warning']);
     expect(formOf(report).problems.map(({ level }) => level)).toEqual([
       'error',
@@ -542,8 +529,8 @@ describe('the judge', () => {
   it.each<[string, Situation, string | null]>([
     ['one that is away', queueAway(NOW), null],
     ['a pause', { held: { pauses: [pause('frm_a')] } }, null],
-    ['nothing that runs', { queue: null, processes: { ...RUNNING, isAnyRunning: false } }, null],
-    ['a process that runs', { queue: null, processes: RUNNING }, before(20_000 - MINUTE)],
+    ['nothing that runs', { queue: null }, null],
+    ['a process that runs', { queue: null, isAnyRunning: true }, before(20_000 - MINUTE)],
   ])('knows the next run by %s', (_name, situation, next) => {
     expect(formOf(judge(factsOf(situation))).nextRunAt).toBe(next);
   });

@@ -29,7 +29,6 @@ import {
   pause,
   queueAway,
   run,
-  RUNNING,
   silent,
   type Situation,
   UNHEARD,
@@ -76,7 +75,7 @@ const SHOWN: Readonly<Record<string, Condition>> = {
     a: fails('FORMS_UNAUTHORIZED'),
   }),
   'the source throttles': condition('SOURCE_WAITING', 'all', {
-    sourceWait: { ...WAIT, isThrottled: true, sinceMs: NOW - 2 * MINUTE },
+    troubles: [{ ...WAIT, sinceMs: NOW - 2 * MINUTE }],
   }),
   'a form is gone': condition('FORM_GONE', 'form', { a: GONE }),
   'a run is incomplete': condition('RUN_INCOMPLETE', 'form', {
@@ -93,7 +92,7 @@ const SHOWN: Readonly<Record<string, Condition>> = {
   'the queue is down': condition('QUEUE_FAILED', 'all', queueAway(NOW - HOUR)),
   'the process has died': condition('NOT_RUNNING', 'all', {
     queue: null,
-    processes: { ...RUNNING, died },
+    troubles: [died],
   }),
   'a form is stale': condition('STALE', 'form', { a: silent(HOUR) }),
   'the copy is outdated': condition('COPY_OUTDATED', 'form', {
