@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isoOf } from '../base/format.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import type { Joining } from '../mirror/selection.ts';
 import type { Row, Run, StoredRow, TargetNotice } from '../mirror/port.ts';
@@ -161,8 +162,8 @@ export async function startVerification(
         form: { id: form.id, slug: form.slug, name: form.name },
         target,
         outcome: isDifferent ? 'different' : isProven ? same : 'unproven',
-        startedAt: iso(startedAtMs),
-        endedAt: iso(clock.now()),
+        startedAt: isoOf(startedAtMs),
+        endedAt: isoOf(clock.now()),
         compared: comparison.compared.size,
         missing: firstOf(missing),
         extra: firstOf(gone),
@@ -176,14 +177,12 @@ export async function startVerification(
         forgotten: state?.tally.forgotten ?? 0,
         notices: stored?.notices ?? [],
         pause,
-        lastRunAt: lastRunAtMs === 0 ? null : iso(lastRunAtMs),
+        lastRunAt: lastRunAtMs === 0 ? null : isoOf(lastRunAtMs),
         requests: source.requests,
       };
     },
   };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const firstOf = (ids: readonly string[]): Differing => ({
   count: ids.length,
