@@ -59,10 +59,6 @@ function twoUnits(ms: number, [large, largeName]: Unit, [small, smallName]: Unit
   return rest === 0 ? whole : `${whole} ${rest} ${smallName}`;
 }
 
-/** A time since the epoch in ISO 8601. */
-export const isoOf = (ms: number): string => new Date(ms).toISOString();
-export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoOf(ms));
-
 /** How long ago an ISO time was: `just now`, `3 min ago`; `none` for none. A time dated by a wrong clock is marked. */
 export function ago(iso: string | null, nowMs: number, none = 'never'): string {
   if (iso === null) return none;

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
-import { count, duration, isoOrNull, plural } from '../base/format.ts';
+import { count, duration, plural } from '../base/format.ts';
 import { claimText, OUTCOME_TEXTS, oldestClaim, type ShownClaim } from '../health/report.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import type { RunSubject, SyncEvents } from '../sync/events.ts';
@@ -62,6 +62,9 @@ export function endedLine(report: RunReport): string {
 /** How long a run took, in milliseconds. */
 export const lengthOf = ({ startedAtMs, endedAtMs }: RunReport): number =>
   Math.max(0, endedAtMs - startedAtMs);
+
+const isoOrNull = (ms: number | null): string | null =>
+  ms === null ? null : new Date(ms).toISOString();
 
 /** The claim about the copy after a run. */
 function shownClaim({ claim, held }: RunReport): ShownClaim {

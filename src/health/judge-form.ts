@@ -1,5 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
-import { exact, isoOf, isoOrNull, plural, span } from '../base/format.ts';
+import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { liveRows } from '../mirror/form-state.ts';
 import { type Pause, pauseTitle, resumeCommand } from '../mirror/pauses.ts';
@@ -38,11 +38,12 @@ const NEWS_MS = 7 * 24 * 3_600_000;
 
 /** Judges a form in a target. Pure. */
 export function judgeForm(known: KnownForm, context: FormContext): FormReport {
-  const { form, target, held, running, isWanted, last, claim, goneAtMs, agreedMs } = known;
+  const { form, target, held, running, isWanted, last, claim, agreedMs } = known;
   const { nowMs, shared } = context;
   const tally = held?.stored.state.tally;
   const problems = isWanted ? problemsOf(known, context) : [];
   const staleSince = isoOrNull(agreedMs === 0 ? null : staleSinceMs(agreedMs, context));
+  const goneAtMs = held?.stored.state.goneAtMs ?? null;
   const own = stateOf(known, problems, nowMs);
   const isUnsure = claim.submissionsAsOf === null;
   // No form has caused a general problem, but no form is known to be current during one.
@@ -73,21 +74,23 @@ export function judgeForm(known: KnownForm, context: FormContext): FormReport {
     forgotten: tally?.forgotten ?? none,
     refused: held === null ? none : (held.writeBack?.refused ?? 0),
     running: running && {
-      startedAt: isoOf(running.startedAtMs),
+      startedAt: iso(running.startedAtMs),
       seen: running.seen,
       total: running.total,
       worker: running.worker,
     },
     lastRun: last && shownRun(last),
     nextRunAt: state === 'ended' || state === 'paused' ? null : context.nextRunAt,
-    goneAt: isoOrNull(goneAtMs),
+    goneAt: goneAtMs === null ? null : iso(goneAtMs),
   };
 }
 
+const iso = (ms: number): string => new Date(ms).toISOString();
+
 const shownRun = ({ outcome, startedAtMs, endedAtMs, code, error }: Ended): ShownRun => ({
   outcome,
-  startedAt: isoOf(startedAtMs),
-  endedAt: isoOf(endedAtMs),
+  startedAt: iso(startedAtMs),
+  endedAt: iso(endedAtMs),
   code,
   error,
 });
@@ -102,12 +105,14 @@ export const shownPause = (pause: Pause, slug: string, target: string): ShownPau
 });
 
 function stateOf(
-  { isWanted, held, running, last, goneAtMs }: KnownForm,
+  { isWanted, held, running, last }: KnownForm,
   problems: readonly Problem[],
   nowMs: number,
 ): HealthState {
   if (!isWanted) return 'ended';
-  if (goneAtMs !== null && nowMs - goneAtMs > NEWS_MS) return 'ended';
+  const goneAtMs = held?.stored.state.goneAtMs ?? last?.sinceMs ?? nowMs;
+  const isGone = problems.some(({ code }) => code === 'FORM_GONE');
+  if (isGone && nowMs - goneAtMs > NEWS_MS) return 'ended';
   if (problems.some(({ level }) => level === 'error')) return 'failed';
   if (problems.length > 0) return 'attention';
   if (running !== null) return 'working';
@@ -117,12 +122,15 @@ function stateOf(
 
 function titleOf(
   state: HealthState,
-  { pause, last, goneAtMs }: KnownForm,
+  { held, pause, last }: KnownForm,
   shared: Problem | null,
   staleSince: string | null,
 ): string {
   if (state === 'paused' && pause !== null) return pauseTitle(pause);
-  if (state === 'ended') return goneAtMs === null ? 'No longer selected' : 'Gone at the source';
+  if (state === 'ended') {
+    const isGone = (held?.stored.state.goneAtMs ?? null) !== null;
+    return isGone ? 'Gone at the source' : 'No longer selected';
+  }
   if (state !== 'waiting') return STATE_TITLES[state];
   if (shared !== null) return WAITING_TITLES[PROBLEMS[shared.code].scope];
   if (staleSince !== null) return PROBLEMS.STALE.title;
@@ -141,7 +149,7 @@ const WAITING_TITLES = {
 
 function sinceOf(
   state: HealthState,
-  { running, pause, goneAtMs }: KnownForm,
+  { held, running, pause }: KnownForm,
   problems: readonly Problem[],
   waitsSince: string | null,
 ): string | null {
@@ -153,17 +161,19 @@ function sinceOf(
     case 'attention':
       return first(problems);
     case 'working':
-      return running === null ? null : isoOf(running.startedAtMs);
+      return running === null ? null : iso(running.startedAtMs);
     case 'paused':
       return pause?.since ?? null;
     case 'waiting':
       return waitsSince;
     case 'ended':
-      return isoOrNull(goneAtMs);
+      return isoOrNull(held?.stored.state.goneAtMs ?? null);
     case 'ok':
       return null;
   }
 }
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
 /** A problem from the catalogue, with its particulars. */
 export function problemOf(trouble: Trouble, particular: Partial<Problem> = {}): Problem {
@@ -184,10 +194,12 @@ export function problemOf(trouble: Trouble, particular: Partial<Problem> = {}): 
 }
 
 function problemsOf(known: KnownForm, context: FormContext): Problem[] {
-  const { form, held, last, goneAtMs } = known;
+  const { form, held, last } = known;
   const { nowMs, isExplained, silentSinceMs } = context;
   const found: Problem[] = [];
-  if (goneAtMs !== null) found.push(goneProblem(form, goneAtMs, last));
+  const state = held?.stored.state;
+  const isGone = (state?.goneAtMs ?? null) !== null || last?.outcome === 'gone';
+  if (isGone) found.push(goneProblem(form, state?.goneAtMs ?? last?.sinceMs ?? null, last));
   else if (last?.outcome === 'failed') {
     const code = last.code ?? 'INTERNAL';
     const message = last.error ?? `The last run of "${form.name}" failed.`;
@@ -198,7 +210,7 @@ function problemsOf(known: KnownForm, context: FormContext): Problem[] {
     const message = last.error ?? UNPROVEN;
     found.push(problemOf({ code: 'RUN_INCOMPLETE', message, sinceMs: last.sinceMs }));
   }
-  if (held !== null && goneAtMs === null) found.push(...heldProblems(known, held, nowMs));
+  if (held !== null && !isGone) found.push(...heldProblems(known, held, nowMs));
   if (silentSinceMs !== null) {
     const message = `No run of "${form.name}" has ended, and no poll has found it unchanged, for ${span(nowMs - silentSinceMs)}, longer than its schedule explains.`;
     const particular = { isExplained: isExplained('STALE') };
@@ -210,7 +222,7 @@ function problemsOf(known: KnownForm, context: FormContext): Problem[] {
 
 const UNPROVEN = 'The last run ended without proof that nothing was missed.';
 
-function goneProblem(form: FormIdentity, sinceMs: number, last: Ended | null): Problem {
+function goneProblem(form: FormIdentity, sinceMs: number | null, last: Ended | null): Problem {
   const said = last?.outcome === 'gone' ? last.error : null;
   const message = said ?? `The form "${form.name}" (${form.id}) answers 404. Its rows stay.`;
   return problemOf({ code: 'FORM_GONE', message, sinceMs });
@@ -251,7 +263,7 @@ const OTHER_SETTINGS =
 
 /** That a target was found empty which DATA_DIR says has held a form, and what no run brings back. */
 export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: number): string =>
-  `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(isoOf(atMs))}, so it was filled again from the source. ` +
+  `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(iso(atMs))}, so it was filled again from the source. ` +
   'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of forgotten submissions.';
 
 function writeBackProblem(

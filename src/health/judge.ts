@@ -1,6 +1,6 @@
 import { isAhead } from '../base/clock.ts';
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
-import { ago, isoOf, plural } from '../base/format.ts';
+import { ago, plural } from '../base/format.ts';
 import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
 import { FAILED_MS, judgeForm, problemOf, shownPause, staleSinceMs } from './judge-form.ts';
@@ -70,7 +70,7 @@ export function judge(facts: Facts): Report {
   const shared = firstOf([...problems, ...targets.flatMap(({ problem }) => problem ?? [])]);
   const state = stateWith(shared, overall(forms));
   const report = {
-    at: isoOf(nowMs),
+    at: iso(nowMs),
     version: facts.version,
     state,
     problems,
@@ -82,6 +82,7 @@ export function judge(facts: Facts): Report {
   return { ...report, title: titleOf(report, shared), summary: summaryOf(report) };
 }
 
+const iso = (ms: number): string => new Date(ms).toISOString();
 const isError = (problem: Problem | null): boolean => problem?.level === 'error';
 /** The first that is an error, or else the first. */
 const firstOf = (problems: readonly Problem[]): Problem | null =>
@@ -147,10 +148,11 @@ function targetProblem(
 
 /** Since when a form has had no run and no poll, if that is longer than the schedule explains; null otherwise. */
 function silentSinceMs(form: KnownForm, facts: Facts): number | null {
-  const { target, heardMs } = form;
+  const { last, held, target, heardMs } = form;
+  const isGone = last?.outcome === 'gone' || (held?.stored.state.goneAtMs ?? null) !== null;
   const atMs = Math.max(facts.expectedSinceMs(target, form.form.id), heardMs);
   // Without any sign of life there is nothing to count from.
-  if (!isTried(form) || form.goneAtMs !== null || atMs === 0) return null;
+  if (!isTried(form) || isGone || atMs === 0) return null;
   const isBusy = facts.queue?.running.some((job) => job.target === target) === true;
   return staleSinceMs(atMs, facts, isBusy ? BUSY_LIMIT_MS : FAILED_MS) === null ? null : atMs;
 }
@@ -161,7 +163,7 @@ function nextRunAt(
   { queue, isAnyRunning, nextPollMs }: Facts,
 ): string | null {
   if (queue !== null) return queue.isReachable ? queue.nextPollAt : null;
-  return heardMs === 0 || !isAnyRunning ? null : isoOf(nextPollMs(heardMs));
+  return heardMs === 0 || !isAnyRunning ? null : iso(nextPollMs(heardMs));
 }
 
 /** Only a first run or that of a stale form makes the mirror `working`: another one leaves the known facts unchanged. */
@@ -193,7 +195,7 @@ function targetReport(
     kind: held?.kind ?? null,
     address: held?.address ?? null,
     isReadable: failure === null,
-    readAt: readAtMs === 0 ? null : isoOf(readAtMs),
+    readAt: readAtMs === 0 ? null : iso(readAtMs),
     pause: pause && shownPause(pause, '', name),
     problem,
   };
@@ -212,7 +214,7 @@ function sourceReport(
   }
   const quiet = { condition: 'unknown', since: null } as const;
   if (heardMs === 0) return { ...quiet, title: 'The Forms API has not answered yet' };
-  const heard = ago(isoOf(heardMs), facts.nowMs);
+  const heard = ago(iso(heardMs), facts.nowMs);
   if (staleSinceMs(heardMs, facts) !== null)
     return { ...quiet, title: `The Forms API last answered ${heard}` };
   return {

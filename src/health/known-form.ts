@@ -1,6 +1,5 @@
 import { type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
-import { isoOf, isoOrNull } from '../base/format.ts';
 import { claimOf, type OutcomeName } from '../mirror/form-state.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -33,8 +32,6 @@ export interface KnownForm extends FormFacts {
   /** The newest run that says something; null before the first. */
   readonly last: Ended | null;
   readonly claim: ShownClaim;
-  /** When it was found gone from the source; null: it was not. */
-  readonly goneAtMs: number | null;
   /** When it was last known to agree with its source: by a poll, or as a run ended; 0 for never. */
   readonly agreedMs: number;
   /** When something was last heard of it: a run, a poll, progress; 0 for never. */
@@ -50,9 +47,7 @@ export function knownForm(facts: FormFacts, nowMs: number): KnownForm {
   const claimedMs = claim.submissionsAsOf === null ? 0 : Date.parse(claim.submissionsAsOf);
   const agreedMs = Math.max(claimedMs, hasAgreed ? endedMs : 0);
   const heardMs = Math.max(agreedMs, endedMs, facts.running ? nowMs : 0);
-  const goneAtMs =
-    facts.held?.stored.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
-  return { ...facts, isWanted: true, last, claim, goneAtMs, agreedMs, heardMs };
+  return { ...facts, isWanted: true, last, claim, agreedMs, heardMs };
 }
 
 /** How the newest runs of a form ended. */
@@ -119,7 +114,7 @@ function claimIn({ held, agreement }: FormFacts, nowMs: number): ShownClaim {
   if (both.submissionsAsOfMs === null || both.submissionsAsOfMs === 0) return nothing;
   return {
     ...nothing,
-    submissionsAsOf: isoOf(both.submissionsAsOfMs),
+    submissionsAsOf: iso(both.submissionsAsOfMs),
     statusesAsOf: isoOrNull(both.statusesAsOfMs ?? past(both.answersAsOfMs)),
     answersAsOf: isoOrNull(past(both.answersAsOfMs)),
   };
@@ -167,7 +162,8 @@ export function knownForms(target: TargetFacts, facts: Facts): KnownForm[] {
       plan.atMs === null ||
       plannedIds.has(form.id) ||
       found.running !== null ||
-      found.goneAtMs !== null ||
+      found.last?.outcome === 'gone' ||
+      (found.held?.stored.state.goneAtMs ?? null) !== null ||
       found.heardMs > plan.atMs;
     return Object.assign(found, { isWanted: isChosen(name, form) && isPlanned });
   });
@@ -179,3 +175,6 @@ function elsewhere(id: string, { targets }: Facts): FormIdentity {
   const { slug = id, name = id } = states.find(({ formId }) => formId === id) ?? {};
   return { id, slug, name };
 }
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { errorCode } from '../base/errors.ts';
-import { exact, isoOf } from '../base/format.ts';
+import { exact } from '../base/format.ts';
 import type { DataDir, ProcessRecord } from './data-dir.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -37,7 +37,7 @@ export async function readProcesses(
   const running = records.filter((record) => isRunning(record, nowMs));
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
   if (running.length === 0 && last !== undefined) {
-    const seen = exact(isoOf(last.atMs));
+    const seen = exact(new Date(last.atMs).toISOString());
     const message = `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${seen}. Nothing has been copied since.`;
     const died: Trouble = { code: 'NOT_RUNNING', message, sinceMs: last.atMs };
     return { isAnyRunning: false, troubles: [died] };

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
-import { exact, isoOf, span } from '../base/format.ts';
+import { exact, span } from '../base/format.ts';
 import type { SyncEvents } from '../sync/events.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -69,7 +69,7 @@ function troubleOf(waits: readonly Wait[]): Trouble | null {
   const last = waits.toSorted((a, b) => b.untilMs - a.untilMs)[0];
   if (last === undefined) return null;
   const sinceMs = Math.min(...waits.map((wait) => wait.sinceMs));
-  const [since, until] = [sinceMs, last.untilMs].map((ms) => exact(isoOf(ms)));
+  const [since, until] = [sinceMs, last.untilMs].map((ms) => exact(new Date(ms).toISOString()));
   const message = waits.some(({ isThrottled }) => isThrottled)
     ? `The Forms API asks for fewer requests: the next is sent at ${until}.`
     : `The Forms API has not answered as it should since ${since} (${last.reason}). The request is repeated at ${until}.`;

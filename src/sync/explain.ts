@@ -1,5 +1,4 @@
 import type { Clock } from '../base/clock.ts';
-import { isoOf } from '../base/format.ts';
 import type { FormsClient, SubmissionItem } from '../forms/client.ts';
 import { orNull } from '../forms/errors.ts';
 import type { Entry, OpenForm, StoredRow } from '../mirror/port.ts';
@@ -179,14 +178,16 @@ async function lookUp(
         : stateOf(row, item, isWanted, differing),
     status: row?.status ?? null,
     deletedAt: row?.deletedAt ?? null,
-    forgottenAt: forgottenAtMs === null ? null : isoOf(forgottenAtMs),
+    forgottenAt: forgottenAtMs === null ? null : iso(forgottenAtMs),
     differing,
     rejected: entries.filter(({ kind }) => kind !== 'refused').map(({ reason }) => reason),
     refusals: entries
       .filter(({ kind }) => kind === 'refused')
-      .map(({ status, reason, atMs }) => ({ status: status ?? '', reason, at: isoOf(atMs) })),
+      .map(({ status, reason, atMs }) => ({ status: status ?? '', reason, at: iso(atMs) })),
   };
 }
+
+const iso = (ms: number): string => new Date(ms).toISOString();
 
 function stateOf(
   row: StoredRow | undefined,
@@ -213,7 +214,7 @@ function nextWriteBack(
     .flatMap(({ refusals }) => refusals)
     .find((each) => each.status === status && Date.parse(each.at) + REFUSAL_LASTS_MS > nowMs);
   if (refusal !== undefined) {
-    const again = isoOf(Date.parse(refusal.at) + REFUSAL_LASTS_MS);
+    const again = iso(Date.parse(refusal.at) + REFUSAL_LASTS_MS);
     return `The source refused ${rule.to} from ${refusal.status}: ${refusal.reason} It is tried again when it changes, or from ${again} on.`;
   }
   const forgotten = mirroring.filter(({ state }) => state === 'forgotten');

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isoOf } from '../base/format.ts';
 import type { SubmissionItem } from '../forms/client.ts';
 import type { Joining } from '../mirror/selection.ts';
 import type { Row, Run, StoredRow, TargetNotice } from '../mirror/port.ts';
@@ -162,8 +161,8 @@ export async function startVerification(
         form: { id: form.id, slug: form.slug, name: form.name },
         target,
         outcome: isDifferent ? 'different' : isProven ? same : 'unproven',
-        startedAt: isoOf(startedAtMs),
-        endedAt: isoOf(clock.now()),
+        startedAt: iso(startedAtMs),
+        endedAt: iso(clock.now()),
         compared: comparison.compared.size,
         missing: firstOf(missing),
         extra: firstOf(gone),
@@ -177,12 +176,14 @@ export async function startVerification(
         forgotten: state?.tally.forgotten ?? 0,
         notices: stored?.notices ?? [],
         pause,
-        lastRunAt: lastRunAtMs === 0 ? null : isoOf(lastRunAtMs),
+        lastRunAt: lastRunAtMs === 0 ? null : iso(lastRunAtMs),
         requests: source.requests,
       };
     },
   };
 }
+
+const iso = (ms: number): string => new Date(ms).toISOString();
 
 const firstOf = (ids: readonly string[]): Differing => ({
   count: ids.length,
