@@ -112,10 +112,10 @@ export const QUEUE: QueueState = {
   isReachable: true,
   nextPollAt: before(-38_000),
   trouble: null,
-  waiting: 1,
-  active: 0,
+  waiting: 2,
+  active: 1,
   running: [],
-  workers: ['web1-42'],
+  workers: ['web1-4121', 'web2-77'],
 };
 
 export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({

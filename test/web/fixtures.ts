@@ -8,23 +8,26 @@ import {
   type TargetReport,
   worstOf,
 } from '../../src/health/report.ts';
+import { judge } from '../../src/health/judge.ts';
 import type { FormIdentity } from '../../src/mirror/types.ts';
 import type { FormDetails } from '../../src/web/details.ts';
-import { run } from '../health/facts.ts';
+import {
+  before,
+  DAY,
+  factsOf,
+  FORM_A,
+  FORM_B,
+  heldForm,
+  HOUR,
+  MINUTE,
+  NOW,
+  run,
+} from '../health/facts.ts';
 
-/** When it is, in all of these. */
-export const NOW = Date.parse('2026-05-12T09:30:00.000Z');
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-/** So long before {@link NOW}. */
-export const before = (ms: number): string => new Date(NOW - ms).toISOString();
+export { before, FORM_A, FORM_B, NOW };
 
 const form = (id: string, slug: string, name: string): FormIdentity => ({ id, slug, name });
 
-export const FORM_A = form('frm_a', 'a', 'Form A');
-export const FORM_B = form('frm_b', 'b', 'Form B');
 export const CONTACT = form('frm_7f2k1q', 'contact', 'Kontaktní formulář');
 export const SUMMER = form('frm_9s0dd2', 'summer-camp-2026', 'Přihláška na letní tábor 2026 🏕️');
 export const FEEDBACK = form('frm_1aa0z8', 'feedback', 'Customer feedback');
@@ -36,6 +39,8 @@ const JOBS = form(
 const ORDERS = form('frm_c3p0r2', 'orders', 'Bestellformular Großkunden');
 const NEWS = form('frm_new5lt', 'newsletter', 'Newsletter');
 const OLD = form('frm_old123', 'christmas-party', 'Christmas party 2025');
+
+const WELL = judge(factsOf());
 
 /** A problem as the catalogue has it. */
 export const problem = (code: ProblemCode, changes: Partial<Problem> = {}): Problem => ({
@@ -50,61 +55,24 @@ export const problem = (code: ProblemCode, changes: Partial<Problem> = {}): Prob
   ...changes,
 });
 
-/** A form in a target: well, unless `changes` say otherwise. */
+/** A form in a target, as the judge reports it: well, unless `changes` say otherwise. */
 export function formReport(
   form: FormIdentity,
   target = 'db',
   changes: Partial<FormReport> = {},
 ): FormReport {
-  const state = changes.state ?? 'ok';
-  return {
-    form,
-    target,
-    state,
-    title: STATE_TITLES[state],
-    since: null,
-    pause: null,
-    problems: [],
-    notices: [],
-    claim: {
-      ...NO_CLAIM,
-      submissionsAsOf: before(20_000),
-      statusesAsOf: before(20_000),
-      answersAsOf: before(2 * HOUR),
-    },
-    staleSince: null,
-    location: `table ${form.slug}`,
-    url: null,
-    table: form.slug.replaceAll('-', '_'),
-    rows: 100,
-    deletedRows: 0,
-    rejected: 0,
-    forgotten: 0,
-    refused: 0,
-    running: null,
-    lastRun: {
-      outcome: 'ok',
-      startedAt: before(21_000),
-      endedAt: before(20_000),
-      code: null,
-      error: null,
-    },
-    nextRunAt: before(-38_000),
-    goneAt: null,
-    ...changes,
-  };
+  const place = { table: form.slug.replaceAll('-', '_') };
+  const [well] = judge(factsOf({ held: { forms: [heldForm(form)] } })).forms;
+  const { state = 'ok' } = changes;
+  return { ...well!, ...place, target, title: STATE_TITLES[state], ...changes };
 }
 
 /** A target that answers. */
 export const targetReport = (name: string, changes: Partial<TargetReport> = {}): TargetReport => ({
+  ...WELL.targets[0]!,
   name,
-  state: 'ok',
-  kind: 'postgres',
   address: 'postgres://db.internal:5432/forms',
-  isReadable: true,
   readAt: before(3_000),
-  pause: null,
-  problem: null,
   ...changes,
 });
 
@@ -116,22 +84,10 @@ export function reportOf(
   const state = worstOf(forms.map((each) => each.state));
   const targets = [...new Set(forms.map(({ target }) => target))].map((name) => targetReport(name));
   return {
-    at: before(0),
-    version: '1.2.3',
+    ...WELL,
     state,
     title: STATE_TITLES[state],
     summary: 'Submissions as of 20 s ago, answers as of 2 h ago · 2 forms, 200 submissions',
-    problems: [],
-    source: { condition: 'answering', title: 'Answers', since: null },
-    queue: {
-      backend: 'redis',
-      address: 'redis://queue.internal:6379',
-      isReachable: true,
-      nextPollAt: before(-38_000),
-      waiting: 2,
-      active: 1,
-      workers: ['web1-4121', 'web2-77'],
-    },
     targets: targets.length === 0 ? [targetReport('db')] : targets,
     forms,
     ...changes,
