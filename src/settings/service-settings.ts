@@ -146,8 +146,8 @@ function readMail(reader: SettingsReader): Omit<EmailSettings, 'to'> | undefined
   if (needing !== undefined)
     requireGiven(reader, 'ALERT_SMTP_URL', `the mail server for ${needing}`);
   else if (reader.isGiven('ALERT_SMTP_URL')) {
-    const remedy = 'set ALERT_EMAIL_TO or NOTIFY_NEW_EMAIL_TO, or remove this line';
-    reader.complain('ALERT_SMTP_URL', `is set, and no one gets mail: ${remedy}`);
+    const why = 'without it or NOTIFY_NEW_EMAIL_TO, ALERT_SMTP_URL sends mail to no one';
+    requireGiven(reader, 'ALERT_EMAIL_TO', `${why}; to send none, remove ALERT_SMTP_URL`);
   }
   if (server === undefined) return undefined;
   if (from === undefined) {

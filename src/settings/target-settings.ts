@@ -53,12 +53,12 @@ function requireHistory(reader: SettingsReader, targets: readonly TargetSettings
   const full = targets.filter(({ history }) => history === 'full');
   const bySource = Map.groupBy(full, ({ name }) => reader.sourceOf('TARGET_HISTORY', name));
   for (const [source, taking] of bySource)
-    if (taking.every(({ address }) => address.kind === 'google-sheets'))
-      reader.complain(
-        'TARGET_HISTORY',
-        'is full, and a spreadsheet keeps no history: remove this line, or mirror into a database',
-        source,
-      );
+    if (taking.every(({ address }) => address.kind === 'google-sheets')) {
+      const variable = variableOf('TARGET_HISTORY', source);
+      const message =
+        'is full, and a spreadsheet keeps no history: remove this line, or mirror into a database';
+      reader.problems.push({ variable, message, example: `${variable}=status` });
+    }
 }
 
 function readTarget(

@@ -53,7 +53,7 @@ describe('where notifications go', () => {
     [{ ALERT_EMAIL_TO: 'ops@example.com' }, 'ALERT_SMTP_URL is missing'],
     [
       { ALERT_SMTP_URL: SMTP.replace('p%40ss-', '') },
-      'is set, and no one gets mail: set ALERT_EMAIL_TO or NOTIFY_NEW_EMAIL_TO, or remove this line',
+      'ALERT_EMAIL_TO is missing: without it or NOTIFY_NEW_EMAIL_TO, ALERT_SMTP_URL sends mail to no one; to send none, remove ALERT_SMTP_URL',
     ],
     [{ NOTIFY_NEW_EMAIL_TO: 'sales@example.com' }, 'ALERT_SMTP_URL is missing'],
     [{ NOTIFY_NEW_URL: 'http://hooks.example.com/S3CRET' }, 'NOTIFY_NEW_URL is not an https'],
