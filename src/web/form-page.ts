@@ -64,7 +64,7 @@ function targetCard(
     <header>
       <h2>${report.target}</h2>
       <span class="small quiet">${location} ${report.url !== null && targetLink(report)}</span>
-      ${stateMark(state, title)} ${mayAct && formActions(report)}
+      ${stateMark(state, pause === null ? title : undefined)} ${mayAct && formActions(report)}
     </header>
     ${pause !== null && html`<p class="problem paused">${pauseText(pause, nowMs)}</p>`}
     ${running !== null && html`<p class="problem working">${progressOf(running)}</p>`}

@@ -286,7 +286,7 @@ function formCell(report: FormReport | undefined, name: string, nowMs: number): 
   const { form, state, title, rows, deletedRows, rejected, pause, claim, running } = report;
   const link = targetLink(report);
   return html`<td data-label="${name}">
-    ${stateMark(state, title)}
+    ${stateMark(state, pause === null ? title : undefined)}
     ${running !== null && html`<span class="fact">${progressOf(running)}</span>`}
     ${pause?.ofTarget === false && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
     <span class="fact"
