@@ -66,7 +66,8 @@ export function excuseFor(
       !(isNewcomer && groups.seesNewcomers),
   );
   const hides = (other: SourceEvent): boolean =>
-    other.at > Math.min(claim.askedFrom, claim.knownUntil) || isUnseen(source, copy, other);
+    other.at > Math.min(claim.askedFrom, claim.knownUntil) ||
+    isUnseen(source, copy, other, claim.askedFrom);
   const isIn = (status: string | null, group: string): boolean =>
     status !== null && (!byStatus || claim.isWhole || status === group);
   const hiddenBy: SourceEvent[] = [];
@@ -132,11 +133,13 @@ function missedFor(
   return null;
 }
 
-/** Whether the copy lacks a change, too. */
-function isUnseen(source: Source, copy: Copy, { id }: SourceEvent): boolean {
+/** Whether the copy lacks a change, too, or lacked it when the counts were asked, and the next change undid it. */
+function isUnseen(source: Source, copy: Copy, { id }: SourceEvent, askedAt: number): boolean {
   const submission = source.submissions.get(id);
   if (submission === undefined) return false;
-  return storedStatus(copy, submission) !== (submission.exists ? submission.status : null);
+  const before = source.events.findLast((each) => each.id === id && each.at <= askedAt);
+  const statuses = [submission.exists ? submission.status : null, before?.entered ?? null];
+  return statuses.some((status) => status !== storedStatus(copy, submission));
 }
 
 /** The status that the copy accounts for; null where it has no live row. */
