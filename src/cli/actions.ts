@@ -40,14 +40,15 @@ async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<D
   }
   await requireQueue(queue);
   if (action === 'accept') return accept(app, queue, order);
+  const isPoll = form === null && target === null;
+  // First, because a target that does not answer delays the list of places.
+  if (isPoll) await queue.pollNow();
   const { open, paused } = await placesOf(app, order);
   const lines = (some: readonly Place[], text: string): DoneLine[] =>
     some.length === 0 ? [] : [done(`${placesText(some)}: ${text}`)];
   const leftOut = lines(paused, 'left out, because paused.');
-  if (form === null && target === null) {
-    await queue.pollNow();
+  if (isPoll)
     return [done('A poll begins now. It copies the forms that have changed.'), ...leftOut];
-  }
   const { begun, underWay } = await begin(queue, requireSome(open), { isComparison: false });
   return [
     ...lines(begun, 'brought up to date now, as soon as a worker is free.'),

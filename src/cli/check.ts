@@ -164,7 +164,7 @@ const checkTarget =
     ];
   };
 
-/** A problem that more forms have is one line, as it has one cause. */
+/** A problem of more forms is one line, so that an outage of 200 forms fits a screen. */
 const FEW = 3;
 
 /** The problems of a target's forms, as the report has them. */

@@ -248,7 +248,7 @@ function titleOf(report: Judged, shared: Problem | null): string {
   switch (state) {
     case 'failed':
     case 'attention': {
-      const isStale = ({ title }: FormReport): boolean => title === PROBLEMS.STALE.title;
+      const isStale = ({ problems }: FormReport): boolean => problems[0]?.code === 'STALE';
       const failed = formsIn(inState('failed').filter((form) => !isStale(form)));
       const stale = formsIn(inState('failed').filter(isStale));
       const attention = formsIn(inState('attention'));

@@ -10,6 +10,9 @@ const MOST_KNOWN = 1_000_000;
 /** The pages to read of a form: all of up to 2,000 submissions; of a larger form a sample over its whole life. */
 const MOST_PAGES = 20;
 
+/** So many forms that cannot be read mean that the source is away: the others are not tried, which would take minutes. */
+const MOST_FAILURES = 3;
+
 /**
  * The fields that old answers still have, although no form shows them. A field is given as its ID, in any form, or
  * as `<form ID>:<field ID>`. Reads each form's newest and oldest pages and others evenly between them, until all are
@@ -24,7 +27,7 @@ export async function fieldsInAnswers(
 ): Promise<{ readonly found: ReadonlySet<string>; readonly failure: unknown }> {
   const source = new Source(client, 1, signal);
   const found = new Set<string>();
-  let failure: unknown = null;
+  const failures: unknown[] = [];
   for (const { id } of forms) {
     const look = async (page: number): Promise<number> => {
       throwIfAborted(signal);
@@ -45,11 +48,11 @@ export async function fieldsInAnswers(
       }
     } catch (error) {
       if (isAbort(error)) throw error;
-      failure = error;
+      failures.push(error);
     }
-    if (found.size === wanted.size) break;
+    if (found.size === wanted.size || failures.length === MOST_FAILURES) break;
   }
-  return { found, failure };
+  return { found, failure: failures.at(-1) ?? null };
 }
 
 /** Pages 2 to `last`, at most {@link MOST_PAGES} of them, the last one first: the oldest answers carry deleted fields. */

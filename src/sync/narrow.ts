@@ -8,8 +8,8 @@ import { PAGE, type Span, WHOLE } from './source.ts';
 import { accountedIn, pagesOf, spend, type Work } from './work.ts';
 
 /**
- * Up to so many pages, gains are read instead of halved: with a page each found half of them has to be read on average, and
- * a half has to be asked for and read.
+ * Gains among up to this many pages are read, page by page, until all are found: two requests on average. To halve the span takes a
+ * question, and then a page or more.
  */
 const FEW_PAGES = 3;
 /** Where more than this part differs, all of it is read. */

@@ -60,14 +60,7 @@ type Asked = RunOptions & Pick<SyncOptions, 'onProgress'>;
  * the rows stored before stay. Where another process takes the form over in the middle, which a spreadsheet does not prevent, the run
  * begins again, within the time that it may wait.
  */
-export const runForm = (
-  mirroring: Mirroring,
-  identity: FormIdentity,
-  asked: RunOptions & Pick<SyncOptions, 'onProgress'>,
-  signal: AbortSignal,
-): Promise<RunReport> => withBill(() => run(mirroring, identity, asked, signal));
-
-async function run(
+export function runForm(
   mirroring: Mirroring,
   identity: FormIdentity,
   asked: Asked,
@@ -75,11 +68,13 @@ async function run(
 ): Promise<RunReport> {
   const { clock } = mirroring;
   const untilMs = clock.now() + (asked.waitMs ?? 0);
-  for (;;) {
-    const waitMs = untilMs - clock.now();
-    const report = await runOnce(mirroring, identity, { ...asked, waitMs }, signal);
-    if (report.outcome !== 'busy' || clock.now() >= untilMs) return report;
-  }
+  return withBill(async () => {
+    for (;;) {
+      const waitMs = untilMs - clock.now();
+      const report = await runOnce(mirroring, identity, { ...asked, waitMs }, signal);
+      if (report.outcome !== 'busy' || clock.now() >= untilMs) return report;
+    }
+  });
 }
 
 async function runOnce(

@@ -134,12 +134,14 @@ function missedFor(
 }
 
 /** Whether the copy lacks a change, too, or lacked it when the counts were asked, and the next change undid it. */
-function isUnseen(source: Source, copy: Copy, { id }: SourceEvent, askedAt: number): boolean {
-  const submission = source.submissions.get(id);
+function isUnseen(source: Source, copy: Copy, event: SourceEvent, askedAt: number): boolean {
+  const submission = source.submissions.get(event.id);
   if (submission === undefined) return false;
-  const before = source.events.findLast((each) => each.id === id && each.at <= askedAt);
-  const statuses = [submission.exists ? submission.status : null, before?.entered ?? null];
-  return statuses.some((status) => status !== storedStatus(copy, submission));
+  const stored = storedStatus(copy, submission);
+  if (stored !== (submission.exists ? submission.status : null)) return true;
+  const before = source.events.findLast(({ id, at }) => id === event.id && at <= askedAt);
+  // The copy has it as it was before the change.
+  return event === before && stored === event.left && stored !== event.entered;
 }
 
 /** The status that the copy accounts for; null where it has no live row. */
