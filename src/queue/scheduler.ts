@@ -24,10 +24,14 @@ const POLL = 'poll';
  * wants to see something happen; a cron expression is followed to the letter.
  */
 export async function applySchedule(context: QueueContext): Promise<void> {
-  const stored = await context.queues.poll.getJobScheduler(POLL);
+  const { schedule, queues } = context;
+  const stored = await queues.poll.getJobScheduler(POLL);
+  const isKept = !('everyMs' in schedule) || stored?.every === intervalOf(schedule);
+  // BullMQ 6.7 on PostgreSQL keeps the offset of the former interval, and adds it to the time after a late poll.
+  if (!isKept) await queues.poll.removeJobScheduler(POLL);
   await upsert(context);
   // A new schedule with an interval begins with a poll anyway.
-  if (stored !== undefined && 'everyMs' in context.schedule) await pollNow(context);
+  if (isKept && 'everyMs' in schedule) await pollNow(context);
 }
 
 /** Adds a poll to the scheduled ones. A second call before it began adds nothing; one that waits for another try begins. */
