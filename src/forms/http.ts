@@ -30,8 +30,6 @@ export interface FormsClientOptions {
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** After how long a request without an answer is reported. Default 10,000. */
-  readonly silenceMs?: number;
   readonly events?: Pick<Events<FormsEvents>, 'emit'>;
 }
 
@@ -39,11 +37,9 @@ export interface FormsClientOptions {
 export interface FormsEvents {
   /** A request was sent and has ended, well or not. */
   'forms.sent': SentRequest;
-  /** A request has had no answer for so long; it goes on waiting. Once for each try. */
-  'forms.silent': { readonly request: string; readonly silentMs: number };
   /** A request failed and will be tried again. */
   'forms.retry': FormsRetryNotice;
-  /** A request that was silent or tried again has ended, well or not. */
+  /** A request that was tried again has ended, well or not. */
   'forms.settled': { readonly request: string };
   /** The source asks for fewer requests. */
   'forms.rate': RateNotice;
@@ -86,8 +82,6 @@ const TIMEOUT_MS = 30_000;
 const MAX_CONNECT_TIMEOUT_MS = 10_000;
 /** A body that trickles is never idle. After this many times the timeout it is given up, and not asked for again in the same run. */
 const MAX_TIMEOUTS = 4;
-/** A request without an answer for so long is worth a record: it may hang for the rest of its time, and again. */
-const SILENCE_MS = 10_000;
 /** For this long after a 401 every call fails at once, without a request. */
 const REFUSED_KEY_REST_MS = 45_000;
 /** Largest body we take, packed or not: a page of 100 submissions is far smaller, even with pictures among the answers. */
@@ -165,36 +159,29 @@ export class FormsHttp implements AsyncDisposable {
     const stop = this.#open();
     using stopped = new LinkedSignal(call.signal, stop);
     const { retry = DEFAULT_RETRY, random, events } = this.#options;
-    let wasAnnounced = false;
-    const announceSilence = (silentMs: number): void => {
-      wasAnnounced = true;
-      events?.emit('forms.silent', { request: request.name, silentMs });
-    };
+    let wasRepeated = false;
     try {
-      return await withRetry(
-        async () => read(await this.#attempt(request, call, stopped.signal, announceSilence)),
-        {
-          policy: call.once === true ? { ...retry, attempts: 1 } : retry,
-          clock: this.#clock,
-          ...(random === undefined ? {} : { random }),
-          signal: stopped.signal,
-          decide: (error) =>
-            error instanceof FormsApiError
-              ? { retry: error.isWorthRepeating, serverDelayMs: error.retryAfterMs }
-              : { retry: false },
-          onRetry: ({ attempt, delayMs, error }) => {
-            wasAnnounced = true;
-            const reason = error instanceof FormsApiError ? error.reason : 'failed';
-            events?.emit('forms.retry', { request: request.name, attempt, delayMs, reason });
-          },
+      return await withRetry(async () => read(await this.#attempt(request, call, stopped.signal)), {
+        policy: call.once === true ? { ...retry, attempts: 1 } : retry,
+        clock: this.#clock,
+        ...(random === undefined ? {} : { random }),
+        signal: stopped.signal,
+        decide: (error) =>
+          error instanceof FormsApiError
+            ? { retry: error.isWorthRepeating, serverDelayMs: error.retryAfterMs }
+            : { retry: false },
+        onRetry: ({ attempt, delayMs, error }) => {
+          wasRepeated = true;
+          const reason = error instanceof FormsApiError ? error.reason : 'failed';
+          events?.emit('forms.retry', { request: request.name, attempt, delayMs, reason });
         },
-      );
+      });
     } catch (error) {
       // The stop takes precedence over the errors that it caused: the first 401 is the error of every call.
       if (stop.aborted) throw stop.reason;
       throw error;
     } finally {
-      if (wasAnnounced) events?.emit('forms.settled', { request: request.name });
+      if (wasRepeated) events?.emit('forms.settled', { request: request.name });
     }
   }
 
@@ -211,7 +198,6 @@ export class FormsHttp implements AsyncDisposable {
     request: FormsRequest,
     call: CallOptions,
     signal: AbortSignal,
-    onSilence: (silentMs: number) => void,
   ): Promise<HttpResponse> {
     const askedMs = this.#clock.now();
     const response = await this.#pacing.run(signal, async () => {
@@ -219,7 +205,7 @@ export class FormsHttp implements AsyncDisposable {
       const sentMs = this.#clock.now();
       let status: number | null = null;
       try {
-        const answer = await this.#send(request, signal, onSilence);
+        const answer = await this.#send(request, signal);
         ({ status } = answer);
         return answer;
       } finally {
@@ -239,15 +225,9 @@ export class FormsHttp implements AsyncDisposable {
     this.#options.events?.emit('forms.sent', { status, ms, waitedMs, perMinute });
   }
 
-  /** Sends once. `onSilence` is called when the headers have not come after `silenceMs`. */
-  async #send(
-    request: FormsRequest,
-    signal: AbortSignal,
-    onSilence: (silentMs: number) => void,
-  ): Promise<HttpResponse> {
-    const { silenceMs = SILENCE_MS, proxy } = this.#options;
+  async #send(request: FormsRequest, signal: AbortSignal): Promise<HttpResponse> {
+    const { proxy } = this.#options;
     using linked = new LinkedSignal(signal);
-    const silence = setTimeout(() => onSilence(silenceMs), silenceMs);
     const total = setTimeout(
       () => linked.abort(Object.assign(new Error('TOTAL_TIMEOUT'), { code: 'TOTAL_TIMEOUT' })),
       this.#timeoutMs * MAX_TIMEOUTS,
@@ -265,7 +245,6 @@ export class FormsHttp implements AsyncDisposable {
         }),
         signal: linked.signal,
       });
-      clearTimeout(silence);
       inBody = true;
       const isPacked = /^(?:x-)?gzip$/i.test(String(headers['content-encoding'] ?? '').trim());
       // An error counts by its status. A successful change is made even if its body is broken.
@@ -283,7 +262,6 @@ export class FormsHttp implements AsyncDisposable {
       const context = { base: this.#base, proxy, timeoutMs: this.#timeoutMs, inBody };
       throw transportError(request, error, context);
     } finally {
-      clearTimeout(silence);
       clearTimeout(total);
     }
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
-import { exact, span } from '../base/format.ts';
+import { exact } from '../base/format.ts';
 import type { SyncEvents } from '../sync/events.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -17,8 +17,6 @@ interface Wait {
 
 /** A wait is over this long after its time if nothing more was heard of it. */
 const FORGOTTEN_MS = 45_000;
-/** A request without a response is given up after this time, and tried again. */
-const ATTEMPT_MS = 30_000;
 
 /** Follows the requests of this process that are to be tried again. */
 export class SourceWaits {
@@ -28,22 +26,12 @@ export class SourceWaits {
 
   constructor(events: Events<SyncEvents>, clock: Clock) {
     this.#clock = clock;
-    const note = (request: string, sinceMs: number, wait: Omit<Wait, 'sinceMs'>): void =>
-      void this.#waits.set(request, {
-        ...wait,
-        sinceMs: this.#waits.get(request)?.sinceMs ?? sinceMs,
-      });
     this.#unsubscribe = [
       events.on('forms.retry', ({ request, delayMs, reason }) => {
         const now = clock.now();
         const isThrottled = /\b429\b/.test(reason);
-        note(request, now, { untilMs: now + delayMs, isThrottled, reason });
-      }),
-      events.on('forms.silent', ({ request, silentMs }) => {
-        const now = clock.now();
-        const reason = `no answer for ${span(silentMs)}`;
-        const untilMs = now + ATTEMPT_MS - silentMs;
-        note(request, now - silentMs, { untilMs, isThrottled: false, reason });
+        const sinceMs = this.#waits.get(request)?.sinceMs ?? now;
+        this.#waits.set(request, { sinceMs, untilMs: now + delayMs, isThrottled, reason });
       }),
       events.on('forms.settled', ({ request }) => void this.#waits.delete(request)),
     ];

@@ -17,10 +17,6 @@ export function logSync(events: Events<SyncEvents>, logger: Logger): void {
     logRun(report, known.held, logger);
     logNotices(report, known.notices, logger);
   });
-  events.on('forms.silent', (notice) => {
-    const { silentMs } = notice;
-    logger.info(notice, `Waiting for the source (no answer for ${span(silentMs)}).`);
-  });
   events.on('forms.retry', (notice) => {
     logger[isLongWait(notice) ? 'info' : 'debug'](notice, waitSentence(notice));
   });

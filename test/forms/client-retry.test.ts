@@ -28,22 +28,6 @@ describe('what is tried again', () => {
     expect(notices[0]?.reason).toContain(`answered ${status}`);
   });
 
-  it('is told of while it hangs, before it fails, and when that is over', async () => {
-    const told: string[] = [];
-    const silent = Promise.withResolvers<void>();
-    await using server = await OddServer.start((_request, response) => {
-      void silent.promise.then(() => sendJson(response, FORM));
-    });
-    const events = new Events<FormsEvents>();
-    events.on('forms.silent', ({ request, silentMs }) => {
-      told.push(`${request} silent for ${silentMs}`);
-      silent.resolve();
-    });
-    events.on('forms.settled', ({ request }) => told.push(`${request} settled`));
-    await makeClient(server.url, { silenceMs: 20, events }).getForm('f1');
-    expect(told).toEqual(['GET /forms/f1 silent for 20', 'GET /forms/f1 settled']);
-  });
-
   it('is counted each time it is sent, with what was answered and how long it waited', async () => {
     await using server = await OddServer.start(({ number }, response) => {
       if (number === 0) response.destroy();

@@ -295,14 +295,15 @@ describe('waiting for the source', () => {
     return { clock, events, waits: new SourceWaits(events, clock) };
   };
 
-  it('begins when an answer stays away, and ends with it', () => {
+  it('begins when a request fails, and ends with it', () => {
     const { events, waits } = start();
-    events.emit('forms.silent', { request, silentMs: 10_000 });
+    const reason = 'the source did not answer within 30 s';
+    events.emit('forms.retry', { request, attempt: 1, delayMs: 20_000, reason });
     expect(waits.trouble).toEqual({
       code: 'SOURCE_WAITING',
       message:
-        'The Forms API has not answered as it should since 2026-05-12 09:29:50 UTC (no answer for 10 s). The request is repeated at 2026-05-12 09:30:20 UTC.',
-      sinceMs: NOW - 10_000,
+        'The Forms API has not answered as it should since 2026-05-12 09:30:00 UTC (the source did not answer within 30 s). The request is repeated at 2026-05-12 09:30:20 UTC.',
+      sinceMs: NOW,
     });
     events.emit('forms.settled', { request });
     expect(waits.trouble).toBeNull();
