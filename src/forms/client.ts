@@ -56,8 +56,7 @@ const LIST_ROUNDS = 2;
  * in flight. Safe to use from many places at once.
  *
  * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says. Rejects with
- * FormsApiError, or with CANCELLED when its signal aborts. After a 401 every call, running or new, rejects with that one error and
- * nothing more is sent for 45 seconds; then the key is tried again.
+ * FormsApiError, or with CANCELLED when its signal aborts.
  */
 export class FormsClient implements AsyncDisposable {
   readonly #http: FormsHttp;

@@ -241,7 +241,7 @@ export function refusalError(
     return new FormsApiError('FORMS_UNAUTHORIZED', {
       ...failure,
       reason: 'the key was refused (401): it is wrong, revoked or missing',
-      remedy: `Check FORMS_API_KEY against the dashboard (Settings, API keys), and FORMS_API_AUTH (now ${auth}). Nothing more was sent.`,
+      remedy: `Check FORMS_API_KEY against the dashboard (Settings, API keys), and FORMS_API_AUTH (now ${auth}).`,
     });
   }
   if (status === 404) {

@@ -82,8 +82,6 @@ const TIMEOUT_MS = 30_000;
 const MAX_CONNECT_TIMEOUT_MS = 10_000;
 /** A body that trickles is never idle. After this many times the timeout it is given up, and not asked for again in the same run. */
 const MAX_TIMEOUTS = 4;
-/** For this long after a 401 every call fails at once, without a request. */
-const REFUSED_KEY_REST_MS = 45_000;
 /** Largest body we take, packed or not: a page of 100 submissions is far smaller, even with pictures among the answers. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Enough of an error's body for its field messages. */
@@ -91,7 +89,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 const unzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip);
 
-/** Sends requests to the Forms API: authentication, pacing, retries, and the stop at 401. Follows no redirect and knows no endpoint. */
+/** Sends requests to the Forms API: authentication, pacing and retries. Follows no redirect and knows no endpoint. */
 export class FormsHttp implements AsyncDisposable {
   readonly #base: BaseUrl;
   readonly #options: FormsClientOptions;
@@ -100,10 +98,7 @@ export class FormsHttp implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #pacing: Pacing;
   readonly #agent: Dispatcher;
-  /** Aborted when nothing more may be sent; the reason is the error that every call gets. */
-  #stop = new AbortController();
-  /** When a refused key may be tried again; never after closing. */
-  #opensAtMs = Infinity;
+  readonly #closing = new AbortController();
 
   constructor(options: FormsClientOptions) {
     const { concurrency, perMinute = null, clock = systemClock, events } = options;
@@ -146,8 +141,7 @@ export class FormsHttp implements AsyncDisposable {
 
   /** Stops every call and closes every connection. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#opensAtMs = Infinity;
-    this.#stop.abort(new MirrorError('CANCELLED', 'The Forms API client was closed.'));
+    this.#closing.abort(new MirrorError('CANCELLED', 'The Forms API client was closed.'));
     await this.#agent.destroy();
   }
 
@@ -156,8 +150,7 @@ export class FormsHttp implements AsyncDisposable {
     call: CallOptions,
     read: (response: HttpResponse) => T,
   ): Promise<T> {
-    const stop = this.#open();
-    using stopped = new LinkedSignal(call.signal, stop);
+    using stopped = new LinkedSignal(call.signal, this.#closing.signal);
     const { retry = DEFAULT_RETRY, random, events } = this.#options;
     let wasRepeated = false;
     try {
@@ -176,22 +169,9 @@ export class FormsHttp implements AsyncDisposable {
           events?.emit('forms.retry', { request: request.name, attempt, delayMs, reason });
         },
       });
-    } catch (error) {
-      // The stop takes precedence over the errors that it caused: the first 401 is the error of every call.
-      if (stop.aborted) throw stop.reason;
-      throw error;
     } finally {
       if (wasRepeated) events?.emit('forms.settled', { request: request.name });
     }
-  }
-
-  /** The signal that stops a call that begins now. A refused key is tried again after a rest: it may have been restored. */
-  #open(): AbortSignal {
-    if (this.#stop.signal.aborted && this.#clock.now() >= this.#opensAtMs) {
-      this.#stop = new AbortController();
-      this.#opensAtMs = Infinity;
-    }
-    return this.#stop.signal;
   }
 
   async #attempt(
@@ -270,17 +250,10 @@ export class FormsHttp implements AsyncDisposable {
     const { apiKey, auth, retry = DEFAULT_RETRY } = this.#options;
     const retryAfterMs = parseRetryAfter(response.header('retry-after'), this.#clock.now());
     const error = refusalError(request, response, { apiKey, auth, retryAfterMs, base: this.#base });
-    if (response.status === 401) this.#refuseKey(error);
     const pauseMs = Math.min(retryAfterMs ?? 0, retry.maxServerDelayMs);
     if (response.status === 429) this.#pacing.refused(pauseMs);
     else if (error.retryable) this.#pacing.pauseFor(pauseMs);
     return error;
-  }
-
-  #refuseKey(error: FormsApiError): void {
-    if (this.#stop.signal.aborted) return;
-    this.#opensAtMs = this.#clock.now() + REFUSED_KEY_REST_MS;
-    this.#stop.abort(error);
   }
 }
 
