@@ -2,7 +2,7 @@ import { App } from '../app.ts';
 import { printable } from '../base/printable.ts';
 import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
 import type { ConfigNeeds } from '../config.ts';
-import { isLongWait, logSync, rateSentence, waitSentence } from '../sync/sync-log.ts';
+import { isLongWait, logSync, waitSentence } from '../sync/sync-log.ts';
 import type { Host } from './host.ts';
 
 /** Which settings a command requires, and how its log behaves. */
@@ -34,7 +34,6 @@ function sayWaits({ events }: App, { terminal, clock }: Host): void {
     saidAtMs = clock.now();
     terminal.say(waitSentence(notice));
   });
-  events.on('forms.rate', (notice) => terminal.say(rateSentence(notice)));
 }
 
 /** A logger on stderr: JSON lines, or lines for people where stderr is a terminal. */

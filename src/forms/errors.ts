@@ -234,8 +234,13 @@ export function refusalError(
   const { status } = response;
   const failure = { request: request.name, status, retryAfterMs };
   if (status >= 500 || status === 429) {
-    const reason = `answered ${status}${status === 429 ? ' (too many requests)' : ''}`;
-    return new FormsApiError('FORMS_FAILED', { ...failure, reason });
+    if (status === 429)
+      return new FormsApiError('FORMS_FAILED', {
+        ...failure,
+        reason: 'answered 429 (too many requests)',
+        remedy: 'Set FORMS_API_RATE to what your plan allows.',
+      });
+    return new FormsApiError('FORMS_FAILED', { ...failure, reason: `answered ${status}` });
   }
   if (status === 401) {
     return new FormsApiError('FORMS_UNAUTHORIZED', {

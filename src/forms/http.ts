@@ -9,7 +9,7 @@ import { DEFAULT_RETRY, parseRetryAfter, type RetryPolicy, withRetry } from '../
 import type { Json } from '../mirror/types.ts';
 import { FormsApiError, notJsonError, refusalError, transportError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
-import { Pacing, type RateNotice } from './pacing.ts';
+import { Pacing } from './pacing.ts';
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
 
 /** How to reach the Forms API. Address, key and numbers are as the settings take them. */
@@ -21,7 +21,7 @@ export interface FormsClientOptions {
   readonly auth: 'bearer' | 'x-api-key';
   /** Most requests in flight, over all calls of this client. */
   readonly concurrency: number;
-  /** How many requests a minute may be sent, retries included. Default: as many as there are, until the source answers 429. */
+  /** How many requests a minute may be sent, retries included. Default: as many as there are. */
   readonly perMinute?: number | null;
   /** Longest wait for a connection, for headers, and for each next piece of a body. Default 30,000. */
   readonly requestTimeoutMs?: number;
@@ -41,8 +41,6 @@ export interface FormsEvents {
   'forms.retry': FormsRetryNotice;
   /** A request that was tried again has ended, well or not. */
   'forms.settled': { readonly request: string };
-  /** The source asks for fewer requests. */
-  'forms.rate': RateNotice;
 }
 
 /** A request that was sent; each retry is a request of its own. Numbers only: nothing shows the address or content. */
@@ -53,7 +51,7 @@ export interface SentRequest {
   readonly ms: number;
   /** How long it waited before that: for others in flight, for its turn, for the time that the source had named. */
   readonly waitedMs: number;
-  /** Requests that may be sent in a minute, as last known; null: as many as there are. */
+  /** Requests that may be sent in a minute; null: as many as there are. */
   readonly perMinute: number | null;
 }
 
@@ -79,6 +77,8 @@ export interface CallOptions {
 }
 
 const TIMEOUT_MS = 30_000;
+/** The pause after a 429 that names none: with as many as the tries of a request, a limit by the minute has passed. */
+const THROTTLED_MS = 15_000;
 const MAX_CONNECT_TIMEOUT_MS = 10_000;
 /** A body that trickles is never idle. After this many times the timeout it is given up, and not asked for again in the same run. */
 const MAX_TIMEOUTS = 4;
@@ -101,15 +101,14 @@ export class FormsHttp implements AsyncDisposable {
   readonly #closing = new AbortController();
 
   constructor(options: FormsClientOptions) {
-    const { concurrency, perMinute = null, clock = systemClock, events } = options;
-    const onNotice = (notice: RateNotice): void => events?.emit('forms.rate', notice);
+    const { concurrency, perMinute = null, clock = systemClock } = options;
     const { origin, host, pathname } = new URL(options.baseUrl);
     this.#base = { origin, host, path: pathname.replace(/\/+$/, '') };
     this.#headers = headersOf(options);
     this.#options = options;
     this.#clock = clock;
     this.#timeoutMs = options.requestTimeoutMs ?? TIMEOUT_MS;
-    this.#pacing = new Pacing({ concurrency, perMinute, clock, onNotice });
+    this.#pacing = new Pacing({ concurrency, perMinute, clock });
     this.#agent = networkAgent(options.proxy, {
       connectTimeoutMs: Math.min(MAX_CONNECT_TIMEOUT_MS, this.#timeoutMs),
       connections: concurrency,
@@ -201,8 +200,8 @@ export class FormsHttp implements AsyncDisposable {
   #tellSent(status: number | null, askedMs: number, sentMs: number): void {
     const ms = Math.max(0, this.#clock.now() - sentMs);
     const waitedMs = Math.max(0, sentMs - askedMs);
-    const { perMinute } = this.#pacing;
-    this.#options.events?.emit('forms.sent', { status, ms, waitedMs, perMinute });
+    const { perMinute = null, events } = this.#options;
+    events?.emit('forms.sent', { status, ms, waitedMs, perMinute });
   }
 
   async #send(request: FormsRequest, signal: AbortSignal): Promise<HttpResponse> {
@@ -250,9 +249,8 @@ export class FormsHttp implements AsyncDisposable {
     const { apiKey, auth, retry = DEFAULT_RETRY } = this.#options;
     const retryAfterMs = parseRetryAfter(response.header('retry-after'), this.#clock.now());
     const error = refusalError(request, response, { apiKey, auth, retryAfterMs, base: this.#base });
-    const pauseMs = Math.min(retryAfterMs ?? 0, retry.maxServerDelayMs);
-    if (response.status === 429) this.#pacing.refused(pauseMs);
-    else if (error.retryable) this.#pacing.pauseFor(pauseMs);
+    const askedMs = retryAfterMs ?? (response.status === 429 ? THROTTLED_MS : 0);
+    if (error.retryable) this.#pacing.pauseFor(Math.min(askedMs, retry.maxServerDelayMs));
     return error;
   }
 }

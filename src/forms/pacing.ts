@@ -1,20 +1,12 @@
 import { type Clock, throwIfAborted } from '../base/clock.ts';
 
-/** The source answered 429. Never holds an answer or a key. */
-export interface RateNotice {
-  /** Requests that are sent in a minute from now on. */
-  readonly perMinute: number;
-}
-
 /** How a process paces its requests. */
 export interface PacingOptions {
   /** Most requests in flight. */
   readonly concurrency: number;
-  /** FORMS_API_RATE; null: no limit, until the source answers 429. */
+  /** FORMS_API_RATE; null: no limit. */
   readonly perMinute: number | null;
   readonly clock: Clock;
-  /** Called when the rate is lowered: at most once in ten seconds. */
-  readonly onNotice?: ((notice: RateNotice) => void) | undefined;
 }
 
 const MINUTE_MS = 60_000;
@@ -22,51 +14,26 @@ const MINUTE_MS = 60_000;
 const CATCH_UP_MS = 1_000;
 /** A request may take so much longer than another to arrive, and still no minute at the source holds too many. */
 const ARRIVAL_MS = 1_000;
-
-/** A 429 lowers the rate to a part of the rate that was sent, but not below this: a single 429 proves nothing lower. */
-const LEAST_LOWERED = 60;
-const LOWERED_TO = 0.5;
-/** Refusals this soon after another belong to requests that were already sent. */
-const SAME_REFUSAL_MS = 10_000;
-/** From then on the rate rises by such steps, until it is as set, or, without a setting, far beyond the refused rate. */
-const STEP_MS = 30_000;
-const STEP = 1.25;
-const RISES_BY = 8;
-/** Sent requests are counted over about so long. */
-const COUNTED_MS = 10_000;
+/** The longest wait for a turn: where the clock was set back, no request waits until it catches up. */
+const LONGEST_MS = 2 * MINUTE_MS;
 
 /**
  * When this process may send a request: a bounded number at a time, first come first served; evenly spaced where there is a rate; and
- * none before the time that the source named in `Retry-After`, as it would only get the same response.
+ * none during a pause that the source asked for, as it would only get the same response.
  */
 export class Pacing {
-  readonly #options: PacingOptions;
   readonly #clock: Clock;
+  /** Evenly spaced like this, no minute holds more requests than it may, however they catch up. */
+  readonly #distanceMs: number;
   readonly #waiting = new Set<() => void>();
   #free: number;
   /** The next request is sent no earlier. */
   #nextMs = Number.NEGATIVE_INFINITY;
-  /** The rate that the last 429 set, and when; null if there was none. */
-  #lowered: { readonly perMinute: number; readonly atMs: number } | null = null;
-  /** Requests sent lately: each counts less the longer ago it was. */
-  #sent = 0;
-  #sentMs = 0;
-  /** The clock, when it was last read. */
-  #seenMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: PacingOptions) {
-    this.#options = options;
-    this.#clock = options.clock;
-    this.#free = options.concurrency;
-  }
-
-  /** Requests that may be sent in a minute now; null: as many as there are. */
-  get perMinute(): number | null {
-    const set = this.#options.perMinute;
-    if (this.#lowered === null) return set;
-    const { perMinute, atMs } = this.#lowered;
-    const risen = perMinute * STEP ** Math.floor(Math.max(0, this.#clock.now() - atMs) / STEP_MS);
-    return risen < (set ?? perMinute * RISES_BY) ? risen : set;
+  constructor({ concurrency, perMinute, clock }: PacingOptions) {
+    this.#clock = clock;
+    this.#free = concurrency;
+    this.#distanceMs = perMinute === null ? 0 : (MINUTE_MS + CATCH_UP_MS + ARRIVAL_MS) / perMinute;
   }
 
   /** Runs `work`, which sends one request, when it may. Rejects with CANCELLED when `signal` aborts first. */
@@ -82,50 +49,19 @@ export class Pacing {
 
   /** Sends no request for `delayMs` from now; running ones continue. */
   pauseFor(delayMs: number): void {
-    this.#nextMs = Math.max(this.#nextMs, this.#now() + delayMs);
-  }
-
-  /** The source answered 429, and wants no requests for so long: lowers the rate to half of the real one. */
-  refused(forMs: number): void {
-    const nowMs = this.#now();
-    const isNew = this.#lowered === null || nowMs - this.#lowered.atMs >= SAME_REFUSAL_MS;
-    if (isNew) {
-      const set = this.#options.perMinute ?? Infinity;
-      const sent = this.#sentLately(nowMs) * (MINUTE_MS / COUNTED_MS);
-      const refused = Math.min(sent, this.perMinute ?? sent);
-      const perMinute = Math.max(Math.min(LEAST_LOWERED, set), refused * LOWERED_TO);
-      this.#lowered = { perMinute, atMs: nowMs };
-      this.#options.onNotice?.({ perMinute });
-    }
-    this.pauseFor(forMs);
+    this.#nextMs = Math.max(this.#nextMs, this.#clock.now() + delayMs);
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
     for (;;) {
       throwIfAborted(signal);
-      const waitMs = Math.ceil(this.#nextMs - this.#now());
+      const nowMs = this.#clock.now();
+      this.#nextMs = Math.min(this.#nextMs, nowMs + LONGEST_MS);
+      const waitMs = Math.ceil(this.#nextMs - nowMs);
       if (waitMs <= 0) break;
       await this.#clock.sleep(waitMs, signal);
     }
-    const nowMs = this.#now();
-    const { perMinute } = this;
-    // Evenly spaced like this, no minute holds more requests than it may, however they catch up.
-    const distanceMs = perMinute === null ? 0 : (MINUTE_MS + CATCH_UP_MS + ARRIVAL_MS) / perMinute;
-    this.#nextMs = Math.max(this.#nextMs, nowMs - CATCH_UP_MS) + distanceMs;
-    this.#sent = this.#sentLately(nowMs) + 1;
-    this.#sentMs = nowMs;
-  }
-
-  /** About as many as were sent within {@link COUNTED_MS}. */
-  #sentLately(nowMs: number): number {
-    return this.#sent * Math.exp(Math.min(0, this.#sentMs - nowMs) / COUNTED_MS);
-  }
-
-  /** The time. Where the clock was set back, so is the next turn: no request waits until it catches up. */
-  #now(): number {
-    const nowMs = this.#clock.now();
-    if (nowMs < this.#seenMs) this.#nextMs -= this.#seenMs - nowMs;
-    return (this.#seenMs = nowMs);
+    this.#nextMs = Math.max(this.#nextMs, this.#clock.now() - CATCH_UP_MS) + this.#distanceMs;
   }
 
   async #acquire(signal: AbortSignal): Promise<void> {

@@ -80,9 +80,9 @@ export const SETTINGS = {
     },
     FORMS_API_RATE: {
       schema: take.wholeNumber(1, 1_000_000),
-      whenUnset: 'no limit until the API answers 429',
+      whenUnset: 'no limit',
       meaning:
-        "The most requests per minute that each process sends to the Forms API, including retries, 1 to 1,000,000. With N workers, divide your plan's limit by N.",
+        "The most requests per minute that each process sends to the Forms API, including retries, 1 to 1,000,000. With N workers, divide your plan's limit by N. After a 429 the process pauses for as long as the API asks.",
       example: '600',
     },
   },

@@ -1,8 +1,7 @@
 import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
 import type { Events } from '../base/events.ts';
-import { plural, span } from '../base/format.ts';
+import { span } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
-import type { RateNotice } from '../forms/pacing.ts';
 import type { SyncEvents } from './events.ts';
 import type { RunReport } from './run-form.ts';
 import type { WriteBackReport } from './write-back.ts';
@@ -19,9 +18,6 @@ export function logSync(events: Events<SyncEvents>, logger: Logger): void {
   });
   events.on('forms.retry', (notice) => {
     logger[isLongWait(notice) ? 'info' : 'debug'](notice, waitSentence(notice));
-  });
-  events.on('forms.rate', (notice) => {
-    logger.warn(notice, rateSentence(notice));
   });
   events.on('write-back.ended', (report) => logWriteBack(report, logger));
 }
@@ -101,7 +97,3 @@ export function waitSentence({ reason, delayMs }: SyncEvents['forms.retry']): st
   const when = delayMs < LONG_WAIT_MS ? 'in a moment' : `in ${span(delayMs)}`;
   return `Waiting for the source (${reason}); tried again ${when}.`;
 }
-
-/** `The source answers 429 (too many requests): this process sends at most 120 requests a minute from now on, …` */
-export const rateSentence = ({ perMinute }: RateNotice): string =>
-  `The source answers 429 (too many requests): this process sends at most ${plural(Math.floor(perMinute), 'request')} a minute from now on, and more, step by step, while it takes them.`;

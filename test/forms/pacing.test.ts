@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
-import { Pacing, type RateNotice } from '../../src/forms/pacing.ts';
+import { Pacing } from '../../src/forms/pacing.ts';
 import { propertyRuns } from '../support/property.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -9,12 +9,8 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 const MINUTE_MS = 60_000;
 const never = new AbortController().signal;
 
-const pacingOf = (
-  clock: Clock,
-  perMinute: number | null,
-  concurrency = 4,
-  onNotice?: (notice: RateNotice) => void,
-): Pacing => new Pacing({ concurrency, perMinute, clock, onNotice });
+const pacingOf = (clock: Clock, perMinute: number | null, concurrency = 4): Pacing =>
+  new Pacing({ concurrency, perMinute, clock });
 
 /** Lets every promise that can go on do so. */
 const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
@@ -43,27 +39,21 @@ describe('requests in flight', () => {
 /** A process that sends as fast as it may, four requests at a time, each of which takes 50 ms. */
 class Sender {
   readonly sentMs: number[] = [];
-  readonly notices: RateNotice[] = [];
-  readonly pacing: Pacing;
   readonly #clock: Clock;
 
   constructor(clock: Clock, perMinute: number | null, lanes = 4) {
     this.#clock = clock;
-    this.pacing = pacingOf(clock, perMinute, lanes, (notice) => this.notices.push(notice));
-    for (let lane = 0; lane < lanes; lane++) void this.#run();
+    const pacing = pacingOf(clock, perMinute, lanes);
+    for (let lane = 0; lane < lanes; lane++) void this.#run(pacing);
   }
 
-  async #run(): Promise<never> {
+  async #run(pacing: Pacing): Promise<never> {
     for (;;) {
-      await this.pacing.run(never, async () => {
+      await pacing.run(never, async () => {
         this.sentMs.push(this.#clock.now());
         await this.#clock.sleep(50);
       });
     }
-  }
-
-  within(fromMs: number, toMs: number): number {
-    return this.sentMs.filter((at) => at >= fromMs && at < toMs).length;
   }
 }
 
@@ -112,29 +102,7 @@ describe('the rate of requests', () => {
     );
   });
 
-  it.each([600, null])(
-    'is lowered by a 429 (set: %s), after the time that it names, and recovers',
-    async (perMinute) => {
-      const clock = new VirtualClock();
-      const sender = new Sender(clock, perMinute, 2);
-      await clock.advance(MINUTE_MS);
-      const refusedMs = clock.now();
-      const sent = (fromMs: number, toMs: number): number =>
-        sender.within(refusedMs + fromMs, refusedMs + toMs);
-      const before = sent(-10_000, 0);
-      sender.pacing.refused(20_000);
-      await clock.advance(20 * MINUTE_MS);
-      // Nobody sends before the time that the source named.
-      expect(sent(1, 20_000)).toBe(0);
-      expect(sent(20_000, 30_000)).toBeGreaterThan(0.3 * before);
-      expect(sent(20_000, 30_000)).toBeLessThanOrEqual(0.7 * before);
-      expect(sent(19 * MINUTE_MS, 19 * MINUTE_MS + 10_000)).toBeGreaterThan(0.95 * before);
-      expect(sender.pacing.perMinute).toBe(perMinute);
-      expect(sender.notices).toHaveLength(1);
-    },
-  );
-
-  it('holds nobody up when the clock is set back', async () => {
+  it('holds nobody up for longer than two minutes when the clock is set back', async () => {
     const time = new VirtualClock();
     let offMs = 0;
     const clock: Clock = {
@@ -143,8 +111,9 @@ describe('the rate of requests', () => {
     };
     const sender = new Sender(clock, 60);
     await time.advance(MINUTE_MS);
-    const before = sender.sentMs.length;
     offMs = -3_600_000;
+    await time.advance(2 * MINUTE_MS);
+    const before = sender.sentMs.length;
     await time.advance(MINUTE_MS);
     expect(sender.sentMs.length - before).toBeGreaterThan(0.8 * 60);
     expect(sender.sentMs.length - before).toBeLessThanOrEqual(60);
