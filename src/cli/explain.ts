@@ -50,7 +50,7 @@ function printExplanation(
   terminal.print(
     source === null
       ? 'source: answers 404, so it was deleted or never existed'
-      : `source: ${source.status}, created ${source.createdAt}, ${plural(source.answers, 'answer')}`,
+      : `source: ${source.status}, created ${source.createdAt ?? 'at no usable time'}, ${plural(source.answers, 'answer')}`,
   );
   for (const defect of source?.defects ?? []) terminal.print(`    ! ${defect}`);
   for (const target of targets) printTarget(terminal, target);

@@ -114,14 +114,12 @@ function readStatus(status: unknown): Checked<string> {
   return { value: status, defect: '' };
 }
 
-function readTime(createdAt: unknown): Checked<string> {
+function readTime(createdAt: unknown): Checked<string | null> {
   if (createdAt === undefined || createdAt === null || createdAt === '') {
-    return { value: '', defect: 'createdAt is missing' };
+    return { value: null, defect: 'createdAt is missing' };
   }
-  const isTime = typeof createdAt === 'string' && canonicalTime(createdAt) !== null;
-  return isTime
-    ? { value: createdAt, defect: '' }
-    : { value: '', defect: 'createdAt is not a date' };
+  const value = typeof createdAt === 'string' ? canonicalTime(createdAt) : null;
+  return { value, defect: value === null ? 'createdAt is not a date' : '' };
 }
 
 function readData(data: unknown): Checked<Submission['data']> {

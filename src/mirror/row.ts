@@ -1,5 +1,4 @@
 import type { StoredRow } from './port.ts';
-import { canonicalTime } from './canonical-time.ts';
 import { hashedCell, sameCell, toCell } from './cells.ts';
 import type { Cell, SelectedField, Row, Submission } from './types.ts';
 
@@ -37,7 +36,7 @@ export function joinRow(
   const row = {
     id: submission.id,
     status: submission.status.toWellFormed(),
-    createdAt: canonicalTime(submission.createdAt),
+    createdAt: submission.createdAt,
     cells,
   };
   if (defects.length === 0 && !isHalved) return { row, reasons: [] };

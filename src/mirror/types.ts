@@ -36,8 +36,8 @@ export interface Submission {
   readonly id: string;
   readonly formId: string;
   readonly status: string;
-  /** As the API wrote it; see `canonicalTime`. */
-  readonly createdAt: string;
+  /** As {@link Row} has it. */
+  readonly createdAt: string | null;
   readonly data: ReadonlyMap<string, Json>;
 }
 

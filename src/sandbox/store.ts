@@ -41,6 +41,8 @@ export interface FormDraft extends Partial<Omit<SandboxForm, 'sections' | 'name'
 
 /** A submission as the store holds it. */
 export interface StoredSubmission extends Submission {
+  /** As the API shows it. */
+  readonly createdAt: string;
   readonly createdAtMs: number;
   /** Time of the last change: created, answers replaced, or status set. */
   readonly updatedAtMs: number;

@@ -43,7 +43,7 @@ export interface Explanation {
   /** Null when the source answers 404. */
   readonly source: {
     readonly status: string;
-    readonly createdAt: string;
+    readonly createdAt: string | null;
     readonly answers: number;
     readonly defects: readonly string[];
   } | null;

@@ -13,7 +13,7 @@ const whole = {
   id: 's1',
   formId: 'f1',
   status: 'NEW',
-  createdAt: '2026-01-01T10:00:00Z',
+  createdAt: '2026-01-01T10:00:00.000Z',
   data: { a: 'x' },
 };
 
@@ -24,8 +24,9 @@ const item = (changes: object): SubmissionItem =>
 
 describe('L6: an item of the submissions list', () => {
   it.each<[object, string, object]>([
-    [{ createdAt: 'yesterday' }, 'createdAt is not a date', { createdAt: '' }],
-    [{ createdAt: null }, 'createdAt is missing', { createdAt: '' }],
+    [{ createdAt: 'yesterday' }, 'createdAt is not a date', { createdAt: null }],
+    [{ createdAt: null }, 'createdAt is missing', { createdAt: null }],
+    [{ createdAt: 7 }, 'createdAt is not a date', { createdAt: null }],
     [{ data: ['x'] }, 'data is not an object', { data: new Map() }],
     [{ data: new ExactNumber('1') }, 'data is not an object', { data: new Map() }],
   ])('keeps what is usable beside a defect: %j', (changes, defect, kept) => {

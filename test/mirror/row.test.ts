@@ -16,7 +16,7 @@ const submission = (data: [string, Json][]) => ({
   id: 's1',
   formId: 'f',
   status: 'NEW',
-  createdAt: '2026-01-01T01:00:00+01:00',
+  createdAt: '2026-01-01T00:00:00.000Z',
   data: new Map(data),
 });
 
