@@ -189,20 +189,6 @@ export function notJsonError(
 const isHtml = (response: HttpResponse): boolean =>
   /html/i.test(response.header('content-type') ?? '') || /^\s*</.test(response.text);
 
-/** A response that goes beyond all bounds. It would again, so it is not asked for again in this run. */
-export const tooMuchError = (
-  request: FormsRequest,
-  { status }: HttpResponse,
-  reason: string,
-): FormsApiError =>
-  new FormsApiError('FORMS_FAILED', {
-    request: request.name,
-    status,
-    reason,
-    remedy: 'It was not read. Ask the operator of the API about this response.',
-    retryable: false,
-  });
-
 /** A list that says of itself that it failed: what the API failed at is not repeated, as it may quote anything. */
 export const failedListError = (
   request: FormsRequest,

@@ -1,6 +1,4 @@
-import { createHmac, scryptSync } from 'node:crypto';
-import { inspect } from 'node:util';
-import { count } from '../base/format.ts';
+import { createHmac } from 'node:crypto';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { decimalText } from '../mirror/json.ts';
 import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
@@ -22,12 +20,7 @@ export interface SubmissionItem {
 const MAX_ID_LENGTH = 500;
 /** Deeper values would overflow the stack of recursive code. */
 const MAX_DEPTH = 200;
-/** Most values within one answer: a large table in a form has some thousands. As many of an item go into its name. */
-const MAX_PARTS = 100_000;
-/** Most answers of one submission: several pages of submissions are in memory at once. */
-const MAX_ANSWERS = 5_000;
 const TOO_DEEP = '[nested too deeply]';
-const TOO_LARGE = '[too large]';
 
 /**
  * An item of the submissions list, which was asked for `formId` (empty: for every form). Never throws. Every field is looked at
@@ -126,46 +119,31 @@ function readData(data: unknown): Checked<Submission['data']> {
   if (data === undefined || data === null) return { value: NO_ANSWERS, defect: 'data is missing' };
   if (!isJsonObject(data)) return { value: NO_ANSWERS, defect: 'data is not an object' };
   const answers = new Map<string, Json>();
-  let defects: Set<string> | undefined;
+  let defect = '';
   for (const id of Object.keys(data)) {
-    const answer = data[id] as Json;
-    const excess = answers.size < MAX_ANSWERS ? excessOf(answer) : EXCESS.many;
-    if (excess !== undefined) (defects ??= new Set()).add(excess.defect);
-    if (excess === EXCESS.many) break;
-    answers.set(id, excess?.shown ?? answer);
+    const isDeep = isTooDeep(data[id]);
+    if (isDeep) defect = 'an answer is nested too deeply';
+    answers.set(id, isDeep ? TOO_DEEP : (data[id] as Json));
   }
-  return { value: answers, defect: defects === undefined ? '' : [...defects].join('; ') };
+  return { value: answers, defect };
 }
 
 const NO_ANSWERS: Submission['data'] = new Map();
 
-const EXCESS = {
-  many: { shown: '', defect: `has more than ${count(MAX_ANSWERS)} answers; the first are stored` },
-  deep: { shown: TOO_DEEP, defect: 'an answer is nested too deeply' },
-  large: { shown: TOO_LARGE, defect: `an answer holds more than ${count(MAX_PARTS)} values` },
-};
-
-/**
- * Why a value is not stored unchanged. Works level by level, because recursion would overflow the stack on such
- * values.
- */
-function excessOf(value: unknown): (typeof EXCESS)['deep'] | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+/** Works level by level, because recursion would overflow the stack on such values. */
+function isTooDeep(value: unknown): boolean {
+  if (typeof value !== 'object') return false;
   let level: unknown[] = [value];
-  let parts = 0;
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return EXCESS.deep;
+    if (depth > MAX_DEPTH) return true;
     const below: unknown[] = [];
     for (const part of level) {
       if (typeof part !== 'object' || part === null || part instanceof ExactNumber) continue;
-      const inside: unknown[] = Array.isArray(part) ? part : Object.values(part);
-      parts += inside.length;
-      if (parts > MAX_PARTS) return EXCESS.large;
-      for (const each of inside) below.push(each);
+      for (const each of Object.values(part)) below.push(each);
     }
     level = below;
   }
-  return undefined;
+  return false;
 }
 
 const withoutId = (key: string, defect: string, status = ''): SubmissionItem => ({
@@ -183,13 +161,9 @@ export type NamelessKey = (item: unknown) => string;
  * nothing else distinguishes it, and from `secret`: without it, a name does not reveal the answers of an item, not
  * even by guessing (L11). The secret is the key of the API; its owner may read the answers themselves.
  */
-export function namelessKeys(secret: string): NamelessKey {
-  let key: Buffer | undefined;
-  return (item) => {
-    // Slow on purpose, so that the secret cannot be guessed from a name. Computed only if there is such an item.
-    key ??= scryptSync(secret, 'forms-mirror: items without an ID', 32);
-    const whole = { depth: MAX_DEPTH, maxArrayLength: MAX_PARTS, maxStringLength: null };
-    const text = inspect(item, { ...whole, compact: false });
-    return `no-id:k${createHmac('sha256', key).update(text).digest('hex').slice(0, 31)}`;
+export const namelessKeys =
+  (secret: string): NamelessKey =>
+  (item) => {
+    const text = isTooDeep(item) ? TOO_DEEP : JSON.stringify(item);
+    return `no-id:${createHmac('sha256', secret).update(text).digest('hex').slice(0, 32)}`;
   };
-}
