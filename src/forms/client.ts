@@ -1,5 +1,5 @@
 import type { Form, Json } from '../mirror/types.ts';
-import { failedListError } from './errors.ts';
+import { unusableError } from './errors.ts';
 import { type CallOptions, type FormsClientOptions, FormsHttp } from './http.ts';
 import { type FormsRequest, getRequest, type HttpResponse, pathSegment } from './request.ts';
 import {
@@ -141,7 +141,7 @@ export class FormsClient implements AsyncDisposable {
     const path = `/submissions/${pathSegment(id)}/status`;
     const body = JSON.stringify({ status });
     const name = `PATCH ${path}`;
-    await this.#http.done({ method: 'PATCH', path, name, body, subjects: ['status'] }, call);
+    await this.#http.done({ method: 'PATCH', path, name, body }, call);
   }
 
   /** Stops every running call with CANCELLED and closes the connections. */
@@ -171,7 +171,7 @@ function readList(json: Json, request: FormsRequest, response: HttpResponse): Wi
   const parsed = envelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;
   const failure = listFailure(json);
-  if (failure !== undefined) throw failedListError(request, response, failure);
+  if (failure !== undefined) throw unusableError(request, response, failure);
   return parsed.data;
 }
 

@@ -7,7 +7,7 @@ import type { Events } from '../base/events.ts';
 import { networkAgent, type ProxySettings } from '../base/proxy.ts';
 import { DEFAULT_RETRY, parseRetryAfter, type RetryPolicy, withRetry } from '../base/retry.ts';
 import type { Json } from '../mirror/types.ts';
-import { FormsApiError, notJsonError, refusalError, transportError } from './errors.ts';
+import { FormsApiError, refusalError, transportError, unusableError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { Pacing } from './pacing.ts';
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
@@ -84,8 +84,6 @@ const MAX_CONNECT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUTS = 4;
 /** Largest body we take, packed or not: a page of 100 submissions is far smaller, even with pictures among the answers. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Enough of an error's body for its field messages. */
-const MAX_ERROR_BYTES = 64 * 1024;
 
 const unzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip);
 
@@ -129,7 +127,7 @@ export class FormsHttp implements AsyncDisposable {
     return this.#call(request, call, (response) => {
       const result = read(parseBody(request, response), response);
       if (result !== undefined) return result;
-      throw notJsonError(request, response, 'answered with JSON of another shape than documented');
+      throw unusableError(request, response, 'JSON of another shape than documented');
     });
   }
 
@@ -160,7 +158,7 @@ export class FormsHttp implements AsyncDisposable {
         signal: stopped.signal,
         decide: (error) =>
           error instanceof FormsApiError
-            ? { retry: error.isWorthRepeating, serverDelayMs: error.retryAfterMs }
+            ? { retry: error.retryable, serverDelayMs: error.retryAfterMs }
             : { retry: false },
         onRetry: ({ attempt, delayMs, error }) => {
           wasRepeated = true;
@@ -227,10 +225,9 @@ export class FormsHttp implements AsyncDisposable {
       inBody = true;
       const isPacked = /^(?:x-)?gzip$/i.test(String(headers['content-encoding'] ?? '').trim());
       // An error counts by its status. A successful change is made even if its body is broken.
-      const text =
-        isSuccess(statusCode) && request.method === 'GET'
-          ? await whole(body, isPacked)
-          : await beginningOf(body, isPacked);
+      let text = '';
+      if (isSuccess(statusCode) && request.method === 'GET') text = await whole(body, isPacked);
+      else await body.dump();
       return {
         status: statusCode,
         header: (name) => [headers[name]].flat()[0],
@@ -238,7 +235,7 @@ export class FormsHttp implements AsyncDisposable {
       };
     } catch (error) {
       throwIfAborted(signal);
-      const context = { base: this.#base, proxy, timeoutMs: this.#timeoutMs, inBody };
+      const context = { base: this.#base, proxy, inBody };
       throw transportError(request, error, context);
     } finally {
       clearTimeout(total);
@@ -265,23 +262,6 @@ async function whole(body: Body, isPacked: boolean): Promise<string> {
   return decoded(await unzip(await body.bytes(), { maxOutputLength: MAX_BODY_BYTES }));
 }
 
-/** As much of a body as a message can need. Reads no further, and does not fail. */
-async function beginningOf(body: Body, isPacked: boolean): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= MAX_ERROR_BYTES) break;
-    }
-    const all = Buffer.concat(chunks);
-    return decoded(isPacked ? await unzip(all, { maxOutputLength: MAX_ERROR_BYTES }) : all);
-  } catch {
-    return '';
-  }
-}
-
 const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 function parseBody(request: FormsRequest, response: HttpResponse): Json {
@@ -289,7 +269,8 @@ function parseBody(request: FormsRequest, response: HttpResponse): Json {
     return parseExactJson(response.text);
   } catch {
     // The parser's message quotes the text around the mistake, so it goes no further.
-    throw notJsonError(request, response);
+    const isHtml = /^\s*</.test(response.text);
+    throw unusableError(request, response, isHtml ? 'HTML, not JSON' : 'no whole JSON');
   }
 }
 

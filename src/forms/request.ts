@@ -20,8 +20,6 @@ export interface FormsRequest {
   readonly name: string;
   /** JSON text. */
   readonly body?: string;
-  /** Names of the parameters and properties that were sent: a refusal is shown only as far as it names these. */
-  readonly subjects: readonly string[];
 }
 
 /** A response. */
@@ -29,7 +27,7 @@ export interface HttpResponse {
   readonly status: number;
   /** A header's first value, by lower-case name. */
   header(name: string): string | undefined;
-  /** The body as UTF-8: whole where a GET succeeded, otherwise as much of its beginning as came. */
+  /** The body as UTF-8 where a GET succeeded; otherwise it is not read, and empty. */
   readonly text: string;
 }
 
@@ -41,8 +39,7 @@ export function getRequest(path: string, query: Query = []): FormsRequest {
   const given = query.filter(([, value]) => value !== undefined);
   const parts = given.map(([name, value]) => `${name}=${encode(String(value))}`);
   const withQuery = parts.length === 0 ? path : `${path}?${parts.join('&')}`;
-  const subjects = given.map(([name]) => name);
-  return { method: 'GET', path: withQuery, name: `GET ${withQuery}`, subjects };
+  return { method: 'GET', path: withQuery, name: `GET ${withQuery}` };
 }
 
 /**

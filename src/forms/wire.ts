@@ -89,28 +89,18 @@ export const envelopeSchema = z.object({
 /** A page of a list as it came. */
 export type WireList = z.infer<typeof envelopeSchema>;
 
-/** Members that name an error. They are not documented; these are the ones that APIs use for it. */
-const ERRORS = ['error', 'errors', 'errorCode', 'error_code', 'errorMessage', 'error_message'];
-/** Members that may name one, and the words for it. */
-const STATES = ['status', 'statusCode', 'status_code', 'code'];
-const FAILED = /^(?:[45]\d\d|err|error|fail(?:ed|ure)?)$/i;
-
 /**
- * How a list that came with the status of a success says that it is none, in words for a message; undefined when it does not. Only names
- * are repeated, never values: they may quote anything. A list that holds something may carry a warning; an empty one proves that
- * there is nothing, so anything that names an error makes it a failure.
+ * How a list that came with the status of a success says that it is none, in words for a message; undefined when it does not. What it
+ * says is not repeated: it may quote anything. A list that holds something may carry a warning; an empty one proves that there is
+ * nothing, so an error beside it makes it a failure.
  */
 export function listFailure(body: unknown): string | undefined {
   if (!isJsonObject(body)) return undefined;
   const own = (member: string): unknown => (Object.hasOwn(body, member) ? body[member] : undefined);
-  const verdict = ['success', 'ok'].find((member) => own(member) === false);
-  if (verdict !== undefined) return `a list that says it failed ("${verdict}")`;
   const items = own('items');
   if (!Array.isArray(items) || items.length > 0) return undefined;
-  const isError =
-    ERRORS.some((name) => isSomething(own(name))) ||
-    STATES.some((name) => FAILED.test(String(own(name))));
-  return isError ? 'an error beside an empty list' : undefined;
+  const isError = isSomething(own('error')) || isSomething(own('errors'));
+  return isError || own('success') === false ? 'an error beside an empty list' : undefined;
 }
 
 /** Neither empty nor a way to say "none". */

@@ -216,5 +216,4 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
 
 /** 410 says what 404 says, and for ever (RFC 9110). */
 const isGone = (error: unknown): boolean =>
-  error instanceof MirrorError &&
-  (error.code === 'FORMS_NOT_FOUND' || (error instanceof FormsApiError && error.status === 410));
+  error instanceof FormsApiError && (error.status === 404 || error.status === 410);

@@ -15,7 +15,7 @@ describe('an unreachable host', () => {
     const error = await errorOf(makeClient(`http://127.0.0.1:${port}/v1`, { retry }).listForms());
     expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', status: null });
     expect(error.message).toBe(
-      `Forms API, GET /forms: nothing listens at 127.0.0.1:${port} (connection refused). ` +
+      `Forms API, GET /forms: 127.0.0.1:${port} refuses connections (ECONNREFUSED). ` +
         'Check FORMS_API_URL, and that this machine reaches the host.',
     );
   });

@@ -38,6 +38,6 @@ it('L8: a 404 is known by its status, and named with what it may mean', async ()
   const error = await errorOf(client.getSubmission('sub_999'));
   expect(error).toMatchObject({ code: 'FORMS_NOT_FOUND', status: 404, retryable: false });
   expect(error.message).toBe(
-    'Forms API, GET /submissions/sub_999: not found (404). It does not exist, or it belongs to another workspace.',
+    "Forms API, GET /submissions/sub_999: not found (404). It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.",
   );
 });

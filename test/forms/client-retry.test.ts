@@ -193,8 +193,8 @@ describe('physical faults', () => {
     const error = await errorOf(client.getForm('f1'));
     expect(error).toMatchObject({
       code: 'FORMS_FAILED',
-      reason: 'the answer took too long to come',
-      retryable: true,
+      reason: expect.stringContaining('takes too long to answer'),
+      retryable: false,
     });
     expect(server.requests).toHaveLength(1);
     // After four seconds it would be 200.
