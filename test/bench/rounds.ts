@@ -22,24 +22,15 @@ export type StageName =
   | 'write@sqlite'
   | 'write@postgres'
   | 'write@mariadb'
-  | 'both@sqlite'
-  | 'both@postgres'
-  | 'both@mariadb'
   | 'full@mariadb'
   | 'full@sqlite'
   | 'full@postgres'
   | 'distant@sqlite'
-  | 'distant-parsed'
   | 'copy@postgres'
   | 'upsert@mariadb';
 
 /** Stages without any code of the program: measured once a round, for any checkouts. */
-const PEERS: ReadonlySet<StageName> = new Set([
-  'parsed',
-  'distant-parsed',
-  'copy@postgres',
-  'upsert@mariadb',
-]);
+const PEERS: ReadonlySet<StageName> = new Set(['parsed', 'copy@postgres', 'upsert@mariadb']);
 
 /** The kinds of target that take a server: how one is started, and a database made in it. */
 const SERVERS: Readonly<

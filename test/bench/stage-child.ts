@@ -6,7 +6,7 @@ import { copyAlone } from './peers/postgres-copy.ts';
 import { readTyped } from './stages/fetch.ts';
 import { distantRun, fullRuns } from './stages/full-run.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
-import { readAndWrite, writeAlone } from './stages/write.ts';
+import { writeAlone } from './stages/write.ts';
 
 // Measures one stage in a process of its own, so that none warms up for another; prints what it measured as JSON.
 
@@ -14,10 +14,8 @@ const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>>
   parsed: readParsed,
   fetch: readTyped,
   write: writeAlone,
-  both: readAndWrite,
   full: fullRuns,
   distant: distantRun,
-  'distant-parsed': readParsed,
   copy: copyAlone,
   upsert: upsertEachBatch,
 };
