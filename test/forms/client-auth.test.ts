@@ -48,17 +48,6 @@ describe('an address that is not the API', () => {
       expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
     },
   );
-
-  it('that answers with HTML is named as the cause', async () => {
-    await using server = await OddServer.start((_request, response) => {
-      response.writeHead(200).end('\n<!doctype html><title>Welcome</title>');
-    });
-    const error = await errorOf(makeClient(server.url).listForms());
-    expect(error).toMatchObject({ code: 'FORMS_FAILED', status: 200 });
-    expect(error.message).toBe(
-      `Forms API, GET /forms: answered 200 with HTML, not JSON. Is FORMS_API_URL the API's base address with its version prefix? If it is, the API is not working.`,
-    );
-  });
 });
 
 describe('L11, L15: no error holds the key or an answer', () => {

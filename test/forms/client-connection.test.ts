@@ -2,24 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { OddServer, sendJson } from '../support/odd-server.ts';
-import { freePort } from '../support/servers.ts';
 import { errorOf, makeClient } from './make-client.ts';
 
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
-
-describe('an unreachable host', () => {
-  const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
-
-  it('that refuses is named, with the cause in words', async () => {
-    const port = await freePort();
-    const error = await errorOf(makeClient(`http://127.0.0.1:${port}/v1`, { retry }).listForms());
-    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', status: null });
-    expect(error.message).toBe(
-      `Forms API, GET /forms: 127.0.0.1:${port} refuses connections (ECONNREFUSED). ` +
-        'Check FORMS_API_URL, and that this machine reaches the host.',
-    );
-  });
-});
 
 describe('a signal', () => {
   const aborted = { code: 'CANCELLED' };
@@ -49,17 +34,6 @@ describe('a signal', () => {
     expect(await waiting).toMatchObject(aborted);
     first.abort();
     expect(await running).toMatchObject(aborted);
-  });
-
-  it('lets go of a signal that outlives the call', async () => {
-    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
-    const { signal } = new AbortController();
-    const [add, remove] = [
-      vi.spyOn(signal, 'addEventListener'),
-      vi.spyOn(signal, 'removeEventListener'),
-    ];
-    await makeClient(server.url).getForm('f1', { signal });
-    expect(remove).toHaveBeenCalledTimes(add.mock.calls.length);
   });
 });
 

@@ -3,15 +3,12 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { errorOf, makeClient } from './make-client.ts';
 
 describe('an ID in an address', () => {
-  it.each(['a/b', 'ü?x=1#y', '%2e', 'a b', '../submissions'])(
-    'is asked for as it is: %j',
-    async (id) => {
-      await using sandbox = await startSandbox();
-      sandbox.store.addForm({ id, name: 'odd', slug: 'odd' });
-      const client = makeClient(sandbox.url, { apiKey: sandbox.apiKey });
-      expect(await client.getForm(id)).toMatchObject({ id });
-    },
-  );
+  it.each(['ü?x=1#y', '%2e', '../submissions'])('is asked for as it is: %j', async (id) => {
+    await using sandbox = await startSandbox();
+    sandbox.store.addForm({ id, name: 'odd', slug: 'odd' });
+    const client = makeClient(sandbox.url, { apiKey: sandbox.apiKey });
+    expect(await client.getForm(id)).toMatchObject({ id });
+  });
 
   it.each(['', '.', '..', 'x\ud800'])('L8: is never replaced by something else: %j', async (id) => {
     const client = makeClient('http://127.0.0.1:9/v1');
@@ -22,18 +19,18 @@ describe('an ID in an address', () => {
 
 it('the list of forms shows one that another one, removed between two pages, pushed out of sight', async () => {
   await using moving = await startSandbox({
-    behaviour: { formsPageSize: 2 },
     onRequest: ({ number }) => {
-      if (number === 2) moving.store.deleteForm('one');
+      if (number === 2) moving.store.deleteForm('form-0');
     },
   });
-  for (const id of ['one', 'two', 'three', 'four']) moving.store.addForm({ id, name: id });
+  const ids = Array.from({ length: 52 }, (_, at) => `form-${at}`);
+  for (const id of ids) moving.store.addForm({ id, name: id });
   const listed = await makeClient(moving.url, { apiKey: moving.apiKey }).listForms();
-  expect(listed.forms.map((form) => form.id)).toEqual(['two', 'three', 'four']);
+  expect(listed.forms.map(({ id }) => id)).toEqual(ids.slice(1));
 });
 
 it('L8: a 404 is known by its status, and named with what it may mean', async () => {
-  await using odd = await startSandbox({ behaviour: { errorBody: 'html' } });
+  await using odd = await startSandbox({ faults: [{ status: 404, body: '<h1>404</h1>' }] });
   const client = makeClient(odd.url, { apiKey: odd.apiKey });
   const error = await errorOf(client.getSubmission('sub_999'));
   expect(error).toMatchObject({ code: 'FORMS_NOT_FOUND', status: 404, retryable: false });

@@ -4,7 +4,6 @@ import type { ProxySettings } from '../../src/base/proxy.ts';
 import type { FormsClient } from '../../src/forms/client.ts';
 import { type ConnectProxy, startProxy, startTlsOrigin } from '../support/connect-proxy.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
-import { freePort } from '../support/servers.ts';
 import { errorOf, KEY, makeClient } from './make-client.ts';
 
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
@@ -62,23 +61,6 @@ describe('a proxy that opens no way', () => {
     const shown = inspect(error, { depth: 9, showHidden: true });
     expect(shown).not.toContain(PASSWORD);
     expect(shown).not.toContain(btoa(`ann:${PASSWORD}@`));
-  });
-
-  it('because nothing listens there is named beside the source', async () => {
-    const host = `127.0.0.1:${await freePort()}`;
-    const [error, attempts] = await failureThrough(through(host));
-    expect(error.message).toContain(
-      `forms.test or the proxy ${host} refuses connections (ECONNREFUSED)`,
-    );
-    expect(attempts).toBe(3);
-  });
-
-  it('because it says nothing is given up', async () => {
-    await using proxy = await answering('', true);
-    const once = { requestTimeoutMs: 300, retry: { ...retry, attempts: 1 } };
-    const [error] = await failureThrough(through(proxy.host), once);
-    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: true });
-    expect(error.message).toContain(`forms.test or the proxy ${proxy.host} does not answer`);
   });
 });
 

@@ -14,31 +14,6 @@ async function pageOf(body: unknown): Promise<SubmissionPage> {
 }
 
 describe('L3: the envelope', () => {
-  it.each<[string, object, Partial<SubmissionPage>]>([
-    ['without pages, limit capped', { limit: 10 }, { limit: 10, totalPages: 5 }],
-    ['with nonsense', { page: 0, limit: -1, totalPages: 'x' }, { limit: 20, totalPages: 3 }],
-  ])('is understood %s', async (_name, gaps, expected) => {
-    expect(await pageOf({ items: [ITEM], total: 41, ...gaps })).toMatchObject({
-      items: [{ key: 's1', defects: [] }],
-      total: 41,
-      ...expected,
-    });
-  });
-
-  it.each<[unknown]>([
-    [{ items: [ITEM] }],
-    [{ items: {}, total: 1 }],
-    [{ items: [], total: 1.5 }],
-    [{ items: [], total: '4e1' }],
-  ])('that cannot prove anything is FORMS_FAILED: %j', async (body) => {
-    const error = await errorOf(pageOf(body));
-    expect(error).toMatchObject({
-      code: 'FORMS_FAILED',
-      request: 'GET /submissions?formId=f1&page=4&limit=20',
-    });
-    expect(error.message).toContain('JSON of another shape than documented');
-  });
-
   it.each([{ error: { code: 5 } }, { errors: ['x'] }, { error: true, total: 41 }])(
     'L17: an empty list with an error beside it is a failure, tried again, never an empty form: %j',
     async (told) => {

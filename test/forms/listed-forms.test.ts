@@ -62,13 +62,4 @@ describe('the list of forms', () => {
     await asked(workspace, listed, 2);
     expect((await names(listed)).toSorted()).toEqual(['f2', 'f3', 'f4', 'new', 'renamed']);
   });
-
-  it('is read whole each time where it does not show as many as it says, or none', async () => {
-    const workspace = new Workspace(3);
-    workspace.says = 4;
-    const listed = new ListedForms(workspace);
-    expect(await asked(workspace, listed, 2)).toEqual(['all', 'all']);
-    const empty = new Workspace(0);
-    expect(await asked(empty, new ListedForms(empty), 2)).toEqual(['all', 'all']);
-  });
 });
