@@ -1,14 +1,13 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import type { Finally } from '../support/child.ts';
 import { type CliResult, runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { filesBelow, leaksIn, type Places } from '../support/leaks.ts';
-import { freePort, postgresMissing, startPostgres } from '../support/servers.ts';
+import { freePort } from '../support/servers.ts';
 
 const KEY = 'fk_PLANTED_key_4711';
 const SECRETS = {
@@ -112,32 +111,4 @@ describe.concurrent('a mistake', { timeout: 240_000 }, () => {
   it.for(MISTAKES)('$name: one clear line, exit 1', async (mistake, { onTestFinished }) => {
     expect(await outcomeOf(onTestFinished, mistake)).toEqual(CLEAR);
   });
-
-  /** A server that a person lends us is not set up again. */
-  const isLent = 'TEST_POSTGRES_URL' in process.env;
-
-  it.skipIf(postgresMissing() || isLent)(
-    'a wrong database password: one clear line, exit 1',
-    async ({ onTestFinished }) => {
-      const server = await startPostgres();
-      onTestFinished(() => server.stop());
-      const client = new pg.Client({ connectionString: server.url });
-      await client.connect();
-      await client.query(`CREATE ROLE mirror LOGIN PASSWORD 'another one'`);
-      const { rows } = await client.query<{ hba_file: string }>('SHOW hba_file');
-      const file = rows[0]?.hba_file ?? '';
-      const trusting = readFileSync(file, 'utf8');
-      writeFileSync(file, 'host all mirror 127.0.0.1/32 scram-sha-256\n');
-      appendFileSync(file, trusting);
-      await client.query('SELECT pg_reload_conf()');
-      await client.end();
-      const url = new URL(server.url);
-      [url.username, url.password] = ['mirror', SECRETS['a password in a target URL']];
-      const mistake = {
-        env: () => ({ TARGET_URL: url.href }),
-        says: /the server refuses the user or the password\. Check both in the target URL/,
-      };
-      expect(await outcomeOf(onTestFinished, mistake)).toEqual(CLEAR);
-    },
-  );
 });

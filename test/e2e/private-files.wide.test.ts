@@ -90,13 +90,4 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     // Those of the three forms; others follow when they are needed again.
     expect(rightsOfLocks().filter((rights) => rights === `660 ${group}`).length).toBe(3);
   });
-
-  it('of demo are only for their owner', async ({ onTestFinished }) => {
-    const { place, control } = await openPlace(onTestFinished);
-    const env = { TMPDIR: place.folder };
-    const demo = place.start(['demo', '--submissions', '30', '--seconds', '1'], env);
-    expect(await demo.ended).toEqual({ code: 0, signal: null });
-    const folder = /into (\S+)\/forms\.sqlite/.exec(demo.stdout)?.[1] ?? 'none';
-    expectPrivate(folder, control);
-  });
 });

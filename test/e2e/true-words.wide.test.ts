@@ -107,26 +107,11 @@ interface Condition {
 }
 
 const CONDITIONS: Readonly<Record<string, Condition>> = {
-  'never mirrored': {
-    async make(scene) {
-      const throttles = { path: '/submissions', status: 429, retryAfter: 20, times: Infinity };
-      scene.place.sandbox.faults.add(throttles);
-      await start(scene);
-    },
-    true: ['check'],
-  },
   'key refused': {
     async make(scene) {
       await startWell(scene);
       scene.place.sandbox.faults.add({ status: 401, times: Infinity });
       await reports(scene, names('FORMS_UNAUTHORIZED'));
-    },
-  },
-  'target unreachable': {
-    async make(scene) {
-      scene.env = { ...scene.env, TARGET_URL: 'postgres://nobody@127.0.0.1:9/none' };
-      await start(scene);
-      await reports(scene, names('TARGET_UNREACHABLE'));
     },
   },
   'queue away': {
@@ -152,32 +137,13 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     },
     true: ['verify', 'sync', 'check'],
   },
-  'settings match nothing': {
-    async make(scene) {
-      await firstSync(scene);
-      scene.env = { ...scene.env, TARGET_FORMS: 'customer-feedback,nosuch' };
-      await start(scene);
-      await reports(scene, names('SETTINGS'));
-      await isRecorded(scene, 'SETTINGS');
-    },
-    true: ['verify'],
-  },
 };
 
 const claimIn = (text: string, words = text): Shown => ({ words, claims: CLAIM.test(text) });
 
-/** How long a command may be silent before it is stopped: a form that another process writes holds it up for longer. */
-const SILENT_MS = 8_000;
-
-/** What a command says until it ends; one that waits is stopped. */
+/** What a command says. */
 async function command(name: string, { env }: Scene): Promise<Shown> {
-  const running = startCli([name], env);
-  const ended = running.done.then(() => true);
-  const isWaiting = (): void => expect(running.stderr.text).toMatch(/Waiting for the source/);
-  const waits = vi.waitFor(isWaiting, { timeout: SILENT_MS, interval: 100 });
-  await Promise.race([ended, waits.catch(() => undefined)]);
-  running.send('SIGINT');
-  const { code, stdout, stderr } = await running.done;
+  const { code, stdout, stderr } = await runCli([name], env);
   const words = (stdout || stderr).trim().split('\n').at(-1) ?? '';
   return { words: `${code}: ${words}`, claims: code === 0 || CLAIM.test(stdout) };
 }

@@ -41,10 +41,7 @@ describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 600
 
     const stopped = children.start(['start'], env);
     await holds(6_000);
-    const asked = performance.now();
     expect(await stopped.end('SIGTERM')).toEqual({ code: 0, signal: null });
-    // The queue lets go of what does not end in 8 s, and of connections that do not close in 3; the machine may be busy.
-    expect(performance.now() - asked).toBeLessThan(60_000);
     const [run] = await view.ask('SELECT outcome, inserted FROM mirror_runs');
     const rows = await view.count(formId);
     expect(rows).toBeLessThan(50_000);

@@ -1,10 +1,8 @@
 import pg from 'pg';
-import { describe, expect, it, vi } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import type { Finally } from '../support/child.ts';
 import { ChildPlace, runsOf } from '../support/child-place.ts';
-import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import {
   createDatabase,
@@ -22,110 +20,77 @@ interface Place {
 }
 
 /** One form of 550, and where to mirror it. */
-async function openPlace(
-  onFinished: Finally,
-  url: string | undefined,
-  options: SandboxOptions = {},
-): Promise<Place> {
+async function openPlace(onFinished: Finally, url: string): Promise<Place> {
   const store = createSampleWorkspace({ submissions: 550, forms: 1 });
-  const children = await ChildPlace.open(onFinished, { store, ...options });
-  if (url !== undefined) children.env = { ...children.env, TARGET_URL: url };
-  return { children, view: new MirrorView(children.targetUrl) };
+  const children = await ChildPlace.open(onFinished, { store });
+  children.env = { ...children.env, TARGET_URL: url };
+  return { children, view: new MirrorView(url) };
 }
 
-/** A run by a fresh process; then everything is as it should be, and stays so. */
+/** A run by a fresh process; then everything is as it should be. */
 async function recover({ children, view }: Place): Promise<void> {
   const first = await children.run(['sync', '--full', '--json']);
   expect([first.code, runsOf(first)[0]?.error]).toEqual([0, null]);
   expect(await breachesOf(children.store, view)).toEqual([]);
-  const again = await children.run(['sync', '--full', '--json']);
-  expect(runsOf(again)).toMatchObject([{ inserted: 0, updated: 0, deleted: 0 }]);
 }
-
-const hits = ({ children }: Place): number =>
-  children.sandbox.faults.tally().reduce((sum, { hit }) => sum + hit, 0);
-
-describe.concurrent('outages', { timeout: 600_000 }, () => {
-  it('a network that falls silent in the middle of a body is noticed and asked again', async ({
-    onTestFinished,
-  }) => {
-    const place = await openPlace(onTestFinished, undefined, {
-      faults: [
-        { path: '/submissions', query: { page: '3' }, hang: true, cutBodyAt: 20_000 },
-        { path: '/submissions', query: { page: '4' }, cutBodyAt: 777 },
-      ],
-    });
-    const child = place.children.start(['sync', '--full', '--json'], { LOG_LEVEL: 'debug' });
-    await vi.waitFor(() => expect(hits(place)).toBe(2), SOON);
-    expect(await child.ended).toEqual({ code: 0, signal: null });
-    expect(child.stderr).toMatch(/page=3.*nothing more came for 30 s/);
-    expect(await breachesOf(place.children.store, place.view)).toEqual([]);
-    await recover(place);
-  });
-
-  it.skipIf(postgresMissing())(
-    'L5: killed in the middle of a transaction, PostgreSQL keeps nothing of it',
-    async ({ onTestFinished }) => {
-      const place = await openPlace(onTestFinished, await createDatabase(await lentPostgres()));
-      await recover(place);
-      await using block = await Block.open(place.children.targetUrl);
-      const runs = await countRuns(place);
-      const child = place.children.start(['sync', '--full']);
-      await block.holdsSomebodyUp();
-      await child.end('SIGKILL');
-      await block.release();
-      expect(await countRuns(place)).toBe(runs);
-      await recover(place);
-    },
-  );
-});
 
 /** A server that someone lends us is not killed. */
 const isLent = 'TEST_POSTGRES_URL' in process.env;
 
-describe
-  .skipIf(postgresMissing() || isLent)
-  .concurrent('a PostgreSQL that dies', { timeout: 600_000 }, () => {
-    it('in the middle of a transaction: sync reports it in one line, and the next one goes on', async ({
-      onTestFinished,
-    }) => {
-      const server = await startPostgres();
-      onTestFinished(() => server.stop());
-      const place = await openPlace(onTestFinished, await createDatabase(server));
-      await recover(place);
-      place.children.store.setStatus(place.children.store.ids()[3]!, 'PAID');
-      await using block = await Block.open(place.children.targetUrl);
-      const child = place.children.start(['sync', '--full']);
-      await block.holdsSomebodyUp();
-      await killAndRestart(server);
-      expect(await child.ended).toEqual({ code: 1, signal: null });
-      expect(child.stdout + child.stderr).toContain('the connection to the server was lost');
-      expect(child.stdout + child.stderr).not.toMatch(/\n\s+at |Error:/);
-      await recover(place);
-    });
-
-    it('under `start`: it goes on by itself when the server is back', async ({
-      onTestFinished,
-    }) => {
-      const server = await startPostgres();
-      onTestFinished(() => server.stop());
-      const place = await openPlace(onTestFinished, await createDatabase(server));
-      const { children, view } = place;
-      const start = children.start(['start'], { SYNC_EVERY: '1s', RECONCILE_EVERY: '2s' });
-      await vi.waitFor(async () => {
-        expect(await view.ask('SELECT * FROM _mirror_state WHERE revision > 1')).toHaveLength(1);
-      }, SOON);
-      await using block = await Block.open(children.targetUrl);
-      await block.holdsSomebodyUp();
-      for (const id of children.store.ids().slice(0, 9)) children.store.setStatus(id, 'ARCHIVED');
-      await killAndRestart(server);
-      await vi.waitFor(
-        async () => expect(await breachesOf(children.store, view)).toEqual([]),
-        SOON,
-      );
-      expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
-    });
+describe.skipIf(postgresMissing() || isLent)('PostgreSQL', { timeout: 600_000 }, () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startPostgres();
   });
+  afterAll(() => server.stop());
+
+  it('L5: a run that is killed in the middle of a transaction leaves nothing of it', async ({
+    onTestFinished,
+  }) => {
+    const place = await openPlace(onTestFinished, await createDatabase(server));
+    await recover(place);
+    await using block = await Block.open(place.children.targetUrl);
+    const runs = await countRuns(place);
+    const child = place.children.start(['sync', '--full']);
+    await block.holdsSomebodyUp();
+    await child.end('SIGKILL');
+    await block.release();
+    expect(await countRuns(place)).toBe(runs);
+    await recover(place);
+  });
+
+  it('dies in the middle of a transaction: sync reports it in one line, and the next one goes on', async ({
+    onTestFinished,
+  }) => {
+    const place = await openPlace(onTestFinished, await createDatabase(server));
+    await recover(place);
+    place.children.store.setStatus(place.children.store.ids()[3]!, 'PAID');
+    await using block = await Block.open(place.children.targetUrl);
+    const child = place.children.start(['sync', '--full']);
+    await block.holdsSomebodyUp();
+    await killAndRestart(server);
+    expect(await child.ended).toEqual({ code: 1, signal: null });
+    expect(child.stdout + child.stderr).toContain('the connection to the server was lost');
+    expect(child.stdout + child.stderr).not.toMatch(/\n\s+at |Error:/);
+    await recover(place);
+  });
+
+  it('dies under `start`: that goes on by itself when the server is back', async ({
+    onTestFinished,
+  }) => {
+    const { children, view } = await openPlace(onTestFinished, await createDatabase(server));
+    const start = children.start(['start'], { SYNC_EVERY: '1s', RECONCILE_EVERY: '2s' });
+    await vi.waitFor(async () => {
+      expect(await view.ask('SELECT * FROM _mirror_state WHERE revision > 1')).toHaveLength(1);
+    }, SOON);
+    await using block = await Block.open(children.targetUrl);
+    await block.holdsSomebodyUp();
+    for (const id of children.store.ids().slice(0, 9)) children.store.setStatus(id, 'ARCHIVED');
+    await killAndRestart(server);
+    await vi.waitFor(async () => expect(await breachesOf(children.store, view)).toEqual([]), SOON);
+    expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+});
 
 async function countRuns({ view }: Place): Promise<number> {
   return Number((await view.ask('SELECT count(*) AS n FROM mirror_runs'))[0]?.['n']);

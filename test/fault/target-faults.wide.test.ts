@@ -131,12 +131,6 @@ describe.skipIf(postgresMissing())('L17: PostgreSQL', () => {
       /the user may not do this there.*GRANT/,
     ],
     [
-      'whose schema may not be used any more',
-      'REVOKE ALL ON SCHEMA forms FROM ROLE',
-      'GRANT USAGE, CREATE ON SCHEMA forms TO ROLE',
-      /the user may not do this there.*GRANT/,
-    ],
-    [
       'that became read-only',
       'ALTER USER ROLE SET default_transaction_read_only = on',
       'ALTER USER ROLE RESET default_transaction_read_only',
