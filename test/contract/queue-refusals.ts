@@ -14,23 +14,15 @@ const STUBBORN = { attempts: 1_000, removeOnFail: true };
 export function describeRefusals(it: QueueIt): void {
   it.for([
     ['a form that is not selected', 'sync', ordinary('other')],
-    ['a form of another target', 'sync', ordinary('f2')],
-    ['a target that is not configured', 'sync', ordinary('f1', 'gone')],
     ["another target than its queue's", 'sync', ordinary('f1', 'b')],
     ["a full run's", 'sync', full('f1')],
     ['an unknown name', 'drop', FINE],
-    ['no form', 'sync', { ...FINE, formId: undefined }],
-    ['less than this build writes', 'sync', { formId: 'f1', target: 'a' }],
-    ['a form that is no text', 'sync', { ...FINE, formId: ['f1'] }],
     ['an extra property', 'sync', { ...FINE, fields: '*' }],
     ['nothing', 'sync', null],
   ] as const)(
     'a run with %s is ended at once, logged, and does nothing',
     async ([, name, data], { place, use }) => {
       const handlers = new FakeHandlers(['f1'], targets);
-      const isPlanned = handlers.isPlanned.bind(handlers);
-      handlers.isPlanned = async (form) =>
-        (await isPlanned(form)) || (form.formId === 'f2' && form.target === 'b');
       const lines: string[] = [];
       const logger = createLogger('warn', { write: (line) => void lines.push(line) });
       const refusals = (): string[] => lines.filter((line) => line.includes('A job is refused'));

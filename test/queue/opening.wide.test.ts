@@ -104,16 +104,6 @@ describe.skipIf(redisMissing())('opening Redis', () => {
 });
 
 describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
-  it('L15: tries an unreachable server for a while, then names it without its password', async () => {
-    const port = await freePort();
-    const clock = impatient();
-    const { code, message } = await failure(`postgres://u:s3cret@127.0.0.1:${port}/mirror`, clock);
-    expect(code).toBe('QUEUE_FAILED');
-    expect(message).toContain(`postgres://127.0.0.1:${port}/mirror`);
-    expect(message).not.toContain('s3cret');
-    expect(clock.waits).toBe(5);
-  });
-
   it('names a database that does not exist, and a right that is missing', async () => {
     const database = new URL(await createDatabase(await lentPostgres()));
     const missing = new URL(database);

@@ -61,6 +61,6 @@ async function openPostgresServer(): Promise<QueueServer> {
 
 describe.skipIf(postgresMissing())('PostgreSQL', () => {
   describeQueue('PostgreSQL', openPostgresServer, {
-    about: ['schedule', 'jobs', 'people', 'outages'],
+    about: ['schedule', 'jobs', 'outages'],
   });
 });
