@@ -113,7 +113,7 @@ describe('names that would harm a reader', () => {
   });
 
   it('no command prints a control character, except for ends of lines and our own colors', async () => {
-    for (let first = 0; first < HARM.length; first += 4) {
+    for (let first = 0; first < HARM.length; first += 8) {
       const lines = await everyOutput(
         await place((at) => HARM[(first + at) % HARM.length] ?? ''),
         true,

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Report } from '../../src/health/report.ts';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
@@ -156,37 +155,6 @@ describe('status', () => {
     expect(stdout).toMatch(
       /customer-feedback +default +Up to date +50 +0 +0 +complete, .* not known/,
     );
-  });
-
-  it('says state, since when, why, code and remedy, as check does, and in the JSON', async () => {
-    const { env, sandbox } = await openPlace();
-    await runCli(['sync'], env);
-    const { id } = sandbox.store.formBySlug('customer-feedback')!;
-    for (const submission of sandbox.store.ids(id)) sandbox.store.delete(submission);
-    await runCli(['sync', '--full'], env);
-    const remedy = `forms-mirror sync --full --accept-deletes --form customer-feedback --target default`;
-    const { code, stdout } = await runCli(['status'], env);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/customer-feedback +default +Needs attention for \d+ s +50 /);
-    expect(stdout).toMatch(
-      /! customer-feedback → default: Deletions are held \(DELETIONS_HELD\) for \d+ s: 50 rows are missing/,
-    );
-    expect(stdout).toContain(remedy);
-    const check = await runCli(['check'], env);
-    expect(check.code).toBe(1);
-    expect(check.stdout).toContain('50 rows are missing');
-    expect(check.stdout).toContain(remedy);
-    const { findings } = JSON.parse((await runCli(['check', '--json'], env)).stdout) as {
-      findings: { ok: boolean }[];
-    };
-    const subject = 'customer-feedback → default';
-    expect(findings.find(({ ok }) => !ok)).toMatchObject({ subject, remedy: expect.any(String) });
-    const { stdout: json } = await runCli(['status', '--json'], env);
-    const report = JSON.parse(json) as Report;
-    expect(report).toMatchObject({ state: 'attention', targets: [{ isReadable: true }] });
-    const form = report.forms.find((one) => one.form.id === id);
-    expect(form).toMatchObject({ state: 'attention', problems: [{ code: 'DELETIONS_HELD' }] });
-    expect(form?.since).toBe(form?.problems[0]?.since);
   });
 
   it('needs neither the address nor the key of the source', async () => {

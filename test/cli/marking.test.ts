@@ -23,33 +23,6 @@ const documentOf = ({ stdout }: { stdout: string }): SyncDocument =>
   JSON.parse(stdout) as SyncDocument;
 
 describe('L7: what write-back could not do', () => {
-  it('PATCH is refused for all: sync, its --json and status say it; then it is mended', async () => {
-    const { env, sandbox } = await openPlace();
-    sandbox.faults.add({ method: 'PATCH', status: 403, ...EVERYTHING });
-    const failed = await runCli(['sync', '--json'], { ...env, ...MARK });
-    expect(failed.code).toBe(1);
-    for (const mark of documentOf(failed).writeBacks) {
-      expect(mark).toMatchObject({ outcome: 'failed', written: 0, remembered: 0 });
-      expect(mark.error).toContain('403');
-      expect(mark.refused + mark.failed).toBeGreaterThan(0);
-    }
-    const human = await runCli(['sync'], { ...env, ...MARK });
-    expect(human.code).toBe(1);
-    expect(human.stdout).toMatch(/Write-back of \S+: .*\d+ submissions could not be set to DONE/);
-    const told = await runCli(['status'], { ...env, ...MARK });
-    expect(told.stdout).toContain('Status changes failed');
-    // With write-back off, what it once could not do does not matter.
-    expect((await runCli(['status'], env)).stdout).not.toContain('Status changes failed');
-    sandbox.faults.clear();
-    const mended = await runCli(['sync', '--json'], { ...env, ...MARK });
-    expect(mended.code).toBe(0);
-    for (const mark of documentOf(mended).writeBacks) {
-      expect(mark).toMatchObject({ outcome: 'done', refused: 0, failed: 0, error: null });
-      expect(mark.written).toBeGreaterThan(0);
-    }
-    expect((await runCli(['status'], { ...env, ...MARK })).stdout).not.toContain('Status changes');
-  });
-
   it('L17: a success that changes nothing: each surface says it, in words, and counts nothing as written', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
     const form = sandbox.store.formBySlug('customer-feedback');

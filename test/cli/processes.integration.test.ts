@@ -58,16 +58,6 @@ describe.concurrent('start', () => {
     expect(start.stdout).toBe('');
     expect(start.stderr).not.toContain(place.sandbox.apiKey);
   });
-
-  it('reports wrong settings before anything runs, and exits', async ({ onTestFinished }) => {
-    const place = await openPlace(onTestFinished);
-    const wrongKey = await place.run(['start'], { FORMS_API_KEY: 'wrong' });
-    expect(wrongKey.code).toBe(1);
-    expect(wrongKey.stderr).toContain('FORMS_UNAUTHORIZED');
-    const open = await place.run(['start'], { HOST: '0.0.0.0' });
-    expect(open.code).toBe(2);
-    expect(open.stderr).toContain('ADMIN_PASSWORD is missing');
-  });
 });
 
 describe.concurrent('the process', () => {

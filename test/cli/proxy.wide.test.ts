@@ -114,33 +114,4 @@ describe('HTTPS_PROXY', () => {
     expect(proxy.seen()).not.toContain(EMULATOR_TOKEN);
     expect(text).not.toContain(PASSWORD);
   });
-
-  it('that does not lead to Google is named, with what to do', async () => {
-    const { env, proxy } = await openBehind();
-    const closed = closing(
-      await startProxy((target) => ({
-        text: target.startsWith('forms') ? '' : 'HTTP/1.1 403 Forbidden\r\n\r\n',
-      })),
-    );
-    const key = (await sheetsKey()) as unknown;
-    const { code, text } = await run(['check'], {
-      ...env,
-      NO_PROXY: 'nowhere.test',
-      HTTPS_PROXY: `http://ann:${PASSWORD}@${closed.host}`,
-      TARGET_URL:
-        'https://docs.google.com/spreadsheets/d/1AbCdEfGhIjKlMnOpQrStUvWxYz0123456789/edit',
-      GOOGLE_CREDENTIALS_JSON: JSON.stringify(key),
-    });
-    expect(code).toBe(1);
-    expect(text).toContain(
-      'Google Sheets could not be reached: the proxy of HTTPS_PROXY did not connect to oauth2.googleapis.com:443 (403)',
-    );
-    expect(text).not.toContain(PASSWORD);
-    expect(proxy.requests).toEqual([]);
-  });
 });
-
-async function sheetsKey(): Promise<Record<string, string>> {
-  const sheets = closing(await newSpreadsheet());
-  return sheets.emulator.accounts.serviceAccountKey(EMULATOR_EMAIL);
-}

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
@@ -23,51 +22,6 @@ const sum = (runs: RunDocument[], key: 'inserted' | 'updated' | 'unchanged'): nu
   runs.reduce((total, run) => total + run[key], 0);
 
 describe('sync', () => {
-  it('--json prints one document, and a second run changes nothing (L4)', async () => {
-    const { env, sandbox, rows } = await openPlace();
-    const first = await runCli(['sync', '--full', '--json'], env);
-    expect([first.code, first.stderr]).toEqual([0, '']);
-    const [run] = runsOf(first.stdout);
-    expect(sandbox.store.formBySlug(run?.slug ?? '')?.id).toBe(run?.form);
-    expect(sum(runsOf(first.stdout), 'inserted')).toBe(250);
-    const second = runsOf((await runCli(['sync', '--full', '--json'], env)).stdout);
-    expect([sum(second, 'inserted'), sum(second, 'updated'), sum(second, 'unchanged')]).toEqual([
-      0, 0, 250,
-    ]);
-    const held = sandbox.store
-      .forms()
-      .map(({ slug }) =>
-        Number(rows(`SELECT count(*) AS n FROM "${slug.replaceAll('-', '_')}"`)[0]?.['n']),
-      );
-    expect(held.reduce((a, b) => a + b, 0)).toBe(250);
-  });
-
-  it('L17: a table that people dropped is said to be gone by status, and read again by sync, which says why', async () => {
-    const place = await openPlace();
-    const { file } = place;
-    const env = { ...place.env, TARGET_FORMS: 'customer-feedback' };
-    expect((await runCli(['sync'], env)).code).toBe(0);
-    const well = await runCli(['status'], env);
-    expect(well.stdout).not.toContain('gone');
-    using database = new DatabaseSync(file);
-    database.exec('DROP VIEW customer_feedback_labelled; DROP TABLE customer_feedback');
-    const damaged = await runCli(['status'], env);
-    expect(damaged.code).toBe(1);
-    expect(damaged.stdout).toContain(
-      'The table customer_feedback was dropped; it is filled again. The copy is not complete',
-    );
-    expect(damaged.stdout).toContain('the next run reads everything again');
-    const dry = await runCli(['sync', '--dry-run'], env);
-    expect(dry.stdout).toContain('The table customer_feedback was dropped; it is filled again.');
-    const { code, stdout } = await runCli(['sync'], env);
-    expect(code).toBe(0);
-    expect(stdout).toContain('The table customer_feedback was dropped; it is filled again.');
-    expect(stdout).toMatch(/✓ The copy is complete: .* 50 new, 0 changed/);
-    expect((await runCli(['verify'], env)).code).toBe(0);
-    const next = runsOf((await runCli(['sync', '--json'], env)).stdout);
-    expect(next).toMatchObject([{ full: false, outcome: 'ok', reasons: [] }]);
-  });
-
   it('shows a table, and one line that sums it up', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync', '--form', 'customer-feedback'], env);
@@ -127,20 +81,6 @@ describe('sync', () => {
     const { code, stdout } = await running.done;
     expect(code).toBe(143);
     expect(runsOf(stdout).at(-1)?.outcome).toBe('stopped');
-  });
-});
-
-describe('a poll', () => {
-  it('L16: costs a quiet workspace seven requests, and reports every form', async () => {
-    const { env } = await openPlace();
-    await runCli(['sync'], env);
-    const { stdout } = await runCli(['sync', '--json'], env);
-    const { runs, poll } = JSON.parse(stdout) as {
-      runs: RunDocument[];
-      poll: { requests: number };
-    };
-    expect([runs.length, poll.requests]).toEqual([3, 7]);
-    expect(runs.every(({ outcome, requests }) => outcome === 'ok' && requests === 0)).toBe(true);
   });
 });
 

@@ -131,6 +131,11 @@ const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
     'ended: Gone at the source [FORM_GONE warning]; claims nothing',
   ],
   [
+    'a form is gone whose deletions were held',
+    { tally: { held: 9 }, state: { goneAtMs: NOW - DAY } },
+    'attention [FORM_GONE warning]; claims nothing',
+  ],
+  [
     'the source fails one form: its own matter',
     fails('FORMS_FAILED'),
     'failed [FORMS_FAILED error]',

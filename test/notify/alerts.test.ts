@@ -243,16 +243,6 @@ describe('problems of single forms', () => {
       { id: 'frm_1', name: 'Form 1', target: 'db' },
     ]);
   });
-
-  it('of another kind are another message', () => {
-    const life = new Life().live(0, 30, () => ({
-      forms: [
-        form(0, { problems: [problem('DELETIONS_HELD')] }),
-        form(1, { problems: [problem('FORM_GONE')] }),
-      ],
-    }));
-    expect(life.lines).toHaveLength(2);
-  });
 });
 
 describe('rejected submissions', () => {
@@ -274,11 +264,6 @@ describe('rejected submissions', () => {
       `${DAY} warning ROWS_REJECTED Form 0 → db: still: 4 rejected submissions`,
       `${4 * DAY + 60} ok ROWS_REJECTED Form 0 → db: resolved after 4 d (was: 4 rejected submissions)`,
     ]);
-  });
-
-  it('of several forms are one message', () => {
-    const life = new Life().live(0, 60, () => ({ forms: forms(3, { rejected: 1 }) }));
-    expect(life.lines).toEqual(['0 warning ROWS_REJECTED 3 forms: Submissions were rejected']);
   });
 });
 

@@ -3,16 +3,7 @@ import { MirrorError } from '../../src/base/errors.ts';
 import { nothingWritten } from '../../src/sync/write-back.ts';
 import { type CountedRun, Metrics } from '../../src/web/metrics.ts';
 import { projectText } from '../support/readme.ts';
-import {
-  CONTACT,
-  failingReport,
-  FORM_A,
-  FORM_B,
-  formReport,
-  NOW,
-  realisticReport,
-  reportOf,
-} from './fixtures.ts';
+import { FORM_A, FORM_B, formReport, realisticReport, reportOf } from './fixtures.ts';
 import { run } from '../health/facts.ts';
 import { startPage } from './start-page.ts';
 
@@ -91,50 +82,6 @@ describe('the metrics of a process', () => {
 });
 
 describe('the metrics of start', () => {
-  it('show the report: claims, rows, states, problems, targets and the queue', async () => {
-    await using page = await startPage(realisticReport());
-    const all = samplesIn(await page.text('/metrics'));
-    const place = (form: string, more = ''): string => `{form="${form}",target="warehouse"${more}}`;
-    const statuses = `statuses_timestamp_seconds${place(CONTACT.id)}`;
-    expect(all).toEqual(
-      expect.arrayContaining([
-        `submissions_timestamp_seconds${place(CONTACT.id)} ${NOW / 1_000 - 20}`,
-        `${statuses} ${NOW / 1_000 - 20}`,
-        `answers_timestamp_seconds${place(CONTACT.id)} ${NOW / 1_000 - 7_200}`,
-        `rows${place(CONTACT.id, ',state="live"')} 18204`,
-        `rows${place(CONTACT.id, ',state="deleted"')} 12`,
-        `held_deletions${place('frm_9s0dd2')} 312`,
-        `undecided_rows${place('frm_9s0dd2')} 0`,
-        `rejected_submissions${place('frm_1aa0z8')} 3`,
-        `form_state${place('frm_44hq0x', ',state="failed"')} 1`,
-        `form_state${place('frm_44hq0x', ',state="ok"')} 0`,
-        'problem{code="DELETIONS_HELD",form="frm_9s0dd2",target="warehouse"} 1',
-        'target_up{target="team-sheet"} 1',
-        'queue_up 1',
-        'queue_jobs{state="waiting"} 2',
-        'queue_jobs{state="active"} 1',
-      ]),
-    );
-    expect(all.join()).not.toContain(`answers_timestamp_seconds${place('frm_new5lt')}`);
-  });
-
-  it('show a problem of the source or a target once, and forget it once it is over', async () => {
-    await using page = await startPage(failingReport());
-    const problems = async (): Promise<string[]> =>
-      samplesIn(await page.text('/metrics')).filter((name) => name.startsWith('problem{'));
-    expect(await problems()).toEqual([
-      'problem{code="FORMS_UNREACHABLE",form="",target=""} 1',
-      'problem{code="TARGET_UNREACHABLE",form="",target="warehouse"} 1',
-    ]);
-    expect(await page.text('/metrics')).toContain('forms_mirror_target_up{target="warehouse"} 0');
-    const { queue } = page.report;
-    page.report = reportOf([], { queue: queue && { ...queue, isReachable: false } });
-    expect(await problems()).toEqual([]);
-    const all = samplesIn(await page.text('/metrics'));
-    expect(all.filter((name) => /state|queue_jobs/.test(name))).toEqual([]);
-    expect(all).toContain('queue_up 0');
-  });
-
   it('count changes from zero, so that the first run shows in a rate', async () => {
     await using page = await startPage();
     const all = samplesIn(await page.text('/metrics'));
