@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { count } from '../../src/base/format.ts';
 import { ChildPlace } from '../support/child-place.ts';
-import { MirrorView } from '../support/mirror-view.ts';
 import {
   costOfDeletions,
   costOfStatuses,
@@ -15,7 +14,7 @@ import {
 // How many requests the mirror needs, counted by the source: a line a figure, as a table in Markdown.
 // Run with: npm run bench requests [figures] [submissions], for example "changes,kill" 1000000.
 
-const chosen = (process.argv[2] ?? 'quiet,changes,kill,rounds').split(',');
+const chosen = (process.argv[2] ?? 'quiet,changes,kill').split(',');
 const large = Number(process.argv[3] ?? 100_000);
 
 const FORM = 'frm-1';
@@ -102,28 +101,7 @@ async function kill(): Promise<void> {
   }
 }
 
-/** Many small forms: a `sync` in which nothing happened, and one with a newcomer in each form. */
-async function rounds(): Promise<void> {
-  const askedAtMs: number[] = [];
-  const afterResponse = (): void => void askedAtMs.push(Date.now());
-  await withPlace({ store: spreadStore(200, 1_000), afterResponse }, async (place) => {
-    await synced(place);
-    const view = new MirrorView(place.targetUrl);
-    const round = async (what: string): Promise<void> => {
-      askedAtMs.length = 0;
-      await synced(place);
-      const [run] = await view.ask('SELECT max(ended_at) AS ended FROM mirror_runs');
-      const endMs = Math.max(askedAtMs.at(-1)!, Date.parse(String(run?.['ended'])));
-      const seconds = ((endMs - askedAtMs[0]!) / 1_000).toFixed(1);
-      show(`200 forms of 5 rows, ${what}`, `${askedAtMs.length} requests`, `${seconds} s`);
-    };
-    await round('quiet');
-    for (const { id } of place.store.forms()) place.store.insert({ formId: id, data: {} });
-    await round('a newcomer in each');
-  });
-}
-
-const figures = { quiet, changes, kill, rounds };
+const figures = { quiet, changes, kill };
 console.log('| what | figures |\n| --- | --- |');
 for (const [name, measure] of Object.entries(figures)) {
   if (chosen.includes(name)) await measure();

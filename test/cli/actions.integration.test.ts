@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
+import { startWebhook } from '../notify/webhook-receiver.ts';
 import type { Child, ChildEnv, Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 
@@ -73,7 +74,9 @@ it('L8: what an admin does on the page of a running mirror is done at once, and 
   onTestFinished,
 }) => {
   const mirror = await Mirror.open(onTestFinished);
-  const { child, url } = await mirror.start({ SYNC_EVERY: '1d', ADMIN_PASSWORD: PASSWORD });
+  await using webhook = await startWebhook();
+  const env = { SYNC_EVERY: '1d', ADMIN_PASSWORD: PASSWORD, ALERT_WEBHOOK_URL: webhook.url };
+  const { child, url } = await mirror.start(env);
   const bothHold = (): void => {
     const both = [mirror.count('a', TABLE), mirror.count('b', TABLE)];
     expect(both).toEqual([mirror.source(FORM), mirror.source(FORM)]);
@@ -114,6 +117,10 @@ it('L8: what an admin does on the page of a running mirror is done at once, and 
   const { id } = mirror.place.store.forms().find((each) => each.slug === FORM)!;
   for (const one of mirror.place.store.ids(id).slice(0, 30)) mirror.place.store.delete(one);
   expect((await mirror.place.run(['sync', '--full', '--form', FORM])).code).toBe(1);
+  await vi.waitFor(
+    () => expect(webhook.bodies.map(({ code }) => code)).toContain('DELETIONS_HELD'),
+    SOON,
+  );
   const isMarked = '_deleted_at IS NOT NULL';
   expect(mirror.count('a', TABLE, isMarked)).toBe(0);
   const accepted = await press(url, { do: 'accept', form: FORM, target: 'a', count: '30' });

@@ -6,7 +6,7 @@ import { type Finding, lookAt, summary } from '../../scripts/try/points.ts';
 import { makeTab, removeTab, sheetsPoints } from '../../scripts/try/sheets-points.ts';
 import type { TriedSheets } from '../../scripts/try/tab-calls.ts';
 import { type CliSheet, openSheet } from '../support/cli-sheet.ts';
-import { seededRandom } from '../support/seeded-random.ts';
+import { Random } from '../simulation/random.ts';
 
 interface Tried {
   readonly findings: readonly Finding[];
@@ -27,7 +27,8 @@ async function tried(distort: (api: SheetsApi) => TriedSheets = (api) => api): P
     rootUrl: `${emulatorUrl}/`,
   });
   const lines: string[] = [];
-  const tab = await makeTab(distort(api), seededRandom(7));
+  const random = new Random(7);
+  const tab = await makeTab(distort(api), () => random.next());
   const findings = await lookAt(sheetsPoints(tab), (line) => lines.push(line));
   await removeTab(tab);
   return { findings, lines, sheet };

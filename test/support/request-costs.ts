@@ -5,7 +5,7 @@ import { FormsStore, type StoredSubmission } from '../../src/sandbox/store.ts';
 import type { ChildEnv } from './child.ts';
 import { type ChildPlace, type ChildResult, runsOf } from './child-place.ts';
 import { MirrorView } from './mirror-view.ts';
-import { seededRandom } from './seeded-random.ts';
+import { Random } from '../simulation/random.ts';
 
 const SPAN_MS = 730 * 86_400_000;
 /** Among the newest, a page would show a change. */
@@ -13,7 +13,7 @@ const NEWEST = 200;
 
 /** So many submissions, spread over the forms and over two years. A million take some 300 MB: answers are made when read. */
 export function spreadStore(forms: number, submissions: number): FormsStore {
-  const random = seededRandom(11);
+  const random = new Random(11);
   const store = new FormsStore({ seed: 'costs' });
   const newestMs = store.now();
   for (let place = 1; place <= forms; place++) {
@@ -23,8 +23,8 @@ export function spreadStore(forms: number, submissions: number): FormsStore {
   for (let index = 0; index < submissions; index++) {
     store.insert({
       formId: `frm-${1 + (index % forms)}`,
-      createdAt: newestMs - SPAN_MS * (1 - (index + random() / 2) / submissions),
-      status: STATUSES[Math.floor(random() * STATUSES.length)]!,
+      createdAt: newestMs - SPAN_MS * (1 - (index + random.next() / 2) / submissions),
+      status: random.pick(STATUSES),
       data: () => new Map([['name', `Žofie ${index}`]]),
     });
   }
