@@ -4,11 +4,10 @@ import {
   type Connection as MysqlConnection,
   type TypeCast,
 } from 'mysql2';
-import { MirrorError } from '../../../base/errors.ts';
 import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
 import { isTrue, type Param, type SqlRow } from '../dialect.ts';
 import { mysqlDialect } from './mysql-dialect.ts';
-import { MysqlError, safeError } from './mysql-errors.ts';
+import { serverErrno } from './mysql-errors.ts';
 import { withValues } from './mysql-literal.ts';
 
 const CONNECT_LIMIT_MS = 15_000;
@@ -63,8 +62,7 @@ export const mysqlDriver = (options: ConnectionOptions): Driver => ({
 });
 
 /**
- * A session of a server. Values are read as the texts that it writes: numbers keep all their digits. Rejects with
- * `MysqlError`s, which quote no answer.
+ * A session of a server. Values are read as the texts that it writes: numbers keep all their digits.
  */
 export class MysqlSession implements Connection {
   dialect = mysqlDialect(EXACT.mysql);
@@ -103,14 +101,10 @@ export class MysqlSession implements Connection {
     const session = new MysqlSession(options);
     try {
       await new Promise<void>((done, failed) =>
-        session.#connection.connect((error) =>
-          error === null ? done() : failed(safeError(error)),
-        ),
+        session.#connection.connect((error) => (error === null ? done() : failed(error))),
       );
       const [row] = await session.query('SELECT VERSION() AS v, @@max_allowed_packet AS p');
-      const version = String(row?.['v']);
-      const isMariaDb = /mariadb/i.test(version);
-      requireVersion(isMariaDb ? 'MariaDB' : 'MySQL', version);
+      const isMariaDb = /mariadb/i.test(String(row?.['v']));
       const collation = isMariaDb ? EXACT.mariaDb : EXACT.mysql;
       for (const each of settings(collation)) await session.run(each);
       session.dialect = mysqlDialect(collation);
@@ -177,7 +171,7 @@ export class MysqlSession implements Connection {
     const [row] = await this.query(
       `SELECT GET_LOCK('${this.#aloneLock}', ${LOCK_LIMIT_S}) AS mine`,
     );
-    if (!isTrue(row?.['mine'])) throw new MysqlError({ errno: LOCK_WAIT_TIMEOUT });
+    if (!isTrue(row?.['mine'])) throw Object.assign(new Error(), LOCK_WAIT_TIMEOUT);
     this.#isAlone = true;
   }
 
@@ -202,12 +196,12 @@ export class MysqlSession implements Connection {
     try {
       return await new Promise((done, fail) =>
         this.#connection.query(statement, (error, result) =>
-          error === null ? done(result) : fail(safeError(error)),
+          error === null ? done(result) : fail(error),
         ),
       );
     } catch (error) {
-      // After an error of the driver the connection cannot be used. The driver reports a loss to the statement or to the connection.
-      if (error instanceof MysqlError && error.errno === undefined) {
+      // The driver reports a loss to the statement or to the connection.
+      if (serverErrno(error) === undefined) {
         this.#lose();
         this.#connection.destroy();
       }
@@ -216,21 +210,8 @@ export class MysqlSession implements Connection {
   }
 }
 
-const LOCK_WAIT_TIMEOUT = 1205;
-
-/** The oldest with all that is used here: tables of JSON, collations, changes of tables that are whole or not made. */
-const OLDEST = { MariaDB: '10.6.0', MySQL: '8.0.19' } as const;
-
-function requireVersion(product: keyof typeof OLDEST, version: string): void {
-  const rank = (of: string): number =>
-    of.split('.', 3).reduce((sum, part) => sum * 1_000 + Number.parseInt(part, 10), 0);
-  if (rank(version) >= rank(OLDEST[product])) return;
-  throw new MirrorError(
-    'TARGET_FAILED',
-    `${product} ${version} is too old: use ${OLDEST[product]} or later.`,
-    { retryable: false },
-  );
-}
+/** The error where a lock is waited for too long. */
+const LOCK_WAIT_TIMEOUT = { errno: 1205, sqlState: 'HY000' };
 
 /** The text that the server writes, or the double that it is of. */
 const typeCast: TypeCast = (field) => {

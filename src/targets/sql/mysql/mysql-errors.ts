@@ -1,27 +1,6 @@
 import { errorCode } from '../../../base/errors.ts';
 import { withNames, wordsFor } from '../errors.ts';
 
-/**
- * An error of the server or the driver without its text, which quotes answers, and without the statement, which holds them
- * (L11).
- */
-export class MysqlError extends Error {
-  /** The server's number; undefined for errors of the driver. */
-  readonly errno: number | undefined;
-  readonly code: string | undefined;
-  /** The key, constraint or column that it names. */
-  readonly about: string | undefined;
-
-  constructor(error: {
-    errno?: number | undefined;
-    code?: string | undefined;
-    about?: string | undefined;
-  }) {
-    super(`the database refused (${error.code ?? error.errno ?? 'without a code'})`);
-    [this.errno, this.code, this.about] = [error.errno, error.code, error.about];
-  }
-}
-
 /** A row that no statement to this server has room for. */
 export class RowTooLarge extends Error {}
 /** Its code. */
@@ -41,25 +20,25 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/does not support secure connection/i, 'HANDSHAKE_NO_SSL_SUPPORT'],
 ];
 
-/** An error of mysql2 as one that may be kept and shown. */
-export function safeError(error: unknown): MysqlError {
-  if (!(error instanceof Error)) return new MysqlError({});
+/** The server's number of an error; undefined for one of the driver, after which the connection cannot be used. */
+export function serverErrno(error: unknown): number | undefined {
   const { errno, sqlState } = error as { errno?: unknown; sqlState?: unknown };
-  if (typeof errno === 'number' && errno > 0 && sqlState !== undefined)
-    return new MysqlError({ errno, code: errorCode(error), about: ABOUT.exec(error.message)?.[1] });
-  const code = WORDS.find(([words]) => words.test(error.message))?.[1];
-  return new MysqlError({ code: code ?? errorCode(error) });
+  return typeof errno === 'number' && errno > 0 && sqlState !== undefined ? errno : undefined;
 }
 
 /** https://mariadb.com/kb/en/mariadb-error-codes/, https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html */
 export const mysqlErrors = wordsFor({
   read(error) {
     if (error instanceof RowTooLarge) return { codes: [TOO_LARGE] };
-    if (!(error instanceof MysqlError)) return { codes: [errorCode(error)] };
-    const { errno, code, about } = error;
-    const named = withNames(errno ?? code ?? 'no code', about);
+    const errno = serverErrno(error);
+    if (errno === undefined) {
+      const code = WORDS.find(([words]) => words.test(error.message))?.[1];
+      return { codes: [code ?? errorCode(error)] };
+    }
+    // The key, constraint or column that it names; the rest of its text quotes answers (L11).
+    const named = withNames(errno, ABOUT.exec(error.message)?.[1]);
     return {
-      codes: [errno ?? code],
+      codes: [errno],
       statement: `The server refused a statement (${named})`,
       row: `MySQL refuses the row (${named})`,
     };
