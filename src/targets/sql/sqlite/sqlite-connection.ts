@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   accessSync,
-  chmodSync,
-  chownSync,
   closeSync,
   constants,
   existsSync,
@@ -128,7 +126,6 @@ export class SqliteConnection implements Connection {
     const path = `${this.#path}-lock-${hash}`;
     const lock = new DatabaseSync(path);
     try {
-      followRights(this.#path, path);
       lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     } catch (error) {
       lock.close();
@@ -196,15 +193,4 @@ const named = (params: readonly Param[]): Record<string, SQLInputValue> =>
 function inodeOf(path: string): string | null {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.dev} ${stat.ino}`;
-}
-
-/** Gives a file beside the database to those who may use the database: others get an error when they try. */
-function followRights(database: string, beside: string): void {
-  try {
-    const [{ mode, gid }, own] = [statSync(database), statSync(beside)];
-    if (own.gid !== gid) chownSync(beside, own.uid, gid);
-    if ((own.mode & 0o777) !== (mode & 0o666)) chmodSync(beside, mode & 0o666);
-  } catch {
-    // It belongs to another user.
-  }
 }
