@@ -1,15 +1,11 @@
 import anyAscii from 'any-ascii';
-import { MAX_DATE_LENGTH, type ViewFragments } from '../../../src/targets/sql/views.ts';
+import type { ViewFragments } from '../../../src/targets/sql/views.ts';
 import { quoted } from '../../../src/targets/sql/dialect.ts';
 import { literal, nameOf } from './statements.ts';
 
 const state = (path: string, document = 's.state'): string =>
   `JSON_VALUE(${document}, '$.${path}')`;
 const timestamp = (ms: string): string => `TIMESTAMP_MILLIS(CAST(${ms} AS INT64))`;
-
-const DAY = String.raw`\d{4}-\d\d-\d\d`;
-const OFFSET = String.raw`(?:[Zz]|[+-]\d\d:\d\d)`;
-const ISO_8601 = `^${DAY}(?:[Tt ]\\d\\d:\\d\\d(?::\\d\\d(?:[.]\\d+)?)?${OFFSET}?)?$`;
 
 /** How BigQuery writes the public views. JSON is kept as text, because its own type changes the last digits of some numbers. */
 export const bigQueryViews: ViewFragments = {
@@ -39,12 +35,6 @@ export const bigQueryViews: ViewFragments = {
     text: `CASE WHEN e = 'null' THEN NULL WHEN STARTS_WITH(e, '"') THEN JSON_VALUE(e) ELSE e END`,
     number: `IF(REGEXP_CONTAINS(e, r'^-?[0-9]'), SAFE_CAST(e AS FLOAT64), NULL)`,
   }),
-  /** To the microsecond. A time without seconds is given some, because BigQuery reads no such. */
-  dateOf(text) {
-    const full = `REGEXP_REPLACE(${text}, r'^(${DAY}[Tt ]\\d\\d:\\d\\d)(${OFFSET}?)$', r'\\1:00\\2')`;
-    const cut = `REGEXP_REPLACE(${full}, r'([.]\\d{6})\\d+', r'\\1')`;
-    return `IF(LENGTH(${text}) <= ${MAX_DATE_LENGTH} AND REGEXP_CONTAINS(${text}, r'${ISO_8601}'), SAFE_CAST(UPPER(${cut}) AS TIMESTAMP), NULL)`;
-  },
   version(name, type) {
     const value = `JSON_VALUE(v.answers, '$.${nameOf(name)}')`;
     return type === 'number' ? `CAST(${value} AS FLOAT64)` : value;

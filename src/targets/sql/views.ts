@@ -47,8 +47,6 @@ export interface ViewFragments {
   /** The text of an answer in a column of numbers. */
   readonly numberText: (column: string) => string;
   readonly elementsOf: (list: string) => Elements;
-  /** The date or time of a text that is one by ISO 8601, in UTC; NULL for any other text. */
-  readonly dateOf: (text: string) => string;
   /** An answer of a version `v`, which keeps them as JSON by the names of their columns. */
   readonly version: (name: string, type: ColumnType) => string;
   /** What those expressions need beside `v`. */
@@ -62,18 +60,6 @@ export interface Elements {
   readonly text: string;
   readonly number: string;
 }
-
-/** Patterns of ISO 8601. */
-const MONTH_AND_DAY =
-  '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
-const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
-export const DAY = `(?!0000)([0-9]{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)`;
-export const TIME = '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?';
-export const OFFSET = '[+-](0[0-9]|1[0-4]):[0-5][0-9]';
-/** With an offset, one of these may be in a year that has not four digits in UTC. */
-export const NEAR = '(?!0001-01-01|9999-12-31)';
-/** A longer text is not a date. */
-export const MAX_DATE_LENGTH = 40;
 
 const REJECTED = `SELECT form_id, id AS submission_id, reason, first_seen_at, last_seen_at
  FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
@@ -115,7 +101,8 @@ export function publicViews(
   const submissions = forms.map((form) => submissionSelect(form, views));
   if (submissions.length > 0) selects.set('submissions', unionOf(submissions));
   const answers = forms.flatMap((form) => answerSelects(form, dialect));
-  if (answers.length > 0) selects.set('answers', answersSelect(unionOf(answers), views));
+  if (answers.length > 0)
+    selects.set('answers', `SELECT * FROM (${unionOf(answers)}) AS a WHERE a.value_text <> ''`);
   return selects;
 }
 
@@ -315,10 +302,6 @@ function answerSelect(
  FROM (${fields} WHERE s.form_id = ${id}) AS f CROSS JOIN ${quoted(table)} AS t${from}
  WHERE f.place IN (${choices.map(({ place }) => place).join(', ')})`;
 }
-
-const answersSelect = (from: string, { dateOf }: ViewFragments): string =>
-  `SELECT a.form_id, a.slug, a.submission_id, a.status, a.created_at, a.is_live, a.field_id, a.column_name, a.label, a.value_index,
- a.value_text, a.value_number, ${dateOf('a.value_text')} AS value_date FROM (${from}) AS a WHERE a.value_text <> ''`;
 
 /** The forms whose tables are there. */
 export async function viewedForms(tx: Session): Promise<ViewedForm[]> {

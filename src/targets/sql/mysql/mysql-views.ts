@@ -1,5 +1,5 @@
 import { quoted } from '../dialect.ts';
-import { DAY, MAX_DATE_LENGTH, NEAR, OFFSET, TIME, type ViewFragments } from '../views.ts';
+import type { ViewFragments } from '../views.ts';
 import { textLiteral } from './mysql-literal.ts';
 
 const NUMBERS = "('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')";
@@ -52,17 +52,6 @@ export function mysqlViews(collation: string): ViewFragments {
       ),
       number: `CASE WHEN json_type(e.value) IN ${NUMBERS} THEN CAST(e.value AS double) END`,
     }),
-    /** To the second. */
-    dateOf(of) {
-      const without = (characters: number): string =>
-        `CAST(left(${of}, char_length(${of}) - ${characters}) AS datetime)`;
-      const minutes = `CAST(concat(substr(${of}, -6, 1), '1') AS signed) * (60 * substr(${of}, -5, 2) + substr(${of}, -2))`;
-      // `$` by itself is before a last line break, too.
-      const is = (pattern: string): string =>
-        `WHEN char_length(${of}) <= ${MAX_DATE_LENGTH} AND ${of} REGEXP '^${pattern}$(?![[:space:]])' THEN`;
-      return `CASE ${is(`${DAY}(${TIME})?`)} CAST(${of} AS datetime) ${is(`${NEAR}${DAY}${TIME}[Zz]`)} ${without(1)}
- ${is(`${NEAR}${DAY}${TIME}${OFFSET}`)} timestampadd(MINUTE, -(${minutes}), ${without(6)}) END`;
-    },
     version: (name) => `a.${quoted(name)}`,
     versionTable(columns) {
       const paths = columns.map(

@@ -1,5 +1,5 @@
 import { literal } from '../dialect.ts';
-import { DAY, MAX_DATE_LENGTH, NEAR, OFFSET, TIME, type ViewFragments } from '../views.ts';
+import type { ViewFragments } from '../views.ts';
 
 const TYPES = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
 
@@ -33,14 +33,6 @@ export const postgresViews: ViewFragments = {
     text: `e.value #>> '{}'`,
     number: `CASE jsonb_typeof(e.value) WHEN 'number' THEN (e.value #>> '{}')::numeric END`,
   }),
-  /** No cast is tried that could fail: one such text would fail every query. */
-  dateOf(text) {
-    const is = (pattern: string): string =>
-      `WHEN length(${text}) <= ${MAX_DATE_LENGTH} AND ${text} ~ '^${pattern}$' THEN`;
-    const cut = `regexp_replace(${text}, '(?<=[.][0-9]{6})[0-9]+', '')`;
-    return `CASE ${is(`${DAY}(${TIME})?`)} ${cut}::timestamp
- ${is(`${NEAR}${DAY}${TIME}([Zz]|${OFFSET})`)} ${cut}::timestamptz AT TIME ZONE 'UTC' END`;
-  },
   version: (name, type) =>
     `(v.answers::jsonb ${type === 'json' ? '->' : '->>'} ${literal(name)})::${TYPES[type]}`,
 };
