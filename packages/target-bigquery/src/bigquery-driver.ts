@@ -32,11 +32,6 @@ export function bigQueryDriver(options: BigQueryOptions): Driver {
           throw error;
         }
       },
-      async canBeMade() {
-        // It runs nothing, and shows whether the account may run jobs there.
-        for await (const _ of api.pages('SELECT 1 AS one', [], { isDryRun: true }));
-        return `the dataset ${dataset} is not in ${project} yet; the first run makes it, in ${location}`;
-      },
       async make() {
         const body = {
           datasetReference: { projectId: project, datasetId: dataset },

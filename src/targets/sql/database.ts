@@ -30,8 +30,6 @@ export interface Driver {
   /** The place for tables (the file, the schema), where the mirror can make it. */
   readonly place?: {
     isThere(session: Session): Promise<boolean>;
-    /** Checks whether the place can be created, without creating it; returns a sentence. Rejects if it cannot. */
-    canBeMade(session: Session): Promise<string>;
     make(session: Session): Promise<void>;
   };
 }
@@ -78,11 +76,6 @@ export class Database implements Session, AsyncDisposable {
   async isThere(): Promise<boolean> {
     if (this.#driver.place === undefined) return this.#inTurn(async () => true);
     return this.#described(this.#driver.place.isThere(this));
-  }
-
-  /** Whether the missing place can be created; a sentence. Rejects if it cannot. */
-  async canBeMade(): Promise<string> {
-    return this.#described(this.#driver.place?.canBeMade(this) ?? Promise.resolve(''));
   }
 
   /** Makes the place where it is missing, and connects. */

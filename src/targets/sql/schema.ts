@@ -1,7 +1,7 @@
 import { MirrorError } from '../../base/errors.ts';
 import { newSalt } from '../../mirror/ledger.ts';
 import type { StoredRecord } from '../../mirror/port.ts';
-import { EMPTY_TALLY, type FormState } from '../../mirror/form-state.ts';
+import type { FormState } from '../../mirror/form-state.ts';
 import type { Database } from './database.ts';
 import {
   type BatchColumn,
@@ -130,11 +130,7 @@ export const storedForms = async (
     fields: fieldsOf(row),
   }));
 
-/** The stored state. A property that a later build added has its default. */
-export const stateOf = (row: SqlRow): FormState => {
-  const kept = JSON.parse(textOf(row['state'])) as FormState;
-  return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
-};
+export const stateOf = (row: SqlRow): FormState => JSON.parse(textOf(row['state'])) as FormState;
 
 export const fieldsOf = (row: SqlRow): readonly SqlField[] =>
   JSON.parse(textOf(row['fields'])) as readonly SqlField[];

@@ -13,7 +13,13 @@ import type {
   TargetRelations,
 } from '../../mirror/port.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
-import { distrust, type FormState, liveRows, newFormState } from '../../mirror/form-state.ts';
+import {
+  distrust,
+  type FormState,
+  liveRows,
+  newFormState,
+  type Tally,
+} from '../../mirror/form-state.ts';
 import type { Database } from './database.ts';
 import {
   change,
@@ -84,22 +90,18 @@ export class SqlStore implements Store {
 
   async check(): Promise<CheckResult[]> {
     const database = this.#database;
-    if (!(await database.isThere()))
-      return [{ what: await database.canBeMade(), isOk: true, remedy: null }];
+    await database.make();
     const { dialect } = database;
     const [row] = await database.query(`SELECT ${dialect.version} AS version`);
     const isOurs = await this.#isMade();
-    const table = `_mirror_check_${process.pid}`;
-    const tried = database.transaction(async (tx) => {
+    const table = '_mirror_check';
+    await database.transaction(async (tx) => {
       await dialect.alone(tx);
+      // An earlier trial may have failed, in a database that commits with the table.
+      await tx.run(`DROP TABLE IF EXISTS ${table}`);
       await tx.run(`CREATE TABLE ${table} (id ${dialect.types.key} PRIMARY KEY)`);
       await change(tx, `INSERT INTO ${table} (id) VALUES ($1)`, ['check']);
       await tx.run(`DROP TABLE ${table}`);
-    });
-    await tried.catch(async (error: unknown) => {
-      // For a database that commits with the table.
-      await database.run(`DROP TABLE IF EXISTS ${table}`).catch(() => {});
-      throw error;
     });
     const answers = `${dialect.product} ${textOf(row?.['version'])} answers, and tables can be created there`;
     const what = isOurs ? answers : `${answers}; it holds no form yet`;
@@ -110,8 +112,6 @@ export class SqlStore implements Store {
     return this.#reading([], async () => {
       const database = this.#database;
       const relations = await relationsOf(database);
-      // A run makes them again.
-      const areViewsLost = relations.get('mirror_forms') !== 'view';
       const forms: StoredForm[] = [];
       const held = await storedForms(database);
       const ids = held.map(({ state }) => state.formId);
@@ -122,10 +122,7 @@ export class SqlStore implements Store {
           ? await stateWithRows(database, kept)
           : { state: kept, rows: {} };
         const columns = await columnsOf(database, kept.place);
-        const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows({ rows }) });
-        if (losses.length === 0 && !isDeepStrictEqual(rows, before.tally.rows))
-          losses.push(`Rows of ${kept.place} were changed or added; they are read again.`);
-        if (areViewsLost) losses.push('The views were dropped; they are made again.');
+        const losses = lossesOf(before, { isThere, columns, fields, rows });
         // The next run that opens the form reports the losses and reads the rows again.
         const state = losses.length === 0 ? before : distrust(before);
         const { place } = state;
@@ -299,7 +296,7 @@ export class SqlStore implements Store {
     const columns = await columnsOf(tx, before.place);
     const tally = await countTally(tx, before);
     if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
-    const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(tally) });
+    const losses = lossesOf(before, { isThere, columns, fields, rows: tally.rows });
     const counted: FormState = { ...before, tally };
     const state = losses.length > 0 ? distrust(counted) : counted;
     let revision = row === undefined ? 0 : numberOf(row['revision']);
@@ -357,19 +354,17 @@ function lossesOf(
     readonly isThere: boolean;
     readonly columns: ReadonlySet<string>;
     readonly fields: readonly SqlField[];
-    readonly rows: number;
+    readonly rows: Tally['rows'];
   },
 ): string[] {
-  const rows = liveRows(before.tally);
+  const { place, tally } = before;
   if (!now.isThere)
-    return rows > 0 ? [`The table ${before.place} was dropped; it is filled again.`] : [];
+    return liveRows(tally) > 0 ? [`The table ${place} was dropped; it is filled again.`] : [];
   const lost = now.fields
     .flatMap((field) => ownColumns(field))
-    .filter((name) => !now.columns.has(name));
-  return [
-    ...lost.map((name) => `The column ${name} of ${before.place} is missing; it is filled again.`),
-    ...(now.rows < rows
-      ? [`${rows - now.rows} rows of ${before.place} were removed; they are read again.`]
-      : []),
-  ];
+    .filter((name) => !now.columns.has(name))
+    .map((name) => `The column ${name} of ${place} is missing; it is filled again.`);
+  return isDeepStrictEqual(now.rows, tally.rows)
+    ? lost
+    : [...lost, `Rows of ${place} were removed, added or changed; they are read again.`];
 }

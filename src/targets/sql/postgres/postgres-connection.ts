@@ -28,12 +28,6 @@ export const postgresDriver = (url: string, schema: string): Driver => ({
       const found = await session.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
       return found.length > 0;
     },
-    async canBeMade(session) {
-      const may = "SELECT 1 WHERE has_database_privilege(current_database(), 'CREATE')";
-      if ((await session.query(may)).length > 0)
-        return `The schema ${schema} does not exist yet; it can be created`;
-      throw Object.assign(new Error('no right'), { code: '42501' });
-    },
     async make(session) {
       await session.run(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
     },

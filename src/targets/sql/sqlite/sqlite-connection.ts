@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -37,12 +29,6 @@ export const sqliteDriver = (path: string, clock: Clock): Driver => ({
   place: {
     async isThere() {
       return existsSync(path);
-    },
-    async canBeMade() {
-      let folder = dirname(path);
-      while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
-      accessSync(folder, constants.W_OK | constants.X_OK);
-      return `The file does not exist yet; it can be created in ${folder}`;
     },
     /** A new file is for this user only; its owner may give it to others. */
     async make() {
