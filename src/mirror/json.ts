@@ -66,19 +66,6 @@ export function canonicalJson(text: string): string | undefined {
   return value === undefined ? undefined : canonical(value);
 }
 
-/** How deep arrays and objects are nested in a JSON text: 1 for `[]`. */
-export function jsonDepth(text: string): number {
-  let [depth, deepest, isInText] = [0, 0, false];
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') isInText = !isInText;
-    else if (isInText) at += character === '\\' ? 1 : 0;
-    else if (character === '[' || character === '{') deepest = Math.max(deepest, ++depth);
-    else if (character === ']' || character === '}') depth--;
-  }
-  return deepest;
-}
-
 /** A JSON value, its numbers with all their digits. Undefined for a text that is not JSON, or is nested too deeply. */
 export function parseJson(text: string): Json | undefined {
   try {

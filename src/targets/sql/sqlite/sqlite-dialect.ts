@@ -1,5 +1,4 @@
 import { cellText } from '../../../mirror/cells.ts';
-import { jsonDepth } from '../../../mirror/json.ts';
 import type { Cell } from '../../../mirror/types.ts';
 import {
   type ColumnType,
@@ -19,9 +18,6 @@ import { sqliteViews } from './sqlite-views.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
-/** How deep SQLite's functions for JSON go (JSON_MAX_DEPTH). */
-const MAX_JSON_DEPTH = 1_000;
-const CONDITIONS_A_GROUP = 50;
 /** SQLite takes 127 arguments of a function. */
 const PAIRS_AT_ONCE = 60;
 
@@ -37,7 +33,8 @@ const STAGING: Staging = {
   },
   joined: (to) => `temp.${STAGE} AS s LEFT JOIN ${to} AS t ON t.id = s.id`,
   matched: (to) => `temp.${STAGE} AS s CROSS JOIN ${to} AS t ON t.id = s.id`,
-  differs: (names) => anyOf(names.map((name) => `t.${name} IS NOT s.${name}`)),
+  differs: (names) =>
+    `(${names.map((name) => `t.${name}`).join(', ')}) IS NOT (${names.map((name) => `s.${name}`).join(', ')})`,
   async mayAlter(tx, table) {
     const triggers = await tx.query(
       "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = $1",
@@ -93,22 +90,13 @@ function encode(cell: Cell, type: ColumnType): Param | undefined {
   // SQLite stores whole numbers in a NUMERIC column as integers.
   if (cell === null || typeof cell === 'string' || typeof cell === 'number') return cell;
   const text = cellText(cell) ?? '';
-  if (type === 'json') return jsonDepth(text) > MAX_JSON_DEPTH ? undefined : text;
-  return int64(text);
+  return type === 'json' ? text : int64(text);
 }
 
 function int64(digits: string): bigint | undefined {
   if (!/^-?\d{1,19}$/.test(digits)) return undefined;
   const integer = BigInt(digits);
   return integer <= MAX_INT64 && integer >= MIN_INT64 ? integer : undefined;
-}
-
-/** In groups: an expression may be nested 1,000 deep, and a chain of ORs is as deep as it is long. */
-function anyOf(conditions: readonly string[]): string {
-  const groups: string[] = [];
-  for (let start = 0; start < conditions.length; start += CONDITIONS_A_GROUP)
-    groups.push(`(${conditions.slice(start, start + CONDITIONS_A_GROUP).join(' OR ')})`);
-  return groups.join(' OR ');
 }
 
 function answersJson(names: readonly string[]): string {
