@@ -31,13 +31,13 @@ const STAGING: Staging = {
   matched: (to) => `${STAGE} AS s JOIN ${to} AS t ON ${on}`,
   differs: (names) =>
     `(${names.map((name) => `t.${name} IS DISTINCT FROM s.${name}`).join(' OR ')})`,
-  async store(tx, { to, names, at, isOther, areNew }) {
+  async store(tx, { to, names, at, isOther, updated, unchanged }) {
     const columns = `id, ${names.join(', ')}, _first_seen_at, _changed_at`;
     const time = 'CAST($1 AS TIMESTAMP)';
     const values = `s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time}`;
     const set = names.map((name) => `${name} = s.${name}`).join(', ');
     const sql =
-      areNew === 'all'
+      updated + unchanged === 0
         ? `INSERT INTO ${to} (${columns}) SELECT ${values} FROM ${STAGE} AS s`
         : `MERGE ${to} AS t USING ${STAGE} AS s ON ${on}
  WHEN MATCHED AND ${isOther} THEN UPDATE SET ${set}, _changed_at = ${time}, _deleted_at = NULL

@@ -40,7 +40,7 @@ export interface Committed {
   /** A row, an entry or a run was written. */
   readonly hasWritten: boolean;
   /** See {@link Written}. */
-  readonly areNew: boolean;
+  readonly wereLoaded: boolean;
 }
 
 const NOTHING: Written = {
@@ -48,7 +48,7 @@ const NOTHING: Written = {
   updated: 0,
   now: new Map(),
   before: new Map(),
-  areNew: false,
+  wereLoaded: false,
 };
 
 /** A change that is applied within a transaction. A rejection ends the transaction. */
@@ -110,7 +110,7 @@ export class Commit {
     const { inserted, updated } = stored;
     return {
       state: { ...state, tally },
-      areNew: stored.areNew,
+      wereLoaded: stored.wereLoaded,
       hasWritten: isTouched || inserted + updated > 0 || run !== undefined,
       applied: {
         inserted,
@@ -250,7 +250,7 @@ function plus(a: Written, b: Written): Written {
   addAll(now, b.now, 1);
   addAll(before, b.before, 1);
   const [inserted, updated] = [a.inserted + b.inserted, a.updated + b.updated];
-  return { inserted, updated, now, before, areNew: false };
+  return { inserted, updated, now, before, wereLoaded: false };
 }
 
 const asFailure = (reason: string): MirrorError =>

@@ -142,8 +142,8 @@ export interface Written {
   readonly now: ByStatus;
   /** Live rows that were updated, by the status that they had. */
   readonly before: ByStatus;
-  /** All rows were new, and the table stores what it is given: the next rows may be new as well. */
-  readonly areNew: boolean;
+  /** Straight into the table: the next rows may be new as well. */
+  readonly wereLoaded: boolean;
 }
 
 /** The differences between databases. */

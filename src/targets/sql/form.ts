@@ -94,7 +94,7 @@ export class SqlForm implements OpenForm {
   #revision: number;
   #prepared: readonly SelectedField[] = [];
   #isIndexed = false;
-  /** The next rows may be new: the table is empty, or all rows of the last batch were. */
+  /** The next rows may be new: the table is empty, or all that is in it was loaded. */
   #expectsNew: boolean;
 
   constructor(parts: SqlFormParts) {
@@ -250,7 +250,7 @@ export class SqlForm implements OpenForm {
         expectsNew: this.#expectsNew,
       });
       const done = await commit.apply(rows, forgotten);
-      if (rows.length > 0) this.#expectsNew = done.areNew;
+      if (rows.length > 0) this.#expectsNew = done.wereLoaded;
       const next = change.state?.(done.state) ?? done.state;
       const isNew = done.hasWritten || !this.#isStored(next);
       return { state: next, result: done.applied, isNew };

@@ -79,8 +79,10 @@ interface StagedRows {
   readonly at: string;
   /** Of a staged row and the one that is there: they differ, or that one is not live. */
   readonly isOther: string;
-  /** None, some or all of the staged rows are new. */
-  readonly areNew: 'none' | 'some' | 'all';
+  /** How many of them are new, differ, and are there as they are. */
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
 }
 
 /**
@@ -112,7 +114,7 @@ export async function loadNew(
   }
   const now = new Map<string, number>();
   for (const { status } of rows) addTo(now, status, 1);
-  return { inserted: rows.length, updated: 0, now, before: new Map(), areNew: true };
+  return { inserted: rows.length, updated: 0, now, before: new Map(), wereLoaded: true };
 }
 
 /**
@@ -149,13 +151,12 @@ export async function stagedUpsert(
   );
   const { inserted, updated } = written;
   if (inserted + updated === 0) return written;
-  const areAllNew = inserted === rows.length;
   const ends = answers === null ? 't.status <> s.status' : isOther;
   if (updated > 0) await keepVersions(tx, writing, `${staging.matched(to)} WHERE ${ends}`);
-  const areNew = inserted === 0 ? 'none' : areAllNew ? 'all' : 'some';
   const store = staging.store ?? storeByConflict;
-  await store(tx, { to, names, at, isOther, areNew });
-  if (!(await staging.mayAlter(tx, table))) return { ...written, areNew: areAllNew };
+  const unchanged = rows.length - inserted - updated;
+  await store(tx, { to, names, at, isOther, inserted, updated, unchanged });
+  if (!(await staging.mayAlter(tx, table))) return written;
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,
   );
@@ -163,19 +164,13 @@ export async function stagedUpsert(
   return written;
 }
 
-const storeByConflict: NonNullable<Staging['store']> = async (
-  tx,
-  { to, names, at, isOther, areNew },
-) => {
+const storeByConflict: NonNullable<Staging['store']> = async (tx, { to, names, at, isOther }) => {
   const { staging, types } = tx.dialect;
   const time = `CAST($1 AS ${types.time})`;
-  const from =
-    areNew === 'all'
-      ? `${STAGE} AS s WHERE true`
-      : `${staging.joined(to)} WHERE t.id IS NULL OR ${isOther}`;
   await tx.run(
     `INSERT INTO ${to} (id, ${names.join(', ')}, _first_seen_at, _changed_at)
-     SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time} FROM ${from}
+     SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time}
+     FROM ${staging.joined(to)} WHERE t.id IS NULL OR ${isOther}
      ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
        _changed_at = excluded._changed_at, _deleted_at = NULL`,
     [at],
@@ -238,7 +233,7 @@ function writtenOf(rows: readonly Readonly<Record<string, unknown>>[]): Written 
     updated += n;
     if (isTrue(row['is_live'])) addTo(before, textOf(row['was']), n);
   }
-  return { inserted, updated, now, before, areNew: false };
+  return { inserted, updated, now, before, wereLoaded: false };
 }
 
 const addTo = (counts: Map<string, number>, status: string, n: number): void =>

@@ -32,18 +32,17 @@ const STAGING: Staging = {
   joined,
   matched,
   differs: (names) => `NOT (${names.map((name) => `t.${name} <=> s.${name}`).join(' AND ')})`,
-  async store(tx, { to, names, at, isOther, areNew }) {
+  async store(tx, { to, names, at, isOther, inserted, updated }) {
     const time = textLiteral(at);
-    if (areNew !== 'all')
+    if (updated > 0)
       await tx.run(
         `UPDATE ${matched(to)} SET ${names.map((name) => `t.${name} = s.${name}`).join(', ')}, t._changed_at = ${time}, t._deleted_at = NULL
          WHERE ${isOther}`,
       );
-    if (areNew === 'none') return;
-    const from = areNew === 'all' ? `${STAGE} AS s` : `${joined(to)} WHERE t.id IS NULL`;
+    if (inserted === 0) return;
     await tx.run(
       `INSERT INTO ${to} (id, ${names.join(', ')}, _first_seen_at, _changed_at)
-       SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time} FROM ${from}`,
+       SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time} FROM ${joined(to)} WHERE t.id IS NULL`,
     );
   },
   /** By a trigger, or in a column of which a person changed the type: the server rounds numbers to it. */
