@@ -17,21 +17,16 @@ import {
   timeAt,
 } from './dialect.ts';
 import { decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
-import { countTally } from './tally.ts';
 
-/** The target of an erasure. */
+/** The target of an erasure: a form, in a transaction. */
 export interface Erasing {
+  readonly tx: Session;
   readonly state: FormState;
   readonly fields: readonly SqlField[];
   readonly columns: ReadonlySet<string>;
   readonly digestOf: (id: string) => string;
   /** ISO. */
   readonly at: string;
-}
-
-export interface Erased {
-  readonly state: FormState;
-  readonly rows: number;
 }
 
 /** How many rows are rewritten at once. */
@@ -45,178 +40,174 @@ interface Rewriting {
   readonly change: (cell: Cell) => string | null;
 }
 
-/** Erases within a transaction; bytes that are left in files are for `scrub`. */
-export class Eraser {
-  readonly #tx: Session;
-  readonly #from: Erasing;
-  readonly #formId: string;
-  /** The form's table, quoted. */
-  readonly #table: string;
-
-  constructor(tx: Session, from: Erasing) {
-    [this.#tx, this.#from] = [tx, from];
-    [this.#formId, this.#table] = [from.state.formId, quoted(from.state.place)];
+/** Erases within a transaction; bytes that are left in files are for `scrub`. How many rows it concerned. */
+export async function erase(from: Erasing, what: Erasure): Promise<number> {
+  const { tx, state, digestOf } = from;
+  switch (what.kind) {
+    case 'forget':
+      return forget(from, what.ids);
+    case 'remember':
+      return tx.run(
+        `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${tx.dialect.among('id', '$2')}`,
+        [state.formId, what.ids.map(digestOf)],
+      );
+    case 'purge':
+      return purge(from, what);
+    case 'columns':
+      return rewrite(from, what.fieldIds, () => null);
+    case 'rehash':
+      return rewrite(from, what.fieldIds, (cell) =>
+        cellText(looksHashed(cell) ? cell : what.hash(cell)),
+      );
   }
+}
 
-  async erase(what: Erasure): Promise<Erased> {
-    const { state } = this.#from;
-    const rows = await this.#rowsOf(what);
-    return { rows, state: { ...state, tally: await countTally(this.#tx, state) } };
-  }
+async function forget(
+  { tx, state: { formId, place }, digestOf, at }: Erasing,
+  ids: readonly string[],
+): Promise<number> {
+  const { timeOf, timeParam, among } = tx.dialect;
+  const table = quoted(place);
+  const known = new Map<string, SqlRow>();
+  // A live row knows better than the list of rejected submissions.
+  for (const [from, params] of [
+    [
+      `_mirror_entries WHERE form_id = $1 AND kind = 'rejected' AND ${among('id', '$2')}`,
+      [formId, ids],
+    ],
+    [`${table} WHERE _deleted_at IS NULL AND ${among('id', '$1')}`, [ids]],
+  ] as const)
+    for (const row of await tx.query(`SELECT id, status, created_at FROM ${from}`, params))
+      known.set(textOf(row['id']), row);
+  // An unknown one is remembered too; the source's list later shows its status.
+  const entries = [...new Set(ids)].map((id) => ({
+    form_id: formId,
+    kind: 'forgotten',
+    id: digestOf(id),
+    status: textOrNull(known.get(id)?.['status'] ?? null),
+    created_at: timeParam(timeOf(known.get(id)?.['created_at'])),
+    reason: '',
+    first_seen_at: timeParam(at),
+    last_seen_at: timeParam(at),
+  }));
+  await insert(tx, '_mirror_entries', entries, ['form_id', 'kind', 'id']);
+  await change(
+    tx,
+    `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind <> 'forgotten' AND ${among('id', '$2')}`,
+    [formId, ids],
+  );
+  await change(
+    tx,
+    `DELETE FROM _mirror_versions WHERE form_id = $1 AND ${among('submission_id', '$2')}`,
+    [formId, ids],
+  );
+  return tx.run(`DELETE FROM ${table} WHERE ${among('id', '$1')}`, [ids]);
+}
 
-  async #rowsOf(what: Erasure): Promise<number> {
-    switch (what.kind) {
-      case 'forget':
-        return this.#forget(what.ids);
-      case 'remember':
-        return this.#tx.run(
-          `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${this.#tx.dialect.among('id', '$2')}`,
-          [this.#formId, what.ids.map(this.#from.digestOf)],
-        );
-      case 'purge':
-        return this.#purge(what);
-      case 'columns':
-        return this.#rewrite(what.fieldIds, () => null);
-      case 'rehash':
-        return this.#rewrite(what.fieldIds, (cell) =>
-          cellText(looksHashed(cell) ? cell : what.hash(cell)),
-        );
-    }
-  }
-
-  async #forget(ids: readonly string[]): Promise<number> {
-    const { digestOf, at } = this.#from;
-    const { timeOf, timeParam, among } = this.#tx.dialect;
-    const known = new Map<string, SqlRow>();
-    // A live row knows better than the list of rejected submissions.
-    for (const [from, params] of [
-      [
-        `_mirror_entries WHERE form_id = $1 AND kind = 'rejected' AND ${among('id', '$2')}`,
-        [this.#formId, ids],
-      ],
-      [`${this.#table} WHERE _deleted_at IS NULL AND ${among('id', '$1')}`, [ids]],
-    ] as const)
-      for (const row of await this.#tx.query(`SELECT id, status, created_at FROM ${from}`, params))
-        known.set(textOf(row['id']), row);
-    // An unknown one is remembered too; the source's list later shows its status.
-    const entries = [...new Set(ids)].map((id) => ({
-      form_id: this.#formId,
-      kind: 'forgotten',
-      id: digestOf(id),
-      status: textOrNull(known.get(id)?.['status'] ?? null),
-      created_at: timeParam(timeOf(known.get(id)?.['created_at'])),
-      reason: '',
-      first_seen_at: timeParam(at),
-      last_seen_at: timeParam(at),
-    }));
-    await insert(this.#tx, '_mirror_entries', entries, ['form_id', 'kind', 'id']);
+async function purge(
+  { tx, state: { formId, place } }: Erasing,
+  { deletedBeforeMs, versionsBeforeMs }: Extract<Erasure, { kind: 'purge' }>,
+): Promise<number> {
+  const table = quoted(place);
+  let erased = 0;
+  if (deletedBeforeMs !== null) {
+    const before = timeAt(deletedBeforeMs * 1_000, tx.dialect);
     await change(
-      this.#tx,
-      `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind <> 'forgotten' AND ${among('id', '$2')}`,
-      [this.#formId, ids],
+      tx,
+      `DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id IN (SELECT id FROM ${table} WHERE _deleted_at < $2)`,
+      [formId, before],
     );
-    await change(
-      this.#tx,
-      `DELETE FROM _mirror_versions WHERE form_id = $1 AND ${among('submission_id', '$2')}`,
-      [this.#formId, ids],
-    );
-    return this.#tx.run(`DELETE FROM ${this.#table} WHERE ${among('id', '$1')}`, [ids]);
+    erased += await tx.run(`DELETE FROM ${table} WHERE _deleted_at < $1`, [before]);
   }
+  if (versionsBeforeMs !== null)
+    erased += await tx.run('DELETE FROM _mirror_versions WHERE form_id = $1 AND until < $2', [
+      formId,
+      timeAt(versionsBeforeMs * 1_000, tx.dialect),
+    ]);
+  return erased;
+}
 
-  async #purge({
-    deletedBeforeMs,
-    versionsBeforeMs,
-  }: Extract<Erasure, { kind: 'purge' }>): Promise<number> {
-    let erased = 0;
-    if (deletedBeforeMs !== null) {
-      const before = timeAt(deletedBeforeMs * 1_000, this.#tx.dialect);
-      await change(
-        this.#tx,
-        `DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id IN (SELECT id FROM ${this.#table} WHERE _deleted_at < $2)`,
-        [this.#formId, before],
-      );
-      erased += await this.#tx.run(`DELETE FROM ${this.#table} WHERE _deleted_at < $1`, [before]);
-    }
-    if (versionsBeforeMs !== null)
-      erased += await this.#tx.run(
-        'DELETE FROM _mirror_versions WHERE form_id = $1 AND until < $2',
-        [this.#formId, timeAt(versionsBeforeMs * 1_000, this.#tx.dialect)],
-      );
-    return erased;
-  }
+/** Replaces each stored answer of some fields, in rows and in versions, deleted rows included. How many rows had one. */
+async function rewrite(
+  from: Erasing,
+  fieldIds: readonly string[],
+  change: Rewriting['change'],
+): Promise<number> {
+  const { fields, columns } = from;
+  const ids = new Set(fieldIds);
+  const wanted = fields.filter(
+    ({ id, column, isInMore }) =>
+      ids.has(id) && column !== null && columns.has(isInMore ? MORE : column),
+  );
+  if (wanted.length === 0) return 0;
+  const inMore = fields.filter(({ isInMore }) => isInMore);
+  const more = wanted.some(({ isInMore }) => isInMore) ? inMore : [];
+  await rewriteVersions(from, { wanted, more, change });
+  return rewriteRows(from, { wanted, more, change });
+}
 
-  /** Replaces each stored answer of some fields, in rows and in versions, deleted rows included. How many rows had one. */
-  async #rewrite(fieldIds: readonly string[], change: Rewriting['change']): Promise<number> {
-    const { fields, columns } = this.#from;
-    const ids = new Set(fieldIds);
-    const wanted = fields.filter(
-      ({ id, column, isInMore }) =>
-        ids.has(id) && column !== null && columns.has(isInMore ? MORE : column),
-    );
-    if (wanted.length === 0) return 0;
-    const inMore = fields.filter(({ isInMore }) => isInMore);
-    const more = wanted.some(({ isInMore }) => isInMore) ? inMore : [];
-    await this.#rewriteVersions({ wanted, more, change });
-    return this.#rewriteRows({ wanted, more, change });
-  }
-
-  async #rewriteRows(rewriting: Rewriting): Promise<number> {
-    const own = rewriting.wanted.flatMap((field) => ownColumns(field, this.#from.columns));
-    if (rewriting.more.length > 0) own.push(MORE);
-    const empty = new Set(
-      rewriting.wanted.filter(({ type }) => type !== 'text').map(({ column }) => column),
-    );
-    const names = own.filter((name) => !empty.has(name));
-    let many = 0;
-    for await (const page of pagesOf(this.#tx, {
-      select: ['id', ...own.map(quoted)].join(', '),
-      from: this.#table,
-      where: [],
-      params: [],
-      size: ROWS_AT_ONCE,
-    })) {
-      const rows = page.flatMap((row) => {
-        const values = rewritten(row, rewriting);
-        const id = textOf(row['id']);
-        return values === null ? [] : [[id, ...names.map((name) => values[name] ?? null)]];
-      });
-      many += rows.length;
-      await changeRows(this.#tx, {
-        table: this.#table,
-        keys: ['id'],
-        names: names.map(quoted),
-        emptied: own.filter((name) => empty.has(name)).map(quoted),
-        rows,
-      });
-    }
-    return many;
-  }
-
-  /** Versions keep their answers by column name, as JSON. A text that cannot be read as JSON keeps none of them. */
-  async #rewriteVersions(rewriting: Rewriting): Promise<void> {
-    const versions = await this.#tx.query(
-      'SELECT submission_id, until, answers FROM _mirror_versions WHERE form_id = $1 AND answers IS NOT NULL',
-      [this.#formId],
-    );
-    const rows = versions.map(({ submission_id: id, until, answers }) => {
-      const parsed = parseJson(textOf(answers));
-      const kept = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
-      // SQLite keeps JSON as text, PostgreSQL as a value.
-      const row = Object.fromEntries(
-        kept.map(([name, value]) => [name, cellText(toCell(value as Json))] as const),
-      );
-      const next = [...kept, ...Object.entries(rewritten(row, rewriting) ?? {})];
-      const text = JSON.stringify(Object.fromEntries(next));
-      return [this.#formId, textOf(id), textOf(until), text];
+async function rewriteRows(
+  { tx, state: { place }, columns }: Erasing,
+  rewriting: Rewriting,
+): Promise<number> {
+  const own = rewriting.wanted.flatMap((field) => ownColumns(field, columns));
+  if (rewriting.more.length > 0) own.push(MORE);
+  const empty = new Set(
+    rewriting.wanted.filter(({ type }) => type !== 'text').map(({ column }) => column),
+  );
+  const names = own.filter((name) => !empty.has(name));
+  let many = 0;
+  for await (const page of pagesOf(tx, {
+    select: ['id', ...own.map(quoted)].join(', '),
+    from: quoted(place),
+    where: [],
+    params: [],
+    size: ROWS_AT_ONCE,
+  })) {
+    const rows = page.flatMap((row) => {
+      const values = rewritten(row, rewriting);
+      const id = textOf(row['id']);
+      return values === null ? [] : [[id, ...names.map((name) => values[name] ?? null)]];
     });
-    await changeRows(this.#tx, {
-      table: '_mirror_versions',
-      keys: ['form_id', 'submission_id', 'until'],
-      names: ['answers'],
-      emptied: [],
+    many += rows.length;
+    await changeRows(tx, {
+      table: quoted(place),
+      keys: ['id'],
+      names: names.map(quoted),
+      emptied: own.filter((name) => empty.has(name)).map(quoted),
       rows,
     });
   }
+  return many;
+}
+
+/** Versions keep their answers by column name, as JSON. A text that cannot be read as JSON keeps none of them. */
+async function rewriteVersions(
+  { tx, state: { formId } }: Erasing,
+  rewriting: Rewriting,
+): Promise<void> {
+  const versions = await tx.query(
+    'SELECT submission_id, until, answers FROM _mirror_versions WHERE form_id = $1 AND answers IS NOT NULL',
+    [formId],
+  );
+  const rows = versions.map(({ submission_id: id, until, answers }) => {
+    const parsed = parseJson(textOf(answers));
+    const kept = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
+    // SQLite keeps JSON as text, PostgreSQL as a value.
+    const row = Object.fromEntries(
+      kept.map(([name, value]) => [name, cellText(toCell(value as Json))] as const),
+    );
+    const next = [...kept, ...Object.entries(rewritten(row, rewriting) ?? {})];
+    const text = JSON.stringify(Object.fromEntries(next));
+    return [formId, textOf(id), textOf(until), text];
+  });
+  await changeRows(tx, {
+    table: '_mirror_versions',
+    keys: ['form_id', 'submission_id', 'until'],
+    names: ['answers'],
+    emptied: [],
+    rows,
+  });
 }
 
 /**

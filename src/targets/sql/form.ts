@@ -37,7 +37,7 @@ import {
   textOf,
   textOrNull,
 } from './dialect.ts';
-import { Eraser } from './erase.ts';
+import { erase, type Erasing } from './erase.ts';
 import {
   decodeRow,
   followFields,
@@ -48,7 +48,7 @@ import {
   withTextColumns,
 } from './fields.ts';
 import { addColumns, readRecord, SCRUB, writeRecord } from './schema.ts';
-import { entriesOf, signOf } from './tally.ts';
+import { countTally, entriesOf, signOf } from './tally.ts';
 import { rebuildViews } from './relations.ts';
 
 /** What an open form is made of. */
@@ -275,20 +275,21 @@ export class SqlForm implements OpenForm {
     if (what.kind === 'rehash')
       await this.#makeColumns(withTextColumns(this.#fields, new Set(what.fieldIds), this.#columns));
     const erased = await this.#write(async (tx) => {
-      const eraser = new Eraser(tx, {
+      const from: Erasing = {
+        tx,
         state,
         fields: this.#fields,
         columns: this.#columns,
         digestOf: (id) => this.#digest(id),
         at: new Date(clock.now()).toISOString(),
-      });
-      const done = await eraser.erase(what);
+      };
+      const result = await erase(from, what);
       const emptied = new Set(what.kind === 'columns' ? what.fieldIds : []);
       const fields = this.#fields.map((field): SqlField =>
         emptied.has(field.id) ? { ...field, isEmptied: true } : field,
       );
       await writeRecord(tx, SCRUB, 'due');
-      return { state: done.state, fields, result: done.rows };
+      return { state: { ...state, tally: await countTally(tx, state) }, fields, result };
     });
     await this.#scrub();
     return erased;
