@@ -12,13 +12,14 @@ export interface Report {
 }
 
 /** Where it ran, and with what. */
-export function machine(checkout: string): { machine: string; versions: string } {
+export function machine(checkout: string): { machine: string; versions: string; at: string } {
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   const model = cpus()[0]?.model ?? 'unknown';
   const commit = execFileSync('git', ['log', '-1', '--format=%h'], { cwd: checkout });
   return {
     machine: `${availableParallelism()} × ${model}, ${gigabytes} GB, ${process.platform}`,
     versions: `Node ${process.versions.node}, SQLite ${process.versions['sqlite']}, commit ${commit.toString().trim()}`,
+    at: new Date().toISOString(),
   };
 }
 
@@ -92,6 +93,18 @@ interface Ran {
   readonly versions: string;
   readonly rounds: number;
   readonly rows: number;
+}
+
+/** The ratios of two runs side by side. */
+export function comparison(before: readonly Line[], now: readonly Line[]): string {
+  const rows = now.flatMap(({ key, what, ratio }) => {
+    const earlier = before.find((line) => line.key === key)?.ratio;
+    if (earlier === undefined || ratio === undefined) return [];
+    return [
+      `| ${what} | ${shown(earlier)} | ${shown(ratio)} | ${(ratio / earlier).toFixed(2)} × |`,
+    ];
+  });
+  return ['| what | earlier | now | now / earlier |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 function cellOf(lines: readonly Line[] | undefined, key: string): string {

@@ -18,19 +18,30 @@ const STAGE_CHILD = join(import.meta.dirname, 'stage-child.ts');
 /** The measurements of rounds: `<stage>@<kind of target>`, or a stage that needs none. */
 export type StageName =
   | 'parsed'
+  | 'typed-bare'
   | 'fetch'
   | 'write@sqlite'
   | 'write@postgres'
   | 'write@mariadb'
+  | 'both@sqlite'
+  | 'both@postgres'
+  | 'both@mariadb'
   | 'full@mariadb'
   | 'full@sqlite'
   | 'full@postgres'
   | 'distant@sqlite'
+  | 'distant-parsed'
   | 'copy@postgres'
   | 'upsert@mariadb';
 
 /** Stages without any code of the program: measured once a round, for any checkouts. */
-const PEERS: ReadonlySet<StageName> = new Set(['parsed', 'copy@postgres', 'upsert@mariadb']);
+const PEERS: ReadonlySet<StageName> = new Set([
+  'parsed',
+  'typed-bare',
+  'distant-parsed',
+  'copy@postgres',
+  'upsert@mariadb',
+]);
 
 /** The kinds of target that take a server: how one is started, and a database made in it. */
 const SERVERS: Readonly<
