@@ -302,20 +302,17 @@ export interface TargetRelations {
 }
 
 /**
- * What a notice is about. `ID_COLUMN_DELETED`: no run can succeed; `VIEW_LEFT`: a view of ours shows a former table;
- * `CELLS_PROTECTED`, `CELLS_MERGED`: the contents of some cells are not written; `VIEW_BEHIND`: one lacks forms or fields, as it
- * could not be made again; `ANSWERS_BESIDE`: some answers have another type than their column and are in one beside it;
- * `UNSELECTED_ANSWERS`: columns of fields that are no longer selected hold answers; `PLAIN_ANSWERS`: plain ones of fields that are to
- * be hashed, in a form that no run writes again; `SCRUB_PENDING`: erased answers may still be in files of the target; the others
- * concern single rows or columns.
+ * What a notice is about. `ID_COLUMN_DELETED`: no run can succeed; `CELLS_PROTECTED`: some protected or merged cells are not written;
+ * `VIEW_BEHIND`: a view lacks forms or fields, as it could not be made again; `ANSWERS_BESIDE`: some answers have another type than
+ * their column and are in one beside it; `UNSELECTED_ANSWERS`: columns of fields that are no longer selected hold answers;
+ * `PLAIN_ANSWERS`: plain ones of fields that are to be hashed, in a form that no run writes again; `SCRUB_PENDING`: erased answers may
+ * still be in files of the target; the others concern single rows or columns.
  */
 export type NoticeCode =
   | 'ID_COLUMN_DELETED'
   | 'ROWS_COPIED'
   | 'ROWS_WITHOUT_ID'
   | 'CELLS_PROTECTED'
-  | 'CELLS_MERGED'
-  | 'VIEW_LEFT'
   | 'VIEW_BEHIND'
   | 'ANSWERS_BESIDE'
   | 'UNSELECTED_ANSWERS'
@@ -330,13 +327,7 @@ export interface TargetNotice {
   readonly code: NoticeCode;
   /** True if every run fails until it is remedied. */
   readonly blocks: boolean;
-  /** The tab, by its title when it was last read; in a database the view. */
-  readonly tab: string;
-  /** The columns concerned, by their labels. */
-  readonly columns: readonly string[];
-  /** The rows concerned, as people number them, from 1; the first of them. */
-  readonly rows: readonly number[];
-  /** The findings, as sentences that name tab, rows and columns. */
+  /** The findings, as sentences that name the tab or view and what in it. */
   readonly message: string;
   /** What to do, as sentences. */
   readonly remedy: string;

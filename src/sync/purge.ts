@@ -79,9 +79,6 @@ export function leftoverNotices(
       {
         code,
         blocks: false,
-        tab: held.location,
-        columns: fields.map(({ label }) => label),
-        rows: [],
         message: `The ${column} of ${names} may still hold ${why}`,
         remedy: `${first}To empty ${them}, which cannot be undone: ${command}`,
       },

@@ -78,8 +78,8 @@ function logNotices(report: RunReport, known: Map<string, string>, logger: Logge
   const text = JSON.stringify(notices);
   if ((known.get(keyOf(report)) ?? '[]') === text) return;
   known.set(keyOf(report), text);
-  for (const { code, tab, rows, columns, message, remedy } of notices) {
-    const fields = { form: form.id, slug: form.slug, target, notice: code, tab, rows, columns };
+  for (const { code, message, remedy } of notices) {
+    const fields = { form: form.id, slug: form.slug, target, notice: code };
     logger.warn(fields, `${message} ${remedy}`);
   }
 }

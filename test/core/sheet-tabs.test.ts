@@ -90,7 +90,7 @@ describe('the Mirror and Summary tabs', () => {
     await run({ rows: [row('c', {})] });
     expect(shown('Mirror')).toMatch(/^All forms \| Up to date, but see below/);
     expect(shown('Mirror')).toMatch(/contact \| Up to date, but see below \| 3 \|/);
-    expect(shown('Mirror')).toMatch(/Needs attention[^]*1 row is a copy[^]*Delete the copy/);
+    expect(shown('Mirror')).toMatch(/Needs attention[^]*these rows are copies[^]*Delete the copy/);
   });
 
   it('L17: turn stale by themselves when the mirror stops', async () => {

@@ -15,13 +15,8 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
     'Move your notes to the new row and delete the old one.',
   ],
   CELLS_PROTECTED: [
-    'A protection keeps the mirror from writing some cells.',
-    'Allow the service account to edit the range. The next run writes the cells.',
-  ],
-  CELLS_MERGED: ['Merged cells keep the mirror from writing.', 'Unmerge them.'],
-  VIEW_LEFT: [
-    'An old view shows a former table. It stays because something depends on it.',
-    'Let its readers use the view that the message names, then drop it.',
+    'A protection or a merge keeps the mirror from writing some cells.',
+    'Allow the service account to edit the range, or unmerge the cells. The next run writes them.',
   ],
   VIEW_BEHIND: [
     'A view could not be replaced and lacks new forms or fields.',

@@ -62,9 +62,8 @@ describe('the log', () => {
 
   it('warns of changes by people in a target when they are news', () => {
     const log = logging();
-    const at = { blocks: false, tab: 'A', columns: [], rows: [4] };
     const notice: TargetNotice = {
-      ...at,
+      blocks: false,
       code: 'ROWS_COPIED',
       message: 'Copied.',
       remedy: 'Clear.',

@@ -130,9 +130,6 @@ export function realisticReport(): Report {
   const notice = {
     code: 'ROWS_COPIED' as const,
     blocks: false,
-    tab: 'Responses',
-    columns: [],
-    rows: [14, 15],
     message: 'Rows 14 and 15 of tab “Responses” are copies of one submission.',
     remedy: 'Delete the copy.',
   };

@@ -1,5 +1,5 @@
 import { toMirrorError } from '../../base/errors.ts';
-import type { CheckResult, NoticeCode, TargetNotice } from '../../mirror/port.ts';
+import type { CheckResult, TargetNotice } from '../../mirror/port.ts';
 import { createMetadata, deleteMetadata, METADATA_KEYS } from './api/metadata.ts';
 import { SheetsError } from './api/sheets-error.ts';
 import type { SheetFile } from './sheet-file.ts';
@@ -8,8 +8,6 @@ import type { SheetFile } from './sheet-file.ts';
 const MAX_CELLS = 10_000_000;
 /** The share of Google's limit above which the check fails: the spreadsheet is about to be full. */
 const NEARLY_FULL = 0.95;
-
-const NOT_WRITTEN: ReadonlySet<NoticeCode> = new Set(['CELLS_PROTECTED', 'CELLS_MERGED']);
 
 /** Tries whether the spreadsheet can be read and written, and has room. `noticesOf`: the notices of its tabs. */
 export async function checkSheet(
@@ -43,7 +41,7 @@ export async function checkSheet(
     for (const { code, blocks, message, remedy } of await notices())
       results.push({
         what: message.replace(/\.$/, ''),
-        isOk: !blocks && !NOT_WRITTEN.has(code),
+        isOk: !blocks && code !== 'CELLS_PROTECTED',
         remedy,
       });
   } catch (error) {

@@ -16,7 +16,6 @@ import {
 } from './api/formatting.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
 import { headersOf, type SheetField, waitingHeaders } from './fields.ts';
-import { blockedHeaders } from './notices.ts';
 import {
   isWithin,
   keepsFrom,
@@ -84,13 +83,18 @@ export async function layOut(
   const before = new Map(fields.map((field) => [field.column, field.header]));
   const kept = new Set<ColumnKey>(added.headless);
   const written = missing.filter((key) => !kept.has(key));
-  for (const { key } of blockedHeaders(tab, fields, rowIndex)) kept.add(key);
   for (const key of waiting) {
     const old = before.get(key) ?? null;
     // A header that people wrote stays.
     const isOurs = old === null || shown.get(key)?.[rowIndex] === old;
     const columnIndex = added.columns.get(key);
-    if (kept.has(key) || !isOurs || columnIndex === undefined || rowIndex < 0) continue;
+    if (!isOurs || columnIndex === undefined || rowIndex < 0) continue;
+    const column = tab.columns.get(key) ?? 0;
+    // A protected header shows its former label until it can be written; the Mirror tab has the present one.
+    if (tab.obstacles.some((one) => keepsFrom(one, rowIndex, column))) {
+      kept.add(key);
+      continue;
+    }
     requests.push(writeCells(tab.sheetId, rowIndex, columnIndex, [headers.get(key) ?? '']));
     written.push(key);
   }

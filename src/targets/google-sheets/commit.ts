@@ -10,7 +10,6 @@ import type { ColumnKey } from './api/metadata.ts';
 import { allowRemedy } from './api/sheets-error.ts';
 import { type LaidOut, layOut } from './columns.ts';
 import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
-import { blockedHeaders } from './notices.ts';
 import { blockedReason, keepsFromInserting, type Split, split } from './obstacles.ts';
 import { RowEncoder, type SheetRow } from './row-values.ts';
 import {
@@ -99,14 +98,13 @@ export function compareRows(
 /** Whether a change writes nothing to the form's tab: it is stored in the hidden tab only. */
 export function isSettled(
   { inserted, updated, deleted, fields }: Compared,
-  { headerRow }: Survey,
   tab: FormTab | undefined,
 ): boolean {
   return (
     tab !== undefined &&
     inserted.length + updated.length + deleted.length === 0 &&
     [...headersOf(fields).keys()].every((key) => tab.columns.has(key)) &&
-    waitingHeaders(fields).length === blockedHeaders(tab, fields, headerRow).length
+    waitingHeaders(fields).length === 0
   );
 }
 

@@ -107,7 +107,7 @@ export class SheetForm extends SheetReader {
     const compared = compareRows({ ...change, rows }, this.known, this.#prepared, this.#time);
     const { structure } = await this.file.view(Infinity);
     const tab = structure.forms.get(this.state.formId);
-    const isHidden = isSettled(compared, this.known.survey, tab);
+    const isHidden = isSettled(compared, tab);
     const { applied, refused } = await this.#write(async (view) => {
       const known = this.known;
       const planned = await planCommit(this.file, view, compared, known, this.#time, atMs);
@@ -212,7 +212,7 @@ export class SheetForm extends SheetReader {
       const document: FormDocument = {
         state,
         fields,
-        notices: tab === undefined ? [] : noticesOf(tab, fields, entries, known.survey, email),
+        notices: tab === undefined ? [] : noticesOf(tab, entries, known.survey, email),
         announced,
         doubted: [...known.doubted],
         questions,

@@ -67,8 +67,8 @@ export interface Survey {
   readonly bare: ReadonlyMap<string, number>;
   /** The row below the last submission. */
   readonly bottom: number;
-  /** Rows that repeat the ID of a row above, each with that row. */
-  readonly copies: readonly (readonly [row: number, of: number])[];
+  /** Rows that repeat the ID of a row above. */
+  readonly copies: readonly number[];
   /** Rows with a time and a status, but without an ID. */
   readonly withoutId: readonly number[];
 }
@@ -89,7 +89,7 @@ export function survey(table: Table): Survey {
   const others = [...table.keys()].filter((key) => key !== 's:id');
   const headerRow = headerRowOf(table);
   const [places, bare] = [new Map<string, number>(), new Map<string, number>()];
-  const copies: [number, number][] = [];
+  const copies: number[] = [];
   const withoutId: number[] = [];
   let bottom = headerRow + 1;
   const length = Math.max(...[...table.values()].map((cells) => cells.length), 0);
@@ -106,9 +106,8 @@ export function survey(table: Table): Survey {
       continue;
     }
     bottom = row + 1;
-    const of = places.get(id);
-    if (of === undefined) places.set(id, row);
-    else copies.push([row, of]);
+    if (places.has(id)) copies.push(row);
+    else places.set(id, row);
   }
   return { headerRow, places, bare, bottom, copies, withoutId };
 }

@@ -130,8 +130,7 @@ class SheetStore implements Store {
         if (lost.length === 0 && !isDeepStrictEqual(found.state.tally.rows, state.tally.rows))
           lost.push(`Rows of ${state.name} were changed or added; they are read again.`);
         const { email } = this.#file.api;
-        const notices =
-          tab === undefined ? [] : noticesOf(tab, fields, entries, found.survey, email);
+        const notices = tab === undefined ? [] : noticesOf(tab, entries, found.survey, email);
         const trusted = isFreed ? flagAll(state) : state;
         // The next run that opens the form reports the losses and reads the rows again.
         return {

@@ -297,14 +297,14 @@ export class SqlForm implements OpenForm {
 
   async finish(): Promise<TargetNotice[]> {
     const { database } = this.#parts;
-    const { ranges, name } = this.#state;
+    const { ranges } = this.#state;
     if (!this.#isStored(this.#state)) await this.commit({});
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
     const behind = await this.#followViews();
     // An erasure that was killed left the erased answers in the files.
     if ((await readRecord(database, SCRUB)) !== null) await this.#scrub();
     else database.settleSoon();
-    return behind.map((message) => viewBehind(name, message));
+    return behind.map(viewBehind);
   }
 
   /**
@@ -454,12 +454,9 @@ export const storedFields = (fields: readonly SqlField[]): StoredField[] =>
     isInForm,
   }));
 
-const viewBehind = (tab: string, message: string): TargetNotice => ({
+const viewBehind = (message: string): TargetNotice => ({
   code: 'VIEW_BEHIND',
   blocks: false,
-  tab,
-  columns: [],
-  rows: [],
   message,
   remedy: 'The next run tries again.',
 });
