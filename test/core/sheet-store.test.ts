@@ -451,25 +451,10 @@ describe('a form of 700 questions', () => {
 });
 
 describe('a new tab', () => {
-  const titles = (): string[] =>
-    place.emulator.inspect.tabs(place.spreadsheetId).map(({ title }) => title);
-
-  it('takes the place of the empty one of a new spreadsheet', async () => {
+  it('comes first, and no tab of people goes', async () => {
     await place.write(store(people(1)));
-    expect(titles()).toEqual(['contact', 'forms-mirror data']);
-  });
-
-  it.each<[string, () => unknown]>([
-    ['holds something', () => place.emulator.people.at(place.spreadsheetId, 0).type(4, 2, 'x')],
-    ['is not the only one', () => place.emulator.people.at(place.spreadsheetId, 0).addTab('Ours')],
-    [
-      'has a protection',
-      () => place.emulator.people.at(place.spreadsheetId, 0).protect({ top: 0, bottom: 1 }),
-    ],
-  ])('leaves a first tab that %s', async (_, act) => {
-    act();
-    await place.write(store(people(1)));
-    expect(titles()).toContain('Sheet1');
+    const tabs = place.emulator.inspect.tabs(place.spreadsheetId);
+    expect(tabs.map(({ title }) => title)).toEqual(['contact', 'Sheet1', 'forms-mirror data']);
   });
 
   it('is laid out for people: frozen header, notes, rows of one height, a gray rule for removed rows', async () => {

@@ -62,13 +62,7 @@ export async function layOut(
     header: (field.column && headers.get(field.column)) ?? null,
   }));
   if (tab === undefined) {
-    const made = newTab(file, structure, state, headers);
-    const { firstTab, forms } = structure;
-    const isEmpty =
-      firstTab !== null && forms.size === 0 && (await file.cells(firstTab)).length === 0;
-    // The empty tab that a new spreadsheet comes with is in the way of people who look for their answers.
-    const removed = isEmpty ? [{ deleteSheet: { sheetId: firstTab } }] : [];
-    return { ...made, requests: [...made.requests, ...removed], fields: named, header: null };
+    return { ...newTab(file, structure, state, headers), fields: named, header: null };
   }
   const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
   const waiting = waitingHeaders(fields).filter((key) => tab.columns.has(key));

@@ -47,8 +47,6 @@ export interface Structure {
   /** The name of our last write; null before the first. */
   readonly revision: string | null;
   readonly titles: readonly string[];
-  /** The first tab of a new spreadsheet, as long as there is no other one of people's and nothing is laid over it. It may hold cells. */
-  readonly firstTab: number | null;
   readonly forms: ReadonlyMap<string, FormTab>;
   /** The hidden tab that holds states and entries; null before the first write. */
   readonly stateTab: Pick<Grid, 'sheetId' | 'rowCount'> | null;
@@ -66,7 +64,6 @@ export function readStructure(
 ): Structure {
   const forms = new Map<string, FormTab>();
   const own = new Map<string, OwnTab>();
-  const others: sheets_v4.Schema$Sheet[] = [];
   let cells = 0;
   for (const sheet of sheets) {
     const { sheetId = 0, title, gridProperties } = sheet.properties ?? {};
@@ -86,10 +83,7 @@ export function readStructure(
         chartIds: (sheet.charts ?? []).map(({ chartId }) => chartId ?? 0),
       });
     const formId = markedAs(marks, METADATA_KEYS.form, spreadsheetId, grid.sheetId);
-    if (formId === null) {
-      if (role === null) others.push(sheet);
-      continue;
-    }
+    if (formId === null) continue;
     forms.set(formId, {
       ...grid,
       ...columnsOf(sheet),
@@ -115,18 +109,10 @@ export function readStructure(
       null,
     titles: sheets.map((sheet) => sheet.properties?.title ?? ''),
     forms,
-    firstTab: others.length === 1 && others[0] !== undefined && isPlain(others[0]) ? 0 : null,
     stateTab: own.get('state' satisfies TabRole) ?? null,
     own,
   };
 }
-
-/** Google gives the first tab of a spreadsheet the ID 0. */
-const isPlain = ({ properties, data: _data, ...laid }: sheets_v4.Schema$Sheet): boolean =>
-  (properties?.sheetId ?? 0) === 0 &&
-  Object.values(laid).every(
-    (each) => each === undefined || (Array.isArray(each) && each.length === 0),
-  );
 
 /** Columns by their contents; of two with one mark the left one counts. */
 function columnsOf({ data }: sheets_v4.Schema$Sheet): Pick<FormTab, 'columns' | 'marks' | 'end'> {
