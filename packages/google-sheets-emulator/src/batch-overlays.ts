@@ -26,8 +26,10 @@ function setProtections(sheet: Sheet, protectedRanges: readonly Protection[]): v
 
 /** Adds the defaults that Google adds: callers stay editors of ranges that they protect. */
 function storedProtection(edit: Edit, given: Protection): Protection {
-  const { warningOnly, editors, description, unprotectedRanges } = given;
+  const { warningOnly, editors, description } = given;
   const users = editors?.users ?? [];
+  if (given.unprotectedRanges)
+    throw new ApiError('UNIMPLEMENTED', 'The emulator protects a range as a whole.');
   if (warningOnly === true && users.length > 0) {
     throw invalid('ProtectedRange is warningOnly. Editors cannot be set on it.');
   }
@@ -38,9 +40,6 @@ function storedProtection(edit: Edit, given: Protection): Protection {
     ...(description && { description }),
     ...(warningOnly === true && { warningOnly }),
     editors: { users: all },
-    ...(unprotectedRanges && {
-      unprotectedRanges: unprotectedRanges.map((range) => storedRange(edit, range)),
-    }),
   };
 }
 

@@ -96,26 +96,13 @@ function remapConditionValue(
   return { ...value, userEnteredValue: remapFormula(new Formula(text), '', '', axis, remap).text };
 }
 
-function remapProtection(
-  protection: sheets_v4.Schema$ProtectedRange,
-  dimension: Dimension,
-  remap: Remap,
-): sheets_v4.Schema$ProtectedRange | undefined {
-  const moved = remapRanged(protection, dimension, remap);
-  if (moved?.unprotectedRanges === undefined) return moved;
-  const open = moved.unprotectedRanges.map((range) => remapGridRange(range, dimension, remap));
-  return { ...moved, unprotectedRanges: kept(open) };
-}
-
 /** Everything that lies on a tab, after rows or columns moved. */
 export function remapOverlays(overlays: Overlays, dimension: Dimension, remap: Remap): Overlays {
   const { merges, protectedRanges, basicFilter, conditionalFormats } = overlays;
   const { bandedRanges, tables } = overlays;
   return {
     merges: kept(merges.map((merge) => remapGridRange(merge, dimension, remap))),
-    protectedRanges: kept(
-      protectedRanges.map((protection) => remapProtection(protection, dimension, remap)),
-    ),
+    protectedRanges: kept(protectedRanges.map((item) => remapRanged(item, dimension, remap))),
     basicFilter: basicFilter && remapFilter(basicFilter, dimension, remap),
     conditionalFormats: remapRules(conditionalFormats, dimension, remap),
     bandedRanges: kept(bandedRanges.map((banding) => remapRanged(banding, dimension, remap))),

@@ -16,12 +16,6 @@ const overlaps = (area: Area, bounds: Bounds): boolean =>
   area.left < (bounds.endColumnIndex ?? Infinity) &&
   area.right > (bounds.startColumnIndex ?? 0);
 
-const covers = (bounds: Bounds, area: Area): boolean =>
-  area.top >= (bounds.startRowIndex ?? 0) &&
-  area.bottom <= (bounds.endRowIndex ?? Infinity) &&
-  area.left >= (bounds.startColumnIndex ?? 0) &&
-  area.right <= (bounds.endColumnIndex ?? Infinity);
-
 /** True when the caller may edit what a protection covers. A warning does not apply to callers of the API. */
 export function mayEditProtected(
   protection: sheets_v4.Schema$ProtectedRange,
@@ -39,12 +33,10 @@ export function obstacle(
   area: Area,
   caller: Caller,
 ): sheets_v4.Schema$ProtectedRange | undefined {
-  return sheet.overlays.protectedRanges.find((protection) => {
-    if (mayEditProtected(protection, caller)) return false;
-    if (!overlaps(area, boundsOf(protection.range))) return false;
-    const open = protection.unprotectedRanges ?? [];
-    return !open.some((range) => covers(boundsOf(range), area));
-  });
+  return sheet.overlays.protectedRanges.find(
+    (protection) =>
+      !mayEditProtected(protection, caller) && overlaps(area, boundsOf(protection.range)),
+  );
 }
 
 /** A protection as the caller sees it: `requestingUserCanEdit` is theirs, editors are shown to those who may edit. */

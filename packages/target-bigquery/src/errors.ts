@@ -207,7 +207,6 @@ function ofRights(
     reason,
     text: words,
     rpc: '',
-    quota: '',
     code: '',
     oauth: '',
     retryAfter: undefined,

@@ -206,7 +206,6 @@ export async function planCommit(
     aimed.push({ row: place, id, values: free });
   }
   const deletedAt = new Date(atMs).toISOString();
-  const serial = time.toSerial(deletedAt) ?? deletedAt;
   let marked = 0;
   for (const id of deleted) {
     const place = placeOf(id);
@@ -216,7 +215,11 @@ export async function planCommit(
       rows.delete(id);
       continue;
     }
-    const met = split(laid.obstructed, place, new Map([['s:removed', serial] as const]));
+    const met = split(
+      laid.obstructed,
+      place,
+      new Map([['s:removed', time.ofClock(atMs)] as const]),
+    );
     if (met.blocked.length > 0) {
       const why = `The source no longer has it, and ${blockedReason(met, headers)}`;
       list('undecided', before, why, met.blocked);

@@ -1,3 +1,4 @@
+import { safeText } from '../../base/errors.ts';
 import { labelMap } from '../../mirror/fields.ts';
 import type { StoredField } from '../../mirror/port.ts';
 import type { Form, SelectedField, Row } from '../../mirror/types.ts';
@@ -97,13 +98,6 @@ const ID_END = 6;
 
 /** A field's label as a header cell: one line of limited length. A question that only answers show has no label but its ID. */
 function headerText({ id, label }: SheetField): string {
-  const line = label
-    .toWellFormed()
-    .replaceAll('\0', '\u2400')
-    .replace(/\s*[\r\n]+\s*/g, ' ')
-    .trim();
-  if (line === '' || line === id) return `Unnamed question (…${id.slice(-ID_END)})`;
-  if (line.length <= MAX_HEADER) return line;
-  const head = line.slice(0, MAX_HEADER - 1);
-  return `${head.isWellFormed() ? head : head.slice(0, -1)}…`;
+  const line = safeText(label.replace(/\s*[\r\n]+\s*/g, ' ').trim(), MAX_HEADER);
+  return line === '' || line === id ? `Unnamed question (…${id.slice(-ID_END)})` : line;
 }

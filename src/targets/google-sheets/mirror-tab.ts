@@ -210,8 +210,5 @@ function stateCell(value: string, state: HealthState): PageCell {
 }
 
 function timeCell(atMs: number, time: SerialTime): PageCell {
-  const iso = new Date(atMs).toISOString();
-  const serial = time.toSerial(iso);
-  const format = { ...BODY_FORMAT, numberFormat: DATE_FORMAT };
-  return serial === undefined ? text(iso, format) : number(serial, format);
+  return number(time.ofClock(atMs), { ...BODY_FORMAT, numberFormat: DATE_FORMAT });
 }

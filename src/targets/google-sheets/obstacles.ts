@@ -25,8 +25,6 @@ interface Area {
 export interface Obstacle {
   readonly kind: 'protection' | 'merge';
   readonly area: Area;
-  /** Parts of a protected tab that anybody may edit. */
-  readonly open: readonly Area[];
   /** In words, to be put into a sentence. */
   readonly name: string;
 }
@@ -38,25 +36,25 @@ const MAX_DESCRIPTION = 80;
 export const readObstacles = ({ protectedRanges, merges }: sheets_v4.Schema$Sheet): Obstacle[] => [
   ...(protectedRanges ?? [])
     .filter((one) => one.warningOnly !== true && one.requestingUserCanEdit !== true)
-    .map(({ description, range, unprotectedRanges }): Obstacle => {
+    .map(({ description, range }): Obstacle => {
       const area = areaOf(range);
       const called = description ? `"${safeText(description, MAX_DESCRIPTION)}" ` : '';
-      const open = (unprotectedRanges ?? []).map(areaOf);
       const name = `the protected range ${called}(${cellsText(area)})`;
-      return { kind: 'protection', area, open, name };
+      return { kind: 'protection', area, name };
     }),
   ...(merges ?? []).map((range): Obstacle => {
     const area = areaOf(range);
-    return { kind: 'merge', area, open: [], name: `merged cells (${cellsText(area)})` };
+    return { kind: 'merge', area, name: `merged cells (${cellsText(area)})` };
   }),
 ];
 
 /** True when an obstacle keeps a cell from being written. */
-export function keepsFrom({ kind, area, open }: Obstacle, row: number, column: number): boolean {
-  if (!holds(area, row, column)) return false;
-  if (kind === 'merge') return row !== area.startRow || column !== area.startColumn;
-  return !open.some((one) => holds(one, row, column));
-}
+export const keepsFrom = ({ kind, area }: Obstacle, row: number, column: number): boolean =>
+  isWithin(area, row) &&
+  column >= area.startColumn &&
+  column < (area.endColumn ?? Infinity) &&
+  // Merged cells show the first of them.
+  (kind === 'protection' || row !== area.startRow || column !== area.startColumn);
 
 /** True when rows cannot be inserted above a row: Google refuses that inside a protected range. */
 export const keepsFromInserting = ({ area }: Obstacle, row: number): boolean =>
@@ -69,9 +67,6 @@ export const keepsFromInsertingColumn = ({ kind, area }: Obstacle, column: numbe
 /** Whether a row is among those of an area. */
 export const isWithin = ({ startRow, endRow }: Obstacle['area'], row: number): boolean =>
   row >= startRow && row < (endRow ?? Infinity);
-
-const holds = (area: Area, row: number, column: number): boolean =>
-  isWithin(area, row) && column >= area.startColumn && column < (area.endColumn ?? Infinity);
 
 const areaOf = (range: sheets_v4.Schema$GridRange | undefined): Area => ({
   startRow: range?.startRowIndex ?? 0,

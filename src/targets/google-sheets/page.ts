@@ -1,5 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { cellData, fitText } from './api/cell-value.ts';
+import { safeText } from '../../base/errors.ts';
+import { cellData } from './api/cell-value.ts';
 import {
   BODY_FORMAT,
   columnWidth,
@@ -24,14 +25,10 @@ export type PageCell = sheets_v4.Schema$CellData;
 const MOST_CHARACTERS = 1_000;
 
 /** A text, shortened if it is long. */
-export function text(value: string, userEnteredFormat: Format = BODY_FORMAT): PageCell {
-  const fitting = fitText(value).text;
-  const short =
-    fitting.length <= MOST_CHARACTERS
-      ? fitting
-      : `${fitting.slice(0, MOST_CHARACTERS).toWellFormed()}…`;
-  return { ...cellData(short), userEnteredFormat };
-}
+export const text = (value: string, userEnteredFormat: Format = BODY_FORMAT): PageCell => ({
+  ...cellData(safeText(value, MOST_CHARACTERS)),
+  userEnteredFormat,
+});
 
 export const number = (value: number, userEnteredFormat: Format = BODY_FORMAT): PageCell => ({
   ...cellData(value),

@@ -1,3 +1,4 @@
+import { safeText } from '../../base/errors.ts';
 import { canonicalTime } from '../../mirror/canonical-time.ts';
 import { parseNumber } from '../../mirror/json.ts';
 import type { Cell, SelectedField, Row } from '../../mirror/types.ts';
@@ -58,7 +59,8 @@ export class RowEncoder {
     for (const { id, label } of this.#fields) {
       const { value, defects } = toSheetValue(row.cells.get(id) ?? null);
       values.set(fieldKey(id), value);
-      for (const defect of defects) reasons.push(`The answer to "${shortLabel(label)}" ${defect}.`);
+      for (const defect of defects)
+        reasons.push(`The answer to "${safeText(label, MAX_LABEL)}" ${defect}.`);
     }
     const fingerprint = this.fingerprintOf((key) => values.get(key));
     return { row: { id: row.id, values, fingerprint }, reasons };
@@ -88,8 +90,8 @@ export class RowEncoder {
   }
 }
 
-const shortLabel = (label: string): string =>
-  label.length <= 80 ? label : `${label.slice(0, 79).toWellFormed()}…`;
+/** Characters of a label in a reason. */
+const MAX_LABEL = 80;
 
 const isTime = (key: ColumnKey): boolean => key === 's:at' || key === 's:removed';
 
@@ -117,7 +119,3 @@ export function timeOf(read: ReadValue, time: SerialTime): string | null {
   if (typeof read === 'number') return canonicalTime(time.toTime(read));
   return typeof read === 'string' ? canonicalTime(read) : null;
 }
-
-/** True when a cell of the Removed column marks its row. Other texts of people there mark nothing. */
-export const marksRemoved = (read: ReadValue): boolean =>
-  typeof read === 'number' || (typeof read === 'string' && canonicalTime(read) !== null);

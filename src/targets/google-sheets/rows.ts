@@ -8,7 +8,7 @@ import { BODY_FORMAT, DATE_FORMAT, FAINT_FORMAT } from './api/formatting.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { SheetField } from './fields.ts';
 import { isWithin } from './obstacles.ts';
-import { answerOf, marksRemoved, type RowEncoder, type SheetRow, timeOf } from './row-values.ts';
+import { answerOf, type RowEncoder, type SheetRow, timeOf } from './row-values.ts';
 import type { SerialTime } from './serial-time.ts';
 import type { FormTab } from './structure.ts';
 
@@ -126,7 +126,8 @@ export function knownRow(
 ): KnownRow {
   const read = reader(table, row);
   const removed = read('s:removed');
-  const isDeleted = marksRemoved(removed);
+  // Texts of people there mark nothing.
+  const isDeleted = typeof removed === 'number';
   return {
     id,
     status: String(read('s:status') ?? ''),

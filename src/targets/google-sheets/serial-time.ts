@@ -34,6 +34,11 @@ export class SerialTime {
     return this.toTime(serial) === time ? serial : undefined;
   }
 
+  /** The serial of a time of our own clock (milliseconds), which a number can hold. */
+  ofClock(atMs: number): number {
+    return this.toSerial(new Date(atMs).toISOString()) ?? 0;
+  }
+
   /** The canonical UTC time of a serial. */
   toTime(serial: number): string {
     const day = Math.floor(serial);

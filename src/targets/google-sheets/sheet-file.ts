@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Clock } from '../../base/clock.ts';
-import { MirrorError } from '../../base/errors.ts';
+import { MirrorError, safeText } from '../../base/errors.ts';
 import { columnCells, spansOf } from './api/a1.ts';
 import type { ReadValue } from './api/cell-value.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
@@ -316,8 +316,7 @@ export function freeTabTitle(wanted: string, taken: Iterable<string>): string {
     .replace(/[\p{Cc}\p{Cf}[\]*?:\\/!]/gu, ' ')
     .replace(/\s+/g, ' ')
     .replace(/^[' ]+|[' ]+$/g, '');
-  const short = clean.slice(0, MAX_TITLE);
-  const base = (short.isWellFormed() ? short : short.slice(0, -1)).trim() || 'Form';
+  const base = safeText(clean, MAX_TITLE) || 'Form';
   for (let number = 1; ; number++) {
     const title = number === 1 ? base : `${base} (${number})`;
     if (!used.has(title.toLowerCase())) return title;

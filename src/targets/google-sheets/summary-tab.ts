@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { safeText } from '../../base/errors.ts';
 import { OPEN_STATUSES } from '../../mirror/types.ts';
 import { COLOURS } from './api/formatting.ts';
 import {
@@ -142,7 +143,7 @@ function chartSpec(
       sourceRange: { sources: [{ ...rows, startColumnIndex: at, endColumnIndex: at + 1 }] },
     };
   };
-  const title = `${name.slice(0, MAX_TITLE).toWellFormed()}: submissions a week`;
+  const title = `${safeText(name, MAX_TITLE)}: submissions a week`;
   return {
     title,
     altText: `${title}. The numbers are in the columns on its left.`,

@@ -63,7 +63,7 @@ export function accessFailure(
       'Use a service account key, or sign in again with that scope.',
     ];
   }
-  return /valid API key/.test(text) ? NO_CREDENTIALS : undefined;
+  return undefined;
 }
 
 /** Google no longer takes the token. */
@@ -82,8 +82,6 @@ export interface CallFacts {
   readonly text: string;
   /** The first `details[].reason` or `errors[].reason`. */
   readonly reason: string;
-  /** `quota_limit` of a 429. */
-  readonly quota: string;
   /** The system's or library's error code; a word. */
   readonly code: string;
   /** OAuth's `error` from the token endpoint; a word. */
@@ -101,14 +99,12 @@ export function factsOf(error: unknown): CallFacts {
   const reasons = [...details, ...listOf(inner['errors']).map(asRecord)].map((one) =>
     textOf(one['reason']),
   );
-  const quotas = details.map((one) => textOf(asRecord(one['metadata'])['quota_limit']));
   const status = outer['status'] ?? response['status'];
   return {
     status: typeof status === 'number' ? status : 0,
     rpc: textOf(inner['status']),
     text: textOf(inner['message']) || textOf(outer['message']),
     reason: reasons.find((reason) => reason !== '') ?? '',
-    quota: quotas.find((quota) => quota !== '') ?? '',
     code: errorCode(error) ?? (isTimeout(outer) ? 'TimeoutError' : ''),
     oauth: /^[\w-]{1,60}$/.exec(textOf(body['error']))?.[0] ?? '',
     retryAfter: retryAfterOf(response['headers']),

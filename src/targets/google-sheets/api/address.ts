@@ -17,10 +17,8 @@ export function parseSheetAddress(address: string): string {
   if (/\/spreadsheets\/(?:u\/\d+\/)?d\/e\//.test(url.pathname)) {
     throw wrong('is the address of a published copy, which cannot be written to');
   }
-  const id =
-    /\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]+)/.exec(url.pathname)?.[1] ??
-    (url.hostname === 'drive.google.com' ? url.searchParams.get('id') : null);
-  if (id === null || id === undefined) throw wrong('names no spreadsheet');
+  const id = /\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]+)/.exec(url.pathname)?.[1];
+  if (id === undefined) throw wrong('names no spreadsheet');
   return checkedId(id);
 }
 

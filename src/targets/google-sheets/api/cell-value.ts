@@ -1,4 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { safeText } from '../../../base/errors.ts';
 import { count } from '../../../base/format.ts';
 import { cellText } from '../../../mirror/cells.ts';
 import type { Cell } from '../../../mirror/types.ts';
@@ -37,11 +38,9 @@ export function fitText(text: string): FittedText {
   return { text: fitted, defects };
 }
 
-/** Ends in the middle of nothing: a pair of surrogates stays whole. */
 function cut(text: string): string {
-  const mark = `… [cut: ${count(text.length)} characters]`;
-  const head = text.slice(0, MAX_CELL_CHARACTERS - mark.length);
-  return (head.isWellFormed() ? head : head.slice(0, -1)) + mark;
+  const mark = ` [cut: ${count(text.length)} characters]`;
+  return safeText(text, MAX_CELL_CHARACTERS - mark.length) + mark;
 }
 
 /**

@@ -50,7 +50,7 @@ const STRUCTURE_FIELDS = [
   'sheets(properties(sheetId,title,gridProperties(rowCount,columnCount)),merges,charts(chartId),' +
     `${METADATA_FIELDS},data(startColumn,columnMetadata(${METADATA_FIELDS})),` +
     'tables(range),basicFilter(range),filterViews(range),bandedRanges(range),' +
-    'protectedRanges(description,range,unprotectedRanges,warningOnly,requestingUserCanEdit))',
+    'protectedRanges(description,range,warningOnly,requestingUserCanEdit))',
 ].join(',');
 
 /** What a write is answered with: what the requested cells hold. */

@@ -101,12 +101,11 @@ function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
   const where = browserAddress(subject.spreadsheetId);
   const { status, reason } = facts;
   if (status === 429 || /^(user)?rateLimitExceeded$|^RATE_LIMIT_EXCEEDED$/i.test(reason)) {
-    const quota = /^\w{1,60}$/.test(facts.quota) ? ` (${facts.quota})` : '';
     return new SheetsError(
       'throttled',
       'TARGET_UNREACHABLE',
       [
-        `Google's quota of requests is used up${quota}.`,
+        "Google's quota of requests is used up.",
         'It is refilled every minute; another program may be using the same account.',
       ],
       facts.retryAfter,
@@ -132,12 +131,6 @@ function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
 function forbidden(facts: CallFacts, subject: CallSubject, where: string): SheetsError {
   const access = accessFailure(facts, API);
   if (access !== undefined) return denied(...access);
-  if (/storage quota/i.test(facts.text)) {
-    return denied(
-      'The account has no room in Google Drive.',
-      `Let a person own the spreadsheet ${where} and share it with the account.`,
-    );
-  }
   const whom = subject.email ?? 'the account of the credentials';
   return denied(
     `${subject.writes ? 'The account may view the spreadsheet but not edit it' : 'The account may not open the spreadsheet'}: ${where}.`,

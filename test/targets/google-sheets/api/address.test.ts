@@ -14,7 +14,6 @@ describe('the address of a spreadsheet', () => {
     `https://docs.google.com/spreadsheets/u/1/d/${ID}/edit`,
     `https://docs.google.com/a/example.com/spreadsheets/d/${ID}/`,
     `https://docs.google.com/spreadsheets/d/${ID}`,
-    `https://drive.google.com/open?id=${ID}`,
     ` https://docs.google.com/spreadsheets/d/${ID}/edit `,
     `sheets:${ID}`,
     `sheets://${ID}`,

@@ -31,14 +31,10 @@ const reason = (value: string, metadata: Record<string, string> = {}) => ({
 const CASES: readonly [string, Error, string, string, RegExp][] = [
   [
     'a used-up quota',
-    answer(
-      429,
-      'Quota exceeded',
-      reason('RATE_LIMIT_EXCEEDED', { quota_limit: 'WriteRequestsPerMinutePerUser' }),
-    ),
+    answer(429, 'Quota exceeded', reason('RATE_LIMIT_EXCEEDED')),
     'throttled',
     'TARGET_UNREACHABLE',
-    /quota of requests is used up \(WriteRequestsPerMinutePerUser\)/,
+    /quota of requests is used up/,
   ],
   [
     'an old-style rate limit',
@@ -126,13 +122,6 @@ const CASES: readonly [string, Error, string, string, RegExp][] = [
     /no room.*Delete rows/,
   ],
   [
-    'no room in Drive',
-    answer(403, "The user's Drive storage quota has been exceeded."),
-    'final',
-    'TARGET_DENIED',
-    /no room in Google Drive.*share it with the account/,
-  ],
-  [
     'a missing scope',
     answer(
       403,
@@ -142,13 +131,6 @@ const CASES: readonly [string, Error, string, string, RegExp][] = [
     'final',
     'TARGET_DENIED',
     /auth\/spreadsheets/,
-  ],
-  [
-    'no credentials',
-    answer(403, 'The request is missing a valid API key.'),
-    'final',
-    'TARGET_DENIED',
-    /GOOGLE_APPLICATION_CREDENTIALS/,
   ],
   [
     'an unknown refusal',
