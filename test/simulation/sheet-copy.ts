@@ -207,7 +207,12 @@ function formIn(
   for (const [key, at] of columns) {
     if (!key.startsWith('f:')) continue;
     const fieldId = fieldIds.get(key) ?? key;
-    fields.push({ fieldId, column: key, textColumn: null, label: labelIn(header, at, fieldId) });
+    fields.push({
+      fieldId,
+      column: key,
+      textColumn: null,
+      label: labelIn(String(header[at] ?? ''), fieldId),
+    });
   }
   const rows = new Map<string, CopiedRow>();
   const twice: string[] = [];
@@ -245,16 +250,9 @@ function formIn(
   return { formId, table: formId, rows, twice, astray, fields, statuses: null, rejected };
 }
 
-/** The text of a header, without the number that keeps it apart from an equal one; for a field without a label its ID. */
-function labelIn(header: readonly Value[], at: number, fieldId: string): string {
-  const text = String(header[at] ?? '');
-  if (text.startsWith(`Unnamed question (…${fieldId.slice(-6)})`)) return fieldId;
-  const plain = text.replace(/ \(\d+\)$/, '');
-  const others = header
-    .filter((_, index) => index !== at)
-    .map((each) => String(each).toLowerCase());
-  return others.includes(plain.toLowerCase()) ? plain : text;
-}
+/** The label that a header shows; for a field without a label its ID. */
+const labelIn = (text: string, fieldId: string): string =>
+  text === `Unnamed question (…${fieldId.slice(-6)})` ? fieldId : text;
 
 /** By form, what the hidden tab lists; and the fields that columns are marked for, whose IDs the marks hold as a hash. */
 function hiddenIn(

@@ -57,39 +57,19 @@ export function withAnswers(
   });
 }
 
-/**
- * The headers that columns should have, each once: a label that another column has gets a number, which it keeps as long as the
- * label stays.
- */
+/** The headers that columns should have, fields in the order of the form. Equal labels are equal headers: columns are known by metadata. */
 export function headersOf(fields: readonly SheetField[]): Map<ColumnKey, string> {
   const headers = new Map(Object.entries(OWN_HEADERS) as [ColumnKey, string][]);
-  const taken = new Set([...headers.values()].map((header) => header.toLowerCase()));
-  const placed = fields
-    .filter(({ column }) => column !== null)
-    .toSorted((a, b) => a.position - b.position);
-  for (const { id } of placed) headers.set(fieldKey(id), '');
-  const isKept = (field: SheetField): boolean => {
-    const wanted = headerText(field);
-    return field.header === wanted || (field.header?.startsWith(`${wanted} (`) ?? false);
-  };
-  // Those that have one come first.
-  for (const field of [...placed.filter(isKept), ...placed.filter((one) => !isKept(one))]) {
-    const wanted = headerText(field);
-    let header = isKept(field) && field.header !== null ? field.header : wanted;
-    for (let n = 2; taken.has(header.toLowerCase()); n++) header = `${wanted} (${n})`;
-    taken.add(header.toLowerCase());
-    headers.set(fieldKey(field.id), header);
-  }
+  for (const field of fields.toSorted((a, b) => a.position - b.position))
+    if (field.column !== null) headers.set(field.column, headerText(field));
   return headers;
 }
 
 /** Columns whose header is not the one that they should have. */
-export function waitingHeaders(fields: readonly SheetField[]): ColumnKey[] {
-  const headers = headersOf(fields);
-  return fields.flatMap(({ id, column, header }) =>
-    column !== null && header !== headers.get(fieldKey(id)) ? [fieldKey(id)] : [],
+export const waitingHeaders = (fields: readonly SheetField[]): ColumnKey[] =>
+  fields.flatMap((field) =>
+    field.column !== null && field.header !== headerText(field) ? [field.column] : [],
   );
-}
 
 /** Longest label written into a header cell; the Mirror tab shows more of it. */
 const MAX_HEADER = 300;
