@@ -11,14 +11,8 @@ import type { SummaryForm } from './summary-section.ts';
 
 /** Any text, in COUNTIFS. */
 const FILLED = '"?*"';
-/** A date of removal is a number; one that a number cannot hold is a text of this shape. */
-const REMOVED = ['">0"', '"????-??-??T*"'];
-
-/** Cells, with those that show an error of people's formulas as blank: an error would make FILTER fail. */
-const withoutErrors = (cells: string): string => `IFERROR(${cells};"")`;
-
-/** The cells of a column that a formula is about. */
-type CellsOf = (column: number) => string;
+/** An empty cell. */
+const BLANK = '""';
 
 /** Formulas over the tab of one form. All without `=`. */
 export class FormFormulas {
@@ -30,32 +24,24 @@ export class FormFormulas {
 
   /** Submissions that are not removed. */
   total(): string {
-    return this.#count(() => '');
-  }
-
-  /** Rows that repeat the ID of another one: people copied them. */
-  copies(): string {
-    const ids = this.#column(this.#form.id);
-    return `COUNTA(${ids})-COUNTUNIQUE(${ids})`;
+    return this.#count();
   }
 
   /** Submissions whose column holds what a cell says. */
   equalTo(column: number, cell: string): string {
-    return this.#count((cellsOf) => `;${cellsOf(column)};${cell}`);
+    return this.#count(this.#column(column), cell);
   }
 
   /** Submissions dated from one cell's day on, up to the day that another expression gives. */
   between(column: number, from: string | undefined, to: string): string {
-    return this.#count((cellsOf) => {
-      const dates = cellsOf(column);
-      const start = from === undefined ? '' : `;${dates};">="&${from}`;
-      return `${start};${dates};"<"&${to}`;
-    });
+    const dates = this.#column(column);
+    const start = from === undefined ? [] : [dates, `">="&${from}`];
+    return this.#count(...start, dates, `"<"&${to}`);
   }
 
   /** Submissions with an answer. */
   answered(column: number): string {
-    return this.#count((cellsOf) => `;${cellsOf(column)};"<>"`);
+    return this.#count(this.#column(column), '"<>"');
   }
 
   /**
@@ -63,30 +49,22 @@ export class FormFormulas {
    * a column one type, so everything is made text first; a column of numbers is listed in their order instead.
    */
   distribution(column: number, lines: number, numbers: boolean): string {
-    const { id, status, removed } = this.#form;
-    const [ids, answers] = [this.#column(id), this.#column(column)];
-    const marks = this.#column(removed);
-    const texts = `${withoutErrors(answers)}&""`;
-    const at = (place: number, sign: string): string =>
-      `(MID(${withoutErrors(marks)};${place};1)="${sign}")`;
+    const [id, status, removed, answers] = [
+      this.#form.id,
+      this.#form.status,
+      this.#form.removed,
+      column,
+    ].map((each) => `IFERROR(${this.#column(each)};"")`);
     const wanted = [
-      numbers ? `ISNUMBER(${answers})` : `${texts}<>""`,
-      `ISTEXT(${ids})`,
-      `${withoutErrors(ids)}<>${this.header(id)}`,
-      // Every submission fills it: people who write a total below may call it so in the column of IDs.
-      `${withoutErrors(this.#column(status))}<>""`,
-      `ISNUMBER(${marks})+${at(5, '-')}*${at(8, '-')}*${at(11, 'T')}=0`,
+      numbers ? `ISNUMBER(${answers})` : `${answers}<>""`,
+      `${id}<>""`,
+      `${status}<>""`,
+      `${removed}=""`,
     ];
-    const filtered = `FILTER(${numbers ? answers : texts};${wanted.join(';')})`;
+    const filtered = `FILTER(${answers}${numbers ? '' : '&""'};${wanted.join(';')})`;
     const order = numbers ? 'Col1' : 'count(Col1) desc, Col1';
     const query = `select Col1, count(Col1) group by Col1 order by ${order} limit ${lines} label count(Col1) ''`;
     return `ARRAYFORMULA(IFNA(QUERY(${filtered};"${query}";0);""))`;
-  }
-
-  /** People's present name of a column. A header that is merged with another one, or waits, is empty: that would show as 0. */
-  title(column: number): string {
-    const header = this.header(column);
-    return `IF(${header}="";"(no header)";${header})`;
   }
 
   /** The header cell of a column. */
@@ -99,15 +77,20 @@ export class FormFormulas {
     return `${this.header(column)}:$${columnName(column)}`;
   }
 
-  /** Submissions that meet some criteria: rows with an ID that are not removed, without the header row. */
-  #count(criteria: (cellsOf: CellsOf) => string): string {
+  /**
+   * Submissions that meet some criteria: rows with an ID and a status that are not removed. The header row has a header where the
+   * mark of removal would be, and people's totals have no status.
+   */
+  #count(...criteria: readonly string[]): string {
     const { id, status, removed } = this.#form;
-    const within = (cellsOf: CellsOf): string => {
-      const rows = `${cellsOf(id)};${FILLED};${cellsOf(status)};"<>"${criteria(cellsOf)}`;
-      const marks = REMOVED.map((mark) => `;${cellsOf(removed)};${mark}`);
-      return `COUNTIFS(${rows})${marks.map((mark) => `-COUNTIFS(${rows}${mark})`).join('')}`;
-    };
-    const header = within((column) => this.header(column));
-    return `${within((column) => this.#column(column))}-(${header})`;
+    const rows = [
+      this.#column(id),
+      FILLED,
+      this.#column(status),
+      FILLED,
+      this.#column(removed),
+      BLANK,
+    ];
+    return `COUNTIFS(${[...rows, ...criteria].join(';')})`;
   }
 }

@@ -76,12 +76,7 @@ export function putSection(page: Page, top: number, form: SummaryForm): Section 
   page.put(top, LABEL, [name, ...Array.from({ length: SECTION_WIDTH - 1 }, () => blank)]);
   const total = cell(top + 1, COUNT);
   page.put(top + 1, LABEL, [text('Submissions', BOLD), formula(formulas.total(), BOLD)]);
-  const copies = formulas.copies();
-  const said = `"Rows that repeat a submission and are counted, too: "&${copies}&". See the problems on the tab Mirror."`;
-  page.put(top + 2, LABEL, [
-    formula(`IF(${copies}>0;${said};"")`, { textFormat: { italic: true } }),
-  ]);
-  let row = putStatuses(page, top + 4, form.status, formulas, total);
+  let row = putStatuses(page, top + 3, form.status, formulas, total);
   for (const question of form.questions) row = putQuestion(page, row, question, formulas, total);
   const weeks = putWeeks(page, top + 1, form.at, formulas, total);
   return {
@@ -135,7 +130,7 @@ function putQuestion(
   const [first, other] = [start + 1, start + 1 + listed];
   const answered = cell(other + 1, COUNT);
   const [, ...rest] = headers(['', 'Submissions', 'Share', ''], CLIPPED_HEADER);
-  page.put(start, LABEL, [formula(formulas.title(column), CLIPPED_HEADER), ...rest]);
+  page.put(start, LABEL, [formula(`${formulas.header(column)}&""`, CLIPPED_HEADER), ...rest]);
   // The first formula fills the labels and counts below it.
   for (let row = first; row < other; row++) {
     const label =
