@@ -18,8 +18,6 @@ import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import {
   documentKey,
   type FormDocument,
-  runRow,
-  runRows,
   SALT,
   type StateKey,
   type StateRow,
@@ -209,9 +207,11 @@ export class SheetForm extends SheetReader {
       const tab = structure.forms.get(formId);
       const asked = this.#kept?.questions ?? [];
       const questions = (run === null ? undefined : this.#tally?.questions(asked)) ?? asked;
+      const runs = this.#kept?.runs ?? [];
       const document: FormDocument = {
         state,
         fields,
+        runs: run === null ? runs : [run, ...runs].slice(0, MOST_RUNS),
         notices: tab === undefined ? [] : noticesOf(tab, entries, known.survey, email),
         announced,
         doubted: [...known.doubted],
@@ -226,12 +226,9 @@ export class SheetForm extends SheetReader {
       const put: StateRow[] = [
         { ...documentKey(formId), text: JSON.stringify(document) },
         ...changed.put,
-        ...(run === null ? [] : [runRow(formId, run)]),
         ...(salt === null ? [{ ...SALT, text: this.salt }] : []),
       ];
-      const old = run === null ? [] : runRows(stateTab, formId).slice(0, 1 - MOST_RUNS);
-      const drop = [...changed.drop, ...old];
-      return { batch: { requests, put, drop, aim, isShown }, result };
+      return { batch: { requests, put, drop: changed.drop, aim, isShown }, result };
     };
     const { result, isAstray } = await this.file.write(this.#writer, write, isHidden);
     if (result.planned.requests.length > 0) this.#table = null;

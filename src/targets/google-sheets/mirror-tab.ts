@@ -7,7 +7,7 @@ import { BODY_FORMAT, COLOURS, DATE_FORMAT } from './api/formatting.ts';
 import { formula, headers, number, Page, type PageCell, showPage, text } from './page.ts';
 import { SerialTime } from './serial-time.ts';
 import type { SheetFile, Shown, View } from './sheet-file.ts';
-import { documentsIn, entriesIn, type FormDocument, runsIn, textIn } from './state-tab.ts';
+import { documentsIn, entriesIn, type FormDocument, textIn } from './state-tab.ts';
 
 /*
  * The tab that shows the people of a spreadsheet the state of the mirror: forms first, then problems, fields last. It is
@@ -48,8 +48,7 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
     const { state, fields, notices } = document;
     const { formId } = state;
     const entries = [...entriesIn(stateTab, formId).values()];
-    const runs = runsIn(stateTab, formId);
-    const { health, asOfMs } = describe(document, runs, recordOf, file.clock.now());
+    const { health, asOfMs } = describe(document, document.runs, recordOf, file.clock.now());
     return {
       health,
       asOfMs,

@@ -23,7 +23,7 @@ import type { RowEncoder } from './row-values.ts';
 import { EMPTY_SURVEY, type KnownRow, knownRow, storedRow, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
 import { READ_MS, type SheetFile, type View } from './sheet-file.ts';
-import { entriesIn, type FormDocument, runsIn } from './state-tab.ts';
+import { documentIn, entriesIn, type FormDocument } from './state-tab.ts';
 import type { FormTab } from './structure.ts';
 
 /** The present parts of a form. */
@@ -179,7 +179,7 @@ export class SheetReader implements OpenForm {
 
   async runs(limit: number): Promise<Run[]> {
     const { stateTab } = await this.file.view(READ_MS);
-    return runsIn(stateTab, this.state.formId).slice(0, limit);
+    return documentIn(stateTab, this.state.formId)?.runs.slice(0, limit) ?? [];
   }
 
   prepare(_form: Form, _fields: readonly SelectedField[]): Promise<void> {

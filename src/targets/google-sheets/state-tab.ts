@@ -8,14 +8,14 @@ import type { SheetField } from './fields.ts';
 import type { Announced } from './sweep.ts';
 
 /*
- * The hidden tab: a row for each form's document, entry and run, and for each record of the store.
+ * The hidden tab: a row for each form's document and entry, and for each record of the store.
  */
 
 type Request = sheets_v4.Schema$Request;
 
 /** The subject of one row of the hidden tab. `formId` is '' for a row that belongs to no form. */
 export interface StateKey {
-  readonly kind: 'state' | 'entry' | 'run' | 'record';
+  readonly kind: 'state' | 'entry' | 'record';
   readonly formId: string;
   readonly key: string;
 }
@@ -121,6 +121,8 @@ function partsOf(text: string): string[] {
 export interface FormDocument {
   readonly state: FormState;
   readonly fields: readonly SheetField[];
+  /** The newest runs, the newest first. */
+  readonly runs: readonly Run[];
   /** Rows that were written with it by their place, until it is known that the write met them. */
   readonly announced: readonly Announced[];
   /** Submissions whose row was written while people moved cells, and was not written since. */
@@ -133,15 +135,15 @@ export interface FormDocument {
   readonly questions: readonly CountedQuestion[];
 }
 
-/** Rows of a kind and form. */
-const rowsOf = (tab: StateTab, kind: StateKey['kind'], formId: string): StateRow[] =>
-  [...tab.rows.values()].filter((row) => row.kind === kind && row.formId === formId);
-
 /** Entries of a form by their keys. */
-export function entriesIn(tab: StateTab, formId: string): Map<string, Entry> {
-  const entries = rowsOf(tab, 'entry', formId).map(({ text }) => JSON.parse(text) as Entry);
-  return new Map(entries.map((entry) => [entryKey(entry), entry]));
-}
+export const entriesIn = ({ rows }: StateTab, form: string): Map<string, Entry> =>
+  new Map(
+    [...rows.values()].flatMap(({ kind, formId, text }) => {
+      if (kind !== 'entry' || formId !== form) return [];
+      const entry = JSON.parse(text) as Entry;
+      return [[entryKey(entry), entry] as const];
+    }),
+  );
 
 /** Every form of the spreadsheet. */
 export const documentsIn = ({ rows }: StateTab): FormDocument[] =>
@@ -157,21 +159,3 @@ export function documentIn(tab: StateTab, formId: string): FormDocument | null {
   const text = textIn(tab, documentKey(formId));
   return text === null ? null : (JSON.parse(text) as FormDocument);
 }
-
-/** The row of a run. */
-export const runRow = (formId: string, run: Run): StateRow => ({
-  kind: 'run',
-  formId,
-  key: new Date(run.startedAtMs).toISOString(),
-  text: JSON.stringify(run),
-});
-
-/** Rows of a form's runs, the oldest first. */
-export const runRows = (tab: StateTab, formId: string): StateRow[] =>
-  rowsOf(tab, 'run', formId).toSorted((a, b) => (a.key < b.key ? -1 : 1));
-
-/** Runs of a form, the newest first. */
-export const runsIn = (tab: StateTab, formId: string): Run[] =>
-  runRows(tab, formId)
-    .toReversed()
-    .map(({ text }) => JSON.parse(text) as Run);

@@ -34,7 +34,6 @@ import {
   documentsIn,
   entriesIn,
   type FormDocument,
-  runsIn,
   SALT,
   textIn,
 } from './state-tab.ts';
@@ -116,7 +115,7 @@ class SheetStore implements Store {
       if (tries < MOST_READINGS && !isSame) continue;
       return documentsIn(view.stateTab).map((document): StoredForm => {
         const { state, fields } = document;
-        const newest = runsIn(view.stateTab, state.formId).slice(0, runs);
+        const newest = document.runs.slice(0, runs);
         const at = tabs.get(state.formId);
         const found = findForm(view, document, (at && tables.get(at)) ?? new Map());
         const { tab, losses, entries, isFreed } = found;
