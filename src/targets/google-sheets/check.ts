@@ -1,7 +1,6 @@
 import { toMirrorError } from '../../base/errors.ts';
 import type { CheckResult, TargetNotice } from '../../mirror/port.ts';
 import { createMetadata, deleteMetadata, METADATA_KEYS } from './api/metadata.ts';
-import { SheetsError } from './api/sheets-error.ts';
 import type { SheetFile } from './sheet-file.ts';
 
 /** Cells of a spreadsheet, empty ones included, as Google limits them. */
@@ -47,12 +46,7 @@ export async function checkSheet(
   } catch (error) {
     const failure = toMirrorError(error);
     if (failure.code === 'CANCELLED') throw failure;
-    const isKnown = failure instanceof SheetsError;
-    results.push({
-      what: (isKnown ? failure.what : failure.message).replace(/\.$/, ''),
-      isOk: false,
-      remedy: isKnown ? failure.remedy : null,
-    });
+    results.push({ what: failure.message.replace(/\.$/, ''), isOk: false, remedy: null });
   }
   return results;
 }

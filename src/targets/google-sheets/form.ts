@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { MirrorError } from '../../base/errors.ts';
 import { entriesAfter, type Entries, tallyOf } from '../../mirror/ledger.ts';
 import { distrust, nextCommitUs } from '../../mirror/form-state.ts';
 import type { TargetNotice, Applied, Change, Erasure, Run } from '../../mirror/port.ts';
 import type { Form, SelectedField } from '../../mirror/types.ts';
 import { AnswerTally } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
-import { movedError } from './api/sheets-error.ts';
 import { compareRows, isSettled, type Known, planCommit } from './commit.ts';
 import { planErasure, planRemoval } from './erase.ts';
 import { followFields, type SheetField } from './fields.ts';
@@ -295,8 +295,12 @@ export class SheetForm extends SheetReader {
     return [...this.known.rows.keys()].filter((id) => this.isForgotten(id));
   }
 
-  #moved(): Error {
-    return movedError(browserAddress(this.file.api.spreadsheetId));
+  #moved(): MirrorError {
+    const where = browserAddress(this.file.api.spreadsheetId);
+    return new MirrorError(
+      'TARGET_FAILED',
+      `${where} was rearranged repeatedly while it was being written to. The next run tries again.`,
+    );
   }
 }
 

@@ -85,7 +85,7 @@ const MOST_TRIES = 6;
 export const READ_MS = 5_000;
 /** So old may be what a write to the hidden tab is planned over. */
 const HIDDEN_MS = 120_000;
-const RETRIED = new Set<SheetsFault>(['taken', 'moved', 'refused', 'unclear', 'protected']);
+const RETRIED = new Set<SheetsFault>(['taken', 'refused', 'unclear', 'protected']);
 const STATE_COLUMNS = 40;
 const STATE_ROWS = 200;
 

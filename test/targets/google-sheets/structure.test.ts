@@ -44,7 +44,7 @@ describe('a write that requires the columns as they were read', () => {
     const isDone = await written.then(
       () => true,
       (error: unknown) => {
-        expect(error).toMatchObject({ fault: expect.stringMatching(/taken|moved/) });
+        expect(error).toMatchObject({ fault: expect.stringMatching(/taken|refused/) });
         return false;
       },
     );

@@ -18,17 +18,15 @@ const API = { product: 'Google Sheets', host: 'sheets.googleapis.com', scope: SH
 
 /**
  * What a failed call means for what to do next. `throttled` and `unreachable`: nothing happened, try again. `unclear`: a
- * write may or may not have been applied. `taken`: a requirement of this write is not met. `moved`: the
- * sheet has changed since it was read (a tab renamed, rows gone): read again. `refused`: a request of a write is not possible, for a
- * reason that is not known here; it may be the same: read again, once. `protected`: it touched a cell that the account may
- * not edit. `final`: trying again does not help.
+ * write may or may not have been applied. `taken`: a requirement of this write is not met. `refused`: a
+ * request of a write is not possible, mostly because the sheet has changed since it was read (a tab renamed, rows gone): read again.
+ * `protected`: it touched a cell that the account may not edit. `final`: trying again does not help.
  */
 export type SheetsFault =
   | 'throttled'
   | 'unreachable'
   | 'unclear'
   | 'taken'
-  | 'moved'
   | 'refused'
   | 'protected'
   | 'final';
@@ -42,22 +40,12 @@ const IN_VAIN: ReadonlySet<SheetsFault> = new Set(['refused', 'protected', 'fina
  */
 export class SheetsError extends MirrorError {
   readonly fault: SheetsFault;
-  /** What happened, and what to do: the two halves of the message. */
-  readonly what: string;
-  readonly remedy: string;
   /** `Retry-After` as Google sent it. */
   readonly retryAfter: string | undefined;
 
-  constructor(
-    fault: SheetsFault,
-    code: ProblemCode,
-    [what, remedy]: readonly [what: string, remedy: string],
-    retryAfter?: string,
-  ) {
-    super(code, `${what} ${remedy}`, { retryable: !IN_VAIN.has(fault) });
+  constructor(fault: SheetsFault, code: ProblemCode, message: string, retryAfter?: string) {
+    super(code, message, { retryable: !IN_VAIN.has(fault) });
     this.fault = fault;
-    this.what = what;
-    this.remedy = remedy;
     this.retryAfter = retryAfter;
   }
 }
@@ -83,19 +71,12 @@ export function toSheetsError(error: unknown, subject: CallSubject): MirrorError
   return facts.status === 0 ? networkError(facts, subject) : answerError(facts, subject);
 }
 
-/** The spreadsheet was rearranged since it was read. */
-export const movedError = (where: string): SheetsError =>
-  new SheetsError('moved', 'TARGET_FAILED', [
-    `${where} was rearranged repeatedly while it was being written to.`,
-    'The next run tries again.',
-  ]);
-
 /** What to do about a protection. */
 export const allowRemedy = (email: string | undefined): string =>
   `Allow ${email ?? 'the account'} to edit it (Data › Protect sheets and ranges), or let it only show a warning.`;
 
 const denied = (...texts: FailureTexts): SheetsError =>
-  new SheetsError('final', 'TARGET_DENIED', texts);
+  new SheetsError('final', 'TARGET_DENIED', texts.join(' '));
 
 function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
   const where = browserAddress(subject.spreadsheetId);
@@ -104,18 +85,14 @@ function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
     return new SheetsError(
       'throttled',
       'TARGET_UNREACHABLE',
-      [
-        "Google's quota of requests is used up.",
-        'It is refilled every minute; another program may be using the same account.',
-      ],
+      "Google's quota of requests is used up. It is refilled every minute; another program may be using the same account.",
       facts.retryAfter,
     );
   }
   if (status >= 500 || status === 408) {
     const fault = subject.writes ? 'unclear' : 'unreachable';
-    const what = `Google Sheets answered ${status} for ${where}.`;
-    const texts = [what, 'This usually passes by itself.'] as const;
-    return new SheetsError(fault, 'TARGET_UNREACHABLE', texts, facts.retryAfter);
+    const message = `Google Sheets answered ${status} for ${where}. This usually passes by itself.`;
+    return new SheetsError(fault, 'TARGET_UNREACHABLE', message, facts.retryAfter);
   }
   if (status === 401) return denied(...EXPIRED_CREDENTIALS);
   if (status === 403) return forbidden(facts, subject, where);
@@ -138,9 +115,6 @@ function forbidden(facts: CallFacts, subject: CallSubject, where: string): Sheet
   );
 }
 
-const MOVED =
-  /exceeds grid limits|Unable to parse range|No (?:grid|sheet) with id|is after last|grid size|beyond the last requested|already exists|out of bounds|outside of/i;
-
 function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsError {
   const { text } = facts;
   if (facts.rpc === 'FAILED_PRECONDITION' || /not supported for this document/.test(text)) {
@@ -151,26 +125,29 @@ function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsE
   }
   if (/protected cell or object/.test(text)) {
     const what = `A protected range in ${where} does not let forms-mirror write.`;
-    return new SheetsError('protected', 'TARGET_DENIED', [what, allowRemedy(subject.email)]);
+    const message = `${what} ${allowRemedy(subject.email)}`;
+    return new SheetsError('protected', 'TARGET_DENIED', message);
   }
   if (/above the limit of \d+ cells/.test(text))
-    return new SheetsError('final', 'TARGET_FULL', [
-      `The spreadsheet ${where} has no room: Google allows 10 million cells, empty ones included.`,
-      'Delete rows, columns or tabs that are no longer needed, or mirror into another spreadsheet.',
-    ]);
+    return new SheetsError(
+      'final',
+      'TARGET_FULL',
+      `The spreadsheet ${where} has no room: Google allows 10 million cells, empty ones included. ` +
+        'Delete rows, columns or tabs that are no longer needed, or mirror into another spreadsheet.',
+    );
   if (/createDeveloperMetadata/.test(text) && /already exists|in use|duplicate/i.test(text)) {
-    return new SheetsError('taken', 'TARGET_BUSY', [
-      `Another process wrote to ${where} each time that this one was about to, or people moved its columns.`,
-      'The next run tries again.',
-    ]);
+    const what = `Another process wrote to ${where} each time that this one was about to, or people moved its columns.`;
+    return new SheetsError('taken', 'TARGET_BUSY', `${what} The next run tries again.`);
   }
-  if (MOVED.test(text)) return movedError(where);
   const request = /Invalid requests\[(\d+)\]\.(\w{1,40})/.exec(text);
   const part = request === null ? '' : ` (request ${request[1]}, ${request[2]})`;
-  return new SheetsError(request === null ? 'final' : 'refused', 'TARGET_FAILED', [
-    `Google refused a ${subject.writes ? 'write' : 'read'} of ${where} with status ${facts.status}${part}.`,
-    'Please report it.',
-  ]);
+  const what = `Google refused a ${subject.writes ? 'write' : 'read'} of ${where} with status ${facts.status}${part}.`;
+  const remedy = 'The next run tries again. If this lasts, please report it.';
+  return new SheetsError(
+    subject.writes ? 'refused' : 'final',
+    'TARGET_FAILED',
+    `${what} ${remedy}`,
+  );
 }
 
 function networkError(facts: CallFacts, subject: CallSubject): SheetsError {
@@ -182,13 +159,14 @@ function networkError(facts: CallFacts, subject: CallSubject): SheetsError {
   return new SheetsError(
     subject.writes && !UNTOUCHED.test(facts.code) ? 'unclear' : 'unreachable',
     'TARGET_UNREACHABLE',
-    [what, 'Check the network; the next run tries again.'],
+    `${what} Check the network; the next run tries again.`,
   );
 }
 
 /** The proxy opened no way to Google: nothing was sent. */
 const proxyError = ({ message, remedy, transient }: ProxyFailure): SheetsError =>
-  new SheetsError(transient ? 'unreachable' : 'final', 'TARGET_UNREACHABLE', [
-    `Google Sheets could not be reached: ${message}.`,
-    remedy,
-  ]);
+  new SheetsError(
+    transient ? 'unreachable' : 'final',
+    'TARGET_UNREACHABLE',
+    `Google Sheets could not be reached: ${message}. ${remedy}`,
+  );
