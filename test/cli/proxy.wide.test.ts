@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -95,7 +96,7 @@ describe('HTTPS_PROXY', () => {
       'sheets.googleapis.com': Number(new URL(sheets.url).port),
       'oauth2.googleapis.com': (tokens.address() as AddressInfo).port,
     });
-    const key = sheets.emulator.accounts.serviceAccountKey(EMULATOR_EMAIL);
+    const key = serviceAccountKey();
     const { code, text } = await run(['check'], {
       ...env,
       TARGET_URL: `https://docs.google.com/spreadsheets/d/${sheets.id}/edit`,
@@ -115,3 +116,13 @@ describe('HTTPS_PROXY', () => {
     expect(text).not.toContain(PASSWORD);
   });
 });
+
+/** A key as Google's console hands it out. */
+function serviceAccountKey(): Record<string, string> {
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  return { type: 'service_account', private_key: privateKey, client_email: EMULATOR_EMAIL };
+}

@@ -1,4 +1,3 @@
-import { createVerify, generateKeyPairSync } from 'node:crypto';
 import { ApiError, errorInfo } from './api-error.ts';
 
 /** The scope that reading and writing spreadsheets takes. */
@@ -38,10 +37,9 @@ const toAccount = (options: AccountOptions): Account => ({
   expiresAtMs: options.expiresAtMs,
 });
 
-/** The tokens that the emulator knows, and the service accounts whose self-signed tokens it takes. */
+/** The tokens that the emulator knows. */
 export class Accounts {
   readonly #tokens = new Map<string, Account>();
-  readonly #keys = new Map<string, string>();
   #issued = 0;
 
   /** A bearer token for an account. Tokens are `token-1`, `token-2`, … unless `token` is given. */
@@ -56,66 +54,12 @@ export class Accounts {
       throw new ApiError('PERMISSION_DENIED', 'The request is missing a valid API key.');
     }
     const token = ISSUED.exec(header)?.[1] ?? '';
-    const account = this.#tokens.get(token) ?? this.selfSigned(token);
+    const account = this.#tokens.get(token);
     if (account === undefined) throw unauthenticated('ACCESS_TOKEN_TYPE_UNSUPPORTED');
     if (account.expiresAtMs !== undefined && account.expiresAtMs <= nowMs) {
       throw unauthenticated('ACCESS_TOKEN_EXPIRED');
     }
     return account;
-  }
-
-  /**
-   * A new key for a service account, as Google's console hands it out. Tokens signed
-   * with it are taken from now on.
-   */
-  serviceAccountKey(email: string): Record<string, string> {
-    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    });
-    this.#keys.set(email, publicKey);
-    return {
-      type: 'service_account',
-      private_key_id: 'emulator',
-      private_key: privateKey,
-      client_email: email,
-      client_id: '100000000000000000001',
-      token_uri: 'https://oauth2.googleapis.com/token',
-    };
-  }
-
-  /** True when a service account of this address has a key. */
-  hasKey(email: string): boolean {
-    return this.#keys.has(email);
-  }
-
-  /** The account behind a JWT that a registered service account signed for itself; undefined when the signature is wrong. */
-  selfSigned(token: string): Account | undefined {
-    const [header, payload, signature, ...rest] = token.split('.');
-    if (header === undefined || payload === undefined || signature === undefined) return undefined;
-    if (rest.length > 0) return undefined;
-    const claims = readClaims(token);
-    const email = typeof claims?.['iss'] === 'string' ? claims['iss'] : '';
-    const key = this.#keys.get(email);
-    if (claims === undefined || key === undefined) return undefined;
-    const verifier = createVerify('RSA-SHA256').update(`${header}.${payload}`);
-    if (!verifier.verify(key, signature, 'base64url')) return undefined;
-    const scopes =
-      typeof claims['scope'] === 'string' ? claims['scope'].split(' ') : [SPREADSHEETS_SCOPE];
-    const expiresAtMs = Number(claims['exp']) * 1000;
-    return toAccount({ email, scopes, expiresAtMs });
-  }
-}
-
-/** The claims of a JWT, unverified; undefined when there are none. */
-export function readClaims(token: string): Record<string, unknown> | undefined {
-  try {
-    const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
-    const value: unknown = JSON.parse(payload);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
-  } catch {
-    return undefined;
   }
 }
 

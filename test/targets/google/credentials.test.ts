@@ -94,7 +94,7 @@ describe('credentials', () => {
     [
       'an OAuth client',
       { credentialsJson: '{"installed":{"client_id":"x","client_secret":"hunter2"}}' },
-      /OAuth client, not a key/,
+      /no service account key/,
     ],
   ])('are refused with %s, without quoting it', async (_, source, message) => {
     const error: unknown = await openAccount(source, SCOPE).catch((thrown: unknown) => thrown);
