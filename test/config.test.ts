@@ -224,9 +224,9 @@ describe('values', () => {
     expect(refused).toEqual([]);
   });
 
-  it('has a Summary tab in a sheet where it is asked for, and tells not set from no', () => {
+  it('has a Summary tab in a sheet unless it is switched off', () => {
     const summary = (text: string) => load({ ...SOURCE, SHEETS_SUMMARY: text }).google.summary;
-    expect([summary('TRUE'), summary('false'), summary('')]).toEqual([true, false, undefined]);
+    expect([summary('TRUE'), summary('false'), summary('')]).toEqual([true, false, true]);
   });
 
   it('statuses are taken in any case and kept in the API’s', () => {

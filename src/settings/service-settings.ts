@@ -95,20 +95,19 @@ export interface GoogleSettings {
   readonly credentialsJson: string | undefined;
   readonly credentialsFile: string | undefined;
   readonly emulatorUrl: string | undefined;
-  /** Whether a spreadsheet has a Summary tab; undefined: one that the mirror began. */
-  readonly summary: boolean | undefined;
+  /** Whether a spreadsheet has a Summary tab. */
+  readonly summary: boolean;
 }
 
 /** Access to Google Sheets and BigQuery. GOOGLE_CREDENTIALS_JSON, which only this program reads, wins over a file that the machine may set for all. */
 export function readGoogle(reader: SettingsReader): GoogleSettings {
   const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON');
   const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS');
-  const summary = reader.read('SHEETS_SUMMARY');
   return {
     credentialsJson,
     credentialsFile: credentialsJson === undefined ? credentialsFile : undefined,
     emulatorUrl: reader.read('SHEETS_EMULATOR_URL'),
-    summary: summary === undefined ? undefined : summary === 'true',
+    summary: reader.read('SHEETS_SUMMARY') === 'true',
   };
 }
 

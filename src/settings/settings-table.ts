@@ -241,10 +241,9 @@ export const SETTINGS = {
     },
     SHEETS_SUMMARY: {
       schema: take.oneOf(['true', 'false']),
-      whenUnset:
-        '`true` for a spreadsheet in which the mirror creates its first tab, otherwise `false`',
+      default: 'true',
       meaning:
-        'Whether the spreadsheet has a Summary tab: submissions per week, statuses, answers to multiple-choice questions. `false` stops updating an existing one. To get a deleted one back, set `false`, run `sync`, and set `true` again.',
+        'Whether the spreadsheet has a Summary tab: submissions per week, statuses, answers to multiple-choice questions. `false` stops updating an existing one, which you can then delete.',
       example: 'false',
     },
   },

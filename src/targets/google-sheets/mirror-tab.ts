@@ -10,7 +10,7 @@ import type { SheetFile, Shown, View } from './sheet-file.ts';
 import { documentsIn, entriesIn, type FormDocument, textIn } from './state-tab.ts';
 
 /*
- * The tab that shows the people of a spreadsheet the state of the mirror: forms first, then problems, fields last. It is
+ * The tab that shows the people of a spreadsheet the state of the mirror: forms first, the worst on top, then problems, fields last. It is
  * written whole whenever its text changes.
  */
 
@@ -73,12 +73,9 @@ const MIRROR = {
     title: 'Mirror',
     widths: WIDTHS,
     columnCount: WIDTHS.length,
-    warning: 'Written by forms-mirror.',
+    warning: 'forms-mirror keeps this tab up to date, and writes over edits.',
   },
 } as const;
-/** The place of the first form. */
-const FIRST_FORM = 3;
-
 const WRAPPED: sheets_v4.Schema$CellFormat = { ...BODY_FORMAT, wrapStrategy: 'WRAP' };
 const NONE: PageCell = {};
 const wrapped = (value: string): PageCell => text(value, WRAPPED);
@@ -91,33 +88,18 @@ const line = (
   last: PageCell,
 ): PageCell[] => [wrapped(form), about, NONE, NONE, seen, wrapped(what), last];
 
-/** Puts the forms of a spreadsheet into rows of cells. */
+/** Puts the forms of a spreadsheet into rows of cells: those that need attention first. */
 function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
-  const forms = all.toSorted((a, b) => a.state.name.localeCompare(b.state.name));
-  // Of forms in one state, those with something to see to count first.
+  // Of forms in one state, those with something to see to come first.
   const severity = (form: ShownForm): number =>
     2 * HEALTH_STATES.indexOf(form.health.state) - (isClean(form) ? 0 : 1);
-  const [worst] = forms.toSorted((a, b) => severity(a) - severity(b));
-  const states = `$B$${FIRST_FORM + 1}:$B$${FIRST_FORM + forms.length}`;
-  const stale = literal(worst?.health.staleTitle ?? '');
+  const forms = all.toSorted(
+    (a, b) => severity(a) - severity(b) || a.state.name.localeCompare(b.state.name),
+  );
   const page = new Page();
-  page.put(0, 0, [
-    wrapped('All forms'),
-    worst === undefined
-      ? wrapped('No form is mirrored yet')
-      : stateCell(
-          `IF(COUNTIF(${states};${stale})>0;${stale};${literal(titleOf(worst))})`,
-          worst.health.state,
-        ),
-    NONE,
-    NONE,
-    NONE,
-    wrapped('forms-mirror keeps this tab up to date, and writes over edits.'),
-  ]);
   const header = ['Form', 'State', 'Submissions', 'Deleted', 'Complete as of', 'Details'];
-  page.put(FIRST_FORM - 1, 0, headers([...header, 'What to do']));
-  for (const [at, form] of forms.entries())
-    page.put(FIRST_FORM + at, 0, formRow(form, FIRST_FORM + at, time));
+  page.put(0, 0, headers([...header, 'What to do']));
+  for (const [at, form] of forms.entries()) page.put(1 + at, 0, formRow(form, 1 + at, time));
   const section = (titles: readonly string[], body: readonly PageCell[][], most: number): void => {
     if (body.length === 0) return;
     const top = page.rows.length + 1;

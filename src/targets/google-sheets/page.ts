@@ -10,7 +10,7 @@ import {
 } from './api/formatting.ts';
 import { hashText } from './api/metadata.ts';
 import { freeTabTitle, NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
-import { type StateKey, type StateTab, textIn } from './state-tab.ts';
+import { type StateKey, textIn } from './state-tab.ts';
 import type { Grid, OwnTab, Structure, TabRole } from './structure.ts';
 
 /*
@@ -79,13 +79,6 @@ export interface OwnPage {
 
 const digestKey = (role: TabRole): StateKey => ({ kind: 'record', formId: '', key: `${role} tab` });
 
-/** The digest of a page's cells as it was last written; null: it never was. */
-export const shownBefore = (stateTab: StateTab, role: TabRole): string | null =>
-  textIn(stateTab, digestKey(role));
-
-/** Forgets that a page was written. */
-export const notShown = (role: TabRole): Shown => ({ ...NOTHING, drop: [digestKey(role)] });
-
 /**
  * Writes a page over all that is in its columns, where it says something else than before, and makes its tab where that is missing. A
  * tab that people protect stays as it is.
@@ -94,7 +87,7 @@ export function showPage(file: SheetFile, { structure, stateTab }: View, own: Ow
   const { role, page, width, made, over } = own;
   const tab = structure.own.get(role) ?? null;
   const digest = hashText(JSON.stringify(page.rows), 16);
-  if (tab?.isProtected === true || (tab !== null && shownBefore(stateTab, role) === digest))
+  if (tab?.isProtected === true || (tab !== null && textIn(stateTab, digestKey(role)) === digest))
     return NOTHING;
   const { columnCount } = made;
   const grid = tab ?? { sheetId: file.newId(), rowCount: page.rows.length, columnCount };

@@ -26,7 +26,7 @@ import { type DescribeForm, showMirror } from './mirror-tab.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
 import { EMPTY_SURVEY, OWN_COLUMNS, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
-import { READ_MS, SheetFile, type View, type Writer } from './sheet-file.ts';
+import { NOTHING, READ_MS, SheetFile, type View, type Writer } from './sheet-file.ts';
 import { sheetSnapshot } from './snapshot.ts';
 import {
   documentIn,
@@ -46,7 +46,7 @@ export interface SheetStoreOptions extends CredentialsSource {
   readonly clock: Clock;
   /** Puts a form's health into words for the Mirror tab. If it is left out, there are no tabs for people. */
   readonly describe?: DescribeForm | undefined;
-  /** SHEETS_SUMMARY; undefined: only in a spreadsheet without other tabs. */
+  /** SHEETS_SUMMARY. */
   readonly summary?: boolean | undefined;
 }
 
@@ -68,7 +68,7 @@ export async function openSheetStore(
   const { describe } = options;
   if (describe !== undefined)
     file.show = (view) => {
-      const summary = showSummary(file, options.summary, view);
+      const summary = options.summary === false ? NOTHING : showSummary(file, view);
       const mirror = showMirror(file, describe, view);
       return {
         requests: [...summary.requests, ...mirror.requests],

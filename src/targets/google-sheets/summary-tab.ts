@@ -3,20 +3,10 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { safeText } from '../../base/errors.ts';
 import { OPEN_STATUSES } from '../../mirror/types.ts';
 import { COLOURS } from './api/formatting.ts';
-import {
-  formula,
-  headers,
-  notShown,
-  type OwnPage,
-  Page,
-  showPage,
-  shownBefore,
-  text,
-} from './page.ts';
+import { formula, headers, type OwnPage, Page, showPage, text } from './page.ts';
 import { OWN_COLUMNS } from './rows.ts';
 import { NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
 import { documentsIn } from './state-tab.ts';
-import type { Structure } from './structure.ts';
 import {
   putSection,
   SECTION_WIDTH,
@@ -31,18 +21,12 @@ import {
 
 type Request = sheets_v4.Schema$Request;
 
-/**
- * Writes the Summary tab. `wanted`: SHEETS_SUMMARY; undefined: only for a spreadsheet without other tabs of people. If people delete the
- * tab, it does not come back, unless it was switched off in between.
- */
-export function showSummary(file: SheetFile, wanted: boolean | undefined, view: View): Shown {
+/** Writes the Summary tab. */
+export function showSummary(file: SheetFile, view: View): Shown {
   const { structure, stateTab } = view;
-  const wasShown = shownBefore(stateTab, 'summary') !== null;
-  if (wanted === false) return wasShown ? notShown('summary') : NOTHING;
   const all = formsOf(view);
+  if (all.length === 0 && !structure.own.has('summary')) return NOTHING;
   const forms = all.slice(0, MAX_FORMS);
-  const mayMake = !wasShown && forms.length > 0 && (wanted === true || hasOnlyOurs(structure));
-  if (!structure.own.has('summary') && !mayMake) return NOTHING;
   const page = new Page();
   for (const [row, line] of linesOf(all.length > MAX_FORMS).entries()) page.put(row, 0, [line]);
   page.put(OVERVIEW, 0, headers(OVERVIEW_HEADERS));
@@ -72,7 +56,7 @@ const NEW_TAB = {
   // Charts lie on those on the right.
   columnCount: 16,
   warning:
-    'Written by forms-mirror, and again when forms or questions change. You may move, hide and delete it.',
+    'Written by forms-mirror, and again when forms or questions change. You may move and hide it.',
 } as const;
 
 /** The row of the table over all forms. */
@@ -92,10 +76,6 @@ const linesOf = (isCut: boolean) => {
     ].map((line) => text(line, faint)),
   ];
 };
-
-/** Whether people have at most one tab of their own: a new spreadsheet comes with one. */
-const hasOnlyOurs = ({ titles, forms, own }: Structure): boolean =>
-  titles.length - forms.size - own.size <= 1;
 
 /** Forms that the Summary tab shows, in the order of their tabs. */
 const MAX_FORMS = 30;
