@@ -1,4 +1,4 @@
-import { ago, plural, soon, span } from '../base/format.ts';
+import { ago, plural, span } from '../base/format.ts';
 import {
   exceptText,
   type FormReport,
@@ -95,12 +95,11 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     'submissions as of',
     'statuses as of',
     'answers as of',
-    'next poll',
   ];
   const rows = forms.map((form) => [
     form.form.slug,
     form.target,
-    stateText(form, nowMs),
+    form.title,
     form.rows,
     form.deletedRows,
     form.rejected,
@@ -108,7 +107,6 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     `${ago(form.claim.submissionsAsOf, nowMs, missingTime(form))}${exceptText(form.claim)}`,
     ago(form.claim.statusesAsOf, nowMs, missingTime(form)),
     ago(form.claim.answersAsOf, nowMs, missingTime(form)),
-    nextRunText(form, nowMs),
   ]);
   terminal.table(titles, rows);
 }
@@ -125,19 +123,7 @@ function printProblem(
   terminal.tell(level === 'error' ? 'error' : 'warning', text, remedy, command);
 }
 
-function stateText({ title, since, state }: FormReport, nowMs: number): string {
-  // The title of a paused place shows since when.
-  return since === null || state === 'paused'
-    ? title
-    : `${title} for ${span(nowMs - Date.parse(since))}`;
-}
-
 function lastRunText({ lastRun, rows }: FormReport, nowMs: number): string {
   if (lastRun === null) return rows === null ? 'unknown' : 'none yet';
   return `${OUTCOME_TEXTS[lastRun.outcome].text}, ${ago(lastRun.endedAt, nowMs)}`;
-}
-
-function nextRunText({ goneAt, nextRunAt }: FormReport, nowMs: number): string {
-  if (goneAt !== null) return 'form is gone';
-  return nextRunAt === null ? 'not known' : soon(nextRunAt, nowMs);
 }

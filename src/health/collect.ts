@@ -5,7 +5,6 @@ import type { Logger } from '../base/logger.ts';
 import type { Kept } from './data-dir.ts';
 import type { Facts, HeldTarget, PlanFacts, TargetFacts } from './facts.ts';
 import { judge } from './judge.ts';
-import type { ProcessFacts } from './processes.ts';
 import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
 import type { Trouble } from './trouble.ts';
@@ -27,8 +26,8 @@ export interface HealthSources {
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */
   dataDir(): Promise<Trouble | null>;
-  /** What processes recorded: all, for a command; the others, for the one that runs. */
-  processes(): Promise<ProcessFacts>;
+  /** What running processes recorded: all, for a command; the others, for the one that runs. */
+  processes(): Promise<readonly Trouble[]>;
   readonly isChosen: Facts['isChosen'];
   readonly nextPollMs: Facts['nextPollMs'];
 }
@@ -58,7 +57,7 @@ export class Watch {
   readonly #files: Reading<{
     kept: Kept;
     dataDir: Trouble | null;
-    processes: ProcessFacts;
+    processes: readonly Trouble[];
   }>;
   readonly #stopping = new AbortController();
   /** By target and form; see {@link Facts.expectedSinceMs}. Null for a command. */
@@ -204,7 +203,7 @@ export class Watch {
 
   /** As this process sees them, or, for a command, as running processes do. */
   #troubles(): readonly Trouble[] {
-    const ofOthers = this.#files.value?.processes.troubles ?? [];
+    const ofOthers = this.#files.value?.processes ?? [];
     const dataDir = this.#files.value?.dataDir ?? this.#files.trouble ?? [];
     if (this.#queue === null) return [ofOthers, dataDir].flat();
     const queue = this.#queue.trouble ?? this.#queue.value?.trouble ?? [];
@@ -227,7 +226,6 @@ export class Watch {
       troubles: this.#troubles(),
       plan: sources.plan(),
       kept: files?.kept ?? { runs: [], source: null },
-      isAnyRunning: this.#queue === null && files?.processes.isAnyRunning === true,
       isChosen: sources.isChosen,
       nextPollMs: sources.nextPollMs,
       expectedSinceMs: (target, formId) =>

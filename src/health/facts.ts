@@ -70,8 +70,6 @@ export interface Facts {
   readonly troubles: readonly Trouble[];
   readonly plan: PlanFacts;
   readonly kept: Kept;
-  /** For a command: whether a process of the mirror runs. */
-  readonly isAnyRunning: boolean;
   /** Whether the settings choose a form for a target. */
   readonly isChosen: (target: string, form: Pick<FormIdentity, 'id' | 'slug'>) => boolean;
   /** When the schedule polls next after that moment. */

@@ -29,8 +29,6 @@ export interface FormContext {
   readonly silentSinceMs: number | null;
   /** When the schedule polls next after that moment. */
   readonly nextPollMs: (afterMs: number) => number;
-  /** ISO; null: not known. */
-  readonly nextRunAt: string | null;
 }
 
 /** A form that was deleted some time ago needs no attention any more, nor does a copy that was filled again. */
@@ -59,7 +57,6 @@ export function judgeForm(known: KnownForm, context: FormContext): FormReport {
     target,
     state,
     title: isStale ? PROBLEMS.STALE.title : titleOf(state, known, shared, staleSince),
-    since: sinceOf(state, known, problems, staleSince ?? shared?.since ?? null),
     pause: pause && shownPause(pause, form.slug, target),
     problems,
     notices: held?.notices ?? [],
@@ -80,7 +77,6 @@ export function judgeForm(known: KnownForm, context: FormContext): FormReport {
       worker: running.worker,
     },
     lastRun: last && shownRun(last),
-    nextRunAt: state === 'ended' || state === 'paused' ? null : context.nextRunAt,
     goneAt: goneAtMs === null ? null : iso(goneAtMs),
   };
 }
@@ -146,32 +142,6 @@ const WAITING_TITLES = {
   program: 'Not running',
   form: 'Waiting for the next run',
 } as const;
-
-function sinceOf(
-  state: HealthState,
-  { held, running, pause }: KnownForm,
-  problems: readonly Problem[],
-  waitsSince: string | null,
-): string | null {
-  const first = (some: readonly Problem[]): string | null =>
-    some.flatMap(({ since }) => since ?? []).toSorted()[0] ?? null;
-  switch (state) {
-    case 'failed':
-      return first(problems.filter(({ level }) => level === 'error'));
-    case 'attention':
-      return first(problems);
-    case 'working':
-      return running === null ? null : iso(running.startedAtMs);
-    case 'paused':
-      return pause?.since ?? null;
-    case 'waiting':
-      return waitsSince;
-    case 'ended':
-      return isoOrNull(held?.stored.state.goneAtMs ?? null);
-    case 'ok':
-      return null;
-  }
-}
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 

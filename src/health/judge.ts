@@ -59,7 +59,6 @@ export function judge(facts: Facts): Report {
         isExplained,
         silentSinceMs: silentSinceMs(form, facts),
         nextPollMs: facts.nextPollMs,
-        nextRunAt: nextRunAt(form, facts),
       }),
     );
     return { target: targetReport(target, problem, reports), forms: reports };
@@ -155,15 +154,6 @@ function silentSinceMs(form: KnownForm, facts: Facts): number | null {
   if (!isTried(form) || isGone || atMs === 0) return null;
   const isBusy = facts.queue?.running.some((job) => job.target === target) === true;
   return staleSinceMs(atMs, facts, isBusy ? BUSY_LIMIT_MS : FAILED_MS) === null ? null : atMs;
-}
-
-/** When the next run of a form can begin; null where nothing is known to run. */
-function nextRunAt(
-  { heardMs }: KnownForm,
-  { queue, isAnyRunning, nextPollMs }: Facts,
-): string | null {
-  if (queue !== null) return queue.isReachable ? queue.nextPollAt : null;
-  return heardMs === 0 || !isAnyRunning ? null : iso(nextPollMs(heardMs));
 }
 
 /** Only a first run or that of a stale form makes the mirror `working`: another one leaves the known facts unchanged. */

@@ -69,7 +69,6 @@ export const describeForm =
       silentSinceMs: null,
       // The sheet's own clock shows that it is stale.
       nextPollMs: () => Infinity,
-      nextRunAt: null,
     });
     const [worst] = problems;
     const isListed = tally.rejected + tally.undecided > 0;

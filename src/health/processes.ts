@@ -14,23 +14,19 @@ import type { Trouble } from './trouble.ts';
 const RECORD_MS = 10_000;
 const SILENT_MS = 45_000;
 
-/** What the records say together. */
-export interface ProcessFacts {
-  readonly isAnyRunning: boolean;
-  /** As running processes see them, one of each code; or that the last process has died and no other one runs. */
-  readonly troubles: readonly Trouble[];
-}
-
 /** Of a record of another machine, only the age says whether its process runs. */
 const isRunning = ({ host, pid, atMs }: ProcessRecord, nowMs: number): boolean =>
   nowMs - atMs <= SILENT_MS && (host !== hostname() || isAlive(pid));
 
-/** Reads the records. `exceptOwn`: of other processes only, as this one knows more than its last record. */
+/**
+ * What running processes recorded, one trouble of each code; or that the last process has died and no other one runs. `exceptOwn`:
+ * of other processes only, as this one knows more than its last record.
+ */
 export async function readProcesses(
   dataDir: DataDir,
   nowMs: number,
   exceptOwn = false,
-): Promise<ProcessFacts> {
+): Promise<readonly Trouble[]> {
   const records = (await dataDir.processes()).filter(
     ({ host, pid }) => !exceptOwn || host !== hostname() || pid !== process.pid,
   );
@@ -39,15 +35,14 @@ export async function readProcesses(
   if (running.length === 0 && last !== undefined) {
     const seen = exact(new Date(last.atMs).toISOString());
     const message = `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${seen}. Nothing has been copied since.`;
-    const died: Trouble = { code: 'NOT_RUNNING', message, sinceMs: last.atMs };
-    return { isAnyRunning: false, troubles: [died] };
+    return [{ code: 'NOT_RUNNING', message, sinceMs: last.atMs }];
   }
   // Of each code the oldest.
   const troubles = running
     .flatMap((record) => record.troubles)
     .toSorted((a, b) => (b.sinceMs ?? 0) - (a.sinceMs ?? 0));
   const byCode = new Map(troubles.map((trouble) => [trouble.code, trouble]));
-  return { isAnyRunning: running.length > 0, troubles: [...byCode.values()] };
+  return [...byCode.values()];
 }
 
 /** Whether a `start` runs with this DATA_DIR, on this machine or another. */

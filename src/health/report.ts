@@ -113,7 +113,6 @@ export interface FormReport {
   readonly state: HealthState;
   /** The state in a few words: `Up to date`, `Waiting for the target`. */
   readonly title: string;
-  readonly since: string | null;
   readonly pause: ShownPause | null;
   /** The worst first. */
   readonly problems: readonly Problem[];
@@ -136,7 +135,6 @@ export interface FormReport {
   readonly refused: number | null;
   readonly running: RunProgress | null;
   readonly lastRun: ShownRun | null;
-  readonly nextRunAt: string | null;
   readonly goneAt: string | null;
 }
 

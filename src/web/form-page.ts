@@ -23,7 +23,6 @@ import {
   stateMark,
   targetLink,
   timeAgo,
-  timeUntil,
 } from './parts.ts';
 
 /** A form in one target, with what the target keeps of it; null: it did not answer in time. */
@@ -95,7 +94,6 @@ function facts(form: FormReport, nowMs: number): Html {
     ['Submissions as of', [timeAgo(claim.submissionsAsOf, nowMs, none), exceptText(claim)]],
     ['Statuses as of', timeAgo(claim.statusesAsOf, nowMs, none)],
     ['Answers as of', timeAgo(claim.answersAsOf, nowMs, none)],
-    ['Next run', timeUntil(form.nextRunAt, nowMs)],
     ...((forgotten ?? 0) > 0 ? [['Erased on request', countText(forgotten)] as const] : []),
     ...((refused ?? 0) > 0 ? [['Status changes refused', countText(refused)] as const] : []),
   ];

@@ -17,7 +17,6 @@ const { plan, kept, isChosen, nextPollMs } = factsOf();
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
 const AWAY = { ...QUEUE, isReachable: false, trouble: away };
-const NOTHING = { isAnyRunning: true, troubles: [] };
 
 /** A watch of the targets `db` and `sheet`; what is read may be changed at any time, and is counted. */
 function watching() {
@@ -46,7 +45,7 @@ function watching() {
     troubles: () => [],
     kept: async () => kept,
     dataDir: async () => null,
-    processes: async () => NOTHING,
+    processes: async () => [],
   };
   const watch = new Watch({ sources, clock, logger: silentLogger });
   const seen: Report[] = [];
@@ -233,7 +232,7 @@ describe('a watch', () => {
 
   it('a command looks at no queue, and at what other processes recorded', async () => {
     const { sources, clock } = watching();
-    const processes = async () => ({ ...NOTHING, troubles: [AWAY.trouble, WAIT] });
+    const processes = async () => [AWAY.trouble, WAIT];
     const command = { ...sources, queue: null, processes } as HealthSources;
     const report = await new Watch({ sources: command, clock, logger: silentLogger }).once();
     expect(report.queue).toBeNull();
@@ -245,7 +244,7 @@ describe('a watch', () => {
 
 it('a process shows that others wait for the source too, and nothing else of them; its own wait counts', async () => {
   const { sources, watch } = watching();
-  sources.processes = async () => ({ isAnyRunning: false, troubles: [away, WAIT] });
+  sources.processes = async () => [away, WAIT];
   expect((await watch.once()).problems).toMatchObject([{ message: WAIT.message }]);
   const message = 'The next is sent soon.';
   sources.troubles = () => [{ ...WAIT, message }];

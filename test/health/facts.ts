@@ -175,7 +175,6 @@ export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts
     troubles: [],
     plan: NO_PLAN,
     kept: { runs: [], source: null },
-    isAnyRunning: false,
     isChosen: () => true,
     nextPollMs: (afterMs) => afterMs + MINUTE,
     expectedSinceMs: () => 0,

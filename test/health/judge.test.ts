@@ -492,7 +492,6 @@ describe('the judge', () => {
       location: 'table a',
       table: 'a',
       url: null,
-      nextRunAt: before(-38_000),
     });
   });
 
@@ -518,26 +517,6 @@ describe('the judge', () => {
     expect(formOf(report).state).toBe('ok');
     expect(formOf(report, FORM_A, 'sheet').state).toBe('waiting');
     expect(report.summary).toMatch(/^2 forms in 2 targets · 200 submissions/);
-  });
-
-  const failing = { runs: [failed(1, 'TARGET_FULL'), failed(HOUR, 'TARGET_FULL'), run(DAY)] };
-  it.each<[string, Situation, string | null]>([
-    ['all is well', {}, null],
-    ['runs fail', { a: failing, b: fails('TARGET_FULL') }, before(HOUR)],
-    ['a form is stale', { a: silent(5 * MINUTE) }, before(3 * MINUTE)],
-    ['a form is read', { queue: busy(job()) }, before(30_000)],
-    ['all is paused', { held: { pauses: [pause(null)] } }, before(HOUR)],
-  ])('knows since when %s', (_name, situation, since) => {
-    expect(formOf(judge(factsOf(situation))).since).toBe(since);
-  });
-
-  it.each<[string, Situation, string | null]>([
-    ['one that is away', queueAway(NOW), null],
-    ['a pause', { held: { pauses: [pause('frm_a')] } }, null],
-    ['nothing that runs', { queue: null }, null],
-    ['a process that runs', { queue: null, isAnyRunning: true }, before(20_000 - MINUTE)],
-  ])('knows the next run by %s', (_name, situation, next) => {
-    expect(formOf(judge(factsOf(situation))).nextRunAt).toBe(next);
   });
 
   it('says by whom a form is paused, and how to go on', () => {

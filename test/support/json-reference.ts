@@ -76,7 +76,6 @@ export const STATUS_FIELDS: JsonFields = {
   'forms[].target': 'Name of the target.',
   'forms[].state': 'As `state` above.',
   'forms[].title': 'The state in a few words.',
-  'forms[].since': 'Since when, if known.',
   'forms[].pause': 'The pause of the form or its target; null if none.',
   'forms[].problems': 'Problems of this form here, with the fields of `problems[]`.',
   'forms[].notices': 'Changes that people made in the target and that need attention.',
@@ -97,7 +96,6 @@ export const STATUS_FIELDS: JsonFields = {
   'forms[].lastRun.endedAt': 'End.',
   'forms[].lastRun.code': 'Problem code; null if it succeeded.',
   'forms[].lastRun.error': 'The message for that code.',
-  'forms[].nextRunAt': 'When the next poll is due; null if unknown.',
   'forms[].goneAt': 'When the form was found deleted at the source; null while it exists.',
   queue: 'The queue; null for a command, which does not look at it.',
 };
