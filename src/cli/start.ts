@@ -8,7 +8,7 @@ import type { CountQuery } from '../mirror/port.ts';
 import { Notifier } from '../notify/notifier.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { entriesOf, heldForms, LISTED, reading } from '../sync/target.ts';
-import type { FormDetails } from '../web/details.ts';
+import type { FormDetails } from '../web/form-page.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { startStatus, statusPlace } from '../web/server.ts';
 import { createActor } from './actions.ts';

@@ -9,7 +9,7 @@ import {
   stateOfAll,
   type TargetReport,
 } from '../health/report.ts';
-import type { FormDetails } from './details.ts';
+import type { Entry, Run } from '../mirror/port.ts';
 import { formActions, remedyButton } from './actions.ts';
 import { type Html, type HtmlPart, html } from './html.ts';
 import {
@@ -24,6 +24,14 @@ import {
   targetLink,
   timeAgo,
 } from './parts.ts';
+
+/** What a target keeps of one form, for the form's own page: names, counts and times, no answer. */
+export interface FormDetails {
+  /** The newest first. */
+  readonly runs: readonly Run[];
+  /** Submissions that could not be stored unchanged: how many, and some of them. */
+  readonly rejected: { readonly total: number; readonly entries: readonly Entry[] };
+}
 
 /** A form in one target, with what the target keeps of it; null: it did not answer in time. */
 export interface DetailedForm {

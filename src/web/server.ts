@@ -2,11 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Watch } from '../health/collect.ts';
-import type { Report } from '../health/report.ts';
+import type { FormReport } from '../health/report.ts';
 import { openGuarded } from './access.ts';
 import { actionForm, type Actor, addActions } from './actions.ts';
-import { detailsReader, type FormDetails } from './details.ts';
-import { type DetailedForm, formMain } from './form-page.ts';
+import { type FormDetails, formMain } from './form-page.ts';
 import { type Html, html } from './html.ts';
 import { listen, type Listening, type ListenPlace } from './listen.ts';
 import type { Metrics } from './metrics.ts';
@@ -90,16 +89,11 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
     const main = html`${token !== null && actionForm(token)} ${page.main(token !== null)}`;
     return sendPage(reply, { ...page, main });
   };
-  const detailsOf = detailsReader(options.details, clock);
-  const detailed = (report: Report, id: string): Promise<DetailedForm[]> =>
-    Promise.all(
-      report.forms
-        .filter(({ form }) => form.id === id)
-        .map(async (form) => {
-          const target = report.targets.find(({ name }) => name === form.target);
-          return { report: form, details: await detailsOf(form, target?.kind ?? '') };
-        }),
-    );
+  /** L12: a target that is slower, or fails, leaves its part of the page empty. */
+  const detailsOf = async ({ form, target }: FormReport): Promise<FormDetails | null> => {
+    const details = options.details(target, form.id);
+    return (await withinTime(details, DETAILS_LIMIT_MS, clock).catch(() => null)) ?? null;
+  };
   const notFound = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.code(404);
     if (!/\bhtml\b/.test(request.headers.accept ?? ''))
@@ -122,11 +116,16 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
   });
   app.get<FormParams>('/forms/:id', async (request, reply) => {
     const report = await reports.refresh();
-    const forms = await detailed(report, request.params.id);
-    const [first] = forms;
+    const copies = report.forms.filter(({ form }) => form.id === request.params.id);
+    const [first] = copies;
     if (first === undefined) return notFound(request, reply);
+    const forms = await Promise.all(
+      copies.map(async (one) => ({ report: one, details: await detailsOf(one) })),
+    );
     const main = (mayAct: boolean): Html => formMain(report, forms, mayAct);
-    return sendActive(request, reply, { title: first.report.form.name, main, report });
+    // It asks the targets, which may use a quota that runs need: once, not every ten seconds.
+    const isStill = true;
+    return sendActive(request, reply, { title: first.form.name, main, report, isStill });
   });
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   app.setNotFoundHandler(notFound);
@@ -148,6 +147,9 @@ const NOT_FOUND: Omit<Page, 'report'> = {
     <p>Maybe a form that is not mirrored. <a href="/">All forms</a></p>
   </section>`,
 };
+
+/** A target that is slower is not waited for. */
+const DETAILS_LIMIT_MS = 3_000;
 
 /** A store that is away may leave a request waiting for ever. */
 const BOARD_LIMIT_MS = 5_000;

@@ -10,7 +10,7 @@ import {
 } from '../../src/health/report.ts';
 import { judge } from '../../src/health/judge.ts';
 import type { FormIdentity } from '../../src/mirror/types.ts';
-import type { FormDetails } from '../../src/web/details.ts';
+import type { FormDetails } from '../../src/web/form-page.ts';
 import {
   before,
   DAY,
