@@ -26,8 +26,8 @@ export interface HealthSources {
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */
   dataDir(): Promise<Trouble | null>;
-  /** What running processes recorded: all, for a command; the others, for the one that runs. */
-  processes(): Promise<readonly Trouble[]>;
+  /** What running processes recorded, for a command; null for the one that runs. */
+  readonly processes: (() => Promise<readonly Trouble[]>) | null;
   readonly isChosen: Facts['isChosen'];
   readonly nextPollMs: Facts['nextPollMs'];
 }
@@ -94,7 +94,7 @@ export class Watch {
       read: async () => {
         try {
           const dataDir = await sources.dataDir();
-          return { dataDir, kept: await sources.kept(), processes: await sources.processes() };
+          return { dataDir, kept: await sources.kept(), processes: (await sources.processes?.()) ?? [] };
         } catch (error) {
           const code = errorCode(error);
           const text = `DATA_DIR cannot be read${code === undefined ? '' : ` (${code})`}.`;
@@ -203,14 +203,10 @@ export class Watch {
 
   /** As this process sees them, or, for a command, as running processes do. */
   #troubles(): readonly Trouble[] {
-    const ofOthers = this.#files.value?.processes ?? [];
     const dataDir = this.#files.value?.dataDir ?? this.#files.trouble ?? [];
-    if (this.#queue === null) return [ofOthers, dataDir].flat();
+    if (this.#queue === null) return [this.#files.value?.processes ?? [], dataDir].flat();
     const queue = this.#queue.trouble ?? this.#queue.value?.trouble ?? [];
-    const own = this.#options.sources.troubles();
-    const isWait = ({ code }: Trouble): boolean => code === 'SOURCE_WAITING';
-    // All wait for the same source.
-    return [queue, own, own.some(isWait) ? [] : ofOthers.filter(isWait), dataDir].flat();
+    return [queue, this.#options.sources.troubles(), dataDir].flat();
   }
 
   #facts(): Facts {
