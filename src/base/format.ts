@@ -16,20 +16,6 @@ export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-const KB = 1024;
-
-/** `0 B`, `10 MB`, `1.4 GB`; a MB is 1,048,576 bytes. */
-export function bytes(number: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
-  let [value, at] = [number, 0];
-  while (value >= KB && at < units.length - 1) {
-    value /= KB;
-    at++;
-  }
-  const digits = value < 10 && at > 0 ? 1 : 0;
-  return `${Number(value.toFixed(digits)).toLocaleString('en-US')} ${units[at] ?? ''}`;
-}
-
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

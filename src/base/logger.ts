@@ -33,9 +33,6 @@ export function withLogFields<T>(fields: Readonly<Record<string, string>>, work:
   return fieldsOfWork.run({ ...fieldsOfWork.getStore(), ...fields }, work);
 }
 
-/** Runs `work` outside the current context: its log lines do not concern the work around it. */
-export const withoutLogFields = <T>(work: () => T): T => fieldsOfWork.run({}, work);
-
 /**
  * JSON lines into `destination` (stderr in the program), without characters that control a terminal. Errors are logged as code and
  * message only: a cause or a stack of a foreign error may quote answers or passwords.

@@ -37,7 +37,6 @@ export async function openService(
   events.on('target.billed', (billed) => metrics.billed(billed));
   jobs.on('job.ended', (job) => metrics.job(job));
   jobs.on('job.recovered', () => metrics.jobRecovered());
-  jobs.on('queue.error', () => metrics.queueFailed());
   const queue = await startQueue({
     queueUrl: config.queueUrl,
     dataDir: config.dataDir,

@@ -51,8 +51,6 @@ export interface SentRequest {
   readonly ms: number;
   /** How long it waited before that: for others in flight, for its turn, for the time that the source had named. */
   readonly waitedMs: number;
-  /** Requests that may be sent in a minute; null: as many as there are. */
-  readonly perMinute: number | null;
 }
 
 /** A request that failed and will be tried again. */
@@ -198,8 +196,7 @@ export class FormsHttp implements AsyncDisposable {
   #tellSent(status: number | null, askedMs: number, sentMs: number): void {
     const ms = Math.max(0, this.#clock.now() - sentMs);
     const waitedMs = Math.max(0, sentMs - askedMs);
-    const { perMinute = null, events } = this.#options;
-    events?.emit('forms.sent', { status, ms, waitedMs, perMinute });
+    this.#options.events?.emit('forms.sent', { status, ms, waitedMs });
   }
 
   async #send(request: FormsRequest, signal: AbortSignal): Promise<HttpResponse> {

@@ -1,5 +1,5 @@
 import { type Clock, hasPassed, withinTime } from '../base/clock.ts';
-import { type Logger, withoutLogFields } from '../base/logger.ts';
+import type { Logger } from '../base/logger.ts';
 import type { Report } from '../health/report.ts';
 import type { Message } from './message.ts';
 
@@ -89,8 +89,7 @@ export class Channel {
   /** Follows a report, and resolves when what is due was tried. */
   look(report: Report): Promise<void> {
     this.#feed.look(report);
-    // What a run logs is not about this.
-    return (this.#sending = this.#sending.then(() => withoutLogFields(() => this.#sendAll())));
+    return (this.#sending = this.#sending.then(() => this.#sendAll()));
   }
 
   /** Waits a moment for the message in progress. Never rejects. */

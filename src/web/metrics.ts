@@ -74,13 +74,11 @@ export class Metrics {
   }
 
   /** Counts a request to the source that has ended, with or without an answer. */
-  sent({ status, ms, waitedMs, perMinute }: SentRequest): void {
-    const { responses, requestSeconds, waits, rate } = this.#counters;
+  sent({ status, ms, waitedMs }: SentRequest): void {
+    const { responses, requestSeconds, waits } = this.#counters;
     responses.inc({ status: statusClass(status) });
     requestSeconds.observe(ms / 1_000);
     waits.inc({ for: 'turn' }, waitedMs / 1_000);
-    if (perMinute === null) rate.remove();
-    else rate.set(perMinute);
   }
 
   /** Counts a request that failed and is tried again after `delayMs`. */
@@ -101,11 +99,6 @@ export class Metrics {
   /** A worker died while it ran a job, here or elsewhere; this process has put the job back. */
   jobRecovered(): void {
     this.#counters.recovered.inc();
-  }
-
-  /** The connection to the queue failed. */
-  queueFailed(): void {
-    this.#counters.queueErrors.inc();
   }
 
   /** All metrics in Prometheus' text format. `queueAnswers`: as was found just now; `report`: for `start`. */
@@ -167,11 +160,6 @@ function createCounters(registers: Registry[]) {
       ['for'],
       'Seconds that requests waited for their turn (other requests, FORMS_API_RATE, Retry-After) or for a retry.',
     ),
-    rate: gauge(
-      'source_rate_per_minute',
-      [],
-      'Requests per minute that this process may send to the source; absent without a limit.',
-    ),
     runs: counter('runs_total', [...PLACE, 'outcome'], 'Runs that ended.'),
     durations: new Histogram({
       name: 'forms_mirror_run_duration_seconds',
@@ -201,16 +189,10 @@ function createCounters(registers: Registry[]) {
       [],
       'Jobs of a dead worker, put back into the queue.',
     ),
-    queueErrors: counter(
-      'queue_errors_total',
-      [],
-      'Errors of the connection to the queue; the same one counts once in 30 seconds.',
-    ),
   };
   // To a query that divides by it, a series that was never seen is absent, not zero.
   for (const status of STATUS_CLASSES) counters.responses.inc({ status }, 0);
   for (const what of ['turn', 'retry'] as const) counters.waits.inc({ for: what }, 0);
-  counters.rate.remove();
   return counters;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ago, bytes, count, duration, exact, plural, soon, span } from '../../src/base/format.ts';
+import { ago, count, duration, exact, plural, soon, span } from '../../src/base/format.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const before = (ms: number): string => new Date(NOW - ms).toISOString();
@@ -59,18 +59,5 @@ describe('formatting for people', () => {
     expect(plural(0, 'form')).toBe('0 forms');
     expect(plural(1_250, 'form')).toBe('1,250 forms');
     expect(plural(1, 'pass', 'passes')).toBe('1 pass');
-  });
-});
-
-describe('sizes', () => {
-  it('are in units of 1,024', () => {
-    expect([0, 1_023, 10_485_760, 1.5 * 2 ** 30, 2 ** 40, 5_000 * 2 ** 40].map(bytes)).toEqual([
-      '0 B',
-      '1,023 B',
-      '10 MB',
-      '1.5 GB',
-      '1 TB',
-      '5,000 TB',
-    ]);
   });
 });

@@ -19,7 +19,7 @@ const aRun = (changes: Partial<CountedRun> = {}): CountedRun => {
   return { ...run(0, counts), form: FORM_A, target: 'db', ...changes };
 };
 
-const SENT = { status: 200, ms: 80, waitedMs: 0, perMinute: null };
+const SENT = { status: 200, ms: 80, waitedMs: 0 };
 
 describe('the metrics of a process', () => {
   it('count its runs, write-backs, requests, jobs and bytes; a worker shows nothing of the mirror', async () => {
@@ -34,7 +34,7 @@ describe('the metrics of a process', () => {
     });
     for (const status of [200, 204, 302, 404, 401, 418, 429, 500, 599, null])
       metrics.sent({ ...SENT, status });
-    metrics.sent({ ...SENT, waitedMs: 1_500, perMinute: 600 });
+    metrics.sent({ ...SENT, waitedMs: 1_500 });
     metrics.retried({ delayMs: 250 });
     metrics.billed({ target: 'db', bytes: 10_485_760 });
     metrics.billed({ target: 'db', bytes: 1 });
@@ -42,7 +42,6 @@ describe('the metrics of a process', () => {
     metrics.job(job);
     metrics.job({ ...job, code: 'TARGET_FULL' });
     metrics.jobRecovered();
-    metrics.queueFailed();
     const text = await metrics.text(false, realisticReport());
     expect(samplesIn(text).filter((name) => !name.includes('_bucket'))).toEqual([
       `build_info{version="1.2.3",node="${process.version}",role="worker"} 1`,
@@ -57,7 +56,6 @@ describe('the metrics of a process', () => {
       'source_request_duration_seconds_count 11',
       'source_wait_seconds_total{for="turn"} 1.5',
       'source_wait_seconds_total{for="retry"} 0.25',
-      'source_rate_per_minute 600',
       'runs_total{form="frm_a",target="db",outcome="ok"} 1',
       'runs_total{form="frm_a",target="db",outcome="incomplete"} 1',
       'run_duration_seconds_sum{target="db"} 1.6',
@@ -72,12 +70,9 @@ describe('the metrics of a process', () => {
       'target_billed_bytes_total{target="db"} 10485761',
       'job_failures_total{step="sync",target="db",code="TARGET_FULL"} 1',
       'jobs_recovered_total 1',
-      'queue_errors_total 1',
     ]);
     for (const name of ['process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'])
       expect(text).toMatch(new RegExp(`^${name} [\\d.e-]+$`, 'm'));
-    metrics.sent(SENT);
-    expect(samplesIn(await metrics.text(true)).join()).not.toContain('source_rate');
   });
 });
 
