@@ -66,15 +66,6 @@ const ROWS = {
     meaning: 'A command was called with unknown arguments.',
     remedy: null,
   },
-  FORMS_UNREACHABLE: {
-    scope: 'source',
-    severity: 'error',
-    retryable: true,
-    graceMs: OUTAGE_MS,
-    title: 'The Forms API does not answer',
-    meaning: 'The Forms API did not answer: wrong host, network down, or too slow.',
-    remedy: LASTING,
-  },
   FORMS_UNAUTHORIZED: {
     scope: 'source',
     severity: 'error',
@@ -85,22 +76,14 @@ const ROWS = {
     remedy:
       'Set a valid FORMS_API_KEY and restart, or restore the key. Nothing is lost until then.',
   },
-  FORMS_NOT_FOUND: {
-    scope: 'source',
-    severity: 'error',
-    retryable: false,
-    graceMs: OUTAGE_MS,
-    title: 'Not found at the source',
-    meaning: 'A form or submission does not exist, or belongs to another workspace.',
-    remedy: CHECK,
-  },
   FORMS_REFUSED: {
     scope: 'source',
     severity: 'error',
     retryable: false,
     graceMs: OUTAGE_MS,
     title: 'The Forms API refuses a request',
-    meaning: 'The Forms API refused a request (400, 409 or another 4xx).',
+    meaning:
+      'The Forms API refused a request (400, 404, 409 or another 4xx), or answered with a redirect, which is not followed: the key is never sent to another address.',
     remedy: CHECK,
   },
   FORMS_FAILED: {
@@ -110,17 +93,8 @@ const ROWS = {
     graceMs: OUTAGE_MS,
     title: 'The Forms API fails',
     meaning:
-      'The Forms API kept failing (5xx or 429) after all retries, or its responses did not match its documentation: HTML, cut short, or the same page for every page number.',
+      'The Forms API did not answer (wrong host, network down, too slow), kept failing after all retries (5xx or 429), or its responses did not match its documentation: HTML, cut short, or the same page for every page number.',
     remedy: LASTING,
-  },
-  FORMS_REDIRECT: {
-    scope: 'source',
-    severity: 'error',
-    retryable: false,
-    graceMs: OUTAGE_MS,
-    title: 'The Forms API has moved',
-    meaning: 'The API answered with a redirect. The key is never sent to another address.',
-    remedy: "Set FORMS_API_URL to the API's new address and restart.",
   },
   SOURCE_WAITING: {
     scope: 'source',

@@ -89,7 +89,7 @@ export class FormsClient implements AsyncDisposable {
     });
   }
 
-  /** One form with its fields. FORMS_NOT_FOUND when it does not exist. */
+  /** One form with its fields. FORMS_REFUSED, status 404, when it does not exist. */
   async getForm(id: string, call: CallOptions = {}): Promise<Form> {
     return this.#http.json(getRequest(`/forms/${pathSegment(id)}`), call, parseForm);
   }
@@ -127,7 +127,7 @@ export class FormsClient implements AsyncDisposable {
     });
   }
 
-  /** One submission, whether the API wraps it or not. FORMS_NOT_FOUND when it does not exist. */
+  /** One submission, whether the API wraps it or not. FORMS_REFUSED, status 404, when it does not exist. */
   async getSubmission(id: string, call: CallOptions = {}): Promise<SubmissionItem> {
     const request = getRequest(`/submissions/${pathSegment(id)}`);
     return this.#http.json(request, call, (json) => singleSubmission(json, id));

@@ -93,13 +93,13 @@ export function transportError(
   const refused = proxyFailureIn(error);
   if (refused !== undefined) {
     const { message: reason, remedy, transient: retryable } = refused;
-    return new FormsApiError('FORMS_UNREACHABLE', request, { reason, remedy, retryable });
+    return new FormsApiError('FORMS_FAILED', request, { reason, remedy, retryable });
   }
   const code = errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
   const [, words, remedy, retryable] = FAILURES.find(([of]) => of.test(code)) ?? BROKEN;
   const host = proxy === undefined ? base.host : `${base.host} or the proxy ${proxyHost(proxy)}`;
   const settings = `FORMS_API_URL${proxy === undefined ? '' : ', HTTPS_PROXY and NO_PROXY'}`;
-  return new FormsApiError(inBody ? 'FORMS_FAILED' : 'FORMS_UNREACHABLE', request, {
+  return new FormsApiError('FORMS_FAILED', request, {
     reason: `${host} ${words} (${code})`,
     remedy: `Check ${settings}${remedy}`,
     retryable,
@@ -158,7 +158,7 @@ export function refusalError(
       );
     case 404:
       return failed(
-        'FORMS_NOT_FOUND',
+        'FORMS_REFUSED',
         'not found (404)',
         "It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.",
       );
@@ -175,7 +175,7 @@ export function refusalError(
   // Without its query, which may carry anything.
   const to = location === null ? '' : ` to ${location.origin}${location.pathname}`;
   return failed(
-    'FORMS_REDIRECT',
+    'FORMS_REFUSED',
     `answered with a redirect (${status})${to.includes(apiKey) ? '' : to}`,
     'It is not followed, because the key would be sent along. Set FORMS_API_URL to the final base address.',
   );

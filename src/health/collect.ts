@@ -94,7 +94,11 @@ export class Watch {
       read: async () => {
         try {
           const dataDir = await sources.dataDir();
-          return { dataDir, kept: await sources.kept(), processes: (await sources.processes?.()) ?? [] };
+          return {
+            dataDir,
+            kept: await sources.kept(),
+            processes: (await sources.processes?.()) ?? [],
+          };
         } catch (error) {
           const code = errorCode(error);
           const text = `DATA_DIR cannot be read${code === undefined ? '' : ` (${code})`}.`;

@@ -19,10 +19,7 @@ const isRunning = ({ host, pid, atMs }: ProcessRecord, nowMs: number): boolean =
   nowMs - atMs <= SILENT_MS && (host !== hostname() || isAlive(pid));
 
 /** What running processes recorded, one trouble of each code; or that the last process has died and no other one runs. */
-export async function readProcesses(
-  dataDir: DataDir,
-  nowMs: number,
-): Promise<readonly Trouble[]> {
+export async function readProcesses(dataDir: DataDir, nowMs: number): Promise<readonly Trouble[]> {
   const records = await dataDir.processes();
   const running = records.filter((record) => isRunning(record, nowMs));
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];

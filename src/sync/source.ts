@@ -209,7 +209,9 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof FormsApiError && error.code === 'FORMS_REFUSED') return null;
+    // A 404 or a redirect says that nothing is at this address.
+    const status = error instanceof FormsApiError && error.code === 'FORMS_REFUSED' && error.status;
+    if (typeof status === 'number' && status >= 400 && status !== 404) return null;
     throw error;
   }
 }

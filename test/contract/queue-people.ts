@@ -80,14 +80,14 @@ export function describePeople(it: QueueIt): void {
   it('a poll that failed, and waits to be tried again, begins now', async ({ place, use }) => {
     const handlers = new FakeHandlers([]);
     handlers.found = () => {
-      throw new MirrorError('FORMS_UNREACHABLE', 'Nobody answers.');
+      throw new MirrorError('FORMS_FAILED', 'Nobody answers.');
     };
     const timings = { ...QUICK, retry: later };
     const queue = use(await startAt(place, handlers, { timings }));
     await queue.pollNow();
     const delayed = async () => (await depthOf(queue, 'poll'))?.delayed;
     await soon(async () => expect(await delayed()).toBe(2));
-    expect(queue.ended).toMatchObject([{ code: 'FORMS_UNREACHABLE', willRetry: true }]);
+    expect(queue.ended).toMatchObject([{ code: 'FORMS_FAILED', willRetry: true }]);
     handlers.found = () => ({ syncs: [], writeBacks: [] });
     await queue.pollNow();
     await soon(() => expect(handlers.polls).toBe(2));

@@ -42,7 +42,7 @@ describe('an address that is not the API', () => {
         response.writeHead(status, { location: `${elsewhere.url}/forms/f1?token=t0ken` }).end();
       });
       const error = await errorOf(makeClient(server.url).getForm('f1'));
-      expect(error).toMatchObject({ code: 'FORMS_REDIRECT', status });
+      expect(error).toMatchObject({ code: 'FORMS_REFUSED', status });
       expect(error.message).toContain(`to ${elsewhere.url}/forms/f1. It is not followed`);
       expect(error.message).not.toContain('t0ken');
       expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0]);

@@ -33,7 +33,7 @@ it('L8: a 404 is known by its status, and named with what it may mean', async ()
   await using odd = await startSandbox({ faults: [{ status: 404, body: '<h1>404</h1>' }] });
   const client = makeClient(odd.url, { apiKey: odd.apiKey });
   const error = await errorOf(client.getSubmission('sub_999'));
-  expect(error).toMatchObject({ code: 'FORMS_NOT_FOUND', status: 404, retryable: false });
+  expect(error).toMatchObject({ code: 'FORMS_REFUSED', status: 404, retryable: false });
   expect(error.message).toBe(
     "Forms API, GET /submissions/sub_999: not found (404). It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.",
   );

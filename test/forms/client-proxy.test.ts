@@ -40,7 +40,7 @@ describe('a proxy that opens no way', () => {
   ])('is named with what to do: %j', async (answer, words, tries) => {
     await using proxy = await answering(answer === '' ? '' : `HTTP/1.1 ${answer}\r\n\r\n`);
     const [error, attempts] = await failureThrough(through(proxy.host));
-    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', status: null });
+    expect(error).toMatchObject({ code: 'FORMS_FAILED', status: null });
     expect(error.message).toContain(words);
     expect(error.message).toMatch(/HTTPS_PROXY|NO_PROXY/);
     expect(attempts).toBe(tries);

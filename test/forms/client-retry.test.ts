@@ -173,7 +173,7 @@ describe('physical faults', () => {
       response.writeHead(404, { 'content-length': 500 }).write('{"mess');
     });
     const error = await errorOf(makeClient(server.url, { requestTimeoutMs }).getForm('f1'));
-    expect(error).toMatchObject({ code: 'FORMS_NOT_FOUND', status: 404 });
+    expect(error).toMatchObject({ code: 'FORMS_REFUSED', status: 404 });
   });
 
   it('L14: reads only the beginning of an endless error', async () => {

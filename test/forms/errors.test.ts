@@ -24,7 +24,7 @@ describe('a request without a whole response', () => {
     ['EMFILE', 'broke the connection off'],
   ])('is tried again: %s', (code, words) => {
     const error = transportError(request, coded(code), context);
-    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: true });
+    expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: true });
     expect(error.message).toContain(`${words} (${code})`);
   });
 

@@ -61,12 +61,12 @@ describe('DATA_DIR', () => {
   });
 
   it('keeps that the source would not list its forms until it does; no fault of another part', async () => {
-    const away = new MirrorError('FORMS_UNREACHABLE', 'away');
+    const away = new MirrorError('FORMS_FAILED', 'away');
     await dataDir.noteSource(away, NOW - HOUR);
     await dataDir.noteSource(away, NOW);
     await dataDir.noteSource(new MirrorError('SETTINGS', 'wrong'), NOW + 1);
     await dataDir.noteSource(new MirrorError('CANCELLED', 'stopped'), NOW + 1);
-    const source = { code: 'FORMS_UNREACHABLE', message: 'away', sinceMs: NOW - HOUR, atMs: NOW };
+    const source = { code: 'FORMS_FAILED', message: 'away', sinceMs: NOW - HOUR, atMs: NOW };
     expect((await dataDir.kept()).source).toEqual(source);
     await dataDir.noteSource(null, NOW);
     expect((await dataDir.kept()).source).toBeNull();

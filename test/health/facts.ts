@@ -203,7 +203,7 @@ export const NO_PLAN = { atMs: null, forms: [] };
 export const silent = (agoMs: number): FormChanges => ({ agoMs });
 export const WRITTEN = { since: before(HOUR), code: null, error: null, refused: 0 };
 export const FULL = { code: 'DATA_DIR', message: 'DATA_DIR is full.', sinceMs: null } as const;
-export const UNHEARD = { code: 'FORMS_UNREACHABLE', message: 'away', sinceMs: NOW - DAY } as const;
+export const UNHEARD = { code: 'FORMS_FAILED', message: 'away', sinceMs: NOW - DAY } as const;
 export const AWAY = {
   code: 'TARGET_UNREACHABLE',
   message: 'no answer',

@@ -213,7 +213,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'the source would not list its forms',
     keeping({ source: { ...UNHEARD, atMs: NOW - 1 } }),
-    'failed: The Forms API does not answer | all [FORMS_UNREACHABLE error] | source failing | both waiting: Waiting for the source',
+    'failed: The Forms API fails | all [FORMS_FAILED error] | source failing | both waiting: Waiting for the source',
   ],
   [
     'requests wait for the source',

@@ -67,7 +67,7 @@ const died = { code: 'NOT_RUNNING', message: 'start has died.', sinceMs: NOW - H
 const GONE = { runs: [run(HOUR, { outcome: 'gone' })], state: { goneAtMs: NOW - HOUR } };
 const SHOWN: Readonly<Record<string, Condition>> = {
   'the source is down': condition(
-    'FORMS_UNREACHABLE',
+    'FORMS_FAILED',
     'all',
     keeping({ source: { ...UNHEARD, atMs: NOW - 1 } }),
   ),

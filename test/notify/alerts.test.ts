@@ -73,7 +73,7 @@ const firstHeld = (count: number, held: number): Partial<Report> => ({
 
 describe('an incident', () => {
   it.each<[string, Partial<Report>, string]>([
-    ['an outage lasts a minute', failing('FORMS_UNREACHABLE'), '60 error FORMS_UNREACHABLE'],
+    ['an outage lasts a minute', failing('FORMS_FAILED'), '60 error FORMS_FAILED'],
     ['it began before it was seen', failing('FORMS_FAILED', { since: time(-70) }), '0 error'],
     ['a key is refused for 20 s', failing('FORMS_UNAUTHORIZED'), '30 error FORMS_UNAUTHORIZED'],
     ['deletions are held', inForms(1, 'DELETIONS_HELD'), '0 warning DELETIONS_HELD Form 0 → db'],
@@ -119,7 +119,7 @@ describe('an incident', () => {
   });
 
   it('is one, under any code, while it may end on its own; a refused key is another', () => {
-    const codes = ['SOURCE_WAITING', 'FORMS_UNREACHABLE', 'FORMS_FAILED'] as const;
+    const codes = ['SOURCE_WAITING', 'FORMS_FAILED', 'FORMS_FAILED'] as const;
     const one = lived(1_200, (atS) => failing(codes[Math.floor(atS / 400)]!));
     expect(one).toEqual([
       '60 warning SOURCE_WAITING the whole mirror: Waiting for the Forms API',
@@ -274,7 +274,7 @@ const CASES: readonly (readonly [
 ])[] = [
   [
     'the source is down',
-    (count) => ({ ...failing('FORMS_UNREACHABLE'), ...explained(count, 'FORMS_FAILED') }),
+    (count) => ({ ...failing('FORMS_FAILED'), ...explained(count, 'FORMS_FAILED') }),
   ],
   ['the source throttles: 429', () => failing('SOURCE_WAITING')],
   [

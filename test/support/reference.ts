@@ -75,13 +75,21 @@ function settings(): string[] {
 }
 
 function problems(): string[] {
-  const rows = Object.entries(PROBLEMS).map(([code, { scope, retryable, meaning, remedy }]) => [
-    `\`${code}\``,
-    scope,
-    meaning,
-    plain(remedy ?? 'The message says what to do.'),
-    retryable ? 'yes' : 'no',
-  ]);
+  const all = Object.entries(PROBLEMS);
+  const isEnd = ({ graceMs, remedy }: (typeof all)[number][1]): boolean =>
+    graceMs === null && remedy === null;
+  const rows = all
+    .filter(([, row]) => !isEnd(row))
+    .map(([code, { scope, retryable, meaning, remedy }]) => [
+      `\`${code}\``,
+      scope,
+      meaning,
+      plain(remedy ?? 'The message says what to do.'),
+      retryable ? 'yes' : 'no',
+    ]);
+  const ends = all
+    .filter(([, row]) => isEnd(row))
+    .map(([code, { meaning }]) => [`\`${code}\``, meaning]);
   const notices = Object.entries(NOTICES).map(([code, [meaning, remedy]]) => [
     `\`${code}\``,
     meaning,
@@ -92,6 +100,9 @@ function problems(): string[] {
     '## Problems',
     'The scope says what a problem is about. "Retried" means that the mirror tries again by itself and may succeed without your help.',
     table(['code', 'scope', 'meaning', 'what to do', 'retried'], rows),
+    '## Ends that are no problem of the mirror',
+    'A run or a command ended early. The message says what to do, if anything.',
+    table(['code', 'meaning'], ends),
     '## Notices',
     'A person changed something in a target, or the target may contain more than the settings allow. Runs continue, except with `ID_COLUMN_DELETED`.',
     table(['code', 'meaning', 'what to do'], notices),

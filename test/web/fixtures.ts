@@ -188,7 +188,7 @@ export function realisticReport(): Report {
 
 /** The source is away, and a target with it. */
 export function failingReport(): Report {
-  const explained = problem('FORMS_UNREACHABLE', { isExplained: true });
+  const explained = problem('FORMS_FAILED', { isExplained: true });
   const waiting = { state: 'waiting', title: 'Waiting for the source' } as const;
   return reportOf(
     [CONTACT, SUMMER, FEEDBACK].map((each) =>
@@ -199,7 +199,7 @@ export function failingReport(): Report {
       title: 'The Forms API does not answer',
       summary: 'Submissions as of 14 min ago · 3 forms, 19,873 submissions',
       problems: [
-        problem('FORMS_UNREACHABLE', {
+        problem('FORMS_FAILED', {
           message:
             'Forms API, GET /forms: connection refused (ECONNREFUSED). It was tried again 6 times.',
         }),
