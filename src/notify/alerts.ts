@@ -257,7 +257,6 @@ function messageOf(members: readonly News[], nowMs: number): Omit<Message, 'link
   const { code, title, message, remedy, command } = shown(incident);
   const isOne = members.length === 1;
   const isError = members.some((each) => each.incident.problem.level === 'error');
-  const targets = new Set(members.map((each) => each.incident.target));
   const forms = members.flatMap(({ incident: each }) =>
     each.form === null ? [] : [{ ...each.form, target: each.target ?? '' }],
   );
@@ -266,7 +265,7 @@ function messageOf(members: readonly News[], nowMs: number): Omit<Message, 'link
   const place = isOne ? one : plural(new Set(forms.map(({ id }) => id)).size, 'form');
   const { meaning, title: kind } = PROBLEMS[code];
   const what = isOne ? title : kind;
-  const about = { code, target: targets.size === 1 ? target : null, forms, atMs: nowMs };
+  const about = { forms, atMs: nowMs };
   const start = `forms-mirror, ${place}:`;
   if (status === 'resolved') {
     const lasted = members.map(({ incident: { fromMs, goneMs } }) => (goneMs ?? nowMs) - fromMs);

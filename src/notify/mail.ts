@@ -113,9 +113,9 @@ function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions 
 
 const MARKS = { error: 'Failed: ', warning: 'Attention: ', ok: 'OK: ', info: '' } as const;
 
-function subjectOf({ level, code, headline }: Message): string {
+function subjectOf({ level, headline }: Message): string {
   const what = clean(headline).replace(/^forms-mirror[,:] /, '');
-  return `[forms-mirror] ${code === 'TEST' ? '' : MARKS[level]}${what}`;
+  return `[forms-mirror] ${MARKS[level]}${what}`;
 }
 
 function textOf({ headline, body, forms, remedy, command, link, atMs }: Message): string {

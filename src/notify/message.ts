@@ -1,5 +1,4 @@
 import { plural } from '../base/format.ts';
-import { remedyText } from '../health/report.ts';
 
 /*
  * The text of messages, before a channel lays it out. Names are as people and forms wrote them; anything that a chat or a mail
@@ -8,10 +7,8 @@ import { remedyText } from '../health/report.ts';
 
 /** A message to people. */
 export interface Message {
-  /** `ok`: a problem is over, or a test. `info`: new answers. */
+  /** `ok`: a problem is over. `info`: new answers, or a test. */
   readonly level: 'error' | 'warning' | 'ok' | 'info';
-  /** The code of a problem, `NEW_ANSWERS` or `TEST`. */
-  readonly code: string;
   /** One line: the subject and the event. */
   readonly headline: string;
   /** Sentences; may be empty. */
@@ -20,28 +17,20 @@ export interface Message {
   /** The command line that does it. */
   readonly command: string | null;
   readonly link: { readonly title: string; readonly url: string } | null;
-  /** Null: several or all. */
-  readonly target: string | null;
   /** None: it is about all. */
-  readonly forms: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly target: string;
-  }[];
+  readonly forms: readonly { readonly name: string; readonly target: string }[];
   /** Since the epoch. */
   readonly atMs: number;
 }
 
 /** A message that a person asked for, to see whether one arrives. */
 export const testMessage = (atMs: number, link: Message['link']): Message => ({
-  level: 'ok',
-  code: 'TEST',
+  level: 'info',
   headline: 'forms-mirror: a test',
   body: 'A person sent this message to see whether it arrives. Nothing is wrong, and there is nothing to do.',
   remedy: null,
   command: null,
   link,
-  target: null,
   forms: [],
   atMs,
 });
@@ -89,9 +78,9 @@ const MAX_TEXT = 2_000;
 
 /** The whole message in one line, for what shows nothing but a text. */
 export function plainText(message: Message): string {
-  const { level, headline, body, forms, link } = message;
+  const { level, headline, body, forms, remedy, command, link } = message;
   const names = forms.length < 2 ? '' : `They are: ${formLines(forms, 5).join(', ')}.`;
-  const parts = [`${headline}.`, body, names, remedyText(message) ?? ''];
+  const parts = [`${headline}.`, body, names, [remedy, command].filter(Boolean).join(' ')];
   const text = defused(`${SIGNS[level]} ${parts.filter((part) => part !== '').join(' ')}`);
   const end = link === null ? '' : ` ${link.url}`;
   return `${cut(text, MAX_TEXT - end.length)}${end}`;

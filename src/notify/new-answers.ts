@@ -103,14 +103,12 @@ export class NewAnswers implements Feed {
       key: `${id}\n${newestMs}`,
       message: {
         level: 'info',
-        code: 'NEW_ANSWERS',
         headline: `${plural(count, 'new answer')} to ${shortName(name)}`,
         body: isTable ? `The table is ${form.table}, in target ${form.target}.` : '',
         remedy: null,
         command: null,
         link: form.url === null ? null : { title: 'Answers', url: form.url },
-        target: form.target,
-        forms: [{ id, name, target: form.target }],
+        forms: [{ name, target: form.target }],
         atMs: nowMs,
       },
       taken: () => {

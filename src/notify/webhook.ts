@@ -1,49 +1,14 @@
-import { remedyText } from '../health/report.ts';
 import { type Transport, isForNews } from './channel.ts';
 import { type Fetch, request } from './http.ts';
 import { type Message, SIGNS, cut, defused, formLines, plainText } from './message.ts';
 
 /*
- * A webhook gets JSON with `text`, which Slack, Mattermost, Google Chat and Discord (at an address that ends in /slack) show.
- * Microsoft Teams shows cards only.
+ * A webhook gets JSON with `text`, which Slack, Mattermost, Google Chat and Discord (at an address that ends in /slack) show. It gets
+ * nothing else: Google Chat refuses fields that it does not know. Microsoft Teams shows cards only.
  */
 
-/**
- * Chats that are known by their address. They get `text` only: Google Chat refuses fields that it does not know, and a Slack
- * workflow those that its author did not name.
- */
-const CHATS: readonly (readonly [name: string, host: RegExp])[] = [
-  ['Slack', /^hooks\.slack(?:-gov)?\.com$/],
-  ['Google Chat', /^chat\.googleapis\.com$/],
-  ['Discord', /^(?:(?:ptb|canary)\.)?discord(?:app)?\.com$/],
-];
 /** A workflow: "Send webhook alerts to a channel". */
 const TEAMS = /\.(?:logic\.azure|api\.powerplatform)\.(?:com|us|cn)$/;
-
-/** The name of the receiver at an address, as far as its host shows it. */
-function receiverOf({ hostname }: URL): string {
-  const [name] = CHATS.find(([, host]) => host.test(hostname)) ?? [];
-  return name ?? (TEAMS.test(hostname) ? 'Microsoft Teams' : 'plain JSON');
-}
-
-/** The request to an address. */
-export function payloadOf(message: Message, url: URL): unknown {
-  const receiver = receiverOf(url);
-  if (receiver === 'Microsoft Teams') return teamsCard(message);
-  const text = plainText(message);
-  return receiver === 'plain JSON' ? { text, ...fieldsOf(message) } : { text };
-}
-
-/** For programs that read more than the text. */
-function fieldsOf(message: Message): object {
-  const { level, code, target, forms, atMs } = message;
-  const [first] = forms;
-  const form =
-    first !== undefined && forms.length === 1 ? { id: first.id, name: first.name } : null;
-  const several = forms.length > 1 && { forms };
-  const at = new Date(atMs).toISOString();
-  return { level, form, target, code, remedy: remedyText(message), at, ...several };
-}
 
 const COLOURS = { error: 'Attention', warning: 'Warning', ok: 'Good', info: 'Accent' } as const;
 
@@ -98,17 +63,22 @@ const richText = (text: string, style: Readonly<Record<string, string>> = {}): u
  */
 export function webhook(setting: string, address: string, fetch: Fetch): Transport {
   const url = new URL(address);
-  const receiver = receiverOf(url);
-  // What takes `text` there.
-  if (receiver === 'Discord' && !url.pathname.endsWith('/slack')) url.pathname += '/slack';
+  const isTeams = TEAMS.test(url.hostname);
   return {
     setting,
-    name: `webhook${isForNews(setting) ? ' for new answers' : ''} (${receiver}, ${url.host})`,
+    name: `webhook${isForNews(setting) ? ' for new answers' : ''} (${isTeams ? 'Microsoft Teams, ' : ''}${url.host})`,
     async send(message, signal) {
-      const why = await request(fetch, url, signal, payloadOf(message, url));
-      const problem =
-        why === null ? null : `Notifications are not delivered: ${why}. Check ${setting}.`;
-      return { taken: why === null, problem };
+      const body = isTeams ? teamsCard(message) : { text: plainText(message) };
+      const why = await request(fetch, url, signal, body);
+      if (why === null) return { taken: true, problem: null };
+      const hint = why.endsWith(' 400') ? `; ${TEXT_ONLY}` : '';
+      return {
+        taken: false,
+        problem: `Notifications are not delivered: ${why}. Check ${setting}${hint}.`,
+      };
     },
   };
 }
+
+const TEXT_ONLY =
+  'the address has to take JSON with `text`, as that of Discord does which ends in /slack';

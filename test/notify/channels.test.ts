@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { PROBLEMS } from '../../src/base/catalogue.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { fetchWithProxy } from '../../src/base/proxy.ts';
@@ -54,8 +55,11 @@ async function open(settings: NotifySettings, file = stateFile(), fetch?: typeof
 const held = (count = 1): Partial<Report> => ({
   forms: forms(count, { problems: [problem('DELETIONS_HELD')] }),
 });
-const delivered = (webhook: { bodies: readonly { level: string; code: string }[] }): string[] =>
-  webhook.bodies.map(({ level, code }) => `${level} ${code}`);
+/** `🟠 Deletions are held` */
+const shortOf = (text: string): string =>
+  /^(\S+) .*?: (?:resolved .* \(was: )?(.*?)[.)]/u.exec(text)?.slice(1).join(' ') ?? text;
+const delivered = (webhook: { bodies: readonly { text: string }[] }): string[] =>
+  webhook.bodies.map(({ text }) => shortOf(text));
 const stateFile = (): string => join(mkdtempSync(join(tmpdir(), 'notify-')), 'data/notify.json');
 
 beforeAll(() => {
@@ -89,13 +93,6 @@ describe('a webhook', () => {
     await webhook.came(2);
     expect(webhook.bodies[1]).toEqual({
       text: '🟠 forms-mirror, ‹!channel› @\u200Bhere [x] (https://evil.example) {\u200B{DATE(1)}}  → db: Deletions are held. It happened: DELETIONS_HELD. Look at the form in the dashboard. If they were deleted on purpose, accept them: forms-mirror sync https://mirror.example.com',
-      level: 'warning',
-      form: { id: 'frm_0', name },
-      target: 'db',
-      code: 'DELETIONS_HELD',
-      remedy:
-        'Look at the form in the dashboard. If they were deleted on purpose, accept them: forms-mirror sync',
-      at: new Date(NOW + 10 * MINUTE).toISOString(),
     });
     expect(login).toBe(`Basic ${Buffer.from('me@x:p:ss').toString('base64')}`);
     expect(notifier.deliveryProblem).toBeNull();
@@ -103,7 +100,6 @@ describe('a webhook', () => {
 
   it.each([
     ['https://hooks.slack.com/services/T/B/x', '/services/T/B/x', ['text']],
-    ['https://discord.com/api/webhooks/1/x', '/api/webhooks/1/x/slack', ['text']],
     ['https://discord.com/api/webhooks/1/x/slack', '/api/webhooks/1/x/slack', ['text']],
     [
       'https://chat.googleapis.com/v1/spaces/x/messages?key=k',
@@ -135,12 +131,12 @@ describe('a webhook', () => {
     const results = await testChannels(settings);
     expect(results).toEqual([
       {
-        channel: 'webhook (plain JSON, hooks.test)',
+        channel: 'webhook (hooks.test)',
         ok: true,
         message: 'The test message was accepted.',
       },
     ]);
-    expect(delivered(webhook)).toEqual(['ok TEST']);
+    expect(delivered(webhook)).toEqual(['🔵 a test']);
     expect(proxy.requests).toEqual(['CONNECT hooks.test:443 HTTP/1.1']);
     expect(proxy.seen()).not.toMatch(/S3CRET|TEST/);
     await using refusing = await startProxy(() => ({ text: 'HTTP/1.1 407 Who\r\n\r\n' }));
@@ -152,11 +148,12 @@ describe('a webhook', () => {
 });
 
 describe('delivery', () => {
+  const [WRONG, HELD] = [PROBLEMS.SETTINGS.title, PROBLEMS.DELETIONS_HELD.title];
   /** Looks after so many ms each, with a receiver in this process: the codes of its posts, and their number after each look. */
   async function posts(waitsMs: readonly number[], answer: (code: string, at: number) => Response) {
     const codes: string[] = [];
     const fetch = (_url: URL, { body }: { body: string }): Promise<Response> => {
-      const { code } = JSON.parse(body) as { code: string };
+      const code = shortOf((JSON.parse(body) as { text: string }).text).slice(3);
       return Promise.resolve(answer(code, codes.push(code)));
     };
     const alertUrl = 'https://hooks.example.com/x';
@@ -175,7 +172,7 @@ describe('delivery', () => {
       [0, 5_000, 5_000, 5_000, 5_000],
       (_code, at) => new Response(null, { status: at < 4 ? 503 : 200 }),
     );
-    expect(codes).toEqual(['SETTINGS', 'DELETIONS_HELD', 'SETTINGS', 'DELETIONS_HELD', 'SETTINGS']);
+    expect(codes).toEqual([WRONG, HELD, WRONG, HELD, WRONG]);
     expect(counts).toEqual([1, 2, 3, 5, 5]);
   });
 
@@ -183,10 +180,10 @@ describe('delivery', () => {
     const waits = Array.from({ length: 32 }, (_, at) => (at === 0 ? 0 : MINUTE / 2));
     const { codes, counts } = await posts(
       waits,
-      (code) => new Response(null, { status: code === 'SETTINGS' ? 400 : 200 }),
+      (code) => new Response(null, { status: code === WRONG ? 400 : 200 }),
     );
-    expect(codes.slice(0, 3)).toEqual(['SETTINGS', 'DELETIONS_HELD', 'SETTINGS']);
-    expect(codes.filter((code) => code !== 'SETTINGS')).toEqual(['DELETIONS_HELD']);
+    expect(codes.slice(0, 3)).toEqual([WRONG, HELD, WRONG]);
+    expect(codes.filter((code) => code !== WRONG)).toEqual([HELD]);
     const tries = counts.flatMap((count, at) => (count > (counts[at - 1] ?? 0) ? [at / 2] : []));
     // In minutes; once the other has arrived, at once.
     expect(tries).toEqual([0, 0.5, 1, 1.5, 2.5, 4, 7, 12]);
@@ -217,7 +214,7 @@ describe('delivery', () => {
     second.pass(MINUTE);
     await second.look({});
     await second.notifier.stop();
-    expect(delivered(webhook)).toEqual(['warning DELETIONS_HELD', 'ok DELETIONS_HELD']);
+    expect(delivered(webhook)).toEqual(['🟠 Deletions are held', '🟢 Deletions are held']);
     writeFileSync(file, kept.replace('"version":3', '"version":0'));
     await (await open({ alertUrl: webhook.url }, file)).look(held());
     await webhook.came(3);

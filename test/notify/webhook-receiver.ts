@@ -1,16 +1,9 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The body for an address of an unknown chat. */
+/** The body. */
 export interface PostedMessage {
   readonly text: string;
-  readonly level: string;
-  readonly code: string;
-  readonly form: { readonly id: string; readonly name: string } | null;
-  readonly target: string | null;
-  readonly remedy: string | null;
-  readonly at: string;
-  readonly forms?: readonly object[];
 }
 
 /** A chat's webhook: takes messages, and answers as a test wants it. */

@@ -1,8 +1,6 @@
 import { PROBLEMS } from '../../src/base/catalogue.ts';
 import { Command } from 'commander';
 import { EXIT_CODES } from '../../src/cli/host.ts';
-import type { Message } from '../../src/notify/message.ts';
-import { payloadOf } from '../../src/notify/webhook.ts';
 import type { CommandSpec } from '../../src/cli/command-spec.ts';
 import { COMMANDS, configure } from '../../src/cli/commands.ts';
 import { NOTICES } from './code-reference.ts';
@@ -22,7 +20,6 @@ export function referencePages(): Record<string, string> {
     'problems.md': page('Problem codes', problems()),
     'metrics.md': page('Metrics', metrics()),
     'json.md': page('JSON output', json()),
-    'webhooks.md': page('Webhooks', webhooks()),
   };
 }
 
@@ -96,7 +93,7 @@ function problems(): string[] {
     remedy,
   ]);
   return [
-    'Messages, logs, `sync --json`, `status --json` and webhooks carry these codes. A message may add details, such as a command for its form.',
+    'Logs, messages of commands, `sync --json`, `status --json`, the status page and the metrics carry these codes. A message may add details, such as a command for its form.',
     '## Problems',
     'The scope says what a problem is about. "Retried" means that the mirror tries again by itself and may succeed without your help.',
     table(['code', 'scope', 'meaning', 'what to do', 'retried'], rows),
@@ -137,55 +134,5 @@ function json(): string[] {
     '## `status --json`',
     'The status page answers `GET /api/status` with the same document.',
     fields(STATUS_FIELDS),
-  ];
-}
-
-function webhooks(): string[] {
-  const { title, remedy, severity: level } = PROBLEMS.TARGET_FULL;
-  const message: Message = {
-    level,
-    code: 'TARGET_FULL',
-    headline: `forms-mirror, Contact → warehouse: ${title}`,
-    body: 'No space is left on the device.',
-    remedy,
-    command: null,
-    link: { title: 'Status page', url: 'https://mirror.example.com' },
-    target: 'warehouse',
-    forms: [{ id: 'form_4iizkwo7mc9j', name: 'Contact', target: 'warehouse' }],
-    atMs: Date.UTC(2026, 2, 1, 12, 2),
-  };
-  const sample = (address: string): string => {
-    const payload = payloadOf(message, new URL(address));
-    return ['```json', JSON.stringify(payload, null, 2), '```'].join('\n');
-  };
-  return [
-    '`ALERT_WEBHOOK_URL` receives a POST with JSON when a problem starts and when it ends, `NOTIFY_NEW_URL` when there are new answers. The address decides the format.',
-    '## Any address',
-    'Mattermost shows the `text`.',
-    sample('https://example.com/hook'),
-    table(
-      ['field', 'meaning'],
-      [
-        ['`text`', 'The whole message in one line.'],
-        [
-          '`level`',
-          '`error`, `warning`, `ok` when the problem is over, or `info` for new answers.',
-        ],
-        ['`form`', 'ID and name of the form; null if the message concerns several or all.'],
-        ['`target`', 'Name of the target; null if it concerns several or all.'],
-        [
-          '`code`',
-          'Problem code; see [problems.md](problems.md). `NEW_ANSWERS` for new answers, `TEST` for a test message.',
-        ],
-        ['`remedy`', 'What to do; null when it is over.'],
-        ['`at`', 'Time of the message, ISO 8601 in UTC.'],
-        ['`forms`', 'ID, name and target of each form, if the message concerns several.'],
-      ],
-    ),
-    '## Slack, Discord, Google Chat',
-    'Only the `text`.',
-    sample('https://hooks.slack.com/services/T0/B0/x'),
-    '## Microsoft Teams',
-    sample('https://example.logic.azure.com/workflows/x/triggers/x'),
   ];
 }
