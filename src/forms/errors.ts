@@ -57,8 +57,6 @@ export async function orNull<T>(call: Promise<T>): Promise<T | null> {
 export interface FailureContext {
   readonly base: BaseUrl;
   readonly proxy: ProxySettings | undefined;
-  /** True when the headers had come. */
-  readonly inBody: boolean;
 }
 
 const REACH = ', and that this machine reaches the host.';
@@ -88,7 +86,7 @@ const BROKEN = [null, 'broke the connection off', REACH, true] as const;
 export function transportError(
   request: FormsRequest,
   error: unknown,
-  { base, proxy, inBody }: FailureContext,
+  { base, proxy }: FailureContext,
 ): FormsApiError {
   const refused = proxyFailureIn(error);
   if (refused !== undefined) {

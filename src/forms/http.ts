@@ -206,7 +206,6 @@ export class FormsHttp implements AsyncDisposable {
       () => linked.abort(Object.assign(new Error('TOTAL_TIMEOUT'), { code: 'TOTAL_TIMEOUT' })),
       this.#timeoutMs * MAX_TIMEOUTS,
     );
-    let inBody = false;
     try {
       const { statusCode, headers, body } = await this.#agent.request({
         origin: this.#base.origin,
@@ -219,7 +218,6 @@ export class FormsHttp implements AsyncDisposable {
         }),
         signal: linked.signal,
       });
-      inBody = true;
       const isPacked = /^(?:x-)?gzip$/i.test(String(headers['content-encoding'] ?? '').trim());
       // An error counts by its status. A successful change is made even if its body is broken.
       let text = '';
@@ -232,8 +230,7 @@ export class FormsHttp implements AsyncDisposable {
       };
     } catch (error) {
       throwIfAborted(signal);
-      const context = { base: this.#base, proxy, inBody };
-      throw transportError(request, error, context);
+      throw transportError(request, error, { base: this.#base, proxy });
     } finally {
       clearTimeout(total);
     }

@@ -5,7 +5,7 @@ import { getRequest } from '../../src/forms/request.ts';
 
 const request = getRequest('/forms');
 const base = { origin: 'https://api.example.com', host: 'api.example.com', path: '/v1' };
-const context = { base, proxy: undefined, inBody: false };
+const context = { base, proxy: undefined };
 
 const coded = (code: string): Error => Object.assign(new Error('s3cret'), { code, data: 's3cret' });
 
@@ -46,7 +46,7 @@ describe('a request without a whole response', () => {
   it.each(['TOTAL_TIMEOUT', 'UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE'])(
     '%s in a body is not asked for again',
     (code) => {
-      const error = transportError(request, coded(code), { ...context, inBody: true });
+      const error = transportError(request, coded(code), context);
       expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: false });
     },
   );
