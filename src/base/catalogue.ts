@@ -35,6 +35,8 @@ const OUTAGE_MS = 60_000;
 const KEY_MS = 20_000;
 /** The next run or two repair it. */
 const REPAIR_MS = 10 * 60_000;
+/** Slow runs, a start and a short stop are none. */
+const SILENCE_MS = 10 * 60_000;
 /** The next row comparison repairs it, which takes a while in a large form. */
 const REREAD_MS = 3_600_000;
 
@@ -250,7 +252,7 @@ const ROWS = {
     scope: 'form',
     severity: 'error',
     retryable: true,
-    graceMs: 0,
+    graceMs: SILENCE_MS,
     isNews: true,
     title: 'Stale',
     meaning:

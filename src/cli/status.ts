@@ -48,8 +48,7 @@ export function printStatus(terminal: Terminal, report: Report): void {
     const about = runName(report);
     // That of the target is printed above.
     if (report.pause?.ofTarget === false) printPause(terminal, about, report.pause);
-    for (const problem of report.problems)
-      if (!problem.isExplained) printProblem(terminal, `${about}: `, problem, nowMs);
+    for (const problem of report.problems) printProblem(terminal, `${about}: `, problem, nowMs);
     if ((report.forgotten ?? 0) > 0) {
       const forgotten = plural(report.forgotten ?? 0, 'submission');
       terminal.tell('note', `${about}: ${forgotten} forgotten on request, and kept away`);

@@ -1,6 +1,5 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
-import { PROBLEMS } from '../base/catalogue.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kept } from './data-dir.ts';
 import type { Facts, HeldTarget, PlanFacts, TargetFacts } from './facts.ts';
@@ -60,8 +59,6 @@ export class Watch {
     processes: readonly Trouble[];
   }>;
   readonly #stopping = new AbortController();
-  /** By target and form; see {@link Facts.expectedSinceMs}. Null for a command. */
-  #expected: Map<string, number> | null = null;
   #polling: Promise<void> | undefined;
   #hasRead = false;
 
@@ -143,7 +140,6 @@ export class Watch {
 
   /** Reads at intervals, and calls `onReport` after each reading. */
   start(onReport: (report: Report) => void): void {
-    this.#expected ??= new Map();
     this.#polling ??= this.#poll(onReport);
   }
 
@@ -174,25 +170,11 @@ export class Watch {
   #report(onReport: (report: Report) => void): Report | null {
     try {
       const report = this.current();
-      this.#noteExpected(report);
       onReport(report);
       return report;
     } catch (error) {
       this.#options.logger.error({ err: error }, 'The mirror cannot be judged.');
       return null;
-    }
-  }
-
-  /** What is new, held up or paused has its usual time from its first report, or the end of that, on. */
-  #noteExpected({ at, problems, targets, forms }: Report): void {
-    const isOutage = problems.some(
-      ({ code, level }) => level === 'error' && ['source', 'queue'].includes(PROBLEMS[code].scope),
-    );
-    const away = new Set(targets.flatMap(({ name, problem }) => (problem === null ? [] : [name])));
-    for (const { form, target, pause } of forms) {
-      const key = keyOf(target, form.id);
-      if (isOutage || away.has(target) || pause !== null || this.#expected?.has(key) === false)
-        this.#expected?.set(key, Date.parse(at));
     }
   }
 
@@ -215,11 +197,10 @@ export class Watch {
 
   #facts(): Facts {
     const { sources, clock } = this.#options;
-    const nowMs = clock.now();
     const files = this.#files.value;
     const queue = this.#queue?.value ?? null;
     return {
-      nowMs,
+      nowMs: clock.now(),
       version: sources.version,
       targets: [...this.#targets].map(([name, reading]) => factsOf(name, reading)),
       queue: queue && { ...queue, isReachable: queue.isReachable && !this.#queue?.trouble },
@@ -228,13 +209,9 @@ export class Watch {
       kept: files?.kept ?? { runs: [], source: null },
       isChosen: sources.isChosen,
       nextPollMs: sources.nextPollMs,
-      expectedSinceMs: (target, formId) =>
-        this.#expected === null ? 0 : (this.#expected.get(keyOf(target, formId)) ?? nowMs),
     };
   }
 }
-
-const keyOf = (target: string, formId: string): string => JSON.stringify([target, formId]);
 
 /** The problem of a target that takes too long. */
 const slowTarget = (name: string): MirrorError =>

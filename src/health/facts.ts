@@ -74,11 +74,6 @@ export interface Facts {
   readonly isChosen: (target: string, form: Pick<FormIdentity, 'id' | 'slug'>) => boolean;
   /** When the schedule polls next after that moment. */
   readonly nextPollMs: (afterMs: number) => number;
-  /**
-   * Since when runs of a form can be expected of this process: since it started, learned of the form, or a pause or
-   * obstacle ended. 0 for a command.
-   */
-  readonly expectedSinceMs: (target: string, formId: string) => number;
 }
 
 /** So many runs show since when they have ended in one way. */

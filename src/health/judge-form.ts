@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
+import { PROBLEMS, type ProblemCode, type ProblemScope } from '../base/catalogue.ts';
 import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { liveRows } from '../mirror/form-state.ts';
@@ -17,51 +17,38 @@ import {
 import type { Trouble } from './trouble.ts';
 
 /** The facts outside a form that its health depends on. */
-export interface FormContext {
-  readonly nowMs: number;
+export interface Surroundings extends Pick<Facts, 'nowMs' | 'nextPollMs'> {
   /** Whether the target was read, so that a form it does not show is not there. */
   readonly isTargetRead: boolean;
-  /** The problem that keeps all forms of the target waiting; null for none. */
-  readonly shared: Problem | null;
-  /** Whether a problem of the source, the target or the settings explains a failure with this code. */
-  readonly isExplained: (code: ProblemCode) => boolean;
-  /** Since when nothing was heard of it, if that is so long that it has failed; null otherwise. */
-  readonly silentSinceMs: number | null;
-  /** When the schedule polls next after that moment. */
-  readonly nextPollMs: (afterMs: number) => number;
+  /** Of the target, the source, the queue, the settings and the program: what keeps the form waiting, the target's first. */
+  readonly problems: readonly Problem[];
 }
 
 /** A form that was deleted some time ago needs no attention any more, nor does a copy that was filled again. */
 const NEWS_MS = 7 * 24 * 3_600_000;
 
 /** Judges a form in a target. Pure. */
-export function judgeForm(known: KnownForm, context: FormContext): FormReport {
-  const { form, target, held, running, isWanted, last, claim, agreedMs } = known;
-  const { nowMs, shared } = context;
+export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
+  const { form, target, held, running, isWanted, last, claim } = known;
   const tally = held?.stored.state.tally;
-  const problems = isWanted ? problemsOf(known, context) : [];
-  const staleSince = isoOrNull(agreedMs === 0 ? null : staleSinceMs(agreedMs, context));
+  const problems = isWanted ? problemsOf(known, around) : [];
+  const shared = firstOf(around.problems);
   const goneAtMs = held?.stored.state.goneAtMs ?? null;
-  const own = stateOf(known, problems, nowMs);
-  const isUnsure = claim.submissionsAsOf === null;
+  const own = stateOf(known, problems, around.nowMs);
   // No form has caused a general problem, but no form is known to be current during one.
-  const isWaiting = own === 'ok' && (shared !== null || staleSince !== null || isUnsure);
+  const isWaiting = own === 'ok' && (shared !== null || claim.submissionsAsOf === null);
   const pause = own === 'ended' ? null : known.pause;
   const state = pause !== null ? 'paused' : isWaiting ? 'waiting' : own;
-  const errors = problems.filter(({ level }) => level === 'error');
-  // Its last run may have succeeded.
-  const isStale = state === 'failed' && errors.every(({ code }) => code === 'STALE');
-  const none = context.isTargetRead ? 0 : null;
+  const none = around.isTargetRead ? 0 : null;
   return {
     form,
     target,
     state,
-    title: isStale ? PROBLEMS.STALE.title : titleOf(state, known, shared, staleSince),
+    title: titleOf(state, known, problems, shared),
     pause: pause && shownPause(pause, form.slug, target),
     problems,
     notices: held?.notices ?? [],
     claim,
-    staleSince,
     location: held?.stored.location ?? null,
     url: held?.stored.place.url ?? null,
     table: held?.stored.place.table ?? null,
@@ -70,12 +57,7 @@ export function judgeForm(known: KnownForm, context: FormContext): FormReport {
     rejected: tally === undefined ? none : tally.rejected + tally.undecided,
     forgotten: tally?.forgotten ?? none,
     refused: held === null ? none : (held.writeBack?.refused ?? 0),
-    running: running && {
-      startedAt: iso(running.startedAtMs),
-      seen: running.seen,
-      total: running.total,
-      worker: running.worker,
-    },
+    running,
     lastRun: last && shownRun(last),
     goneAt: goneAtMs === null ? null : iso(goneAtMs),
   };
@@ -111,37 +93,40 @@ function stateOf(
   if (isGone && nowMs - goneAtMs > NEWS_MS) return 'ended';
   if (problems.some(({ level }) => level === 'error')) return 'failed';
   if (problems.length > 0) return 'attention';
-  if (running !== null) return 'working';
-  const isCopied = (held?.stored.state.submissionsAsOfMs ?? null) !== null;
-  return last === null && !isCopied ? 'waiting' : 'ok';
+  return running === null ? 'ok' : 'working';
 }
 
 function titleOf(
   state: HealthState,
-  { held, pause, last }: KnownForm,
+  { held, pause, last, claim }: KnownForm,
+  problems: readonly Problem[],
   shared: Problem | null,
-  staleSince: string | null,
 ): string {
   if (state === 'paused' && pause !== null) return pauseTitle(pause);
   if (state === 'ended') {
     const isGone = (held?.stored.state.goneAtMs ?? null) !== null;
-    return isGone ? 'Gone at the source' : 'No longer selected';
+    return isGone ? PROBLEMS.FORM_GONE.title : 'No longer selected';
   }
+  // Its last run may have succeeded.
+  if (state === 'failed' && problems.filter(isError).every(({ code }) => code === 'STALE'))
+    return PROBLEMS.STALE.title;
   if (state !== 'waiting') return STATE_TITLES[state];
-  if (shared !== null) return WAITING_TITLES[PROBLEMS[shared.code].scope];
-  if (staleSince !== null) return PROBLEMS.STALE.title;
-  return last === null ? 'Waiting for the first run' : 'Waiting for the next run';
+  if (shared !== null) return WAITING_TITLES[PROBLEMS[shared.code].scope] ?? STATE_TITLES.waiting;
+  const isFirst = last === null && claim.submissionsAsOf === null;
+  return isFirst ? 'Waiting for the first run' : 'Waiting for the next run';
 }
 
 /** What a form waits for that is held up by a problem of all. */
-const WAITING_TITLES = {
+const WAITING_TITLES: Partial<Record<ProblemScope, string>> = {
   source: 'Waiting for the source',
   target: 'Waiting for the target',
   queue: 'Waiting for the queue',
-  settings: 'Settings to correct',
-  program: 'Not running',
-  form: 'Waiting for the next run',
-} as const;
+};
+
+export const isError = ({ level }: Problem): boolean => level === 'error';
+/** The first that is an error, or else the first; null for none. */
+export const firstOf = (problems: readonly Problem[]): Problem | null =>
+  problems.find(isError) ?? problems[0] ?? null;
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
@@ -158,14 +143,20 @@ export function problemOf(trouble: Trouble, particular: Partial<Problem> = {}): 
     remedy,
     command: null,
     since,
-    isExplained: false,
     ...particular,
   };
 }
 
-function problemsOf(known: KnownForm, context: FormContext): Problem[] {
-  const { form, held, last } = known;
-  const { nowMs, isExplained, silentSinceMs } = context;
+/** Whether a problem of all, or of the target, is the cause of one of a form, and reported in its place. */
+const isCausedBy = (code: ProblemCode, problems: readonly Problem[]): boolean =>
+  problems.filter(isError).some((cause) => {
+    const { scope } = PROBLEMS[cause.code];
+    return code === 'STALE' || (scope !== 'program' && scope === PROBLEMS[code].scope);
+  });
+
+function problemsOf(known: KnownForm, around: Surroundings): Problem[] {
+  const { form, held, last, pause, running, agreedMs } = known;
+  const { nowMs, problems } = around;
   const found: Problem[] = [];
   const state = held?.stored.state;
   const isGone = (state?.goneAtMs ?? null) !== null || last?.outcome === 'gone';
@@ -175,19 +166,19 @@ function problemsOf(known: KnownForm, context: FormContext): Problem[] {
     const message = last.error ?? `The last run of "${form.name}" failed.`;
     const title = 'The last run failed';
     const trouble = { code, title, message, sinceMs: last.sinceMs };
-    found.push(problemOf(trouble, { level: 'error', isExplained: isExplained(code) }));
+    found.push(problemOf(trouble, { level: 'error' }));
   } else if (last?.outcome === 'incomplete') {
     const message = last.error ?? UNPROVEN;
     found.push(problemOf({ code: 'RUN_INCOMPLETE', message, sinceMs: last.sinceMs }));
+  } else if (pause === null && running === null && agreedMs > 0 && isStale(agreedMs, around)) {
+    const message = `No run of "${form.name}" has ended, and no poll has found it unchanged, for ${span(nowMs - agreedMs)}, longer than its schedule explains.`;
+    found.push(problemOf({ code: 'STALE', message, sinceMs: agreedMs }));
   }
   if (held !== null && !isGone) found.push(...heldProblems(known, held, nowMs));
-  if (silentSinceMs !== null) {
-    const message = `No run of "${form.name}" has ended, and no poll has found it unchanged, for ${span(nowMs - silentSinceMs)}, longer than its schedule explains.`;
-    const particular = { isExplained: isExplained('STALE') };
-    found.push(problemOf({ code: 'STALE', message, sinceMs: silentSinceMs }, particular));
-  }
-  if (held?.writeBack) found.push(writeBackProblem(held.writeBack, isExplained));
-  return found.toSorted((a, b) => Number(b.level === 'error') - Number(a.level === 'error'));
+  if (held?.writeBack) found.push(writeBackProblem(held.writeBack));
+  return found
+    .filter(({ code }) => !isCausedBy(code, problems))
+    .toSorted((a, b) => Number(isError(b)) - Number(isError(a)));
 }
 
 const UNPROVEN = 'The last run ended without proof that nothing was missed.';
@@ -236,19 +227,18 @@ export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: n
   `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(iso(atMs))}, so it was filled again from the source. ` +
   'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of forgotten submissions.';
 
-function writeBackProblem(
-  { since, code, error, refused }: NonNullable<HeldForm['writeBack']>,
-  isExplained: FormContext['isExplained'],
-): Problem {
+function writeBackProblem({
+  since,
+  code,
+  error,
+  refused,
+}: NonNullable<HeldForm['writeBack']>): Problem {
   const sinceMs = Date.parse(since);
   if (code !== null) {
     const message = error ?? 'The last write-back failed.';
+    const remedy = code === 'FORMS_REFUSED' ? REFUSED_REMEDY : PROBLEMS[code].remedy;
     const trouble = { code, title: 'Status changes failed', message, sinceMs };
-    return problemOf(trouble, {
-      level: 'warning',
-      isExplained: isExplained(code),
-      ...(code === 'FORMS_REFUSED' && { remedy: REFUSED_REMEDY }),
-    });
+    return problemOf(trouble, { level: 'warning', remedy });
   }
   const message = `The status of ${plural(refused, 'submission')} could not be changed: the source refused it, or answered with success and did not change the status. Each is tried again when it changes, and a day after it was refused.`;
   return problemOf({ code: 'WRITE_BACK_REFUSED', message, sinceMs });
@@ -257,20 +247,14 @@ function writeBackProblem(
 const REFUSED_REMEDY =
   'Check that the key may change statuses, and that the source lets MARK_STATUS follow the statuses of MARK_FROM. The next run tries again.';
 
-/** A run that a poll asks for takes some time. */
-const SHORT_MS = 60_000;
-/** After so long it is a failure: slow runs and short stops are none. */
-export const FAILED_MS = 10 * 60_000;
+/** Slow runs and a late poll are no failure. */
+const STALE_MS = 5 * 60_000;
 
 /**
- * The one rule of staleness: after each sign of life two polls are due, because one may be late. Returns when the second poll after
- * `sinceMs` was due, if that is more than `graceMs` ago; null otherwise. Pure.
+ * The one rule of staleness: whether a form that agreed with its source then was to be polled twice since, and five minutes more
+ * have passed. Pure.
  */
-export function staleSinceMs(
-  sinceMs: number,
+export const isStale = (
+  agreedMs: number,
   { nowMs, nextPollMs }: Pick<Facts, 'nowMs' | 'nextPollMs'>,
-  graceMs = SHORT_MS,
-): number | null {
-  const dueMs = nextPollMs(nextPollMs(sinceMs));
-  return nowMs - dueMs > graceMs ? dueMs : null;
-}
+): boolean => nowMs - nextPollMs(nextPollMs(agreedMs)) > STALE_MS;

@@ -1,7 +1,8 @@
 import { type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
-import { claimOf, type OutcomeName } from '../mirror/form-state.ts';
+import type { OutcomeName } from '../mirror/form-state.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
+import type { Run } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type Agreement, claimWith } from '../sync/records.ts';
 import type { KeptRun } from './data-dir.ts';
@@ -12,21 +13,14 @@ import { NO_CLAIM, type RunningJob, type ShownClaim } from './report.ts';
  * What the facts together say of one form in a target: its last run, its claim, when it was last heard of.
  */
 
-/** The facts about a form in a target. */
-export interface FormFacts {
+/** A form in a target, and what the facts together say of it. */
+export interface KnownForm {
   readonly form: FormIdentity;
   readonly target: string;
   /** Null: the target does not hold it, or could not be read. */
   readonly held: HeldForm | null;
-  readonly agreement: Agreement | null;
-  /** Failed runs that the target did not record. */
-  readonly kept: KeptRun | null;
   readonly pause: Pause | null;
   readonly running: RunningJob | null;
-}
-
-/** A form in a target, and what the facts together say of it. */
-export interface KnownForm extends FormFacts {
   /** False when the settings no longer choose it. */
   readonly isWanted: boolean;
   /** The newest run that says something; null before the first. */
@@ -34,21 +28,41 @@ export interface KnownForm extends FormFacts {
   readonly claim: ShownClaim;
   /** When it was last known to agree with its source: by a poll, or as a run ended; 0 for never. */
   readonly agreedMs: number;
-  /** When something was last heard of it: a run, a poll, progress; 0 for never. */
-  readonly heardMs: number;
+  /** When a run last ended that shows that source and target work; 0 for never. */
+  readonly succeededMs: number;
+}
+
+/** What is known of a form in a target from elsewhere: the last agreement of a poll, failed runs that the target did not record. */
+interface Elsewhere {
+  readonly agreement: Agreement | null;
+  readonly kept: KeptRun | null;
 }
 
 /** Puts the facts about a form together. Pure. */
-export function knownForm(facts: FormFacts, nowMs: number): KnownForm {
-  const [last, claim] = [lastRunOf(facts, nowMs), claimIn(facts, nowMs)];
-  // By this clock.
-  const endedMs = last === null || isAhead(last.endedAtMs, nowMs) ? 0 : last.endedAtMs;
+export function knownForm(
+  known: Pick<KnownForm, 'form' | 'target' | 'held' | 'pause' | 'running'>,
+  { agreement, kept }: Elsewhere,
+  nowMs: number,
+): KnownForm {
+  const { held } = known;
+  const runs = (held?.stored.runs ?? []).filter(({ outcome }) => !SAYS_NOTHING.has(outcome));
+  const [last, claim] = [lastOf(runs, kept), claimIn(held, agreement, nowMs)];
   const hasAgreed = last?.outcome === 'ok' || last?.outcome === 'held';
   const claimedMs = claim.submissionsAsOf === null ? 0 : Date.parse(claim.submissionsAsOf);
-  const agreedMs = Math.max(claimedMs, hasAgreed ? endedMs : 0);
-  const heardMs = Math.max(agreedMs, endedMs, facts.running ? nowMs : 0);
-  return { ...facts, isWanted: true, last, claim, agreedMs, heardMs };
+  const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);
+  return {
+    ...known,
+    isWanted: true,
+    last,
+    claim,
+    agreedMs: Math.max(claimedMs, hasAgreed ? last.endedAtMs : 0),
+    succeededMs: newestOf([...worked, kept?.outcome === 'gone' ? kept.atMs : null], nowMs),
+  };
 }
+
+/** The newest of several times; 0 for none. A time in the future came from a wrong clock. */
+export const newestOf = (times: readonly (number | null | undefined)[], nowMs: number): number =>
+  Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
 
 /** How the newest runs of a form ended. */
 export interface Ended {
@@ -64,11 +78,7 @@ export interface Ended {
 /** Runs that a stop, a pause or another process cut short prove nothing. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped']);
 
-/** One that is dated ahead of now hides none: it was recorded before the clock was set back. */
-function lastRunOf({ held, kept }: FormFacts, nowMs: number): Ended | null {
-  const all = (held?.stored.runs ?? []).filter(({ outcome }) => !SAYS_NOTHING.has(outcome));
-  const past = all.filter(({ endedAtMs }) => !isAhead(endedAtMs, nowMs));
-  const runs = past.length === 0 && kept === null ? all : past;
+function lastOf(runs: readonly Run[], kept: KeptRun | null): Ended | null {
   const [newest] = runs;
   if (kept !== null && (newest === undefined || kept.atMs > newest.endedAtMs)) {
     const { outcome, code, error, sinceMs, atMs } = kept;
@@ -82,41 +92,22 @@ function lastRunOf({ held, kept }: FormFacts, nowMs: number): Ended | null {
   return { outcome, code, error, startedAtMs, endedAtMs, sinceMs: first?.endedAtMs ?? endedAtMs };
 }
 
-/** When the runs ended that show that source and target work: those that did not fail. Pure. */
-export const succeededMsOf = ({ held, kept }: FormFacts): number[] => [
-  ...(held?.stored.runs ?? [])
-    .filter(({ outcome }) => outcome !== 'failed' && !SAYS_NOTHING.has(outcome))
-    .map(({ endedAtMs }) => endedAtMs),
-  ...(kept?.outcome === 'gone' ? [kept.atMs] : []),
-];
-
 /** The claim from runs and polls. A time in the future came from a wrong clock: nothing is claimed by it. */
-function claimIn({ held, agreement }: FormFacts, nowMs: number): ShownClaim {
+function claimIn(held: HeldForm | null, agreement: Agreement | null, nowMs: number): ShownClaim {
   if (held === null) return NO_CLAIM;
   const { state, losses } = held.stored;
-  const { tally } = state;
-  const nothing = { ...NO_CLAIM, held: tally.held, undecided: tally.undecided };
+  const nothing = { ...NO_CLAIM, held: state.tally.held, undecided: state.tally.undecided };
   if (losses.length > 0 || held.isOtherSettings || state.goneAtMs !== null) return nothing;
-  const past = (ms: number | null): number | null =>
-    ms !== null && isAhead(ms, nowMs) ? null : ms;
-  const own = claimOf(state, null);
-  const isPolled = agreement !== null && !isAhead(agreement.atMs, nowMs);
-  const both = claimWith(
-    {
-      ...state,
-      submissionsAsOfMs:
-        past(own.submissionsAsOfMs) ?? (own.submissionsAsOfMs === null || !isPolled ? null : 0),
-      statusesAsOfMs: past(own.statusesAsOfMs),
-    },
-    null,
-    isPolled ? agreement : null,
-  );
-  if (both.submissionsAsOfMs === null || both.submissionsAsOfMs === 0) return nothing;
+  const claim = claimWith(state, null, agreement);
+  const time = (ms: number | null): string | null =>
+    ms === null || isAhead(ms, nowMs) ? null : new Date(ms).toISOString();
+  const submissionsAsOf = time(claim.submissionsAsOfMs);
+  if (submissionsAsOf === null) return nothing;
   return {
     ...nothing,
-    submissionsAsOf: iso(both.submissionsAsOfMs),
-    statusesAsOf: isoOrNull(both.statusesAsOfMs ?? past(both.answersAsOfMs)),
-    answersAsOf: isoOrNull(past(both.answersAsOfMs)),
+    submissionsAsOf,
+    statusesAsOf: time(claim.statusesAsOfMs ?? claim.answersAsOfMs),
+    answersAsOf: time(claim.answersAsOfMs),
   };
 }
 
@@ -150,21 +141,21 @@ export function knownForms(target: TargetFacts, facts: Facts): KnownForm[] {
         form,
         target: name,
         held: byId.get(form.id) ?? null,
-        agreement: held?.agreement ?? null,
-        kept: failed.get(form.id) ?? null,
         pause: pauseOf(held?.pauses ?? [], form.id),
         running: job ?? null,
       },
+      { agreement: held?.agreement ?? null, kept: failed.get(form.id) ?? null },
       nowMs,
     );
+    const { running, last, agreedMs } = found;
     // A newer plan, made by another process, may know forms that ours does not.
     const isPlanned =
       plan.atMs === null ||
       plannedIds.has(form.id) ||
-      found.running !== null ||
-      found.last?.outcome === 'gone' ||
+      running !== null ||
+      last?.outcome === 'gone' ||
       (found.held?.stored.state.goneAtMs ?? null) !== null ||
-      found.heardMs > plan.atMs;
+      Math.max(agreedMs, last?.endedAtMs ?? 0) > plan.atMs;
     return Object.assign(found, { isWanted: isChosen(name, form) && isPlanned });
   });
 }
@@ -175,6 +166,3 @@ function elsewhere(id: string, { targets }: Facts): FormIdentity {
   const { slug = id, name = id } = states.find(({ formId }) => formId === id) ?? {};
   return { id, slug, name };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));

@@ -50,26 +50,14 @@ export const describeForm =
       notices: stored.notices,
     };
     const known = knownForm(
-      {
-        form: { id, slug, name },
-        target,
-        held,
-        agreement: AGREEMENT.in(recordOf),
-        kept: null,
-        pause,
-        running: null,
-      },
+      { form: { id, slug, name }, target, held, pause, running: null },
+      { agreement: AGREEMENT.in(recordOf), kept: null },
       nowMs,
     );
-    const { state, title, problems, claim } = judgeForm(known, {
-      nowMs,
-      isTargetRead: true,
-      shared: null,
-      isExplained: () => false,
-      silentSinceMs: null,
-      // The sheet's own clock shows that it is stale.
-      nextPollMs: () => Infinity,
-    });
+    // The sheet's own clock shows that it is stale.
+    const nextPollMs = (): number => Infinity;
+    const around = { nowMs, nextPollMs, isTargetRead: true, problems: [] };
+    const { state, title, problems, claim } = judgeForm(known, around);
     const [worst] = problems;
     const isListed = tally.rejected + tally.undecided > 0;
     const shown = state === 'ok' ? (isListed ? TITLE_BUT_LISTED : TITLE) : title;

@@ -43,8 +43,6 @@ export interface Problem {
   readonly command: string | null;
   /** Since when, if known. */
   readonly since: string | null;
-  /** Another problem, of the source or the target, is the cause and is reported instead. */
-  readonly isExplained: boolean;
 }
 
 /** What to do, the command line included. */
@@ -96,16 +94,6 @@ export interface ShownRun {
   readonly error: string | null;
 }
 
-/** How far a run has come that some worker makes now. */
-export interface RunProgress {
-  readonly startedAt: string;
-  /** Submissions seen, and how many there are; 0 while that is not known. */
-  readonly seen: number;
-  readonly total: number;
-  /** The process, as `machine-number`; null where the queue does not tell. */
-  readonly worker: string | null;
-}
-
 /** A form in a target. */
 export interface FormReport {
   readonly form: FormIdentity;
@@ -114,13 +102,11 @@ export interface FormReport {
   /** The state in a few words: `Up to date`, `Waiting for the target`. */
   readonly title: string;
   readonly pause: ShownPause | null;
-  /** The worst first. */
+  /** Its own, the worst first: a failure whose cause is a problem of the source, the target or the settings is reported there. */
   readonly problems: readonly Problem[];
   /** Changes that people made in the target and that the mirror keeps. */
   readonly notices: readonly TargetNotice[];
   readonly claim: ShownClaim;
-  /** Since when the copy is stale: not known to agree with the source, though two polls were due. Null: it is not. */
-  readonly staleSince: string | null;
   /** Table, view or tab, in words; null before the first run. */
   readonly location: string | null;
   /** Where a browser opens it; the name of its table for queries. Null where there is none. */
@@ -133,7 +119,7 @@ export interface FormReport {
   readonly forgotten: number | null;
   /** Status changes that the source refused within the last day. */
   readonly refused: number | null;
-  readonly running: RunProgress | null;
+  readonly running: RunningJob | null;
   readonly lastRun: ShownRun | null;
   readonly goneAt: string | null;
 }
@@ -152,16 +138,8 @@ export interface TargetReport {
   readonly problem: Problem | null;
 }
 
-/** How the source is doing, as far as runs and polls tell. */
-export interface SourceReport {
-  /** `unknown`: it was not heard for longer than the schedule explains, or never. */
-  readonly condition: 'answering' | 'waiting' | 'failing' | 'unknown';
-  readonly title: string;
-  readonly since: string | null;
-}
-
-/** The queue. */
-export interface QueueReport {
+/** The queue, as it answered last. */
+export interface QueueState {
   readonly backend: string;
   /** Where it is; no password. */
   readonly address: string;
@@ -173,10 +151,6 @@ export interface QueueReport {
   readonly active: number;
   /** The processes that take jobs, idle ones included; null where the store does not tell. */
   readonly workers: readonly string[] | null;
-}
-
-/** The queue, as it answered last. */
-export interface QueueState extends QueueReport {
   /** It does not answer, or the next poll should have begun long ago. */
   readonly trouble: Trouble | null;
   /** The running jobs, of every process. */
@@ -189,11 +163,11 @@ export interface RunningJob {
   readonly formId: string;
   /** Null for a write-back. */
   readonly target: string | null;
-  readonly startedAtMs: number;
-  /** Submissions; 0 until a run has said how far it is. */
+  readonly startedAt: string;
+  /** Submissions seen, and how many there are; 0 until a run has said how far it is. */
   readonly seen: number;
   readonly total: number;
-  /** The process; null where the store does not say. */
+  /** The process, as `machine-number`; null where the store does not say. */
   readonly worker: string | null;
 }
 
@@ -208,9 +182,10 @@ export interface Report {
   readonly summary: string;
   /** What concerns all forms: source, queue, settings, the program. The worst first. */
   readonly problems: readonly Problem[];
-  readonly source: SourceReport;
+  /** When the source last answered as it should, as runs and polls tell; null for never. */
+  readonly source: { readonly heardAt: string | null };
   /** Null for a command, which looks at no queue. */
-  readonly queue: QueueReport | null;
+  readonly queue: QueueState | null;
   readonly targets: readonly TargetReport[];
   readonly forms: readonly FormReport[];
 }

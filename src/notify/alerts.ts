@@ -10,13 +10,17 @@ import { type Message, shortName } from './message.ts';
  * Messages about problems. A channel follows incidents from one report to the next, and notes in each the last message about it.
  *
  * An incident is one trouble of one subject: source, queue, settings, program, a target, or a form in a target. Problems that
- * may pass by themselves are one incident, under any code: a source that hangs is first waited for, then unreachable,
- * then it fails. A problem that has another cause is followed, and no one is notified of it.
+ * may pass by themselves are one incident, under any code: a source that hangs is first waited for, then it fails.
  */
 
 /** An incident is over when nothing was wrong for so long: a server that comes and goes is one outage. */
 const SETTLE_MS = 60_000;
 const REPEAT_MS = 24 * 3_600_000;
+/**
+ * A failure of one form while source and target work for others. It is also what an outage leaves behind until the form's next run,
+ * which takes some time where there are many forms.
+ */
+const ALONE_MS = 5 * 60_000;
 /** After the first message of a kind about single forms, others of that kind wait so long and go as one. */
 const GROUP_MS = 5 * 60_000;
 
@@ -33,11 +37,9 @@ const incidentSchema = z.object({
   fromMs: z.number(),
   /** Since when nothing is wrong; null while something is. */
   goneMs: z.number().nullable(),
-  /** It has lasted for its grace, nothing explains it, and it can be seen. */
+  /** It has lasted for its grace, and can be seen. */
   isDue: z.boolean(),
-  /** When the last run of the form ended that another problem explains; null: none. */
-  explainedRun: z.string().nullable(),
-  /** The last message about it, and `rejected` at its lowest since then; null: people were not notified. */
+  /** The last message about it, and `rejected` then; null: people were not notified. */
   told: z.object({ atMs: z.number(), problem: problemSchema, rejected: z.number() }).nullable(),
 });
 type Incident = z.infer<typeof incidentSchema>;
@@ -78,14 +80,10 @@ export class Alerts implements Feed {
     const nowMs = clock.now();
     const viewOf = viewer(report);
     const incidents: typeof kept.incidents = {};
-    const outages = Object.values(kept.incidents).filter(({ form }) => form === null);
     for (const sighting of sightings(report)) {
       if (sighting.form !== null && viewOf(sighting) !== 'seen') continue;
       const id = idOf(sighting);
-      // Until an outage has settled, a run may have failed of it after it was last seen.
-      const isExplained =
-        sighting.problem.isExplained || outages.some((outage) => isPartOf(sighting, outage));
-      const incident = followed(sighting, isExplained, kept.incidents[id], nowMs);
+      const incident = followed(sighting, kept.incidents[id], nowMs);
       // Of several problems the first counts, which is the worst, unless only another one has lasted long enough.
       if (incidents[id] === undefined || (incident.isDue && !incidents[id].isDue))
         incidents[id] = incident;
@@ -96,7 +94,10 @@ export class Alerts implements Feed {
       // A problem that cannot be seen is neither announced nor resolved.
       const goneMs = view === 'seen' ? (incident.goneMs ?? nowMs) : null;
       const isOver = goneMs !== null && hasPassed(goneMs, SETTLE_MS, nowMs);
-      if (incident.told !== null || !isOver) incidents[id] = { ...incident, goneMs, isDue: false };
+      // What an outage hides of a form begins again after it.
+      const isForgotten = isOver || (incident.form !== null && goneMs === null);
+      if (incident.told !== null || !isForgotten)
+        incidents[id] = { ...incident, goneMs, isDue: false };
     }
     kept.incidents = incidents;
   }
@@ -149,21 +150,21 @@ function statusOf(incident: Incident, nowMs: number): News['status'] | null {
 }
 
 /**
- * Whether a report shows how a subject is. `unknown`: it is paused, ended or not readable, or was not asked since the start.
- * `none`: it is not part of the mirror any more.
+ * Whether a report shows how a subject is. `unknown`: it is paused, ended, held up or not readable, or was not heard of since the
+ * incident began. `none`: it is not part of the mirror any more.
  */
 type ViewOf = (
-  subject: Pick<Incident, 'form' | 'target' | 'problem'>,
+  subject: Pick<Incident, 'form' | 'target' | 'problem'> & { readonly fromMs?: number },
 ) => 'seen' | 'unknown' | 'none';
 
 function viewer({ source, queue, targets, forms }: Report): ViewOf {
   const formsByKey = new Map(forms.map((form) => [keyOf(form), form]));
   const targetsByName = new Map(targets.map((target) => [target.name, target]));
   const seenIf = (isSeen: boolean) => (isSeen ? 'seen' : 'unknown');
-  return ({ form, target, problem }) => {
+  return ({ form, target, problem, fromMs = 0 }) => {
     if (target === null) {
       const { scope } = PROBLEMS[problem.code];
-      if (scope === 'source') return seenIf(source.condition === 'answering');
+      if (scope === 'source') return seenIf(Date.parse(source.heardAt ?? '') > fromMs);
       return seenIf(scope !== 'queue' || queue?.isReachable === true);
     }
     const place = targetsByName.get(target);
@@ -172,7 +173,7 @@ function viewer({ source, queue, targets, forms }: Report): ViewOf {
     if (form === null) return 'seen';
     const found = formsByKey.get(keyOf({ form, target }));
     if (found === undefined) return 'none';
-    return seenIf(found.pause === null && found.state !== 'ended');
+    return seenIf(found.pause === null && found.state !== 'ended' && found.state !== 'waiting');
   };
 }
 
@@ -180,25 +181,21 @@ function viewer({ source, queue, targets, forms }: Report): ViewOf {
 const keyOf = ({ form, target }: { form: { id: string } | null; target: string | null }): string =>
   `${target ?? ''}\n${form?.id ?? ''}`;
 
-interface Sighting extends Pick<Incident, 'form' | 'target' | 'problem' | 'rejected'> {
-  /** When the form's last run ended; empty before the first. */
-  readonly run: string;
-}
+type Sighting = Pick<Incident, 'form' | 'target' | 'problem' | 'rejected'>;
 
 /** The problems that may be worth a message. */
 function sightings({ problems, targets, forms }: Report): Sighting[] {
-  const nowhere = { form: null, target: null, rejected: 0, run: '' };
+  const nowhere = { form: null, target: null, rejected: 0 };
   return [
     ...problems.map((problem) => ({ ...nowhere, problem })),
     ...targets.flatMap(({ name: target, pause, problem }) =>
       problem === null || pause !== null ? [] : [{ ...nowhere, target, problem }],
     ),
-    ...forms.flatMap(({ form: { id, name }, target, problems: own, rejected, lastRun }) => {
-      const [form, run] = [{ id, name }, lastRun?.endedAt ?? ''];
-      return [...own, ...rejection(rejected ?? 0)].map((problem) => {
-        return { form, target, problem, rejected: rejected ?? 0, run };
-      });
-    }),
+    ...forms.flatMap(({ form: { id, name }, target, problems: own, rejected }) =>
+      [...own, ...rejection(rejected ?? 0)].map((problem) => {
+        return { form: { id, name }, target, problem, rejected: rejected ?? 0 };
+      }),
+    ),
   ].filter(({ problem }) => PROBLEMS[problem.code].graceMs !== null);
 }
 
@@ -208,7 +205,7 @@ function rejection(rejected: number): Problem[] {
   const { severity, remedy } = PROBLEMS.ROWS_REJECTED;
   const title = plural(rejected, 'rejected submission');
   const message = `The target could not store ${count(rejected)} of the submissions. It stores all others.`;
-  const nothing = { command: null, since: null, isExplained: false };
+  const nothing = { command: null, since: null };
   return [{ code: 'ROWS_REJECTED', level: severity, title, message, remedy, ...nothing }];
 }
 
@@ -219,32 +216,15 @@ function idOf(sighting: Sighting): string {
   return `${keyOf(sighting)}\n${retryable ? outage : code}`;
 }
 
-/** Whether the failure of a form can be one of an outage: of the source, or of the form's target. */
-const isPartOf = ({ form, target, problem }: Sighting, outage: Incident): boolean =>
-  form !== null &&
-  (outage.target ?? target) === target &&
-  PROBLEMS[outage.problem.code].scope === PROBLEMS[problem.code].scope;
-
-/** `isNow`: another problem explains this one in this report. */
-function followed(
-  { run, ...sighting }: Sighting,
-  isNow: boolean,
-  before: Incident | undefined,
-  nowMs: number,
-): Incident {
-  const { problem, rejected } = sighting;
-  const { code, since } = problem;
-  // What a run left behind has the same cause until the next run, also when the cause is over.
-  const explainedRun = isNow ? run : (before?.explainedRun ?? null);
-  const isExplained = isNow || (explainedRun === run && code !== 'STALE');
-  // What rises again after a fall is new.
-  const told = before?.told
-    ? { ...before.told, rejected: Math.min(before.told.rejected, rejected) }
-    : null;
-  const firstMs = before?.fromMs ?? (since === null ? nowMs : Date.parse(since));
-  const fromMs = isExplained && told === null ? nowMs : Math.min(firstMs, nowMs);
-  const isDue = !isExplained && nowMs - fromMs >= (PROBLEMS[code].graceMs ?? 0);
-  return { ...sighting, fromMs, goneMs: null, isDue, explainedRun, told };
+function followed(sighting: Sighting, before: Incident | undefined, nowMs: number): Incident {
+  const { form, problem } = sighting;
+  const { scope, graceMs } = PROBLEMS[problem.code];
+  const isAlone = form !== null && (scope === 'source' || scope === 'target');
+  // A form's grace begins when it is seen: not during an outage, a pause or the night before a start.
+  const sinceMs = form === null && problem.since !== null ? Date.parse(problem.since) : nowMs;
+  const fromMs = Math.min(before?.fromMs ?? sinceMs, nowMs);
+  const isDue = nowMs - fromMs >= Math.max(graceMs ?? 0, isAlone ? ALONE_MS : 0);
+  return { ...sighting, fromMs, goneMs: null, isDue, told: before?.told ?? null };
 }
 
 /** What a message about it names: of one that is over, what people were told. */

@@ -69,7 +69,8 @@ async function readRunning({ kind, target, queue }: OneQueue): Promise<RunningJo
     const startedAtMs = job.processedOn ?? job.timestamp;
     const worker = job.processedBy ?? null;
     const { seen, total } = progress.parse(job.progress);
-    return [{ step, formId, target, startedAtMs, seen, total, worker }];
+    const startedAt = new Date(startedAtMs).toISOString();
+    return [{ step, formId, target, startedAt, seen, total, worker }];
   });
 }
 

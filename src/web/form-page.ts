@@ -18,7 +18,6 @@ import {
   problemBox,
   progressOf,
   rejectedAnchor,
-  shownProblems,
   stateIcon,
   stateMark,
   targetLink,
@@ -76,7 +75,7 @@ function targetCard(
     ${pause !== null && html`<p class="problem paused">${pauseText(pause, nowMs)}</p>`}
     ${running !== null && html`<p class="problem working">${progressOf(running)}</p>`}
     ${target?.problem && problemBox(target.problem, nowMs, { button: mayAct && remedyButton(target.problem, { target: target.name }) })}
-    ${shownProblems(report).map((problem) =>
+    ${report.problems.map((problem) =>
       problemBox(problem, nowMs, { button: mayAct && remedyButton(problem, place, claim.held) }),
     )}
     ${notices.map(

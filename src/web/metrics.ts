@@ -245,8 +245,7 @@ function show(gauges: ReturnType<typeof createGauges>, report: Report): void {
     gauges.info.set({ form, slug: shown(slug), name: shown(name) }, 1);
   }
   const note = (problems: readonly Problem[], form: string, target: string): void => {
-    for (const { code, isExplained } of problems)
-      if (!isExplained) gauges.problem.set({ code, form, target }, 1);
+    for (const { code } of problems) gauges.problem.set({ code, form, target }, 1);
   };
   note(report.problems, '', '');
   for (const target of targets) {

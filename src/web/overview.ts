@@ -6,9 +6,8 @@ import {
   HEALTH_STATES,
   type HealthState,
   isKnown,
-  type QueueReport,
+  type QueueState,
   type Report,
-  type SourceReport,
   stateOfAll,
   type TargetReport,
 } from '../health/report.ts';
@@ -22,11 +21,9 @@ import {
   problemBox,
   progressOf,
   rejectedAnchor,
-  shownProblems,
   stateIcon,
   stateMark,
   targetLink,
-  lastingFor,
   timeAgo,
   timeUntil,
 } from './parts.ts';
@@ -146,27 +143,16 @@ export function overviewMain(report: Report, options: OverviewOptions): Html {
     ${plantLine(source, queue, nowMs)} ${forms.length === 0 ? EMPTY : formsCard(report, options)}`;
 }
 
-const CONDITION_STATES: Readonly<Record<SourceReport['condition'], HealthState>> = {
-  answering: 'ok',
-  waiting: 'attention',
-  failing: 'failed',
-  unknown: 'waiting',
-};
-
 /** Source, queue and workers: all forms depend on them. */
-function plantLine(source: SourceReport, queue: QueueReport | null, nowMs: number): Html {
-  const { condition, title, since } = source;
+function plantLine(source: Report['source'], queue: QueueState | null, nowMs: number): Html {
   return html`<ul class="plant" aria-label="Source, queue and workers">
-    <li>
-      <b>Source</b>
-      ${stateMark(CONDITION_STATES[condition], title)}${since !== null && lastingFor(since, nowMs)}
-    </li>
+    <li><b>Source</b> last answered ${timeAgo(source.heardAt, nowMs)}</li>
     <li><b>Queue</b> ${queueText(queue, nowMs)}</li>
     ${queue?.workers && html`<li><b>Workers</b> ${count(queue.workers.length)}</li>`}
   </ul>`;
 }
 
-function queueText(queue: QueueReport | null, nowMs: number): Html {
+function queueText(queue: QueueState | null, nowMs: number): Html {
   if (queue === null) return stateMark('waiting', 'Not read yet');
   if (!queue.isReachable) return stateMark('failed', 'Does not answer');
   const jobs = `${plural(queue.active, 'job')} running, ${count(queue.waiting)} waiting`;
@@ -293,7 +279,7 @@ function formCell(report: FormReport | undefined, name: string, nowMs: number): 
       >${rows === null ? 'rows unknown' : plural(rows, 'row')}${(deletedRows ?? 0) > 0 && `, ${count(deletedRows ?? 0)} deleted at the source`}${(rejected ?? 0) > 0 && html`, <a href="${formPath(form.id)}#${rejectedAnchor(name)}">${count(rejected ?? 0)} rejected</a>`}${link && html` · ${link}`}</span
     >
     <span class="fact" title="${exactClaimText(claim)}">${claimText(claim, nowMs)}</span>
-    ${state !== 'ended' && shownProblems(report).map((each) => html`<a class="fact" href="${formPath(form.id)}">${each.title}</a>`)}
+    ${state !== 'ended' && report.problems.map((each) => html`<a class="fact" href="${formPath(form.id)}">${each.title}</a>`)}
   </td>`;
 }
 

@@ -4,7 +4,7 @@ import {
   type HealthState,
   type Problem,
   type Report,
-  type RunProgress,
+  type RunningJob,
   type ShownPause,
   STATE_TITLES,
 } from '../health/report.ts';
@@ -128,7 +128,7 @@ export function timeAgo(time: string | number | null, nowMs: number, none = 'nev
 }
 
 /** How long something has lasted. */
-export const lastingFor = (since: string, nowMs: number): Html =>
+const lastingFor = (since: string, nowMs: number): Html =>
   html` for ${timeText(since, (iso) => span(nowMs - Date.parse(iso)))}`;
 
 /** A time to come. */
@@ -171,10 +171,6 @@ export function problemBox(
   </div>`;
 }
 
-/** The problems of a form that no problem of the source or target explains; a pause has a line of its own. */
-export const shownProblems = ({ problems }: FormReport): readonly Problem[] =>
-  problems.filter(({ isExplained, code }) => !isExplained && code !== 'PAUSED');
-
 /** Who paused it, when and why. */
 export const pauseText = ({ since, by, reason }: ShownPause, nowMs: number): Html =>
   html`Paused ${timeAgo(since, nowMs)} by ${by}${reason !== null && `: ${reason}`}`;
@@ -189,7 +185,7 @@ export function targetLink({ url, table, form }: FormReport): Html | null {
 }
 
 /** How far a run has come. */
-export function progressOf({ seen, total }: RunProgress): Html {
+export function progressOf({ seen, total }: RunningJob): Html {
   const known = Math.max(seen, total);
   if (known === 0) return html`<span class="quiet">begins</span>`;
   return html`${count(seen)} of ${count(known)}

@@ -186,36 +186,6 @@ describe('a watch', () => {
     expect(at.reads).toEqual({ db: 2, sheet: 2, queue: 2 });
   });
 
-  it('calls nothing stale just after its start, a pause, an outage, or the first sight of a form', async () => {
-    await using at = watching();
-    const old = [heldForm(FORM_A, { agoMs: 24 * HOUR })];
-    let held: HeldTarget = { ...targetOf().held!, forms: old };
-    at.read.db = async () => held;
-    const isStale = async (): Promise<boolean[]> => {
-      await at.wait(6 * MINUTE);
-      const early = at.last().forms.flatMap(({ problems }) => problems).length > 0;
-      await at.wait(8 * MINUTE);
-      return [early, at.last().forms.some(({ problems }) => problems[0]?.code === 'STALE')];
-    };
-    at.watch.start(at.onReport);
-    expect(await isStale()).toEqual([false, true]);
-    held = { ...held, pauses: [{ formId: null, since: '', by: '', reason: null }] };
-    await at.wait(MINUTE);
-    held = { ...held, pauses: [] };
-    expect(await isStale()).toEqual([false, true]);
-    at.read.queue = async () => AWAY;
-    await at.wait(MINUTE);
-    at.read.queue = async () => QUEUE;
-    expect(await isStale()).toEqual([false, true]);
-    held = { ...held, forms: [] };
-    at.sources.plan = () => ({ ...plan, atMs: NOW, forms: [{ form: FORM_A, targets: ['sheet'] }] });
-    expect(await isStale()).toEqual([false, true]);
-    // A command has no start: what is old is stale.
-    const command = watching();
-    command.read.db = async () => ({ ...held, forms: old });
-    expect(JSON.stringify((await command.watch.once()).forms)).toContain('"STALE"');
-  });
-
   it('L11, L15: names no more of an error than code and message', async () => {
     await using at = watching();
     const cause = new Error('secret answer');
@@ -236,7 +206,6 @@ describe('a watch', () => {
     const command = { ...sources, queue: null, processes } as HealthSources;
     const report = await new Watch({ sources: command, clock, logger: silentLogger }).once();
     expect(report.queue).toBeNull();
-    expect(report.source.condition).toBe('waiting');
     expect(report.problems[0]?.message).toBe(AWAY.trouble.message);
     expect(clock.sleepers).toBe(0);
   });

@@ -122,7 +122,7 @@ export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({
   step: 'sync',
   formId: 'frm_a',
   target: 'db',
-  startedAtMs: NOW - 30_000,
+  startedAt: before(30_000),
   seen: 5,
   total: 9,
   worker: 'web1-42',
@@ -177,7 +177,6 @@ export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts
     kept: { runs: [], source: null },
     isChosen: () => true,
     nextPollMs: (afterMs) => afterMs + MINUTE,
-    expectedSinceMs: () => 0,
     ...changes,
   };
 }

@@ -105,7 +105,14 @@ describe('an incident', () => {
   it.each<[string, (atS: number) => Partial<Report>]>([
     ['that is over within its grace', (atS) => (atS < 60 ? failing('FORMS_FAILED') : {})],
     ['of which nobody is to be notified', () => inForms(3, 'WRITE_BACK_REFUSED')],
-    ['that another problem explains', () => inForms(3, 'FORMS_FAILED', { isExplained: true })],
+    [
+      'of forms that wait for the source',
+      () => inForms(3, 'RUN_INCOMPLETE', {}, { state: 'waiting' }),
+    ],
+    [
+      'of a form that fails for less than five minutes',
+      (atS) => (atS < 300 ? inForms(1, 'FORMS_FAILED') : {}),
+    ],
     ['of a paused form', () => inForms(1, 'TARGET_FAILED', {}, { pause: PAUSE })],
     ['of a form that is no longer mirrored', () => inForms(1, 'STALE', {}, { state: 'ended' })],
     [
@@ -152,33 +159,21 @@ describe('an incident', () => {
     expect(lived(2 * DAY, () => inForms(1, 'FORM_GONE'))).toHaveLength(2);
   });
 
-  it('that another one explained is announced when the next run shows it, too', () => {
+  it('leaves failures of single forms behind: they have five minutes, until the next run', () => {
     const down = { targets: [target({ problem: problem('TARGET_UNREACHABLE') })] };
-    const explained = inForms(2, 'TARGET_FAILED', { isExplained: true, since: time(0) });
     const left = inForms(2, 'TARGET_FAILED', { since: time(0) });
-    const run = { ...form(0).lastRun!, endedAt: time(900) };
-    const own = inForms(2, 'TARGET_FAILED', { since: time(0) }, { lastRun: run });
+    const before = inForms(1, 'TARGET_FAILED');
     const life = new Life()
-      .live(0, 600, () => ({ ...down, ...explained }))
-      .live(600, 900, () => left);
-    expect(life.lines.map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
-      '60 error TARGET_UNREACHABLE',
-      '660 ok TARGET_UNREACHABLE',
+      .live(0, 60, () => before)
+      .live(60, 660, () => ({ ...down, forms: forms(2, { state: 'waiting' }) }))
+      .live(660, 960, () => left);
+    const short = (line: string): string => line.split(' ').slice(0, 3).join(' ');
+    expect(life.lines.map(short)).toEqual([
+      '120 error TARGET_UNREACHABLE',
+      '720 ok TARGET_UNREACHABLE',
     ]);
-    life.live(900, 1_200, () => own);
-    expect(life.lines.slice(2)).toEqual(['930 error TARGET_FAILED 2 forms: The target fails']);
-  });
-
-  it('holds the runs that failed just before it ended, which no report showed during it', () => {
-    const run = { ...form(0).lastRun!, endedAt: time(299) };
-    const failedLast = inForms(3, 'FORMS_UNAUTHORIZED', { since: time(299) }, { lastRun: run });
-    const life = new Life()
-      .live(0, 300, () => failing('FORMS_UNAUTHORIZED'))
-      .live(300, 900, () => failedLast);
-    expect(life.lines.map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
-      '30 error FORMS_UNAUTHORIZED',
-      '360 ok FORMS_UNAUTHORIZED',
-    ]);
+    life.live(960, 1_200, () => left);
+    expect(life.lines.slice(2)).toEqual(['960 error TARGET_FAILED 2 forms: The target fails']);
   });
 
   it('is neither resolved nor repeated while nothing is known of it', () => {
@@ -197,7 +192,7 @@ describe('an incident', () => {
     life.live(5 * DAY, 5 * DAY + 100, () => ({}));
     expect(life.lines[1]).toContain('ok DELETIONS_HELD Form 0 → db: resolved after 5 d');
     // After a restart nothing is known of a source that was not asked yet.
-    const source = { condition: 'unknown', title: '', since: null } as const;
+    const source = { heardAt: time(-60) };
     const other = new Life()
       .live(0, 120, () => failing('FORMS_FAILED'))
       .live(120, 900, () => ({ source }));
@@ -270,15 +265,9 @@ const CASES: readonly (readonly [
   what: string,
   seen: (count: number, atS: number) => Partial<Report>,
 ])[] = [
-  [
-    'the source is down',
-    (count) => ({ ...failing('FORMS_FAILED'), ...explained(count, 'FORMS_FAILED') }),
-  ],
+  ['the source is down', (count) => ({ ...failing('FORMS_FAILED'), ...waiting(count) })],
   ['the source throttles: 429', () => failing('SOURCE_WAITING')],
-  [
-    'the key is revoked',
-    (count) => ({ ...failing('FORMS_UNAUTHORIZED'), ...explained(count, 'FORMS_UNAUTHORIZED') }),
-  ],
+  ['the key is revoked', (count) => ({ ...failing('FORMS_UNAUTHORIZED'), ...waiting(count) })],
   ['the database hangs', (count) => onTarget(count, 'TARGET_UNREACHABLE', false)],
   ['the disk of the target is full', (count) => onTarget(count, 'TARGET_FULL', true)],
   [
@@ -291,12 +280,11 @@ const CASES: readonly (readonly [
   ['the workspace was emptied: deletions of each form are held', heldOneByOne],
 ];
 
-const explained = (count: number, code: ProblemCode): Partial<Report> =>
-  inForms(count, code, { isExplained: true });
+const waiting = (count: number): Partial<Report> => ({ forms: forms(count, { state: 'waiting' }) });
 
 const onTarget = (count: number, code: ProblemCode, isReadable: boolean): Partial<Report> => ({
   targets: [target({ isReadable, problem: problem(code) })],
-  ...explained(count, code),
+  ...waiting(count),
 });
 
 /** One form after another, all within a minute; and the same when they are accepted. */

@@ -29,10 +29,10 @@ export const PAUSE = { since: time(0), by: 'jo', reason: null, ofTarget: false, 
 
 /** A mirror that is well, with five forms in one target. */
 export const report = (changes: Partial<Report> = {}): Report =>
-  fixtures.reportOf(forms(5), changes);
+  fixtures.reportOf(forms(5), { source: { heardAt: time(1_000_000) }, ...changes });
 
-/** A source that does not answer as it should. */
+/** A source that does not answer as it should since a minute before. */
 export const failing = (code: ProblemCode, changes: Partial<Problem> = {}): Partial<Report> => ({
   problems: [problem(code, changes)],
-  source: { condition: 'failing', title: 'Fails', since: null },
+  source: { heardAt: time(-60) },
 });

@@ -19,6 +19,7 @@ import {
   FORM_B,
   heldForm,
   HOUR,
+  job,
   MINUTE,
   NOW,
   run,
@@ -51,7 +52,6 @@ export const problem = (code: ProblemCode, changes: Partial<Problem> = {}): Prob
   remedy: PROBLEMS[code].remedy,
   command: null,
   since: before(12 * MINUTE),
-  isExplained: false,
   ...changes,
 });
 
@@ -169,7 +169,7 @@ export function realisticReport(): Report {
       rows: 31_000,
       claim: NO_CLAIM,
       lastRun: null,
-      running: { startedAt: before(2 * MINUTE), seen: 31_000, total: 80_000, worker: 'web1-4121' },
+      running: job({ startedAt: before(2 * MINUTE), seen: 31_000, total: 80_000 }),
     }),
     formReport(OLD, 'warehouse', {
       state: 'ended',
@@ -188,12 +188,9 @@ export function realisticReport(): Report {
 
 /** The source is away, and a target with it. */
 export function failingReport(): Report {
-  const explained = problem('FORMS_FAILED', { isExplained: true });
   const waiting = { state: 'waiting', title: 'Waiting for the source' } as const;
   return reportOf(
-    [CONTACT, SUMMER, FEEDBACK].map((each) =>
-      formReport(each, 'warehouse', { ...waiting, problems: [explained] }),
-    ),
+    [CONTACT, SUMMER, FEEDBACK].map((each) => formReport(each, 'warehouse', waiting)),
     {
       state: 'failed',
       title: 'The Forms API does not answer',
@@ -204,11 +201,7 @@ export function failingReport(): Report {
             'Forms API, GET /forms: connection refused (ECONNREFUSED). It was tried again 6 times.',
         }),
       ],
-      source: {
-        condition: 'failing',
-        title: 'Does not answer',
-        since: before(14 * MINUTE),
-      },
+      source: { heardAt: before(14 * MINUTE) },
       targets: [
         targetReport('warehouse', {
           state: 'failed',
