@@ -182,7 +182,7 @@ interface FormDocument {
   readonly state: string;
   readonly goneAt: string | null;
   readonly rejected: number | null;
-  readonly problems: readonly { readonly code: string; readonly isExplained: boolean }[];
+  readonly problems: readonly { readonly code: string }[];
   readonly claim: ClaimDocument;
 }
 
@@ -266,7 +266,7 @@ export function claimsOf(printed: Printed): Claim[] {
     rejected: rejected ?? 0,
     state,
     goneAt,
-    problems: problems.flatMap(({ code, isExplained }) => (isExplained ? [] : code)),
+    problems: problems.map(({ code }) => code),
   }));
 }
 

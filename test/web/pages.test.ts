@@ -72,7 +72,7 @@ describe('the page of all forms', () => {
     const html = await page.text('/');
     expect(html).toMatch(/cannot be read; last read\s+<time [^>]*>5 min ago/);
     expect(html).toContain('Target warehouse (postgres://db.internal:5432/forms) does not answer.');
-    expect(html).toMatch(/Does not answer<\/span>\s+for\s+<time [^>]*>14 min</);
+    expect(html).toMatch(/last answered\s+<time [^>]*>14 min ago</);
     page.report = reportOf([], {
       targets: [targetReport('db', { isReadable: false, readAt: null })],
     });
