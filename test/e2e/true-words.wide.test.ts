@@ -1,0 +1,214 @@
+import { hostname } from 'node:os';
+import { describe, expect, it, vi } from 'vitest';
+import type { ProblemCode } from '../../src/base/catalogue.ts';
+import { DataDir } from '../../src/health/data-dir.ts';
+import type { Report } from '../../src/health/report.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
+import { startWebhook } from '../notify/webhook-receiver.ts';
+import type { Finally } from '../support/child.ts';
+import { type CliResult, type RunningCli, runCli, startCli } from '../support/cli-host.ts';
+import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
+import { layQueue } from '../support/lent-server.ts';
+import { redisMissing, startRedis } from '../support/servers.ts';
+
+/*
+ * L17: whatever is wrong, no surface calls the copy complete, current or well. Each condition is made once, with a real
+ * source, a real target and a real `start`, and looked at from every surface. The simulation holds what happens at the source and in
+ * the target, and the judge's tests each situation: here are those that only running processes have.
+ */
+
+const SURFACES = [
+  'exit code',
+  'status',
+  'check',
+  'verify',
+  'sync',
+  'page',
+  '/health',
+  'metrics',
+  'notifications',
+  'log',
+] as const;
+type Surface = (typeof SURFACES)[number];
+
+/** What a surface shows, in few words, and whether that claims health. */
+interface Shown {
+  readonly words: string;
+  readonly claims: boolean;
+}
+
+interface Scene {
+  readonly onFinished: Finally;
+  readonly place: CliPlace;
+  env: Environment;
+  running: RunningCli | null;
+  /** Its address once it runs; null where no process does. */
+  page: string | null;
+}
+
+/** What claims health in words. */
+const CLAIM = /up to date|everything is|\b(is|are) (proven )?complete\b|all the same|resolved/i;
+
+const firstSync = async ({ env }: Scene): Promise<void> => {
+  expect((await runCli(['sync'], env)).code).toBe(0);
+};
+
+/** Starts the mirror, and stops it with the test. */
+async function start(scene: Scene): Promise<void> {
+  await layQueue(scene.env['DATA_DIR'] ?? '');
+  const running = startCli(['start'], scene.env);
+  scene.running = running;
+  scene.onFinished(async () => {
+    running.send('SIGTERM');
+    await running.done;
+  });
+  const isOpen = (): void => expect(running.stderr.text).toMatch(/The status page is open/);
+  await vi.waitFor(isOpen, { timeout: 150_000 });
+  scene.page = /"url":"(http[^"]+)"/.exec(running.stderr.text)?.[1] ?? null;
+}
+
+/** Resolves when the page reports that. */
+async function reports({ page }: Scene, isSo: (report: Report) => boolean): Promise<void> {
+  const look = async (): Promise<void> => {
+    const report = (await (await fetch(`${page}/api/status`)).json()) as Report;
+    expect(report).toSatisfy(isSo);
+  };
+  await vi.waitFor(look, { timeout: 200_000, interval: 200 });
+}
+
+/** The mirror runs, and has shown that it is well. */
+async function startWell(scene: Scene): Promise<void> {
+  await firstSync(scene);
+  await start(scene);
+  await reports(scene, ({ state }) => state === 'ok');
+}
+
+/** The page has seen this problem: a busy machine alone makes a form late, and a report `waiting`. */
+const names =
+  (code: ProblemCode) =>
+  (report: Report): boolean =>
+    JSON.stringify(report).includes(`"code":"${code}"`);
+
+const statusOf = async ({ env }: Scene): Promise<Report> =>
+  JSON.parse((await runCli(['status', '--json'], env)).stdout) as Report;
+
+/** Resolves when commands know of it, from what the process that runs has recorded. */
+async function isRecorded(scene: Scene, code: ProblemCode): Promise<void> {
+  const isKnown = async (): Promise<void> =>
+    expect((await statusOf(scene)).problems).toMatchObject([{ code }]);
+  await vi.waitFor(isKnown, { timeout: 60_000, interval: 500 });
+}
+
+interface Condition {
+  readonly make: (scene: Scene) => Promise<void>;
+  /** Surfaces whose good words are true: they have looked, or mended it, just now; or nothing fails that a script should know. */
+  readonly true?: readonly Surface[];
+  readonly needs?: 'redis';
+}
+
+const CONDITIONS: Readonly<Record<string, Condition>> = {
+  'key refused': {
+    async make(scene) {
+      await startWell(scene);
+      scene.place.sandbox.faults.add({ status: 401, times: Infinity });
+      await reports(scene, names('FORMS_UNAUTHORIZED'));
+    },
+  },
+  'queue away': {
+    needs: 'redis',
+    async make(scene) {
+      const redis = await startRedis();
+      scene.onFinished(() => redis.stop());
+      scene.env = { ...scene.env, QUEUE_URL: redis.url };
+      await startWell(scene);
+      await redis.stop();
+      await reports(scene, names('QUEUE_FAILED'));
+      await isRecorded(scene, 'QUEUE_FAILED');
+    },
+    true: ['verify', 'sync'],
+  },
+  'no process running': {
+    async make(scene) {
+      await firstSync(scene);
+      // As kill -9 leaves it: no process has this ID.
+      const died = { host: hostname(), pid: 2 ** 22 + 1, role: 'start', atMs: Date.now() } as const;
+      const dataDir = new DataDir(scene.env['DATA_DIR'] ?? '');
+      await dataDir.writeProcess({ ...died, troubles: [] });
+    },
+    true: ['verify', 'sync', 'check'],
+  },
+};
+
+const claimIn = (text: string, words = text): Shown => ({ words, claims: CLAIM.test(text) });
+
+/** What a command says. */
+async function command(name: string, { env }: Scene): Promise<Shown> {
+  const { code, stdout, stderr } = await runCli([name], env);
+  const words = (stdout || stderr).trim().split('\n').at(-1) ?? '';
+  return { words: `${code}: ${words}`, claims: code === 0 || CLAIM.test(stdout) };
+}
+
+const NO_PAGE: Shown = { words: 'does not answer', claims: false };
+
+async function pages({ page }: Scene): Promise<Record<'page' | '/health' | 'metrics', Shown>> {
+  if (page === null) return { page: NO_PAGE, '/health': NO_PAGE, metrics: NO_PAGE };
+  const html = await (await fetch(page)).text();
+  const health = (await (await fetch(`${page}/health`)).json()) as { mirror: string };
+  const metrics = await (await fetch(`${page}/metrics`)).text();
+  const states = [...metrics.matchAll(/^forms_mirror_form_state\{.*state="(\w+)"\} 1$/gm)];
+  const names = states.map(([, name = '']) => name);
+  const [, main = ''] = html.split('<main ');
+  expect(main).toContain('</main>');
+  // The source may well answer: that says nothing of the copy.
+  const ofCopy = main.replace(/<ul class="plant"[\s\S]*?<\/ul>/, '');
+  const title = /<h1>([^<]*)/.exec(html)?.[1] ?? '?';
+  return {
+    page: { words: title, claims: CLAIM.test(ofCopy) || /class="(state )?ok"/.test(ofCopy) },
+    '/health': { words: health.mirror, claims: health.mirror === 'ok' },
+    metrics: { words: names.join(), claims: names.includes('ok') },
+  };
+}
+
+/** The surfaces that claim health under a condition, with what they say. */
+async function claimsUnder(
+  { make, true: isTrue = [] }: Condition,
+  onFinished: Finally,
+): Promise<string[]> {
+  const place = await openPlace({ submissions: 30 }, onFinished);
+  await using webhook = await startWebhook();
+  const env = {
+    ...place.env,
+    // The same for every process: `status` judges by it as the page does.
+    SYNC_EVERY: '2s',
+    TARGET_FORMS: 'customer-feedback',
+    ALERT_WEBHOOK_URL: webhook.url,
+    LOG_LEVEL: 'info',
+  };
+  const scene: Scene = { onFinished, place, env, running: null, page: null };
+  await make(scene);
+  // What was logged until the condition was seen, was said before.
+  const logged = scene.running?.stderr.text.length ?? 0;
+  const status: CliResult = await runCli(['status'], scene.env);
+  const json = await statusOf(scene);
+  const shown: Record<Surface, Shown> = {
+    'exit code': { words: String(status.code), claims: status.code === 0 },
+    status: { words: json.title, claims: CLAIM.test(status.stdout) || json.state === 'ok' },
+    ...(await pages(scene)),
+    check: await command('check', scene),
+    verify: await command('verify', scene),
+    sync: await command('sync', scene),
+    notifications: claimIn(webhook.bodies.map(({ text }) => text).join('\n')),
+    log: claimIn((scene.running?.stderr.text ?? '').slice(logged)),
+  };
+  const claims = SURFACES.filter((surface) => shown[surface].claims && !isTrue.includes(surface));
+  return claims.map((surface) => `${surface}: ${shown[surface].words}`);
+}
+
+// Most of the time is spent waiting for polls, retries and what does not answer.
+describe.concurrent('no surface claims health (L17)', { timeout: 300_000 }, () => {
+  const canRun = ({ needs }: Condition): boolean => needs !== 'redis' || !redisMissing();
+  for (const [name, condition] of Object.entries(CONDITIONS))
+    it.skipIf(!canRun(condition))(`when: ${name}`, async ({ onTestFinished }) => {
+      expect(await claimsUnder(condition, onTestFinished)).toEqual([]);
+    });
+});
