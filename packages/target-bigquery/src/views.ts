@@ -9,7 +9,6 @@ const timestamp = (ms: string): string => `TIMESTAMP_MILLIS(CAST(${ms} AS INT64)
 
 /** How BigQuery writes the public views. JSON is kept as text, because its own type changes the last digits of some numbers. */
 export const bigQueryViews: ViewFragments = {
-  areAnswersLast: false,
   maxLabelBytes: 290,
   labelOf: (label) => nameOf(anyAscii(label.toWellFormed())),
   literal,

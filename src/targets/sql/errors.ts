@@ -66,11 +66,7 @@ const MEANINGS = {
     'a value does not fit a column of the mirror: the type of a column was changed',
     'Change it back, as mirror_fields says, or drop the column: the next run makes it again.',
   ],
-  locked: [
-    'TARGET_FAILED',
-    'another session has kept a mirrored table or row locked for 30 seconds',
-    '',
-  ],
+  locked: ['TARGET_FAILED', 'another session keeps a mirrored table or row locked', ''],
   tooLong: ['TARGET_FAILED', 'a statement took longer than the server allows', ''],
   inTheWay: [
     'TARGET_FAILED',

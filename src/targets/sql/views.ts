@@ -19,8 +19,6 @@ import { storedForms } from './schema.ts';
 
 /** The fragments of which the views of a dialect are made. In them `s` is a row of `_mirror_state`, `t` one of a form's table. */
 export interface ViewFragments {
-  /** Columns of answers come last: a view can be replaced in place only so. Otherwise they come before the columns that begin with `_`. */
-  readonly areAnswersLast: boolean;
   readonly maxLabelBytes: number;
   /** A label as a column's name can be; absent where it can be any. */
   readonly labelOf?: (label: string) => string;
@@ -93,7 +91,7 @@ export function publicViews(
     ['freshness', freshness(views)],
   ]);
   for (const form of forms) {
-    selects.set(`${form.table}_live`, liveSelect(form, views));
+    selects.set(`${form.table}_live`, liveSelect(form));
     selects.set(`${form.table}_labelled`, labelledSelect(form, views));
     if (history) selects.set(`${form.table}_history`, historySelect(form, views));
   }
@@ -152,22 +150,15 @@ export const answerColumns = ({ fields, columns }: ViewedForm): ShownColumn[] =>
       })),
     );
 
-/** The columns of a view of one form, in order. */
-const arranged = (answers: readonly string[], { areAnswersLast }: ViewFragments): string =>
-  (areAnswersLast
-    ? [...SYSTEM_COLUMNS, ...answers]
-    : [...SYSTEM_COLUMNS.slice(0, 3), ...answers, ...SYSTEM_COLUMNS.slice(3)]
-  ).join(', ');
+/** The columns of a view of one form: those of answers last, so that new ones come at its end. */
+const arranged = (answers: readonly string[]): string => [...SYSTEM_COLUMNS, ...answers].join(', ');
 
 /** The rows that are not marked deleted. */
-function liveSelect(form: ViewedForm, views: ViewFragments): string {
+function liveSelect(form: ViewedForm): string {
   const answers = answerColumns(form).map(({ name }) => quoted(name));
   if (form.columns.has(MORE)) answers.push(MORE);
-  return `SELECT ${arranged(answers, views)} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
+  return `SELECT ${arranged(answers)} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
 }
-
-/** A view has at most 1,600 columns in PostgreSQL. Fields beyond that have no label: their answers are in {@link MORE}. */
-const MOST_LABELS = 1_500;
 
 /** All rows, each column named by its field's label. */
 function labelledSelect(form: ViewedForm, views: ViewFragments): string {
@@ -177,18 +168,14 @@ function labelledSelect(form: ViewedForm, views: ViewFragments): string {
     label: isBeside ? `${label} (text)` : label,
     expression: quoted(name),
   }));
-  const more = form.fields.filter(({ isInMore }) => isInMore && form.columns.has(MORE));
-  const room = Math.max(0, MOST_LABELS - shown.length);
-  for (const { id, label, column } of more.slice(0, room))
-    shown.push({ id, label, expression: views.inMore(MORE, column ?? '') });
-  if (more.length > room) shown.push({ id: MORE, label: MORE, expression: MORE });
+  if (form.columns.has(MORE)) shown.push({ id: MORE, label: MORE, expression: MORE });
   const labels = viewLabels(
     shown.map((each) => ({ ...each, label: labelOf(each.label) })),
     SYSTEM_COLUMNS,
     views.maxLabelBytes,
   );
   const items = shown.map(({ expression }, at) => `${expression} AS ${quoted(labels[at] ?? '')}`);
-  return `SELECT ${arranged(items, views)} FROM ${quoted(form.table)}`;
+  return `SELECT ${arranged(items)} FROM ${quoted(form.table)}`;
 }
 
 /** Ended versions, and the current one. */

@@ -14,9 +14,14 @@ const CONNECT_LIMIT_MS = 15_000;
 /** Nothing else notices a network that drops packets silently. */
 const ANSWER_LIMIT_MS = 600_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
-/** The server ends a session of which it has heard nothing for so long, and gives its locks back. */
-const SILENCE_LIMIT_S = 300;
+/**
+ * The server ends a session of which it has heard nothing for so long, and gives its locks back; the next statement opens another one. Not
+ * a number of minutes, as a poll would meet the end.
+ */
+const SILENCE_LIMIT_S = 400;
 const LOCK_LIMIT_S = 30;
+/** What someone reads in an open transaction is waited for no longer before a table or view is changed: the next run tries again. */
+const CHANGE_LIMIT_S = 5;
 /** Bounds the memory here and at the server. */
 const MOST_BYTES = 4_000_000;
 
@@ -45,13 +50,11 @@ const RIGHT_TO_TRIGGERS = `SELECT grantee FROM information_schema.user_privilege
 const settings = (collation: string): string[] => [
   `SET NAMES utf8mb4 COLLATE ${collation}`,
   `SET SESSION sql_mode = '${MODES.join(',')}', time_zone = '+00:00', autocommit = 1, wait_timeout = ${SILENCE_LIMIT_S},
-   lock_wait_timeout = ${LOCK_LIMIT_S}, innodb_lock_wait_timeout = ${LOCK_LIMIT_S}, sql_safe_updates = 0,
+   lock_wait_timeout = ${CHANGE_LIMIT_S}, innodb_lock_wait_timeout = ${LOCK_LIMIT_S}, sql_safe_updates = 0,
    sql_select_limit = 18446744073709551615`,
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  // A table that people gave system versioning takes new columns; a long list of IDs is looked up by the key.
-  ...(collation === EXACT.mariaDb
-    ? ['SET SESSION system_versioning_alter_history = KEEP, in_predicate_conversion_threshold = 0']
-    : []),
+  // A long list of IDs is looked up by the key.
+  ...(collation === EXACT.mariaDb ? ['SET SESSION in_predicate_conversion_threshold = 0'] : []),
 ];
 
 /** A database of MySQL or MariaDB, which an administrator makes. */
@@ -73,7 +76,6 @@ export class MysqlSession implements Connection {
   readonly #connection: MysqlConnection;
   readonly #database: string;
   readonly #locks = new Set<string>();
-  readonly #sign: NodeJS.Timeout;
   #isAlone = false;
   #isLost = false;
 
@@ -90,11 +92,9 @@ export class MysqlSession implements Connection {
       // Affected rows are those that changed, and no server may ask for our files.
       flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
     });
-    // While the source is slow, the connection is silent: the server must not think that this process is gone.
-    const showLife = (): void => void this.run('DO 1').catch(() => {});
-    this.#sign = setInterval(showLife, (SILENCE_LIMIT_S * 1_000) / 4).unref();
-    this.#connection.on('error', () => this.#lose());
-    this.#connection.on('end', () => this.#lose());
+    const lose = (): void => void (this.#isLost = true);
+    this.#connection.on('error', lose);
+    this.#connection.on('end', lose);
   }
 
   static async open(options: ConnectionOptions): Promise<MysqlSession> {
@@ -112,7 +112,6 @@ export class MysqlSession implements Connection {
       session.seesTriggers = (await session.query(RIGHT_TO_TRIGGERS)).length > 0;
       return session;
     } catch (error) {
-      session.#lose();
       session.#connection.destroy();
       throw error;
     }
@@ -182,13 +181,7 @@ export class MysqlSession implements Connection {
   /** Says goodbye. */
   async close(): Promise<void> {
     if (this.#isLost) return;
-    this.#lose();
     await new Promise<void>((done) => this.#connection.end(() => done()));
-  }
-
-  #lose(): void {
-    this.#isLost = true;
-    clearInterval(this.#sign);
   }
 
   async #ask(sql: string, params: readonly Param[]): Promise<unknown> {
@@ -202,7 +195,7 @@ export class MysqlSession implements Connection {
     } catch (error) {
       // The driver reports a loss to the statement or to the connection.
       if (serverErrno(error) === undefined) {
-        this.#lose();
+        this.#isLost = true;
         this.#connection.destroy();
       }
       throw error;

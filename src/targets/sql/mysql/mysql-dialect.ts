@@ -83,9 +83,6 @@ async function load(session: MysqlSession, { into, names, rows, same }: Loading)
   await write();
 }
 
-/** What someone reads in an open transaction is not waited for: a view is made at the end of the next run as well. */
-const [HURRY_S, PATIENCE_S] = [2, 30];
-
 /** How MySQL and MariaDB do things. `collation`: one in which different texts are never equal. Times are DATETIME in UTC. */
 export function mysqlDialect(collation: string): Dialect {
   const exact = `CHARACTER SET utf8mb4 COLLATE ${collation}`;
@@ -139,20 +136,13 @@ export function mysqlDialect(collation: string): Dialect {
       if (there.length === 0)
         await session.run(`CREATE INDEX ${name} ON ${quoted(table)} (created_at, status(20))`);
     },
-    async putView(tx, name, select) {
-      await tx.run(`SET SESSION lock_wait_timeout = ${HURRY_S}`);
-      try {
-        await replaceView(tx, name, select);
-      } finally {
-        await tx.run(`SET SESSION lock_wait_timeout = ${PATIENCE_S}`);
-      }
-    },
+    putView,
     ...mysqlErrors,
   };
 }
 
 /** Keeps rights on the view. If a person's view needs a column that it would lose, it stays unchanged. */
-async function replaceView(tx: Session, name: string, select: string): Promise<void> {
+async function putView(tx: Session, name: string, select: string): Promise<void> {
   const before = await tx.query(
     'SELECT view_definition AS sql_text FROM information_schema.views WHERE table_schema = database() AND table_name = $1',
     [name],

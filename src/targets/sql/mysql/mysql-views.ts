@@ -22,7 +22,6 @@ export function mysqlViews(collation: string): ViewFragments {
  text_column ${longtext} PATH '$.textColumn', label ${longtext} PATH '$.label', position int PATH '$.position',
  type ${longtext} PATH '$.type', is_in_form int PATH '$.isInForm'${more})) AS f`;
   return {
-    areAnswersLast: false,
     maxLabelBytes: 64,
     // Names have no characters beyond the Basic Multilingual Plane.
     labelOf: (label) => label.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD'),

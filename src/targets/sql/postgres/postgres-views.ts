@@ -8,7 +8,6 @@ const state = (path: string, document = 's.state'): string => `(${document}::jso
 
 /** How PostgreSQL writes the public views. */
 export const postgresViews: ViewFragments = {
-  areAnswersLast: true,
   maxLabelBytes: 63,
   literal: (text) => `${literal(text)}::text`,
   one: '1::bigint',

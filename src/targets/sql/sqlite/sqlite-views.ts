@@ -15,7 +15,6 @@ const field = (path: string): string => `json_extract(f.value, '$.${path}')`;
 
 /** How SQLite writes the public views. */
 export const sqliteViews: ViewFragments = {
-  areAnswersLast: false,
   maxLabelBytes: 1_000,
   literal,
   one: '1',
