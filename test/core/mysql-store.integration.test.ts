@@ -112,17 +112,6 @@ function special({ query, values, write }: Bed): void {
     await query(`SET sql_mode = 'ANSI_QUOTES'`);
   });
 
-  it('L6: lists a row that no statement has room for, and stores the others', async () => {
-    const large = row('b', { f_name: 'x'.repeat(17_000_000) });
-    const rows = [row('a', { f_name: 'x' }), large, row('c', { f_name: 'z' })];
-    const { result } = await write('large', (form) => form.commit({ rows }));
-    expect(result).toMatchObject({ inserted: 2, rejected: 1 });
-    expect(
-      await query(`SELECT submission_id FROM mirror_rejected WHERE form_id = 'form_large'`),
-    ).toEqual([{ submission_id: 'b' }]);
-    expect(await query('SELECT id FROM large ORDER BY id')).toEqual([{ id: 'a' }, { id: 'c' }]);
-  });
-
   it('L5: knows the columns and views that a killed process left', async () => {
     await write('killed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     // As it is when a process ends after the state names a column: before the column is made, or before a row uses it.

@@ -22,8 +22,6 @@ const SILENCE_LIMIT_S = 400;
 const LOCK_LIMIT_S = 30;
 /** What someone reads in an open transaction is waited for no longer before a table or view is changed: the next run tries again. */
 const CHANGE_LIMIT_S = 5;
-/** Bounds the memory here and at the server. */
-const MOST_BYTES = 4_000_000;
 
 /**
  * Quotes work as in other databases, and the server refuses values that do not fit instead of changing them.
@@ -69,8 +67,6 @@ export const mysqlDriver = (options: ConnectionOptions): Driver => ({
  */
 export class MysqlSession implements Connection {
   dialect = mysqlDialect(EXACT.mysql);
-  /** Most bytes of a statement. */
-  maxPacket = 0;
   /** The server shows the triggers of every table. To a user without the right to them it shows none. */
   seesTriggers = false;
   readonly #connection: MysqlConnection;
@@ -103,23 +99,17 @@ export class MysqlSession implements Connection {
       await new Promise<void>((done, failed) =>
         session.#connection.connect((error) => (error === null ? done() : failed(error))),
       );
-      const [row] = await session.query('SELECT VERSION() AS v, @@max_allowed_packet AS p');
+      const [row] = await session.query('SELECT VERSION() AS v');
       const isMariaDb = /mariadb/i.test(String(row?.['v']));
       const collation = isMariaDb ? EXACT.mariaDb : EXACT.mysql;
       for (const each of settings(collation)) await session.run(each);
       session.dialect = mysqlDialect(collation);
-      session.maxPacket = Number(row?.['p']) - 1_024;
       session.seesTriggers = (await session.query(RIGHT_TO_TRIGGERS)).length > 0;
       return session;
     } catch (error) {
       session.#connection.destroy();
       throw error;
     }
-  }
-
-  /** Most bytes of a statement of several rows. */
-  get room(): number {
-    return Math.min(this.maxPacket, MOST_BYTES);
   }
 
   get isLost(): boolean {

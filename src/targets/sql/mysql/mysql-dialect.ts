@@ -10,7 +10,7 @@ import {
   textOf,
 } from '../dialect.ts';
 import { type Loading, STAGE, type Staging } from '../write-rows.ts';
-import { mysqlErrors, RowTooLarge } from './mysql-errors.ts';
+import { mysqlErrors } from './mysql-errors.ts';
 import { textLiteral, valueLiteral } from './mysql-literal.ts';
 import type { MysqlSession } from './mysql-connection.ts';
 import { mysqlViews } from './mysql-views.ts';
@@ -28,7 +28,7 @@ const STAGING: Staging = {
   refusesKnown: true,
   stage: STAGE,
   pack: (values) => values.map(valueLiteral).join(','),
-  load: (tx, loading) => load(tx as MysqlSession, loading),
+  load,
   joined,
   matched,
   differs: (names) => `NOT (${names.map((name) => `t.${name} <=> s.${name}`).join(' AND ')})`,
@@ -63,20 +63,21 @@ const STAGING: Staging = {
 /** The types of a form's columns, as the server shows them. */
 const OUR_TYPES = "'double', 'longtext', 'datetime(6)', 'varchar(500)'";
 
-/** By statements of as many rows as there is room for. */
-async function load(session: MysqlSession, { into, names, rows, same }: Loading): Promise<void> {
-  const head = `INSERT INTO ${into} (${names.join(',')}) VALUES `;
+/** Bounds the memory here and at the server; any max_allowed_packet has room for it. */
+const MOST_BYTES = 1_000_000;
+
+async function load(tx: Session, { into, names, rows, same }: Loading): Promise<void> {
   const end = same.map((value) => `,${textLiteral(value)}`).join('');
-  let [tuples, bytes]: [string[], number] = [[], Buffer.byteLength(head)];
+  let [tuples, bytes]: [string[], number] = [[], 0];
   const write = async (): Promise<void> => {
-    if (tuples.length > 0) await session.run(head + tuples.join(','));
-    [tuples, bytes] = [[], Buffer.byteLength(head)];
+    if (tuples.length > 0)
+      await tx.run(`INSERT INTO ${into} (${names.join(',')}) VALUES ${tuples.join(',')}`);
+    [tuples, bytes] = [[], 0];
   };
   for (const row of rows) {
     const tuple = `(${row as string}${end})`;
-    const size = Buffer.byteLength(tuple) + 1;
-    if (head.length + size > session.maxPacket) throw new RowTooLarge();
-    if (bytes + size > session.room) await write();
+    const size = Buffer.byteLength(tuple);
+    if (bytes + size > MOST_BYTES) await write();
     tuples.push(tuple);
     bytes += size;
   }

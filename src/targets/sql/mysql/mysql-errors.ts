@@ -1,11 +1,6 @@
 import { errorCode } from '../../../base/errors.ts';
 import { withNames, wordsFor } from '../errors.ts';
 
-/** A row that no statement to this server has room for. */
-export class RowTooLarge extends Error {}
-/** Its code. */
-const TOO_LARGE = 'too large';
-
 /** What a name may look like to be shown. */
 const ABOUT =
   /(?:for key|for column|CONSTRAINT|constraint|[Cc]olumn|Field) [`'"](?:[\w$ .-]{1,130}[`'"]\.[`'"])*([\w$ .-]{1,64})[`'"]/;
@@ -29,7 +24,6 @@ export function serverErrno(error: unknown): number | undefined {
 /** https://mariadb.com/kb/en/mariadb-error-codes/, https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html */
 export const mysqlErrors = wordsFor({
   read(error) {
-    if (error instanceof RowTooLarge) return { codes: [TOO_LARGE] };
     const errno = serverErrno(error);
     if (errno === undefined) {
       const code = WORDS.find(([words]) => words.test(error.message))?.[1];
@@ -80,7 +74,7 @@ export const mysqlErrors = wordsFor({
   },
   own: [
     [
-      [1153, TOO_LARGE],
+      [1153],
       'TARGET_FAILED',
       'a statement was larger than the server takes (max_allowed_packet)',
       'Raise max_allowed_packet at the server.',
@@ -92,6 +86,5 @@ export const mysqlErrors = wordsFor({
   ],
   faults: {
     1118: 'the answers are too large for a row (MySQL 1118)',
-    [TOO_LARGE]: 'the answers are too large for one statement (max_allowed_packet of the server)',
   },
 });

@@ -11,13 +11,9 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/does not support SSL/i, 'no TLS'],
   [/password must be a string|no password/i, 'no password'],
 ];
-/** A text that has no room in a string of JavaScript. */
-const TOO_LARGE = 'too large';
-
 /** SQLSTATEs, and classes of them: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export const postgresErrors = wordsFor({
   read(error) {
-    if (error instanceof RangeError) return { codes: [TOO_LARGE] };
     const code = errorCode(error) ?? WORDS.find(([words]) => words.test(error.message))?.[1];
     if (code === undefined || !/^[A-Z0-9]{5}$/.test(code)) return { codes: [code] };
     const { constraint, column } = error as { constraint?: string; column?: string };
@@ -72,6 +68,5 @@ export const postgresErrors = wordsFor({
     '22021': "the answers hold a character that the database's encoding lacks (PostgreSQL 22021)",
     '22P05': "the answers hold a character that the database's encoding lacks (PostgreSQL 22P05)",
     '54000': 'the answers are too large for a row of the table (PostgreSQL 54000)',
-    [TOO_LARGE]: 'the answers are too large for one statement',
   },
 });
