@@ -48,7 +48,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: 'a file that cannot be written',
     env: () => ({ TARGET_URL: 'sqlite:/proc/copy.sqlite' }),
-    says: /the folder cannot be written\. Give this user the right to write there/,
+    says: /the file cannot be opened or written\. Check that the path is right/,
   },
   {
     name: 'a file that is something else',
@@ -56,7 +56,7 @@ const MISTAKES: readonly Mistake[] = [
       writeFileSync(join(folder, 'letter.txt'), 'Dear Žofie, this is not a database at all.');
       return { TARGET_URL: `sqlite:${join(folder, 'letter.txt')}` };
     },
-    says: /the file is not a SQLite database, so it was not changed\. Choose another file/,
+    says: /not a SQLite database; it was not changed\. Choose another file/,
   },
   {
     name: 'a database that does not answer',

@@ -70,7 +70,7 @@ describe.skipIf(postgresMissing() || isLent)('PostgreSQL', { timeout: 600_000 },
     await block.holdsSomebodyUp();
     await killAndRestart(server);
     expect(await child.ended).toEqual({ code: 1, signal: null });
-    expect(child.stdout + child.stderr).toContain('the connection to the server was lost');
+    expect(child.stdout + child.stderr).toContain('the server ended the connection');
     expect(child.stdout + child.stderr).not.toMatch(/\n\s+at |Error:/);
     await recover(place);
   });

@@ -202,11 +202,8 @@ export class Database implements Session, AsyncDisposable {
       const description =
         error instanceof MirrorError || isAbort(error) ? undefined : this.#dialect.describe(error);
       if (description === undefined) throw error;
-      const { code, what, remedy, retryable } = description;
-      throw new MirrorError(code, `${this.#place}: ${what}. ${remedy}`, {
-        cause: error,
-        ...(retryable === undefined ? {} : { retryable }),
-      });
+      const { code, what, remedy } = description;
+      throw new MirrorError(code, `${this.#place}: ${what}. ${remedy}`, { cause: error });
     }
   }
 }

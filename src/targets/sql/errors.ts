@@ -12,8 +12,6 @@ export interface ErrorDescription {
   readonly what: string;
   /** What to do now: sentences. */
   readonly remedy: string;
-  /** Overrides the code's own answer. */
-  readonly retryable?: boolean;
 }
 
 /** Why a row was refused: for a fault of its own, or by something that people added to the table. */
@@ -31,17 +29,7 @@ export class Swallowed extends Error {
 
 /** The errors of servers: code, message, and the remedy if a dialect has no better one. */
 const MEANINGS = {
-  login: ['TARGET_DENIED', 'the server refuses the user or the password', ''],
-  noPassword: [
-    'TARGET_DENIED',
-    'the server requires a password, and the target URL has none',
-    'Write it into the target URL; special characters must be percent-encoded (@ is %40, / is %2F).',
-  ],
-  unknownLogin: [
-    'TARGET_DENIED',
-    'the server requires an authentication method that this program does not support',
-    '',
-  ],
+  login: ['TARGET_DENIED', 'the server refuses the user, the password or how they are sent', ''],
   right: ['TARGET_DENIED', 'the user may not do this there', ''],
   noDatabase: ['TARGET_DENIED', 'there is no database of that name on the server', ''],
   certificate: ['TARGET_DENIED', "the server's TLS certificate cannot be trusted", ''],
@@ -53,46 +41,24 @@ const MEANINGS = {
   ],
   full: [
     'TARGET_FULL',
-    "the server's disk, or a table, is full",
+    'the disk is full, or a table',
     'Make room. The next run continues where this one ended.',
   ],
-  schema: [
+  changed: [
     'TARGET_FAILED',
-    'a mirrored table or column was dropped or renamed while it was used',
-    'The next run makes it again, or says what to do.',
-  ],
-  type: [
-    'TARGET_FAILED',
-    'a value does not fit a column of the mirror: the type of a column was changed',
-    'Change it back, as mirror_fields says, or drop the column: the next run makes it again.',
+    'a mirrored table or column was dropped, renamed or given another type',
+    'Change it back, as mirror_fields says, or drop it: the next run makes it again.',
   ],
   locked: ['TARGET_FAILED', 'another session keeps a mirrored table or row locked', ''],
-  tooLong: ['TARGET_FAILED', 'a statement took longer than the server allows', ''],
-  inTheWay: [
+  ended: [
     'TARGET_FAILED',
-    'the transaction conflicted with another one',
-    'The next run tries again.',
-  ],
-  damaged: [
-    'TARGET_FAILED',
-    'the database is damaged',
-    'An administrator has to look at the database.',
-    false,
-  ],
-  noConnection: [
-    'TARGET_UNREACHABLE',
-    'the server has no connection left',
-    'Raise max_connections or run fewer workers.',
+    'the server ended a statement that took too long or was in the way of another one',
+    'The next run tries again. If this lasts, raise the limit for statements of this user.',
   ],
   lost: [
     'TARGET_UNREACHABLE',
-    'the connection to the server was lost',
-    'The last batch was stored completely or not at all. The next run continues.',
-  ],
-  starting: [
-    'TARGET_UNREACHABLE',
-    'the server is starting up or shutting down',
-    'Check that the server runs.',
+    'the server ended the connection, or has none left',
+    'The last batch was stored completely or not at all, and the next run continues. If this lasts, look whether the server runs and how many connections it allows.',
   ],
   silent: [
     'TARGET_UNREACHABLE',
@@ -106,8 +72,8 @@ const MEANINGS = {
   ],
 } as const satisfies Readonly<Record<string, Words>>;
 
-/** The code of the problem, its message, its remedy, and whether to retry if that differs from the code's default. */
-type Words = readonly [ProblemCode, what: string, remedy: string, retryable?: boolean | undefined];
+/** The code of the problem, its message and its remedy. */
+type Words = readonly [ProblemCode, what: string, remedy: string];
 type Meaning = keyof typeof MEANINGS;
 type Code = string | number;
 
@@ -152,14 +118,13 @@ export function wordsFor({
   faults,
 }: KnownErrors): Pick<Dialect, 'describe' | 'refusal'> {
   const known = new Map<Code, ErrorDescription>();
-  const add = (of: readonly Code[], [code, what, remedy, retryable]: Words): void => {
-    for (const each of of)
-      known.set(each, { code, what, remedy, ...(retryable !== undefined && { retryable }) });
+  const add = (of: readonly Code[], [code, what, remedy]: Words): void => {
+    for (const each of of) known.set(each, { code, what, remedy });
   };
   const meanings = Object.entries({ ...SYSTEM_CODES, certificate: [''] });
   for (const [name, of] of [...meanings, ...Object.entries(codes)]) {
-    const [code, what, remedy, retryable] = MEANINGS[name as Meaning] as Words;
-    add(of, [code, what, remedies[name as Meaning] ?? remedy, retryable]);
+    const [code, what, remedy] = MEANINGS[name as Meaning];
+    add(of, [code, what, remedies[name as Meaning] ?? remedy]);
   }
   for (const [of, ...words] of own) add(of, words);
   return {

@@ -38,28 +38,30 @@ export const mysqlErrors = wordsFor({
     };
   },
   codes: {
-    login: [1045, 1129, 1130, 1698, 1820, 1862, 3118],
-    unknownLogin: ['UNKNOWN_AUTH_PLUGIN'],
+    login: [1045, 1129, 1130, 1698, 1820, 1862, 3118, 'UNKNOWN_AUTH_PLUGIN'],
     noDatabase: [1049],
     right: [1044, 1142, 1143, 1227, 1370, 1418],
     readOnly: [1290, 1792, 1836],
-    schema: [1054, 1146, 1356, 1412],
     // Also of an ID of a form or field that has more than 500 characters.
-    type: [1267, 1292, 1366, 1406],
+    changed: [1054, 1146, 1267, 1292, 1356, 1366, 1406, 1412],
     full: [1021, 1114],
-    noConnection: [1040, 1203, 1226],
     locked: [1205],
-    tooLong: [1317, 1969, 3024],
-    lost: [1053, 1927, 4031, 'PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT'],
-    inTheWay: [1213],
-    damaged: [1034, 1194, 1195],
+    ended: [1213, 1317, 1969, 3024],
+    lost: [
+      1040,
+      1053,
+      1203,
+      1226,
+      1927,
+      4031,
+      'PROTOCOL_CONNECTION_LOST',
+      'PROTOCOL_SEQUENCE_TIMEOUT',
+    ],
     noTls: [3159, 'HANDSHAKE_NO_SSL_SUPPORT'],
   },
   remedies: {
     login:
-      "Check both in the target URL; special characters must be percent-encoded (@ is %40, / is %2F). If they are right, the account must be one for this host (CREATE USER '<user>'@'%'), neither locked nor with an expired password.",
-    unknownLogin:
-      'Give the user one of mysql_native_password, caching_sha2_password or sha256_password (ALTER USER … IDENTIFIED VIA or WITH …).',
+      "Check both in the target URL; special characters must be percent-encoded (@ is %40, / is %2F). If they are right, the account must be one for this host (CREATE USER '<user>'@'%') with mysql_native_password, caching_sha2_password or sha256_password, neither locked nor with an expired password.",
     noDatabase:
       'Check its name in the target URL, or let an administrator run CREATE DATABASE <name> CHARACTER SET utf8mb4.',
     right:
@@ -70,7 +72,6 @@ export const mysqlErrors = wordsFor({
       'Turn TLS on at the server, or write ?ssl-mode=DISABLED in a network of your own whose host ALLOW_PLAINTEXT names.',
     locked:
       'Look for long or forgotten transactions in SHOW PROCESSLIST; the next run tries again.',
-    tooLong: 'Raise max_statement_time (MariaDB) or max_execution_time (MySQL) for this user.',
   },
   own: [
     [

@@ -30,23 +30,17 @@ export const postgresErrors = wordsFor({
     };
   },
   codes: {
-    login: ['28P01', '28000'],
+    login: ['28P01', '28000', 'no password'],
     noDatabase: ['3D000'],
     right: ['3F000', '42501'],
     readOnly: ['25006'],
-    schema: ['42P01', '42703'],
-    type: ['42804', '42883'],
+    changed: ['42P01', '42703', '42804', '42883'],
     full: ['53100'],
-    noConnection: ['53300'],
     locked: ['55P03'],
-    tooLong: ['57014'],
-    lost: ['08', '57', '25P03'],
-    starting: ['57P03'],
-    inTheWay: ['40'],
-    damaged: ['XX001'],
+    ended: ['57014', '40'],
+    lost: ['08', '57', '25P03', '53300'],
     // For words of the driver.
     noTls: ['no TLS'],
-    noPassword: ['no password'],
   },
   remedies: {
     login:
@@ -60,7 +54,6 @@ export const postgresErrors = wordsFor({
       'Turn TLS on at the server, or write ?sslmode=disable in a network of your own whose host ALLOW_PLAINTEXT names.',
     locked:
       'Look for long or forgotten transactions in pg_stat_activity; the next run tries again.',
-    tooLong: 'Raise statement_timeout for this user: ALTER ROLE <user> SET statement_timeout = 0.',
   },
   // `0A`: COPY loads nothing into a table whose rows a person guards by policies; an INSERT does.
   ofRows: ['0A', '22', '23', '44', '54', 'P0'],

@@ -35,18 +35,13 @@ export const sqliteErrors = wordsFor({
       row: `a constraint or trigger that was added to the table refuses the row${OWN_WORDING.test(message) ? `: ${message}` : ''}`,
     };
   },
-  codes: { damaged: [11], schema: [GONE] },
-  remedies: {
-    damaged: 'Move the file away or restore a backup; the next run adds the missing rows.',
+  codes: {
+    changed: [GONE],
+    // On a full disk, a file that no process has open lacks room for the pages beside it that it is opened with: SQLITE_IOERR_SHMSIZE.
+    full: [13, 4874, 'ENOSPC'],
   },
+  remedies: {},
   own: [
-    [
-      // On a full disk, a file that no process has open lacks room for the pages beside it that it is opened with: SQLITE_IOERR_SHMSIZE.
-      [13, 4874, 'ENOSPC'],
-      'TARGET_FULL',
-      'the disk is full',
-      'Make room. The next run continues where this one ended.',
-    ],
     [
       [BUSY, LOCKED],
       'TARGET_FAILED',
@@ -54,41 +49,23 @@ export const sqliteErrors = wordsFor({
       'A database browser with unsaved changes does that: save or close it there.',
     ],
     [
-      [3, 8, 23],
+      [11, 26],
       'TARGET_DENIED',
-      'the file cannot be written',
-      'Give this user the right to write it and its folder, or choose another file.',
-    ],
-    [
-      [7, 10],
-      'TARGET_FAILED',
-      'reading or writing the file failed',
-      'Check the disk and the memory of this machine.',
-    ],
-    [
-      [14, 'EISDIR'],
-      'TARGET_DENIED',
-      'the file cannot be opened',
-      'Check that the path is right and not a folder, and that this user may read and write it.',
-    ],
-    [
-      [26],
-      'TARGET_DENIED',
-      'the file is not a SQLite database, so it was not changed',
-      'Choose another file.',
+      'the file is damaged, or not a SQLite database; it was not changed',
+      'Choose another file, or restore a backup: the next run adds the missing rows.',
     ],
     [
       // Some folders take no subfolders, such as /proc: ENOENT.
-      ['EACCES', 'ENOENT', 'ENAMETOOLONG', 'ELOOP', 'EPERM', 'EROFS'],
+      [
+        3,
+        8,
+        14,
+        23,
+        ...'EACCES EEXIST EISDIR ELOOP ENAMETOOLONG ENOENT ENOTDIR EPERM EROFS'.split(' '),
+      ],
       'TARGET_DENIED',
-      'the folder cannot be written',
-      'Give this user the right to write there, or choose another place.',
-    ],
-    [
-      ['ENOTDIR', 'EEXIST'],
-      'TARGET_DENIED',
-      'a part of the path is a file, not a folder',
-      'Choose another place.',
+      'the file cannot be opened or written',
+      'Check that the path is right and no folder, and give this user the right to write the file and its folder.',
     ],
   ],
   ofRows: [CONSTRAINT, MISMATCH],
