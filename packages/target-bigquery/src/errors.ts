@@ -40,7 +40,14 @@ export class BigQueryError extends Error {
   }
 
   says(pattern: RegExp): boolean {
-    return pattern.test(this.#text);
+    return pattern.test(`${this.reason} ${this.#text}`);
+  }
+
+  /** An API that is off, or a token without the right to it. */
+  get access(): FailureTexts | undefined {
+    return this.status === 403
+      ? accessFailure({ reason: this.reason, text: this.#text }, API)
+      : undefined;
   }
 
   /** The first group of a pattern in Google's message. For numbers of ours only. */
@@ -100,15 +107,10 @@ export interface Subject {
   readonly email: string | undefined;
 }
 
-const text = (
-  code: ErrorDescription['code'],
-  [what, remedy]: FailureTexts,
-  retryable?: boolean,
-): ErrorDescription => ({
+const text = (code: ErrorDescription['code'], [what, remedy]: FailureTexts): ErrorDescription => ({
   code,
   what: what.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase()),
   remedy,
-  ...(retryable !== undefined && { retryable }),
 });
 
 const denied = (texts: FailureTexts): ErrorDescription => text('TARGET_DENIED', texts);
@@ -132,120 +134,60 @@ export function describeBigQueryError(
   if (error.status === 0) return passing(`BigQuery could not be reached (${error.reason})`);
   if (error.passes) return passing(`BigQuery answered ${error.status}`);
   if (error.status === 401) return denied(EXPIRED_CREDENTIALS);
-  return (
-    ofProject(error, subject) ??
-    ofSpending(error, subject) ??
-    ofRights(error, subject) ??
-    other(error, subject)
-  );
-}
-
-function ofProject(error: BigQueryError, { project }: Subject): ErrorDescription | undefined {
-  if (error.says(/has not enabled BigQuery/i))
-    return denied([
-      `The BigQuery API is disabled in the project ${project}, or there is no such project`,
-      `Check the ID of the project, and enable the API (${CONSOLE}/apis/library/bigquery.googleapis.com?project=${project}).`,
-    ]);
-  if (error.says(/Not found: Project|project .*not (?:been )?found/i))
-    return denied([
-      `There is no project ${project}, or the account may not know of it`,
-      'Copy the ID of the project (not its name or number) from the Cloud console into the address.',
-    ]);
-  if (error.says(/VPC Service Controls|SECURITY_POLICY_VIOLATED/i))
-    return denied([
-      'VPC Service Controls of the organization forbid this call',
-      'Ask the administrator of its perimeters to allow it.',
-    ]);
-  return undefined;
-}
-
-function ofSpending(error: BigQueryError, { project }: Subject): ErrorDescription | undefined {
-  if (
-    error.reason === 'billingNotEnabled' ||
-    error.says(
-      /Billing has not been enabled|in the free tier|billing account\b.*\b(?:closed|disabled)/i,
-    )
-  )
-    return denied([
-      `The project ${project} has no active billing account, and BigQuery's sandbox changes no rows`,
-      `Link one (${CONSOLE}/billing/linkedaccount?project=${project}); a free allowance of 1 TiB of queries a month remains.`,
-    ]);
-  if (error.reason === 'bytesBilledLimitExceeded' || error.says(/limit for bytes billed/i))
-    return text(
-      'TARGET_FAILED',
-      [
-        'A job would have been billed more than the limit for one job',
-        'Raise ?max-gb-per-job= in the address if the table has become so large.',
-      ],
-      false,
-    );
-  if (error.reason === 'quotaExceeded')
-    return text('TARGET_FAILED', [
-      `A quota of the project ${project} is used up`,
-      `See which (${CONSOLE}/iam-admin/quotas?project=${project}); a daily one ends at midnight Pacific Time.`,
-    ]);
-  return undefined;
-}
-
-function ofRights(
-  error: BigQueryError,
-  { project, dataset, email }: Subject,
-): ErrorDescription | undefined {
-  const { status, reason } = error;
-  if (reason !== 'accessDenied' && status !== 403) return undefined;
-  const whom = email ?? 'the account of the credentials';
-  const link = error.found(/(https:\/\/console\.(?:developers|cloud)\.google\.com\/[\w./?=&-]+)/);
-  const off = error.says(/has not been used in project|it is disabled/);
-  const scope = error.says(/insufficient authentication scopes/);
-  const words = off
-    ? `it is disabled ${link ?? ''}`
-    : scope
-      ? 'insufficient authentication scopes'
-      : '';
-  const facts = {
-    status,
-    reason,
-    text: words,
-    rpc: '',
-    code: '',
-    oauth: '',
-    retryAfter: undefined,
-  };
-  const access = accessFailure(facts, API);
+  const { access } = error;
   if (access !== undefined) return denied(access);
-  if (error.says(/bigquery\.jobs\.create/))
-    return denied([
-      `The account may not run jobs in the project ${project}`,
-      `Give ${whom} the role BigQuery Job User there (${CONSOLE}/iam-admin/iam?project=${project}).`,
+  const found = refusals(subject).find(([words]) => error.says(words));
+  if (found !== undefined) return denied([found[1], found[2]]);
+  if (error.says(/^bytesBilledLimitExceeded|limit for bytes billed/i))
+    return text('TARGET_FAILED', [
+      'A job would have been billed more than the limit for one job',
+      'Raise ?max-gb-per-job= in the address if the table has become so large.',
     ]);
-  if (error.says(/bigquery\.datasets\.create/))
-    return denied([
-      `There is no dataset ${dataset} in ${project}, and the account may not make one`,
-      `Make it in the Cloud console, and give ${whom} the role BigQuery Data Editor in it.`,
-    ]);
-  return denied([
-    `The account may not do this in the dataset ${dataset} of ${project}`,
-    `Give ${whom} the role BigQuery Data Editor in ${dataset}, and BigQuery Job User in ${project}.`,
-  ]);
-}
-
-function other(error: BigQueryError, { project, dataset }: Subject): ErrorDescription {
   if (error.isAbsent)
     return text('TARGET_FAILED', [
-      `A dataset or table is not in ${project}.${dataset}, or lies in another location than the address says`,
+      `A dataset or table is not in ${subject.project}.${subject.dataset}, or lies in another location than the address says`,
       'Compare ?location= with the location that the Cloud console shows for the dataset.',
     ]);
-  if (error.says(/without a filter over column/i))
-    return text(
-      'TARGET_FAILED',
-      [
-        'a table can only be read by naming months (require_partition_filter)',
-        'Turn that off for the tables of the mirror.',
-      ],
-      false,
-    );
   return text('TARGET_FAILED', [
     error.message,
     "If someone changed a mirrored table or its columns, undo that. Otherwise, please report it with the statement from the project's job history.",
   ]);
 }
+
+/** What Google says where access is denied, the most exact first: the word for the reason and the message. */
+const refusals = ({
+  project,
+  dataset,
+  email = 'the account of the credentials',
+}: Subject): readonly (readonly [words: RegExp, what: string, remedy: string])[] => [
+  [
+    /has not enabled BigQuery/i,
+    `The BigQuery API is disabled in the project ${project}, or there is no such project`,
+    `Check the ID of the project, and enable the API (${CONSOLE}/apis/library/bigquery.googleapis.com?project=${project}).`,
+  ],
+  [
+    /Not found: Project|project .*not (?:been )?found/i,
+    `There is no project ${project}, or the account may not know of it`,
+    'Copy the ID of the project (not its name or number) from the Cloud console into the address.',
+  ],
+  [
+    /^billingNotEnabled|Billing has not been enabled|in the free tier|billing account\b.*\b(?:closed|disabled)/i,
+    `The project ${project} has no active billing account, and BigQuery's sandbox changes no rows`,
+    `Link one (${CONSOLE}/billing/linkedaccount?project=${project}); a free allowance of 1 TiB of queries a month remains.`,
+  ],
+  [
+    /bigquery\.jobs\.create/,
+    `The account may not run jobs in the project ${project}`,
+    `Give ${email} the role BigQuery Job User there (${CONSOLE}/iam-admin/iam?project=${project}).`,
+  ],
+  [
+    /bigquery\.datasets\.create/,
+    `There is no dataset ${dataset} in ${project}, and the account may not make one`,
+    `Make it in the Cloud console, and give ${email} the role BigQuery Data Editor in it.`,
+  ],
+  [
+    /^accessDenied/,
+    `The account may not do this in the dataset ${dataset} of ${project}`,
+    `Give ${email} the role BigQuery Data Editor in ${dataset}, and BigQuery Job User in ${project}.`,
+  ],
+];

@@ -43,7 +43,7 @@ export function credentialsFailure(facts: CallFacts): FailureTexts | undefined {
 
 /** An API that is not enabled, or a token without the right to it; undefined for any other refusal. */
 export function accessFailure(
-  { text, reason }: CallFacts,
+  { text, reason }: Pick<CallFacts, 'text' | 'reason'>,
   api: { readonly product: string; readonly host: string; readonly scope: string },
 ): FailureTexts | undefined {
   const isOff = /has not been used in project|it is disabled/.test(text);
