@@ -62,7 +62,8 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     const folder = join(place.folder, 'shared');
     const file = join(folder, 'copy.sqlite');
     const env = { TARGET_URL: `sqlite:${file}` };
-    expect(await place.run(['sync'], env)).toMatchObject({ code: 0 });
+    // A process of its own: it narrows the umask when it starts.
+    expect(await place.start(['sync'], env).ended).toMatchObject({ code: 0 });
     expectPrivate(folder, control);
     const group = process.getuid?.() === 0 ? 65_534 : (process.getgid?.() ?? 0);
     chmodSync(folder, 0o750);
@@ -86,7 +87,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     }, SOON);
     await start.end('SIGTERM');
     chmodSync(file, 0o660);
-    expect(await place.run(['sync', '--full'], env)).toMatchObject({ code: 0 });
+    expect(await place.start(['sync', '--full'], env).ended).toMatchObject({ code: 0 });
     // Those of the three forms; others follow when they are needed again.
     expect(rightsOfLocks().filter((rights) => rights === `660 ${group}`).length).toBe(3);
   });

@@ -139,9 +139,7 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
     }
     expect((await place.run(['check', '--alert'])).code).toBe(1);
     const places: Places = filesBelow(place.folder);
-    for (const { pid, stdout, stderr } of place.children) {
-      places.set(`output of process ${pid}`, stdout + stderr);
-    }
+    for (const [at, text] of place.printed.entries()) places.set(`output ${at}`, text);
     expect(leaksIn(places, SECRETS)).toEqual([]);
     // It would be found: what may be seen is, and the hash is there in place of the answer.
     expect(leaksIn(places, { selected: 'Žofie 17' })).toHaveLength(1);

@@ -4,7 +4,8 @@ import { Redis } from 'ioredis';
 import { expect, it, vi } from 'vitest';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import type { Child } from '../support/child.ts';
-import { ChildPlace, type ChildResult, runsOf } from '../support/child-place.ts';
+import { ChildPlace, runsOf } from '../support/child-place.ts';
+import type { CliResult } from '../support/cli-host.ts';
 import { filesBelow, keysOfRedis, leaksIn } from '../support/leaks.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
@@ -54,7 +55,7 @@ function isWriting({ pid }: Child): boolean {
 }
 
 /** Runs that were not proven, and why. */
-const unproven = (result: ChildResult): unknown[] =>
+const unproven = (result: CliResult): unknown[] =>
   runsOf(result).flatMap(({ form, target, outcome, error }) =>
     outcome === 'ok' ? [] : [{ form, target, outcome, error }],
   );
@@ -140,9 +141,7 @@ it.skipIf(redisMissing() || postgresMissing() || isLent || process.platform !== 
       expect(await child.end('SIGTERM')).toEqual({ code: 0, signal: null });
     }
     const places = new Map([...filesBelow(children.folder), ...keys]);
-    for (const { pid, stdout, stderr } of children.children) {
-      places.set(`output of process ${pid}`, stdout + stderr);
-    }
+    for (const [at, text] of children.printed.entries()) places.set(`output ${at}`, text);
     expect(leaksIn(places, SECRETS)).toEqual([]);
     // It would be found: what may be seen is.
     expect(leaksIn(places, { selected: 'Žofie 1' })).not.toEqual([]);

@@ -2,26 +2,22 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FormsStore } from '../../src/sandbox/store.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { Child, type ChildEnd, type ChildEnv, type Finally } from './child.ts';
+import { Child, type ChildEnv, type Finally } from './child.ts';
+import { type CliResult, runCli } from './cli-host.ts';
 import { scratchFolder } from './scratch.ts';
-
-/** What a command left behind. */
-export interface ChildResult extends ChildEnd {
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** A queue of `start`, with its log, and a SQLite file. */
 const NEEDS_MB = 128;
 
-/** A stand-in Forms API in this process, and processes of the program that work against it. */
+/** A stand-in Forms API in this process, and processes and commands of the program that work against it. */
 export class ChildPlace {
   readonly sandbox: Sandbox;
   readonly folder: string;
   /** The settings that every process gets; SQLite unless changed. */
   env: ChildEnv;
   /** Every process that was started, dead or alive. */
-  readonly children: Child[] = [];
+  readonly #children: Child[] = [];
+  readonly #printed: string[] = [];
 
   private constructor(sandbox: Sandbox) {
     this.sandbox = sandbox;
@@ -41,7 +37,7 @@ export class ChildPlace {
     const sandbox = await startSandbox(options);
     const place = new ChildPlace(sandbox);
     onFinished(async () => {
-      await Promise.all(place.children.map((child) => child.end('SIGKILL')));
+      await Promise.all(place.#children.map((child) => child.end('SIGKILL')));
       await sandbox.stop();
       rmSync(place.folder, { recursive: true, force: true });
     });
@@ -59,22 +55,27 @@ export class ChildPlace {
   /** Starts a command. */
   start(args: readonly string[], env: ChildEnv = {}): Child {
     const child = Child.cli(args, { ...this.env, ...env }, this.folder);
-    this.children.push(child);
+    this.#children.push(child);
     return child;
   }
 
   /** Starts a script of the tests with the same settings. */
   startScript(script: string, args: readonly string[], env: ChildEnv = {}): Child {
     const child = new Child(script, args, { ...this.env, ...env }, this.folder);
-    this.children.push(child);
+    this.#children.push(child);
     return child;
   }
 
-  /** Runs a command to its end. */
-  async run(args: readonly string[], env: ChildEnv = {}): Promise<ChildResult> {
-    const child = this.start(args, env);
-    const end = await child.ended;
-    return { ...end, stdout: child.stdout, stderr: child.stderr };
+  /** Runs a command to its end. In this process: most commands take less time than the start of one. */
+  async run(args: readonly string[], env: ChildEnv = {}): Promise<CliResult> {
+    const result = await runCli(args, { ...this.env, ...env });
+    this.#printed.push(result.stdout + result.stderr);
+    return result;
+  }
+
+  /** What each process and command has printed so far. */
+  get printed(): readonly string[] {
+    return [...this.#children.map(({ stdout, stderr }) => stdout + stderr), ...this.#printed];
   }
 }
 
@@ -90,7 +91,7 @@ interface RunDocument {
 }
 
 /** The runs of a `sync --json`. */
-export function runsOf({ stdout, stderr }: ChildResult): RunDocument[] {
+export function runsOf({ stdout, stderr }: CliResult): RunDocument[] {
   if (stdout === '') throw new Error(`nothing on stdout; stderr: ${stderr}`);
   return (JSON.parse(stdout) as { runs: RunDocument[] }).runs;
 }
