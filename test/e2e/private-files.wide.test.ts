@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
@@ -37,7 +37,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
   beforeAll(() => void (umask = process.umask(0)));
   afterAll(() => void process.umask(umask));
 
-  it('of start, with the embedded queue and the default target, are only for their owner', async ({
+  it('of start, with the embedded queue and the default target, and of a target elsewhere, are only for their owner', async ({
     onTestFinished,
   }) => {
     const { place, dataDir, control } = await openPlace(onTestFinished);
@@ -53,42 +53,10 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     expectPrivate(dataDir, control);
     expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expectPrivate(dataDir, control);
-  });
-
-  it('of a SQLite target elsewhere keep the group that its owner gave it', async ({
-    onTestFinished,
-  }) => {
-    const { place, control } = await openPlace(onTestFinished);
-    const folder = join(place.folder, 'shared');
-    const file = join(folder, 'copy.sqlite');
-    const env = { TARGET_URL: `sqlite:${file}` };
+    const elsewhere = join(place.folder, 'elsewhere');
+    const env = { TARGET_URL: `sqlite:${join(elsewhere, 'copy.sqlite')}` };
     // A process of its own: it narrows the umask when it starts.
     expect(await place.start(['sync'], env).ended).toMatchObject({ code: 0 });
-    expectPrivate(folder, control);
-    const group = process.getuid?.() === 0 ? 65_534 : (process.getgid?.() ?? 0);
-    chmodSync(folder, 0o750);
-    chownSync(file, -1, group);
-    chmodSync(file, 0o640);
-    const rightsOfLocks = (): string[] =>
-      pathsBelow(folder)
-        .filter((path) => path.includes('-lock-'))
-        .map((path) => statSync(path))
-        .map(({ mode, gid }) => `${(mode & 0o777).toString(8)} ${gid}`);
-    const other = [...place.store.all()].find(({ status }) => status !== 'ARCHIVED');
-    place.store.setStatus(other?.id ?? '', 'ARCHIVED');
-    const start = place.start(['start'], { ...env, SYNC_EVERY: '1s' });
-    await vi.waitFor(() => {
-      for (const path of [file, `${file}-wal`, `${file}-shm`]) {
-        const { mode, gid } = statSync(path);
-        expect([path, (mode & 0o777).toString(8), gid]).toEqual([path, '640', group]);
-      }
-      // A lock file that was made since, as well.
-      expect(rightsOfLocks()).toContain(`640 ${group}`);
-    }, SOON);
-    await start.end('SIGTERM');
-    chmodSync(file, 0o660);
-    expect(await place.start(['sync', '--full'], env).ended).toMatchObject({ code: 0 });
-    // Those of the three forms; others follow when they are needed again.
-    expect(rightsOfLocks().filter((rights) => rights === `660 ${group}`).length).toBe(3);
+    expectPrivate(elsewhere, control);
   });
 });
