@@ -89,6 +89,12 @@ describe('the installed package', () => {
     expect(read('THIRD-PARTY.txt')).toContain('PostgreSQL Global Development Group');
   });
 
+  it('runs the demo', async ({ onTestFinished }) => {
+    const demo = new Child(bin, ['demo', '--seconds', '0', '--submissions', '60']);
+    await demo.killedAfter(onTestFinished).ended;
+    expect(demo.stdout.match(/: the same as of .* submissions compared$/gm)).toHaveLength(3);
+  });
+
   it.each(['demo', 'sandbox'])('says what %s --sheets needs', async (command) => {
     const child = new Child(bin, [command, '--sheets']);
     expect(await child.ended).toEqual({ code: 2, signal: null });

@@ -34,6 +34,11 @@ describe('the Dockerfile', () => {
     expect(takesOnlyFromStages(dockerfile)).toBe(true);
   });
 
+  it('ends with a user who is not root', () => {
+    const users = [...dockerfile.matchAll(/^USER (\S+)$/gm)].map((match) => match[1]);
+    expect(users.at(-1)).toBe('node');
+  });
+
   it('installs what the lock file names and runs no script of a package', () => {
     const installs = dockerfile.match(/npm (?:ci|i|install)\b.*$/gm) ?? [];
     expect(installs).not.toEqual([]);
@@ -44,21 +49,43 @@ describe('the Dockerfile', () => {
 interface Service {
   readonly image?: string;
   readonly build?: string;
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly privileged?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly security_opt?: readonly string[];
   readonly env_file?: unknown;
   readonly environment?: Readonly<Record<string, string | null>>;
   readonly secrets?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
   readonly command?: readonly string[];
+  readonly entrypoint?: readonly string[];
 }
 
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
   readonly secrets: Readonly<Record<string, { readonly file?: string }>>;
 }
 
 describe('docker-compose.yml', () => {
   const text = read('docker-compose.yml');
   const compose = parse(text, { merge: true }) as Compose;
-  const { services, secrets } = compose;
+  const { services, networks, secrets } = compose;
+
+  it.each(Object.entries(services))('confines %s', (_name, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+    expect(service.cap_add).toBeUndefined();
+    expect(service.privileged).toBeUndefined();
+    expect(service.user).toMatch(/^(?!root|0)\w+$/);
+  });
 
   it('takes images from elsewhere by digest only', () => {
     const taken = Object.values(services).filter(({ build }) => build === undefined);
@@ -89,6 +116,13 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('lets Redis in by a password that no command line shows, and keeps its jobs', () => {
+    const command = services['redis']?.command?.join(' ') ?? '';
+    expect(command).toContain('requirepass');
+    expect(command).not.toContain('--requirepass');
+    expect(command).toContain('--maxmemory-policy noeviction --appendonly yes -');
+  });
+
   it('has Redis itself hear that it is to stop, and takes its password from the secret', () => {
     const folder = scratchFolder('compose-redis');
     try {
@@ -105,6 +139,24 @@ describe('docker-compose.yml', () => {
       expect(stdout).toBe(`${pid} ${options}\nrequirepass kZ4vQ1mW\n`);
     } finally {
       rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('keeps Redis and PostgreSQL on a network without a way out, and the page on this machine', () => {
+    expect(networks['stores']).toEqual({ internal: true });
+    for (const name of ['redis', 'postgres']) {
+      expect(services[name]?.networks).toEqual(['stores']);
+      expect(services[name]?.ports).toBeUndefined();
+    }
+    expect(services['start']?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+  });
+
+  it('keeps what processes record in a volume, and does not start wrong settings again and again', () => {
+    for (const name of ['start', 'worker']) {
+      const { environment = {}, volumes: own = [], entrypoint } = services[name] ?? {};
+      expect(environment['DATA_DIR']).toBe('/data');
+      expect(own.map((volume) => volume.split(':').at(-1))).toEqual(['/data']);
+      expect(entrypoint).toEqual(['/app/bin/hold-on-exit-2.sh']);
     }
   });
 });

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { foreseenLines } from '../../src/cli/foreseen-report.ts';
+import type { ForeseenChange } from '../../src/sync/dry-run.ts';
+import { blankRun, DONE } from '../../src/sync/run-form.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
@@ -73,5 +76,34 @@ describe('sync --dry-run', () => {
     expect(real.changes).toBeUndefined();
     const after = json((await runCli([...args, '--json'], env)).stdout);
     expect(after.changes?.[0]).toMatchObject({ inserted: { total: 0 }, updated: { total: 0 } });
+  });
+
+  it('names the first of each kind and counts the others', () => {
+    const inserted = Array.from({ length: 1_254 }, (_, nth): ForeseenChange => ({
+      kind: 'inserted',
+      submissionId: `s${nth}`,
+      columns: [],
+    }));
+    const columns = [
+      { column: 'Remarks', field: 'f' },
+      { column: 'status', field: null },
+    ];
+    const run = blankRun({ id: 'f', slug: 'contact', name: 'Contact' }, 'default', DONE, 0, 1);
+    const lines = foreseenLines(run, [
+      ...inserted,
+      { kind: 'updated', submissionId: 'u', columns },
+    ]);
+    expect(lines.slice(0, 4)).toEqual([
+      '',
+      'contact → default',
+      '  1,254 rows would be new:',
+      '    s0',
+    ]);
+    expect(lines.slice(22)).toEqual([
+      '    s19',
+      '    … and 1,234 more',
+      '  1 row would change:',
+      '    u: Remarks, status',
+    ]);
   });
 });

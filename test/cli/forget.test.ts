@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { filesWith } from '../support/leaks.ts';
@@ -123,5 +124,23 @@ describe('L18: forget', () => {
     store.insert({ formId, id: 'sub_to_come', data: {} });
     expect((await runCli(['sync'], env)).code).toBe(0);
     expect(place.rows("SELECT id FROM customer_feedback WHERE id = 'sub_to_come'")).toEqual([]);
+  });
+
+  it('L13: waits for a pass that holds the form, and changes nothing before', async () => {
+    const { id, place, env } = await mirrored();
+    const held = (): number =>
+      place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`).length;
+    await using store = await parseTargetUrl(`sqlite:${place.file}`).open('default');
+    const [stored] = await store.states();
+    const identity = { id: stored?.state.formId ?? '', slug: '', name: '' };
+    const writer = await store.open(identity, 'write');
+    const running = startCli(['forget', id, '--yes'], env);
+    await vi.waitFor(() => expect(running.stdout.text).toContain('1 row to remove'), {
+      timeout: 60_000,
+    });
+    expect(held()).toBe(1);
+    await writer[Symbol.asyncDispose]();
+    expect((await running.done).code).toBe(0);
+    expect(held()).toBe(0);
   });
 });

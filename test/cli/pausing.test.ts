@@ -68,6 +68,21 @@ describe('pause and resume', () => {
     expect((await runCli(['resume'], env)).stdout).toMatch(/✓ Target default was not paused/);
   });
 
+  it('pause the others where one target cannot be reached, and exit 1', async () => {
+    const { env } = await openPlace({ submissions: 10 });
+    const { TARGET_URL, ...rest } = env;
+    const two = { ...rest, TARGETS: 'a,b', TARGET_B_URL: TARGET_URL };
+    const broken = { ...two, TARGET_A_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const paused = await runCli(['pause'], broken);
+    expect(paused.code).toBe(1);
+    expect(paused.stdout).toMatch(/✗ Target a is not paused: .*postgres/);
+    expect(paused.stdout).toMatch(/✓ Target b is paused since/);
+    const resumed = await runCli(['resume'], broken);
+    expect(resumed.code).toBe(1);
+    expect(resumed.stdout).toMatch(/✗ Target a is not resumed: .*postgres/);
+    expect(resumed.stdout).toMatch(/✓ Target b is resumed/);
+  });
+
   it('end what the settings have stopped choosing since, and begin nothing there', async () => {
     const { env } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
@@ -81,6 +96,49 @@ describe('pause and resume', () => {
     const again = await runCli(['pause', '--form', 'customer-feedback'], others);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('does not select it')]);
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
+  });
+
+  it('resume a form that is gone from the source and was never copied', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 10 });
+    const { id = '' } = sandbox.store.formBySlug('customer-feedback') ?? {};
+    await runCli(['pause', '--form', id], env);
+    sandbox.store.deleteForm(id);
+    const resumed = await runCli(['resume', '--form', id], env);
+    expect([resumed.code, resumed.stdout]).toEqual([
+      0,
+      expect.stringContaining(`✓ ${id} in default is resumed`),
+    ]);
+  });
+
+  it('resume without a target that does not mirror the form', async () => {
+    const { env } = await openPlace({ submissions: 10 });
+    const { TARGET_URL, ...rest } = env;
+    const two = { ...rest, TARGETS: 'a,b', TARGET_B_URL: TARGET_URL, TARGET_A_FORMS: 'order-form' };
+    const form = ['--form', 'customer-feedback'];
+    await runCli(['pause', ...form], two);
+    const away = { ...two, TARGET_A_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const resumed = await runCli(['resume', ...form], away);
+    expect([resumed.code, resumed.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^✓ customer-feedback in b is resumed[^\n]*\n$/),
+    ]);
+  });
+
+  it('refuse an unknown form and target', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    for (const command of ['pause', 'resume']) {
+      const form = await runCli([command, '--form', 'custommer-feedback'], env);
+      expect([form.code, form.stderr]).toEqual([
+        2,
+        expect.stringContaining('Did you mean customer-feedback'),
+      ]);
+      const target = await runCli([command, '--target', 'x'], env);
+      expect([target.code, target.stderr]).toEqual([
+        2,
+        expect.stringContaining('There is no target x'),
+      ]);
+    }
   });
 
   it('L18: do not keep from erasing', async () => {

@@ -80,6 +80,35 @@ describe('the Kubernetes manifests', () => {
     );
   });
 
+  it.each(['start', 'worker'])('probe of %s what a restart or a wait would mend', (name) => {
+    const container = containerOf(name);
+    const path = (probe: 'startupProbe' | 'livenessProbe' | 'readinessProbe') =>
+      container?.[probe]?.httpGet?.path;
+    // A queue or source that does not answer must not cause a restart.
+    expect([path('startupProbe'), path('livenessProbe'), path('readinessProbe')]).toEqual([
+      '/live',
+      '/live',
+      '/ready',
+    ]);
+  });
+
+  it.each(deployments)('confine what runs: $metadata.name', ({ spec }) => {
+    const pod = spec?.template.spec;
+    expect(pod?.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(pod?.automountServiceAccountToken).toBe(false);
+    // Variables that Kubernetes makes of Services would be taken for misspelt settings.
+    expect(pod?.enableServiceLinks).toBe(false);
+    expect(pod?.containers[0]?.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(pod?.containers[0]?.resources?.limits?.['memory']).toBeDefined();
+  });
+
   it('set the variables that the program reads, secrets only as files of the secret', () => {
     const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.body as unknown as {
       data: Record<string, string>;

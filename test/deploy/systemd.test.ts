@@ -23,6 +23,24 @@ describe('the unit for systemd', () => {
     expect(settings.get('RestartPreventExitStatus')).toBe(String(EXIT_CODES.USAGE.code));
   });
 
+  it('has a user and a folder of its own, and the folder is DATA_DIR', () => {
+    expect(settings.get('DynamicUser')).toBe('yes');
+    const folder = `/var/lib/${settings.get('StateDirectory')}`;
+    expect(settings.get('Environment')).toContain(`DATA_DIR=${folder}`);
+    expect(settings.get('UMask')).toBe('0077');
+  });
+
+  it('lets Node compile, and takes everything else away', () => {
+    expect(settings.has('MemoryDenyWriteExecute')).toBe(false);
+    expect(settings.get('CapabilityBoundingSet')).toBe('');
+    expect(settings.get('ProtectSystem')).toBe('strict');
+  });
+
+  it('lets it ask for the addresses of the machine, as what listens on 0.0.0.0 does', () => {
+    const families = settings.get('RestrictAddressFamilies')?.split(' ');
+    expect(families?.toSorted()).toEqual(['AF_INET', 'AF_INET6', 'AF_NETLINK', 'AF_UNIX']);
+  });
+
   // What cannot be told without systemd: a test machine in a container has none, and misses nothing else.
   it.skipIf(!has(ANALYZE))('is read without complaint, and exposes little', () => {
     const verify = spawnSync(ANALYZE, ['verify', '--man=no', UNIT], { encoding: 'utf8' });

@@ -35,6 +35,17 @@ describe('a signal', () => {
     first.abort();
     expect(await running).toMatchObject(aborted);
   });
+
+  it('lets go of a signal that outlives the call', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
+    const { signal } = new AbortController();
+    const [add, remove] = [
+      vi.spyOn(signal, 'addEventListener'),
+      vi.spyOn(signal, 'removeEventListener'),
+    ];
+    await makeClient(server.url).getForm('f1', { signal });
+    expect(remove).toHaveBeenCalledTimes(add.mock.calls.length);
+  });
 });
 
 describe('concurrency and connections', () => {

@@ -62,6 +62,14 @@ describe('a proxy that opens no way', () => {
     expect(shown).not.toContain(PASSWORD);
     expect(shown).not.toContain(btoa(`ann:${PASSWORD}@`));
   });
+
+  it('because it says nothing is given up', async () => {
+    await using proxy = await answering('', true);
+    const once = { requestTimeoutMs: 300, retry: { ...retry, attempts: 1 } };
+    const [error] = await failureThrough(through(proxy.host), once);
+    expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: true });
+    expect(error.message).toContain(`forms.test or the proxy ${proxy.host}`);
+  });
 });
 
 describe('a proxy that wants to listen in', () => {

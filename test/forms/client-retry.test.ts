@@ -111,6 +111,7 @@ describe('physical faults', () => {
   const text = JSON.stringify({ ...FORM, padding: 'ž'.repeat(50_000) });
 
   it.each<[string, string, (response: ServerResponse) => void]>([
+    ['a server that says nothing', 'FORMS_FAILED', () => {}],
     [
       'a body cut in half that claims to be whole',
       'FORMS_FAILED',
@@ -166,6 +167,22 @@ describe('physical faults', () => {
     expect(server.requests).toHaveLength(1);
     // After four seconds it would be 200.
     expect(pieces).toBeLessThan(100);
+  });
+
+  it('takes a large body that comes slowly but steadily, for longer than the timeout', async () => {
+    await using server = await OddServer.start((_request, response) => {
+      let pieces = 0;
+      const timer = setInterval(() => {
+        response.write(' '.repeat(64 * 1024));
+        if (++pieces < 12) return;
+        clearInterval(timer);
+        response.end(JSON.stringify(FORM));
+      }, 100);
+      response.on('close', () => clearInterval(timer));
+    });
+    const client = makeClient(server.url, { requestTimeoutMs: 900 });
+    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+    expect(server.requests).toHaveLength(1);
   });
 
   it('takes an error by its status when its body is cut or silent', async () => {

@@ -13,6 +13,7 @@ import { Child } from '../support/child.ts';
 import {
   type TestServer,
   createDatabase,
+  freePort,
   postgresMissing,
   redisMissing,
   startRedis,
@@ -89,6 +90,17 @@ describe.skipIf(redisMissing())('opening Redis', () => {
       await configure('requirepass', '', 'the right one');
     },
   );
+
+  it('L15: tries an unreachable server for a while, then names it without its password', async () => {
+    const port = await freePort();
+    const clock = impatient();
+    const { code, message } = await failure(`redis://u:s3cret@127.0.0.1:${port}/3`, clock);
+    expect(code).toBe('QUEUE_FAILED');
+    expect(message).toContain(`redis://127.0.0.1:${port}/3`);
+    expect(message).toContain('ECONNREFUSED');
+    expect(message).not.toContain('s3cret');
+    expect(clock.waits).toBe(5);
+  });
 });
 
 describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
