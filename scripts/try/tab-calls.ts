@@ -75,7 +75,7 @@ export async function write(
   rows: readonly (readonly string[])[],
   column = 0,
 ): Promise<void> {
-  await tab.api.update([rowsAt(tab, row, rows, column)], []);
+  await tab.api.update([rowsAt(tab, row, rows, column)]);
 }
 
 /** The texts of a part of a row, up to the last one. */

@@ -1,5 +1,3 @@
-import { unparsableRange } from './api-error.ts';
-
 /** Part of a grid: half-open, zero-based; an absent bound is open. */
 export interface Bounds {
   readonly startRowIndex?: number;
@@ -28,22 +26,6 @@ export function columnIndex(letters: string): number {
 export function quoteTitle(title: string): string {
   const plain = /^[A-Za-z_][A-Za-z0-9_]*$/.test(title) && !/^[A-Za-z]{1,3}[0-9]+$/.test(title);
   return plain ? title : `'${title.replaceAll("'", "''")}'`;
-}
-
-const CELLS = /^(?:'((?:[^']|'')+)'|(\w+))!([A-Z]{1,3})([1-9]\d*)?:([A-Z]{1,3})([1-9]\d*)?$/;
-
-/** Takes a range of a tab apart: `'Tab'!C5:C9`, `Tab!A:C`. Throws Google's `Unable to parse range` for anything else. */
-export function parseA1(text: string): { title: string; bounds: Bounds } {
-  const match = CELLS.exec(text);
-  if (match === null) throw unparsableRange(text);
-  const [, quoted, plain = '', left = '', top, right = '', bottom] = match;
-  const bounds = {
-    ...(top !== undefined && { startRowIndex: Number(top) - 1 }),
-    ...(bottom !== undefined && { endRowIndex: Number(bottom) }),
-    startColumnIndex: columnIndex(left),
-    endColumnIndex: columnIndex(right) + 1,
-  };
-  return { title: quoted?.replaceAll("''", "'") ?? plain, bounds };
 }
 
 /** `Sheet1!A1:B2`; one cell as `Sheet1!A1`. The rectangle is half-open. */

@@ -93,10 +93,6 @@ export const protectedCell = (): ApiError =>
 export const exceedsGrid = (range: string, rows: number, columns: number): ApiError =>
   invalid(`Range (${range}) exceeds grid limits. Max rows: ${rows}, max columns: ${columns}`);
 
-/** 400 for A1 notation that names no tab and no range. */
-export const unparsableRange = (range: string): ApiError =>
-  invalid(`Unable to parse range: ${range}`);
-
 /** 400 beyond ten million cells. */
 export const tooManyCells = (limit: number): ApiError =>
   invalid(

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { parseA1, type Bounds } from './a1.ts';
-import { invalid, tooManyCells, unparsableRange } from './api-error.ts';
+import type { Bounds } from './a1.ts';
+import { invalid, tooManyCells } from './api-error.ts';
 import { Formula, type Content, type Row } from './cell.ts';
 import { breakFormula, remapFormula, renameInFormula } from './formula-moves.ts';
 import { remapMetadata, sheetIdOf, type Metadata } from './metadata.ts';
@@ -52,14 +52,6 @@ export class Document {
       this.sheets.find((sheet) => sheet.properties.title === title) ??
       this.sheets.find((sheet) => sheet.properties.title.toLowerCase() === title.toLowerCase())
     );
-  }
-
-  /** The tab and part of it that A1 notation means. Throws Google's `Unable to parse range`. */
-  locate(range: string): { sheet: Sheet; bounds: Bounds } {
-    const { title, bounds } = parseA1(range);
-    const sheet = this.byTitle(title);
-    if (sheet === undefined) throw unparsableRange(range);
-    return { sheet, bounds };
   }
 
   /** Throws when the tabs together are larger than Google lets them be. */

@@ -1,12 +1,13 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Account } from './accounts.ts';
+import { ApiError } from './api-error.ts';
 import { runBatch } from './batch-update.ts';
 import { Calculator } from './calculator.ts';
-import { below, select, type Mask } from './field-mask.ts';
+import { select, type Mask } from './field-mask.ts';
 import { filterRegions } from './regions.ts';
 import type { SpreadsheetFiles } from './spreadsheet-files.ts';
 import { spreadsheetResource } from './spreadsheet-resource.ts';
-import { readableArea, readValues, requirePlainValues } from './values-read.ts';
+import { readValues, requirePlainValues } from './values-read.ts';
 
 /** One request to one method, read and authenticated. */
 export interface Call {
@@ -43,7 +44,7 @@ const get: Method = {
   answer: 'Spreadsheet',
   run({ files, account, spreadsheetId, mask }) {
     const { file, caller } = files.open(spreadsheetId, account, false);
-    const query = { spreadsheetId, caller, regions: undefined, mask };
+    const query = { spreadsheetId, caller, mask };
     return spreadsheetResource(file.document, query);
   },
 };
@@ -57,20 +58,13 @@ const batchUpdate: Method = {
   answer: 'BatchUpdateSpreadsheetResponse',
   run({ files, account, spreadsheetId, mask, body }) {
     const { file, caller } = files.open(spreadsheetId, account, true);
-    const { requests, includeSpreadsheetInResponse, responseRanges } =
+    const { requests, includeSpreadsheetInResponse } =
       body as sheets_v4.Schema$BatchUpdateSpreadsheetRequest;
-    const inner = below(mask, 'updatedSpreadsheet');
+    if (includeSpreadsheetInResponse === true)
+      throw new ApiError('UNIMPLEMENTED', 'The emulator answers a write with its replies only.');
     return files.change(file, caller, (edit) => {
       const replies = runBatch(edit, requests ?? []);
-      const response = select({ spreadsheetId: file.id, replies }, mask) as object;
-      if (includeSpreadsheetInResponse !== true || inner === undefined) return response;
-      // The answer shows the state after the batch; a bad response range fails the batch as a whole.
-      const regions = responseRanges?.map((range) => {
-        const { sheet, bounds } = edit.document.locate(range);
-        return { sheet, area: readableArea(sheet, bounds) };
-      });
-      const query = { spreadsheetId, caller, regions, mask: inner };
-      return { ...response, updatedSpreadsheet: spreadsheetResource(edit.document, query) };
+      return select({ spreadsheetId: file.id, replies }, mask) as object;
     });
   },
 };

@@ -122,8 +122,8 @@ const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
 function calls({ api, id: spreadsheetId }: Bench): [string, () => Promise<{ data: unknown }>][] {
   const { spreadsheets } = api;
   const filtered = { dataFilters: [LOOKUP], valueRenderOption: 'UNFORMATTED_VALUE' };
-  const requestBody = { includeSpreadsheetInResponse: true, requests: ONE_OF_EACH };
-  const data = 'sheets.data(startRow,rowData.values.userEnteredValue,columnMetadata)';
+  const requestBody = { requests: ONE_OF_EACH };
+  const data = 'sheets.data(startRow,columnMetadata)';
   return [
     [
       'BatchUpdateSpreadsheetResponse',

@@ -94,45 +94,4 @@ describe('the spreadsheet', () => {
       details: [{ fieldViolations: [{ field: 'sheets.nope' }] }],
     });
   });
-
-  it('is answered after a batch as it is then, in the same call (verify after write)', async () => {
-    const { data } = await bench.api.spreadsheets.batchUpdate({
-      spreadsheetId: bench.id,
-      fields: 'updatedSpreadsheet(sheets(data(rowData(values(userEnteredValue)))))',
-      requestBody: {
-        requests: [
-          { insertDimension: { range: { dimension: 'ROWS', startIndex: 0, endIndex: 1 } } },
-          {
-            updateCells: {
-              start: { rowIndex: 1, columnIndex: 0 },
-              fields: 'userEnteredValue',
-              rows: [{ values: [{ userEnteredValue: { stringValue: 'id' } }] }],
-            },
-          },
-        ],
-        includeSpreadsheetInResponse: true,
-        responseRanges: ['Sheet1!A:A'],
-      },
-    });
-    expect(data).toEqual({
-      updatedSpreadsheet: {
-        sheets: [
-          { data: [{ rowData: [{}, { values: [{ userEnteredValue: { stringValue: 'id' } }] }] }] },
-        ],
-      },
-    });
-  });
-
-  it('fails a batch whose response range does not exist, and applies nothing', async () => {
-    const call = bench.api.spreadsheets.batchUpdate({
-      spreadsheetId: bench.id,
-      requestBody: {
-        requests: [{ appendDimension: { sheetId: 0, dimension: 'ROWS', length: 1 } }],
-        includeSpreadsheetInResponse: true,
-        responseRanges: ['Gone!A:A'],
-      },
-    });
-    expect((await refusal(call)).message).toBe('Unable to parse range: Gone!A:A');
-    expect(bench.emulator.inspect.tabs(bench.id)[0]?.rows).toBe(10);
-  });
 });

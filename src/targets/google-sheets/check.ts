@@ -26,7 +26,7 @@ export async function checkSheet(
     // Makes a piece of metadata and removes it in the same step: nothing stays, and a viewer is refused.
     const id = file.newId();
     const made = createMetadata({ spreadsheet: true }, METADATA_KEYS.role, 'check', id);
-    await file.api.update([made, deleteMetadata(id)], []);
+    await file.api.update([made, deleteMetadata(id)]);
     results.push(well('It can be written to'));
     const share = structure.cells / MAX_CELLS;
     const isOk = share < NEARLY_FULL;

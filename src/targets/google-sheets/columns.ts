@@ -96,7 +96,6 @@ export async function layOut(
     field.column !== null && kept.has(field.column) ? (fields[n] ?? field) : field,
   );
   const header = {
-    row: rowIndex,
     id: String(shown.get('s:id')?.[rowIndex] ?? ''),
     values: new Map(written.map((key) => [key, headers.get(key) ?? ''] as const)),
   };

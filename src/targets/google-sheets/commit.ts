@@ -23,7 +23,7 @@ import {
   writeRow,
 } from './rows.ts';
 import type { SerialTime } from './serial-time.ts';
-import type { Aim, SheetFile, View } from './sheet-file.ts';
+import type { SheetFile, View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
 import type { WrittenRow } from './sweep.ts';
 
@@ -119,7 +119,8 @@ export interface PlannedCommit {
   /** IDs of the rows that are stored then. */
   readonly stored: Iterable<string>;
   readonly applied: Applied;
-  readonly aim: Aim | null;
+  /** Rows that are written by their place. */
+  readonly written: readonly WrittenRow[];
   /** New rows that cannot be added: everything else is written, and the target has failed. */
   readonly refused: MirrorError | null;
 }
@@ -177,7 +178,7 @@ export async function planCommit(
   }
   const placeOf = (id: string): number | undefined => found.places.get(id) ?? found.bare.get(id);
   const requests = [...laid.requests];
-  const aimed: WrittenRow[] = laid.header === null ? [] : [laid.header];
+  const written: WrittenRow[] = laid.header === null ? [] : [laid.header];
   const inserted = compared.inserted.filter((row) => !left.includes(row));
   let updated = 0;
   for (const row of [...compared.updated, ...left]) {
@@ -203,7 +204,7 @@ export async function planCommit(
     } else updated++;
     if (met.free.size === 0) continue;
     requests.push(...writeRow(sheetId, place, free, columns));
-    aimed.push({ row: place, id, values: free });
+    written.push({ id, values: free });
   }
   const deletedAt = new Date(atMs).toISOString();
   let marked = 0;
@@ -228,7 +229,7 @@ export async function planCommit(
     marked++;
     rows.set(id, { ...before, isDeleted: true, deletedAt, print: null });
     requests.push(...writeRow(sheetId, place, met.free, columns));
-    aimed.push({ row: place, id, values: met.free });
+    written.push({ id, values: met.free });
   }
   const added = await addRows(file, tab, laid, inserted, found.bottom);
   requests.push(...added.requests);
@@ -244,7 +245,6 @@ export async function planCommit(
   for (const [id, why] of compared.reasons)
     if (!partly.has(id) && !added.refused.some((row) => row.id === id))
       list('rejected', source.get(id) as Row, why.join(' '), null);
-  const idColumn = columns.get('s:id') ?? 0;
   const refused = added.refused.length;
   return {
     requests,
@@ -253,7 +253,7 @@ export async function planCommit(
     survey: { ...found, places, bottom: added.bottom },
     listed: [...listed.values()],
     stored,
-    aim: tab && aimed.length > 0 ? { sheetId, title: tab.title, idColumn, rows: aimed } : null,
+    written: tab === undefined ? [] : written,
     applied: {
       inserted: inserted.length - added.partly.length - refused,
       updated,

@@ -10,7 +10,7 @@ import type { Known } from './commit.ts';
 import { split } from './obstacles.ts';
 import { answerOf } from './row-values.ts';
 import { survey, writeRow } from './rows.ts';
-import type { Aim, SheetFile } from './sheet-file.ts';
+import type { SheetFile } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
 import type { WrittenRow } from './sweep.ts';
 
@@ -23,7 +23,8 @@ export interface PlannedErasure {
   readonly erased: number;
   /** Submissions of which no row may be left. */
   readonly gone: readonly string[];
-  readonly aim: Aim | null;
+  /** Rows that are written by their place. */
+  readonly written: readonly WrittenRow[];
   /** More rows than one write may hold. */
   readonly isLeft: boolean;
   /** Cells that cannot be written, and that no comparison will name: everything else is, and the erasure has failed. */
@@ -35,7 +36,7 @@ const NOTHING: PlannedErasure = {
   after: {},
   erased: 0,
   gone: [],
-  aim: null,
+  written: [],
   isLeft: false,
   denied: null,
 };
@@ -109,7 +110,7 @@ async function rewrite(
   const table = await file.table(tab);
   const rows = new Map(known.rows);
   const requests: Request[] = [];
-  const aimed: WrittenRow[] = [];
+  const written: WrittenRow[] = [];
   const deniedBy = new Set<string>();
   for (const [id, row] of survey(table).places) {
     const values = new Map<ColumnKey, string | number | null>();
@@ -127,17 +128,16 @@ async function rewrite(
     if (free.size === 0) continue;
     requests.push(...writeRow(sheetId, row, free, columns));
     if (before !== undefined) rows.set(id, { ...before, print: null });
-    aimed.push({ row, id, values: free });
-    if (aimed.length === MOST_ROWS) break;
+    written.push({ id, values: free });
+    if (written.length === MOST_ROWS) break;
   }
-  const aim = { sheetId, title, idColumn: columns.get('s:id') ?? 0, rows: aimed };
   return {
     ...NOTHING,
     requests,
     after: { rows },
-    erased: aimed.length,
-    aim: aimed.length === 0 ? null : aim,
-    isLeft: aimed.length === MOST_ROWS,
+    erased: written.length,
+    written,
+    isLeft: written.length === MOST_ROWS,
     denied: deniedBy.size === 0 ? null : denial(title, [...deniedBy], file.api.email),
   };
 }

@@ -14,7 +14,7 @@ import { countedRows } from './obstacles.ts';
 import { RowEncoder } from './row-values.ts';
 import { headerRowOf, survey, type Table, writeRow } from './rows.ts';
 import type { SerialTime } from './serial-time.ts';
-import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
+import type { Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import {
   documentKey,
   type FormDocument,
@@ -25,7 +25,7 @@ import {
 } from './state-tab.ts';
 import { rowsIn, SheetReader } from './reader.ts';
 import type { FormTab } from './structure.ts';
-import { type Announced, announce, lookFor, type Stray } from './sweep.ts';
+import { type Announced, announce, lookFor, type Stray, type WrittenRow } from './sweep.ts';
 
 /** What a form that is open for writing is made of. */
 export interface SheetFormParts {
@@ -46,8 +46,9 @@ interface Planned<T> {
   readonly requests: Batch['requests'];
   /** The changes to the known state after it. */
   readonly after: Partial<Known>;
-  readonly aim?: Aim | null;
-  /** The announced rows after it, where they differ from those of the aim. */
+  /** Rows that are written by their place. */
+  readonly written?: readonly WrittenRow[];
+  /** The announced rows after it, where they are not those that are written. */
   readonly announced?: readonly Announced[];
   readonly run?: Run | null;
   readonly isShown?: boolean;
@@ -109,7 +110,7 @@ export class SheetForm extends SheetReader {
     const { applied, refused } = await this.#write(async (view) => {
       const known = this.known;
       const planned = await planCommit(this.file, view, compared, known, this.#time, atMs);
-      const { requests, aim, listed } = planned;
+      const { requests, written, listed } = planned;
       const entries = entriesAfter(
         known.entries,
         { ...change, entries: [...(change.entries ?? []), ...listed] },
@@ -125,7 +126,7 @@ export class SheetForm extends SheetReader {
         .difference(new Set(planned.stored))
         .difference(new Set(change.deleted));
       const after = { state, fields, rows: planned.rows, entries, survey: found, doubted };
-      return { requests, aim, after, run: change.run ?? null, result: planned };
+      return { requests, written, after, run: change.run ?? null, result: planned };
     }, isHidden);
     if (refused !== null) throw refused;
     return applied;
@@ -145,8 +146,8 @@ export class SheetForm extends SheetReader {
         // Nothing of a forgotten submission stays in the lists of the hidden tab, its ID included (L18).
         const doubted = known.doubted.difference(new Set(erasure.gone));
         const after = { ...erasure.after, state, doubted };
-        const { requests, aim } = erasure;
-        return { requests, aim, after, isShown: true, result: erasure };
+        const { requests, written } = erasure;
+        return { requests, written, after, isShown: true, result: erasure };
       });
       await this.#removeLeft(planned.gone);
       sum += planned.erased;
@@ -177,9 +178,17 @@ export class SheetForm extends SheetReader {
   }
 
   async #write<T>(plan: (view: View) => Promise<Planned<T>>, isHidden = false): Promise<T> {
-    const { result, isAstray } = await this.#writeOnce(plan, isHidden);
-    if (isAstray && !(await this.sweep())) throw this.#moved();
-    return result;
+    const { result, written = [] } = await this.#writeOnce(plan, isHidden);
+    if (written.length === 0 || (await this.#isMet()) || (await this.sweep())) return result;
+    throw this.#moved();
+  }
+
+  /** Whether the last write met its rows: nothing makes Google refuse it where people have moved them since they were read. */
+  async #isMet(): Promise<boolean> {
+    const tab = (await this.file.view(Infinity)).structure.forms.get(this.state.formId);
+    const keys = this.#announced.flatMap((each) => each.keys);
+    const table = tab && (await this.file.table(tab, ['s:id', ...keys]));
+    return table !== undefined && lookFor(this.#announced, table).missed.size === 0;
   }
 
   get #announced(): readonly Announced[] {
@@ -190,7 +199,7 @@ export class SheetForm extends SheetReader {
   async #writeOnce<T>(
     plan: (view: View) => Promise<Planned<T>>,
     isHidden = false,
-  ): Promise<{ result: T; isAstray: boolean }> {
+  ): Promise<Planned<T>> {
     const { formId } = this.state;
     const { email } = this.file.api;
     const write = async ({ structure, stateTab }: View) => {
@@ -198,10 +207,10 @@ export class SheetForm extends SheetReader {
       // Another process may have made one first, before anything was forgotten.
       this.salt = salt ?? this.salt;
       const planned = await plan({ structure, stateTab });
-      const { requests, aim = null, run = null, isShown = run !== null } = planned;
+      const { requests, written = [], run = null, isShown = run !== null } = planned;
       // What an earlier write left is not forgotten for a later one.
       const before = this.#isAstray ? this.#announced : [];
-      const { announced = [...before, ...announce(aim?.rows ?? [])] } = planned;
+      const { announced = [...before, ...announce(written)] } = planned;
       const known = { ...this.known, ...planned.after };
       const { state, fields, entries } = known;
       const tab = structure.forms.get(formId);
@@ -228,12 +237,12 @@ export class SheetForm extends SheetReader {
         ...changed.put,
         ...(salt === null ? [{ ...SALT, text: this.salt }] : []),
       ];
-      return { batch: { requests, put, drop: changed.drop, aim, isShown }, result };
+      return { batch: { requests, put, drop: changed.drop, isShown }, result };
     };
-    const { result, isAstray } = await this.file.write(this.#writer, write, isHidden);
+    const result = await this.file.write(this.#writer, write, isHidden);
     if (result.planned.requests.length > 0) this.#table = null;
     [this.known, this.#kept] = [result.known, result.document];
-    return { result: result.planned.result, isAstray };
+    return result.planned;
   }
 
   /**

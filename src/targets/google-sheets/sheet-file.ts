@@ -1,13 +1,11 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError, safeText } from '../../base/errors.ts';
-import { columnCells, spansOf } from './api/a1.ts';
 import type { ReadValue } from './api/cell-value.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
 import type { SheetsApi } from './api/sheets-api.ts';
 import { SheetsError, type SheetsFault } from './api/sheets-error.ts';
 import type { Table } from './rows.ts';
-import type { WrittenRow } from './sweep.ts';
 import {
   changeStateTab,
   documentKey,
@@ -40,8 +38,6 @@ export interface Batch {
   readonly requests: readonly Request[];
   readonly put: readonly StateRow[];
   readonly drop: readonly StateKey[];
-  /** Null where nothing is written by its place. */
-  readonly aim: Aim | null;
   /** Brings the mirror's texts for people in the spreadsheet up to date with it. */
   readonly isShown: boolean;
 }
@@ -56,21 +52,6 @@ export interface Plan<T> {
   /** Null: nothing is to be written. */
   readonly batch: Batch | null;
   readonly result: T;
-}
-
-/** The rows that a write is to meet in a tab. */
-export interface Aim {
-  readonly sheetId: number;
-  readonly title: string;
-  readonly idColumn: number;
-  readonly rows: readonly WrittenRow[];
-}
-
-/** What a write led to. */
-export interface Written<T> {
-  readonly result: T;
-  /** People moved rows between the reading and the write, so that perhaps other rows were written. */
-  readonly isAstray: boolean;
 }
 
 /** Who writes a form, and its document as this writer knows it: every commit builds on that (L13). */
@@ -173,7 +154,7 @@ export class SheetFile {
     writer: Writer | null,
     plan: (view: View) => Promise<Plan<T>>,
     isHidden = false,
-  ): Promise<Written<T>> {
+  ): Promise<T> {
     const work = this.#turn.then(() => this.#write(writer, plan, isHidden));
     this.#turn = work.catch(() => {});
     return work;
@@ -183,14 +164,13 @@ export class SheetFile {
     writer: Writer | null,
     plan: (view: View) => Promise<Plan<T>>,
     isHidden: boolean,
-  ): Promise<Written<T>> {
+  ): Promise<T> {
     for (let tries = 1; ; tries++) {
       const view = await this.view(isHidden && tries === 1 ? HIDDEN_MS : -1);
       requireOwn(writer, view.stateTab);
       const { batch, result } = await plan(view);
-      if (batch === null) return { result, isAstray: false };
+      if (batch === null) return result;
       const { requests, stateTab, place } = this.#withState(view, batch);
-      const { aim } = batch;
       const tab = writer === null ? undefined : view.structure.forms.get(writer.formId);
       const revision = Math.floor(Math.random() * 2 ** 40).toString(36);
       const required = [
@@ -200,10 +180,8 @@ export class SheetFile {
           : requireColumns(tab, this.newId())),
       ];
       const text = writer === null ? null : textIn(stateTab, documentKey(writer.formId));
-      let isAstray = false;
       try {
-        const answer = await this.api.update([...required, ...requests], rangesOf(aim));
-        isAstray = aim !== null && !isRight(aim, answer.updatedSpreadsheet);
+        await this.api.update([...required, ...requests]);
         this.#view = { structure: { ...view.structure, revision, stateTab: place }, stateTab };
         this.#viewedAtMs = requests.some(isStructural) ? -Infinity : this.clock.now();
       } catch (error) {
@@ -218,11 +196,9 @@ export class SheetFile {
           text !== writer.text &&
           text === textIn(now.stateTab, documentKey(writer.formId));
         if (now.structure.revision !== revision && !isStored) continue;
-        // It went to an unknown place.
-        isAstray = aim !== null;
       }
       if (writer !== null) writer.text = text;
-      return { result, isAstray };
+      return result;
     }
   }
 
@@ -273,27 +249,6 @@ function requireOwn(writer: Writer | null, stateTab: StateTab): void {
     'TARGET_BUSY',
     `Another process has written form ${writer.slug} in the sheet.`,
   );
-}
-
-/** The IDs beside the rows that a write met. */
-function rangesOf(aim: Aim | null): string[] {
-  if (aim === null) return [];
-  const rows = aim.rows.map(({ row }) => row).toSorted((a, b) => a - b);
-  return spansOf(rows).map(({ start, end }) => columnCells(aim.title, aim.idColumn, start, end));
-}
-
-/** Whether each row that was written has the ID that it was written for. */
-function isRight(aim: Aim, shown: sheets_v4.Schema$Spreadsheet | undefined): boolean {
-  const ids = new Map<number, string>();
-  for (const { properties, data } of shown?.sheets ?? []) {
-    if ((properties?.sheetId ?? 0) !== aim.sheetId) continue;
-    for (const { startRow, rowData } of data ?? [])
-      for (const [offset, { values }] of (rowData ?? []).entries()) {
-        const { stringValue, numberValue } = values?.[0]?.userEnteredValue ?? {};
-        ids.set((startRow ?? 0) + offset, String(stringValue ?? numberValue ?? ''));
-      }
-  }
-  return aim.rows.every(({ row, id }) => (ids.get(row) ?? '') === id);
 }
 
 /** It makes tabs or columns, which are not known before the next reading. */

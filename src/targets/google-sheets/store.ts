@@ -207,15 +207,14 @@ class SheetStore implements Store {
   }
 
   async putRecord(key: string, value: unknown, revision: number | null): Promise<boolean> {
-    const { result } = await this.#file.write<boolean>(null, async ({ stateTab }) => {
+    return this.#file.write<boolean>(null, async ({ stateTab }) => {
       const text = textIn(stateTab, recordKey(key));
       const before = text === null ? null : (JSON.parse(text) as StoredRecord);
       if ((before?.revision ?? null) !== revision) return { batch: null, result: false };
       const record: StoredRecord = { value, revision: (revision ?? 0) + 1 };
       const put = [{ ...recordKey(key), text: JSON.stringify(record) }];
-      return { batch: { requests: [], put, drop: [], aim: null, isShown: true }, result: true };
+      return { batch: { requests: [], put, drop: [], isShown: true }, result: true };
     });
-    return result;
   }
 
   async #openToWrite({ id, slug, name }: FormIdentity): Promise<OpenForm> {
@@ -273,15 +272,14 @@ class SheetStore implements Store {
   /** Puts a header row back that people sorted into the rows, or deleted. */
   async #mendHeader(writer: Writer, { tab, survey: found, fields }: FoundForm): Promise<boolean> {
     if (tab === undefined || planHeader(tab, found, fields).length === 0) return false;
-    const { result } = await this.#file.write<boolean>(writer, async ({ structure }) => {
+    return this.#file.write<boolean>(writer, async ({ structure }) => {
       const now = structure.forms.get(writer.formId);
       const requests =
         now === undefined ? [] : planHeader(now, survey(await this.#file.table(now)), fields);
       const result = requests.length > 0;
-      const batch = { requests, put: [], drop: [], aim: null, isShown: false };
+      const batch = { requests, put: [], drop: [], isShown: false };
       return { batch: result ? batch : null, result };
     });
-    return result;
   }
 }
 

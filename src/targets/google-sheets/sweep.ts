@@ -10,7 +10,6 @@ import type { Table } from './rows.ts';
 
 /** Cells of one row that are written by their place. */
 export interface WrittenRow {
-  readonly row: number;
   /** As the column of IDs shows it there: of the submission, or of the header row. */
   readonly id: string;
   readonly values: ReadonlyMap<ColumnKey, SheetValue>;
@@ -62,15 +61,19 @@ export function lookFor(
   const missed = new Set(announced.flatMap(({ rows }) => rows.map(([id]) => id)));
   const found: (Stray & { of: readonly string[] })[] = [];
   for (const { keys, rows } of announced) {
+    const digests = new Map(rows);
     const byDigest = Map.groupBy(rows, ([, digest]) => digest);
     for (let row = 0; row < length; row++) {
       const digest = digestOf(keys, (key) => table.get(key)?.[row]);
-      const of = digest === '' ? [] : (byDigest.get(digest) ?? []).map(([id]) => id);
       const id = String(table.get('s:id')?.[row] ?? '');
-      const filled = keys.filter((key) => String(table.get(key)?.[row] ?? '') !== '');
-      const emptied = filled.filter((key) => id === '' || key.startsWith('f:'));
-      if (of.includes(id)) missed.delete(id);
-      else if (of.length > 0) found.push({ row, id, keys: emptied, of });
+      if (digests.get(id) === digest) missed.delete(id);
+      // Blank cells are everywhere.
+      else if (digest !== '' && byDigest.has(digest)) {
+        const of = (byDigest.get(digest) ?? []).map(([each]) => each);
+        const filled = keys.filter((key) => String(table.get(key)?.[row] ?? '') !== '');
+        const emptied = filled.filter((key) => id === '' || key.startsWith('f:'));
+        found.push({ row, id, keys: emptied, of });
+      }
     }
   }
   return { missed, strays: found.filter(({ of }) => of.some((id) => missed.has(id))) };

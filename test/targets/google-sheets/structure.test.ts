@@ -37,10 +37,10 @@ describe('a write that requires the columns as they were read', () => {
     act(place.person());
     const before = place.grid();
     const { sheetId } = tab;
-    const written = api.update(
-      [...requireColumns(tab, 7), { appendDimension: { sheetId, dimension: 'ROWS', length: 1 } }],
-      [],
-    );
+    const written = api.update([
+      ...requireColumns(tab, 7),
+      { appendDimension: { sheetId, dimension: 'ROWS', length: 1 } },
+    ]);
     const isDone = await written.then(
       () => true,
       (error: unknown) => {
@@ -87,7 +87,7 @@ describe('a write that requires the columns as they were read', () => {
 it('L13: a write that requires an earlier revision is refused, however late it comes', async () => {
   const before = await read();
   const write = (structure: Structure, name: string) =>
-    api.update(requireRevision(structure, name), []);
+    api.update(requireRevision(structure, name));
   await write(before, 'a');
   await write(await read(), 'b');
   await write(await read(), 'c');

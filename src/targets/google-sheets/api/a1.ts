@@ -10,17 +10,6 @@ export function columnName(index: number): string {
 /** A tab's title in A1 notation: in quotes, with quotes in it doubled. */
 export const quotedTitle = (title: string): string => `'${title.replaceAll("'", "''")}'`;
 
-/** Some rows of one column, in A1 notation: `'Tab'!C5:C9`. `endRow` is exclusive. */
-export function columnCells(
-  title: string,
-  column: number,
-  startRow: number,
-  endRow: number,
-): string {
-  const name = columnName(column);
-  return `${quotedTitle(title)}!${name}${startRow + 1}:${name}${endRow}`;
-}
-
 /** Consecutive numbers as half-open spans. `numbers` must be ascending. */
 export function spansOf(numbers: readonly number[]): { start: number; end: number }[] {
   const spans: { start: number; end: number }[] = [];

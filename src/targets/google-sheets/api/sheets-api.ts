@@ -53,10 +53,6 @@ const STRUCTURE_FIELDS = [
     'protectedRanges(description,range,warningOnly,requestingUserCanEdit))',
 ].join(',');
 
-/** What a write is answered with: what the requested cells hold. */
-const VERIFICATION_FIELDS =
-  'updatedSpreadsheet(sheets(properties(sheetId),data(startRow,rowData(values(userEnteredValue)))))';
-
 export interface SheetsApiOptions {
   readonly spreadsheetId: string;
   readonly account: GoogleAccount;
@@ -124,23 +120,12 @@ export class SheetsApi {
 
   /**
    * One atomic write, tried once: a failure with the fault `unclear` may have been applied. A write that was throttled or never
-   * reached Google is tried again. `responseRanges`: cells to show afterwards.
+   * reached Google is tried again.
    */
-  update(
-    requests: sheets_v4.Schema$Request[],
-    responseRanges: string[],
-  ): Promise<sheets_v4.Schema$BatchUpdateSpreadsheetResponse> {
-    const verify = responseRanges.length > 0;
-    return this.#try('write', (call) =>
+  async update(requests: sheets_v4.Schema$Request[]): Promise<void> {
+    await this.#try('write', (call) =>
       this.#client.spreadsheets.batchUpdate(
-        {
-          spreadsheetId: this.spreadsheetId,
-          fields: verify ? VERIFICATION_FIELDS : 'spreadsheetId',
-          requestBody: {
-            requests,
-            ...(verify && { includeSpreadsheetInResponse: true, responseRanges }),
-          },
-        },
+        { spreadsheetId: this.spreadsheetId, fields: 'spreadsheetId', requestBody: { requests } },
         call,
       ),
     );
