@@ -27,8 +27,6 @@ export interface SpreadsheetFile {
   readonly owner: string;
   readonly shares: Map<string, Role>;
   document: Document;
-  /** Counts changes, so that a page can see whether something is new. */
-  revision: number;
 }
 
 /** The owner of files that name none. */
@@ -62,7 +60,6 @@ export class SpreadsheetFiles {
         Object.entries(options.shares ?? {}).map(([email, role]) => [email.toLowerCase(), role]),
       ),
       document,
-      revision: 0,
     };
     this.#files.set(id, file);
     return file;
@@ -101,7 +98,6 @@ export class SpreadsheetFiles {
     };
     const result = action(edit);
     file.document = document;
-    file.revision++;
     return result;
   }
 

@@ -42,32 +42,4 @@ footer nav a:hover{background:#eef1f4}
 footer nav a[aria-current]{background:#e1efe5;color:#188038;font-weight:bold}
 footer p{display:flex;align-items:center;gap:14px;margin:0;padding:0 16px;color:#5f6368;font-size:11px;white-space:nowrap}
 footer p a{color:#188038;text-decoration:none}
-tr.fresh td{animation:fresh 1.6s ease-out}
-@keyframes fresh{from{box-shadow:inset 0 0 0 99px rgba(24,128,56,.16)}to{box-shadow:inset 0 0 0 99px rgba(24,128,56,0)}}
-@media (prefers-reduced-motion:reduce){tr.fresh td{animation:none}}
-`;
-
-/** Asks every two seconds whether anything changed; a new grid keeps the place one has scrolled to, and new rows light up. */
-export const VIEW_SCRIPT = `
-const sheet=document.getElementById('sheet');
-let shown=sheet.innerHTML;
-const texts=()=>new Set([...sheet.querySelectorAll('tbody tr')].map(r=>[...r.cells].slice(1).map(c=>c.textContent).join('\\u0001')));
-async function refresh(){
-  if(document.hidden)return;
-  const url=new URL(location.href);url.searchParams.set('fragment','1');
-  const answer=await fetch(url,{cache:'no-store'});
-  if(!answer.ok)return;
-  const html=await answer.text();
-  const probe=document.createElement('div');probe.innerHTML=html;
-  if(probe.innerHTML===shown)return;
-  const before=texts();
-  const main=document.getElementById('grid');const {scrollLeft,scrollTop}=main;
-  sheet.innerHTML=html;shown=probe.innerHTML;
-  const fresh=document.getElementById('grid');fresh.scrollLeft=scrollLeft;fresh.scrollTop=scrollTop;
-  for(const row of sheet.querySelectorAll('tbody tr')){
-    const text=[...row.cells].slice(1).map(c=>c.textContent).join('\\u0001');
-    if(text.replaceAll('\\u0001','')!==''&&!before.has(text))row.classList.add('fresh');
-  }
-}
-setInterval(()=>refresh().catch(()=>{}),2000);
 `;

@@ -1,16 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
 import { Calculator } from './calculator.ts';
 import type { Sheet } from './sheet.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from './spreadsheet-files.ts';
 import { gridHtml } from './view-grid.ts';
-import { VIEW_CSS, VIEW_SCRIPT } from './view-assets.ts';
+import { VIEW_CSS } from './view-assets.ts';
 import { escapeHtml } from './view-style.ts';
 
 /** Rows of one page: more would make a browser slow. */
 const PAGE_ROWS = 1_000;
 /** The part of the empty grid that is shown below the used cells, so that it looks like a sheet. */
 const [SPARE_ROWS, LEAST_ROWS] = [20, 40];
+
+/** Seconds until the page loads itself again. */
+const REFRESH_S = 3;
 
 const number = new Intl.NumberFormat('en');
 
@@ -29,8 +31,8 @@ function tabs(file: SpreadsheetFile, active: Sheet): string {
     .join('');
 }
 
-/** The part of the page that refreshes itself: title, grid, tabs. */
-function fragment(file: SpreadsheetFile, sheet: Sheet, from: number, nowMs: number): string {
+/** Title, grid and tabs. */
+function content(file: SpreadsheetFile, sheet: Sheet, from: number, nowMs: number): string {
   const { title, timeZone } = file.document.properties;
   const frozen = sheet.properties.frozenRowCount ?? 0;
   const top = Math.max(from, frozen);
@@ -51,19 +53,18 @@ function fragment(file: SpreadsheetFile, sheet: Sheet, from: number, nowMs: numb
 }
 
 function page(file: SpreadsheetFile, body: string): Reply {
-  const nonce = randomUUID();
   const reply = htmlReply(
     200,
     [
       '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
       '<meta name="viewport" content="width=device-width,initial-scale=1">',
+      `<meta http-equiv="refresh" content="${REFRESH_S}">`,
       `<title>${escapeHtml(file.document.properties.title)}</title>`,
       `<style>${VIEW_CSS}</style></head>`,
-      `<body data-revision="${file.revision}"><div id="sheet">${body}</div>`,
-      `<script nonce="${nonce}">${VIEW_SCRIPT}</script></body></html>`,
+      `<body><div id="sheet">${body}</div></body></html>`,
     ].join(''),
   );
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; connect-src 'self'; script-src 'nonce-${nonce}'; frame-ancestors 'none'`;
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
   return {
     ...reply,
     headers: {
@@ -88,7 +89,6 @@ function overview(files: SpreadsheetFiles): Reply {
 
 /**
  * `GET /view` lists the spreadsheets, `GET /view/<id>` shows one (`?gid=` selects the tab, `?top=` the first row).
- * With `fragment=1` the response contains only the changing part.
  */
 export function viewReply(
   files: SpreadsheetFiles,
@@ -109,6 +109,5 @@ export function viewReply(
   if (sheet === undefined)
     return htmlReply(404, '<!DOCTYPE html><title>Not found</title>No tab to show.');
   const top = Math.max(0, Math.floor(Number(query.get('top') ?? 0)) || 0);
-  const body = fragment(file, sheet, top, nowMs);
-  return query.get('fragment') === '1' ? htmlReply(200, body) : page(file, body);
+  return page(file, content(file, sheet, top, nowMs));
 }
