@@ -283,7 +283,7 @@ export class Calculator {
   #signed(operator: string, value: Value = null): Value {
     const number = toNumber(value);
     if (number instanceof CellError) return number;
-    return operator === '-' ? -number : operator === '%' ? number / 100 : number;
+    return operator === '-' ? -number : number;
   }
 
   #lines(sheet: Sheet, { top, bottom, left, right }: Area): Grid {

@@ -15,7 +15,7 @@ export const isFailure = (value: unknown, ofAnyKind: boolean): boolean =>
 const ARRAY_FUNCTIONS: ReadonlySet<string> = new Set(['ARRAYFORMULA', 'FILTER', 'QUERY']);
 
 /** Functions of one value that ARRAYFORMULA and FILTER apply to each value of a range. */
-export const MAPPED_FUNCTIONS: ReadonlySet<string> = new Set(['ISNUMBER', 'ISTEXT', 'MID']);
+export const MAPPED_FUNCTIONS: ReadonlySet<string> = new Set(['ISNUMBER']);
 
 /** True for a formula whose result may fill cells besides its own. */
 export function givesArray(node: Node): boolean {

@@ -1,9 +1,8 @@
 import { CellError, compareValues, type Value } from './formula-values.ts';
 
-/** `*` and `?` match any text, unless `~` precedes them. */
+/** `*` and `?` match any text. */
 function wildcards(text: string): RegExp {
-  const source = text.replace(/~([*?~])|[\s\S]/g, (sign: string, literal?: string) => {
-    if (literal !== undefined) return `\\${literal}`;
+  const source = text.replace(/[\s\S]/g, (sign: string) => {
     if (sign === '*') return '[\\s\\S]*';
     return sign === '?' ? '[\\s\\S]' : sign.replace(/[.+^${}()|[\]\\]/, '\\$&');
   });

@@ -35,7 +35,6 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
       return value instanceof CellError ? (otherwise?.value() ?? null) : value;
     },
     ISNUMBER: ([argument]) => typeof argument?.value() === 'number',
-    ISTEXT: ([argument]) => typeof argument?.value() === 'string',
     SUM: (args) => {
       const values = allValues(args);
       const error = values.find((value) => value instanceof CellError);
@@ -43,7 +42,6 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
         error ?? values.reduce<number>((sum, one) => sum + (typeof one === 'number' ? one : 0), 0)
       );
     },
-    COUNTA: (args) => allValues(args).filter((value) => value !== null).length,
     COUNTIF: ([range, condition]) => {
       if (range === undefined || condition === undefined) return wrongCount();
       return range.values().filter(criterion(condition.value())).length;
@@ -62,10 +60,6 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
       const all = first?.cells ?? [];
       return all.filter((_, at) => tests.every(({ cells, meets }) => meets(cells[at] ?? null)))
         .length;
-    },
-    COUNTUNIQUE: (args) => {
-      const filled = allValues(args).filter((value) => value !== null && value !== '');
-      return new Set(filled.map((value) => (value instanceof CellError ? value.text : value))).size;
     },
     ROUND: ([argument, places]) => {
       const value = toNumber(argument?.value() ?? null);
@@ -87,15 +81,6 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
       const count = toNumber(times?.value() ?? null);
       if (text instanceof CellError) return text;
       return count instanceof CellError ? count : text.repeat(count);
-    },
-    MID: ([argument, from, length]) => {
-      const text = toText(argument?.value() ?? null);
-      const [start, count] = [from, length].map((one) => toNumber(one?.value() ?? null));
-      if (text instanceof CellError) return text;
-      if (start instanceof CellError) return start;
-      if (count instanceof CellError) return count;
-      if (start === undefined || count === undefined) return wrongCount();
-      return text.slice(start - 1, start - 1 + count);
     },
     NOW: (_, now) => now,
     TODAY: (_, now) => Math.floor(now),

@@ -32,7 +32,6 @@ const BINDING: Readonly<Record<string, number>> = {
   '-': 3,
   '*': 4,
   '/': 4,
-  '^': 5,
 };
 
 /** Reads tokens by precedence climbing. */
@@ -81,19 +80,13 @@ class Parser {
     }
   }
 
-  /** A sign binds closer than a power: `-2^2` is 4, as in every spreadsheet. */
   #prefixed(): Node {
     for (const operator of ['-', '+']) {
       if (!this.#isOperator(operator)) continue;
       this.#at++;
       return { kind: 'unary', operator, operand: this.#prefixed() };
     }
-    let node = this.#primary();
-    while (this.#isOperator('%')) {
-      this.#at++;
-      node = { kind: 'unary', operator: '%', operand: node };
-    }
-    return node;
+    return this.#primary();
   }
 
   #primary(): Node {

@@ -114,7 +114,6 @@ function arithmetic(operator: string, a: number, b: number): Value {
     '-': a - b,
     '*': a * b,
     '/': a / b,
-    '^': a ** b,
   };
   const result = results[operator] ?? Number.NaN;
   return Number.isFinite(result) ? result : new CellError('NUM', 'The result is not a number.');
