@@ -48,6 +48,21 @@ describe('sync', () => {
     expect(existsSync(`${file}.other`)).toBe(false);
   });
 
+  it('L17: a table that people dropped is no complete copy by status, and sync fills it again and says why', async () => {
+    const place = await openPlace();
+    const env = { ...place.env, TARGET_FORMS: 'customer-feedback' };
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    place.change('DROP VIEW customer_feedback_labelled; DROP TABLE customer_feedback');
+    const why = 'The table customer_feedback was dropped; it is filled again.';
+    const status = await runCli(['status'], env);
+    expect([status.code, status.stdout]).toEqual([1, expect.stringContaining(why)]);
+    for (const args of [['sync', '--dry-run'], ['sync']]) {
+      const { code, stdout } = await runCli(args, env);
+      expect([code, stdout]).toEqual([0, expect.stringContaining(why)]);
+    }
+    expect((await runCli(['verify'], env)).code).toBe(0);
+  });
+
   it('L12: a target that cannot be opened holds up no other; exit 1', async () => {
     const { env, rows } = await openPlace();
     const { TARGET_URL, ...rest } = env;

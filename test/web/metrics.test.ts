@@ -3,7 +3,14 @@ import { MirrorError } from '../../src/base/errors.ts';
 import { nothingWritten } from '../../src/sync/write-back.ts';
 import { type CountedRun, Metrics } from '../../src/web/metrics.ts';
 import { projectText } from '../support/readme.ts';
-import { FORM_A, FORM_B, formReport, realisticReport, reportOf } from './fixtures.ts';
+import {
+  failingReport,
+  FORM_A,
+  FORM_B,
+  formReport,
+  realisticReport,
+  reportOf,
+} from './fixtures.ts';
 import { run } from '../health/facts.ts';
 import { startPage } from './start-page.ts';
 
@@ -81,6 +88,29 @@ describe('the metrics of start', () => {
     await using page = await startPage();
     const all = samplesIn(await page.text('/metrics'));
     expect(all).toContain('row_changes_total{form="frm_a",target="db",change="inserted"} 0');
+  });
+
+  it('show targets, the queue and a problem of either once, and forget them once they are over', async () => {
+    await using page = await startPage(realisticReport());
+    const shown = async (pattern: RegExp): Promise<string[]> =>
+      samplesIn(await page.text('/metrics')).filter((name) => pattern.test(name));
+    expect(await shown(/^(queue|target_up)/)).toEqual(
+      expect.arrayContaining([
+        'target_up{target="team-sheet"} 1',
+        'queue_up 1',
+        'queue_jobs{state="waiting"} 2',
+        'queue_jobs{state="active"} 1',
+      ]),
+    );
+    page.report = failingReport();
+    expect(await shown(/^(problem|target_up){/)).toEqual([
+      'problem{code="FORMS_FAILED",form="",target=""} 1',
+      'problem{code="TARGET_UNREACHABLE",form="",target="warehouse"} 1',
+      'target_up{target="warehouse"} 0',
+    ]);
+    const { queue } = page.report;
+    page.report = reportOf([], { queue: queue && { ...queue, isReachable: false } });
+    expect(await shown(/^(problem|form_state|queue)/)).toEqual(['queue_up 0']);
   });
 
   it('L11: hold form IDs, target names and words of fixed lists; nothing else gets in', async () => {
