@@ -5,8 +5,9 @@ import { Events } from './base/events.ts';
 import { type Logger, withLogFields } from './base/logger.ts';
 import { PROBLEMS } from './base/catalogue.ts';
 import type { Config } from './config.ts';
-import { FormsClient, ListedForms } from './forms/client.ts';
-import { orNull } from './forms/errors.ts';
+import { FormsHttp } from './forms/http.ts';
+import { ListedForms } from './forms/listed-forms.ts';
+import { Source } from './forms/source.ts';
 import { DataDir } from './health/data-dir.ts';
 import { type HeldTarget, readTarget } from './health/facts.ts';
 import { refilledText } from './health/judge-form.ts';
@@ -16,15 +17,14 @@ import { type Joining, storedUnder } from './mirror/selection.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
-import { fieldsInAnswers } from './sync/answer-search.ts';
 import type { RunSubject, SyncEvents } from './sync/events.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
 import { upkeep } from './sync/purge.ts';
-import { dryRun, type ForeseenChange } from './sync/dry-run.ts';
+import { dryRun } from './sync/dry-run.ts';
+import type { Difference } from './sync/verify.ts';
 import type { Mirroring } from './sync/mirroring.ts';
 import { poll, type PollReport } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
-import { Source } from './sync/source.ts';
 import type { ChosenTarget, Target } from './sync/target.ts';
 import { type StartedVerification, startVerification } from './sync/verify-form.ts';
 import { nothingWritten, writeBack, type WriteBackReport } from './sync/write-back.ts';
@@ -43,7 +43,7 @@ interface RunPlace {
 }
 
 /**
- * The parts, assembled from the settings: one client, and targets that are opened when first needed. Used by the
+ * The parts, assembled from the settings: the source, and targets that are opened when first needed. Used by the
  * commands and, through {@link jobHandlers}, by the queue. Dispose closes the opened ones.
  */
 export class App implements AsyncDisposable {
@@ -54,8 +54,8 @@ export class App implements AsyncDisposable {
   readonly dataDir: DataDir;
   readonly #targets = new Map<string, Promise<Target>>();
   readonly #planner: Planner;
-  #client: FormsClient | undefined;
-  #listed: ListedForms | undefined;
+  readonly #listed = new ListedForms();
+  #http: FormsHttp | undefined;
 
   constructor(config: Config, { clock, logger }: AppOptions) {
     [this.config, this.clock, this.logger] = [config, clock, logger];
@@ -64,17 +64,16 @@ export class App implements AsyncDisposable {
     this.#planner = new Planner({
       targets: config.targets,
       listForms: (signal, options) => this.forms(signal, options),
-      searchAnswers: (forms, ids, signal) => fieldsInAnswers(this.client, forms, ids, signal),
       openTarget: (name) => this.target(name),
       clock,
       logger,
     });
   }
 
-  /** The source. Throws SETTINGS when none is set up. */
-  get client(): FormsClient {
-    this.#client ??= this.#createClient();
-    return this.#client;
+  /** The source, as one command or run reads it. Throws SETTINGS when none is set up. */
+  source(signal: AbortSignal): Source {
+    this.#http ??= this.#openSource();
+    return new Source(this.#http, signal);
   }
 
   /** The names of the targets. */
@@ -170,11 +169,10 @@ export class App implements AsyncDisposable {
   }
 
   /** Every form of the workspace, or, `inTurn`, as {@link ListedForms} has it. That it could not be listed is kept until it can. */
-  async forms(signal: AbortSignal, { inTurn = false } = {}): Promise<Form[]> {
-    this.#listed ??= new ListedForms(this.client);
-    const listed = this.#listed;
+  async forms(signal: AbortSignal, { inTurn = false } = {}): Promise<readonly Form[]> {
+    const source = this.source(signal);
     try {
-      const forms = await (inTurn ? listed.inTurn({ signal }) : listed.all({ signal }));
+      const forms = await (inTurn ? this.#listed.inTurn(source) : this.#listed.all(source));
       await this.#keep(this.dataDir.noteSource(null, this.clock.now()));
       return forms;
     } catch (error) {
@@ -222,7 +220,7 @@ export class App implements AsyncDisposable {
         return joining === undefined ? null : storedUnder(joining, form);
       },
     }));
-    const source = new Source(this.client, this.#concurrency, signal);
+    const source = this.source(signal);
     const report = await poll(parts, source, targets, await this.#planner.listedForms(signal));
     const kept = await this.dataDir.kept().catch(() => undefined);
     for (const { target, form } of kept?.runs ?? []) {
@@ -276,8 +274,8 @@ export class App implements AsyncDisposable {
     place: RunPlace,
     options: RunOptions,
     signal: AbortSignal,
-  ): Promise<[RunReport, readonly ForeseenChange[]]> {
-    let changes: readonly ForeseenChange[] = [];
+  ): Promise<[RunReport, readonly Difference[]]> {
+    let changes: readonly Difference[] = [];
     const report = await this.#run(place, true, async (mirroring, form) => {
       const found = await dryRun(mirroring, form, options, signal);
       changes = found.changes;
@@ -353,7 +351,7 @@ export class App implements AsyncDisposable {
     let form: FormIdentity = { id: formId, slug: formId, name: formId };
     let report: WriteBackReport;
     try {
-      const found = await orNull(this.client.getForm(formId, { signal }));
+      const found = await this.source(signal).formOrNull(formId);
       if (found === null) return undefined;
       form = { id: found.id, slug: found.slug, name: found.name };
       const [first, ...others] = (await this.#targetsOf(form)).map((target) =>
@@ -368,24 +366,24 @@ export class App implements AsyncDisposable {
     return report;
   }
 
-  /** Compares a form with its copy in a target; `pollMs`: the longest time between two polls, null: no run is to be expected. */
+  /** Compares a form with its copy in a target; `pollMs`: the longest time between two polls. */
   async startVerification(
     target: string,
     formId: string,
-    pollMs: number | null,
+    pollMs: number,
     signal: AbortSignal,
   ): Promise<StartedVerification> {
     const mirroring = this.#mirroring(await this.target(target));
     return startVerification(mirroring, formId, this.requireJoining(target), pollMs, signal);
   }
 
-  /** Closes the targets and clients that were opened; a target that cannot be closed delays no other. */
+  /** Closes the targets and connections that were opened; a target that cannot be closed delays no other. */
   async [Symbol.asyncDispose](): Promise<void> {
     const opened = await Promise.allSettled(this.#targets.values());
     const targets = opened.filter((target) => target.status === 'fulfilled');
     await Promise.allSettled([
       ...targets.map(({ value }) => value.store[Symbol.asyncDispose]()),
-      this.#client?.[Symbol.asyncDispose](),
+      this.#http?.[Symbol.asyncDispose](),
     ]);
   }
 
@@ -400,10 +398,6 @@ export class App implements AsyncDisposable {
     }
   }
 
-  get #concurrency(): number {
-    return this.config.source?.concurrency ?? 1;
-  }
-
   /** Names the source, and the key that it is read with, without giving it away. */
   get #sourceName(): string {
     const { source } = this.config;
@@ -415,8 +409,7 @@ export class App implements AsyncDisposable {
     return {
       target: name,
       store,
-      client: this.client,
-      concurrency: this.#concurrency,
+      connect: (signal) => this.source(signal),
       clock: this.clock,
       sourceName: this.#sourceName,
       maxDeleteFraction,
@@ -428,12 +421,12 @@ export class App implements AsyncDisposable {
     };
   }
 
-  #createClient(): FormsClient {
+  #openSource(): FormsHttp {
     const { source, proxy } = this.config;
     if (source === undefined) {
       throw new MirrorError('SETTINGS', 'FORMS_API_URL and FORMS_API_KEY are not set.');
     }
-    return new FormsClient({
+    return new FormsHttp({
       baseUrl: source.url,
       apiKey: source.key,
       auth: source.auth,

@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { plural } from '../base/format.ts';
 import {
   type ErasureOptions,
   type ErasureReport,
@@ -97,13 +96,4 @@ function printErasure(terminal: Terminal, report: ErasureReport, what: string): 
   const name = form.id === '' ? target : `${form.slug} → ${target}`;
   const text = failure === null ? what : `${failure.message} (${failure.code})`;
   terminal.tell(failure === null ? 'ok' : 'error', `${name}: ${text}`);
-}
-
-/** `1 row, 2 listings of rejected, 1 refused status change`. */
-export function removedText({ rows, listings, refusals }: ErasureReport): string {
-  return [
-    plural(rows, 'row'),
-    ...(listings > 0 ? [plural(listings, 'listing of rejected', 'listings of rejected')] : []),
-    ...(refusals > 0 ? [plural(refusals, 'refused status change')] : []),
-  ].join(', ');
 }

@@ -1,6 +1,7 @@
 import { plural } from '../base/format.ts';
 import { exactClaimText, type FormReport } from '../health/report.ts';
 import { pauseText } from '../mirror/pauses.ts';
+import type { EntryKind } from '../mirror/port.ts';
 import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
 import type { CommandCall } from './command-spec.ts';
 import { formIn, reportNow } from './health-sources.ts';
@@ -15,9 +16,8 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
   await using app = await openApp(host, { source: true });
   requireSelection(app);
   const opened = await Promise.all(app.targetNames.map((name) => app.chosen(name)));
-  const { client, clock, config } = app;
-  const parts = { client, clock, rule: config.rule };
-  const explanation = await explainSubmission(parts, opened, id, signal);
+  const parts = { source: app.source(signal), clock: app.clock };
+  const explanation = await explainSubmission(parts, opened, id);
   const { form } = explanation;
   const report = form === null ? null : await reportNow(app, host);
   const copies = explanation.targets.map((stored): SubmissionInCopy => {
@@ -43,7 +43,6 @@ function printExplanation(
     source,
     form,
     targets,
-    writeBack,
   }: Explanation & { readonly targets: readonly SubmissionInCopy[] },
 ): void {
   terminal.print(`${submissionId}${form ? ` of ${form.name} (${form.id})` : ''}`);
@@ -54,7 +53,6 @@ function printExplanation(
   );
   for (const defect of source?.defects ?? []) terminal.print(`    ! ${defect}`);
   for (const target of targets) printTarget(terminal, target);
-  terminal.print(`write-back: ${writeBack}`);
 }
 
 const STATES = {
@@ -67,6 +65,14 @@ const STATES = {
   'not-mirrored': 'its form is not mirrored here',
 } as const satisfies Record<SubmissionInTarget['state'], string>;
 
+const LISTED = {
+  rejected: 'listed as rejected',
+  held: 'its deletion is held',
+  undecided: 'listed as undecided',
+  refused: 'the source refused to change its status',
+  forgotten: 'forgotten',
+} as const satisfies Record<EntryKind, string>;
+
 function printTarget(terminal: Terminal, stored: SubmissionInCopy): void {
   const status = stored.status === null ? '' : `, status ${stored.status}`;
   const at = stored.deletedAt ?? stored.forgottenAt;
@@ -75,11 +81,8 @@ function printTarget(terminal: Terminal, stored: SubmissionInCopy): void {
   if (stored.forgottenAt !== null)
     terminal.print('    it has no row here; only forget --undo lets it come back');
   if (stored.differing.length > 0) terminal.print(`    differs in: ${stored.differing.join(', ')}`);
-  for (const reason of stored.rejected) terminal.print(`    listed as rejected: ${reason}`);
-  for (const { status: from, reason, at: refusedAt } of stored.refusals)
-    terminal.print(
-      `    the source refused to change its status from ${from} at ${refusedAt}: ${reason}`,
-    );
+  for (const { kind, reason, at: since } of stored.listed)
+    terminal.print(`    ${LISTED[kind]} since ${since}: ${reason}`);
   if (stored.claim !== null) terminal.print(`    its form here: ${exactClaimText(stored.claim)}`);
   if (stored.pause !== null)
     terminal.print(

@@ -3,7 +3,7 @@ import { plural } from '../base/format.ts';
 import { findForms, forget, type FoundForms, remember } from '../sync/erase.ts';
 import { type ChosenTarget, heldForms } from '../sync/target.ts';
 import type { CommandCall } from './command-spec.ts';
-import { carryOut, type Erasure, openTargets, removedText } from './erasure.ts';
+import { carryOut, type Erasure, openTargets } from './erasure.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
@@ -34,8 +34,8 @@ function forgetting(targets: readonly ChosenTarget[], forms: FoundForms['forms']
     command: 'forget',
     erase: (options) => forget(targets, forms, options),
     what: (report) => [
-      `${removedText(report)} to remove`,
-      `${removedText(report)} removed; ${plural(report.asked, 'submission')} forgotten`,
+      `${plural(report.rows, 'submission')} to remove`,
+      `${plural(report.rows, 'submission')} removed; ${plural(report.asked, 'submission')} forgotten`,
     ],
     question: () =>
       `Remove ${plural(number, 'submission')} from every target, and keep ${they} away?`,
@@ -67,8 +67,8 @@ async function formsOf(
   const { signal } = host.stop;
   const wanted = text('form');
   if (wanted === undefined) {
-    const client = app.config.source && app.client;
-    return findForms({ client, targets }, ids, signal);
+    const source = app.config.source && app.source(signal);
+    return findForms({ source, targets }, ids);
   }
   const held = (await Promise.all(targets.map(({ target }) => heldForms(target)))).flat();
   const listed = app.config.source === undefined ? [] : await app.forms(signal).catch(() => []);

@@ -4,7 +4,7 @@ import type { ErasureReport } from '../sync/erase.ts';
 import { purgeDeleted, purgeLeftovers } from '../sync/purge.ts';
 import { type ChosenTarget, heldForms } from '../sync/target.ts';
 import { type CommandCall, durationOption } from './command-spec.ts';
-import { carryOut, type Erasure, openTargets, removedText } from './erasure.ts';
+import { carryOut, type Erasure, openTargets } from './erasure.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 import type { ExitCode } from './host.ts';
@@ -45,7 +45,7 @@ function deletedBefore(
     command: 'purge --deleted-before',
     erase: (options) => purgeDeleted(targets, formId, beforeMs, options),
     what(report) {
-      const rows = `${removedText(report)}, marked deleted before ${before}`;
+      const rows = `${plural(report.rows, 'row')}, marked deleted before ${before}`;
       return [`${rows} to remove`, `${rows} removed`];
     },
     question: (reports) =>

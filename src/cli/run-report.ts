@@ -106,11 +106,10 @@ export function runDocument(report: RunReport): Record<string, unknown> {
 
 /** A write-back as `sync --json` prints it. */
 export function writeBackDocument(report: WriteBackReport): Record<string, unknown> {
-  const { form, outcome, written, adopted, refused, failed, remembered } = report;
-  const counts = { written, adopted, refused, failed, remembered };
-  const { unwritten, failure } = report;
+  const { form, outcome, written, adopted, refused, failed, failure } = report;
+  const counts = { written, adopted, refused, failed };
   const { code = null, message: error = null } = failure ?? {};
-  return { form: form.id, slug: form.slug, outcome, ...counts, unwritten, code, error };
+  return { form: form.id, slug: form.slug, outcome, ...counts, code, error };
 }
 
 /** Prints runs as a table. */
@@ -161,14 +160,11 @@ export function printNotices(
 /** A line for each form of which write-back did something. */
 export function writeBackLines(reports: readonly WriteBackReport[]): string[] {
   const lines = reports.flatMap((report) => {
-    const { form, outcome, written, refused, failed, remembered, failure } = report;
+    const { form, outcome, written, refused, failed, failure } = report;
     const parts = [
       ...(written > 0 ? [`${plural(written, 'status', 'statuses')} changed`] : []),
       ...(refused > 0 ? [`${count(refused)} refused by the source`] : []),
-      ...(failed > 0 ? [`${count(failed)} not tried`] : []),
-      ...(remembered > 0
-        ? [`${count(remembered)} not tried, as the source refused them within the last day`]
-        : []),
+      ...(failed > 0 ? [`${count(failed)} failed`] : []),
       ...(outcome === 'waiting' ? ['a target does not have it yet, or is busy'] : []),
       ...(failure === null ? [] : [failure.message.replace(/\.$/, '')]),
     ];

@@ -1,10 +1,11 @@
 import type { App } from '../app.ts';
 import { MirrorError, SettingsError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
+import { nearestName } from '../base/nearest-name.ts';
 import { printable, settingLine } from '../base/printable.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
-import { choosesForm, nearestForm, theForms } from '../sync/names.ts';
+import { choosesForm, theForms } from '../sync/names.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { textTable } from './text-table.ts';
@@ -72,7 +73,10 @@ export function findForm<T extends FormIdentity>(
 export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted: string): T {
   const form = findForm(forms, wanted);
   if (form !== undefined) return form;
-  const near = nearestForm(wanted, { forms, held: [] });
+  const near = nearestName(
+    wanted,
+    forms.map(({ id, slug, name }) => ({ name: slug, aliases: [id, name] })),
+  );
   const hint = near === undefined ? '' : ` Did you mean ${near}?`;
   throw new MirrorError('USAGE', `There is no form ${wanted}: ${theForms(forms)}.${hint}`);
 }

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { ForeseenChange } from '../sync/dry-run.ts';
+import type { Difference } from '../sync/verify.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
 import type { RunReport } from '../sync/run-form.ts';
@@ -64,7 +64,7 @@ interface SyncResult {
   /** The cost of polls, in addition to the runs; null if each form was visited. */
   readonly poll: { readonly requests: number; readonly ms: number } | null;
   /** What a dry run predicts; null for any other. */
-  readonly foreseen: readonly (readonly [RunReport, readonly ForeseenChange[]])[] | null;
+  readonly foreseen: readonly (readonly [RunReport, readonly Difference[]])[] | null;
 }
 
 /**
@@ -123,7 +123,7 @@ async function foresee(
   options: SyncOptions,
   signal: AbortSignal,
 ): Promise<SyncResult> {
-  const changes: [RunReport, readonly ForeseenChange[]][] = [];
+  const changes: [RunReport, readonly Difference[]][] = [];
   await eachPlace(placesOf(plan), signal, async ([place]) => {
     changes.push(await app.dryRun(place, options, signal));
   });

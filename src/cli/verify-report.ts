@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../base/catalogue.ts';
-import { count, exact, plural, span } from '../base/format.ts';
+import { count, exact, plural } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { pauseText, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -37,7 +37,7 @@ export const verifyDocument = (comparisons: readonly Comparison[]): Record<strin
 });
 
 /** One line if nothing differs, otherwise the differences and their places; never an answer. */
-export function printComparison(terminal: Terminal, comparison: Comparison, nowMs: number): void {
+export function printComparison(terminal: Terminal, comparison: Comparison): void {
   const { form, target, report, error } = comparison;
   const name = `${form.slug} → ${target}`;
   if (report === null) return terminal.tell('error', `${name}: ${error}`);
@@ -54,7 +54,7 @@ export function printComparison(terminal: Terminal, comparison: Comparison, nowM
   }
   const answers = 'undecided: not in the list, and not 404 by ID';
   printIds(terminal, answers, report.undecided);
-  printIds(terminal, `changed within the last ${span(report.lagging.withinMs)}`, report.lagging);
+  printIds(terminal, 'too young to have been copied', report.lagging);
   printNotices(terminal, name, report.notices);
   if (report.pause !== null)
     terminal.tell(
@@ -62,7 +62,11 @@ export function printComparison(terminal: Terminal, comparison: Comparison, nowM
       `${name}: ${pauseText(report.pause)}: the copy is as of that time.`,
       `To resume: ${resumeCommand(report.pause, form.slug, target)}`,
     );
-  else if (report.outcome === 'different') printRemedy(terminal, comparison, report, nowMs);
+  else if (report.outcome === 'different') {
+    const only = `${shellOption('--form', form.slug || form.id)} ${shellOption('--target', target)}`;
+    terminal.print('    → To compare everything again and write what differs:');
+    terminal.print(`      forms-mirror sync --full ${only}`);
+  }
 }
 
 function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {
@@ -70,30 +74,12 @@ function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {
     case 'same':
       return `the same as of ${exact(startedAt)}`;
     case 'lagging':
-      return (
-        `the same as of ${exact(startedAt)}, except for ${count(lagging.count)} that changed at the source ` +
-        `in the last ${span(lagging.withinMs)}`
-      );
+      return `the same as of ${exact(startedAt)}, except for ${count(lagging.count)} that came or changed just now`;
     case 'unproven':
       return 'not proven: the source may not have been read completely';
     case 'different':
       return 'different';
   }
-}
-
-function printRemedy(
-  terminal: Terminal,
-  { form, target }: Comparison,
-  { lastRunAt }: VerifyReport,
-  nowMs: number,
-): void {
-  const last =
-    lastRunAt === null
-      ? 'No run has ended here yet.'
-      : `The last run here ended ${span(nowMs - Date.parse(lastRunAt))} ago.`;
-  const only = `${shellOption('--form', form.slug || form.id)} ${shellOption('--target', target)}`;
-  terminal.print(`    → ${last} To compare everything again and write what differs:`);
-  terminal.print(`      forms-mirror sync --full ${only}`);
 }
 
 function printIds(terminal: Terminal, what: string, { count: all, ids }: Differing): void {

@@ -50,7 +50,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   if (flag('json')) terminal.printJson(verifyDocument(comparisons));
   else if (comparisons.length === 0)
     terminal.print('There was nothing to compare: no form is mirrored.');
-  else for (const each of comparisons) printComparison(terminal, each, clock.now());
+  else for (const each of comparisons) printComparison(terminal, each);
   return stop.exitCode() ?? (comparisons.every(isWell) ? EXIT_CODES.DONE : EXIT_CODES.FAILED).code;
 }
 

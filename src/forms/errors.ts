@@ -43,16 +43,6 @@ export class FormsApiError extends MirrorError {
   }
 }
 
-/** What `call` resolves to; null when it rejects with a 404. */
-export async function orNull<T>(call: Promise<T>): Promise<T | null> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof FormsApiError && error.status === 404) return null;
-    throw error;
-  }
-}
-
 /** Where and when a request failed. */
 export interface FailureContext {
   readonly base: BaseUrl;
@@ -104,7 +94,7 @@ export function transportError(
   });
 }
 
-/** A response of 2xx that is not what was asked for; `what` it is instead. */
+/** A response of 2xx that cannot be used; `what` it holds in place of the documented JSON. */
 export const unusableError = (
   request: FormsRequest,
   { status }: HttpResponse,

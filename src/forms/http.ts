@@ -11,15 +11,16 @@ import { FormsApiError, refusalError, transportError, unusableError } from './er
 import { parseExactJson } from './exact-json.ts';
 import { Pacing } from './pacing.ts';
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
+import { type NamelessKey, namelessKeys } from './submission-item.ts';
 
 /** How to reach the Forms API. Address, key and numbers are as the settings take them. */
-export interface FormsClientOptions {
+export interface FormsApiOptions {
   /** FORMS_API_URL. */
   readonly baseUrl: string;
   readonly apiKey: string;
   /** In which header the key travels. */
   readonly auth: 'bearer' | 'x-api-key';
-  /** Most requests in flight, over all calls of this client. */
+  /** Most requests in flight, over all calls. */
   readonly concurrency: number;
   /** How many requests a minute may be sent, retries included. Default: as many as there are. */
   readonly perMinute?: number | null;
@@ -87,8 +88,12 @@ const unzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip)
 
 /** Sends requests to the Forms API: authentication, pacing and retries. Follows no redirect and knows no endpoint. */
 export class FormsHttp implements AsyncDisposable {
+  /** Most requests in flight. */
+  readonly concurrency: number;
+  /** Names items without an ID. */
+  readonly nameless: NamelessKey;
   readonly #base: BaseUrl;
-  readonly #options: FormsClientOptions;
+  readonly #options: FormsApiOptions;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
   readonly #clock: Clock;
@@ -96,8 +101,10 @@ export class FormsHttp implements AsyncDisposable {
   readonly #agent: Dispatcher;
   readonly #closing = new AbortController();
 
-  constructor(options: FormsClientOptions) {
+  constructor(options: FormsApiOptions) {
     const { concurrency, perMinute = null, clock = systemClock } = options;
+    this.concurrency = concurrency;
+    this.nameless = namelessKeys(options.apiKey);
     const { origin, host, pathname } = new URL(options.baseUrl);
     this.#base = { origin, host, path: pathname.replace(/\/+$/, '') };
     this.#headers = headersOf(options);
@@ -268,7 +275,7 @@ function parseBody(request: FormsRequest, response: HttpResponse): Json {
   }
 }
 
-const headersOf = ({ apiKey, auth }: FormsClientOptions): Record<string, string> => ({
+const headersOf = ({ apiKey, auth }: FormsApiOptions): Record<string, string> => ({
   accept: 'application/json',
   'accept-encoding': 'gzip',
   'user-agent': 'forms-mirror',

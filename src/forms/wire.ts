@@ -90,8 +90,8 @@ export const envelopeSchema = z.object({
 export type WireList = z.infer<typeof envelopeSchema>;
 
 /**
- * How a list that came with the status of a success says that it is none, in words for a message; undefined when it does not. What it
- * says is not repeated: it may quote anything. A list that holds something may carry a warning; an empty one proves that there is
+ * How a list that came with the status of a success says that it is none, in words for a message; undefined when it does not. Its words
+ * are not repeated: they may quote anything. A list that holds something may carry a warning; an empty one proves that there is
  * nothing, so an error beside it makes it a failure.
  */
 export function listFailure(body: unknown): string | undefined {

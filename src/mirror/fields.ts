@@ -1,30 +1,17 @@
 import { count } from '../base/format.ts';
 import { type FieldSelection, fieldTest } from './selection.ts';
-import type { Form, SelectedField } from './types.ts';
+import type { Form, FormField, SelectedField } from './types.ts';
 
-/** What the form's schema says about a field. */
-export interface LabelEntry {
-  readonly label: string;
-  /** Place in the form, from 0. */
-  readonly position: number;
-}
+/** A field as people see it: its label, or its ID in place of a blank one, and its place in the form, from 0. */
+type Labelled = Pick<SelectedField, 'label' | 'position'>;
 
-/** The form's fields by ID, as its schema shows them now. */
-export type LabelMap = ReadonlyMap<string, LabelEntry>;
-
-/** The label map of a form; of two fields with one ID the first counts. */
-export function labelMap(form: Form): LabelMap {
-  const map = new Map<string, LabelEntry>();
+/** The form's fields by ID, as its schema shows them now; of two fields with one ID the first counts. */
+export function labelMap(form: Form): ReadonlyMap<string, Labelled> {
+  const map = new Map<string, Labelled>();
   for (const { id, label } of form.fields) {
     if (!map.has(id)) map.set(id, { label: labelOrId(label, id), position: map.size });
   }
   return map;
-}
-
-/** A field that the target knows, with the last label it had. */
-export interface KnownField {
-  readonly id: string;
-  readonly label: string;
 }
 
 /**
@@ -35,7 +22,7 @@ export interface KnownField {
 export function selectedFields(
   form: Form,
   selection: FieldSelection,
-  known: readonly KnownField[],
+  known: readonly FormField[],
   seenInAnswers: Iterable<string>,
 ): SelectedField[] {
   const labels = new Map(labelMap(form));
@@ -64,8 +51,7 @@ export const MAX_UNLISTED_FIELDS = 1_000;
 /** The longest field ID: a longer one fits no primary key (PostgreSQL: a third of a page). */
 export const MAX_FIELD_ID = 500;
 
-const TOO_MANY = `has answers to more fields that its form does not have than the ${count(MAX_UNLISTED_FIELDS)} that are mirrored; the others are not stored`;
-const TOO_LONG = `has answers under IDs longer than ${count(MAX_FIELD_ID)} characters; they are not stored`;
+const LEFT_OUT = `has answers that are not stored: to more fields that its form does not have than ${count(MAX_UNLISTED_FIELDS)}, or under IDs longer than ${count(MAX_FIELD_ID)} characters`;
 
 /**
  * The fields of a form that answers have and the schema does not (L9). Their number is limited: a person who fills
@@ -112,13 +98,7 @@ export class UnlistedFields {
 
   /** Why some of these answers, which were met, are not mirrored, although they are selected. */
   defectsOf(answers: ReadonlyMap<string, unknown>): readonly string[] {
-    if (!this.#isAnyLeftOut) return [];
-    const defects = new Set<string>();
-    for (const id of answers.keys()) {
-      if (this.#isNew(id)) defects.add(id.length > MAX_FIELD_ID ? TOO_LONG : TOO_MANY);
-      if (defects.size === 2) break;
-    }
-    return [...defects];
+    return this.#isAnyLeftOut && answers.keys().some((id) => this.#isNew(id)) ? [LEFT_OUT] : [];
   }
 
   #isNew(id: string): boolean {

@@ -304,9 +304,8 @@ export interface TargetRelations {
 /**
  * What a notice is about. `ID_COLUMN_DELETED`: no run can succeed; `CELLS_PROTECTED`: some protected or merged cells are not written;
  * `VIEW_BEHIND`: a view lacks forms or fields, as it could not be made again; `ANSWERS_BESIDE`: some answers have another type than
- * their column and are in one beside it; `UNSELECTED_ANSWERS`: columns of fields that are no longer selected hold answers;
- * `PLAIN_ANSWERS`: plain ones of fields that are to be hashed, in a form that no run writes again; `SCRUB_PENDING`: erased answers may
- * still be in files of the target; the others concern single rows or columns.
+ * their column and are in one beside it; `UNSELECTED_ANSWERS`: columns hold answers that the settings do not allow;
+ * `SCRUB_PENDING`: erased answers may still be in files of the target; the others concern single rows or columns.
  */
 export type NoticeCode =
   | 'ID_COLUMN_DELETED'
@@ -316,7 +315,6 @@ export type NoticeCode =
   | 'VIEW_BEHIND'
   | 'ANSWERS_BESIDE'
   | 'UNSELECTED_ANSWERS'
-  | 'PLAIN_ANSWERS'
   | 'SCRUB_PENDING';
 
 /**

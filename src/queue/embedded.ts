@@ -105,7 +105,6 @@ async function open(directory: string, clock: Clock): Promise<PGlite> {
   try {
     await runMigrations(await new PGlitePool(db).connect(), SCHEMA);
     await db.exec(`SET search_path TO ${SCHEMA}, public`);
-    await requeueActiveJobs(db);
     if (isNew) await collectGarbage();
     return db;
   } catch (error) {
@@ -134,16 +133,6 @@ async function collectGarbage(): Promise<void> {
     await new Promise((done) => setImmediate(done));
     collect();
   }
-}
-
-/**
- * Gives jobs that a killed process held back to the queue at once: as long as we hold the lock no other process can be
- * working on them. BullMQ itself would wait for their locks to run out. Its schema is the same throughout a major version.
- */
-async function requeueActiveJobs(db: PGlite): Promise<void> {
-  await db.exec(
-    `UPDATE ${SCHEMA}.job SET state = 'waiting', lock_token = NULL, locked_until_ms = NULL, stalled_marked = false WHERE state = 'active'`,
-  );
 }
 
 /** Vacuums at intervals, one after another however long it takes, until `signal` aborts. */

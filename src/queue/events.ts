@@ -59,24 +59,9 @@ export function createErrorLog(
   };
 }
 
-/** What may be said of a foreign error: its class and code. Its message may quote a job or an address (L15). */
+/** The class and code of a foreign error. Its message may quote a job or an address (L15). */
 function errorName(error: unknown): string {
   if (error instanceof MirrorError) return error.code;
   if (!(error instanceof Error)) return typeof error;
-  const code = errorCode(error);
-  const reason = REASONS.find(([pattern]) => pattern.test(error.message))?.[1];
-  return `${error.name}${code === undefined ? '' : ` ${code}`}${reason === undefined ? '' : `: ${reason}`}`;
+  return [error.name, errorCode(error)].filter((part) => part !== undefined).join(' ');
 }
-
-/**
- * BullMQ's own errors have no codes, nor do those of ioredis about silence. These texts state the important part
- * without quoting anything.
- */
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/could not renew lock/i, 'lock not renewed'],
-  [/missing lock/i, 'lock lost'],
-  [/missing key/i, 'job vanished'],
-  [/not in the active state|is not in the/i, 'job was taken over'],
-  [/connection is closed|terminat/i, 'connection closed'],
-  [/timed out|socket timeout|sentinels are unreachable/i, 'no answer'],
-];

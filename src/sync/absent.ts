@@ -1,8 +1,8 @@
-import type { SubmissionItem } from '../forms/client.ts';
+import type { SubmissionItem } from '../forms/submission-item.ts';
 import { flagAll, type FormState, liveRows } from '../mirror/form-state.ts';
 import { isIn } from '../mirror/ledger.ts';
 import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
-import type { Span } from './source.ts';
+import { type Span } from './profile.ts';
 import { entriesOf, idsOf } from './target.ts';
 import { accountedIn, Incomplete, type SyncOptions, type Work } from './work.ts';
 

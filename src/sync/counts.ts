@@ -1,9 +1,9 @@
-import type { SubmissionItem } from '../forms/client.ts';
+import type { SubmissionItem } from '../forms/submission-item.ts';
 import { sumOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
 import { STATUSES } from '../mirror/types.ts';
 import { createdMsOf } from './profile.ts';
-import type { ListQuery, Source } from './source.ts';
+import { type ListQuery, type Source } from '../forms/source.ts';
 import { knownOf } from './target.ts';
 
 /** The number of submissions at the source in each documented status. Numbers only, because a job contains them. */

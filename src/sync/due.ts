@@ -15,9 +15,9 @@ import { cutsOf } from '../mirror/ledger.ts';
 import type { Count } from '../mirror/port.ts';
 import { Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
-import { atStep, createdMsOf, stepOf } from './profile.ts';
+import { atStep, createdMsOf, stepOf, WHOLE } from './profile.ts';
 import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
-import { type Page, WHOLE } from './source.ts';
+import { type Page } from '../forms/source.ts';
 import { entriesOf } from './target.ts';
 import type { Work } from './work.ts';
 

@@ -1,15 +1,16 @@
 import { hostname, userInfo } from 'node:os';
 import { isAbort, type MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { FormsClient } from '../forms/client.ts';
+import type { Source } from '../forms/source.ts';
 import { distrust } from '../mirror/form-state.ts';
-import type { Entry, OpenForm, StoredField } from '../mirror/port.ts';
+import type { OpenForm, StoredField } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   allRows,
   type ChosenTarget,
   entriesOf,
   heldForms,
+  idsOf,
   LISTED,
   reading,
   type Target,
@@ -35,27 +36,14 @@ export interface FoundForms {
   readonly unknown: readonly string[];
 }
 
-/**
- * The traces of submissions in a target, present or removed, as counts. Versions are removed with their rows and not
- * counted.
- */
-export interface Traces {
-  readonly rows: number;
-  /** Listed as rejected, held or undecided. */
-  readonly listings: number;
-  /** Remembered refusals of status changes. */
-  readonly refusals: number;
-}
-
-/** Nothing is held, or nothing was removed. */
-const NO_TRACES: Traces = { rows: 0, listings: 0, refusals: 0 };
-
 /** What an erasure did, or would do, in one form of one target. */
-export interface ErasureReport extends Traces {
+export interface ErasureReport {
   readonly target: string;
   readonly form: FormIdentity;
   /** Submissions that were to be forgotten, or remembered; for fields: how many were emptied. */
   readonly asked: number;
+  /** Rows that were removed, or that lost answers; of submissions to be forgotten those that had a row or were listed. */
+  readonly rows: number;
   /** The fields whose answers were to be removed; none where whole submissions were. */
   readonly fields: readonly Pick<StoredField, 'id' | 'label'>[];
   /** Why it did nothing, or not all of it; null: it did. */
@@ -71,8 +59,8 @@ export const nothingErased = (
   form: { id: '', slug: '', name: '' },
   asked: 0,
   fields: [],
+  rows: 0,
   failure,
-  ...NO_TRACES,
 });
 
 /**
@@ -81,9 +69,8 @@ export const nothingErased = (
  * not stop the search.
  */
 export async function findForms(
-  { client, targets }: { client: FormsClient | undefined; targets: readonly ChosenTarget[] },
+  { source, targets }: { source: Source | undefined; targets: readonly ChosenTarget[] },
   ids: readonly string[],
-  signal: AbortSignal,
 ): Promise<FoundForms> {
   const found = new Map<string, { form: FormIdentity; ids: Set<string> }>();
   const add = (form: FormIdentity, id: string): void => {
@@ -93,15 +80,14 @@ export async function findForms(
   };
   for (const { target } of targets) {
     for (const { id, slug, name } of (await orUndefined(heldForms(target))) ?? []) {
-      const known = await orUndefined(reading(target, id, (form) => heldOf(form, ids)));
-      for (const submission of known?.ids ?? []) add({ id, slug, name }, submission);
+      const known = await orUndefined(reading(target, id, (form) => heldOf(form, ids, true)));
+      for (const submission of known ?? []) add({ id, slug, name }, submission);
     }
   }
   for (const id of ids) {
-    const formId = (await orUndefined(client?.getSubmission(id, { signal })))?.submission?.formId;
+    const formId = (await orUndefined(source?.submission(id)))?.submission?.formId;
     if (formId === undefined || formId === '') continue;
-    const form =
-      found.get(formId)?.form ?? (await orUndefined(client?.getForm(formId, { signal })));
+    const form = found.get(formId)?.form ?? (await orUndefined(source?.form(formId)));
     add({ id: formId, slug: form?.slug ?? formId, name: form?.name ?? formId }, id);
   }
   const forms: FormIds[] = [];
@@ -110,21 +96,17 @@ export async function findForms(
   return { forms, unknown: ids.filter((id) => !all.has(id)) };
 }
 
-/** Of these submissions those that a target holds, lists or has forgotten, and their traces. */
+/** Of these submissions those that a target holds or lists, or has forgotten. */
 async function heldOf(
   form: OpenForm,
   ids: readonly string[],
-): Promise<{ ids: Set<string>; traces: Traces }> {
-  const rows: string[] = [];
-  for await (const found of allRows(form, { ids })) rows.push(...found.map(({ id }) => id));
-  const isAsked = ({ id }: Entry): boolean => ids.includes(id);
-  const listed = (await entriesOf(form, [...LISTED, 'held'])).filter(isAsked);
-  const refused = (await entriesOf(form, ['refused'])).filter(isAsked);
-  const forgotten = (await form.forgotten(ids)).keys();
-  return {
-    ids: new Set([...rows, ...[...listed, ...refused].map(({ id }) => id), ...forgotten]),
-    traces: { rows: rows.length, listings: listed.length, refusals: refused.length },
-  };
+  withForgotten: boolean,
+): Promise<Set<string>> {
+  const held = await idsOf(allRows(form, { ids }));
+  for (const { id } of await entriesOf(form, [...LISTED, 'held', 'refused']))
+    if (ids.includes(id)) held.add(id);
+  if (withForgotten) for (const id of (await form.forgotten(ids)).keys()) held.add(id);
+  return held;
 }
 
 /** How an erasure goes about it. `dryRun`: counts, and changes nothing. */
@@ -142,14 +124,14 @@ export const forget = (
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
   inTheirs(targets, forms, options, async (open, { store }, { form, ids }) => {
-    const { ids: known, traces } = await heldOf(open, ids);
-    if (options.dryRun) return traces;
+    const { size: rows } = await heldOf(open, ids, false);
+    if (options.dryRun) return rows;
     // What the last write-back said may name one of them; the next one says it again.
     await noteWriteBack(store, form.id, null);
     // The source may count one that was never stored, by a status that is not known here: a run finds out.
-    if (known.size < ids.length) await open.commit({ state: distrust });
+    if ((await heldOf(open, ids, true)).size < ids.length) await open.commit({ state: distrust });
     await open.erase({ kind: 'forget', ids });
-    return traces;
+    return rows;
   });
 
 /** Lets forgotten submissions come back with the next run; `rows` of the reports: how many were forgotten. */
@@ -160,11 +142,11 @@ export const remember = (
 ): Promise<ErasureReport[]> =>
   inTheirs(targets, forms, options, async (open, _target, { ids }) => {
     const { size: rows } = await open.forgotten(ids);
-    if (options.dryRun || rows === 0) return { ...NO_TRACES, rows };
+    if (options.dryRun || rows === 0) return rows;
     // What may come back is not in the copy until a run has looked for it.
     await open.commit({ state: distrust });
     await open.erase({ kind: 'remember', ids });
-    return { ...NO_TRACES, rows };
+    return rows;
   });
 
 /**
@@ -190,7 +172,7 @@ const inTheirs = (
   targets: readonly ChosenTarget[],
   forms: readonly FormIds[],
   options: ErasureOptions,
-  work: (open: OpenForm, target: Target, form: FormIds) => Promise<Traces>,
+  work: (open: OpenForm, target: Target, form: FormIds) => Promise<number>,
 ): Promise<ErasureReport[]> =>
   inEach(
     targets,
@@ -199,11 +181,11 @@ const inTheirs = (
       return forms.filter(({ form }) => held.has(form.id) || isChosen(form));
     },
     async ({ target }, each) => {
-      const run = (open: OpenForm): Promise<Traces> => work(open, target, each);
-      const traces = options.dryRun
+      const run = (open: OpenForm): Promise<number> => work(open, target, each);
+      const rows = options.dryRun
         ? await reading(target, each.form.id, run)
         : await writing(target, each.form, options, run);
-      return { ...(traces ?? NO_TRACES), asked: each.ids.length };
+      return { rows: rows ?? 0, asked: each.ids.length };
     },
   );
 
@@ -267,8 +249,8 @@ export function logErasures(
 ): void {
   const message =
     command === 'forget --undo' ? 'The forgotten submissions may come back.' : 'Erased on request.';
-  for (const { target, form, asked, rows, listings, refusals, failure } of reports) {
-    const fields = { command, by, target, form: form.id, asked, rows, listings, refusals };
+  for (const { target, form, asked, rows, failure } of reports) {
+    const fields = { command, by, target, form: form.id, asked, rows };
     if (failure === null) logger.warn(fields, message);
     else logger.error({ ...fields, err: failure }, 'An erasure failed. Repeat it.');
   }

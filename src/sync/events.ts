@@ -1,4 +1,4 @@
-import type { FormsEvents } from '../forms/client.ts';
+import type { FormsEvents } from '../forms/http.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { RunReport } from './run-form.ts';
 import type { WriteBackReport } from './write-back.ts';

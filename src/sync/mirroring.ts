@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { FormsClient } from '../forms/client.ts';
-import { orNull } from '../forms/errors.ts';
+import type { Source } from '../forms/source.ts';
 import { hashedCell } from '../mirror/cells.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
 import { fieldTest, isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
@@ -9,16 +8,14 @@ import { distrust } from '../mirror/form-state.ts';
 import type { OpenForm, Store } from '../mirror/port.ts';
 import { PAUSES } from './records.ts';
 import { Sink } from './sink.ts';
-import { Source } from './source.ts';
 import { heldForms } from './target.ts';
 
 /** What the work on the forms of one target shares. */
 export interface Mirroring {
   readonly target: string;
   readonly store: Store;
-  readonly client: FormsClient;
-  /** How many requests may be in flight. */
-  readonly concurrency: number;
+  /** The source, as one run reads it. */
+  readonly connect: (signal: AbortSignal) => Source;
   readonly clock: Clock;
   /** Names the source and the key that it is read with, in the target's record of its profile. */
   readonly sourceName: string;
@@ -33,28 +30,15 @@ export interface Mirroring {
   readonly joining: (form: Form, signal: AbortSignal, keep: boolean) => Promise<Joining>;
 }
 
-/** A source as one run reads it. */
-export const sourceOf = (
-  { client, concurrency }: Pick<Mirroring, 'client' | 'concurrency'>,
-  signal: AbortSignal,
-): Source => new Source(client, concurrency, signal);
-
 /** A form that is open for writing, and ready to take rows. */
 export interface Opened extends AsyncDisposable {
   readonly form: OpenForm;
   readonly sink: Sink;
   /** The form as the source shows it now. */
-  readonly source: Form;
+  readonly shown: Form;
   /** Why everything is read again, a sentence each: rows or columns that people removed or changed, or changed settings. */
   readonly reasons: readonly string[];
 }
-
-/** The form as the source shows it now; null where it has none. Rejects as the client does. */
-export const readForm = (
-  { client }: Pick<Mirroring, 'client'>,
-  formId: string,
-  signal: AbortSignal,
-): Promise<Form | null> => orNull(client.getForm(formId, { signal }));
 
 /** Throws PAUSED where a person has paused the form or the whole target. */
 export async function requireUnpaused(
@@ -72,24 +56,25 @@ export async function requireUnpaused(
  */
 export async function openForWriting(
   mirroring: Mirroring,
-  source: Form,
-  signal: AbortSignal,
+  source: Source,
+  shown: Form,
 ): Promise<Opened> {
   const { store, clock } = mirroring;
-  await requireUnpaused(mirroring, source);
-  const joining = await mirroring.joining(source, signal, true);
-  const form = await store.open({ id: source.id, slug: source.slug, name: source.name }, 'write');
+  const { id, slug, name } = shown;
+  await requireUnpaused(mirroring, shown);
+  const joining = await mirroring.joining(shown, source.signal, true);
+  const form = await store.open({ id, slug, name }, 'write');
   try {
-    const reread = (): Promise<Form | null> => readForm(mirroring, source.id, signal);
-    const sink = new Sink(form, source, reread, joining, () => clock.now());
-    sink.beforeCommit = () => requireUnpaused(mirroring, source);
-    const reasons = [...form.losses, ...(await followSettings(form, source, joining))];
+    const reread = (): Promise<Form | null> => source.formOrNull(id);
+    const sink = new Sink(form, shown, reread, joining, () => clock.now());
+    sink.beforeCommit = () => requireUnpaused(mirroring, shown);
+    const reasons = [...form.losses, ...(await followSettings(form, shown, joining))];
     await sink.open();
     if (form.state.goneAtMs !== null) form.note((state) => ({ ...state, goneAtMs: null }));
     return {
       form,
       sink,
-      source,
+      shown,
       reasons,
       [Symbol.asyncDispose]: () => form[Symbol.asyncDispose](),
     };

@@ -1,6 +1,5 @@
 import { MirrorError, type SettingMistake } from '../base/errors.ts';
 import { looksLikeKey } from '../base/key-like.ts';
-import { nearestName } from '../base/nearest-name.ts';
 import { canBeListed, settingLine } from '../base/printable.ts';
 import {
   entryOf,
@@ -102,10 +101,7 @@ export interface KnownNames {
   readonly forms: readonly Form[];
   /** Forms that a target holds, gone ones included, under their names of then. */
   readonly held: readonly FormIdentity[];
-  /**
-   * Fields that no form shows now and that are known all the same, from a target's catalogue, from old answers: each as its
-   * ID, and as `<form ID>:<field ID>`.
-   */
+  /** Fields that a target's catalogue has: each as its ID, and as `<form ID>:<field ID>`. */
   readonly fields: ReadonlySet<string>;
   /** IDs of forms by the names that mean them: see `Planner`. Any other name is an ID or a slug. */
   readonly ids: ReadonlyMap<string, string>;
@@ -157,7 +153,7 @@ function hashesAny(name: SettingName, settings: NamingSettings, known: KnownName
 
 /** A name in the settings that matches nothing, or hashes nothing. */
 export interface NameMistake extends SettingMistake {
-  /** The name as written there, as far as people may see it: {@link shownName}. */
+  /** The name as written there, as far as people may see it (L15). */
   readonly name: string;
 }
 
@@ -173,98 +169,47 @@ export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames
     const sharing = targets.filter(({ variables }) => variables[list] === variable);
     if (!isKnown(name, known)) found.set(`${variable}\n${text}`, unknown(name, known));
     else if (list === 'hashFields' && !sharing.some((one) => hashesAny(name, one, known)))
-      found.set(`${variable}\n${text}`, unselected(name));
+      found.set(
+        `${variable}\n${text}`,
+        mistakeOf(
+          name,
+          'no selected field has this name: select the field, or remove the name',
+          settingLine(variable.replace('HASH_FIELDS', 'FIELDS'), 'contact:*'),
+        ),
+      );
   }
   return [...found.values()];
 }
 
-/**
- * The name in TARGET_HASH_FIELDS that matches nothing and may mean answers of `form`; null: none. A name with a form that is known
- * means that one. Any other may mean any form, as it may be misspelled.
- */
-export function unhashed(
-  settings: NamingSettings,
-  form: FormIdentity,
-  known: KnownNames,
-): NameMistake | null {
-  const name = namesIn(settings).find((one) => {
-    const meant = one.form === null ? undefined : formCalled(one.form, known);
-    const mayConcern = meant === undefined || meant.id === form.id;
-    return one.list === 'hashFields' && mayConcern && !isKnown(one, known);
-  });
+/** The name in TARGET_HASH_FIELDS that matches nothing, so that answers that are to be hashed might be stored plain; null: none. */
+export function unhashed(settings: NamingSettings, known: KnownNames): NameMistake | null {
+  const name = namesIn(settings).find((one) => one.list === 'hashFields' && !isKnown(one, known));
   return name === undefined ? null : unknown(name, known);
-}
-
-/** The fields that only old answers could have, for `fieldsInAnswers`: of a known form as `<form ID>:<field ID>`. */
-export function unseenFields(targets: readonly NamingSettings[], known: KnownNames): Set<string> {
-  const unseen = targets.flatMap(namesIn).filter((name) => !isKnown(name, known));
-  return new Set(
-    unseen.flatMap(({ form: formName, field }) => {
-      if (formName === null) return field ?? [];
-      const form = formCalled(formName, known);
-      return form === undefined ? [] : `${form.id}:${field}`;
-    }),
-  );
 }
 
 /** The mistake that no form, or no field, has this name. */
 function unknown(name: SettingName, known: KnownNames): NameMistake {
-  const { form: formName, field, list } = name;
-  const { forms } = known;
-  const form = formName === null ? undefined : formCalled(formName, known);
-  if (formName !== null && form === undefined) {
-    const near = nearestForm(formName, known);
-    const nearest = list === 'forms' ? near : near && `${near}:${field ?? '*'}`;
-    return unmatched(name, 'there is no such form', nearest, theForms(forms), forms);
+  const { form, variable, list } = name;
+  if (form !== null && formCalled(form, known) === undefined) {
+    const what = `there is no such form: ${theForms(known.forms)}`;
+    return mistakeOf(name, what, settingLine(variable, list === 'forms' ? 'contact' : 'contact:*'));
   }
-  const what =
-    form === undefined ? 'no form has a field with this ID' : 'that form has no field with this ID';
-  const among = forms.filter(({ id }) => form === undefined || id === form.id);
-  const near = nearestField(field ?? '', among);
-  const nearest = form === undefined ? near : near && `${form.slug}:${near}`;
-  const remedy = 'forms-mirror forms <form> lists the fields of a form';
-  return unmatched(name, what, nearest, remedy, forms);
-}
-
-/** With the nearest right name, as written in the setting, or else with where to find it, and a line to copy. */
-function unmatched(
-  name: SettingName,
-  what: string,
-  nearest: string | undefined,
-  remedy: string,
-  [first]: readonly Form[],
-): NameMistake {
-  const whole = wholeForm(first);
-  const value = nearest ?? (name.list === 'forms' ? whole.replace(/:\*$/, '') : whole);
-  const canStand = value.split(':').every((part) => part === '*' || canBeListed(part));
-  const isBare = canStand && !value.includes('*');
-  const line = isBare
-    ? `${name.variable}=${value}`
-    : settingLine(name.variable, canStand ? value : '*');
-  const hint = nearest === undefined ? remedy : `did you mean ${nearest}?`;
-  return mistakeOf(name, `${what}: ${hint}`, line);
-}
-
-/** The mistake that a name in TARGET_HASH_FIELDS hashes nothing. */
-const unselected = (name: SettingName): NameMistake =>
-  mistakeOf(
+  return mistakeOf(
     name,
-    'no selected field has this name: select the field, or remove the name',
-    settingLine(name.variable.replace('HASH_FIELDS', 'FIELDS'), `…,${shownName(name.text)}`),
+    `there is no such field${form === null ? '' : ' in that form'}: forms-mirror forms <form> lists the fields of a form, and <form>:* names all, also those of old answers`,
+    settingLine(variable, 'contact:*'),
   );
+}
 
+/** A key may have been pasted there, and no form or field is called so. */
 function mistakeOf({ variable, text }: SettingName, what: string, example: string): NameMistake {
-  const name = shownName(text);
+  const name = looksLikeKey(text) ? 'what looks like a key, and so is not shown' : text;
   return { variable, name, message: `names ${name}, and ${what}`, example };
 }
 
-/** The name as people may see it (L15): a key may have been pasted there, and no form or field is called so. */
-const shownName = (name: string): string =>
-  looksLikeKey(name) ? 'what looks like a key, and so is not shown' : name;
-
 /** A form's every field, as TARGET_FIELDS names it; all there are where it can't name that form. */
-export const wholeForm = (form: FormIdentity | undefined): string => {
-  const name = form && listedName(form);
+export const wholeForm = (form: FormIdentity): string => {
+  const name = listedName(form);
   return name === undefined ? '*' : `${name}:*`;
 };
 
@@ -272,32 +217,14 @@ export const wholeForm = (form: FormIdentity | undefined): string => {
 export const listedName = ({ slug, id }: FormIdentity): string | undefined =>
   [slug, id].find(canBeListed);
 
+/** So many forms are named at most. */
+const MOST_NAMED = 10;
+
 /** The forms by their slugs, the first of them: `the forms are contact, jobs and more`. */
 export function theForms(forms: readonly Pick<FormIdentity, 'slug'>[]): string {
   // True wherever they were looked for: in the workspace, in targets, or in both.
   if (forms.length === 0) return 'no forms were found';
   const slugs = [...new Set(forms.map(({ slug }) => slug))];
-  return `the forms are ${slugs.slice(0, 12).join(', ')}${slugs.length > 12 ? ' and more' : ''}`;
-}
-
-/** The form that was likely meant and is there now, by its slug. `held`: forms that may have had another slug then. */
-export function nearestForm(
-  wanted: string,
-  { forms, held }: { readonly forms: readonly FormIdentity[]; readonly held: KnownNames['held'] },
-): string | undefined {
-  const before = held.find(({ slug }) => slug === wanted);
-  const now = forms.find(({ id }) => id === before?.id);
-  const named = forms.map(({ id, slug, name }) => ({ name: slug, aliases: [id, name] }));
-  return now?.slug ?? nearestName(wanted, named);
-}
-
-/** The field that was likely meant, by its ID: people write labels, and slugs of forms. */
-function nearestField(wanted: string, forms: readonly Form[]): string | undefined {
-  const form = forms.find(({ id, slug }) => id === wanted || slug === wanted);
-  if (form !== undefined) return `${form.slug}:*`;
-  const fields = forms.flatMap((each) => each.fields);
-  return nearestName(
-    wanted,
-    fields.map(({ id, label }) => ({ name: id, aliases: [label, id.replace(/^field_\d+_/, '')] })),
-  );
+  const more = slugs.length > MOST_NAMED ? ' and more' : '';
+  return `the forms are ${slugs.slice(0, MOST_NAMED).join(', ')}${more}`;
 }

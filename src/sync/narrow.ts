@@ -2,9 +2,9 @@ import { accounted } from '../mirror/form-state.ts';
 import type { Count, Grain } from '../mirror/port.ts';
 import { isOverLimit } from './absent.ts';
 import type { Counts } from './counts.ts';
-import { type Profile, queryOf } from './profile.ts';
+import { type Profile, queryOf, type Span, WHOLE } from './profile.ts';
 import { cutOf, readRange, settleOrReadWhole, sweepOnce } from './read-range.ts';
-import { PAGE, type Span, WHOLE } from './source.ts';
+import { PAGE } from '../forms/source.ts';
 import { accountedIn, pagesOf, spend, type Work } from './work.ts';
 
 /**

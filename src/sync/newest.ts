@@ -1,8 +1,8 @@
 import type { FormState } from '../mirror/form-state.ts';
 import { type Counts, SinceCounts } from './counts.ts';
-import { atStep, createdMsOf, isNewestFirst, queryOf, stepOf } from './profile.ts';
+import { atStep, createdMsOf, isNewestFirst, queryOf, stepOf, type Span } from './profile.ts';
 import { readRange } from './read-range.ts';
-import type { Page, Span } from './source.ts';
+import { type Page } from '../forms/source.ts';
 import { pagesOf, type Work } from './work.ts';
 
 /** What the newest range showed. */

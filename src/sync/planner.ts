@@ -1,7 +1,6 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { mistakeText, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { fieldTest } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import {
   choosesForm,
@@ -13,9 +12,7 @@ import {
   settingsById,
   slugReused,
   unhashed,
-  unseenFields,
 } from './names.ts';
-import type { fieldsInAnswers } from './answer-search.ts';
 import { bindSlug, SLUGS } from './records.ts';
 import type { Target } from './target.ts';
 
@@ -53,12 +50,6 @@ export interface PlannerOptions {
     signal: AbortSignal,
     options: Pick<PlanningOptions, 'inTurn'>,
   ) => Promise<readonly Form[]>;
-  /** Which of these fields old answers still carry: see `answer-search.ts`. */
-  readonly searchAnswers: (
-    forms: readonly Form[],
-    fieldIds: ReadonlySet<string>,
-    signal: AbortSignal,
-  ) => ReturnType<typeof fieldsInAnswers>;
   readonly openTarget: (name: string) => Promise<Target>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -91,8 +82,6 @@ export class Planner {
   readonly #options: PlannerOptions;
   /** As each target said last. */
   readonly #known = new Map<string, KnownTarget>();
-  /** Fields that were looked for in old answers, and whether they were found. */
-  readonly #searched = new Map<string, boolean>();
   /** The forms as last listed. */
   #listed: { readonly forms: readonly Form[]; readonly atMs: number } | undefined;
   /** IDs of forms by the names in the settings, as first listed. */
@@ -138,7 +127,7 @@ export class Planner {
         plans.set(id, plan);
       }
     }
-    const unmatched = await this.#mistakes(listed, signal);
+    const unmatched = this.#mistakes(listed);
     this.#planned = { forms: [...plans.values()], unmatched, atMs: clock.now() };
     return this.#planned;
   }
@@ -205,8 +194,8 @@ export class Planner {
 
   /**
    * Throws where nothing of `form` may be stored in `target`: SLUG_REUSED where its slug means another form, and SETTINGS while
-   * a name in TARGET_HASH_FIELDS matches nothing and may mean answers of it. `form`: as the run that is about to store it
-   * sees it; `keep`: it is about to, so the target keeps which form its slug means. Rejects as `listForms` and the target do.
+   * a name in TARGET_HASH_FIELDS matches nothing. `form`: as the run that is about to store it sees it; `keep`: it is about to, so
+   * the target keeps which form its slug means. Rejects as `listForms` and the target do.
    */
   async requireNames(
     target: string,
@@ -216,6 +205,7 @@ export class Planner {
   ): Promise<void> {
     const settings = this.#settings(target);
     if (settings === undefined) return;
+    const { openTarget, clock } = this.#options;
     const { slugs } = await this.read(target);
     const refuseReused = (): void => {
       const problem = this.problemOf(target, form);
@@ -225,22 +215,22 @@ export class Planner {
     refuseReused();
     const isMeant = this.#idsFor(settings).get(form.slug) === form.id && form.slug !== form.id;
     if (keep && isMeant && !slugs.has(form.slug)) {
-      const { store } = await this.#options.openTarget(target);
+      const { store } = await openTarget(target);
       slugs.set(form.slug, await bindSlug(store, form.slug, form.id));
       // Another process may have kept another form.
       refuseReused();
     }
-    const hashed = this.settingsById(settings).selection?.hashed ?? [];
-    if (hashed.length === 0 || fieldTest(hashed, form)('*')) return;
     const mistake = (forms: readonly Form[]): NameMistake | null =>
-      unhashed(settings, form, this.#names([...forms.filter(({ id }) => id !== form.id), form]));
+      unhashed(settings, this.#names([...forms.filter(({ id }) => id !== form.id), form]));
     if (mistake(await this.listedForms(signal)) === null) return;
-    const isOld = this.#options.clock.now() - (this.#listed?.atMs ?? 0) > LIST_TTL_MS;
-    const forms = isOld ? await this.#list(signal) : await this.listedForms(signal);
+    if (clock.now() - (this.#listed?.atMs ?? 0) > LIST_TTL_MS) await this.#list(signal);
     await this.read(target, LIST_TTL_MS);
-    await this.#search([settings], forms, signal);
-    const found = mistake(forms);
-    if (found !== null) throw heldBack(found, form, target);
+    const found = mistake(await this.listedForms(signal));
+    if (found === null) return;
+    throw new MirrorError(
+      'SETTINGS',
+      `${mistakeText(found)} It may mean answers of any form, so nothing is stored in target ${target} until the name is put right.`,
+    );
   }
 
   /** The forms as last listed. Rejects as `listForms` does. */
@@ -265,26 +255,20 @@ export class Planner {
     }
   }
 
-  /** Reads no answer while the forms of the workspace and the targets have every name. */
-  async #mistakes(forms: readonly Form[], signal: AbortSignal): Promise<NameMistake[]> {
+  /** None while a target does not answer: it may have these forms and fields. */
+  #mistakes(forms: readonly Form[]): NameMistake[] {
     const { targets } = this.#options;
     const isCertain = targets.every(({ name }) => this.#known.has(name));
-    if (!isCertain || mistakesIn(targets, this.#names(forms)).length === 0) return [];
-    await this.#search(targets, forms, signal);
-    const names = this.#names(forms);
-    // Old answers that cannot be read now may have any field that was not found elsewhere.
-    const open = unseenFields(targets, names).difference(this.#searched);
-    return mistakesIn(targets, { ...names, fields: names.fields.union(open) });
+    return isCertain ? mistakesIn(targets, this.#names(forms)) : [];
   }
 
   /** All names that are known. */
   #names(forms: readonly Form[]): KnownNames {
     const known = [...this.#known.values()];
-    const inAnswers = [...this.#searched].flatMap(([field, isFound]) => (isFound ? field : []));
     return {
       forms,
       held: known.flatMap((target) => target.forms),
-      fields: known.reduce((all, { fields }) => all.union(fields), new Set(inAnswers)),
+      fields: known.reduce((all, { fields }) => all.union(fields), new Set<string>()),
       ids: new Map(this.#options.targets.flatMap((settings) => [...this.#idsFor(settings)])),
     };
   }
@@ -307,34 +291,9 @@ export class Planner {
   #settings(target: string): NamingSettings | undefined {
     return this.#options.targets.find(({ name }) => name === target);
   }
-
-  /** Looks in old answers for fields that nothing else has, once for each; leaves them open while the answers cannot be read. */
-  async #search(
-    targets: readonly NamingSettings[],
-    forms: readonly Form[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const unseen = unseenFields(targets, this.#names(forms));
-    const wanted = unseen.difference(this.#searched);
-    if (wanted.size === 0) return;
-    const { searchAnswers, logger } = this.#options;
-    const { found, failure } = await searchAnswers(forms, wanted, signal);
-    for (const id of wanted)
-      if (found.has(id) || failure === null) this.#searched.set(id, found.has(id));
-    if (failure !== null) logger.debug({ err: failure }, 'Some old answers could not be searched.');
-  }
 }
 
 /** Each form once, as named last. */
 const byId = <T extends FormIdentity>(forms: readonly T[]): T[] => [
   ...new Map(forms.map((form) => [form.id, form])).values(),
 ];
-
-/** Why a run stores nothing. */
-function heldBack(mistake: NameMistake, form: FormIdentity, target: string): MirrorError {
-  return new MirrorError(
-    'SETTINGS',
-    `${mistakeText(mistake)} It may mean answers of form "${form.name}" (${form.id}), so nothing of that form is ` +
-      `stored in target ${target} until the name is put right.`,
-  );
-}

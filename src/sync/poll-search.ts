@@ -3,9 +3,9 @@ import { accounted, type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Count, OpenForm, Store, StoredForm } from '../mirror/port.ts';
 import type { Counts } from './counts.ts';
 import { narrow } from './narrow.ts';
-import { createdMsOf, type Profile, queryOf, stepOf } from './profile.ts';
+import { createdMsOf, type Profile, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
 import { REST, type Rest } from './records.ts';
-import { type Page, type Source, type Span, WHOLE } from './source.ts';
+import { type Page, type Source } from '../forms/source.ts';
 import { idsOf, knownOf } from './target.ts';
 
 /** What the workspace said, asked as a whole. */

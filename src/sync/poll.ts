@@ -21,7 +21,7 @@ import {
 import { ProfileRecord } from './profile.ts';
 import { type Agreement, AGREEMENT, claimWith, PAUSES, REST } from './records.ts';
 import { blankRun, DONE, type RunReport } from './run-form.ts';
-import type { Source } from './source.ts';
+import { type Source } from '../forms/source.ts';
 import { mayWait, type WriteBackRule } from './write-back.ts';
 
 /** A target as a poll sees it. */

@@ -1,7 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Store } from '../mirror/port.ts';
-import type { ListQuery, Page, Source, Span } from './source.ts';
+import type { ListQuery, Page, Source } from '../forms/source.ts';
+
+/** The submissions created within [fromMs, toMs), of one status or of all. */
+export interface Span {
+  readonly status?: string;
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+}
+
+export const WHOLE: Span = { fromMs: null, toMs: null };
 
 const boundsSchema = z.object({
   grain: z.enum(['day', 'millisecond']),

@@ -30,28 +30,23 @@ const formsOf =
       .filter(({ state }) => formId === undefined || state.formId === formId)
       .map((held) => ({ form: identityOf(held), held }));
 
-/**
- * A field whose column has answers that it should not have (L11). `UNSELECTED_ANSWERS`: it is no longer selected. `PLAIN_ANSWERS`: it is to
- * be hashed and may have plain answers, and no run hashes them, as the form is gone or no longer selected.
- */
+/** A field whose column has answers that the settings do not allow (L11). */
 interface Leftover {
   readonly field: StoredField;
-  readonly code: 'UNSELECTED_ANSWERS' | 'PLAIN_ANSWERS';
+  /** It is selected and to be hashed, and no run hashes it, as the form is gone or no longer selected: only plain answers are left over. */
+  readonly isPlain: boolean;
 }
 
 function leftoversOf(joining: Joining, isChosen: ChosenTarget['isChosen'], held: Held): Leftover[] {
   const form = identityOf(held);
   const { goneAtMs, storedUnder: before } = held.state;
   const isWritten = goneAtMs === null && isChosen(form);
-  const isPlain = !isWritten && before?.hashing !== storedUnder(joining, form).hashing;
+  const mayBePlain = !isWritten && before?.hashing !== storedUnder(joining, form).hashing;
   const isSelected = fieldTest(joining.selection.fields, form);
   const isHashed = fieldTest(joining.selection.hashed, form);
   return held.fields
-    .filter(({ isFilled }) => isFilled)
-    .flatMap((field): Leftover[] => {
-      if (!isSelected(field.id)) return [{ field, code: 'UNSELECTED_ANSWERS' }];
-      return isPlain && isHashed(field.id) ? [{ field, code: 'PLAIN_ANSWERS' }] : [];
-    });
+    .filter(({ isFilled, id }) => isFilled && (!isSelected(id) || (mayBePlain && isHashed(id))))
+    .map((field) => ({ field, isPlain: isSelected(field.id) }));
 }
 
 /** Columns named in a notice. */
@@ -64,35 +59,18 @@ export function leftoverNotices(
   isChosen: ChosenTarget['isChosen'],
   held: StoredForm,
 ): TargetNotice[] {
-  const isGone = held.state.goneAtMs !== null;
-  const leftovers = leftoversOf(joining, isChosen, held);
-  const notice = (code: Leftover['code'], why: string, first = ''): TargetNotice[] => {
-    const fields = leftovers.filter((one) => one.code === code).map(({ field }) => field);
-    if (fields.length === 0) return [];
-    const shown = fields.slice(0, MOST_NAMED).map(({ id, label }) => `"${label}" (${id})`);
-    const more = fields.length - shown.length;
-    const names = `${shown.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
-    const [column, them] = fields.length === 1 ? ['column', 'it'] : ['columns', 'them'];
-    const form = shellOption('--form', held.state.slug || held.state.formId);
-    const command = `forms-mirror purge --unselected ${form} ${shellOption('--target', target)}`;
-    return [
-      {
-        code,
-        blocks: false,
-        message: `The ${column} of ${names} may still hold ${why}`,
-        remedy: `${first}To empty ${them}, which cannot be undone: ${command}`,
-      },
-    ];
-  };
+  const fields = leftoversOf(joining, isChosen, held).map(({ field }) => field);
+  if (fields.length === 0) return [];
+  const shown = fields.slice(0, MOST_NAMED).map(({ id, label }) => `"${label}" (${id})`);
+  const more = fields.length > MOST_NAMED ? ` and ${count(fields.length - MOST_NAMED)} more` : '';
+  const form = shellOption('--form', held.state.slug || held.state.formId);
   return [
-    ...notice('UNSELECTED_ANSWERS', 'answers, although the fields are no longer selected.'),
-    ...notice(
-      'PLAIN_ANSWERS',
-      `plain answers from before hashing was switched on: ${isGone ? 'the form is gone at the source' : 'the form is no longer selected'}, so no run hashes them.`,
-      isGone
-        ? ''
-        : 'To hash what the source still has, select the form again and run forms-mirror sync --full. ',
-    ),
+    {
+      code: 'UNSELECTED_ANSWERS',
+      blocks: false,
+      message: `Columns may still hold answers that the settings do not allow: ${shown.join(', ')}${more}. The fields are not selected, or are to be hashed in a form that no run writes to.`,
+      remedy: `To empty them, which cannot be undone: forms-mirror purge --unselected ${form} ${shellOption('--target', target)}`,
+    },
   ];
 }
 
@@ -146,13 +124,13 @@ async function leftIn(
   form: OpenForm,
   leftovers: readonly Leftover[],
 ): Promise<{ readonly fields: StoredField[]; readonly rows: number }> {
-  const toEmpty = new Set(leftovers.filter(({ code }) => code === 'UNSELECTED_ANSWERS'));
+  const toEmpty = new Set(leftovers.filter(({ isPlain }) => !isPlain));
   let rows = 0;
   for await (const batch of allRows(form, {}, true))
     for (const { cells } of batch) {
-      const here = leftovers.filter(({ field, code }) => {
+      const here = leftovers.filter(({ field, isPlain }) => {
         const cell = cells.get(field.id) ?? null;
-        return cell !== null && (code === 'UNSELECTED_ANSWERS' || !looksHashed(cell));
+        return cell !== null && !(isPlain && looksHashed(cell));
       });
       for (const one of here) toEmpty.add(one);
       if (here.length > 0) rows++;

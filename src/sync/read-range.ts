@@ -4,8 +4,8 @@ import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
 import { Incomplete } from './work.ts';
 import type { Place } from './narrow.ts';
-import { atStep, createdMsOf, queryOf, stepOf } from './profile.ts';
-import { type Page, type Span, WHOLE } from './source.ts';
+import { atStep, createdMsOf, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
+import { type Page } from '../forms/source.ts';
 import { idsOf } from './target.ts';
 import { accountedIn, pagesOf, type Work } from './work.ts';
 

@@ -12,14 +12,7 @@ import {
   OUTCOMES,
   sumOf,
 } from '../mirror/form-state.ts';
-import {
-  type Mirroring,
-  noteGone,
-  type Opened,
-  openForWriting,
-  readForm,
-  sourceOf,
-} from './mirroring.ts';
+import { type Mirroring, noteGone, type Opened, openForWriting } from './mirroring.ts';
 import { withBill } from '../targets/billing.ts';
 import { ProfileRecord } from './profile.ts';
 import { NOTHING_APPLIED } from './sink.ts';
@@ -86,7 +79,7 @@ async function runOnce(
   const { clock, target, compareEveryMs, maxDeleteFraction } = mirroring;
   const options = { ...asked, compareEveryMs, maxDeleteFraction };
   const startedAtMs = clock.now();
-  const source = sourceOf(mirroring, signal);
+  const source = mirroring.connect(signal);
   const report = (ending: Ending, found: Partial<RunReport> = {}): RunReport => ({
     ...blankRun(identity, target, ending, startedAtMs, clock.now()),
     requests: source.requests,
@@ -95,13 +88,13 @@ async function runOnce(
 
   let opened: Opened;
   try {
-    const form = await readForm(mirroring, identity.id, signal);
+    const form = await source.formOrNull(identity.id);
     if (form === null) {
       const isHeld = await noteGone(mirroring, identity);
       return report(gone(identity, isHeld));
     }
     const waiting = { waitMs: asked.waitMs ?? 0, signal, clock };
-    opened = await whileBusy(() => openForWriting(mirroring, form, signal), waiting);
+    opened = await whileBusy(() => openForWriting(mirroring, source, form), waiting);
   } catch (error) {
     return report(endingOf(error));
   }
@@ -127,7 +120,7 @@ async function runOnce(
   let isRecorded = true;
   const about = (): RunReport =>
     report(ending, {
-      form: { id: identity.id, slug: closing.source.slug, name: closing.source.name },
+      form: { id: identity.id, slug: closing.shown.slug, name: closing.shown.name },
       ...counted(sink.applied, form.state),
       held: form.state.tally.held,
       isWhole,

@@ -1,5 +1,5 @@
 import type { Joining } from '../mirror/selection.ts';
-import type { SubmissionItem } from '../forms/client.ts';
+import type { SubmissionItem } from '../forms/submission-item.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
 import { fieldTest } from '../mirror/selection.ts';
 import { joinRow } from '../mirror/row.ts';

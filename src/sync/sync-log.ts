@@ -50,8 +50,8 @@ function logRun(report: RunReport, held: Map<string, number>, logger: Logger): v
 }
 
 function logWriteBack(report: WriteBackReport, logger: Logger): void {
-  const { form, outcome, written, adopted, refused, failed, remembered, failure } = report;
-  const counts = { written, adopted, refused, failed, remembered };
+  const { form, outcome, written, adopted, refused, failed, failure } = report;
+  const counts = { written, adopted, refused, failed };
   const fields = { form: form.id, slug: form.slug, outcome, ...counts };
   if (outcome === 'waiting') {
     logger.debug(fields, 'Write-back waits: a target has no copy yet, or another process has it.');
@@ -59,9 +59,8 @@ function logWriteBack(report: WriteBackReport, logger: Logger): void {
   }
   if (failure !== null) {
     const { code, message: error } = failure;
-    const { unwritten } = report;
     const level = outcome === 'stopped' ? 'info' : 'warn';
-    logger[level]({ ...fields, code, error, unwritten }, 'Write-back is incomplete.');
+    logger[level]({ ...fields, code, error }, 'Write-back is incomplete.');
     return;
   }
   logger[written + refused > 0 ? 'info' : 'debug'](fields, 'Write-back ended.');

@@ -6,7 +6,7 @@ import { isNewestFirst, learnBounds } from './profile.ts';
 import { narrowAll } from './narrow.ts';
 import { type Newest, readNewest } from './newest.ts';
 import { readWhole } from './read-range.ts';
-import type { Page } from './source.ts';
+import { type Page } from '../forms/source.ts';
 import { Incomplete, type Work } from './work.ts';
 
 /** So often a source that moves is compared with the copy before a run gives up. */

@@ -1,25 +1,28 @@
 import type { Clock } from '../base/clock.ts';
-import type { SubmissionItem } from '../forms/client.ts';
+import type { SubmissionItem } from '../forms/submission-item.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
 import { fieldTest, type Joining } from '../mirror/selection.ts';
-import type { OpenForm, Row, StoredField, StoredRow } from '../mirror/port.ts';
+import type { OpenForm, Row, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import { compareRow, type RowDifference } from '../mirror/row.ts';
 import type { Form } from '../mirror/types.ts';
-import { createdMsOf, type Profile, queryOf } from './profile.ts';
+import { createdMsOf, type Profile, queryOf, type Span, WHOLE } from './profile.ts';
 import { shownOf } from './read-range.ts';
 import { joinItem } from './sink.ts';
-import { type Source, type Span, WHOLE } from './source.ts';
+import { type Source } from '../forms/source.ts';
 import { entriesOf, idsOf } from './target.ts';
 
 /** A submission that a run would store otherwise. */
-export interface Difference extends RowDifference {
-  /** `missing`: the target has no live row of it. `extra`: the source does not have it. */
-  readonly kind: 'missing' | 'extra' | 'changed';
+export interface Difference {
+  /**
+   * `missing`: the target has no row of it. `marked`: its row is marked deleted, and the source has it. `extra`: the source does not
+   * have it.
+   */
+  readonly kind: 'missing' | 'changed' | 'marked' | 'extra';
   readonly id: string;
-  /** Null where the target has no row, and where it is `extra`. */
-  readonly stored: StoredRow | null;
-  /** As the source has it; null where it is `extra`. */
+  /** The columns that differ: system columns by name, fields by label. Never a value. */
+  readonly columns: readonly string[];
+  /** As the source has it; null where it is `extra`, and beyond the first of many. Holds answers. */
   readonly row: Row | null;
 }
 
@@ -35,6 +38,8 @@ export interface ComparedParts {
 /** A submission dated so long before the reading began was there then, however clocks differ. */
 const SURELY_BEFORE_MS = 10 * 60_000;
 const MOST_READINGS = 12;
+/** Of so many differences the rows are kept. */
+export const MOST_KEPT = 1_000;
 
 /** Reads a span until a reading proves that it showed everything; null where none does. All that is shown is compared. */
 async function readProven(
@@ -42,7 +47,7 @@ async function readProven(
   profile: Profile,
   formId: string,
   span: Span,
-  comparison: Comparison<unknown>,
+  comparison: Comparison,
 ): Promise<ReadonlySet<string> | null> {
   const base = new BaseProof([]);
   for (let reading = 0; reading < MOST_READINGS; reading++) {
@@ -68,28 +73,26 @@ async function readProven(
  * Compares submissions with their stored rows. Writes nothing, and trusts no state. Of a submission that is shown twice the last one
  * counts. Rejects as source and target do.
  */
-export class Comparison<T> {
+export class Comparison {
   /** IDs of submissions of the source that were compared. */
   readonly compared = new Set<string>();
-  /** The notes on each submission that differs, by ID. */
-  readonly found = new Map<string, T>();
+  /** By ID. */
+  readonly found = new Map<string, Difference>();
   /** IDs of stored submissions that the source hides or leaves open. */
   readonly undecided = new Set<string>();
   readonly #parts: ComparedParts;
   readonly #atMs: number;
-  readonly #note: (difference: Difference) => T;
+  readonly #labels: ReadonlyMap<string, string>;
   readonly #unlisted: UnlistedFields;
   /** IDs of submissions that are listed as rejected; null before they were asked for. */
   #listed: ReadonlySet<string> | null;
 
-  /** `note`: makes the entry of `found`. `listed`: submissions to leave out; if null, those that the target lists as rejected. */
-  constructor(
-    parts: ComparedParts,
-    note: (difference: Difference) => T,
-    listed: ReadonlySet<string> | null = null,
-  ) {
+  /** `listed`: submissions to leave out; if null, those that the target lists as rejected. */
+  constructor(parts: ComparedParts, listed: ReadonlySet<string> | null = null) {
     const { form, held, joining, clock } = parts;
-    [this.#parts, this.#note, this.#listed, this.#atMs] = [parts, note, listed, clock.now()];
+    [this.#parts, this.#listed, this.#atMs] = [parts, listed, clock.now()];
+    const fields = [...(held?.fields ?? []), ...form.fields];
+    this.#labels = new Map(fields.map(({ id, label }) => [id, label]));
     this.#unlisted = new UnlistedFields(fieldTest(joining.selection.fields, form));
     this.#unlisted.know(
       form.fields.map(({ id }) => id),
@@ -145,13 +148,27 @@ export class Comparison<T> {
       const before = stored.get(row.id) ?? null;
       // It could not be stored unchanged: its answers may differ, or it has no row.
       if (listed.has(row.id) && (before === null || row.status === before.status)) continue;
-      const difference =
-        before === null ? { columns: [], fieldIds: [] } : compareRow(row, before, fieldIds);
-      const isMissing = before === null || before.deletedAt !== null;
-      if (!isMissing && difference.columns.length + difference.fieldIds.length === 0) continue;
-      const kind = isMissing ? 'missing' : 'changed';
-      this.found.set(row.id, this.#note({ kind, id: row.id, stored: before, row, ...difference }));
+      if (before === null) this.#note('missing', row.id, [], row);
+      else {
+        const columns = this.#namesOf(compareRow(row, before, fieldIds));
+        const kind = before.deletedAt === null ? 'changed' : 'marked';
+        if (columns.length > 0) this.#note(kind, row.id, columns, row);
+      }
     }
+  }
+
+  /** The columns of a difference. */
+  #namesOf({ columns, fieldIds }: RowDifference): string[] {
+    return [...columns, ...fieldIds.map((id) => this.#labels.get(id) ?? id)];
+  }
+
+  #note(
+    kind: Difference['kind'],
+    id: string,
+    columns: string[] = [],
+    row: Row | null = null,
+  ): void {
+    this.found.set(id, { kind, id, columns, row: this.found.size < MOST_KEPT ? row : null });
   }
 
   /** Live rows, and those that are marked deleted. */
@@ -173,7 +190,7 @@ export class Comparison<T> {
     for (const id of seen) absent.delete(id);
     const there: SubmissionItem[] = [];
     await source.byIds([...absent], (id, answer) => {
-      if (answer.kind === 'gone') return void this.found.set(id, this.#note(extra(id)));
+      if (answer.kind === 'gone') return this.#note('extra', id);
       // One that came while the list was read proves nothing of the list.
       const createdMs = answer.kind === 'there' ? createdMsOf(answer.item) : null;
       if (createdMs === null || createdMs < this.#atMs - SURELY_BEFORE_MS) this.undecided.add(id);
@@ -182,17 +199,3 @@ export class Comparison<T> {
     await this.compare(there);
   }
 }
-
-/** The columns of a difference: system columns by name, fields by label. */
-export function differingNames(
-  { columns, fieldIds }: RowDifference,
-  fields: readonly Pick<StoredField, 'id' | 'label'>[],
-): string[] {
-  const labels = new Map(fields.map(({ id, label }) => [id, label]));
-  return [...columns, ...fieldIds.map((id) => labels.get(id) ?? id)];
-}
-
-/** A row of a submission that the source does not have. */
-export const extra = (id: string): Difference => {
-  return { kind: 'extra', id, stored: null, row: null, columns: [], fieldIds: [] };
-};

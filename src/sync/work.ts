@@ -2,10 +2,10 @@ import type { Clock } from '../base/clock.ts';
 import { liveRows, sumOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
 import type { Mirroring } from './mirroring.ts';
-import type { ProfileRecord } from './profile.ts';
+import { type ProfileRecord, type Span } from './profile.ts';
 import type { Sink } from './sink.ts';
 import type { Counts, SinceCounts } from './counts.ts';
-import { type ListQuery, type Page, PAGE, type Source, type Span } from './source.ts';
+import { type ListQuery, type Page, PAGE, type Source } from '../forms/source.ts';
 
 /** How a run is asked for. */
 export interface RunOptions {

@@ -1,13 +1,13 @@
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
-import type { SubmissionItem } from '../forms/client.ts';
+import type { SubmissionItem } from '../forms/submission-item.ts';
 import { FormsApiError } from '../forms/errors.ts';
 import { type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Entry, OpenForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { type Mirroring, openForWriting, type Opened, readForm, sourceOf } from './mirroring.ts';
+import { type Mirroring, openForWriting, type Opened } from './mirroring.ts';
 import { noteWriteBack } from './records.ts';
-import type { Source } from './source.ts';
+import { type Source } from '../forms/source.ts';
 import { entriesOf, heldForms, idsOf, whileBusy } from './target.ts';
 
 /** Which statuses are changed, and into which. */
@@ -23,12 +23,9 @@ export interface WriteBackReport {
   readonly written: number;
   /** A person changed the status in between: theirs is stored. */
   readonly adopted: number;
+  /** They rest for a day. */
   readonly refused: number;
   readonly failed: number;
-  /** Not tried, as the source refused the same change within the last day. */
-  readonly remembered: number;
-  /** Some of those whose status could not be changed, with why. */
-  readonly unwritten: readonly { readonly submissionId: string; readonly reason: string }[];
   /** Why not every status was changed that could be; null when all were, or when the source refused single ones and took others. */
   readonly failure: MirrorError | null;
 }
@@ -41,23 +38,19 @@ export const nothingWritten = (form: FormIdentity, failure: MirrorError): WriteB
   adopted: 0,
   refused: 0,
   failed: 0,
-  remembered: 0,
-  unwritten: [],
   failure,
 });
 
 /** So many submissions at once: a crash in between costs reading these again. */
 const MOST_AT_ONCE = 50;
-/** A report names so many that could not be changed. */
-const MOST_NAMED = 10;
 /** A status that was read longer ago may have changed since: it is read again before the PATCH (L7). */
 const FRESH_MS = 10_000;
 /** Some sources show a change a moment after they made it. */
 const LOOK_AGAIN_MS = 2_000;
 /** For how long a submission whose change of status was refused is not tried again, unless it changes before: a day. */
 export const REFUSAL_LASTS_MS = 24 * 3_600_000;
-/** So many failures without any success, and so many in a row after one, are not about single submissions. */
-const [HOPELESS, HOPELESS_IN_A_ROW] = [10, 100];
+/** So many of a batch without any success are not about single submissions: the others are not tried. */
+const HOPELESS = 10;
 
 /** Rows that may wait for write-back: not fewer than do. */
 export const mayWait = ({ tally }: FormState, { from }: WriteBackRule): boolean =>
@@ -69,9 +62,8 @@ interface Written {
   readonly shown: SubmissionItem | null;
   readonly what: 'written' | 'adopted' | 'refused' | 'failed';
   readonly reason: string;
-  /** A refusal that concerns the submission only if others are not refused. */
-  readonly isUnsure?: boolean;
 }
+type Results = ReadonlyMap<string, Written>;
 
 const isUnwritten = ({ what }: Written): boolean => what === 'refused' || what === 'failed';
 
@@ -84,17 +76,13 @@ interface Writing {
   readonly form: FormIdentity;
   readonly rule: WriteBackRule;
   readonly source: Source;
-  readonly signal: AbortSignal;
   /** Each submission once. */
   readonly results: Map<string, Written>;
 }
 
-/** Whether going on would only repeat the same failure, for thousands of submissions and again at the next run. */
-const isHopeless = ({ results }: Writing): boolean => {
-  const all = [...results.values()];
-  const last = all.every(isUnwritten) ? HOPELESS : HOPELESS_IN_A_ROW;
-  return all.length >= last && all.slice(-last).every(isUnwritten);
-};
+/** Whether going on with a batch would only repeat the same failure, for thousands of submissions and again at the next run. */
+const isHopeless = (batch: Results): boolean =>
+  batch.size >= HOPELESS && [...batch.values()].every(isUnwritten);
 
 /**
  * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7), some at a time:
@@ -111,38 +99,46 @@ export async function writeBack(
   const [first] = targets;
   const { clock } = first;
   const results = new Map<string, Written>();
-  const source = sourceOf(first, signal);
-  const writing: Writing = { targets, form, rule, source, signal, results };
+  const source = first.connect(signal);
+  const writing: Writing = { targets, form, rule, source, results };
   let outcome: WriteBackReport['outcome'] = 'done';
   let failure: MirrorError | null = null;
   try {
     let state: BatchState = 'more';
     while (state === 'more')
       state = await whileBusy(() => writeBatch(writing), { waitMs, signal, clock });
-    outcome = state;
+    if (state === 'hopeless') failure = failureOf(writing, 'the others were not tried');
+    else outcome = state;
   } catch (error) {
     failure = toMirrorError(error);
     outcome = OUTCOMES[failure.code] ?? 'failed';
   }
   const count = (what: Written['what']): number =>
     [...results.values()].filter((each) => each.what === what).length;
-  const [refused, failed] = [count('refused'), count('failed')];
-  failure ??= failureOf(writing, refused, failed);
+  failure ??= failureOf(writing, 'all others were tried');
   if (failure !== null && outcome === 'done') outcome = 'failed';
-  const remembered = Math.max(0, (await refusedIn(targets, form)) - refused);
+  const listed = await refusedIn(targets, form);
   if (outcome === 'done' || outcome === 'failed') {
     const since = new Date(clock.now()).toISOString();
     const { code = null, message: error = null } = failure ?? {};
-    const isClean = failure === null && refused + remembered === 0;
-    const problem = isClean ? null : { since, code, error, refused: refused + remembered };
+    const problem =
+      failure === null && listed === 0 ? null : { since, code, error, refused: listed };
     // If it cannot be stored, the report still has it.
     for (const { store } of targets) await noteWriteBack(store, form.id, problem).catch(() => {});
   }
-  const counts = { written: count('written'), adopted: count('adopted'), refused, failed };
-  return { form, outcome, ...counts, remembered, unwritten: unwrittenOf(writing), failure };
+  const [written, adopted] = [count('written'), count('adopted')];
+  return {
+    form,
+    outcome,
+    written,
+    adopted,
+    refused: count('refused'),
+    failed: count('failed'),
+    failure,
+  };
 }
 
-type BatchState = 'more' | 'done' | 'waiting';
+type BatchState = 'more' | 'done' | 'waiting' | 'hopeless';
 
 const OUTCOMES: Partial<Record<MirrorError['code'], WriteBackReport['outcome']>> = {
   PAUSED: 'paused',
@@ -150,24 +146,18 @@ const OUTCOMES: Partial<Record<MirrorError['code'], WriteBackReport['outcome']>>
   CANCELLED: 'stopped',
 };
 
-const unwrittenOf = ({ results }: Writing): WriteBackReport['unwritten'] =>
-  [...results]
-    .filter(([, result]) => isUnwritten(result))
-    .slice(0, MOST_NAMED)
-    .map(([submissionId, { reason }]) => ({ submissionId, reason }));
-
 /** A write-back has failed if more than single submissions could not be changed. */
-function failureOf(writing: Writing, refused: number, failed: number): MirrorError | null {
-  const [first] = unwrittenOf(writing);
-  const isAnyWritten = [...writing.results.values()].some(({ what }) => what === 'written');
-  const isEnd = isHopeless(writing);
-  if (first === undefined || (failed === 0 && isAnyWritten && !isEnd)) return null;
-  const many = plural(refused + failed, 'submission');
-  const others = isEnd ? 'the others were not tried' : 'all others were tried';
-  const begin = isEnd ? 'Write-back stopped: ' : '';
-  const what = `${begin}${many} could not be set to ${writing.rule.to}; ${others}. The first: ${first.reason}`;
-  const code = failed > 0 ? 'FORMS_FAILED' : 'FORMS_REFUSED';
-  return new MirrorError(code, what, { retryable: false });
+function failureOf({ results, rule }: Writing, others: string): MirrorError | null {
+  const all = [...results.values()];
+  const unwritten = all.filter(isUnwritten);
+  const [first] = unwritten;
+  const isAnyFailed = all.some(({ what }) => what === 'failed');
+  if (first === undefined || (!isAnyFailed && all.some(({ what }) => what === 'written')))
+    return null;
+  const what = `${plural(unwritten.length, 'submission')} could not be set to ${rule.to}; ${others}. The first: ${first.reason}`;
+  return new MirrorError(isAnyFailed ? 'FORMS_FAILED' : 'FORMS_REFUSED', what, {
+    retryable: false,
+  });
 }
 
 /** How many submissions one of the targets lists as refused, so that they are not tried for now. */
@@ -185,9 +175,9 @@ async function refusedIn(targets: WrittenTargets, { id }: FormIdentity): Promise
 
 /** Writes back some submissions. */
 async function writeBatch(writing: Writing): Promise<BatchState> {
-  const { targets, form: identity, rule, source, signal, results } = writing;
+  const { targets, form: identity, rule, source, results } = writing;
   const { clock } = targets[0];
-  const form = await readForm(targets[0], identity.id, signal);
+  const form = await source.formOrNull(identity.id);
   if (form === null) return 'done';
   await using stack = new AsyncDisposableStack();
   const opened: Opened[] = [];
@@ -195,7 +185,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
     const held = await heldForms(mirroring);
     // A target that has none of it yet: its first copy comes before.
     if (!held.some(({ id }) => id === identity.id)) return 'waiting';
-    opened.push(stack.use(await openForWriting(mirroring, form, signal)));
+    opened.push(stack.use(await openForWriting(mirroring, source, form)));
   }
   const waiting = (await candidates(opened, rule, clock.now())).filter((id) => !results.has(id));
   const ids = waiting.slice(0, MOST_AT_ONCE);
@@ -204,26 +194,28 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   const requireUnpaused = async (): Promise<void> => {
     for (const { sink } of opened) await sink.beforeCommit();
   };
+  const batch = new Map<string, Written>();
   const next = ids.values();
   await Promise.all(
     Array.from({ length: Math.min(source.concurrency, ids.length) }, async () => {
       for (const id of next) {
-        if (fatal !== undefined || isHopeless(writing)) return;
+        if (fatal !== undefined || isHopeless(batch)) return;
         try {
-          results.set(id, await writeOne(source, clock, id, rule, requireUnpaused));
+          batch.set(id, await writeOne(source, clock, id, rule, requireUnpaused));
         } catch (error) {
           fatal ??= error;
         }
       }
     }),
   );
-  if (![...results.values()].some(({ what }) => what === 'written'))
-    for (const [id, result] of results)
-      if (result.isUnsure === true) results.set(id, { ...result, what: 'failed' });
-  const done = new Map([...results].filter(([id]) => ids.includes(id)));
-  await storeAll(opened, done, rule, clock.now());
+  const isEnd = isHopeless(batch);
+  // Nothing is remembered of single submissions: the next write-back tries them again.
+  if (isEnd) for (const [id, result] of batch) batch.set(id, { ...result, what: 'failed' });
+  for (const [id, result] of batch) results.set(id, result);
+  await storeAll(opened, batch, rule, clock.now());
   if (fatal !== undefined) throw fatal;
-  return waiting.length > ids.length && !isHopeless(writing) ? 'more' : 'done';
+  if (isEnd) return 'hopeless';
+  return waiting.length > ids.length ? 'more' : 'done';
 }
 
 /** Submissions in one of the statuses that every target holds, and that none lists; a refused one rests for a day. */
@@ -265,7 +257,6 @@ async function writeOne(
   if (before === null || status === null) return { shown: before, what: 'adopted', reason: '' };
   if (!from.includes(status)) return { shown: before, what: 'adopted', reason: '' };
   let refusal: string | null = null;
-  let isUnsure = false;
   const readAtMs = clock.now();
   await requireUnpaused();
   try {
@@ -276,13 +267,11 @@ async function writeOne(
   } catch (error) {
     const failure = toMirrorError(error);
     if (/^(CANCELLED|FORMS_UNAUTHORIZED|INTERNAL)$/.test(failure.code)) throw failure;
-    // 400 and 409: this submission may not change from its status to the wanted one; 422: the same, if others may. Any
-    // other status concerns the key, the method, the server or the network, and may be corrected at any time.
-    const http = failure instanceof FormsApiError ? failure.status : null;
-    if (http === null || (http >= 300 && ![400, 409, 422].includes(http)))
+    // The source refuses this change, or does not have the submission. Anything else concerns the server or the network.
+    const http = failure instanceof FormsApiError ? (failure.status ?? 0) : 0;
+    if (http < 400 || http >= 500 || http === 429)
       return { shown: before, what: 'failed', reason: failure.message };
     refusal = failure.message;
-    isUnsure = http === 422;
   }
   // Only the submission itself shows whether it was made.
   let after = await read(source, id);
@@ -291,13 +280,13 @@ async function writeOne(
     after = await read(source, id);
   }
   if (typeof after === 'string') return { shown: null, what: 'failed', reason: after };
-  if (after === null || statusOf(after) === to)
-    return { shown: after, what: 'written', reason: '' };
+  if (after === null) return { shown: after, what: 'adopted', reason: '' };
+  if (statusOf(after) === to) return { shown: after, what: 'written', reason: '' };
   if (statusOf(after) !== status) return { shown: after, what: 'adopted', reason: '' };
   const reason =
     refusal ??
     `the source answered PATCH /submissions/${id}/status with success and did not change the status`;
-  return { shown: after, what: 'refused', reason, isUnsure };
+  return { shown: after, what: 'refused', reason };
 }
 
 /** The submission at the source now; null where it is gone; a sentence where the source gives no answer. */
@@ -316,7 +305,7 @@ const statusOf = (item: SubmissionItem | null): string | null => {
 /** Stores the latest reading in every target, even if one fails; the next job does the rest. */
 async function storeAll(
   opened: readonly Opened[],
-  results: ReadonlyMap<string, Written>,
+  results: Results,
   { from }: WriteBackRule,
   atMs: number,
 ): Promise<void> {

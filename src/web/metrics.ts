@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { printable } from '../base/printable.ts';
-import type { SentRequest } from '../forms/client.ts';
+import type { SentRequest } from '../forms/http.ts';
 import {
   type FormReport,
   HEALTH_STATES,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { foreseenLines } from '../../src/cli/foreseen-report.ts';
-import type { ForeseenChange } from '../../src/sync/dry-run.ts';
 import { blankRun, DONE } from '../../src/sync/run-form.ts';
+import type { Difference } from '../../src/sync/verify.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
@@ -12,10 +12,7 @@ interface Kind {
   readonly total: number;
   readonly rows: readonly {
     readonly id: string;
-    readonly columns?: readonly {
-      column: string;
-      field: string | null;
-    }[];
+    readonly columns?: readonly string[];
   }[];
 }
 interface Synced {
@@ -58,12 +55,12 @@ describe('sync --dry-run', () => {
       target: 'default',
       inserted: { total: 1, rows: [{ id: added }] },
       updated: { total: 2 },
-      restored: { total: 1, rows: [{ id: back.id, columns: [{ column: '_deleted_at' }] }] },
+      restored: { total: 1, rows: [{ id: back.id, columns: ['_deleted_at'] }] },
       deleted: { total: 1, rows: [{ id: gone }] },
     });
     const updated = new Map(changes?.['updated']?.rows.map((one) => [one.id, one.columns]));
-    expect(updated.get(moved)).toEqual([{ column: 'status', field: null }]);
-    expect(updated.get(edited)).toEqual([{ column: label, field }]);
+    expect(updated.get(moved)).toEqual(['status']);
+    expect(updated.get(edited)).toEqual([label]);
 
     const shown = await runCli(args, env);
     expect(shown.stdout).toContain(`${SLUG} → default\n  1 row would be new:\n    ${added}\n`);
@@ -79,19 +76,17 @@ describe('sync --dry-run', () => {
   });
 
   it('names the first of each kind and counts the others', () => {
-    const inserted = Array.from({ length: 1_254 }, (_, nth): ForeseenChange => ({
-      kind: 'inserted',
-      submissionId: `s${nth}`,
+    const inserted = Array.from({ length: 1_254 }, (_, nth): Difference => ({
+      kind: 'missing',
+      id: `s${nth}`,
       columns: [],
+      row: null,
     }));
-    const columns = [
-      { column: 'Remarks', field: 'f' },
-      { column: 'status', field: null },
-    ];
+    const columns = ['Remarks', 'status'];
     const run = blankRun({ id: 'f', slug: 'contact', name: 'Contact' }, 'default', DONE, 0, 1);
     const lines = foreseenLines(run, [
       ...inserted,
-      { kind: 'updated', submissionId: 'u', columns },
+      { kind: 'changed', id: 'u', columns, row: null },
     ]);
     expect(lines.slice(0, 4)).toEqual([
       '',

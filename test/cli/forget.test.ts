@@ -41,7 +41,7 @@ describe('L18: forget', () => {
     const forgot = await runCli(['forget', id, '--yes'], env);
     expect([forgot.code, forgot.stdout]).toEqual([
       0,
-      expect.stringContaining(`✓ ${SLUG} → default: 1 row removed; 1 submission forgotten`),
+      expect.stringContaining(`✓ ${SLUG} → default: 1 submission removed; 1 submission forgotten`),
     ]);
     expect(forgot.stderr).not.toContain(id);
     expect(forgot.stderr).toContain('"command":"forget"');
@@ -72,7 +72,7 @@ describe('L18: forget', () => {
     const dry = await runCli(['forget', id, '--dry-run'], env);
     expect(dry).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('1 row to remove'),
+      stdout: expect.stringContaining('1 submission to remove'),
     });
     const unasked = await runCli(['forget', id], env);
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
@@ -101,12 +101,12 @@ describe('L18: forget', () => {
     place.sandbox.store.delete(id);
     const forgot = await runCli(['forget', id, '--yes'], both);
     for (const target of ['one', 'two'])
-      expect(forgot.stdout).toContain(`→ ${target}: 1 row removed`);
+      expect(forgot.stdout).toContain(`→ ${target}: 1 submission removed`);
     const others = filesWith(folder, [NAME]).filter((file) => !file.startsWith(place.file));
     expect(others).toEqual([]);
     const denied = { ...both, TARGET_ONE_URL: `sqlite:${join(place.file, 'nowhere.sqlite')}` };
     const half = await runCli(['forget', id, '--form', SLUG, '--yes'], denied);
-    expect(half.stdout).toContain('✓ customer-feedback → two: 0 rows removed');
+    expect(half.stdout).toContain('✓ customer-feedback → two: 0 submissions removed');
     expect([half.code, half.stdout]).toEqual([
       1,
       expect.stringMatching(/✗ customer-feedback → one: .*\(TARGET_/),
@@ -135,7 +135,7 @@ describe('L18: forget', () => {
     const identity = { id: stored?.state.formId ?? '', slug: '', name: '' };
     const writer = await store.open(identity, 'write');
     const running = startCli(['forget', id, '--yes'], env);
-    await vi.waitFor(() => expect(running.stdout.text).toContain('1 row to remove'), {
+    await vi.waitFor(() => expect(running.stdout.text).toContain('1 submission to remove'), {
       timeout: 60_000,
     });
     expect(held()).toBe(1);

@@ -12,8 +12,6 @@ interface SyncDocument {
     written: number;
     refused: number;
     failed: number;
-    remembered: number;
-    unwritten: { submissionId: string }[];
     code: string | null;
     error: string | null;
   }[];
@@ -40,24 +38,22 @@ describe('L7: what write-back could not do', () => {
     expect(marks).toMatchObject([{ outcome: 'failed', written: 0, refused: 3, failed: 0 }]);
     const words = /the source answered PATCH \S+ with success and did not change the status/;
     expect(marks[0]?.error).toMatch(words);
-    expect(marks[0]?.unwritten).toHaveLength(3);
     const told = await runCli(['status'], { ...env, ...MARK });
     expect(told.stdout).toContain('Status changes failed');
     expect(told.stdout).toMatch(words);
     const second = await runCli(args, { ...env, ...MARK });
     expect(second.code).toBe(0);
-    expect(second.stdout).toContain('3 not tried, as the source refused');
     const later = await runCli(['status'], { ...env, ...MARK });
     expect(later.stdout).toContain('WRITE_BACK_REFUSED');
     expect(later.stdout).toContain('answered with success and did not change the status');
-    const explained = await runCli(['explain', marks[0]?.unwritten[0]?.submissionId ?? ''], {
+    const explained = await runCli(['explain', sandbox.store.ids(form?.id ?? '')[0] ?? ''], {
       ...env,
       ...MARK,
     });
     expect(explained.stdout).toMatch(words);
   });
 
-  it('ends after 100 failures in a row, instead of repeating them for thousands of submissions', async () => {
+  it('ends with a batch of which nothing was written, instead of repeating them for thousands of submissions', async () => {
     const { env, sandbox } = await openPlace({ submissions: 1_200 });
     const form = sandbox.store.formBySlug('customer-feedback');
     for (const { id } of [...sandbox.store.all(form?.id ?? '')].slice(0, 300))

@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { FormsClient, FormsClientOptions } from '../../src/forms/client.ts';
+import type { FormsApiOptions } from '../../src/forms/http.ts';
+import { Source } from '../../src/forms/source.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
-import { errorOf, KEY, makeClient } from './make-client.ts';
+import { errorOf, KEY, makeHttp, makeSource } from './make-source.ts';
 
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
 const ONCE = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
@@ -13,7 +14,7 @@ describe('the key', () => {
     ['x-api-key', { authorization: undefined, 'x-api-key': KEY }],
   ] as const)('travels as %s, and in no other header', async (auth, headers) => {
     await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
-    await makeClient(server.url, { auth }).getForm('f1');
+    await makeSource(server.url, { auth }).form('f1');
     expect(server.requests[0]?.headers).toMatchObject({ accept: 'application/json' });
     expect({
       authorization: undefined,
@@ -25,7 +26,7 @@ describe('the key', () => {
 
 it('a refused key is named with the settings that hold it, and not tried again', async () => {
   await using server = await OddServer.start((_request, response) => sendJson(response, {}, 401));
-  const error = await errorOf(makeClient(server.url).listForms());
+  const error = await errorOf(makeSource(server.url).forms());
   expect(error).toMatchObject({ code: 'FORMS_UNAUTHORIZED', status: 401, retryable: false });
   expect(error.message).toMatch(/Check FORMS_API_KEY .*FORMS_API_AUTH \(now bearer\)/);
   expect(server.requests).toHaveLength(1);
@@ -41,7 +42,7 @@ describe('an address that is not the API', () => {
       await using server = await OddServer.start((_request, response) => {
         response.writeHead(status, { location: `${elsewhere.url}/forms/f1?token=t0ken` }).end();
       });
-      const error = await errorOf(makeClient(server.url).getForm('f1'));
+      const error = await errorOf(makeSource(server.url).form('f1'));
       expect(error).toMatchObject({ code: 'FORMS_REFUSED', status });
       expect(error.message).toContain(`to ${elsewhere.url}/forms/f1. It is not followed`);
       expect(error.message).not.toContain('t0ken');
@@ -53,27 +54,25 @@ describe('an address that is not the API', () => {
 describe('L11, L15: no error holds the key or an answer', () => {
   const ANSWER = 'odpověď-která-nesmí-ven';
 
-  async function everyCall(
-    baseUrl: string,
-    options: Partial<FormsClientOptions>,
-  ): Promise<Error[]> {
+  async function everyCall(baseUrl: string, options: Partial<FormsApiOptions>): Promise<Error[]> {
     const notices: string[] = [];
-    const calls: ((client: FormsClient) => Promise<unknown>)[] = [
-      (client) => client.listForms(),
-      (client) => client.listSubmissions({ formId: 'f1', page: 3 }),
-      (client) => client.getSubmission('s1'),
-      (client) => client.setStatus('s1', 'DONE'),
+    const calls: ((source: Source) => Promise<unknown>)[] = [
+      (source) => source.forms(),
+      (source) => source.page({ formId: 'f1' }),
+      (source) => source.submission('s1'),
+      (source) => source.setStatus('s1', 'DONE'),
     ];
     const errors: Error[] = [];
     for (const call of calls) {
       const retry = { ...ONCE, attempts: 2 };
-      await using client = makeClient(baseUrl, {
+      await using http = makeHttp(baseUrl, {
         retry,
         requestTimeoutMs: 100,
         events: { emit: (name, event) => void notices.push(inspect([name, event])) },
         ...options,
       });
-      const error = await call(client).catch((thrown: unknown) => thrown);
+      const source = new Source(http, new AbortController().signal);
+      const error = await call(source).catch((thrown: unknown) => thrown);
       if (error instanceof Error) errors.push(error);
     }
     return [...errors, new Error(notices.join())];

@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { Source } from '../../src/forms/source.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
-import { errorOf, makeClient } from './make-client.ts';
+import { errorOf, makeHttp, makeSource } from './make-source.ts';
 
+const never = new AbortController().signal;
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
 
 describe('a signal', () => {
@@ -19,17 +21,17 @@ describe('a signal', () => {
       misbehave(response);
       setImmediate(() => abort.abort());
     });
-    const client = makeClient(server.url, { concurrency: 1 });
-    expect(await errorOf(client.getForm('f1', { signal: abort.signal }))).toMatchObject(aborted);
-    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+    const http = makeHttp(server.url, { concurrency: 1 });
+    expect(await errorOf(new Source(http, abort.signal).form('f1'))).toMatchObject(aborted);
+    expect(await new Source(http, never).form('f1')).toMatchObject({ id: 'f1' });
   });
 
   it('ends a call that waits for its turn', async () => {
     await using server = await OddServer.start(() => {});
-    const client = makeClient(server.url, { concurrency: 1 });
+    const http = makeHttp(server.url, { concurrency: 1 });
     const [first, second] = [new AbortController(), new AbortController()];
-    const running = errorOf(client.getForm('f1', { signal: first.signal }));
-    const waiting = errorOf(client.getForm('f2', { signal: second.signal }));
+    const running = errorOf(new Source(http, first.signal).form('f1'));
+    const waiting = errorOf(new Source(http, second.signal).form('f2'));
     second.abort();
     expect(await waiting).toMatchObject(aborted);
     first.abort();
@@ -43,7 +45,7 @@ describe('a signal', () => {
       vi.spyOn(signal, 'addEventListener'),
       vi.spyOn(signal, 'removeEventListener'),
     ];
-    await makeClient(server.url).getForm('f1', { signal });
+    await makeSource(server.url, {}, signal).form('f1');
     expect(remove).toHaveBeenCalledTimes(add.mock.calls.length);
   });
 });
@@ -60,8 +62,8 @@ describe('concurrency and connections', () => {
         for (const held of waiting.splice(0)) sendJson(held, FORM);
       });
     });
-    const client = makeClient(server.url, { concurrency: 3 });
-    await Promise.all(Array.from({ length: 60 }, () => client.getForm('f1')));
+    const client = makeSource(server.url, { concurrency: 3 });
+    await Promise.all(Array.from({ length: 60 }, () => client.form('f1')));
     expect(most).toBe(3);
     expect(new Set(server.requests.map(({ connection }) => connection)).size).toBe(3);
   });
@@ -74,12 +76,13 @@ describe('concurrency and connections', () => {
     });
     await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
     const { port } = silent.address() as { port: number };
-    const client = makeClient(`http://127.0.0.1:${port}/v1`, { concurrency: 1 });
-    const running = errorOf(client.getForm('f1'));
-    const waiting = errorOf(client.getForm('f2'));
+    const http = makeHttp(`http://127.0.0.1:${port}/v1`, { concurrency: 1 });
+    const client = new Source(http, never);
+    const running = errorOf(client.form('f1'));
+    const waiting = errorOf(client.form('f2'));
     await vi.waitUntil(() => sockets.size > 0);
-    await client[Symbol.asyncDispose]();
-    for (const error of [await running, await waiting, await errorOf(client.listForms())]) {
+    await http[Symbol.asyncDispose]();
+    for (const error of [await running, await waiting, await errorOf(client.forms())]) {
       expect(error).toMatchObject({
         code: 'CANCELLED',
         message: 'The Forms API client was closed.',

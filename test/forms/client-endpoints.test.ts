@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { errorOf, makeClient } from './make-client.ts';
+import { errorOf, makeSource } from './make-source.ts';
 
 describe('an ID in an address', () => {
   it.each(['ü?x=1#y', '%2e', '../submissions'])('is asked for as it is: %j', async (id) => {
     await using sandbox = await startSandbox();
     sandbox.store.addForm({ id, name: 'odd', slug: 'odd' });
-    const client = makeClient(sandbox.url, { apiKey: sandbox.apiKey });
-    expect(await client.getForm(id)).toMatchObject({ id });
+    const client = makeSource(sandbox.url, { apiKey: sandbox.apiKey });
+    expect(await client.form(id)).toMatchObject({ id });
   });
 
   it.each(['', '.', '..', 'x\ud800'])('L8: is never replaced by something else: %j', async (id) => {
-    const client = makeClient('http://127.0.0.1:9/v1');
-    for (const call of [client.getForm(id), client.getSubmission(id), client.setStatus(id, 'DONE')])
+    const client = makeSource('http://127.0.0.1:9/v1');
+    for (const call of [client.form(id), client.submission(id), client.setStatus(id, 'DONE')])
       expect(await errorOf(call)).toMatchObject({ code: 'FORMS_REFUSED' });
   });
 });
@@ -25,14 +25,14 @@ it('the list of forms shows one that another one, removed between two pages, pus
   });
   const ids = Array.from({ length: 52 }, (_, at) => `form-${at}`);
   for (const id of ids) moving.store.addForm({ id, name: id });
-  const listed = await makeClient(moving.url, { apiKey: moving.apiKey }).listForms();
+  const listed = await makeSource(moving.url, { apiKey: moving.apiKey }).forms();
   expect(listed.forms.map(({ id }) => id)).toEqual(ids.slice(1));
 });
 
 it('L8: a 404 is known by its status, and named with what it may mean', async () => {
   await using odd = await startSandbox({ faults: [{ status: 404, body: '<h1>404</h1>' }] });
-  const client = makeClient(odd.url, { apiKey: odd.apiKey });
-  const error = await errorOf(client.getSubmission('sub_999'));
+  const client = makeSource(odd.url, { apiKey: odd.apiKey });
+  const error = await errorOf(client.submission('sub_999'));
   expect(error).toMatchObject({ code: 'FORMS_REFUSED', status: 404, retryable: false });
   expect(error.message).toBe(
     "Forms API, GET /submissions/sub_999: not found (404). It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.",

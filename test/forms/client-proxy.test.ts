@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { ProxySettings } from '../../src/base/proxy.ts';
-import type { FormsClient } from '../../src/forms/client.ts';
+import { Source } from '../../src/forms/source.ts';
 import { type ConnectProxy, startProxy, startTlsOrigin } from '../support/connect-proxy.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
-import { errorOf, KEY, makeClient } from './make-client.ts';
+import { errorOf, KEY, makeHttp, makeSource } from './make-source.ts';
 
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
 const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
@@ -15,14 +15,11 @@ const through = (host: string, user = ''): ProxySettings => ({
   except: [],
 });
 
-const clientThrough = (proxy: ProxySettings, options = {}): FormsClient =>
-  makeClient('https://forms.test/v1', { retry, proxy, ...options });
-
-/** How a client failed, after how many tries. */
+/** How a source failed, after how many tries. */
 async function failureThrough(proxy: ProxySettings, options = {}): Promise<[Error, number]> {
-  let attempts = 0;
-  await using client = clientThrough(proxy, options);
-  return [await errorOf(client.listForms({ onAttempt: () => attempts++ })), attempts];
+  await using http = makeHttp('https://forms.test/v1', { retry, proxy, ...options });
+  const source = new Source(http, new AbortController().signal);
+  return [await errorOf(source.forms()), source.requests];
 }
 
 const answering = (text: string, stays = false): Promise<ConnectProxy> =>
@@ -100,10 +97,8 @@ describe('a loopback host', () => {
   it('is reached without the proxy', async () => {
     await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
     await using proxy = await answering('HTTP/1.1 502 Bad Gateway\r\n\r\n');
-    await using client = makeClient(`http://127.0.0.1:${server.port}/v1`, {
-      proxy: through(proxy.host),
-    });
-    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+    const client = makeSource(`http://127.0.0.1:${server.port}/v1`, { proxy: through(proxy.host) });
+    expect(await client.form('f1')).toMatchObject({ id: 'f1' });
     expect(proxy.requests).toEqual([]);
   });
 });

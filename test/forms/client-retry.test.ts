@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { Events } from '../../src/base/events.ts';
-import type { FormsEvents, SentRequest } from '../../src/forms/client.ts';
+import type { FormsEvents, SentRequest } from '../../src/forms/http.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { errorOf, makeClient } from './make-client.ts';
+import { errorOf, makeSource } from './make-source.ts';
 
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
 
@@ -14,12 +14,11 @@ describe('what is tried again', () => {
       number < 2 ? sendJson(response, {}, status) : sendJson(response, FORM),
     );
     const notices: FormsEvents['forms.retry'][] = [];
-    let attempts = 0;
     const events = new Events<FormsEvents>();
     events.on('forms.retry', (notice) => notices.push(notice));
-    const client = makeClient(server.url, { events });
-    expect(await client.getForm('f1', { onAttempt: () => attempts++ })).toMatchObject({ id: 'f1' });
-    expect(attempts).toBe(3);
+    const client = makeSource(server.url, { events });
+    expect(await client.form('f1')).toMatchObject({ id: 'f1' });
+    expect(client.requests).toBe(3);
     expect(server.requests).toHaveLength(3);
     expect(notices.map(({ request, attempt }) => [request, attempt])).toEqual([
       ['GET /forms/f1', 1],
@@ -38,8 +37,8 @@ describe('what is tried again', () => {
     const clock = new TestClock();
     const events = new Events<FormsEvents>();
     events.on('forms.sent', (one) => sent.push(one));
-    const client = makeClient(server.url, { clock, events });
-    await client.getForm('f1');
+    const client = makeSource(server.url, { clock, events });
+    await client.form('f1');
     expect(sent.map(({ status, ms }) => [status, ms])).toEqual([
       [null, 0],
       [429, 0],
@@ -49,9 +48,8 @@ describe('what is tried again', () => {
     expect(sent[0]?.waitedMs).toBe(0);
     expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(3_000);
     sent.length = 0;
-    await expect(client.getForm('f1', { signal: AbortSignal.abort() })).rejects.toMatchObject({
-      code: 'CANCELLED',
-    });
+    const stopped = makeSource(server.url, { clock, events }, AbortSignal.abort());
+    await expect(stopped.form('f1')).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(sent).toEqual([]);
   });
 
@@ -59,7 +57,7 @@ describe('what is tried again', () => {
     await using server = await OddServer.start((_request, response) =>
       sendJson(response, {}, status),
     );
-    expect(await errorOf(makeClient(server.url).getForm('f1'))).toMatchObject({
+    expect(await errorOf(makeSource(server.url).form('f1'))).toMatchObject({
       status,
       retryable: false,
     });
@@ -70,7 +68,7 @@ describe('what is tried again', () => {
     await using server = await OddServer.start((_request, response) => {
       response.writeHead(200, { 'content-length': 100 }).write('{"ok"', () => response.destroy());
     });
-    await makeClient(server.url).setStatus('s1', 'DONE');
+    await makeSource(server.url).setStatus('s1', 'DONE');
     expect(server.requests).toHaveLength(1);
   });
 });
@@ -82,8 +80,8 @@ describe('Retry-After', () => {
       response.writeHead(429).end();
     });
     const clock = new TestClock();
-    const client = makeClient(server.url, { clock });
-    await client.getForm('f1');
+    const client = makeSource(server.url, { clock });
+    await client.form('f1');
     expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(15_000);
   });
 
@@ -94,12 +92,12 @@ describe('Retry-After', () => {
     });
     const clock = new TestClock();
     const sleep = vi.spyOn(clock, 'sleep');
-    const client = makeClient(server.url, {
+    const client = makeSource(server.url, {
       clock,
       concurrency: 1,
       retry: { attempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 5_000 },
     });
-    const [first, second] = await Promise.allSettled([client.getForm('f1'), client.getForm('f2')]);
+    const [first, second] = await Promise.allSettled([client.form('f1'), client.form('f2')]);
     expect(first).toMatchObject({ status: 'rejected', reason: { retryAfterMs: 9_000 } });
     expect(second.status).toBe('fulfilled');
     expect(sleep).toHaveBeenCalledExactlyOnceWith(5_000, expect.anything());
@@ -140,13 +138,13 @@ describe('physical faults', () => {
     const reasons: string[] = [];
     const events = new Events<FormsEvents>();
     events.on('forms.retry', ({ reason }) => reasons.push(reason));
-    const client = makeClient(server.url, { requestTimeoutMs, events });
-    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+    const client = makeSource(server.url, { requestTimeoutMs, events });
+    expect(await client.form('f1')).toMatchObject({ id: 'f1' });
     expect(reasons).toHaveLength(1);
 
     server.handler = (_request, response) => misbehave(response);
     const retry = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
-    const error = await errorOf(makeClient(server.url, { requestTimeoutMs, retry }).getForm('f1'));
+    const error = await errorOf(makeSource(server.url, { requestTimeoutMs, retry }).form('f1'));
     expect(error).toMatchObject({ code, name: 'FormsApiError', retryable: true });
     expect(error.message).toContain(reasons[0]);
   });
@@ -157,8 +155,8 @@ describe('physical faults', () => {
       const timer = setInterval(() => response.write(' ') && pieces++, 20);
       response.on('close', () => clearInterval(timer));
     });
-    const client = makeClient(server.url, { requestTimeoutMs: 400 });
-    const error = await errorOf(client.getForm('f1'));
+    const client = makeSource(server.url, { requestTimeoutMs: 400 });
+    const error = await errorOf(client.form('f1'));
     expect(error).toMatchObject({
       code: 'FORMS_FAILED',
       reason: expect.stringContaining('takes too long to answer'),
@@ -180,8 +178,8 @@ describe('physical faults', () => {
       }, 100);
       response.on('close', () => clearInterval(timer));
     });
-    const client = makeClient(server.url, { requestTimeoutMs: 900 });
-    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+    const client = makeSource(server.url, { requestTimeoutMs: 900 });
+    expect(await client.form('f1')).toMatchObject({ id: 'f1' });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -189,7 +187,7 @@ describe('physical faults', () => {
     await using server = await OddServer.start((_request, response) => {
       response.writeHead(404, { 'content-length': 500 }).write('{"mess');
     });
-    const error = await errorOf(makeClient(server.url, { requestTimeoutMs }).getForm('f1'));
+    const error = await errorOf(makeSource(server.url, { requestTimeoutMs }).form('f1'));
     expect(error).toMatchObject({ code: 'FORMS_REFUSED', status: 404 });
   });
 
@@ -203,7 +201,7 @@ describe('physical faults', () => {
       };
       more();
     });
-    expect(await errorOf(makeClient(server.url).getForm('f1'))).toMatchObject({ status: 400 });
+    expect(await errorOf(makeSource(server.url).form('f1'))).toMatchObject({ status: 400 });
     expect(bytes).toBeLessThan(50_000_000);
   });
 });

@@ -1,16 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { SubmissionPage } from '../../src/forms/client.ts';
+import type { Page } from '../../src/forms/source.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
-import { errorOf, makeClient } from './make-client.ts';
+import { errorOf, makeSource } from './make-source.ts';
 
 const ITEM = { id: 's1', formId: 'f1', status: 'NEW', createdAt: '2026-01-01', data: { a: 'ž' } };
 
 /** The page that a client makes of `body`. */
-async function pageOf(body: unknown): Promise<SubmissionPage> {
+async function pageOf(body: unknown): Promise<Page> {
   await using server = await OddServer.start((_request, response) => sendJson(response, body));
-  return await makeClient(server.url).listSubmissions({ formId: 'f1', page: 4, limit: 20 });
+  return await makeSource(server.url).page({ formId: 'f1' }, 4);
 }
 
 describe('L3: the envelope', () => {
@@ -20,11 +20,8 @@ describe('L3: the envelope', () => {
       await using server = await OddServer.start((_request, response) =>
         sendJson(response, { items: [], total: 0, totalPages: 0, ...told }),
       );
-      const client = makeClient(server.url);
-      for (const list of [
-        () => client.listSubmissions({ formId: 'f1', page: 1 }),
-        () => client.listForms(),
-      ]) {
+      const source = makeSource(server.url);
+      for (const list of [() => source.page({ formId: 'f1' }), () => source.forms()]) {
         const error = await errorOf(list());
         expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: true, status: 200 });
         expect(error.message).toContain('answered 200 with an error beside an empty list');
@@ -56,7 +53,7 @@ describe('L3: the envelope', () => {
     await using server = await OddServer.start((_request, response) =>
       sendJson(response, { items: [{ id: 'f1' }, { name: 'no ID' }], total: 2 }),
     );
-    expect(await errorOf(makeClient(server.url).listForms())).toMatchObject({
+    expect(await errorOf(makeSource(server.url).forms())).toMatchObject({
       code: 'FORMS_FAILED',
     });
   });
@@ -66,7 +63,7 @@ describe('L3: the envelope', () => {
       const items = url.includes('page=') ? [] : [{ id: 'f1' }, { id: 'f2' }];
       sendJson(response, { items, total: 2, totalPages: 1e9 });
     });
-    expect((await makeClient(server.url).listForms()).forms).toHaveLength(2);
+    expect((await makeSource(server.url).forms()).forms).toHaveLength(2);
     expect(server.requests).toHaveLength(2);
   });
 });
@@ -82,7 +79,7 @@ describe('L10: what comes over the wire', () => {
       for (let at = 0; at < bytes.length; at += 7) response.write(bytes.subarray(at, at + 7));
       response.end();
     });
-    const page = await makeClient(server.url).listSubmissions({ formId: 'f1', page: 1 });
+    const page = await makeSource(server.url).page({ formId: 'f1' });
     expect(page.items[0]?.submission?.data.get('a')).toBe('Žluťoučký 🎉 \u0000 \ud83d');
   });
 
@@ -92,7 +89,7 @@ describe('L10: what comes over the wire', () => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
       response.end(headers['accept-encoding'] === 'gzip' ? gzipSync(text) : 'not asked for');
     });
-    const page = await makeClient(server.url).listSubmissions({ formId: 'f1', page: 1 });
+    const page = await makeSource(server.url).page({ formId: 'f1' });
     expect(page.items[0]?.submission?.data.get('n')).toEqual(
       new ExactNumber('12345678901234567890'),
     );
@@ -103,7 +100,7 @@ describe('L10: what comes over the wire', () => {
     await using server = await OddServer.start((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
     });
-    const error = await errorOf(makeClient(server.url).listForms());
+    const error = await errorOf(makeSource(server.url).forms());
     expect(error).toMatchObject({
       code: 'FORMS_FAILED',
       reason: expect.stringContaining('answers with more than 64 MiB'),

@@ -242,7 +242,7 @@ describe('what a target holds', () => {
     expect(form).toMatchObject({ isOtherSettings: true, refilledAtMs: 8, notices: [] });
     expect((await held()([])).forms).toMatchObject([{ isOtherSettings: false }]);
     const gone = await held({ goneAtMs: NOW })(['mail']);
-    const notices = [{ code: 'PLAIN_ANSWERS' }];
+    const notices = [{ code: 'UNSELECTED_ANSWERS' }];
     expect(gone.forms).toMatchObject([{ isOtherSettings: false, notices }]);
   });
 });

@@ -27,12 +27,8 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
     'Read both columns.',
   ],
   UNSELECTED_ANSWERS: [
-    'Columns of fields that are no longer selected may still contain answers.',
+    'Columns may still contain answers that the settings do not allow: of fields that are not selected, or plain ones of fields that are to be hashed in a form that no run writes to.',
     'To empty them, run forms-mirror purge --unselected. It cannot be undone.',
-  ],
-  PLAIN_ANSWERS: [
-    'Columns may still contain plain answers of fields that are to be hashed, because no run writes to their form.',
-    'Select the form again and run forms-mirror sync --full, or empty the columns with forms-mirror purge --unselected.',
   ],
   SCRUB_PENDING: [
     "Erased or replaced answers may still be in the database's files.",

@@ -1,6 +1,5 @@
-import type { FormsClient } from '../../../src/forms/client.ts';
 import { FORM_ID, WARM_UP_ROWS } from '../source/canned-source.ts';
-import { eachPage, Program } from './program.ts';
+import { eachPage, type FormsReader, Program } from './program.ts';
 import { type Measured, type StageCall, timed } from './stage.ts';
 
 /** Reads the pages through the typed client: JSON, validation, items. */
@@ -12,7 +11,7 @@ export async function readTyped(call: StageCall): Promise<Measured[]> {
 }
 
 /** Reads the first pages through the typed client and drops them. */
-export const readPages = (client: FormsClient, rows: number, inFlight: number): Promise<void> =>
+export const readPages = (client: FormsReader, rows: number, inFlight: number): Promise<void> =>
   eachPage(rows, inFlight, async (page) => {
     const { items } = await client.listSubmissions({ formId: FORM_ID, page });
     if (items.length === 0) throw new Error(`page ${page} is empty`);

@@ -1,14 +1,16 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as AppModule from '../../../src/app.ts';
 import type * as ClockModule from '../../../src/base/clock.ts';
 import type * as LoggerModule from '../../../src/base/logger.ts';
 import type * as ConfigModule from '../../../src/config.ts';
-import type * as ClientModule from '../../../src/forms/client.ts';
+import type * as HttpModule from '../../../src/forms/http.ts';
+import type * as SourceModule from '../../../src/forms/source.ts';
+import type { Page } from '../../../src/forms/source.ts';
 import type * as RowModule from '../../../src/mirror/row.ts';
 import type * as TargetsModule from '../../../src/targets/target-kinds.ts';
-import type { FormsClient } from '../../../src/forms/client.ts';
 import type { Store } from '../../../src/mirror/port.ts';
-import type { SelectedField, Row } from '../../../src/mirror/types.ts';
+import type { Form, SelectedField, Row } from '../../../src/mirror/types.ts';
 import { FORM_ID } from '../source/canned-source.ts';
 import type { StageCall } from './stage.ts';
 
@@ -23,12 +25,25 @@ export class Program {
     this.#call = call;
   }
 
-  /** A client for the source, with as many requests in flight as asked for. */
-  async client(): Promise<FormsClient> {
-    const { env, inFlight } = this.#call;
-    const { FormsClient } = await this.#load<typeof ClientModule>('forms/client.ts');
+  /** A reader of the source, with as many requests in flight as asked for. */
+  async client(): Promise<FormsReader> {
+    const { env, inFlight, checkout } = this.#call;
     const { FORMS_API_URL: baseUrl, FORMS_API_KEY: apiKey } = env;
-    return new FormsClient({ baseUrl, apiKey, auth: 'bearer', concurrency: inFlight });
+    const options = { baseUrl, apiKey, auth: 'bearer', concurrency: inFlight } as const;
+    // A checkout from before `forms/source.ts`.
+    if (existsSync(join(checkout, 'src/forms/client.ts'))) {
+      const { FormsClient } = await this.#load<OldClient>('forms/client.ts');
+      return new FormsClient(options);
+    }
+    const { FormsHttp } = await this.#load<typeof HttpModule>('forms/http.ts');
+    const { Source } = await this.#load<typeof SourceModule>('forms/source.ts');
+    const http = new FormsHttp(options);
+    const source = new Source(http, new AbortController().signal);
+    return {
+      getForm: (id) => source.form(id),
+      listSubmissions: ({ formId, page }) => source.page({ formId }, page),
+      [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+    };
   }
 
   async store(): Promise<Store> {
@@ -88,6 +103,19 @@ export class Program {
   async #load<T>(path: string): Promise<T> {
     return (await import(join(this.#call.checkout, 'src', path))) as T;
   }
+}
+
+/** A source that is read. */
+export interface FormsReader extends AsyncDisposable {
+  getForm(id: string): Promise<Form>;
+  listSubmissions(of: {
+    readonly formId: string;
+    readonly page: number;
+  }): Promise<Pick<Page, 'items'>>;
+}
+
+interface OldClient {
+  readonly FormsClient: new (options: object) => FormsReader;
 }
 
 /** Runs of one process. */

@@ -202,19 +202,18 @@ export const BREAKS: readonly Break[] = [
     name: 'a success is believed each time, whatever became of it',
     with: ['transitions=not-made', 'patchAnswer=empty-object'],
     file: 'src/sync/write-back.ts',
-    find: "if (after === null || statusOf(after) === to) return { shown: after, what: 'written', reason: '' };",
-    replace: `if (after === null || after.submission === null || refusal === null) {
-    const made = after?.submission ? { ...after, submission: { ...after.submission, status: to } } : null;
+    find: "if (statusOf(after) === to) return { shown: after, what: 'written', reason: '' };",
+    replace: `if (after.submission === null || refusal === null) {
+    const made = after.submission ? { ...after, submission: { ...after.submission, status: to } } : null;
     return { shown: made, what: 'written', reason: '' };
   }`,
   },
   {
     law: 'L7',
     name: 'a PATCH that failed is sent again without reading the status',
-    file: 'src/sync/source.ts',
-    find: 'return this.#client.setStatus(id, status, { ...this.#call, once: true, onAttempt });',
-    replace:
-      'return this.#client.setStatus(id, status, { ...this.#call, once: false, onAttempt });',
+    file: 'src/forms/source.ts',
+    find: 'const call = { ...this.#call, once: true, onAttempt };',
+    replace: 'const call = { ...this.#call, once: false, onAttempt };',
   },
   {
     law: 'L7',
@@ -432,8 +431,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L17',
     name: 'verify does not compare answers',
     file: 'src/sync/verify.ts',
-    find: 'compareRow(row, before, fieldIds);',
-    replace: 'compareRow(row, before, []);',
+    find: 'compareRow(row, before, fieldIds)',
+    replace: 'compareRow(row, before, [])',
   },
   {
     law: 'L17',
