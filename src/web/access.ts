@@ -91,12 +91,19 @@ const isOpen = ({ url }: FastifyRequest): boolean => OPEN_PATHS.has(url.split('?
 
 function guardByHost(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
-    if (isOpen(request) || isLocalHostHeader(request.headers.host)) return undefined;
+    if (isOpen(request)) return undefined;
+    if (isLocalHostHeader(request.headers.host) && !isProxied(request)) return undefined;
     const text =
-      'Without ADMIN_PASSWORD, this page answers only at localhost. Set ADMIN_PASSWORD to open it under another name.';
+      'Without ADMIN_PASSWORD, this page answers only at localhost, and not through a proxy. Set ADMIN_PASSWORD to open it in another way.';
     return reply.code(421).type('text/plain').send(text);
   });
 }
+
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+
+/** A proxy would admit others under a loopback name. One that hides itself is noticed by HTTP/1.0, the default of nginx. */
+const isProxied = ({ headers, raw }: FastifyRequest): boolean =>
+  raw.httpVersion === '1.0' || FORWARDED.some((header) => headers[header] !== undefined);
 
 /**
  * Whether a `Host` header can come from a browser in which a loopback address was typed: without a password a web page

@@ -1,18 +1,20 @@
-import Tokens from '@fastify/csrf';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { plural } from '../base/format.ts';
-import { isLoopback } from '../base/transport.ts';
 import type { FormReport, Problem, Report, ShownPause, TargetReport } from '../health/report.ts';
 import { type Html, html } from './html.ts';
 import { formPath, type Page, stateIcon } from './parts.ts';
 
 /*
- * The actions that a person can start: buttons on the pages, and `POST /actions`. All buttons of a page belong to
- * one form, which has a token. Other websites cannot act through the browser of a permitted person: a request must
- * come from one of our pages, according to the browser (Sec-Fetch-Site, Origin), with a token that only our page
- * could show. A foreign name that points here (DNS rebinding) has no password, and without one its Host is refused.
+ * The actions that a person can start: buttons on the pages, and `POST /actions`. Who can open the page may act. Other websites cannot
+ * act through that person's browser, by the rule of Go's CrossOriginProtection (https://pkg.go.dev/net/http#CrossOriginProtection):
+ *
+ * 1. `Sec-Fetch-Site`, which no website can set, decides where a browser sends it: `same-origin` (our own page) or `none` (no page).
+ * 2. Otherwise `Origin`, which browsers send with every POST, has to name the host that the request is for.
+ * 3. With neither, no browser of today has sent it. Without a password it has to be clearly none: all of them call themselves Mozilla.
+ *
+ * A foreign name that points here (DNS rebinding) has no password, and without one its Host is refused.
  */
 
 /** `sync`: bring up to date now what is new, changed or failed. `accept`: held deletions. `pause`, `resume`: a form, a target, everything. */
@@ -59,10 +61,7 @@ const actionBar = (about: string, ...buttons: readonly (Html | false)[]): Html =
   html`<div class="actions" role="group" aria-label="Actions for ${about}">${buttons}</div>`;
 
 /** The form that all buttons of a page belong to. */
-export const actionForm = (token: string): Html =>
-  html`<form id="act" method="post" action="/actions">
-    <input type="hidden" name="token" value="${token}" />
-  </form>`;
+export const ACTION_FORM = html`<form id="act" method="post" action="/actions"></form>`;
 
 /** The buttons for everything. */
 export function mirrorActions({ targets }: Report): Html {
@@ -112,8 +111,6 @@ export function remedyButton({ code }: Problem, place: Place, held = 0): Html | 
   return canRetry ? actionButton('Sync now', { do: 'sync', ...place }) : null;
 }
 
-/** How long the buttons of an open page serve. */
-const TOKEN_LASTS_MS = 3_600_000;
 /** Long names take room in a form. */
 const BODY_LIMIT = 4_096;
 
@@ -124,18 +121,10 @@ const ordered = z.object({
   target: name,
   count: z.coerce.number().int().min(0).max(1_000_000_000).nullable().default(null),
 });
-const posted = z.object({ token: z.string(), order: z.string() });
+const posted = z.object({ order: z.string() });
 
-const REFUSED = {
-  password: 'Set ADMIN_PASSWORD to use the actions of this page through a proxy.',
-  site: 'This request did not come from the status page, so nothing was done. If a proxy is in front of it, the proxy must pass on Host.',
-  token:
-    'The page was open for too long, or the program was restarted, so nothing was done. Go back, reload the page and try again.',
-  order: 'There is no such action.',
-} as const;
-
-const refuse = (reply: FastifyReply, status: number, why: keyof typeof REFUSED): FastifyReply =>
-  reply.code(status).type('text/plain').send(REFUSED[why]);
+const REFUSED =
+  'This request did not come from the status page, so nothing was done. If a proxy is in front of it, the proxy must pass on Host.';
 
 /** See {@link addActions}. */
 export interface ActionOptions {
@@ -145,32 +134,28 @@ export interface ActionOptions {
   readonly send: (reply: FastifyReply, page: Page) => FastifyReply;
 }
 
-/** Adds `POST /actions`. Returns what makes the token of a page: null where the person may not act. */
+/** Adds `POST /actions`. */
 export function addActions(
   app: FastifyInstance,
   { actor, hasPassword, report, send }: ActionOptions,
-): (request: FastifyRequest) => string | null {
-  const tokens = Tokens.Tokens({ validity: TOKEN_LASTS_MS });
-  const secret = tokens.secretSync();
+): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: BODY_LIMIT },
     async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
   );
   app.post('/actions', { bodyLimit: BODY_LIMIT }, async (request, reply) => {
-    if (!mayAct(request, hasPassword)) return refuse(reply, 403, 'password');
-    if (!isOwnRequest(request)) return refuse(reply, 403, 'site');
-    const { data: form } = posted.safeParse(request.body);
-    if (form === undefined || !tokens.verify(secret, form.token))
-      return refuse(reply, 403, 'token');
-    const { data } = ordered.safeParse(Object.fromEntries(new URLSearchParams(form.order)));
-    if (data === undefined) return refuse(reply, 400, 'order');
+    if (!isOwnRequest(request, hasPassword))
+      return reply.code(403).type('text/plain').send(REFUSED);
+    const order = posted.safeParse(request.body).data?.order ?? '';
+    const { data } = ordered.safeParse(Object.fromEntries(new URLSearchParams(order)));
+    if (data === undefined)
+      return reply.code(400).type('text/plain').send('There is no such action.');
     const by = `status page, ${hasPassword ? 'admin at ' : ''}${request.ip}`;
     const lines = await actor.act({ ...data, by });
     const main = doneMain(data.form, lines);
     return send(reply, { title: 'Done', main, report: await report(), isStill: true });
   });
-  return (request) => (mayAct(request, hasPassword) ? tokens.create(secret) : null);
 }
 
 /** The page with the result. */
@@ -190,27 +175,11 @@ function doneMain(form: string | null, lines: readonly DoneLine[]): Html {
   </section>`;
 }
 
-/** Whether a request that changes something may come from one of our pages, or from no page. */
-function isOwnRequest({ headers }: FastifyRequest): boolean {
+/** Whether a request that changes something comes from one of our pages, or from no page; see above. */
+function isOwnRequest({ headers }: FastifyRequest, hasPassword: boolean): boolean {
   const site = headers['sec-fetch-site'];
-  if (site !== undefined) return site === 'same-origin';
+  if (site !== undefined) return site === 'same-origin' || site === 'none';
   const { origin, host } = headers;
-  // Browsers send it with every POST.
-  return origin === undefined || (host !== undefined && URL.parse(origin)?.host === host);
-}
-
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
-
-/**
- * Whether the page accepts actions: with a password; without one only on the machine itself, and not through a
- * proxy, which would admit others under a loopback name. A proxy that hides itself is noticed by the page's name in
- * the browser, and by HTTP/1.0, the default of nginx.
- */
-function mayAct({ headers, raw }: FastifyRequest, hasPassword: boolean): boolean {
-  if (hasPassword) return true;
-  const { origin } = headers;
-  const isHere = origin === undefined || isLoopback(URL.parse(origin)?.hostname ?? '');
-  const isProxied =
-    raw.httpVersion === '1.0' || FORWARDED.some((header) => headers[header] !== undefined);
-  return isHere && !isProxied;
+  if (origin !== undefined) return host !== undefined && URL.parse(origin)?.host === host;
+  return hasPassword || !/^Mozilla\//.test(headers['user-agent'] ?? 'Mozilla/');
 }

@@ -39,7 +39,7 @@ export interface DetailedForm {
 }
 
 /** The page of one form: its health in each target, its recent runs, its rejected submissions. Pure. */
-export function formMain(report: Report, forms: readonly DetailedForm[], mayAct: boolean): Html {
+export function formMain(report: Report, forms: readonly DetailedForm[]): Html {
   const reports = forms.map((form) => form.report);
   const form = reports[0]?.form;
   const nowMs = Date.parse(report.at);
@@ -55,14 +55,14 @@ export function formMain(report: Report, forms: readonly DetailedForm[], mayAct:
     ${report.problems.map((problem) => problemBox(problem, nowMs, { isWide: true }))}
     ${forms.map((each) => {
       const target = report.targets.find(({ name }) => name === each.report.target);
-      return targetCard(each, target, { nowMs, mayAct });
+      return targetCard(each, target, nowMs);
     })}`;
 }
 
 function targetCard(
   { report, details }: DetailedForm,
   target: TargetReport | undefined,
-  { nowMs, mayAct }: { readonly nowMs: number; readonly mayAct: boolean },
+  nowMs: number,
 ): Html {
   const { state, title, pause, running, notices, location, claim } = report;
   const place = { form: report.form.id, target: report.target };
@@ -70,13 +70,13 @@ function targetCard(
     <header>
       <h2>${report.target}</h2>
       <span class="small quiet">${location} ${report.url !== null && targetLink(report)}</span>
-      ${stateMark(state, pause === null ? title : undefined)} ${mayAct && formActions(report)}
+      ${stateMark(state, pause === null ? title : undefined)} ${formActions(report)}
     </header>
     ${pause !== null && html`<p class="problem paused">${pauseText(pause, nowMs)}</p>`}
     ${running !== null && html`<p class="problem working">${progressOf(running)}</p>`}
-    ${target?.problem && problemBox(target.problem, nowMs, { button: mayAct && remedyButton(target.problem, { target: target.name }) })}
+    ${target?.problem && problemBox(target.problem, nowMs, { button: remedyButton(target.problem, { target: target.name }) })}
     ${report.problems.map((problem) =>
-      problemBox(problem, nowMs, { button: mayAct && remedyButton(problem, place, claim.held) }),
+      problemBox(problem, nowMs, { button: remedyButton(problem, place, claim.held) }),
     )}
     ${notices.map(
       ({ message, remedy }) =>

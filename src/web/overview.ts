@@ -115,19 +115,13 @@ const compareNames = (a: FormIdentity, b: FormIdentity): number =>
 const plain = (text: string): string =>
   text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
-/** How the page is shown. */
-export interface OverviewOptions {
-  readonly query: ListQuery;
-  /** The person may act. */
-  readonly mayAct: boolean;
-  /** Why notifications are not delivered; null: they are. */
-  readonly deliveryProblem: string | null;
-}
-
-/** The page at `/`: the health of each form in each target, worst first. Pure. */
-export function overviewMain(report: Report, options: OverviewOptions): Html {
+/** The page at `/`; `deliveryProblem`: why notifications are not delivered, null: they are. The health of each form in each target, worst first. Pure. */
+export function overviewMain(
+  report: Report,
+  query: ListQuery,
+  deliveryProblem: string | null,
+): Html {
   const { state, title, summary, problems, source, queue, targets, forms } = report;
-  const { mayAct, deliveryProblem } = options;
   const nowMs = Date.parse(report.at);
   return html`<section class="hero">
       ${stateIcon(state)}
@@ -135,12 +129,12 @@ export function overviewMain(report: Report, options: OverviewOptions): Html {
         <h1>${title}</h1>
         <p class="quiet">${summary}</p>
       </div>
-      ${mayAct && mirrorActions(report)}
+      ${mirrorActions(report)}
     </section>
     ${problems.map((problem) => problemBox(problem, nowMs, { isWide: true }))}
     ${deliveryProblem !== null && html`<p class="problem attention wide">${stateIcon('attention')} ${deliveryProblem}</p>`}
-    ${targets.map(({ name, problem }) => problem && problemBox(problem, nowMs, { button: mayAct && remedyButton(problem, { target: name }), isWide: true }))}
-    ${plantLine(source, queue, nowMs)} ${forms.length === 0 ? EMPTY : formsCard(report, options)}`;
+    ${targets.map(({ name, problem }) => problem && problemBox(problem, nowMs, { button: remedyButton(problem, { target: name }), isWide: true }))}
+    ${plantLine(source, queue, nowMs)} ${forms.length === 0 ? EMPTY : formsCard(report, query)}`;
 }
 
 /** Source, queue and workers: all forms depend on them. */
@@ -169,13 +163,12 @@ const EMPTY = html`<section class="card empty">
 /** So many are seen at a glance: there is nothing to search. */
 const FEW_FORMS = 5;
 
-function formsCard(report: Report, options: OverviewOptions): Html {
-  const { query } = options;
+function formsCard(report: Report, query: ListQuery): Html {
   const list = listForms(report, query);
   return html`<section class="card" aria-label="Forms">
     <header><h2>Forms</h2></header>
     ${(list.all > FEW_FORMS || query.q !== '') && search(query)}
-    ${list.shown.length === 0 ? nothingFound(query) : matrix(report, list, options.mayAct)}
+    ${list.shown.length === 0 ? nothingFound(query) : matrix(report, list)}
     ${list.pages > 1 && pager(list, query)}
   </section>`;
 }
@@ -202,7 +195,7 @@ const nothingFound = ({ q }: ListQuery): Html =>
 /** From so many targets on the table scrolls within its card. */
 const WIDEST = 6;
 
-function matrix(report: Report, list: FormList, mayAct: boolean): Html {
+function matrix(report: Report, list: FormList): Html {
   const { targets } = report;
   const last = list.first + list.shown.length - 1;
   const which =
@@ -218,7 +211,7 @@ function matrix(report: Report, list: FormList, mayAct: boolean): Html {
       <thead>
         <tr>
           <th scope="col">Form</th>
-          ${targets.map((target) => targetHeading(target, nowMs, mayAct))}
+          ${targets.map((target) => targetHeading(target, nowMs))}
         </tr>
       </thead>
       <tbody>
@@ -229,7 +222,7 @@ function matrix(report: Report, list: FormList, mayAct: boolean): Html {
 }
 
 /** A column's head: the target, where it is, when it was read, and its buttons. */
-function targetHeading(target: TargetReport, nowMs: number, mayAct: boolean): Html {
+function targetHeading(target: TargetReport, nowMs: number): Html {
   const { name, kind, address, readAt, pause } = target;
   const product = kind === null ? '' : productOf(kind);
   const isLink = address !== null && /^https?:\/\//.test(address);
@@ -242,7 +235,7 @@ function targetHeading(target: TargetReport, nowMs: number, mayAct: boolean): Ht
       >${isKnown(target) ? 'read' : 'cannot be read; last read'} ${timeAgo(readAt, nowMs)}</span
     >
     ${pause !== null && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
-    ${mayAct && targetActions(target)}
+    ${targetActions(target)}
   </th>`;
 }
 

@@ -148,7 +148,7 @@ export const formPath = (formId: string): string => `/forms/${encodeURIComponent
 /** The place of a target's rejected submissions on a form's page. */
 export const rejectedAnchor = (target: string): string => `rejected-${target}`;
 
-/** A problem and its remedy: `button` where there is one, otherwise the command. `isWide`: not part of a card. */
+/** A problem and its remedy, with the `button` that does it where there is one. `isWide`: not part of a card. */
 export function problemBox(
   problem: Problem,
   nowMs: number,
@@ -157,7 +157,7 @@ export function problemBox(
     isWide = false,
   }: { readonly button?: Html | null | false; readonly isWide?: boolean } = {},
 ): Html {
-  const { level, code, title, message, remedy, command, since } = problem;
+  const { level, code, title, message, remedy, since } = problem;
   const state: HealthState = level === 'error' ? 'failed' : 'attention';
   return html`<div class="problem ${state}${isWide && ' wide'}" role="note">
     ${stateIcon(state)}
@@ -166,7 +166,7 @@ export function problemBox(
       ><span class="small quiet">${since !== null && html` ·${lastingFor(since, nowMs)}`}</span>
       <p>${message}</p>
       ${remedy !== null && html`<p>${remedy}</p>`}
-      ${button || (command !== null && html`<code class="command">${command}</code>`)}
+      ${button}
     </div>
   </div>`;
 }

@@ -4,9 +4,9 @@ import type { Logger } from '../base/logger.ts';
 import type { Watch } from '../health/collect.ts';
 import type { FormReport } from '../health/report.ts';
 import { openGuarded } from './access.ts';
-import { actionForm, type Actor, addActions } from './actions.ts';
+import { ACTION_FORM, type Actor, addActions } from './actions.ts';
 import { type FormDetails, formMain } from './form-page.ts';
-import { type Html, html } from './html.ts';
+import { html } from './html.ts';
 import { listen, type Listening, type ListenPlace } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import { overviewMain, readListQuery } from './overview.ts';
@@ -73,22 +73,12 @@ interface FormParams {
 function addPages(app: FastifyInstance, options: StatusOptions): void {
   const { reports, metrics, actor, logger, clock } = options;
   const hasPassword = options.adminPassword !== undefined;
-  const tokenFor = addActions(app, {
+  addActions(app, {
     actor: { act: (order) => actor.act(order).finally(() => reports.expire(true)) },
     hasPassword,
     report: () => reports.refresh(),
     send: sendPage,
   });
-  /** A page with its buttons, for those who may use them. */
-  const sendActive = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    page: Omit<Page, 'main'> & { readonly main: (mayAct: boolean) => Html },
-  ): FastifyReply => {
-    const token = tokenFor(request);
-    const main = html`${token !== null && actionForm(token)} ${page.main(token !== null)}`;
-    return sendPage(reply, { ...page, main });
-  };
   /** L12: a target that is slower, or fails, leaves its part of the page empty. */
   const detailsOf = async ({ form, target }: FormReport): Promise<FormDetails | null> => {
     const details = options.details(target, form.id);
@@ -110,9 +100,8 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
     const report = await reports.refresh();
     const query = readListQuery(request.query);
     const deliveryProblem = options.deliveryProblem();
-    const main = (mayAct: boolean): Html =>
-      overviewMain(report, { query, mayAct, deliveryProblem });
-    return sendActive(request, reply, { title: report.title, main, report });
+    const main = html`${ACTION_FORM} ${overviewMain(report, query, deliveryProblem)}`;
+    return sendPage(reply, { title: report.title, main, report });
   });
   app.get<FormParams>('/forms/:id', async (request, reply) => {
     const report = await reports.refresh();
@@ -122,10 +111,10 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
     const forms = await Promise.all(
       copies.map(async (one) => ({ report: one, details: await detailsOf(one) })),
     );
-    const main = (mayAct: boolean): Html => formMain(report, forms, mayAct);
+    const main = html`${ACTION_FORM} ${formMain(report, forms)}`;
     // It asks the targets, which may use a quota that runs need: once, not every ten seconds.
     const isStill = true;
-    return sendActive(request, reply, { title: first.form.name, main, report, isStill });
+    return sendPage(reply, { title: first.form.name, main, report, isStill });
   });
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   app.setNotFoundHandler(notFound);

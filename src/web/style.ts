@@ -90,7 +90,6 @@ i { display: inline-grid; place-items: center; flex: none; width: 20px; height: 
 .problem i { background: none; }
 .problem p { margin-top: 6px; }
 .card > .problem { margin: 0 20px 12px; }
-.command { display: block; margin-top: 8px; padding: 6px 10px; border: 1px solid var(--line); border-radius: 6px; background: var(--card); color: var(--ink); user-select: all; white-space: pre-wrap; }
 .copy { user-select: all; }
 
 button, input { font: inherit; font-size: 14px; color: var(--ink); background: var(--card); border: 1px solid var(--edge); border-radius: 8px; padding: 4px 12px; }

@@ -60,9 +60,7 @@ class Mirror {
 /** Presses a button of the status page, as a person would, and resolves to the page that shows the result. */
 async function press(url: string, action: Record<string, string>): Promise<string> {
   const authorization = `Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`;
-  const page = await (await fetch(url, { headers: { authorization } })).text();
-  const [, token = ''] = /name="token" value="([^"]+)"/.exec(page) ?? [];
-  const body = new URLSearchParams({ token, order: new URLSearchParams(action).toString() });
+  const body = new URLSearchParams({ order: new URLSearchParams(action).toString() });
   const headers = { authorization, origin: url };
   return (await fetch(`${url}/actions`, { method: 'POST', body, headers })).text();
 }

@@ -105,15 +105,10 @@ const formOf = ({ forms }: Report): FormReport => forms.find(({ form }) => form.
 /** What people read of a report in each place, as text. */
 const SURFACES: Readonly<Record<string, (report: Report) => string | Promise<string>>> = {
   'the page': (report) => {
-    const options = {
-      query: readListQuery({}),
-      mayAct: true,
-      deliveryProblem: null,
-    };
-    return textOf(overviewMain(report, options).text);
+    return textOf(overviewMain(report, readListQuery({}), null).text);
   },
   "the form's page": (report) =>
-    textOf(formMain(report, [{ report: formOf(report), details: NO_DETAILS }], true).text),
+    textOf(formMain(report, [{ report: formOf(report), details: NO_DETAILS }]).text),
   JSON: (report) => JSON.stringify(report),
   status: (report) => {
     const out = new PassThrough();
