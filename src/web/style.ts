@@ -49,7 +49,7 @@ code, .id { font: 13px/1.5 var(--mono); }
 main:focus { outline: none; }
 .quiet { color: var(--quiet); }
 .small, .fact { font-size: 13px; }
-.fact { display: block; color: var(--quiet); }
+.fact { display: block; color: var(--quiet); text-wrap: pretty; }
 a.fact { color: var(--link); }
 .skip { position: absolute; left: 8px; top: -60px; padding: 8px 14px; background: var(--card); }
 .skip:focus { top: 8px; }
@@ -96,7 +96,7 @@ button, input { font: inherit; font-size: 14px; color: var(--ink); background: v
 button { font-weight: 550; cursor: pointer; }
 button:hover { background: var(--soft); }
 .problem button { margin-top: 8px; }
-table button { font-size: 12px; padding: 0 8px; }
+table button { font-size: 12px; padding: 0 8px; min-height: 24px; }
 th .actions { margin-top: 4px; }
 input[type='search'] { width: 260px; max-width: 100%; }
 
