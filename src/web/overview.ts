@@ -28,31 +28,23 @@ import {
   timeUntil,
 } from './parts.ts';
 
-/** The part of the matrix that an address asks for: `/?q=…&page=…`. */
+/** The part of the matrix that an address asks for: `/?q=…`, and all of it with `&all`. */
 export interface ListQuery {
-  /** Part of a form's name, slug or ID; empty: all. */
+  /** Part of a form's name, slug or ID; empty: any. */
   readonly q: string;
-  /** From 1; one that is too high is the last. */
-  readonly page: number;
+  /** All that match, not only the worst of them. */
+  readonly isAll: boolean;
 }
 
 const LONGEST_SEARCH = 200;
 
 /** Reads a query; what makes no sense asks for everything. Pure. */
 export function readListQuery(query: unknown): ListQuery {
-  const { q, page } = (query ?? {}) as Readonly<Record<string, unknown>>;
+  const { q, all } = (query ?? {}) as Readonly<Record<string, unknown>>;
   return {
     q: typeof q === 'string' ? q.trim().slice(0, LONGEST_SEARCH) : '',
-    page: typeof page === 'string' && /^[1-9]\d{0,6}$/.test(page) ? Number(page) : 1,
+    isAll: all !== undefined,
   };
-}
-
-/** The address of a list. */
-function listPath({ q, page }: ListQuery): string {
-  const params = new URLSearchParams();
-  if (q !== '') params.set('q', q);
-  if (page > 1) params.set('page', String(page));
-  return params.size === 0 ? '/' : `/?${params.toString()}`;
 }
 
 /** A form with its report of each target, in the order of the targets; undefined where it is not mirrored. */
@@ -62,7 +54,7 @@ interface ListedForm {
   readonly cells: readonly (FormReport | undefined)[];
 }
 
-/** The part of all forms that a page shows; `first`: the place of the first one, from 1. */
+/** The forms that a page shows, how many match, and how many there are. */
 type FormList = ReturnType<typeof listForms>;
 
 /** A page has so many cells for any number of targets, so that it stays small; but some forms at least. */
@@ -80,17 +72,8 @@ function listForms(report: Report, query: ListQuery) {
     .toSorted((a, b) => rank(a.state) - rank(b.state) || compareNames(a.form, b.form));
   const targets = Math.max(1, report.targets.length);
   const size = Math.max(LEAST_FORMS, Math.floor(CELLS_PER_PAGE / targets));
-  const pages = Math.max(1, Math.ceil(matching.length / size));
-  const page = Math.min(query.page, pages);
-  const from = (page - 1) * size;
-  return {
-    shown: matching.slice(from, from + size),
-    all: all.length,
-    matching: matching.length,
-    first: from + 1,
-    page,
-    pages,
-  };
+  const shown = query.isAll ? matching : matching.slice(0, size);
+  return { shown, matching: matching.length, all: all.length };
 }
 
 function withCells({ forms, targets }: Report): ListedForm[] {
@@ -169,7 +152,7 @@ function formsCard(report: Report, query: ListQuery): Html {
     <header><h2>Forms</h2></header>
     ${(list.all > FEW_FORMS || query.q !== '') && search(query)}
     ${list.shown.length === 0 ? nothingFound(query) : matrix(report, list)}
-    ${list.pages > 1 && pager(list, query)}
+    ${list.shown.length < list.matching && allLink(list, query)}
   </section>`;
 }
 
@@ -197,11 +180,8 @@ const WIDEST = 6;
 
 function matrix(report: Report, list: FormList): Html {
   const { targets } = report;
-  const last = list.first + list.shown.length - 1;
-  const which =
-    list.pages === 1
-      ? plural(list.matching, 'form')
-      : `Forms ${count(list.first)} to ${count(last)} of ${count(list.matching)}`;
+  const [shown, matching] = [list.shown.length, plural(list.matching, 'form')];
+  const which = shown === list.matching ? matching : `${count(shown)} of ${matching}`;
   const nowMs = Date.parse(report.at);
   return html`<div class="scroll" role="region" aria-labelledby="forms-caption" tabindex="0">
     <table class="matrix t${Math.min(targets.length, WIDEST)}">
@@ -276,11 +256,9 @@ function formCell(report: FormReport | undefined, name: string, nowMs: number): 
   </td>`;
 }
 
-function pager({ page, pages }: FormList, query: ListQuery): Html {
-  const to = (number: number): string => listPath({ ...query, page: number });
-  return html`<nav class="pager" aria-label="Pages">
-    <span>${page > 1 && html`<a rel="prev" href="${to(page - 1)}">‹ Previous</a>`}</span>
-    <span>Page ${page} of ${pages}</span>
-    <span>${page < pages && html`<a rel="next" href="${to(page + 1)}">Next ›</a>`}</span>
-  </nav>`;
-}
+const allLink = ({ matching }: FormList, { q }: ListQuery): Html =>
+  html`<p class="more">
+    <a href="/?${new URLSearchParams({ ...(q !== '' && { q }), all: '' }).toString()}"
+      >All ${plural(matching, 'form')}</a
+    >
+  </p>`;

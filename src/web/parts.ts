@@ -165,8 +165,7 @@ export function problemBox(
       <b>${title}</b> <span class="id">${code}</span
       ><span class="small quiet">${since !== null && html` ·${lastingFor(since, nowMs)}`}</span>
       <p>${message}</p>
-      ${remedy !== null && html`<p>${remedy}</p>`}
-      ${button}
+      ${remedy !== null && html`<p>${remedy}</p>`} ${button}
     </div>
   </div>`;
 }

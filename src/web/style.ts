@@ -54,8 +54,8 @@ a.fact { color: var(--link); }
 .skip { position: absolute; left: 8px; top: -60px; padding: 8px 14px; background: var(--card); }
 .skip:focus { top: 8px; }
 
-.top, .hero, .plant, .tools, .pager, footer, .card > header { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; }
-.top, .pager, footer { justify-content: space-between; }
+.top, .hero, .plant, .tools, footer, .card > header { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; }
+.top, footer { justify-content: space-between; }
 .top { padding: 18px 0; }
 .brand { color: var(--ink); font-weight: 650; text-decoration: none; }
 #lost, .lost #fresh { display: none; }
@@ -102,7 +102,7 @@ input[type='search'] { width: 260px; max-width: 100%; }
 
 .tools { padding: 0 20px 12px; align-items: end; }
 .tools label { font-size: 12px; color: var(--quiet); }
-.pager { padding: 12px 20px; border-top: 1px solid var(--line); font-size: 14px; }
+.more { padding: 12px 20px; border-top: 1px solid var(--line); font-size: 14px; }
 
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: 14px; }
@@ -147,5 +147,5 @@ progress { display: block; width: 180px; max-width: 100%; height: 6px; accent-co
   tbody th { grid-column: 1 / -1; }
   .number { text-align: left; }
 }
-@media print { .tools, .pager, .actions, .skip { display: none; } }
+@media print { .tools, .more, .actions, .skip { display: none; } }
 `;

@@ -61,7 +61,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     ['light', 1280, '/', 'failing'],
     ['light', 1280, FORM, 'real'],
     ['dark', 390, FORM, 'real'],
-    ['light', 1280, '/?q=o&page=2', 'many'],
+    ['light', 1280, '/?q=o&all=', 'many'],
     ['dark', 1280, '/?q=nothing+like+it', 'many'],
     ['light', 1280, '/', 'empty'],
     ['light', 1280, '/none', 'real'],

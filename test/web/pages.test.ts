@@ -104,25 +104,19 @@ describe('the page of all forms', () => {
 });
 
 describe('a list of many forms', () => {
-  it('is cut into pages, worst first, and every form is on one of them', async () => {
+  it('begins with the worst, and is whole at an address of its own', async () => {
     await using page = await startPage(manyForms(300));
     const first = await page.text('/');
-    expect(first).toContain('Forms 1 to 30 of 300');
-    expect(first).toContain('Page 1 of 10');
-    expect(first).toContain('<a rel="next" href="/?page=2">');
-    expect(first).not.toContain('rel="prev"');
-    const pages = await Promise.all(
-      Array.from({ length: 10 }, (_, at) => page.text(`/?page=${at + 1}`)),
-    );
-    expect(new Set(pages.flatMap(slugsOf)).size).toBe(300);
-    const states = pages.flatMap((html) =>
-      [...html.matchAll(/<tr class="(\w+)"/g)].map(([, state = '']) => state),
-    );
+    expect(first).toContain('30 of 300 forms, worst first');
+    const [, all = ''] = /<p class="more">\s*<a href="([^"]+)"\s*>All 300 forms/.exec(first) ?? [];
+    const html = await page.text(all);
+    expect(html).not.toContain('class="more"');
+    expect(new Set(slugsOf(html)).size).toBe(300);
+    expect(slugsOf(first)).toEqual(slugsOf(html).slice(0, 30));
+    const states = [...html.matchAll(/<tr class="(\w+)"/g)].map(([, state = '']) => state);
     const order = ['failed', 'attention', 'ok'];
     expect(states).toEqual(states.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
     expect(states.filter((state) => state === 'failed')).toHaveLength(10);
-    // One that is too high is the last.
-    expect(await page.text('/?page=99')).toContain('Page 10 of 10');
   });
 
   it.each([
@@ -137,14 +131,14 @@ describe('a list of many forms', () => {
     expect(found).toContain(slug);
   });
 
-  it('keeps the search over its pages, and reads any address', async () => {
+  it('keeps the search for the whole list, and reads any address', async () => {
     await using page = await startPage(manyForms(300));
     const html = await page.text('/?q=%22%3E%3Cb%3E');
     expect(html).toContain('value="&quot;&gt;&lt;b&gt;"');
     expect(html).toContain('No form');
-    expect(await page.text('/?q=o')).toContain('href="/?q=o&amp;page=2"');
-    for (const odd of [undefined, null, {}, { page: '0' }, { page: '-1' }, { page: '1e9', q: 7 }])
-      expect(readListQuery(odd)).toEqual({ q: '', page: 1 });
+    expect(await page.text('/?q=o')).toContain('href="/?q=o&amp;all="');
+    for (const odd of [undefined, null, {}, { page: '0' }, { q: 7 }])
+      expect(readListQuery(odd)).toEqual({ q: '', isAll: false });
   });
 
   it('with 300 failing forms in 2 targets stays below 100 kB, actions included', async () => {
