@@ -72,25 +72,15 @@ export function fetchWithProxy(proxy: ProxySettings): typeof globalThis.fetch {
 export class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
   /** As a sentence. */
-  readonly remedy: string;
+  readonly remedy =
+    'Check HTTPS_PROXY (407: its user name and password, http://user:password@host:port) and NO_PROXY, or ask the operator of the proxy.';
   /** False if it will fail again until a person changes something. */
   readonly transient: boolean;
 
   /** `target`: host and port. */
   constructor(status: number, target: string) {
-    super(
-      status === 407
-        ? 'the proxy refused the user name and password of HTTPS_PROXY, or requires them (407)'
-        : `the proxy of HTTPS_PROXY did not connect to ${target} (${status})`,
-    );
+    super(`the proxy of HTTPS_PROXY did not connect to ${target} (${status})`);
     this.transient = status >= 500 || status === 408 || status === 429;
-    if (status === 407)
-      this.remedy =
-        'Set HTTPS_PROXY=http://user:password@host:port; special characters in them are written as %40 and the like.';
-    else if (this.transient)
-      this.remedy =
-        'If this lasts, ask the operator of the proxy; NO_PROXY names hosts that are reached without it.';
-    else this.remedy = 'Ask the operator of the proxy to allow it, or name the host in NO_PROXY.';
   }
 }
 

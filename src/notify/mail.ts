@@ -48,8 +48,7 @@ export function mail(setting: string, settings: EmailSettings): Transport {
         const problem = `Notifications do not reach everybody by e-mail: ${host} refuses ${rejected.length} of ${addresses}. Check ${setting}.`;
         return { taken: true, problem };
       } catch (error) {
-        const { why, check } = reasonOf(error, setting);
-        const problem = `Notifications are not delivered by e-mail: ${host} ${why}. Check ${check}.`;
+        const problem = `Notifications are not delivered by e-mail: ${host} ${reasonOf(error)}. Check ALERT_SMTP_URL, ALERT_EMAIL_FROM and ${setting}.`;
         return { taken: false, problem };
       }
     },
@@ -77,26 +76,17 @@ async function open(server: SmtpServer): Promise<Transporter> {
   });
 }
 
-/** What failed, as the end of a sentence after the server's name, and the setting to check. */
-function reasonOf(error: unknown, recipients: string): { why: string; check: string } {
-  const check = 'ALERT_SMTP_URL';
-  const code = errorCode(error) ?? '';
-  // The status of the server's response, and the command that it responded to.
-  const { responseCode, command } = error as { responseCode?: number; command?: string };
-  const status = responseCode === undefined ? '' : ` (${responseCode})`;
-  if (code === 'EAUTH') return { why: `refuses the user name or password${status}`, check };
-  if (code === 'EENVELOPE')
-    return command?.startsWith('RCPT') === true
-      ? { why: `refuses every address${status}`, check: recipients }
-      : { why: `refuses the sender${status}`, check: 'ALERT_EMAIL_FROM' };
+/** What failed, as the end of a sentence after the server's name, without what the server says. */
+function reasonOf(error: unknown): string {
+  const code = errorCode(error) ?? 'no code';
+  const { responseCode } = error as { responseCode?: number };
   // The library has one code for all that a socket reports.
   const isUnsafe = /certificate|altnames|SSL routines|wrong version/i.test(String(error));
-  if (isUnsafe || code === 'ETLS') {
-    const why = 'offers no safe connection: no TLS, or a certificate that is not trusted';
-    return { why, check: `${check}; NODE_EXTRA_CA_CERTS trusts an authority of your own` };
-  }
-  if (responseCode !== undefined) return { why: `answers ${responseCode}`, check };
-  return { why: `cannot be reached${code === '' ? '' : ` (${code})`}`, check };
+  if (isUnsafe || code === 'ETLS')
+    return 'offers no safe connection: no TLS, or a certificate that is not trusted (NODE_EXTRA_CA_CERTS trusts an authority of your own)';
+  return responseCode === undefined
+    ? `cannot be reached (${code})`
+    : `refuses the message (${code}, ${responseCode})`;
 }
 
 function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions {

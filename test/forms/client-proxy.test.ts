@@ -30,7 +30,7 @@ describe('a proxy that opens no way', () => {
     ['502 Bad Gateway', 'did not connect to forms.test:443 (502)', 3],
     ['429 Slow', 'did not connect to forms.test:443 (429)', 3],
     ['403 No', 'did not connect to forms.test:443 (403)', 1],
-    ['407 Who', 'or requires them (407)', 1],
+    ['407 Who', 'its user name and password', 1],
     // It would lead elsewhere.
     ['302 Found\r\nLocation: http://evil.test/', 'did not connect to forms.test:443 (302)', 1],
     ['', 'broke the connection off', 3],
@@ -54,7 +54,7 @@ describe('a proxy that opens no way', () => {
     const settings = through(proxy.host, `ann:${encodeURIComponent(`${PASSWORD}@`)}@`);
     const [error] = await failureThrough(settings);
     expect(given).toEqual([`Basic ${btoa(`ann:${PASSWORD}@`)}`]);
-    expect(error.message).toContain('refused the user name and password of HTTPS_PROXY');
+    expect(error.message).toContain('did not connect to forms.test:443 (407)');
     const shown = inspect(error, { depth: 9, showHidden: true });
     expect(shown).not.toContain(PASSWORD);
     expect(shown).not.toContain(btoa(`ann:${PASSWORD}@`));
