@@ -181,5 +181,5 @@ function isOwnRequest({ headers }: FastifyRequest, hasPassword: boolean): boolea
   if (site !== undefined) return site === 'same-origin' || site === 'none';
   const { origin, host } = headers;
   if (origin !== undefined) return host !== undefined && URL.parse(origin)?.host === host;
-  return hasPassword || !/^Mozilla\//.test(headers['user-agent'] ?? 'Mozilla/');
+  return hasPassword || headers['user-agent']?.startsWith('Mozilla/') === false;
 }

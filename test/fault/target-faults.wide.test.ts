@@ -55,7 +55,8 @@ async function liveThrough(
   expect(stdout).toMatch(/^✗ /);
   expect(stdout).toMatch(/\((TARGET_[A-Z_]+|FAILED)\)/);
   expect(stdout).not.toContain('up to date');
-  const [problem] = [...report.problems, ...(report.forms[0]?.problems ?? [])];
+  const ofTarget = report.targets.flatMap((target) => target.problem ?? []);
+  const [problem] = [...report.problems, ...ofTarget, ...(report.forms[0]?.problems ?? [])];
   expect(problem?.remedy ?? problem?.message).toMatch(/\w/);
   expect((await runCli(['check'], env)).code).toBe(1);
 

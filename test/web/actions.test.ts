@@ -162,7 +162,7 @@ describe('an action is refused', () => {
       const type = { 'content-type': 'application/x-www-form-urlencoded' };
       const body = new URLSearchParams(fields).toString();
       const options = { method: 'POST', headers: { ...type, 'user-agent': agent, ...headers } };
-      const { statusCode } = await request(url, { ...options, body } as never);
+      const { statusCode } = await request(url, { ...options, body });
       return statusCode;
     };
     expect(await post('Mozilla/5.0 (X11) Firefox/60.0')).toBe(403);
