@@ -12,5 +12,4 @@ export const looksLikeKey = (text: string): boolean =>
   OTHERS.test(text) || UUID.test(text) || (text.match(LONG_WORD) ?? []).some(isRandom);
 
 const isRandom = (word: string): boolean =>
-  (/\d/.test(word) && /[A-Za-z]/.test(word)) ||
-  /[a-z][A-Z][a-z]?[A-Z]|[A-Z][a-z][A-Z]/.test(word);
+  (/\d/.test(word) && /[A-Za-z]/.test(word)) || /[a-z][A-Z][a-z]?[A-Z]|[A-Z][a-z][A-Z]/.test(word);

@@ -20,6 +20,10 @@ function transportTo(host: string, weaknesses: readonly string[]): Transport {
   return name.startsWith('/') || isLoopback(name) ? LOCAL : { host: name, weaknesses };
 }
 
+/** What a connection to a database risks that may go without TLS, or without a check of the certificate. */
+const unsafe = (setting: string, authority: string): string =>
+  `asks for no TLS with a checked certificate, so answers and the password could be read on the way: add ${setting}, with ${authority}=<file> for an authority of your own`;
+
 /** The modes of `sslmode` that never continue without TLS. */
 const WITH_TLS = new Set(['require', 'verify-ca', 'verify-full']);
 
@@ -29,23 +33,12 @@ export function postgresTransport(url: URL): Transport {
   const host = option('host') || decoded(url.hostname);
   if (host === '')
     return { host: '', weaknesses: ['names no host: write it, localhost for this machine'] };
-  return transportTo(host, postgresWeaknesses(option));
-}
-
-function postgresWeaknesses(option: (name: string) => string | undefined): string[] {
-  const mode = option('sslmode');
+  const mode = option('sslmode') ?? '';
   // With libpq's meaning `require` encrypts and checks nothing, unless an authority is named: an empty name names none.
-  const unchecked =
+  const isUnchecked =
     option('uselibpqcompat') === 'true' && mode === 'require' && !option('sslrootcert');
-  if (mode === 'no-verify' || unchecked) {
-    return [
-      'does not check the certificate, so another server could pose as this one: write sslmode=verify-full, with sslrootcert=<file> for an authority of your own',
-    ];
-  }
-  if (mode !== undefined && WITH_TLS.has(mode)) return [];
-  return [
-    `${mode === undefined ? 'asks for no TLS' : 'does not insist on TLS'}, so that answers and the password could be read on the way: add sslmode=verify-full`,
-  ];
+  const isSafe = WITH_TLS.has(mode) && !isUnchecked;
+  return transportTo(host, isSafe ? [] : [unsafe('sslmode=verify-full', 'sslrootcert')]);
 }
 
 /** How a `mysql://` or `mariadb://` address is reached. */
@@ -53,21 +46,10 @@ export function mysqlTransport(url: URL): Transport {
   const option = (name: string): string | undefined => url.searchParams.getAll(name).at(-1);
   if (option('socket') !== undefined) return LOCAL;
   const mode = option('ssl-mode')?.toUpperCase().replaceAll('-', '_');
-  return transportTo(decoded(url.hostname) || 'localhost', mysqlWeaknesses(mode, option('ssl-ca')));
-}
-
-function mysqlWeaknesses(mode: string | undefined, authority: string | undefined): string[] {
-  if (mode === 'VERIFY_IDENTITY') return [];
   // Anyone with a certificate of a public authority passes for any other host.
-  if (mode === 'VERIFY_CA' && authority) return [];
-  if (mode === 'REQUIRED' || mode === 'VERIFY_CA') {
-    return [
-      'does not check whose certificate it is, so another server could pose as this one: write ssl-mode=VERIFY_IDENTITY, with ssl-ca=<file> for an authority of your own',
-    ];
-  }
-  return [
-    `${mode === undefined ? 'asks for no TLS' : 'turns TLS off'}, so that answers and the password could be read on the way: add ssl-mode=VERIFY_IDENTITY`,
-  ];
+  const isSafe = mode === 'VERIFY_IDENTITY' || (mode === 'VERIFY_CA' && option('ssl-ca'));
+  const host = decoded(url.hostname) || 'localhost';
+  return transportTo(host, isSafe ? [] : [unsafe('ssl-mode=VERIFY_IDENTITY', 'ssl-ca')]);
 }
 
 /** How a Redis is reached, and the sentinels that name it, as the driver reads it. */
@@ -128,6 +110,6 @@ export function verifyCertificates(options: URLSearchParams): void {
 
 /** True for a host name or address that never leaves the machine: 127.0.0.0/8, ::1 with or without its brackets, localhost. */
 export function isLoopback(host: string): boolean {
-  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  const name = plainHost(host);
   return name === 'localhost' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
 }
