@@ -60,7 +60,8 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
     };
   });
   const page = mirrorPage(forms, new SerialTime(structure.timeZone));
-  return showPage(file, view, { ...MIRROR, page, over: () => [] });
+  const made = { ...MIRROR.made, index: structure.forms.size };
+  return showPage(file, view, { ...MIRROR, made, page, over: () => [] });
 }
 
 const MOST_LISTED = 300;
