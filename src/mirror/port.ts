@@ -29,7 +29,7 @@ export interface Store extends AsyncDisposable {
    * has the lease. `read` changes nothing; null where the target has no such form.
    */
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
-  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<OpenForm | null>;
+  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<ReadForm | null>;
   /** A snapshot of one form: later writes do not change it. Null if the target has no such form. */
   snapshot(formId: string): Promise<FormSnapshot | null>;
   /** Tables and views for other tools to read; null if the target has none. */
@@ -86,8 +86,8 @@ export interface StoredField {
   readonly isInForm: boolean;
 }
 
-/** One form of a target, open. Closing it gives the lease back. */
-export interface OpenForm extends AsyncDisposable {
+/** One form of a target, open for reading. */
+export interface ReadForm extends AsyncDisposable {
   /** As of the last commit of this writer, or as found at the start, with all notes. A new object after each of them. */
   readonly state: FormState;
   readonly fields: readonly StoredField[];
@@ -106,6 +106,10 @@ export interface OpenForm extends AsyncDisposable {
   forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The newest runs, the newest first. */
   runs(limit: number): Promise<Run[]>;
+}
+
+/** One form of a target, open for writing. Closing it gives the lease back. */
+export interface OpenForm extends ReadForm {
   /**
    * Follows the form's fields: labels, positions, which are still in the form; of those that are not selected any more, too.
    * `fields`: the selected ones, those included that the form does not have any more. Idempotent. Answers

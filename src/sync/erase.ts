@@ -3,7 +3,7 @@ import { isAbort, type MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Source } from '../forms/source.ts';
 import { distrust } from '../mirror/form-state.ts';
-import type { OpenForm, StoredField } from '../mirror/port.ts';
+import type { OpenForm, ReadForm, StoredField } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   allRows,
@@ -98,7 +98,7 @@ export async function findForms(
 
 /** Of these submissions those that a target holds or lists, or has forgotten. */
 async function heldOf(
-  form: OpenForm,
+  form: ReadForm,
   ids: readonly string[],
   withForgotten: boolean,
 ): Promise<Set<string>> {
@@ -123,14 +123,14 @@ export const forget = (
   forms: readonly FormIds[],
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inTheirs(targets, forms, options, async (open, { store }, { form, ids }) => {
+  inTheirs(targets, forms, options, async (open, write, { store }, { form, ids }) => {
     const { size: rows } = await heldOf(open, ids, false);
-    if (options.dryRun) return rows;
+    if (write === null) return rows;
     // What the last write-back said may name one of them; the next one says it again.
     await noteWriteBack(store, form.id, null);
     // The source may count one that was never stored, by a status that is not known here: a run finds out.
-    if ((await heldOf(open, ids, true)).size < ids.length) await open.commit({ state: distrust });
-    await open.erase({ kind: 'forget', ids });
+    if ((await heldOf(open, ids, true)).size < ids.length) await write.commit({ state: distrust });
+    await write.erase({ kind: 'forget', ids });
     return rows;
   });
 
@@ -140,12 +140,12 @@ export const remember = (
   forms: readonly FormIds[],
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inTheirs(targets, forms, options, async (open, _target, { ids }) => {
+  inTheirs(targets, forms, options, async (open, write, _target, { ids }) => {
     const { size: rows } = await open.forgotten(ids);
-    if (options.dryRun || rows === 0) return rows;
+    if (write === null || rows === 0) return rows;
     // What may come back is not in the copy until a run has looked for it.
-    await open.commit({ state: distrust });
-    await open.erase({ kind: 'remember', ids });
+    await write.commit({ state: distrust });
+    await write.erase({ kind: 'remember', ids });
     return rows;
   });
 
@@ -167,12 +167,12 @@ export async function writing<T>(
   }, waiting);
 }
 
-/** Runs `work` for each of these forms in each target that has to do with it. */
+/** Runs `work` for each of these forms in each target that has to do with it. `write`: null for a dry run. */
 const inTheirs = (
   targets: readonly ChosenTarget[],
   forms: readonly FormIds[],
   options: ErasureOptions,
-  work: (open: OpenForm, target: Target, form: FormIds) => Promise<number>,
+  work: (open: ReadForm, write: OpenForm | null, target: Target, form: FormIds) => Promise<number>,
 ): Promise<ErasureReport[]> =>
   inEach(
     targets,
@@ -181,10 +181,9 @@ const inTheirs = (
       return forms.filter(({ form }) => held.has(form.id) || isChosen(form));
     },
     async ({ target }, each) => {
-      const run = (open: OpenForm): Promise<number> => work(open, target, each);
       const rows = options.dryRun
-        ? await reading(target, each.form.id, run)
-        : await writing(target, each.form, options, run);
+        ? await reading(target, each.form.id, (open) => work(open, null, target, each))
+        : await writing(target, each.form, options, (open) => work(open, open, target, each));
       return { rows: rows ?? 0, asked: each.ids.length };
     },
   );

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Source } from '../forms/source.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
-import type { EntryKind, OpenForm, StoredRow } from '../mirror/port.ts';
+import type { EntryKind, ReadForm, StoredRow } from '../mirror/port.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
 import { allRows, type ChosenTarget, entriesOf, heldForms, reading } from './target.ts';
 import { Comparison } from './verify.ts';
@@ -99,7 +99,7 @@ async function formOf(
   return null;
 }
 
-async function rowOf(form: OpenForm, id: string): Promise<StoredRow | undefined> {
+async function rowOf(form: ReadForm, id: string): Promise<StoredRow | undefined> {
   for await (const rows of allRows(form, { ids: [id] }, true)) if (rows[0]) return rows[0];
   return undefined;
 }
@@ -113,7 +113,7 @@ interface Held extends Pick<SubmissionInTarget, 'differing' | 'listed'> {
 const NOTHING: Held = { row: undefined, differing: [], forgottenAtMs: null, listed: [] };
 
 async function heldIn(
-  open: OpenForm,
+  open: ReadForm,
   form: Form,
   id: string,
   item: SubmissionItem | null,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { accounted, type FormState, sumOf } from '../mirror/form-state.ts';
-import type { Count, OpenForm, Store, StoredForm } from '../mirror/port.ts';
+import type { Count, ReadForm, Store, StoredForm } from '../mirror/port.ts';
 import type { Counts } from './counts.ts';
 import { narrow } from './narrow.ts';
 import { createdMsOf, type Profile, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
@@ -170,7 +170,7 @@ export async function searchWorkspace(
   const isTooLong = (): boolean => source.requests > mostRequests;
   const found = new Set<string>();
   await using stack = new AsyncDisposableStack();
-  const forms: OpenForm[] = [];
+  const forms: ReadForm[] = [];
   for (const { state } of spokenFor) {
     const form = await store.open({ id: state.formId }, 'read');
     if (form !== null) forms.push(stack.use(form));
@@ -194,7 +194,7 @@ export async function searchWorkspace(
   };
   const place = {
     profile,
-    async counts(...query: Parameters<OpenForm['counts']>) {
+    async counts(...query: Parameters<ReadForm['counts']>) {
       const counts: Count[] = [];
       for (const form of forms) counts.push(...(await form.counts(...query)));
       return counts;

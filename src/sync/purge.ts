@@ -4,7 +4,7 @@ import type { Logger } from '../base/logger.ts';
 import { shellOption } from '../base/printable.ts';
 import { looksHashed } from '../mirror/cells.ts';
 import { fieldTest, type Joining, storedUnder } from '../mirror/selection.ts';
-import type { OpenForm, StoredField, StoredForm, TargetNotice } from '../mirror/port.ts';
+import type { ReadForm, StoredField, StoredForm, TargetNotice } from '../mirror/port.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type ErasureOptions, type ErasureReport, inEach, writing } from './erase.ts';
@@ -93,7 +93,7 @@ export const purgeDeleted = (
     };
   });
 
-async function deletedBefore(form: OpenForm, beforeMs: number): Promise<number> {
+async function deletedBefore(form: ReadForm, beforeMs: number): Promise<number> {
   const before = new Date(beforeMs).toISOString();
   let many = 0;
   for await (const rows of form.rows({ isDeleted: true }))
@@ -121,7 +121,7 @@ export const purgeLeftovers = (
 
 /** The fields to empty, and how many rows hold something in one of them. */
 async function leftIn(
-  form: OpenForm,
+  form: ReadForm,
   leftovers: readonly Leftover[],
 ): Promise<{ readonly fields: StoredField[]; readonly rows: number }> {
   const toEmpty = new Set(leftovers.filter(({ isPlain }) => !isPlain));
@@ -167,7 +167,7 @@ export async function upkeep(
   if (deletedBeforeMs === null && versionsBeforeMs === null) return;
   const fields = { target: target.name, form: form.id };
   try {
-    const isAnyOld = async (open: OpenForm): Promise<boolean> =>
+    const isAnyOld = async (open: ReadForm): Promise<boolean> =>
       deletedBeforeMs !== null && (await deletedBefore(open, deletedBeforeMs)) > 0;
     // An erasure rewrites a whole SQLite file.
     const deleted = (await reading(target, form.id, isAnyOld)) === true ? deletedBeforeMs : null;

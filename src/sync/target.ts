@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { Joining } from '../mirror/selection.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { Entry, EntryKind, OpenForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
+import type { Entry, EntryKind, ReadForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
 
 /** A target that is open. */
 export interface Target {
@@ -51,7 +51,7 @@ export async function whileBusy<T>(
 export async function reading<T>(
   { store }: Pick<Target, 'store'>,
   formId: string,
-  read: (form: OpenForm) => Promise<T>,
+  read: (form: ReadForm) => Promise<T>,
 ): Promise<T | null> {
   await using form = await store.open({ id: formId }, 'read');
   return form === null ? null : await read(form);
@@ -67,7 +67,7 @@ export const heldForms = async ({
 
 /** Rows in batches, live ones first, and then those that are marked deleted. */
 export async function* allRows(
-  form: OpenForm,
+  form: ReadForm,
   query: Omit<RowQuery, 'isDeleted'> = {},
   cells = false,
 ): AsyncGenerator<readonly StoredRow[]> {
@@ -76,7 +76,7 @@ export async function* allRows(
 
 /** All entries of some kinds. */
 export async function entriesOf(
-  form: Pick<OpenForm, 'entries'> | null,
+  form: Pick<ReadForm, 'entries'> | null,
   kinds: readonly EntryKind[],
 ): Promise<Entry[]> {
   const all: Entry[] = [];
@@ -96,7 +96,7 @@ export async function idsOf(
 
 /** What a form holds of these submissions: the status of each row, and which of them were forgotten. */
 export async function knownOf(
-  form: OpenForm,
+  form: ReadForm,
   ids: readonly string[],
 ): Promise<{
   readonly stored: ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
 import { fieldTest, type Joining } from '../mirror/selection.ts';
-import type { OpenForm, Row, StoredRow } from '../mirror/port.ts';
+import type { ReadForm, Row, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import { compareRow, type RowDifference } from '../mirror/row.ts';
 import type { Form } from '../mirror/types.ts';
@@ -30,7 +30,7 @@ export interface Difference {
 export interface ComparedParts {
   readonly form: Form;
   /** The form in the target; null where it has none. */
-  readonly held: OpenForm | null;
+  readonly held: ReadForm | null;
   readonly joining: Joining;
   readonly clock: Clock;
 }

@@ -8,6 +8,7 @@ import type {
   Entry,
   EntryKind,
   OpenForm,
+  ReadForm,
   RowQuery,
   Run,
   Store,
@@ -95,7 +96,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
     };
     const commit = (change: Change, fields?: readonly SelectedField[]): Promise<Applied> =>
       write((form) => form.commit(change), fields);
-    const read = async <T>(work: (form: OpenForm) => Promise<T>): Promise<T> => {
+    const read = async <T>(work: (form: ReadForm) => Promise<T>): Promise<T> => {
       await using open = await store.open(FORM, 'read');
       if (open === null) throw new Error('the target has no such form');
       return await work(open);

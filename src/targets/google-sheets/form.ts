@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MirrorError } from '../../base/errors.ts';
 import { entriesAfter, type Entries, tallyOf } from '../../mirror/ledger.ts';
-import { distrust, nextCommitUs } from '../../mirror/form-state.ts';
-import type { TargetNotice, Applied, Change, Erasure, Run } from '../../mirror/port.ts';
+import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
+import type { TargetNotice, Applied, Change, Erasure, OpenForm, Run } from '../../mirror/port.ts';
 import type { Form, SelectedField } from '../../mirror/types.ts';
 import { AnswerTally } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
@@ -60,7 +60,7 @@ const MOST_LOOKS = 5;
 const MOST_RUNS = 50;
 
 /** One form of a spreadsheet, open for writing. */
-export class SheetForm extends SheetReader {
+export class SheetForm extends SheetReader implements OpenForm {
   readonly #writer: Writer;
   readonly #time: SerialTime;
   /** Of the answers that this writer stores. */
@@ -89,7 +89,7 @@ export class SheetForm extends SheetReader {
   }
 
   /** The next commit stores its changes. */
-  override async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
+  async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
     const idsIn = (some: readonly SelectedField[]): string[] => some.map(({ id }) => id);
     const isKnown = this.#table === null && isDeepStrictEqual(idsIn(fields), idsIn(this.#prepared));
     this.#prepared = fields;
@@ -98,7 +98,7 @@ export class SheetForm extends SheetReader {
     if (!isKnown) await this.#readPrints();
   }
 
-  override async commit(change: Change): Promise<Applied> {
+  async commit(change: Change): Promise<Applied> {
     this.#tally?.add(change.rows ?? []);
     const commitUs = nextCommitUs(this.state, this.file.clock.now());
     const atMs = Math.floor(commitUs / 1_000);
@@ -132,7 +132,7 @@ export class SheetForm extends SheetReader {
     return applied;
   }
 
-  override async erase(what: Erasure): Promise<number> {
+  async erase(what: Erasure): Promise<number> {
     let sum = 0;
     for (let isLeft = true; isLeft;) {
       const planned = await this.#write(async ({ structure }) => {
@@ -171,7 +171,7 @@ export class SheetForm extends SheetReader {
     }
   }
 
-  override async finish(): Promise<readonly TargetNotice[]> {
+  async finish(): Promise<readonly TargetNotice[]> {
     // The prepared or last write is stored, and known to have met its cells.
     await this.commit({});
     return this.#kept?.notices ?? [];
@@ -193,6 +193,10 @@ export class SheetForm extends SheetReader {
 
   get #announced(): readonly Announced[] {
     return this.#kept?.announced ?? [];
+  }
+
+  note(change: (state: FormState) => FormState): void {
+    this.known = { ...this.known, state: change(this.known.state) };
   }
 
   /** One write of this writer; its result is remembered once it is done. */

@@ -1,22 +1,17 @@
 import { countsOf, forgottenHash, isIn, tallyOf } from '../../mirror/ledger.ts';
 import { type FormState, liveRows } from '../../mirror/form-state.ts';
 import type {
-  Applied,
-  Change,
   Count,
   CountQuery,
   Entry,
   EntryKind,
-  Erasure,
   Grain,
-  OpenForm,
+  ReadForm,
   RowQuery,
   Run,
   StoredField,
   StoredRow,
-  TargetNotice,
 } from '../../mirror/port.ts';
-import type { Form, SelectedField } from '../../mirror/types.ts';
 import type { Known } from './commit.ts';
 import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
 import type { RowEncoder } from './row-values.ts';
@@ -98,7 +93,7 @@ function lossesOf(
 const ROWS_AT_ONCE = 2_000;
 
 /** One form of a spreadsheet, open for reading: its rows and their answers are read when they are first asked for. */
-export class SheetReader implements OpenForm {
+export class SheetReader implements ReadForm {
   readonly losses: readonly string[];
   protected readonly file: SheetFile;
   protected salt: string;
@@ -182,26 +177,6 @@ export class SheetReader implements OpenForm {
     return documentIn(stateTab, this.state.formId)?.runs.slice(0, limit) ?? [];
   }
 
-  prepare(_form: Form, _fields: readonly SelectedField[]): Promise<void> {
-    throw openForReading();
-  }
-
-  note(change: (state: FormState) => FormState): void {
-    this.known = { ...this.known, state: change(this.known.state) };
-  }
-
-  commit(_change: Change): Promise<Applied> {
-    throw openForReading();
-  }
-
-  erase(_what: Erasure): Promise<number> {
-    throw openForReading();
-  }
-
-  finish(): Promise<readonly TargetNotice[]> {
-    throw openForReading();
-  }
-
   protected isForgotten(id: string): boolean {
     if (this.state.tally.forgotten === 0) return false;
     return this.known.entries.has(`forgotten ${this.digestOf(id)}`);
@@ -211,5 +186,3 @@ export class SheetReader implements OpenForm {
     return forgottenHash(this.salt, this.state.formId, id);
   }
 }
-
-const openForReading = (): TypeError => new TypeError('the form is open for reading');

@@ -6,6 +6,7 @@ import { distrust, flagAll, newFormState } from '../../mirror/form-state.ts';
 import type {
   CheckResult,
   OpenForm,
+  ReadForm,
   Store,
   StoredForm,
   StoredRecord,
@@ -163,11 +164,11 @@ class SheetStore implements Store {
   }
 
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
-  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<OpenForm | null>;
+  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<ReadForm | null>;
   async open(
     form: Partial<FormIdentity> & { id: string },
     mode: 'read' | 'write',
-  ): Promise<OpenForm | null> {
+  ): Promise<ReadForm | null> {
     const { id, slug = id, name = id } = form;
     if (mode === 'write') return this.#openToWrite({ id, slug, name });
     const view = await this.#file.view(READ_MS);
