@@ -88,6 +88,21 @@ describe('L18: forget', () => {
     expect(held()).toEqual([{ n: 0 }]);
   });
 
+  it('--undo lets it come back with the next pass, which reads everything', async () => {
+    const { id, place, env } = await mirrored();
+    await runCli(['forget', id, '--yes'], env);
+    const unasked = await runCli(['forget', '--undo', id], env);
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    expect((await runCli(['sync', '--full'], env)).code).toBe(0);
+    expect(place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`)).toEqual([]);
+    const undone = await runCli(['forget', '--undo', id, '--yes'], env);
+    expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining('may come back') });
+    expect(json((await runCli(['sync', '--json'], env)).stdout)).toMatchObject({
+      runs: [{ full: true, outcome: 'ok', inserted: 1 }],
+    });
+    expect(place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`)).toEqual([{ id }]);
+  });
+
   it('reaches every target, whether the source answers or not; what a target refuses holds up no other', async () => {
     const { id, place, env, folder } = await mirrored();
     const [one, two] = [join(folder, 'one.sqlite'), join(folder, 'two.sqlite')];

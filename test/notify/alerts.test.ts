@@ -236,6 +236,16 @@ describe('problems of single forms', () => {
     const { forms: named } = life.messages[1]!.message;
     expect([named.length, named[0]]).toMatchObject([11, { name: 'Form 1', target: 'db' }]);
   });
+
+  it('of another kind are another message', () => {
+    const life = new Life().live(0, 30, () => ({
+      forms: [
+        form(0, { problems: [problem('DELETIONS_HELD')] }),
+        form(1, { problems: [problem('FORM_GONE')] }),
+      ],
+    }));
+    expect(life.lines).toHaveLength(2);
+  });
 });
 
 describe('rejected submissions', () => {
