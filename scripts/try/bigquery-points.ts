@@ -39,17 +39,9 @@ export function bigQueryPoints(api: BigQueryApi, open: () => Promise<Store>): Po
     return done;
   };
   const bytesOf = async (sql: string): Promise<number> => {
-    const { project: projectId, dataset: datasetId, location } = api.options;
-    const body = {
-      query: sql,
-      useLegacySql: false,
-      dryRun: true,
-      defaultDataset: { projectId, datasetId },
-      location,
-    };
-    const path = `/bigquery/v2/projects/${projectId}/queries`;
+    const path = `/bigquery/v2/projects/${api.options.project}/queries`;
     const { totalBytesProcessed } = await api.call<{ totalBytesProcessed?: string }>('POST', path, {
-      body,
+      body: { ...api.queryBody(sql), dryRun: true },
     });
     return Number(totalBytesProcessed);
   };
@@ -148,17 +140,15 @@ UPDATE _mirror_records SET revision = 2 WHERE name = 'nobody'; ASSERT @@row_coun
     {
       says: 'A request that is sent twice under one ID runs once.',
       async look() {
-        const { project: projectId, dataset: datasetId, location } = api.options;
         const before = await count('_mirror_records');
         const body = {
-          query: `INSERT INTO _mirror_records (name, revision, value) VALUES ('twice', 1, '1')`,
-          useLegacySql: false,
+          ...api.queryBody(
+            `INSERT INTO _mirror_records (name, revision, value) VALUES ('twice', 1, '1')`,
+          ),
           requestId: randomUUID(),
-          defaultDataset: { projectId, datasetId },
-          location,
         };
         for (let sent = 0; sent < 2; sent++)
-          await api.call('POST', `/bigquery/v2/projects/${projectId}/queries`, { body });
+          await api.call('POST', `/bigquery/v2/projects/${api.options.project}/queries`, { body });
         const after = await count('_mirror_records');
         see(after === before + 1, `${after - before} rows were inserted`);
         return undefined;

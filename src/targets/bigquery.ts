@@ -1,5 +1,6 @@
 import type { BigQueryOptions } from '../../packages/target-bigquery/src/bigquery-driver.ts';
 import type { Clock } from '../base/clock.ts';
+import { errorCode, MirrorError } from '../base/errors.ts';
 import type { CredentialsSource } from './google/credentials.ts';
 import { sqlOpener } from './sql/address.ts';
 import { type Address, TargetUrlError } from './target-address.ts';
@@ -90,10 +91,23 @@ export function parseBigQueryUrl(url: string): BigQueryAddress {
       place,
       { database: project, schema: dataset },
       async (clock, { google = {}, onBilled }) => {
-        const { bigQueryDriver } =
-          await import('../../packages/target-bigquery/src/bigquery-driver.ts');
+        const { bigQueryDriver } = await loadDriver();
         return bigQueryDriver({ ...(await connection(google, clock)), onBilled });
       },
     ),
   };
+}
+
+/** What speaks to BigQuery, if this installation has it. */
+async function loadDriver() {
+  try {
+    return await import('../../packages/target-bigquery/src/bigquery-driver.ts');
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new MirrorError(
+      'SETTINGS',
+      'This installation cannot write to BigQuery: install it whole, with npm install forms-mirror, or in a checkout with packages/target-bigquery.',
+      { cause: error },
+    );
+  }
 }

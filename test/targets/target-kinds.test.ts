@@ -84,6 +84,23 @@ describe('target URLs', () => {
     expect(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))).toEqual(drivers);
   });
 
+  it('say how to get what BigQuery needs where it is not installed', () => {
+    const kinds = join(import.meta.dirname, '../../src/targets/target-kinds.ts');
+    const code = `
+      import { registerHooks } from 'node:module';
+      registerHooks({
+        resolve(specifier, context, next) {
+          return next(specifier.replace('target-bigquery', 'target-nowhere'), context);
+        },
+      });
+      const { parseTargetUrl } = await import(${JSON.stringify(kinds)});
+      await parseTargetUrl('bigquery://my-project/forms').open('a').catch(({ message }) => console.log(message));`;
+    const args = ['--input-type=module', '--no-warnings', '--eval', code];
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toMatch(
+      /^This installation cannot write to BigQuery: install .*\n$/,
+    );
+  });
+
   it('check certificates unless they say otherwise', () => {
     const modeOf = (text: string): string | null => {
       const options = new URLSearchParams(text);

@@ -85,8 +85,6 @@ export interface Page {
 export interface JobOptions {
   readonly sessionId?: string | undefined;
   readonly opensSession?: boolean;
-  /** Nothing is run: the service only says whether it would be. */
-  readonly isDryRun?: boolean;
   readonly pageRows?: number;
 }
 
@@ -110,6 +108,19 @@ export class BigQueryApi {
     return `/bigquery/v2/projects/${project}/datasets/${dataset}${more}`;
   }
 
+  /** What each request to run a statement says, the limit for what it may be billed among it. */
+  queryBody(sql: string): object {
+    const { project: projectId, dataset: datasetId, location, maxBytes } = this.options;
+    return {
+      query: sql,
+      useLegacySql: false,
+      defaultDataset: { projectId, datasetId },
+      ...(location !== undefined && { location }),
+      maximumBytesBilled: String(maxBytes),
+      labels: { app: 'forms-mirror' },
+    };
+  }
+
   /** A call that can be sent again without harm. */
   call<T>(method: HttpRequest['method'], path: string, options: CallOptions = {}): Promise<T> {
     return this.#retried(() => this.#once<T>(method, path, options));
@@ -122,27 +133,20 @@ export class BigQueryApi {
   async *pages(
     sql: string,
     params: readonly NamedParam[],
-    { sessionId, opensSession = false, isDryRun = false, pageRows = PAGE_ROWS }: JobOptions = {},
+    { sessionId, opensSession = false, pageRows = PAGE_ROWS }: JobOptions = {},
   ): AsyncGenerator<Page> {
-    const { project, dataset, location, maxBytes } = this.options;
     const body = {
-      query: sql,
-      useLegacySql: false,
+      ...this.queryBody(sql),
       ...(params.length > 0 && { parameterMode: 'NAMED', queryParameters: params.map(wireParam) }),
-      defaultDataset: { projectId: project, datasetId: dataset },
-      ...(location !== undefined && { location }),
-      maximumBytesBilled: String(maxBytes),
-      labels: { app: 'forms-mirror' },
       timeoutMs: JOB_WAIT_MS,
       maxResults: pageRows,
       formatOptions: { useInt64Timestamp: true },
-      ...(isDryRun && { dryRun: true }),
       ...(opensSession && { createSession: true }),
       ...(sessionId !== undefined && {
         connectionProperties: [{ key: 'session_id', value: sessionId }],
       }),
     };
-    const results = `/bigquery/v2/projects/${project}/queries/`;
+    const results = `/bigquery/v2/projects/${this.options.project}/queries/`;
     let requestId = randomUUID();
     let answer = await this.#retried(async () => {
       try {
@@ -156,7 +160,6 @@ export class BigQueryApi {
         throw error;
       }
     });
-    if (isDryRun) return;
     const job = answer.jobReference;
     const next = (pageToken?: string): Promise<QueryAnswer> =>
       this.call('GET', `${results}${job?.jobId}`, {

@@ -1,6 +1,7 @@
 import { cellText } from '../../../src/mirror/cells.ts';
 import type { Cell } from '../../../src/mirror/types.ts';
 import {
+  change,
   type ColumnType,
   type Dialect,
   onConflict,
@@ -9,7 +10,7 @@ import {
 } from '../../../src/targets/sql/dialect.ts';
 import { billedBytes } from '../../../src/targets/billing.ts';
 import { STAGE, type Staging } from '../../../src/targets/sql/write-rows.ts';
-import { describeBigQueryError, RowTooLarge, type Subject } from './errors.ts';
+import { describeBigQueryError, RowKnown, RowTooLarge, type Subject } from './errors.ts';
 import type { BigQuerySession } from './session.ts';
 import { COLUMNS_OF, MONTHS, RELATIONS } from './statements.ts';
 import { answersOf, bigQueryViews } from './views.ts';
@@ -25,24 +26,21 @@ const STAGING: Staging = {
   drop: '',
   stage: STAGE,
   pack: (values) => values,
-  load: (tx, { names, rows }) =>
-    (tx as BigQuerySession).stageRows(names, rows as readonly (readonly Param[])[]),
+  load: (tx, loading) => (tx as BigQuerySession).load(loading),
   joined,
   matched: (to) => `${STAGE} AS s JOIN ${to} AS t ON ${on}`,
   differs: (names) =>
     `(${names.map((name) => `t.${name} IS DISTINCT FROM s.${name}`).join(' OR ')})`,
-  async store(tx, { to, names, at, isOther, updated, unchanged }) {
-    const columns = `id, ${names.join(', ')}, _first_seen_at, _changed_at`;
+  async store(tx, { to, names, at, isOther }) {
     const time = 'CAST($1 AS TIMESTAMP)';
-    const values = `s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time}`;
-    const set = names.map((name) => `${name} = s.${name}`).join(', ');
-    const sql =
-      updated + unchanged === 0
-        ? `INSERT INTO ${to} (${columns}) SELECT ${values} FROM ${STAGE} AS s`
-        : `MERGE ${to} AS t USING ${STAGE} AS s ON ${on}
- WHEN MATCHED AND ${isOther} THEN UPDATE SET ${set}, _changed_at = ${time}, _deleted_at = NULL
- WHEN NOT MATCHED THEN INSERT (${columns}) VALUES (${values})`;
-    await (tx as BigQuerySession).defer(sql, [at]);
+    await change(
+      tx,
+      `MERGE ${to} AS t USING ${STAGE} AS s ON ${on}
+ WHEN MATCHED AND ${isOther} THEN UPDATE SET ${names.map((name) => `${name} = s.${name}`).join(', ')}, _changed_at = ${time}, _deleted_at = NULL
+ WHEN NOT MATCHED THEN INSERT (id, ${names.join(', ')}, _first_seen_at, _changed_at)
+ VALUES (s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time})`,
+      [at],
+    );
   },
   // BigQuery has no triggers, and checks nothing.
   mayAlter: async () => false,
@@ -78,10 +76,12 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   relationsQuery: RELATIONS,
   encode,
   staging: STAGING,
-  refusal: (error) =>
-    error instanceof RowTooLarge
+  refusal(error) {
+    if (error instanceof RowKnown) return { reason: 'a row is there', isOfRow: false };
+    return error instanceof RowTooLarge
       ? { reason: 'the answers are too large for one request to BigQuery (4 MB)', isOfRow: true }
-      : undefined,
+      : undefined;
+  },
   billedBytes,
   views: bigQueryViews,
   // A partition is a month, and nothing else finds rows by date.

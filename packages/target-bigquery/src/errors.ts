@@ -99,6 +99,9 @@ export class BigQueryError extends Error {
 /** A row that no request has room for. */
 export class RowTooLarge extends Error {}
 
+/** Rows were to be loaded as new, and one of their IDs is there. */
+export class RowKnown extends Error {}
+
 /** What a call was about, for messages. */
 export interface Subject {
   readonly project: string;

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../../../src/targets/sql/database.ts';
 import type { Dialect, Param, RowChanges, SqlRow } from '../../../src/targets/sql/dialect.ts';
+import { type Loading, STAGE } from '../../../src/targets/sql/write-rows.ts';
 import type { BigQueryApi, NamedParam } from './api.ts';
-import { BigQueryError, RowTooLarge } from './errors.ts';
+import { BigQueryError, RowKnown, RowTooLarge } from './errors.ts';
 import type { Leases } from './lease.ts';
 import {
   COLUMNS_OF,
@@ -34,12 +35,10 @@ interface Pending extends Statement {
 
 /** Rows that were staged. */
 interface Stage {
-  /** The type of each column, by its name. */
-  readonly types: ReadonlyMap<string, string>;
-  /** The rows as a query, and its parameter. */
-  sql?: string;
-  param?: NamedParam | undefined;
-  ids?: readonly string[];
+  /** The rows as a query or a table, and the parameter of the query. */
+  readonly sql: string;
+  readonly param?: NamedParam;
+  readonly ids: readonly string[];
   /** The months in which the rows with these IDs are stored, as a condition on `t`, by table. */
   readonly months: Map<string, string>;
 }
@@ -156,28 +155,51 @@ export class BigQuerySession implements Connection {
     );
   }
 
-  /**
-   * Stages rows: values for each of these columns. Rows that one request has no room for go into a table of their own first, which lasts as
-   * long as the transaction.
-   */
-  async stageRows(names: readonly string[], rows: readonly (readonly Param[])[]): Promise<void> {
-    const stage = this.#stage;
-    if (stage === undefined) throw new TypeError('nothing was staged');
-    const columns = names.map((quotedName) => {
-      const name = unquoted(quotedName);
-      return { name, type: stage.types.get(name) ?? 'STRING' };
-    });
-    stage.ids = rows.map(([id]) => String(id));
-    stage.months.clear();
+  /** See `Staging.load`. BigQuery enforces no key: a query says whether one of the IDs is there. */
+  async load({ into, names, types, rows, same }: Loading): Promise<void> {
+    const values = rows as readonly (readonly Param[])[];
+    const ids = values.map(([id]) => String(id));
+    if (into !== STAGE && (await this.#knows(into, ids))) throw new RowKnown();
+    await this.#stageRows(
+      types.map((type, at) => ({ name: unquoted(names[at] ?? ''), type })),
+      values,
+      ids,
+    );
+    if (into === STAGE) return;
+    const selected = names.map((name, at) =>
+      at < types.length ? `s.${name}` : `CAST($${at - types.length + 1} AS TIMESTAMP)`,
+    );
+    await this.defer(
+      `INSERT INTO ${into} (${names.join(', ')}) SELECT ${selected.join(', ')} FROM ${STAGE} AS s`,
+      same,
+    );
+  }
+
+  /** Rows that one request has no room for go into a table of their own first, which lasts as long as the transaction. */
+  async #stageRows(
+    columns: readonly StageColumn[],
+    rows: readonly (readonly Param[])[],
+    ids: readonly string[],
+  ): Promise<void> {
+    const months = new Map<string, string>();
     const chunks = chunksOf(rows);
     const [only = '[]'] = chunks;
-    const name = `s${++this.#names}`;
-    stage.param = chunks.length > 1 ? undefined : [name, only];
-    if (stage.param !== undefined) {
-      stage.sql = `(${rowsOf(columns, name)})`;
+    if (chunks.length > 1) {
+      this.#stage = { sql: await this.#stageTable(columns, chunks), ids, months };
       return;
     }
-    stage.sql = await this.#stageTable(columns, chunks);
+    const name = `s${++this.#names}`;
+    this.#stage = { sql: `(${rowsOf(columns, name)})`, param: [name, only], ids, months };
+  }
+
+  async #knows(table: string, ids: readonly string[]): Promise<boolean> {
+    const { sql, params } = translated(
+      `SELECT 1 AS n FROM ${table} WHERE id IN UNNEST($1) LIMIT 1`,
+      [ids],
+      { nextName: () => 'ids' },
+    );
+    for await (const { rows } of this.#api.pages(sql, params)) if (rows.length > 0) return true;
+    return false;
   }
 
   /** See `Session.changeRows`. Each request would be too large with all rows in it: they go into a table first. */
@@ -282,15 +304,8 @@ export class BigQuerySession implements Connection {
   }
 
   async #define(sql: string): Promise<void> {
-    const staged = /^CREATE TEMPORARY TABLE _mirror_stage \((.*)\)\s*$/s.exec(sql)?.[1];
-    if (staged !== undefined) {
-      const columns = staged.split(', ').map((each) => each.split(' '));
-      const types = new Map(
-        columns.map(([name = '', type = '']) => [unquoted(name), type] as const),
-      );
-      this.#stage = { types, months: new Map() };
-      return;
-    }
+    // The rows come with the statements that read them.
+    if (sql.startsWith(`CREATE TEMPORARY TABLE ${STAGE} `)) return;
     const [, table = '', clause = ''] = /^ALTER TABLE (\S+) (ADD COLUMN .*)$/s.exec(sql) ?? [];
     if (this.#transaction !== null && table !== '') {
       if (this.#added?.table !== table) await this.#addColumns();

@@ -47,7 +47,7 @@ import {
   withColumns,
   withTextColumns,
 } from './fields.ts';
-import { addColumns, readRecord, SCRUB, writeRecord } from './schema.ts';
+import { addColumns, type Basics, SCRUB, writeRecord } from './schema.ts';
 import { countTally, entriesOf, signOf } from './tally.ts';
 import { rebuildViews } from './relations.ts';
 
@@ -57,7 +57,7 @@ export interface SqlFormParts {
   readonly clock: Clock;
   readonly target: string;
   readonly history: HistoryKind;
-  readonly salt: string;
+  readonly basics: Basics;
   readonly state: FormState;
   readonly fields: readonly SqlField[];
   readonly columns: ReadonlySet<string>;
@@ -302,7 +302,7 @@ export class SqlForm implements OpenForm {
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
     const behind = await this.#followViews();
     // An erasure that was killed left the erased answers in the files.
-    if ((await readRecord(database, SCRUB)) !== null) await this.#scrub();
+    if (this.#parts.basics.isScrubDue) await this.#scrub();
     else database.settleSoon();
     return behind.map(viewBehind);
   }
@@ -403,7 +403,7 @@ export class SqlForm implements OpenForm {
   }
 
   #digest(id: string): string {
-    return forgottenHash(this.#parts.salt, this.#state.formId, id);
+    return forgottenHash(this.#parts.basics.salt, this.#state.formId, id);
   }
 
   #where(query: RowQuery): { where: string[]; params: Param[] } {

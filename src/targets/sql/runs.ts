@@ -12,7 +12,7 @@ import {
   timeAt,
 } from './dialect.ts';
 
-/** A run more than this many ago is not kept. */
+/** A run more than this many ago is removed when all is read again. */
 const MOST_RUNS = 1_000;
 
 const COUNTS = [
@@ -66,7 +66,7 @@ function runOf(row: SqlRow, dialect: Dialect): Run {
   };
 }
 
-/** Adds a run, unless it is there. */
+/** Adds a run, unless it is there; a whole one removes those of long ago. */
 export async function addRun(tx: Session, formId: string, run: Run): Promise<void> {
   const { dialect } = tx;
   const row = {
@@ -81,6 +81,8 @@ export async function addRun(tx: Session, formId: string, run: Run): Promise<voi
     ...(dialect.billedBytes !== undefined && { bytes_billed: dialect.billedBytes() }),
   };
   await insert(tx, '_mirror_runs', [row], ['form_id', 'started_at']);
+  // Not with every run: some databases bill the statement.
+  if (!run.isWhole) return;
   await change(
     tx,
     `DELETE FROM _mirror_runs WHERE form_id = $1 AND started_at <= (SELECT started_at FROM

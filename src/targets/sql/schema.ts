@@ -21,13 +21,13 @@ import {
 
 /** Raise it with every change of the stored shape: a target of another schema is not touched. */
 const SCHEMA = '6';
-/** Records: that schema, and the salt of the digests of forgotten submissions. */
-const VERSION = 'schema';
-export const SALT = 'salt';
+/** Records: that schema, the salt of the digests of forgotten submissions, and one that an erasure makes. */
+const [VERSION, SALT] = ['schema', 'salt'];
+export const SCRUB = 'scrub';
 
-/** Makes the tables where there are none; throws OTHER_SCHEMA for a target that another build wrote. The salt of the digests. */
-export async function ensureSchema(database: Database): Promise<string> {
-  return database.transaction(async (tx) => {
+/** Makes the tables where there are none; throws OTHER_SCHEMA for a target that another build wrote. */
+export async function ensureSchema(database: Database): Promise<void> {
+  await database.transaction(async (tx) => {
     const { dialect } = tx;
     await dialect.alone(tx);
     const { time, integer, key, id, word, text } = dialect.types;
@@ -48,17 +48,28 @@ export async function ensureSchema(database: Database): Promise<string> {
     await writeRecord(tx, VERSION, SCHEMA);
     if ((await readRecord(tx, VERSION))?.value !== SCHEMA) throw otherSchema(dialect.product);
     await writeRecord(tx, SALT, newSalt());
-    return String((await readRecord(tx, SALT))?.value);
   });
 }
 
-/** Whether all our tables are there. Throws OTHER_SCHEMA for a target that another build wrote. */
-export async function hasSchema(database: Database): Promise<boolean> {
+/** What every reader and writer knows. */
+export interface Basics {
+  /** Of the digests of forgotten submissions. */
+  readonly salt: string;
+  /** An erasure was killed: its bytes may be in the files still. */
+  readonly isScrubDue: boolean;
+}
+
+/** Null unless all our tables are there. Throws OTHER_SCHEMA for a target that another build wrote. */
+export async function readBasics(database: Database): Promise<Basics | null> {
   const relations = await relationsOf(database);
-  if (!TABLES.every((name) => relations.has(name))) return false;
-  const schema = await readRecord(database, VERSION);
-  if (schema !== null && schema.value !== SCHEMA) throw otherSchema(database.dialect.product);
-  return schema !== null;
+  if (!TABLES.every((name) => relations.has(name))) return null;
+  const rows = await database.query(
+    `SELECT name, value FROM _mirror_records WHERE name IN ('${VERSION}', '${SALT}', '${SCRUB}')`,
+  );
+  const found = new Map(rows.map(({ name, value }) => [textOf(name), JSON.parse(textOf(value))]));
+  if (!found.has(VERSION)) return null;
+  if (found.get(VERSION) !== SCHEMA) throw otherSchema(database.dialect.product);
+  return { salt: String(found.get(SALT)), isScrubDue: found.has(SCRUB) };
 }
 
 const TABLES = ['state', 'entries', 'versions', 'runs', 'records'].map((name) => `_mirror_${name}`);
@@ -109,9 +120,6 @@ export async function addColumns(
       `ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${tx.dialect.types[type]}`,
     );
 }
-
-/** A record that an erasure makes: its bytes may be in the files still. */
-export const SCRUB = 'scrub';
 
 /** The stored record of a form: its revision, state and fields. */
 export const readState = async (session: Session, formId: string): Promise<SqlRow | undefined> =>

@@ -40,10 +40,10 @@ import {
   createTable,
   ensureSchema,
   fieldsOf,
-  hasSchema,
+  type Basics,
+  readBasics,
   readRecord,
   readState,
-  SALT,
   stateOf,
   storedForms,
   writeRecord,
@@ -67,8 +67,8 @@ export class SqlStore implements Store {
   readonly #options: SqlStoreOptions;
   readonly #address: Pick<TargetRelations, 'database' | 'schema'>;
 
-  /** Our tables were there when this process looked last. */
-  #isKnown = false;
+  /** Null: our tables were not there when this process looked last. */
+  #basics: Basics | null = null;
   /** This process has made the missing tables. */
   #isPrepared = false;
 
@@ -93,7 +93,7 @@ export class SqlStore implements Store {
     await database.make();
     const { dialect } = database;
     const [row] = await database.query(`SELECT ${dialect.version} AS version`);
-    const isOurs = await this.#isMade();
+    const isOurs = (await this.#look()) !== null;
     const table = '_mirror_check';
     await database.transaction(async (tx) => {
       await dialect.alone(tx);
@@ -193,59 +193,54 @@ export class SqlStore implements Store {
     return changed === 1;
   }
 
-  /**
-   * Makes our missing tables, and the views that people dropped or a killed run did not make. Returns the salt of
-   * the digests.
-   */
-  async #make(): Promise<string> {
+  /** Makes our missing tables, and the views that people dropped or a killed run did not make. */
+  async #make(): Promise<Basics> {
     const database = this.#database;
-    if (this.#isPrepared && (await this.#isMade())) return this.#salt();
-    await database.make();
-    const salt = await ensureSchema(database);
+    const before = await this.#look();
+    if (before !== null && this.#isPrepared) return before;
+    if (before === null) {
+      await database.make();
+      await ensureSchema(database);
+    }
     await rebuildViews(database, this.#options.history === 'full');
     this.#isPrepared = true;
-    return salt;
+    return before ?? this.#make();
   }
 
-  async #salt(): Promise<string> {
-    return textOf((await this.record(SALT))?.value ?? '');
-  }
-
-  /** Whether our tables are there; rejects with OTHER_SCHEMA where they are those of another build. */
-  async #isMade(): Promise<boolean> {
-    return (await this.#database.isThere()) && (await hasSchema(this.#database));
+  /** Null unless our tables are there; rejects with OTHER_SCHEMA where they are those of another build. */
+  async #look(): Promise<Basics | null> {
+    this.#basics = (await this.#database.isThere()) ? await readBasics(this.#database) : null;
+    return this.#basics;
   }
 
   /** The result of `read`, or `none` if our tables are missing. */
-  async #reading<T>(none: T, read: () => Promise<T>): Promise<T> {
-    this.#isKnown ||= await this.#isMade();
-    if (!this.#isKnown) return none;
+  async #reading<T>(none: T, read: (basics: Basics) => Promise<T>): Promise<T> {
+    const basics = this.#basics ?? (await this.#look());
+    if (basics === null) return none;
     try {
-      return await read();
+      return await read(basics);
     } catch (error) {
       // A person may have dropped them while this process has the target open.
-      this.#isKnown = await this.#isMade();
-      if (!this.#isKnown) return none;
+      if ((await this.#look()) === null) return none;
       throw error;
     }
   }
 
   #openToRead(formId: string): Promise<OpenForm | null> {
-    return this.#reading(null, async () => {
+    return this.#reading(null, async (basics) => {
       const database = this.#database;
       const row = await readState(database, formId);
       if (row === undefined) return null;
       const state = stateOf(row);
       const columns = await columnsOf(database, state.place);
       const [fields, revision] = [fieldsOf(row), numberOf(row['revision'])];
-      const salt = await this.#salt();
-      return this.#form({ salt, state, fields, columns, revision, losses: [], lease: null });
+      return this.#form({ basics, state, fields, columns, revision, losses: [], lease: null });
     });
   }
 
   async #openToWrite(identity: FormIdentity): Promise<OpenForm> {
     const database = this.#database;
-    const salt = await this.#make();
+    const basics = await this.#make();
     const lease = await database.lock(identity.id);
     if (lease === null)
       throw new MirrorError(
@@ -253,7 +248,7 @@ export class SqlStore implements Store {
         `Another process writes form ${identity.slug} in target ${this.#options.name}.`,
       );
     try {
-      return await database.transaction((tx) => this.#openIn(tx, identity, lease, salt));
+      return await database.transaction((tx) => this.#openIn(tx, identity, lease, basics));
     } catch (error) {
       await lease[Symbol.asyncDispose]();
       throw error;
@@ -264,7 +259,7 @@ export class SqlStore implements Store {
     tx: Session,
     identity: FormIdentity,
     lease: AsyncDisposable,
-    salt: string,
+    basics: Basics,
   ): Promise<OpenForm> {
     const { id, slug, name } = identity;
     const row = await readState(tx, id);
@@ -311,7 +306,7 @@ export class SqlStore implements Store {
     }
     // A reader of the form's rows finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, this.#options.history === 'full');
-    return this.#form({ salt, state, fields, columns, revision, losses, lease });
+    return this.#form({ basics, state, fields, columns, revision, losses, lease });
   }
 
   #form(parts: Omit<SqlFormParts, 'database' | 'clock' | 'target' | 'history'>): OpenForm {

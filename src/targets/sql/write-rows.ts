@@ -1,7 +1,9 @@
 import {
   type Batch,
+  type BatchColumn,
   type ByStatus,
   change,
+  type Dialect,
   hasEndedAll,
   inSavepoint,
   isTrue,
@@ -31,15 +33,13 @@ export const STAGE = '_mirror_stage';
 export interface Staging {
   /** Drops {@link STAGE}, if it is there. */
   readonly drop: string;
-  /** The table of a form refuses a row whose ID is there, so that rows which are expected to be new can be loaded straight into it. */
-  readonly refusesKnown?: boolean;
   /** {@link STAGE}, and no other table. */
   readonly stage: string;
   /** The action on it at the end of the transaction; absent if it stays until the next batch. */
   readonly atCommit?: string;
   /** The values of a row as {@link load} takes them. A text holds them as they are where they hold U+0000. */
   readonly pack: (values: readonly Param[]) => Packed;
-  /** Writes rows into a table, which may refuse one that is there. */
+  /** Writes rows into a table, which refuses one that is there. */
   load(tx: Session, loading: Loading): Promise<void>;
   /** Every staged row, with the row of that ID or NULLs. */
   readonly joined: (to: string) => string;
@@ -63,7 +63,9 @@ export interface Loading {
   /** The table, and its columns, quoted. */
   readonly into: string;
   readonly names: readonly string[];
-  /** A value for each column, without those that are the same in each row. */
+  /** The types of the columns without those that are the same in each row. */
+  readonly types: readonly string[];
+  /** A value for each of these. */
   readonly rows: readonly Packed[];
   /** The values of the last columns: times. */
   readonly same: readonly string[];
@@ -79,11 +81,18 @@ interface StagedRows {
   readonly at: string;
   /** Of a staged row and the one that is there: they differ, or that one is not live. */
   readonly isOther: string;
-  /** How many of them are new, differ, and are there as they are. */
+  /** How many of them are new, and how many differ. */
   readonly inserted: number;
   readonly updated: number;
-  readonly unchanged: number;
 }
+
+/** The types of {@link SYSTEM} and of columns of answers. */
+const typesOf = ({ types }: Dialect, columns: readonly BatchColumn[]): string[] => [
+  types.id,
+  types.text,
+  types.time,
+  ...columns.map(({ type }) => types[type]),
+];
 
 /**
  * Loads rows that are expected to be new straight into the form's table. Null, with nothing written, where the table refuses them, because
@@ -95,13 +104,13 @@ export async function loadNew(
   { table, at }: Writing,
 ): Promise<Written | null> {
   const { staging, refusal } = tx.dialect;
-  if (staging.refusesKnown !== true) return null;
   const names = [...SYSTEM, ...columns.map(({ name }) => quoted(name))];
   try {
     await inSavepoint(tx, async () => {
       await staging.load(tx, {
         into: quoted(table),
         names: [...names, '_first_seen_at', '_changed_at'],
+        types: typesOf(tx.dialect, columns),
         rows: rows.map(({ packed }) => packed),
         same: [at, at],
       });
@@ -126,17 +135,19 @@ export async function stagedUpsert(
   { columns, rows }: Batch,
   writing: Writing,
 ): Promise<Written> {
-  const { staging, types } = tx.dialect;
+  const { staging } = tx.dialect;
   const { table, at, answers } = writing;
-  const own = columns.map(({ name, type }) => `, ${quoted(name)} ${types[type]}`);
   const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
+  const own = typesOf(tx.dialect, columns);
+  const definitions = ['id', ...names].map((name, at) => `${name} ${own[at]}`);
   await tx.run(staging.drop);
   await tx.run(
-    `CREATE TEMPORARY TABLE ${STAGE} (id ${types.id}, status ${types.text}, created_at ${types.time}${own.join('')}) ${staging.atCommit ?? ''}`,
+    `CREATE TEMPORARY TABLE ${STAGE} (${definitions.join(', ')}) ${staging.atCommit ?? ''}`,
   );
   await staging.load(tx, {
     into: staging.stage,
     names: ['id', ...names],
+    types: own,
     rows: rows.map(({ packed }) => packed),
     same: [],
   });
@@ -154,8 +165,7 @@ export async function stagedUpsert(
   const ends = answers === null ? 't.status <> s.status' : isOther;
   if (updated > 0) await keepVersions(tx, writing, `${staging.matched(to)} WHERE ${ends}`);
   const store = staging.store ?? storeByConflict;
-  const unchanged = rows.length - inserted - updated;
-  await store(tx, { to, names, at, isOther, inserted, updated, unchanged });
+  await store(tx, { to, names, at, isOther, inserted, updated });
   if (!(await staging.mayAlter(tx, table))) return written;
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,

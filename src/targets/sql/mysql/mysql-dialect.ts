@@ -25,7 +25,6 @@ const matched = (to: string): string => `${STAGE} AS s STRAIGHT_JOIN ${to} AS t 
  */
 const STAGING: Staging = {
   drop: `DROP TEMPORARY TABLE IF EXISTS ${STAGE}`,
-  refusesKnown: true,
   stage: STAGE,
   pack: (values) => values.map(valueLiteral).join(','),
   load,

@@ -37,7 +37,6 @@ const held = (to: string): string =>
 const STAGING: Staging = {
   drop: `DROP TABLE IF EXISTS ${STAGE}`,
   atCommit: 'ON COMMIT DROP',
-  refusesKnown: true,
   stage: `pg_temp.${STAGE}`,
   pack: copyLine,
   load: (tx, { into, names, rows, same }) =>

@@ -23,7 +23,6 @@ const PAIRS_AT_ONCE = 60;
 
 const STAGING: Staging = {
   drop: `DROP TABLE IF EXISTS temp.${STAGE}`,
-  refusesKnown: true,
   stage: `temp.${STAGE}`,
   pack: (values) => values,
   async load(tx, { into, names, rows, same }) {
