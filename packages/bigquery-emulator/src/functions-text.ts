@@ -1,5 +1,4 @@
 import { notDone } from './api-error.ts';
-import { once } from './sql-cast.ts';
 import { constantText, type Call, type Writer } from './function-call.ts';
 
 /** Functions of text. */
@@ -7,21 +6,14 @@ export const TEXT_FUNCTIONS: Readonly<Record<string, Writer>> = {
   // NULL in, NULL out: DuckDB's concat() would skip it.
   concat: ({ args }) => `(${args.join(' || ')})`,
   $concat_op: ({ args }) => `(${args.join(' || ')})`,
-  // DuckDB maps one character to one: ß has no capital of its own.
-  upper: ({ args }) =>
-    once(args[0] ?? '', 'CASE WHEN strlen(x) = length(x) THEN upper(x) ELSE bq_upper(x) END'),
   length: ({ args }) => `length(${args[0]})`,
   starts_with: ({ args }) => `starts_with(${args[0]}, ${args[1]})`,
   replace: ({ args }) =>
     `CASE WHEN ${args[1]} = '' THEN ${args[0]} ELSE replace(${args.join(', ')}) END`,
-  repeat: ({ args }) => `repeat(${args.join(', ')})`,
-  lpad: ({ args }) => `lpad(${args[0]}, CAST(${args[1]} AS INTEGER), ${args[2] ?? "' '"})`,
   substr: substring,
-  split: ({ args }) => `string_split(${args[0]}, ${args[1] ?? "','"})`,
   regexp_contains: ({ args }) => `regexp_matches(${args[0]}, ${args[1]})`,
   regexp_extract_all: (call) =>
     `regexp_extract_all(${call.args[0]}, ${call.args[1]}, ${groupOf(call)})`,
-  regexp_replace: ({ args }) => `regexp_replace(${args[0]}, ${args[1]}, ${args[2]}, 'g')`,
 };
 
 /** BigQuery counts from 1, takes 0 for 1, and a place before the start for the start. */

@@ -30,15 +30,12 @@ const LOGIC: Readonly<Record<string, Writer>> = {
 /** The result is in the type that the analyzer says: DuckDB widens and narrows by rules of its own. */
 const NUMBERS: Readonly<Record<string, Writer>> = {
   $add: typed((args) => `${args[0]} + ${args[1]}`),
-  $subtract: typed((args) => `${args[0]} - ${args[1]}`),
   $multiply: typed((args) => `${args[0]} * ${args[1]}`),
-  floor: typed((args) => `floor(${args[0]})`),
   $make_array: typed((args) => `[${args.join(', ')}]`),
 };
 
 const TIMES: Readonly<Record<string, Writer>> = {
   timestamp_millis: ({ args }) => `make_timestamp(${args[0]} * 1000)`,
-  timestamp_seconds: ({ args }) => `make_timestamp(${args[0]} * 1000000)`,
   format_timestamp: (call) => {
     if (call.args.length > 2) throw notDone('time zones');
     return `strftime(${call.args[1]}, ${textLiteral(timePattern(call))})`;

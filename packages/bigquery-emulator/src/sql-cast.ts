@@ -56,7 +56,7 @@ function tried(to: ScalarKind): string {
  * `body` with `x` standing for the value, which is worked out once: a value that a text says in full is put in its
  * place instead, where the planner can see through it.
  */
-export function once(sql: string, body: string): string {
+function once(sql: string, body: string): string {
   if (/^(c\d+|CAST\(\$\w+ AS \w+\)|'(?:[^']|'')*')$/.test(sql)) {
     return `(${body.replaceAll(/(?<![\w'$\\])x(?![\w'(])/g, () => sql)})`;
   }

@@ -10,7 +10,6 @@ const FUNCTIONS: Readonly<Record<string, (...args: string[]) => string | undefin
     const elements = elementsAt(text, pathOf(path));
     return elements === undefined ? undefined : JSON.stringify(elements);
   },
-  bq_upper: (text = '') => text.toUpperCase(),
 };
 
 const PATHS = new Map<string, PathStep[]>();
@@ -30,7 +29,7 @@ export function storeFunctions(): DuckDBScalarFunction[] {
     DuckDBScalarFunction.create({
       name,
       returnType: VARCHAR,
-      parameterTypes: Array.from({ length: name.startsWith('bq_json_') ? 2 : 1 }, () => VARCHAR),
+      parameterTypes: [VARCHAR, VARCHAR],
       mainFunction: (_, input, output) => {
         const columns = Array.from({ length: input.columnCount }, (__, index) =>
           input.getColumnVector(index),

@@ -8,13 +8,14 @@ beforeAll(async () => {
     'CREATE TABLE wide (id STRING, created_at TIMESTAMP, note STRING) PARTITION BY TIMESTAMP_TRUNC(created_at, MONTH) CLUSTER BY id',
   );
   // Twelve months with ten rows each and ten without a date: an ID takes 2 + 3 bytes, a note 2 + 100.
+  const note = 'x'.repeat(100);
   const tens = 'UNNEST([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) AS n';
   await bed.query(
-    `INSERT INTO wide (id, created_at, note) SELECT CONCAT(m, CAST(n AS STRING)), CAST(CONCAT('2026-', m, '-15') AS TIMESTAMP), REPEAT('x', 100)
+    `INSERT INTO wide (id, created_at, note) SELECT CONCAT(m, CAST(n AS STRING)), CAST(CONCAT('2026-', m, '-15') AS TIMESTAMP), '${note}'
      FROM UNNEST(['01', '02', '03', '04', '05', '06', '07', '08', '09', '10', '11', '12']) AS m, ${tens}`,
   );
   await bed.query(
-    `INSERT INTO wide (id, created_at, note) SELECT CONCAT('no', CAST(n AS STRING)), NULL, REPEAT('x', 100) FROM ${tens}`,
+    `INSERT INTO wide (id, created_at, note) SELECT CONCAT('no', CAST(n AS STRING)), NULL, '${note}' FROM ${tens}`,
   );
 });
 afterAll(() => bed.emulator.close());

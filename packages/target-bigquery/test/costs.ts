@@ -16,8 +16,11 @@ const fields: SelectedField[] = Array.from({ length: ANSWERS }, (_, at) => ({
 }));
 const form = formOf('contact', fields);
 
+const START = Date.UTC(2024, 0, 1);
+/** Milliseconds between two of so many submissions. */
+const stepOf = (many: number): number => Math.floor((MONTHS * 30.4 * 86_400_000) / many);
+
 function rowOf(n: number, many: number, answer = ''): Row {
-  const at = Date.UTC(2024, 0, 1) + Math.floor((n / many) * MONTHS * 30.4 * 86_400_000);
   const cells = new Map(
     fields.map(({ id }, index): [string, Cell] => [
       id,
@@ -27,7 +30,7 @@ function rowOf(n: number, many: number, answer = ''): Row {
   return {
     id: `sub_${String(n).padStart(24, '0')}`,
     status: 'NEW',
-    createdAt: new Date(at).toISOString(),
+    createdAt: new Date(START + n * stepOf(many)).toISOString(),
     cells,
   };
 }
@@ -56,8 +59,25 @@ const commits =
     for (let from = 0; from < many; from += BATCH) await open.commit(change(from));
   };
 
-/** So many are not written by commits. */
+/** So many are not written by commits, but by one statement. */
 const bulk = 200_000;
+
+async function fill(dataset: string, many: number): Promise<void> {
+  const answers = fields.map(
+    (_, at) => `CONCAT('answer ', CAST(n AS STRING), ' to question ${at}')`,
+  );
+  const columns = fields.map((_, at) => `field_${at}`);
+  const numbers = (step: number, end: number): string =>
+    `UNNEST([${Array.from({ length: end / step }, (_, at) => at * step).join(',')}])`;
+  await ask(
+    dataset,
+    `INSERT INTO contact (id, status, created_at, ${columns.join(', ')}, _first_seen_at, _changed_at)
+     SELECT CONCAT('sub_000000000000', SUBSTR(CAST(1000000000000 + n AS STRING), 2)), 'NEW', TIMESTAMP_MILLIS(${START} + n * ${stepOf(many)}),
+     ${answers.join(', ')}, TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-01'
+     FROM (SELECT a + b AS n FROM ${numbers(1_000, many)} AS a CROSS JOIN ${numbers(1, 1_000)} AS b) WHERE n > 0`,
+  );
+}
+
 for (const many of process.argv.slice(2).map(Number)) {
   const { url, dataset } = await newPlace();
   await using store = await storeAt(url, clock);
@@ -71,17 +91,7 @@ for (const many of process.argv.slice(2).map(Number)) {
     await measured(`${many} new rows of ${ANSWERS} answers`, store, commits(batch, many));
     await measured(`the same ${many} read again, nothing changed`, store, commits(batch, many));
   } else {
-    const answers = fields.map(
-      (_, at) => `CONCAT('answer ', CAST(n AS STRING), ' to question ${at}')`,
-    );
-    const columns = fields.map((_, at) => `field_${at}`);
-    const [fromS, stepS] = [Date.UTC(2024, 0, 1) / 1_000, (MONTHS * 30.4 * 86_400) / many];
-    await ask(
-      dataset,
-      `INSERT INTO contact (id, status, created_at, ${columns.join(', ')}, _first_seen_at, _changed_at)
-       SELECT CONCAT('sub_', LPAD(CAST(n AS STRING), 24, '0')), 'NEW', TIMESTAMP_SECONDS(${fromS} + CAST(FLOOR(n * ${stepS}) AS INT64)),
-       ${answers.join(', ')}, TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-01' FROM UNNEST(SPLIT(REPEAT(',', ${many - 1}), ',')) AS x WITH OFFSET AS n WHERE n > 0`,
-    );
+    await fill(dataset, many);
     await measured('a run without changes: one row is read again', store, (open) =>
       open.commit({ rows: [rowOf(0, many)] }),
     );
