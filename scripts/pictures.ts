@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
 
 /** The status page of a healthy mirror, and tabs of its sheet by their titles. */
 const PICTURES: readonly { file: string; tab?: string; width: number; height: number }[] = [
@@ -36,13 +37,14 @@ try {
 
 /** Starts a mirror with a SQLite copy and a sheet, waits until it is healthy and idle, and takes the pictures. */
 async function takePictures(): Promise<void> {
-  const sandbox = spawnProgram(['sandbox', '--sheets', '--json', '--port', '0']);
-  const report = JSON.parse(await firstLine(sandbox.stdout)) as SandboxReport;
-  const mirror = spawnProgram(['start'], settingsOf(report));
+  const sandbox = spawnProgram(['sandbox', '--sheets', '--port', '0']);
+  const stand = await settingsOf(sandbox.stdout);
+  const sheet = (stand['TARGET_URL'] ?? '').replace('sheets:', '');
+  const mirror = spawnProgram(['start'], mirrorSettings(stand));
   try {
     const url = await pageOf(createInterface({ input: mirror.stderr }));
     await untilWell(url);
-    const tabs = await tabsOf(report.sheet.viewUrl);
+    const tabs = await tabsOf(`${stand['SHEETS_EMULATOR_URL']}/view/${sheet}`);
     for (const { tab, ...picture } of PICTURES.filter(({ file }) => isWanted(file))) {
       const address = tab === undefined ? url : tabs.get(tab);
       if (address === undefined) throw new Error(`There is no tab "${tab}".`);
@@ -56,35 +58,31 @@ async function takePictures(): Promise<void> {
   }
 }
 
-interface SandboxReport {
-  readonly url: string;
-  readonly key: string;
-  readonly sheet: { readonly env: Readonly<Record<string, string>>; readonly viewUrl: string };
+type Settings = Readonly<Record<string, string | undefined>>;
+
+/** The settings that the sandbox prints. */
+async function settingsOf(stdout: NodeJS.ReadableStream): Promise<Settings> {
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: stdout })) {
+    lines.push(line);
+    if (line.startsWith('TARGET_URL=')) return parseEnv(lines.join('\n'));
+  }
+  throw new Error('The sandbox ended.');
 }
 
-function settingsOf({ url, key, sheet }: SandboxReport): Record<string, string> {
-  return {
-    FORMS_API_URL: url,
-    FORMS_API_KEY: key,
-    SHEETS_EMULATOR_URL: sheet.env['SHEETS_EMULATOR_URL'] ?? '',
-    TARGETS: 'warehouse,team-sheet',
-    TARGET_WAREHOUSE_URL: 'sqlite:forms.sqlite',
-    TARGET_TEAM_SHEET_URL: sheet.env['TARGET_URL'] ?? '',
-    TARGET_FIELDS: '*',
-    SYNC_EVERY: '10s',
-    PORT: '0',
-    DATA_DIR: join(scratch, 'data'),
-  };
-}
+const mirrorSettings = ({ TARGET_URL, ...stand }: Settings): Settings => ({
+  ...stand,
+  TARGETS: 'warehouse,team-sheet',
+  TARGET_WAREHOUSE_URL: 'sqlite:forms.sqlite',
+  TARGET_TEAM_SHEET_URL: TARGET_URL,
+  SYNC_EVERY: '10s',
+  PORT: '0',
+  DATA_DIR: join(scratch, 'data'),
+});
 
-function spawnProgram(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+function spawnProgram(args: readonly string[], env: Settings = {}) {
   const options = { cwd: scratch, env: { ...process.env, ...env } };
   return spawn(process.execPath, [program, ...args], { ...options, stdio: 'pipe' });
-}
-
-async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
-  for await (const line of createInterface({ input: stream })) return line;
-  throw new Error('The sandbox said nothing.');
 }
 
 /** The address of the status page, as logged. */

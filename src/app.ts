@@ -26,7 +26,7 @@ import type { Mirroring } from './sync/mirroring.ts';
 import { poll, type PollReport } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import type { ChosenTarget, Target } from './sync/target.ts';
-import { type StartedVerification, startVerification } from './sync/verify-form.ts';
+import { verifyForm, type VerifyReport } from './sync/verify-form.ts';
 import { nothingWritten, writeBack, type WriteBackReport } from './sync/write-back.ts';
 import type { RunOptions } from './sync/work.ts';
 
@@ -367,14 +367,14 @@ export class App implements AsyncDisposable {
   }
 
   /** Compares a form with its copy in a target; `pollMs`: the longest time between two polls. */
-  async startVerification(
+  async verify(
     target: string,
     formId: string,
     pollMs: number,
     signal: AbortSignal,
-  ): Promise<StartedVerification> {
+  ): Promise<VerifyReport> {
     const mirroring = this.#mirroring(await this.target(target));
-    return startVerification(mirroring, formId, this.requireJoining(target), pollMs, signal);
+    return verifyForm(mirroring, formId, this.requireJoining(target), pollMs, signal);
   }
 
   /** Closes the targets and connections that were opened; a target that cannot be closed delays no other. */

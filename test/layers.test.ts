@@ -78,13 +78,14 @@ describe('the layers', () => {
   });
 });
 
-/** What the emulators share with the sandbox: how any service fails. */
-const SHARED: ReadonlySet<string> = new Set(
-  ['faults.ts'].map((name) => join(SRC, 'sandbox', name)),
-);
+/** What the emulators share with the sandbox: how any service replies, and fails. */
+const SHARED: ReadonlySet<string> = new Set([
+  join(SRC, 'sandbox/reply.ts'),
+  join(import.meta.dirname, 'support/faults.ts'),
+]);
 
 describe('an emulator', () => {
-  it('imports of the program only how the sandbox fails: it knows nothing of the tested code', () => {
+  it('imports of the program only how the sandbox replies: it knows nothing of the tested code', () => {
     const emulators = readdirSync(PACKAGES).filter((name) => name.endsWith('-emulator'));
     const strays = emulators.flatMap((name) => {
       const home = join(PACKAGES, name);

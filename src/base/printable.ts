@@ -53,9 +53,5 @@ export function shellWord(text: string): string {
 export const shellOption = (option: string, value: string): string =>
   `${option}${value.startsWith('-') ? '=' : ' '}${shellWord(value)}`;
 
-/** True for a name that a list in a setting can hold, in `.env` as in a shell: neither separated, quoted nor trimmed away. */
-export const canBeListed = (name: string): boolean =>
-  name !== '' && printable(name) === name && !/[\s,:*'"`$\\#]/.test(name);
-
-/** `TARGET_FIELDS='a,b'`, for `.env` and a shell alike, of names that {@link canBeListed}. */
+/** `TARGET_FIELDS='a,b'` for `.env` and a shell alike, of names as the API has them. */
 export const settingLine = (variable: string, value: string): string => `${variable}='${value}'`;

@@ -1,9 +1,8 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
-import { pauseOf, wholePause } from '../mirror/pauses.ts';
+import { pauseOf } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { SyncOrder } from '../queue/handlers.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { PAUSES } from '../sync/records.ts';
 import { reading } from '../sync/target.ts';
@@ -39,22 +38,21 @@ async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<D
     return changePauses(app, { form, target, pause }, NEVER);
   }
   await requireQueue(queue);
-  if (action === 'accept') return accept(app, queue, order);
-  const isPoll = form === null && target === null;
-  // First, because a target that does not answer delays the list of places.
-  if (isPoll) await queue.pollNow();
-  const { open, paused } = await placesOf(app, order);
-  const lines = (some: readonly Place[], text: string): DoneLine[] =>
-    some.length === 0 ? [] : [done(`${placesText(some)}: ${text}`)];
-  const leftOut = lines(paused, 'left out, because paused.');
-  if (isPoll)
-    return [done('A poll begins now. It copies the forms that have changed.'), ...leftOut];
-  const { begun, underWay } = await begin(queue, requireSome(open), { isComparison: false });
-  return [
-    ...lines(begun, 'brought up to date now, as soon as a worker is free.'),
-    ...lines(underWay, 'such a run is in progress, or about to begin.'),
-    ...leftOut,
-  ];
+  if (action === 'accept') return [await accept(app, queue, order)];
+  if (form === null && target === null) {
+    await queue.pollNow();
+    return [done('A poll begins now. It copies the forms that have changed, except paused ones.')];
+  }
+  const places = await openPlaces(app, order);
+  const orders = places.map((place) => ({
+    formId: place.form.id,
+    target: place.target,
+    isComparison: false,
+  }));
+  await queue.runNow(orders);
+  const names = places.map((place) => placeName(place.form, place.target));
+  const what = names.length > MANY ? `${count(names.length)} copies of forms` : names.join(', ');
+  return [done(`${what}: brought up to date as soon as a worker is free.`)];
 }
 
 /** A queue that does not answer keeps a request until it is back, and the caller would never learn the outcome. */
@@ -68,96 +66,59 @@ async function requireQueue(queue: QueueRuntime): Promise<void> {
 }
 
 /** Accepts the held deletions of a form in a target, at most as many as the person saw. */
-async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promise<DoneLine[]> {
-  const [place] = requireSome((await placesOf(app, order)).open);
-  if (place === undefined || order.form === null || order.target === null) return [];
+async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promise<DoneLine> {
+  const [place] = await openPlaces(app, order);
+  if (place === undefined || order.form === null || order.target === null)
+    return failed('Accept deletions of one form in one target.');
   const name = placeName(place.form, place.target);
   const target = await app.target(place.target);
   const held = (await reading(target, place.form.id, async ({ state }) => state.tally.held)) ?? 0;
-  if (held === 0) return [failed(`${name}: no deletions are held.`)];
+  const seen = order.count ?? 0;
   // The run would mark nothing.
-  if ((order.count ?? 0) < held) {
-    return [
-      failed(
-        `${name}: ${plural(held, 'deletion is', 'deletions are')} held now, more than the ${count(order.count ?? 0)} that you saw. Nothing was accepted. Check them again.`,
-      ),
-    ];
+  if (held === 0 || seen < held) {
+    const now = `${plural(held, 'deletion is', 'deletions are')} held now, you saw ${count(seen)}`;
+    return failed(`${name}: ${now}. Nothing was accepted. Check them again.`);
   }
   const how = { isComparison: true, isFull: true, acceptDeletes: held };
+  const { begun } = await queue.runNow([{ formId: place.form.id, target: place.target, ...how }]);
   // Only the run that carries the number accepts deletions.
-  if ((await begin(queue, [place], how)).begun.length === 0)
-    return [
-      failed(`${name}: a run of this form is in progress. Accept the deletions when it has ended.`),
-    ];
-  return [
-    done(
-      `${name}: compared row by row now, as soon as a worker is free. Up to ${plural(held, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`,
-    ),
-  ];
+  if (begun.length === 0)
+    return failed(
+      `${name}: a run of this form is in progress. Accept the deletions when it has ended.`,
+    );
+  return done(
+    `${name}: compared row by row as soon as a worker is free. Up to ${plural(held, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`,
+  );
 }
 
-/** A form in a target; null: the target as a whole. */
+/** A form in a target. */
 interface Place {
-  readonly form: FormIdentity | null;
+  readonly form: FormIdentity;
   readonly target: string;
 }
-type FormPlace = Place & { readonly form: FormIdentity };
 
 /** Beyond this number, places are counted and not named. */
 const MANY = 8;
 
-const placesText = (places: readonly Place[]): string =>
-  places.length > MANY
-    ? `${count(places.length)} copies of forms`
-    : places.map(({ form, target }) => placeName(form, target)).join(', ');
-
-/** Queues runs. Returns the places where a run begins, and those where one is in progress. */
-async function begin(
-  queue: QueueRuntime,
-  places: readonly FormPlace[],
-  how: Omit<SyncOrder, 'formId' | 'target' | 'counts'>,
-) {
-  const orders = places.map(({ form, target }) => ({ formId: form.id, target, ...how }));
-  const { begun, underWay } = await queue.runNow(orders);
-  const placesIn = (some: readonly Pick<SyncOrder, 'formId' | 'target'>[]): FormPlace[] =>
-    places.filter(({ form, target }) =>
-      some.some((order) => order.formId === form.id && order.target === target),
-    );
-  return { begun: placesIn(begun), underWay: placesIn(underWay) };
-}
-
-/** The places that an order names, and those of them that are paused. Throws USAGE for a name that does not exist. */
-async function placesOf(
+/** The places that an order names and that are not paused. Throws USAGE for a name that does not exist, and where none are left. */
+async function openPlaces(
   app: App,
   { form, target }: Pick<ActionOrder, 'form' | 'target'>,
-): Promise<{ readonly open: readonly FormPlace[]; readonly paused: readonly Place[] }> {
+): Promise<readonly Place[]> {
   const { forms } = app.planned ?? (await app.plan(NEVER));
-  const only =
-    form === null
-      ? null
-      : requireForm(
-          forms.map((plan) => plan.form),
-          form,
-        ).id;
-  const open: FormPlace[] = [];
-  const paused: Place[] = [];
-  for (const name of app.namesOf(target)) {
-    // If a target does not answer, nothing is known of it: the run says why.
-    const opened = await app.target(name).catch(() => null);
-    const pauses = opened === null ? [] : await PAUSES.read(opened.store).catch(() => []);
-    const here = forms
-      .filter((plan) => (only === null || plan.form.id === only) && plan.targets.includes(name))
-      .map((plan) => ({ form: plan.form, target: name }));
-    const isPaused = (place: FormPlace): boolean => pauseOf(pauses, place.form.id) !== null;
-    open.push(...here.filter((place) => !isPaused(place)));
-    if (wholePause(pauses) === null) paused.push(...here.filter(isPaused));
-    else if (here.length > 0) paused.push({ form: null, target: name });
-  }
-  return { open, paused };
-}
-
-/** The same places. Throws USAGE if there are none. */
-function requireSome(places: readonly FormPlace[]): readonly FormPlace[] {
-  if (places.length > 0) return places;
+  const identities = forms.map((plan) => plan.form);
+  const only = form === null ? null : requireForm(identities, form).id;
+  const places = await Promise.all(
+    app.namesOf(target).map(async (name) => {
+      // If a target does not answer, nothing is known of it: the run says why.
+      const opened = await app.target(name).catch(() => null);
+      const pauses = opened === null ? [] : await PAUSES.read(opened.store).catch(() => []);
+      return forms
+        .filter((plan) => (only === null || plan.form.id === only) && plan.targets.includes(name))
+        .filter((plan) => pauseOf(pauses, plan.form.id) === null)
+        .map((plan): Place => ({ form: plan.form, target: name }));
+    }),
+  );
+  if (places.flat().length > 0) return places.flat();
   throw new MirrorError('USAGE', 'No form is mirrored there, or everything there is paused.');
 }

@@ -1,11 +1,9 @@
 import type { App } from '../app.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { mistakeText, toMirrorError } from '../base/errors.ts';
-import { count, plural } from '../base/format.ts';
+import { plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
-import { type FormReport, remedyText } from '../health/report.ts';
-import { fieldTest } from '../mirror/selection.ts';
 import { type ChannelSettings, testChannels, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
@@ -17,15 +15,14 @@ import type { CommandCall } from './command-spec.ts';
 import { EXIT_CODES, type ExitCode, type Host } from './host.ts';
 import { reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
-import { runName } from './run-report.ts';
-import type { Sign } from './terminal.ts';
 
-/** One line of the output. A remedy where nothing failed is shown as a warning. */
+/** One line of the output. */
 interface Finding {
-  /** The subject of the check: `settings`, `source`, `target sheet`. */
+  /** The subject of the check: `source`, `target sheet`. */
   readonly subject: string;
   readonly ok: boolean;
   readonly message: string;
+  /** Where nothing failed: a warning. */
   readonly remedy?: string | undefined;
   /** True for a mistake in the settings themselves. */
   readonly mistaken?: boolean;
@@ -36,40 +33,39 @@ type Result = Omit<Finding, 'subject'> & { readonly subject?: string };
 type Check = (app: App, host: Host) => Promise<readonly Result[]> | readonly Result[];
 
 const fine = (message: string): Result => ({ ok: true, message });
+const failed = (message: string, remedy?: string): Result => ({ ok: false, message, remedy });
 
 /** `check`: tries everything that the mirror depends on. */
-export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
+export async function run({
+  host,
+  options,
+}: CommandCall<{ alert?: boolean; json?: boolean }>): Promise<ExitCode> {
   const { terminal, stop } = host;
   await using app = await openApp(host, { source: true, statusPage: true });
   const checks: readonly (readonly [subject: string, check: Check])[] = [
-    ['settings', checkSettings],
     ['data directory', checkDataDir],
     ['source', checkSource],
     ...app.targetNames.map((name) => [`target ${name}`, checkTarget(name)] as const),
-    ['statuses', checkWriteBack],
     ['queue', checkQueue],
     ['status page', checkPort],
     ['notifications', checkReceivers],
-    ...(flag('alert') ? [['test message', tryReceivers] as const] : []),
+    ...(options.alert ? [['test message', tryReceivers] as const] : []),
   ];
   const findings: Finding[] = [];
   for (const [subject, check] of checks) {
     for (const result of await attempt(check, app, host)) {
       const finding = { subject, ...result };
       findings.push(finding);
-      if (flag('json')) continue;
-      const { message, remedy } = finding;
-      terminal.tell(signOf(finding), `${finding.subject}: ${message}`, remedy);
+      const { ok, message, remedy } = finding;
+      const sign = ok ? (remedy === undefined ? 'ok' : 'warning') : 'error';
+      if (!options.json) terminal.tell({ sign, text: `${finding.subject}: ${message}`, remedy });
     }
   }
   const ok = findings.every((finding) => finding.ok);
-  if (flag('json')) terminal.printJson({ ok, findings });
+  if (options.json) terminal.printJson({ ok, findings });
   const ending = findings.some(({ mistaken }) => mistaken) ? EXIT_CODES.USAGE : EXIT_CODES.FAILED;
   return stop.exitCode() ?? (ok ? EXIT_CODES.DONE : ending).code;
 }
-
-const signOf = ({ ok, remedy }: Result): Sign =>
-  ok ? (remedy === undefined ? 'ok' : 'warning') : 'error';
 
 async function attempt(check: Check, app: App, host: Host): Promise<readonly Result[]> {
   try {
@@ -79,8 +75,6 @@ async function attempt(check: Check, app: App, host: Host): Promise<readonly Res
     return [{ ok: false, message, ...(code === 'SETTINGS' && { mistaken: true }) }];
   }
 }
-
-const checkSettings: Check = () => [fine('are all understood')];
 
 /** Whether DATA_DIR can be written. */
 const checkDataDir: Check = async ({ config, dataDir }) => {
@@ -132,18 +126,12 @@ function checkNames(
         ]
       : []),
   ];
-  if (mistakes.length > 0)
-    return mistakes.map((each) => Object.assign({ ok: false, mistaken: true }, each));
-  const { selection } = app.requireJoining(name);
-  const bare = chosen.filter(
-    (form) => !['*', ...form.fields.map(({ id }) => id)].some(fieldTest(selection.fields, form)),
-  );
-  const without =
-    bare.length === 0 ? '' : `, ${count(bare.length)} of them with ID, status and time only`;
-  return [fine(`selected; ${plural(chosen.length, 'form')} to mirror${without}`)];
+  return mistakes.length > 0
+    ? mistakes.map((each) => Object.assign({ ok: false, mistaken: true }, each))
+    : [fine(`selected; ${plural(chosen.length, 'form')} to mirror`)];
 }
 
-/** Whether a target can be reached and written, and the report's problems of it and its forms. */
+/** Whether a target can be reached and written, and whether its copies have problems, as the report knows them. */
 const checkTarget =
   (name: string): Check =>
   async (app, host) => {
@@ -155,48 +143,16 @@ const checkTarget =
     );
     if (tried.some(({ ok }) => !ok)) return tried;
     const { targets, forms } = await reportNow(app, host, [name]);
+    const troubled = forms.filter(({ problems }) =>
+      problems.some(({ code }) => PROBLEMS[code].isNews !== true),
+    ).length;
+    const copies = `${plural(troubled, 'form has', 'forms have')} problems`;
     return [
       ...tried,
-      ...targets
-        .flatMap(({ problem }) => problem ?? [])
-        .map(({ message }) => ({ ok: false, message })),
-      ...formResults(name, forms),
+      ...targets.flatMap(({ problem }) => problem ?? []).map(({ message }) => failed(message)),
+      ...(troubled === 0 ? [] : [failed(copies, 'forms-mirror status shows them')]),
     ];
   };
-
-/** A problem of more forms is one line, so that an outage of 200 forms fits a screen. */
-const FEW = 3;
-
-/** The problems of a target's forms, as the report has them. */
-export function formResults(target: string, forms: readonly FormReport[]): Result[] {
-  const found = forms.flatMap((report) =>
-    report.problems.map((problem) => ({ subject: runName(report), problem })),
-  );
-  const byCode = Map.groupBy(found, ({ problem }) => problem.code);
-  // The lines about fields report that a slug means another form.
-  byCode.delete('SLUG_REUSED');
-  return [...byCode].flatMap(([code, some]) => {
-    const { title, meaning, remedy, isNews: ok = false } = PROBLEMS[code];
-    if (some.length > FEW) {
-      const subject = `${plural(some.length, 'form')} → ${target}`;
-      const each = `${remedy ?? ''} forms-mirror status says more about each.`.trim();
-      return [{ subject, ok, message: `${title} (${code}): ${meaning}`, remedy: each }];
-    }
-    return some.map(({ subject, problem }) => {
-      const message = `${problem.title} (${code}): ${problem.message}`;
-      return { subject, ok, message, remedy: remedyText(problem) ?? undefined };
-    });
-  });
-}
-
-/** Which statuses the mirror changes at the source; only a change would show whether the key may. */
-const checkWriteBack: Check = ({ config: { rule } }) => [
-  fine(
-    rule === null
-      ? 'are never changed at the source: MARK_STATUS is not set'
-      : `are changed at the source from ${rule.from.join(' or ')} to ${rule.to} once every target has stored the submission; the first change shows whether the key may do that`,
-  ),
-];
 
 /** Whether the queue can be reached and is safe to use; the embedded one is not opened, as a worker may hold it. */
 const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, logger }) => {

@@ -1,5 +1,4 @@
-import { MirrorError } from '../base/errors.ts';
-import { duration } from '../settings/values.ts';
+import type { Option } from 'commander';
 import type { ExitCode, Host } from './host.ts';
 
 /** A command as the help lists it. Its code is loaded when it is called. */
@@ -11,56 +10,23 @@ export interface CommandSpec {
   readonly examples: readonly string[];
   /** Each as commander writes it, and its meaning. */
   readonly args?: readonly (readonly [name: string, meaning: string])[];
-  readonly options?: readonly OptionRow[];
+  readonly options?: readonly Option[];
   /** Loads the module that runs it. */
   readonly load: () => Promise<CommandModule>;
 }
 
-/** An option, as commander writes it: `--limit <number>`. */
-export type OptionRow = readonly [flags: string, meaning: string, preset?: string];
-
 /** The module of a command. */
 export interface CommandModule {
   /** Runs the command. Throws MirrorError with the message for the person. */
-  readonly run: (call: CommandCall) => Promise<ExitCode>;
+  run(this: void, call: CommandCall): Promise<ExitCode>;
 }
 
-/** One call of a command: the arguments and options that commander found, and the process it runs in. */
-export interface CommandCall {
+/** One call of a command: its arguments and options, as commander read them, and the process it runs in. */
+export interface CommandCall<Options extends object = object> {
   readonly host: Host;
   readonly args: readonly string[];
-  /** Text option, undefined when not given. Takes the name in camel case, as commander does. */
-  readonly text: (name: string) => string | undefined;
-  /** True when the flag was given. */
-  readonly flag: (name: string) => boolean;
+  readonly options: Options;
 }
 
-/** An option that must be a whole number of at least `min`; `preset` when not given. Throws USAGE. */
-export function wholeNumberOption(
-  call: CommandCall,
-  name: string,
-  preset: number,
-  min = 0,
-): number {
-  const text = call.text(name);
-  if (text === undefined) return preset;
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min) return number;
-  throw new MirrorError('USAGE', `${flagOf(name)} takes a whole number of at least ${min}.`);
-}
-
-/** An option that must be a time such as 30s or 12h, in milliseconds; undefined when not given. Throws USAGE. */
-export function durationOption(call: CommandCall, name: string): number | undefined {
-  const text = call.text(name);
-  if (text === undefined) return undefined;
-  const { data } = duration.safeParse(text);
-  if (data !== undefined) return data;
-  throw new MirrorError(
-    'USAGE',
-    `${flagOf(name)} takes a time such as 30s, 5m, 12h or 30d, a year at most.`,
-  );
-}
-
-/** `deletedBefore` is `--deleted-before`. */
-const flagOf = (name: string): string =>
-  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+/** The form and the target that a command is about; left out: all. */
+export type PlaceOptions = { readonly form?: string; readonly target?: string };

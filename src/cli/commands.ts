@@ -1,12 +1,21 @@
-import type { Command } from 'commander';
-import type { CommandSpec, OptionRow } from './command-spec.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CommandSpec } from './command-spec.ts';
+
+/** An option, as commander writes it: `--limit <number>`. */
+const option = (flags: string, meaning: string): Option => new Option(flags, meaning);
+
+const wholeNumber = (flags: string, meaning: string): Option =>
+  option(flags, meaning).argParser((text: string): number => {
+    if (/^\d{1,9}$/.test(text)) return Number(text);
+    throw new InvalidArgumentError('It takes a whole number.');
+  });
 
 // Options of several commands.
-const ONE_FORM: OptionRow = ['--form <form>', 'only this form: ID, slug or name'];
-const ONE_TARGET: OptionRow = ['--target <name>', 'only this target'];
-const ONLY_COUNT: OptionRow = ['--dry-run', 'count what would be removed, change nothing'];
-const CONFIRMED: OptionRow = ['--yes', 'do not ask; required without a terminal'];
-const AS_JSON: OptionRow = ['--json', 'print one JSON document'];
+const ONE_FORM = option('--form <form>', 'only this form: ID, slug or name');
+const ONE_TARGET = option('--target <name>', 'only this target');
+const ONLY_COUNT = option('--dry-run', 'count what would be removed, change nothing');
+const CONFIRMED = option('--yes', 'do not ask; required without a terminal');
+const AS_JSON = option('--json', 'print one JSON document');
 
 /**
  * Every command with its options, in the order of the help. A command's module is loaded when it is called, so that
@@ -34,11 +43,11 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror sync --full --dry-run',
     ],
     options: [
-      ['--full', 'read everything and compare every answer'],
+      option('--full', 'read everything and compare every answer'),
       ONE_FORM,
       ONE_TARGET,
-      ['--dry-run', 'read and compare, change nothing, list what would change'],
-      ['--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run'],
+      option('--dry-run', 'read and compare, change nothing, list what would change'),
+      option('--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run'),
       AS_JSON,
     ],
     load: () => import('./sync.ts'),
@@ -46,20 +55,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'verify',
     summary: 'Reads source and copy and compares every row. Exits 1 if they differ.',
-    examples: [
-      'forms-mirror verify',
-      'forms-mirror verify --form contact --json',
-      'forms-mirror verify --wait 10m',
-    ],
-    options: [
-      ONE_FORM,
-      ONE_TARGET,
-      [
-        '--wait <time>',
-        'how long to compare differing rows again; default: as long as the schedule explains, at most 5 minutes; 0: not at all',
-      ],
-      AS_JSON,
-    ],
+    examples: ['forms-mirror verify', 'forms-mirror verify --form contact --json'],
+    options: [ONE_FORM, ONE_TARGET, AS_JSON],
     load: () => import('./verify.ts'),
   },
   {
@@ -67,7 +64,10 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary:
       'Tries settings, key, forms, fields, targets and queue, and says how to fix what fails.',
     examples: ['forms-mirror check', 'forms-mirror check --alert', 'forms-mirror check --json'],
-    options: [['--alert', 'also send a test message to every receiver of notifications'], AS_JSON],
+    options: [
+      option('--alert', 'also send a test message to every receiver of notifications'),
+      AS_JSON,
+    ],
     load: () => import('./check.ts'),
   },
   {
@@ -94,7 +94,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror pause --target warehouse',
       'forms-mirror pause',
     ],
-    options: [ONE_FORM, ONE_TARGET, ['--reason <text>', 'why, shown to others']],
+    options: [ONE_FORM, ONE_TARGET, option('--reason <text>', 'why, shown to others')],
     load: async () => ({ run: (await import('./pause.ts')).pause }),
   },
   {
@@ -115,21 +115,19 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'export',
-    summary: 'Writes the rows of one form as CSV or JSON lines, or the tables as sources for dbt.',
+    summary:
+      'Writes the rows of one form as CSV that is safe to open in a spreadsheet, or as JSON lines.',
     examples: [
-      'forms-mirror export contact --labels --bom > contact.csv',
+      'forms-mirror export contact --labels > contact.csv',
       'forms-mirror export contact --format jsonl | head',
-      'forms-mirror export --dbt > models/forms/sources.yml',
     ],
-    args: [['[form]', 'ID, slug or name of the form; required without --dbt']],
+    args: [['<form>', 'ID, slug or name of the form']],
     options: [
-      ['--format <format>', 'csv or jsonl: one JSON object a line', 'csv'],
-      ['--labels', 'use the current labels as column names'],
-      ['--deleted', 'also rows that are marked deleted, after the others'],
-      ['--bom', 'begin CSV with a byte order mark: Excel then reads it as UTF-8'],
-      ['--raw', 'put no apostrophe before text that a spreadsheet would run as a formula'],
-      ['--dbt', 'print a sources.yml for dbt with the tables of a SQL target'],
-      ['--name <name>', 'with --dbt: name of the source in dbt', 'forms'],
+      option('--format <format>', 'csv, or jsonl: one JSON object a line')
+        .choices(['csv', 'jsonl'])
+        .default('csv'),
+      option('--labels', 'use the current labels as column names'),
+      option('--deleted', 'also rows that are marked deleted, after the others'),
       ONE_TARGET,
     ],
     load: () => import('./export.ts'),
@@ -145,7 +143,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     args: [['<submission-id...>', 'IDs of the submissions']],
     options: [
-      ['--undo', 'let them come back with the next run'],
+      option('--undo', 'let them come back with the next run'),
       ONE_FORM,
       ONE_TARGET,
       ONLY_COUNT,
@@ -163,14 +161,14 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror purge --unselected --yes',
     ],
     options: [
-      [
+      option(
         '--deleted-before <age>',
         'rows that were marked deleted at least this long ago, such as 30d',
-      ],
-      [
+      ),
+      option(
         '--unselected',
         'empty the columns of fields that are no longer selected, or that no run hashes',
-      ],
+      ),
       ONE_FORM,
       ONE_TARGET,
       ONLY_COUNT,
@@ -183,11 +181,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Runs a sample Forms API with sample data.',
     examples: ['forms-mirror sandbox', 'forms-mirror sandbox --submissions 50000 --traffic 120'],
     options: [
-      ['--port <number>', 'port on 127.0.0.1; 0 for any free one', '4010'],
-      ['--submissions <number>', 'sample submissions over all forms', '1250'],
-      ['--traffic [per-minute]', 'change submissions 60 times a minute, or as often as given'],
-      ['--sheets', 'run a stand-in for Google Sheets too, on the next port (in a checkout)'],
-      ['--json', 'print address, key and forms as one JSON document'],
+      wholeNumber('--port <number>', 'port on 127.0.0.1; 0 for any free one').default(4_010),
+      wholeNumber('--submissions <number>', 'sample submissions over all forms').default(1_250),
+      wholeNumber('--traffic <per-minute>', 'change submissions, so many times a minute').default(
+        0,
+      ),
+      option('--sheets', 'run a stand-in for Google Sheets too, on the next port (in a checkout)'),
     ],
     load: () => import('./sandbox.ts'),
   },
@@ -200,10 +199,12 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror demo --sheets --keep-running',
     ],
     options: [
-      ['--seconds <number>', 'how long to watch submissions arrive', '20'],
-      ['--keep-running', 'continue until Ctrl-C'],
-      ['--submissions <number>', 'sample submissions at the start', '1250'],
-      ['--sheets', 'mirror into a stand-in for Google Sheets too, shown as a page (in a checkout)'],
+      wholeNumber('--seconds <number>', 'how long to watch submissions arrive').default(20),
+      option('--keep-running', 'continue until Ctrl-C'),
+      option(
+        '--sheets',
+        'mirror into a stand-in for Google Sheets too, shown as a page (in a checkout)',
+      ),
     ],
     load: () => import('./demo.ts'),
   },
@@ -212,6 +213,6 @@ export const COMMANDS: readonly CommandSpec[] = [
 /** Adds the arguments and options of a command to commander. */
 export function configure(command: Command, { args = [], options = [] }: CommandSpec): Command {
   for (const [name, meaning] of args) command.argument(name, meaning);
-  for (const [flags, meaning, preset] of options) command.option(flags, meaning, preset);
+  for (const each of options) command.addOption(each);
   return command;
 }

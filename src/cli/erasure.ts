@@ -8,13 +8,16 @@ import {
   person,
 } from '../sync/erase.ts';
 import type { ChosenTarget } from '../sync/target.ts';
-import type { CommandCall } from './command-spec.ts';
+import type { CommandCall, PlaceOptions } from './command-spec.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
-import type { Terminal } from './terminal.ts';
+import { copyName, type Line } from './lines.ts';
 
 /*
  * The common procedure of `forget` and `purge`: they count, ask, erase and report.
  */
+
+/** The options of an erasure. */
+export type ErasureFlags = PlaceOptions & { readonly dryRun?: boolean; readonly yes?: boolean };
 
 /** An erasure that a person asks for. */
 export interface Erasure {
@@ -22,21 +25,19 @@ export interface Erasure {
   readonly command: string;
   /** Erases, or with `dryRun` only counts what would be erased. */
   readonly erase: (options: ErasureOptions) => Promise<readonly ErasureReport[]>;
-  /** A report in words, before and after: `1 row to remove`, `1 row removed`. */
-  readonly what: (report: ErasureReport) => readonly [toDo: string, done: string];
-  readonly question: (preview: readonly ErasureReport[]) => string;
-  /** Printed when there is nothing to do. */
-  readonly nothing: string;
+  /** What is done to what, for each report: `1 row`, `1 row with answers in Email`. */
+  readonly what: (report: ErasureReport) => string;
+  readonly question: string;
 }
 
 /** The targets that `--target` selects, and a report of each that cannot be opened; the others continue (L12). */
 export async function openTargets(
-  { text }: CommandCall,
+  { target: only }: PlaceOptions,
   app: App,
 ): Promise<{ targets: readonly ChosenTarget[]; failed: readonly ErasureReport[] }> {
   const targets: ChosenTarget[] = [];
   const failed: ErasureReport[] = [];
-  for (const name of app.namesOf(text('target'))) {
+  for (const name of app.namesOf(only)) {
     try {
       targets.push(await app.chosen(name));
     } catch (error) {
@@ -54,21 +55,28 @@ const WAIT_MS = 10 * 60_000;
  * person answered no. Throws USAGE without a terminal to ask on.
  */
 export async function carryOut(
-  call: CommandCall,
+  call: CommandCall<ErasureFlags>,
   app: App,
-  { command, erase, what, question, nothing }: Erasure,
+  { command, erase, what, question }: Erasure,
   failed: readonly ErasureReport[],
 ): Promise<ExitCode> {
-  const { flag, host } = call;
+  const { options, host } = call;
   const waiting = { waitMs: WAIT_MS, signal: host.stop.signal, clock: host.clock };
+  const lineOf = (report: ErasureReport, done: string): Line => {
+    const { target, form, failure } = report;
+    const name = form.id === '' ? target : copyName(report);
+    return failure === null
+      ? { sign: 'ok', text: `${name}: ${what(report)}${done}` }
+      : { sign: 'error', text: `${name}: ${failure.message} (${failure.code})` };
+  };
   const counted = [...(await erase({ ...waiting, dryRun: true })), ...failed];
-  for (const each of counted) printErasure(host.terminal, each, what(each)[0]);
-  if (counted.length === 0) host.terminal.print(nothing);
+  host.terminal.tell(...counted.map((each) => lineOf(each, '')));
+  if (counted.length === 0) host.terminal.print('There is nothing to do.');
   let reports = counted;
-  if (!flag('dryRun') && counted.some(({ failure }) => failure === null)) {
-    if (!(await isConfirmed(call, question(counted)))) return EXIT_CODES.FAILED.code;
+  if (!options.dryRun && counted.some(({ failure }) => failure === null)) {
+    if (!(await isConfirmed(call, question))) return EXIT_CODES.FAILED.code;
     const done = await erase({ ...waiting, dryRun: false });
-    for (const each of done) printErasure(host.terminal, each, what(each)[1]);
+    host.terminal.tell(...done.map((each) => lineOf(each, ': done')));
     reports = [...done, ...failed];
     logErasures(app.logger, { command, by: person() }, reports);
   }
@@ -77,8 +85,11 @@ export async function carryOut(
 }
 
 /** `--yes` answers in advance. */
-async function isConfirmed({ host, flag }: CommandCall, question: string): Promise<boolean> {
-  if (flag('yes')) return true;
+async function isConfirmed(
+  { host, options }: CommandCall<ErasureFlags>,
+  question: string,
+): Promise<boolean> {
+  if (options.yes) return true;
   if (host.ask === undefined) {
     throw new MirrorError(
       'USAGE',
@@ -88,12 +99,4 @@ async function isConfirmed({ host, flag }: CommandCall, question: string): Promi
   if (/^y(?:es)?$/i.test((await host.ask(`${question} [y/N] `)).trim())) return true;
   host.terminal.say('Nothing was changed.');
   return false;
-}
-
-/** `contact → default: 1 row to remove`, or why nothing was done. */
-function printErasure(terminal: Terminal, report: ErasureReport, what: string): void {
-  const { target, form, failure } = report;
-  const name = form.id === '' ? target : `${form.slug} → ${target}`;
-  const text = failure === null ? what : `${failure.message} (${failure.code})`;
-  terminal.tell(failure === null ? 'ok' : 'error', `${name}: ${text}`);
 }

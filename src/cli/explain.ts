@@ -1,49 +1,32 @@
 import { plural } from '../base/format.ts';
-import { exactClaimText, type FormReport } from '../health/report.ts';
-import { pauseText } from '../mirror/pauses.ts';
 import type { EntryKind } from '../mirror/port.ts';
 import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
 import type { CommandCall } from './command-spec.ts';
-import { formIn, reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
 import { requireSelection } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 import type { ExitCode } from './host.ts';
 
 /** `explain`: where one submission is. */
-export async function run({ host, args: [id = ''], flag }: CommandCall): Promise<ExitCode> {
-  const { signal } = host.stop;
+export async function run({
+  host,
+  args: [id = ''],
+  options,
+}: CommandCall<{ json?: boolean }>): Promise<ExitCode> {
   await using app = await openApp(host, { source: true });
   requireSelection(app);
   const opened = await Promise.all(app.targetNames.map((name) => app.chosen(name)));
-  const parts = { source: app.source(signal), clock: app.clock };
+  const parts = { source: app.source(host.stop.signal), clock: app.clock };
   const explanation = await explainSubmission(parts, opened, id);
-  const { form } = explanation;
-  const report = form === null ? null : await reportNow(app, host);
-  const copies = explanation.targets.map((stored): SubmissionInCopy => {
-    const copy = form && report && formIn(report, stored.target, form.id);
-    return { ...stored, claim: copy?.claim ?? null, pause: copy?.pause ?? null };
-  });
-  if (flag('json')) host.terminal.printJson({ ...explanation, targets: copies });
-  else printExplanation(host.terminal, { ...explanation, targets: copies });
+  if (options.json) host.terminal.printJson(explanation);
+  else printExplanation(host.terminal, explanation);
   // An ID that neither the source nor a target has is most likely a typing mistake.
-  return explanation.source === null && form === null ? 1 : 0;
-}
-
-/** A submission in a target, with the target's records of its form; null if the target does not have the form. */
-interface SubmissionInCopy extends SubmissionInTarget {
-  readonly claim: FormReport['claim'] | null;
-  readonly pause: FormReport['pause'];
+  return explanation.source === null && explanation.form === null ? 1 : 0;
 }
 
 function printExplanation(
   terminal: Terminal,
-  {
-    submissionId,
-    source,
-    form,
-    targets,
-  }: Explanation & { readonly targets: readonly SubmissionInCopy[] },
+  { submissionId, source, form, targets }: Explanation,
 ): void {
   terminal.print(`${submissionId}${form ? ` of ${form.name} (${form.id})` : ''}`);
   terminal.print(
@@ -73,7 +56,7 @@ const LISTED = {
   forgotten: 'forgotten',
 } as const satisfies Record<EntryKind, string>;
 
-function printTarget(terminal: Terminal, stored: SubmissionInCopy): void {
+function printTarget(terminal: Terminal, stored: SubmissionInTarget): void {
   const status = stored.status === null ? '' : `, status ${stored.status}`;
   const at = stored.deletedAt ?? stored.forgottenAt;
   const since = at === null ? '' : ` since ${at}`;
@@ -83,9 +66,4 @@ function printTarget(terminal: Terminal, stored: SubmissionInCopy): void {
   if (stored.differing.length > 0) terminal.print(`    differs in: ${stored.differing.join(', ')}`);
   for (const { kind, reason, at: since } of stored.listed)
     terminal.print(`    ${LISTED[kind]} since ${since}: ${reason}`);
-  if (stored.claim !== null) terminal.print(`    its form here: ${exactClaimText(stored.claim)}`);
-  if (stored.pause !== null)
-    terminal.print(
-      `    ${pauseText(stored.pause)}: the copy is as of that time. To resume: ${stored.pause.command}`,
-    );
 }

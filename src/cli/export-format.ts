@@ -1,6 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
 import { decimalText } from '../mirror/json.ts';
-import type { SnapshotColumn } from '../mirror/port.ts';
 import { type Cell, ExactNumber, JsonText } from '../mirror/types.ts';
 
 /** How rows become text, piece by piece. */
@@ -8,16 +7,6 @@ export interface ExportFormat {
   /** The text before the first row. */
   readonly head: string;
   rows(rows: readonly (readonly Cell[])[]): string;
-  /** The number of texts, in the head and all rows so far, that got an apostrophe. */
-  readonly apostrophes: number;
-}
-
-/** How CSV is written. */
-export interface CsvOptions {
-  /** A byte order mark: without one Excel takes a file for its own code page. */
-  readonly bom: boolean;
-  /** Leaves texts that {@link mayBeFormula} unchanged; otherwise an apostrophe comes before them. */
-  readonly raw: boolean;
 }
 
 /** Spaces of any width, and invisible characters. Programs remove or skip them. */
@@ -41,14 +30,12 @@ const HARMLESS = new RegExp(
 export const mayBeFormula = (text: string): boolean =>
   FORMULA.test(text) && !HARMLESS.test(text.trimEnd());
 
-/** CSV as RFC 4180 has it. Numbers have all their digits; no answer is nothing between the commas. */
-export function csvFormat(names: readonly string[], { bom, raw }: CsvOptions): ExportFormat {
-  let apostrophes = 0;
-  const asText = (text: string): string => {
-    if (raw || !mayBeFormula(text)) return text;
-    apostrophes++;
-    return `'${text}`;
-  };
+/**
+ * CSV as RFC 4180 has it, after a byte order mark: without one Excel takes a file for its own code page. Numbers have all their
+ * digits; no answer is nothing between the commas; a text that {@link mayBeFormula} begins with an apostrophe.
+ */
+export function csvFormat(names: readonly string[]): ExportFormat {
+  const asText = (text: string): string => (mayBeFormula(text) ? `'${text}` : text);
   const write = (rows: readonly (readonly Cell[])[]): string =>
     stringify(
       rows.map((row) => [...row]),
@@ -69,14 +56,7 @@ export function csvFormat(names: readonly string[], { bom, raw }: CsvOptions): E
         },
       },
     );
-  const head = (bom ? '\uFEFF' : '') + write([names]);
-  return {
-    head,
-    rows: write,
-    get apostrophes() {
-      return apostrophes;
-    },
-  };
+  return { head: `\uFEFF${write([names])}`, rows: write };
 }
 
 /** One JSON object a line. Numbers have all their digits; arrays and objects stay unchanged; no answer is null. */
@@ -85,14 +65,10 @@ export function jsonLinesFormat(names: readonly string[]): ExportFormat {
   // Written without an object, which would put names that are numbers first.
   const line = (row: readonly Cell[]): string =>
     `{${row.map((cell, at) => `${keys[at] ?? ''}${jsonCell(cell)}`).join(',')}}\n`;
-  return { head: '', rows: (rows) => rows.map(line).join(''), apostrophes: 0 };
+  return { head: '', rows: (rows) => rows.map(line).join('') };
 }
 
 const jsonCell = (cell: Cell): string => {
   if (cell === null || typeof cell === 'string') return JSON.stringify(cell);
   return cell instanceof JsonText ? cell.text : decimalText(cell);
 };
-
-/** The names of columns. */
-export const columnNames = (columns: readonly SnapshotColumn[], byLabel: boolean): string[] =>
-  columns.map(({ name, label }) => (byLabel ? label : name));

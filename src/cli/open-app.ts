@@ -2,7 +2,7 @@ import { App } from '../app.ts';
 import { printable } from '../base/printable.ts';
 import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
 import type { ConfigNeeds } from '../config.ts';
-import { isLongWait, logSync, waitSentence } from '../sync/sync-log.ts';
+import { logSync, logWaits } from '../sync/sync-log.ts';
 import type { Host } from './host.ts';
 
 /** Which settings a command requires, and how its log behaves. */
@@ -18,22 +18,9 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
   const config = await host.loadConfig(options);
   const logger = await openLogger(host, config.logLevel ?? options.logLevel ?? 'warn');
   const app = new App(config, { clock: host.clock, logger });
+  logWaits(app.events, logger);
   if (!options.reportsRuns || config.logLevel !== undefined) logSync(app.events, logger);
-  if (!logger.isLevelEnabled('info')) sayWaits(app, host);
   return app;
-}
-
-/** Least time between two lines about waiting: each page that is fetched ahead waits by itself. */
-const WAIT_REST_MS = 5_000;
-
-/** Reports on stderr that a command waits for the source, where it would otherwise print nothing. */
-function sayWaits({ events }: App, { terminal, clock }: Host): void {
-  let saidAtMs = Number.NEGATIVE_INFINITY;
-  events.on('forms.retry', (notice) => {
-    if (!isLongWait(notice) || clock.now() - saidAtMs < WAIT_REST_MS) return;
-    saidAtMs = clock.now();
-    terminal.say(waitSentence(notice));
-  });
 }
 
 /** A logger on stderr: JSON lines, or lines for people where stderr is a terminal. */

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { SettingsError } from '../base/errors.ts';
 import { configure } from './commands.ts';
-import type { CommandCall, CommandSpec } from './command-spec.ts';
+import type { CommandSpec } from './command-spec.ts';
 import { EXIT_CODES, type ExitCode, exitCodeOf, type Host } from './host.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -52,30 +52,16 @@ function addCommand(
   const examples = spec.examples.map((line) => `  ${line}\n`).join('');
   command.addHelpText('after', `\nExamples:\n${examples}`);
   command.action(async () => {
-    const call = callOf(command, host);
+    const options = command.opts<{ readonly json?: boolean }>();
     try {
       const { run } = await spec.load();
-      end(await run(call));
+      end(await run({ host, args: command.args, options }));
     } catch (error) {
-      if (call.flag('json')) host.terminal.printJson({ error: errorDocument(error) });
+      if (options.json) host.terminal.printJson({ error: errorDocument(error) });
       printError(host.terminal, error);
       end(host.stop.exitCode() ?? exitCodeOf(error));
     }
   });
-}
-
-/** What commander parsed, as a command reads it. */
-function callOf(command: Command, host: Host): CommandCall {
-  const values = command.opts<Record<string, unknown>>();
-  return {
-    host,
-    args: command.args,
-    text(name) {
-      const value = values[name];
-      return typeof value === 'string' ? value : undefined;
-    },
-    flag: (name) => values[name] === true,
-  };
 }
 
 /** Runs one command line (without node and script) to its end. Never throws: errors are printed. */

@@ -5,45 +5,35 @@ import { createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { runTraffic } from '../sandbox/traffic.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../targets/google/credentials.ts';
-import { type CommandCall, wholeNumberOption } from './command-spec.ts';
+import type { CommandCall } from './command-spec.ts';
 import type { ExitCode } from './host.ts';
+import type { Terminal } from './terminal.ts';
+
+interface SandboxOptions {
+  readonly port: number;
+  readonly submissions: number;
+  readonly traffic: number;
+  readonly sheets?: boolean;
+}
 
 /** `sandbox`: the stand-in Forms API with sample data. */
-export async function run(call: CommandCall): Promise<ExitCode> {
-  const { signal } = call.host.stop;
-  await using sandbox = await open(call);
-  await using sheet = call.flag('sheets') ? await openSheet(call) : undefined;
-  announce(call, sandbox, sheet);
-  const perMinute = wholeNumberOption(call, 'traffic', call.flag('traffic') ? 60 : 0);
+export async function run({ host, options }: CommandCall<SandboxOptions>): Promise<ExitCode> {
+  const { signal } = host.stop;
+  const { port, submissions, traffic: perMinute, sheets } = options;
+  await using sandbox = await startSandbox(createSampleWorkspace({ submissions }), port);
+  // On the port after the Forms API's; on any free port when that has one.
+  await using sheet = sheets ? await startSandboxSheet(port === 0 ? 0 : port + 1) : undefined;
+  announce(host.terminal, sandbox, sheet);
   const traffic = runTraffic(sandbox.store, { perMinute, signal });
   if (!signal.aborted) await once(signal, 'abort');
   await traffic;
   return 0;
 }
 
-const open = (call: CommandCall): Promise<Sandbox> =>
-  startSandbox({
-    store: createSampleWorkspace({ submissions: wholeNumberOption(call, 'submissions', 1_250) }),
-    port: wholeNumberOption(call, 'port', 4_010),
-  });
-
-/** On the port after the Forms API's; on any free port when that has one. */
-function openSheet(call: CommandCall): Promise<SandboxSheet> {
-  const port = wholeNumberOption(call, 'port', 4_010);
-  return startSandboxSheet(port === 0 ? 0 : port + 1);
-}
-
-/** Prints where the stand-ins listen: settings to paste on stdout, the rest on stderr; or one JSON document. */
-function announce(call: CommandCall, sandbox: Sandbox, sheet: SandboxSheet | undefined): void {
-  const { terminal } = call.host;
+/** Prints where the stand-ins listen: settings to paste on stdout, the rest on stderr. */
+function announce(terminal: Terminal, sandbox: Sandbox, sheet: SandboxSheet | undefined): void {
   const { url, apiKey: key, store } = sandbox;
-  const forms = store.forms();
-  if (call.flag('json')) {
-    const names = forms.map(({ id, slug, name }) => ({ id, slug, name }));
-    terminal.printJson({ url, key, forms: names, sheet: sheet ?? null });
-    return;
-  }
-  const content = `${plural(forms.length, 'form')} and ${plural(store.count(), 'submission')}`;
+  const content = `${plural(store.forms().length, 'form')} and ${plural(store.count(), 'submission')}`;
   terminal.say(`A sample Forms API with ${content} is listening. Press Ctrl-C to end it.`);
   if (sheet !== undefined)
     terminal.say(`A stand-in for Google Sheets shows its sheet at ${sheet.viewUrl}`);

@@ -1,21 +1,24 @@
 import type { App } from '../app.ts';
 import { MirrorError, SettingsError } from '../base/errors.ts';
-import { plural } from '../base/format.ts';
 import { nearestName } from '../base/nearest-name.ts';
-import { printable, settingLine } from '../base/printable.ts';
-import type { Form, FormIdentity } from '../mirror/types.ts';
+import { settingLine } from '../base/printable.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
 import { choosesForm, theForms } from '../sync/names.ts';
-import type { CommandCall } from './command-spec.ts';
+import { PAUSES } from '../sync/records.ts';
+import { heldForms } from '../sync/target.ts';
+import type { CommandCall, PlaceOptions } from './command-spec.ts';
 import type { Host } from './host.ts';
-import { textTable } from './text-table.ts';
 
 /** The forms and targets that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist. */
-export async function selectPlan({ host, text }: CommandCall, app: App): Promise<FormPlan[]> {
-  const selected = app.namesOf(text('target'));
+export async function selectPlan(
+  { host, options }: CommandCall<PlaceOptions>,
+  app: App,
+): Promise<FormPlan[]> {
+  const selected = app.namesOf(options.target);
   requireSelection(app, selected);
   const { forms } = await requirePlan(host, app);
-  const wanted = text('form');
+  const wanted = options.form;
   const identities = forms.map(({ form }) => form);
   const form = wanted === undefined ? undefined : requireForm(identities, wanted);
   return forms
@@ -52,41 +55,65 @@ async function requirePlan(host: Host, app: App): Promise<MirrorPlan> {
   return plan;
 }
 
-/**
- * The form that a person means by an ID, a slug, or, where only one has it, its name, or an ID or slug as shown to
- * people.
- */
-export function findForm<T extends FormIdentity>(
-  listed: readonly T[],
-  wanted: string,
-): T | undefined {
+/** The form that a person means by an ID, a slug, or, where only one has it, its name. Several targets may list it. */
+function formCalled<T extends FormIdentity>(listed: readonly T[], wanted: string): T | undefined {
   const forms = [...new Map(listed.map((form) => [form.id, form])).values()];
   const exact = forms.find((form) => choosesForm([wanted], form));
-  if (exact !== undefined) return exact;
   const named = forms.filter((form) => form.name.toLowerCase() === wanted.toLowerCase());
-  if (named.length === 1) return named[0];
-  const shown = forms.filter(({ id, slug }) => [id, slug].map(printable).includes(wanted));
-  return shown.length === 1 ? shown[0] : undefined;
+  return exact ?? (named.length === 1 ? named[0] : undefined);
 }
 
-/** The form that `--form` or an argument means. Several targets may list it. Throws USAGE, naming the forms that exist. */
+/** The same. Throws USAGE, naming the forms that exist. */
 export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted: string): T {
-  const form = findForm(forms, wanted);
+  const form = formCalled(forms, wanted);
   if (form !== undefined) return form;
-  const near = nearestName(
-    wanted,
-    forms.map(({ id, slug, name }) => ({ name: slug, aliases: [id, name] })),
-  );
+  const things = forms.map(({ id, slug, name }) => ({ name: slug, aliases: [id, name] }));
+  const near = nearestName(wanted, things);
   const hint = near === undefined ? '' : ` Did you mean ${near}?`;
   throw new MirrorError('USAGE', `There is no form ${wanted}: ${theForms(forms)}.${hint}`);
 }
 
-/** Each form with its fields, as lines of `<field ID>  <label>` to read and to copy from. */
-export function fieldLines(forms: readonly Form[]): string[] {
-  return forms.flatMap((form) => {
-    const title = `${form.name} (${form.slug}): ${plural(form.fields.length, 'field')}`;
-    const rows = form.fields.map(({ id, label }) => [`  ${id}`, label]);
-    const [, ...lines] = textTable(['', ''], rows);
-    return [title, ...lines, ''];
-  });
+/** A form, and the targets that have it. */
+export interface FoundForm {
+  readonly form: FormIdentity;
+  readonly targets: readonly string[];
+  /** Of a target that could not be asked; null: all were. */
+  readonly failure: unknown;
+}
+
+/**
+ * The form that a person means: one that some of these targets hold, or in which people paused it, or else one of the
+ * workspace, where the settings name that. The targets come first: what is done to a copy must not depend on the source. Throws USAGE.
+ */
+export async function findForm(
+  app: App,
+  wanted: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<FoundForm> {
+  let failure: unknown = null;
+  const held = await Promise.all(
+    names.map(async (target) => {
+      try {
+        await app.readSlugs(target);
+        const { store } = await app.target(target);
+        const paused = (await PAUSES.read(store)).flatMap(({ formId }) => formId ?? []);
+        const unheld = paused.map((id) => ({ id, slug: id, name: id }));
+        return { target, forms: [...unheld, ...(await heldForms({ store }))] };
+      } catch (error) {
+        failure = error;
+        return { target, forms: [] };
+      }
+    }),
+  );
+  const known = held.flatMap(({ forms }) => forms);
+  let form = formCalled<FormIdentity>(known, wanted);
+  if (form === undefined && app.config.source === undefined && failure !== null) throw failure;
+  form ??= requireForm(
+    app.config.source ? [...known, ...(await app.forms(signal))] : known,
+    wanted,
+  );
+  const { id } = form;
+  const targets = held.filter(({ forms }) => forms.some((one) => one.id === id));
+  return { form, targets: targets.map(({ target }) => target), failure };
 }

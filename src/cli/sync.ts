@@ -4,22 +4,21 @@ import type { FormPlan } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
-import type { CommandCall } from './command-spec.ts';
-import { foreseenDocument, foreseenLines } from './foreseen-report.ts';
+import type { CommandCall, PlaceOptions } from './command-spec.ts';
 import { EXIT_CODES, type ExitCode } from './host.ts';
 import { openApp } from './open-app.ts';
+import { selectPlan } from './selection.ts';
 import {
-  printErrors,
-  printNotices,
-  printRuns,
-  printSummary,
+  errorLines,
+  foreseenDocument,
+  foreseenLines,
   runDocument,
-  runName,
+  runLines,
   showProgress,
+  summaryLine,
   writeBackDocument,
   writeBackLines,
-} from './run-report.ts';
-import { selectPlan } from './selection.ts';
+} from './sync-report.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How long a run waits for another process that writes the same form. */
@@ -29,25 +28,36 @@ const WAIT_MS = 60_000;
  * `sync`: does the work of the scheduled jobs now, in this process: a poll, the runs that it finds needed, and
  * write-back.
  */
-export async function run(call: CommandCall): Promise<ExitCode> {
-  const { host, flag, text } = call;
+type SyncFlags = PlaceOptions & {
+  readonly full?: boolean;
+  readonly dryRun?: boolean;
+  readonly acceptDeletes?: boolean;
+  readonly json?: boolean;
+};
+
+export async function run(call: CommandCall<SyncFlags>): Promise<ExitCode> {
+  const { host } = call;
+  const { form, full, dryRun, acceptDeletes, json } = call.options;
   const { terminal, clock, stop } = host;
-  await using app = await openApp(host, { source: true, reportsRuns: !flag('json') });
+  await using app = await openApp(host, { source: true, reportsRuns: !json });
   const plan = await selectPlan(call, app);
-  const isQuiet = flag('json') && !terminal.interactive;
+  const isQuiet = json && !terminal.interactive;
   if (!isQuiet) showProgress(terminal, app.events, clock);
   const options = {
-    isFull: flag('full') || flag('acceptDeletes'),
-    acceptDeletes: flag('acceptDeletes') ? Number.POSITIVE_INFINITY : 0,
+    isFull: full === true || acceptDeletes === true,
+    acceptDeletes: acceptDeletes ? Number.POSITIVE_INFINITY : 0,
     waitMs: WAIT_MS,
   };
   // A form that a person names is synced even if the counts of the workspace have not changed.
-  const isPolled = !options.isFull && text('form') === undefined;
-  const result = flag('dryRun')
-    ? await foresee(app, plan, options, stop.signal)
-    : await bringUpToDate(app, plan, { ...options, isPolled }, stop.signal);
-  if (flag('json')) terminal.printJson(syncDocument(result));
-  else printResult(terminal, result, clock.now());
+  const isPolled = !options.isFull && form === undefined;
+  const onRun = (report: RunReport): void => {
+    if (!json) terminal.tell(...runLines(report));
+  };
+  const result = dryRun
+    ? await foresee(app, plan, { ...options, onRun }, stop.signal)
+    : await bringUpToDate(app, plan, { ...options, isPolled, onRun }, stop.signal);
+  if (json) terminal.printJson(syncDocument(result));
+  else printRest(terminal, result, clock.now());
   return stop.exitCode() ?? syncExitCode(result);
 }
 
@@ -55,6 +65,8 @@ interface SyncOptions {
   readonly isFull: boolean;
   readonly acceptDeletes: number;
   readonly waitMs: number;
+  /** Called when a run has ended, and for a form that a poll found settled. */
+  readonly onRun: (report: RunReport) => void;
 }
 
 interface SyncResult {
@@ -74,18 +86,22 @@ interface SyncResult {
 async function bringUpToDate(
   app: App,
   plan: readonly FormPlan[],
-  { isPolled, ...options }: SyncOptions & { readonly isPolled: boolean },
+  { isPolled, onRun, ...options }: SyncOptions & { readonly isPolled: boolean },
   signal: AbortSignal,
 ): Promise<SyncResult> {
   const places = placesOf(plan);
   const reports = new Map<string, RunReport>();
   const isOpen = (place: Place): boolean => !reports.has(keyOf(place));
+  const ended = (place: Place, report: RunReport): void => {
+    reports.set(keyOf(place), report);
+    onRun(report);
+  };
   const visit = (jobs: readonly Job[]): Promise<void> =>
     eachPlace(jobs, signal, async ([job, ...others]) => {
       if (!isOpen(job)) return;
       const isComparison = [job, ...others].some((one) => one.isComparison === true);
       const how = { ...options, isComparison, counts: job.counts };
-      reports.set(keyOf(job), await app.run(job, how, signal));
+      ended(job, await app.run(job, how, signal));
     });
   const polls: PollReport[] = [];
   const mostPolls = isPolled ? 2 : 0;
@@ -95,7 +111,7 @@ async function bringUpToDate(
     await visit(found.syncs);
     for (const settled of found.settled) {
       const place = { formId: settled.form.id, target: settled.target };
-      if (isOpen(place)) reports.set(keyOf(place), settled);
+      if (isOpen(place)) ended(place, settled);
     }
   }
   await visit(places.filter(isOpen));
@@ -120,12 +136,14 @@ async function bringUpToDate(
 async function foresee(
   app: App,
   plan: readonly FormPlan[],
-  options: SyncOptions,
+  { onRun, ...options }: SyncOptions,
   signal: AbortSignal,
 ): Promise<SyncResult> {
   const changes: [RunReport, readonly Difference[]][] = [];
   await eachPlace(placesOf(plan), signal, async ([place]) => {
-    changes.push(await app.dryRun(place, options, signal));
+    const found = await app.dryRun(place, options, signal);
+    changes.push(found);
+    onRun(found[0]);
   });
   return { runs: changes.map(([run]) => run), writeBacks: [], poll: null, foreseen: changes };
 }
@@ -167,7 +185,9 @@ function syncDocument({ runs, writeBacks, poll, foreseen }: SyncResult): Record<
     writeBacks: writeBacks.map(writeBackDocument),
     poll,
     ...(foreseen && {
-      changes: foreseen.map(([run, changes]) => foreseenDocument(run, changes)),
+      changes: foreseen.flatMap(([run, changes]) =>
+        changes.map((change) => foreseenDocument(run, change)),
+      ),
     }),
   };
 }
@@ -183,17 +203,16 @@ function syncExitCode({ runs, writeBacks }: SyncResult): ExitCode {
     : EXIT_CODES.DONE.code;
 }
 
-/** A table of the runs, what went wrong, and one line that sums it up. */
-function printResult(
+/** What is printed below the runs: what went wrong, write-back, what a dry run predicts, and one line that sums it up. */
+function printRest(
   terminal: Terminal,
   { runs, writeBacks, foreseen }: SyncResult,
   nowMs: number,
 ): void {
-  printRuns(terminal, runs);
-  printErrors(terminal, runs);
-  terminal.print(...writeBackLines(writeBacks));
-  for (const report of runs) printNotices(terminal, runName(report), report.notices);
-  for (const [run, changes] of foreseen ?? []) terminal.print(...foreseenLines(run, changes));
-  terminal.print('');
-  printSummary(terminal, runs, { dryRun: foreseen !== null, nowMs });
+  terminal.tell(
+    ...(foreseen ?? []).flatMap(([run, changes]) => foreseenLines(run, changes)),
+    ...errorLines(runs),
+    ...writeBacks.flatMap(writeBackLines),
+    summaryLine(runs, { isDryRun: foreseen !== null, nowMs }),
+  );
 }

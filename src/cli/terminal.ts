@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { printable, printableJson, printableLines } from '../base/printable.ts';
-import { type TextCell, textTable } from './text-table.ts';
+import type { Line, Sign } from './lines.ts';
 
 /** A stream like process.stdout and process.stderr; tests pass in their own. */
 export interface OutputStream extends NodeJS.WritableStream {
@@ -8,14 +8,12 @@ export interface OutputStream extends NodeJS.WritableStream {
   readonly columns?: number;
 }
 
-/** How a line for people begins. */
 const SIGNS = {
   ok: ['green', '✓'],
   error: ['red', '✗'],
   warning: ['yellow', '!'],
   note: ['dim', '·'],
-} as const;
-export type Sign = keyof typeof SIGNS;
+} as const satisfies Record<Sign, readonly [string, string]>;
 
 /**
  * The two streams of a command: results go to stdout, messages and progress to stderr. A reader that goes away
@@ -58,26 +56,17 @@ export class Terminal {
     for (const line of lines) this.#write(this.#stdout, `${printable(line)}\n`);
   }
 
-  /** Writes a {@link textTable} to stdout. */
-  table(titles: readonly string[], rows: readonly (readonly TextCell[])[]): void {
-    const [head = '', ...lines] = textTable(titles, rows);
-    this.#write(this.#stdout, `${this.#styled(this.#stdout, 'bold', printable(head))}\n`);
-    this.print(...lines);
+  /** Writes lines of the result, `✗ contact → default: …`, each with its details below it, and what to do. */
+  tell(...lines: readonly Line[]): void {
+    for (const { sign, text, details = [], remedy, command } of lines) {
+      this.#tell(this.#stdout, sign, text);
+      this.print(...details.map((detail) => `    ${detail}`));
+      if (remedy) this.print(`    → ${remedy}`);
+      if (command) this.print(`      ${command}`);
+    }
   }
 
-  /** Writes a finding as one line of the result, `✗ contact → default: …`, and below it what to do. */
-  tell(
-    sign: Sign,
-    text: string,
-    remedy: string | null | undefined = null,
-    command: string | null = null,
-  ): void {
-    this.#tell(this.#stdout, sign, text);
-    if (remedy !== null) this.print(`    → ${remedy}`);
-    if (command !== null) this.print(`      ${command}`);
-  }
-
-  /** The same as one line on stderr. */
+  /** Writes a line to stderr. */
   sayWith(sign: Sign, text: string): void {
     this.#tell(this.#stderr, sign, text);
   }

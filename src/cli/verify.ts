@@ -1,70 +1,131 @@
+import type { ProblemCode } from '../base/catalogue.ts';
 import { toMirrorError } from '../base/errors.ts';
-import { count, duration } from '../base/format.ts';
+import { count, exact, plural } from '../base/format.ts';
+import { shellOption } from '../base/printable.ts';
+import { resumeCommand } from '../mirror/pauses.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import { longestGapMs } from '../settings/sync-settings.ts';
-import { type CommandCall, durationOption } from './command-spec.ts';
-import { EXIT_CODES, type ExitCode, type Host } from './host.ts';
+import type { Differing, VerifyReport } from '../sync/verify-form.ts';
+import type { CommandCall, PlaceOptions } from './command-spec.ts';
+import { EXIT_CODES, type ExitCode } from './host.ts';
+import { copyName, type Line, noticeLines, pauseLine } from './lines.ts';
 import { openApp } from './open-app.ts';
-import { runName } from './run-report.ts';
 import { selectPlan } from './selection.ts';
-import { type Comparison, isWell, printComparison, verifyDocument } from './verify-report.ts';
 
-/** How often the wait for a run is reported. */
-const SAY_EVERY_MS = 15_000;
+/** The comparison of a form with its copy in a target, or the error that ended it. */
+interface Comparison {
+  readonly form: FormIdentity;
+  readonly target: string;
+  readonly report: VerifyReport | null;
+  readonly code: ProblemCode | null;
+  readonly error: string | null;
+}
 
 /** `verify`: compares source and target row by row. */
-export async function run(call: CommandCall): Promise<ExitCode> {
-  const { host, flag, text } = call;
+export async function run(call: CommandCall<PlaceOptions & { json?: boolean }>): Promise<ExitCode> {
+  const { host, options } = call;
   const { terminal, clock, stop } = host;
-  const waitMs = text('wait') === '0' ? 0 : durationOption(call, 'wait');
   await using app = await openApp(host, { source: true });
-  const isQuiet = flag('json') && !terminal.interactive;
   const plan = await selectPlan(call, app);
-  // While the differences of one form are compared again, the next forms are read.
-  const running: Promise<Comparison>[] = [];
-  for (const place of plan.flatMap(({ form, targets }) =>
+  const comparisons: Comparison[] = [];
+  for (const { form, target } of plan.flatMap(({ form, targets }) =>
     targets.map((target) => ({ form, target })),
   )) {
-    const { form, target } = place;
-    const name = runName(place);
-    if (terminal.interactive) terminal.say(`Comparing ${name} …`);
-    const failed = (error: unknown): Comparison => {
-      const { code, message } = toMirrorError(error);
-      return { ...place, report: null, code, error: message };
-    };
+    if (terminal.interactive) terminal.say(`Comparing ${copyName({ form, target })} …`);
+    let report: VerifyReport | null = null;
+    let failure = null;
     try {
       await app.readSlugs(target);
-      const problem = app.slugProblem(target, form);
-      if (problem !== null) throw problem;
+      failure = app.slugProblem(target, form);
       const pollMs = longestGapMs(app.config.schedule, clock.now());
-      const started = await app.startVerification(target, form.id, pollMs, stop.signal);
-      const wishes = { waitMs, ...(!isQuiet && { onWait: waitReporter(host, name) }) };
-      const finished = started.finish(wishes).then((report): Comparison => {
-        return { ...place, report, code: null, error: null };
-      });
-      running.push(finished.catch(failed));
+      if (failure === null) report = await app.verify(target, form.id, pollMs, stop.signal);
     } catch (error) {
-      running.push(Promise.resolve(failed(error)));
+      failure = toMirrorError(error);
     }
+    const { code = null, message = null } = failure ?? {};
+    const comparison = { form, target, report, code, error: message };
+    comparisons.push(comparison);
+    if (!options.json) terminal.tell(...comparisonLines(comparison));
   }
-  const comparisons = await Promise.all(running);
-  if (flag('json')) terminal.printJson(verifyDocument(comparisons));
+  if (options.json) terminal.printJson(verifyDocument(comparisons));
   else if (comparisons.length === 0)
     terminal.print('There was nothing to compare: no form is mirrored.');
-  else for (const each of comparisons) printComparison(terminal, each);
   return stop.exitCode() ?? (comparisons.every(isWell) ? EXIT_CODES.DONE : EXIT_CODES.FAILED).code;
 }
 
-/** Reports the wait when it begins, and again now and then. */
-function waitReporter({ terminal, clock }: Host, name: string) {
-  let saidAtMs = Number.NEGATIVE_INFINITY;
-  return (differing: number, untilMs: number): void => {
-    const nowMs = clock.now();
-    if (nowMs - saidAtMs < SAY_EVERY_MS) return;
-    saidAtMs = nowMs;
-    const differ = `${count(differing)} ${differing === 1 ? 'differs' : 'differ'}`;
-    const left = duration(untilMs - nowMs);
-    terminal.say(
-      `${name}: ${differ}; comparing again for at most ${left}, because a run may bring the changes (--wait 0 does not wait)`,
-    );
+/** Whether nothing differs, or only changes too young for a run to have brought them. */
+const isWell = ({ report }: Comparison): boolean =>
+  report?.outcome === 'same' || report?.outcome === 'lagging';
+
+const verifyDocument = (comparisons: readonly Comparison[]): Record<string, unknown> => ({
+  // Without a comparison, nothing is known.
+  same: comparisons.length > 0 && comparisons.every(({ report }) => report?.outcome === 'same'),
+  ok: comparisons.every(isWell),
+  forms: comparisons.map(({ form, target, report, code, error }) => ({
+    ...report,
+    form: form.id,
+    slug: form.slug,
+    target,
+    outcome: report?.outcome ?? 'failed',
+    code,
+    error,
+  })),
+});
+
+/** One line if nothing differs, otherwise the differences and their places; never an answer. */
+function comparisonLines(comparison: Comparison): Line[] {
+  const { form, target, report, error } = comparison;
+  const name = copyName({ form, target });
+  if (report === null) return [{ sign: 'error', text: `${name}: ${error}` }];
+  const { lagging, pause, outcome, differing } = report;
+  const compared = `${plural(report.compared, 'submission')} compared`;
+  const listed = report.listed === 0 ? '' : `; ${count(report.listed)} listed as rejected`;
+  const gone = report.forgotten === 0 ? '' : `; ${count(report.forgotten)} forgotten`;
+  const only = `${shellOption('--form', form.slug || form.id)} ${shellOption('--target', target)}`;
+  const isBehind = outcome === 'different' && pause === null;
+  const line: Line = {
+    sign: isWell(comparison) ? 'ok' : 'error',
+    text: `${name}: ${verdictOf(report)}; ${compared}${listed}${gone}`,
+    details: [
+      ...idLines('missing in the copy', report.missing),
+      ...idLines('gone from the source', report.extra),
+      ...idLines('differing', differing),
+      ...Object.entries(differing.columns).map(
+        ([column, rows]) => `  in ${column}: ${plural(rows, 'row')}`,
+      ),
+      ...idLines('undecided: not in the list, and not 404 by ID', report.undecided),
+      ...idLines('too young to have been copied', lagging),
+    ],
+    remedy: isBehind ? 'To compare everything again and write what differs:' : null,
+    command: isBehind ? `forms-mirror sync --full ${only}` : null,
   };
+  const paused = pause && {
+    ...pause,
+    ofTarget: pause.formId === null,
+    command: resumeCommand(pause, form.slug, target),
+  };
+  return [
+    line,
+    ...noticeLines(name, report.notices),
+    ...(paused === null ? [] : [pauseLine(name, paused)]),
+  ];
+}
+
+function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {
+  switch (outcome) {
+    case 'same':
+      return `the same as of ${exact(startedAt)}`;
+    case 'lagging':
+      return `the same as of ${exact(startedAt)}, except for ${count(lagging.count)} that came or changed just now`;
+    case 'unproven':
+      return 'not proven: the source may not have been read completely';
+    case 'different':
+      return 'different';
+  }
+}
+
+function idLines(what: string, { count: all, ids }: Differing): string[] {
+  if (all === 0) return [];
+  const more = all > ids.length ? ', …' : '';
+  return [`${count(all)} ${what}: ${ids.map((id) => id || 'one without an ID').join(', ')}${more}`];
 }

@@ -45,14 +45,6 @@ export interface Problem {
   readonly since: string | null;
 }
 
-/** What to do, the command line included. */
-export function remedyText({
-  remedy,
-  command,
-}: Pick<Problem, 'remedy' | 'command'>): string | null {
-  return command === null ? remedy : `${remedy ?? ''} ${command}`.trim();
-}
-
 /** What a copy is claimed to hold, each with since when; null: nothing is claimed. */
 export interface ShownClaim {
   /** Every submission of the source as of then, except those that are `held` or `undecided`. */

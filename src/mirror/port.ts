@@ -32,8 +32,6 @@ export interface Store extends AsyncDisposable {
   open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<ReadForm | null>;
   /** A snapshot of one form: later writes do not change it. Null if the target has no such form. */
   snapshot(formId: string): Promise<FormSnapshot | null>;
-  /** Tables and views for other tools to read; null if the target has none. */
-  relations(): Promise<TargetRelations | null>;
   /** A record that belongs to no form: pauses, polls, slug bindings, the source profile. */
   record(key: string): Promise<StoredRecord | null>;
   /** Writes a record whose revision is still `revision` (null: there is none). False: it is not. */
@@ -280,29 +278,14 @@ export interface RelationColumn {
   readonly name: string;
   /** Its content: the label of a field, or a sentence about a column of ours. */
   readonly description: string;
-  /** No two rows have the same value. */
-  readonly isUnique: boolean;
-  /** Every row has a value. */
-  readonly isRequired: boolean;
 }
 
 /** A table or view of ours in a database. */
 export interface Relation {
   readonly name: string;
   readonly description: string;
-  /** The columns for other tools; none for a view whose columns are those of its table. */
+  /** Its columns; none for a view whose columns are those of its table. */
   readonly columns: readonly RelationColumn[];
-  /** A query for the time of the last comparison of the form's rows with the source; null if there is none. */
-  readonly comparedAt: string | null;
-}
-
-/** Facts for tools that read a SQL target. */
-export interface TargetRelations {
-  /** The database; null where a connection has only one. */
-  readonly database: string | null;
-  readonly schema: string;
-  /** Forms with their views first, then the tables that tell about the mirror. */
-  readonly relations: readonly Relation[];
 }
 
 /**

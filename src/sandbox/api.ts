@@ -1,7 +1,6 @@
 import { type Json, STATUSES } from '../mirror/types.ts';
-import type { SandboxBehaviour, WriteReply } from './behaviour.ts';
-import type { Reply } from './faults.ts';
 import { readFormsPage, submissionsPage } from './lists.ts';
+import type { Reply } from './reply.ts';
 import {
   type Answers,
   fieldsOf,
@@ -26,17 +25,12 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   readonly contentType: string | undefined;
   readonly body: string;
-  /** Counts the server's requests, from 1. */
-  readonly number: number;
 }
 
-/** The workspace that a request is served from, and the behavior to show. */
-export interface ApiContext {
-  readonly store: FormsStore;
-  readonly behaviour: SandboxBehaviour;
-}
+/** The largest page of forms. */
+const FORMS_PAGE = 50;
 
-type Endpoint = (request: ApiRequest, context: ApiContext, parameter: string) => Reply;
+type Endpoint = (request: ApiRequest, store: FormsStore, parameter: string) => Reply;
 
 /** Every path of the specification; `([^/]+)` is its parameter. */
 const ENDPOINTS: readonly (readonly [method: string, path: RegExp, serve: Endpoint])[] = [
@@ -49,79 +43,59 @@ const ENDPOINTS: readonly (readonly [method: string, path: RegExp, serve: Endpoi
 ];
 
 /** Serves a request, its effect on the store included. Throws {@link Problem}. */
-export function serveRequest(request: ApiRequest, context: ApiContext): Reply {
+export function serveRequest(request: ApiRequest, store: FormsStore): Reply {
   for (const [method, pattern, serve] of ENDPOINTS) {
     const match = request.method === method ? pattern.exec(request.path) : null;
-    if (match) return serve(request, context, decodeParameter(match[1] ?? ''));
+    if (match) return serve(request, store, decodeParameter(match[1] ?? ''));
   }
   throw new Problem(404, 'There is no such endpoint.');
 }
 
-function listForms({ query }: ApiRequest, { store, behaviour }: ApiContext): Reply {
-  const { formsPage, formsPageSize: limit, extraFields } = behaviour;
-  const page = formsPage === 'honoured' ? readFormsPage(query) : 1;
+function listForms({ query }: ApiRequest, store: FormsStore): Reply {
+  const page = readFormsPage(query);
   const forms = store.forms();
-  const items = forms.slice((page - 1) * limit, page * limit);
+  const items = forms.slice((page - 1) * FORMS_PAGE, page * FORMS_PAGE);
   return showJson(200, {
-    items: items.map((form) => showForm(form, store, behaviour)),
+    items: items.map((form) => showForm(form, store)),
     total: forms.length,
     page,
-    ...shownPages(forms.length, limit, behaviour),
-    ...(extraFields && { links: { next: null } }),
+    totalPages: Math.ceil(forms.length / FORMS_PAGE),
   });
 }
 
-function getForm(_request: ApiRequest, { store, behaviour }: ApiContext, id: string): Reply {
+function getForm(_request: ApiRequest, store: FormsStore, id: string): Reply {
   const form = store.form(id);
   if (!form) throw new Problem(404, 'There is no such form.');
-  return showJson(200, showForm(form, store, behaviour));
+  return showJson(200, showForm(form, store));
 }
 
-function listSubmissions({ query, number }: ApiRequest, { store, behaviour }: ApiContext): Reply {
-  const { items, total, page, limit } = submissionsPage(query, store, behaviour, number);
+function listSubmissions({ query }: ApiRequest, store: FormsStore): Reply {
+  const { items, total, page, limit } = submissionsPage(query, store);
   return showJson(200, {
-    items: items.map((submission) => showSubmission(submission, store, behaviour)),
+    items: items.map((submission) => showSubmission(submission, store)),
     total,
     page,
     limit,
-    ...shownPages(total, limit, behaviour),
-    ...(behaviour.extraFields && { links: { next: null } }),
+    totalPages: Math.ceil(total / limit),
   });
 }
 
-function shownPages(
-  total: number,
-  limit: number,
-  { totalPages, emptyTotalPages }: SandboxBehaviour,
-): { readonly totalPages?: number } {
-  if (totalPages === 'absent') return {};
-  if (totalPages === 'absurd') return { totalPages: 1_000_000_000 };
-  return { totalPages: total === 0 ? emptyTotalPages : Math.ceil(total / limit) };
+function getSubmission(_request: ApiRequest, store: FormsStore, id: string): Reply {
+  return showJson(200, showSubmission(existing(store, id), store));
 }
 
-function getSubmission(_request: ApiRequest, context: ApiContext, id: string): Reply {
-  return showJson(200, wrapped(existing(context.store, id), context));
-}
-
-function patchStatus(request: ApiRequest, context: ApiContext, id: string): Reply {
-  const { store, behaviour } = context;
+function patchStatus(request: ApiRequest, store: FormsStore, id: string): Reply {
   const { status } = readBody(request);
   const submission = existing(store, id);
   if (typeof status !== 'string' || !STATUSES.some((one) => one === status)) {
     const message = `must be one of ${STATUSES.join(', ')}`;
     throw new Problem(400, 'The status is not valid.', [{ field: 'status', message }]);
   }
-  const refusal = behaviour.refuseTransition(submission, status);
-  if (refusal !== undefined) {
-    const message = `cannot follow ${submission.status}`;
-    throw new Problem(refusal, 'The status cannot be changed so.', [{ field: 'status', message }]);
-  }
   store.setStatus(id, status);
-  return showWrite(behaviour.patchReply, submission, context);
+  return showJson(200, showSubmission(submission, store));
 }
 
-function submit(request: ApiRequest, context: ApiContext, slug: string): Reply {
-  const { store, behaviour } = context;
+function submit(request: ApiRequest, store: FormsStore, slug: string): Reply {
   const form = store.formBySlug(slug);
   if (!form) throw new Problem(404, 'There is no such form.');
   const { data: answers } = readBody(request);
@@ -133,7 +107,7 @@ function submit(request: ApiRequest, context: ApiContext, slug: string): Reply {
   const data = new Map(Object.entries(answers));
   const missing = missingFields(form, data);
   if (missing.length > 0) throw new Problem(400, 'Required fields are missing.', missing);
-  return showWrite(behaviour.submitReply, store.insert({ formId: form.id, data }), context);
+  return showJson(201, showSubmission(store.insert({ formId: form.id, data }), store));
 }
 
 const missingFields = (form: SandboxForm, data: Answers): FieldError[] =>
@@ -171,33 +145,10 @@ function decodeParameter(text: string): string {
   }
 }
 
-function wrapped(submission: StoredSubmission, { store, behaviour }: ApiContext): WireObject {
-  const shown = showSubmission(submission, store, behaviour);
-  return behaviour.wrapper === null ? shown : { [behaviour.wrapper]: shown };
-}
-
-function showWrite(
-  { status, body }: WriteReply,
-  submission: StoredSubmission,
-  context: ApiContext,
-): Reply {
-  if (status === 204 || body === 'none') return { status, headers: {}, body: '' };
-  if (body === 'text') return { status, headers: { 'content-type': 'text/plain' }, body: 'OK' };
-  return showJson(status, body === 'success' ? { success: true } : wrapped(submission, context));
-}
-
 /** A form as the API shows it. */
-function showForm(form: SandboxForm, store: FormsStore, behaviour: SandboxBehaviour): WireObject {
-  const extra = behaviour.extraFields;
-  const sections = form.sections?.map(({ fields }, place) => ({
-    ...(fields && {
-      fields: fields.map(({ id, label, kind, required }) => ({
-        id,
-        label,
-        ...(extra && { type: kind, required, options: [] }),
-      })),
-    }),
-    ...(extra && { id: `section_${place}`, title: '' }),
+function showForm(form: SandboxForm, store: FormsStore): WireObject {
+  const sections = form.sections?.map(({ fields }) => ({
+    ...(fields && { fields: fields.map(({ id, label }) => ({ id, label })) }),
   }));
   return {
     id: form.id,
@@ -205,29 +156,15 @@ function showForm(form: SandboxForm, store: FormsStore, behaviour: SandboxBehavi
     slug: form.slug,
     isPublished: form.isPublished,
     createdAt: new Date(form.createdAtMs).toISOString(),
-    schema: { ...(sections && { sections }), logic: [], ...(extra && { version: 3 }) },
-    ...(extra && { theme: { color: '#3366ff' }, responsesCount: null }),
+    schema: { ...(sections && { sections }), logic: [] },
     ...store.distortionOf(form.id),
   };
 }
 
 /** A submission as the API shows it. */
 function showSubmission(
-  { id, formId, status, createdAt, data, updatedAtMs }: StoredSubmission,
+  { id, formId, status, createdAt, data }: StoredSubmission,
   store: FormsStore,
-  { shownFormId, extraFields }: SandboxBehaviour,
 ): WireObject {
-  return {
-    id,
-    ...(shownFormId === 'shown' && { formId }),
-    status,
-    createdAt,
-    data: new Map(data),
-    ...(extraFields && {
-      updatedAt: new Date(updatedAtMs).toISOString(),
-      source: { kind: 'web', tags: [] },
-      score: null,
-    }),
-    ...store.distortionOf(id),
-  };
+  return { id, formId, status, createdAt, data: new Map(data), ...store.distortionOf(id) };
 }

@@ -31,16 +31,6 @@ export class Random {
     return item;
   }
 
-  /** The items in random order (Fisher–Yates). */
-  shuffled<T>(items: readonly T[]): T[] {
-    const order = [...items];
-    for (let last = order.length - 1; last > 0; last--) {
-      const other = this.int(0, last);
-      [order[last], order[other]] = [order[other] as T, order[last] as T];
-    }
-    return order;
-  }
-
   /** So many characters of a–z and 0–9. */
   word(length: number): string {
     let text = '';

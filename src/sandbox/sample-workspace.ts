@@ -68,11 +68,9 @@ function addSampleForm(
   form.sections?.pop();
   for (let number = 0; number < life.count; number++) {
     const answered = number < life.count * DELETED_FIELD_LIFE ? fields : remaining;
-    const createdAt = submittedAtMs(number, life);
     store.insert({
       formId: form.id,
-      createdAt,
-      updatedAtMs: createdAt,
+      createdAt: submittedAtMs(number, life),
       status: statusAfter(number, life, isPaid),
       data: () => sampleAnswers(answered, language, new Random(life.seed, number)),
     });

@@ -7,94 +7,37 @@ import {
 } from 'node:http';
 import { MirrorError } from '../base/errors.ts';
 import { type ApiRequest, serveRequest } from './api.ts';
-import { DEFAULT_BEHAVIOUR, type SandboxBehaviour } from './behaviour.ts';
-import { answer, FaultInjector, type FaultRule, type Reply } from './faults.ts';
 import { Random } from './random.ts';
-import { FormsStore } from './store.ts';
+import { type Reply, send } from './reply.ts';
+import type { FormsStore } from './store.ts';
 import { Problem, problemReply } from './wire.ts';
 
+const BASE_PATH = '/v1';
 const MAX_BODY_BYTES = 10_000_000;
-/** So many requests are remembered: a sandbox can run for days. */
-const MOST_LOGGED = 100_000;
 
-/** A request as the log keeps it: never an answer. */
-export interface LoggedRequest {
-  /** Counts from 1, in order of arrival. */
-  readonly number: number;
-  readonly method: string;
-  /** Without the base prefix. */
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  /** The status shown; 0 when no answer was sent. */
-  readonly status: number;
-}
-
-/** Options of {@link startSandbox}. */
-export interface SandboxOptions {
-  /** The workspace to serve. Default: an empty one. */
-  readonly store?: FormsStore;
-  readonly behaviour?: Partial<SandboxBehaviour>;
-  readonly faults?: readonly FaultRule[];
-  /** On 127.0.0.1. Default 0: any free one. */
-  readonly port?: number;
-  /** Version prefix of the base address. Default `/v1`. */
-  readonly basePath?: string;
-  /** Default: one that the store's seed determines. */
-  readonly apiKey?: string;
-  /**
-   * Called for each request, after its body has arrived and before anything is read or changed: the place to change the
-   * store between any two requests. A promise holds this request until it resolves. If it throws or rejects, the request
-   * gets a 500 and stop() rejects with the error.
-   */
-  readonly onRequest?: (request: ApiRequest) => void | Promise<void>;
-  /** Called when the answer is handed to the network, before any client can have read it; errors as with `onRequest`. */
-  readonly afterResponse?: (request: LoggedRequest) => void;
-}
-
-/** Starts a stand-in Forms API over HTTP on loopback. Throws USAGE when the port is taken. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = new Sandbox(options);
-  await sandbox.listen(options.port ?? 0);
+/** Starts a stand-in Forms API over HTTP, on this port of 127.0.0.1; 0: any free one. Throws USAGE when the port is taken. */
+export async function startSandbox(store: FormsStore, port = 0): Promise<Sandbox> {
+  const sandbox = new Sandbox(store);
+  await sandbox.listen(port);
   return sandbox;
 }
 
-/** A stand-in Forms API that is listening. */
+/** A stand-in Forms API. */
 export class Sandbox implements AsyncDisposable {
   readonly store: FormsStore;
-  readonly faults: FaultInjector;
-  /** The keys that are valid now; a key that is deleted is revoked. */
-  readonly keys = new Set<string>();
-  /** The key that it starts with. */
-  readonly apiKey: string;
-  behaviour: SandboxBehaviour;
+  /** The one key that is valid now. */
+  apiKey: string;
   /** Base address with its version prefix, without a slash at the end. */
   url = '';
   port = 0;
-  /** The newest requests, some 100,000, in the order they were answered. */
-  readonly requests: LoggedRequest[] = [];
-  readonly #options: SandboxOptions;
-  readonly #basePath: string;
-  readonly #stopping = new AbortController();
   readonly #server: Server;
-  #requestCount = 0;
-  #firstError: { error: unknown } | undefined;
 
-  constructor(options: SandboxOptions) {
-    this.#options = options;
-    this.store = options.store ?? new FormsStore();
-    this.behaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour };
-    this.faults = new FaultInjector(options.faults);
-    this.apiKey = options.apiKey ?? `sandbox_${new Random('keys', this.store.seed).word(32)}`;
-    this.keys.add(this.apiKey);
-    this.#basePath = options.basePath ?? '/v1';
+  constructor(store: FormsStore) {
+    this.store = store;
+    this.apiKey = `sandbox_${new Random('keys', store.seed).word(32)}`;
     this.#server = createServer((request, response) => void this.#handle(request, response));
     // A pause between two tests must not end a connection that the client is about to use again.
     this.#server.keepAliveTimeout = 60_000;
-  }
-
-  /** Behaves otherwise from the next request on. */
-  behave(changes: Partial<SandboxBehaviour>): void {
-    this.behaviour = { ...this.behaviour, ...changes };
   }
 
   /** See {@link startSandbox}. */
@@ -109,81 +52,65 @@ export class Sandbox implements AsyncDisposable {
     }
     const address = this.#server.address();
     if (address !== null && typeof address === 'object') this.port = address.port;
-    this.url = `http://127.0.0.1:${this.port}${this.#basePath}`;
+    this.url = `http://127.0.0.1:${this.port}${BASE_PATH}`;
   }
 
-  /** Breaks all connections and stops listening. Rejects with the first error of a hook, or of the stand-in itself. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    if (this.#server.listening) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-      await promise;
-    }
-    if (this.#firstError) throw this.#firstError.error;
-  }
-
+  /** Breaks all connections and stops listening. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
+    if (!this.#server.listening) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#server.closeAllConnections();
+    await promise;
+  }
+
+  /** Answers a request. `serve` makes the regular answer, its effect on the store included. */
+  protected answer(
+    _request: ApiRequest,
+    response: ServerResponse,
+    serve: () => Reply,
+  ): void | Promise<void> {
+    send(response, serve());
   }
 
   async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const number = ++this.#requestCount;
     response.on('error', () => {});
     try {
-      const request = await this.#receive(message, number);
+      const request = await received(message);
       if (request === undefined) return;
-      await this.#options.onRequest?.(request);
       response.setHeader('date', new Date(this.store.now()).toUTCString());
-      const fault = this.faults.take(request);
-      const { signal } = this.#stopping;
-      const status = await answer(response, fault, () => this.#serve(request, message), signal);
-      const { method, path } = request;
-      const entry = { number, method, path, query: Object.fromEntries(request.query), status };
-      // In bulk, because moving the whole array for each request would be slow.
-      if (this.requests.push(entry) > 1.1 * MOST_LOGGED)
-        this.requests.splice(0, this.requests.length - MOST_LOGGED);
-      this.#options.afterResponse?.(entry);
-    } catch (error) {
-      this.#fail(error);
+      await this.answer(request, response, () => this.#serve(request, message));
+    } catch {
       if (!response.headersSent) response.writeHead(500);
       response.end();
     }
   }
 
-  /** The request as a whole; undefined when the client went away. */
-  async #receive(message: IncomingMessage, number: number): Promise<ApiRequest | undefined> {
-    const body = await readText(message);
-    if (body === undefined) return undefined;
-    const url = new URL(message.url ?? '/', 'http://sandbox');
-    const inside = url.pathname.startsWith(`${this.#basePath}/`);
-    return {
-      number,
-      method: message.method ?? 'GET',
-      path: inside ? url.pathname.slice(this.#basePath.length) : `..${url.pathname}`,
-      query: url.searchParams,
-      contentType: message.headers['content-type'],
-      body,
-    };
-  }
-
   #serve(request: ApiRequest, { headers }: IncomingMessage): Reply {
-    const { behaviour, store } = this;
     try {
-      if (!this.keys.has(keyIn(headers)))
+      if (keyIn(headers) !== this.apiKey)
         throw new Problem(401, 'The API key is missing, wrong or revoked.');
-      return serveRequest(request, { store, behaviour });
+      return serveRequest(request, this.store);
     } catch (error) {
-      if (error instanceof Problem) return problemReply(error, behaviour);
-      this.#fail(error);
-      return problemReply(new Problem(500, 'The sandbox has a defect.'), behaviour);
+      if (error instanceof Problem) return problemReply(error);
+      throw error;
     }
   }
+}
 
-  #fail(error: unknown): void {
-    this.#firstError ??= { error };
-  }
+/** The request as a whole; undefined when the client went away. */
+async function received(message: IncomingMessage): Promise<ApiRequest | undefined> {
+  const body = await readText(message);
+  if (body === undefined) return undefined;
+  const url = new URL(message.url ?? '/', 'http://sandbox');
+  const inside = url.pathname.startsWith(`${BASE_PATH}/`);
+  return {
+    method: message.method ?? 'GET',
+    path: inside ? url.pathname.slice(BASE_PATH.length) : `..${url.pathname}`,
+    query: url.searchParams,
+    contentType: message.headers['content-type'],
+    body,
+  };
 }
 
 /** The body as text; undefined when the client went away or sent far too much. */

@@ -44,8 +44,6 @@ export interface StoredSubmission extends Submission {
   /** As the API shows it. */
   readonly createdAt: string;
   readonly createdAtMs: number;
-  /** Time of the last change: created, answers replaced, or status set. */
-  readonly updatedAtMs: number;
 }
 
 /** A submission to be made. */
@@ -58,16 +56,11 @@ export interface SubmissionDraft {
    * notation, a broken date, which is sorted and filtered as if created now).
    */
   readonly createdAt?: number | string;
-  /** Default: now. */
-  readonly updatedAtMs?: number;
   /** Default: NEW. Any text. */
   readonly status?: string;
   /** Default: the seed's next one. */
   readonly id?: string;
 }
-
-/** The orders that lists can be in, ascending. Ties of `time` are in order of insertion. */
-export type OrderName = 'time' | 'insertion';
 
 /** Properties that the API shows otherwise than the store holds them; an undefined one is left out. */
 export type Distortion = Readonly<Record<string, Wire>>;
@@ -94,8 +87,8 @@ export class FormsStore {
   readonly #forms = new Map<string, SandboxForm>();
   readonly #submissions = new Map<string, Kept>();
   readonly #distortions = new Map<string, Distortion>();
-  /** Lists in order, until something changes. */
-  readonly #ordered = new Map<string, readonly Kept[]>();
+  /** Submissions by time, of one form or in all, until something changes. */
+  readonly #byTime = new Map<string | undefined, readonly StoredSubmission[]>();
   readonly #formRandom: Random;
   readonly #idRandom: Random;
 
@@ -146,7 +139,7 @@ export class FormsStore {
   /** Deletes a form and, with it, its submissions. */
   deleteForm(formId: string): void {
     this.#forms.delete(formId);
-    this.#ordered.clear();
+    this.#byTime.clear();
   }
 
   /** Gives a form another name or slug; its ID stays. Throws USAGE when the slug is taken. */
@@ -183,27 +176,26 @@ export class FormsStore {
     if (this.#submissions.has(id)) throw new MirrorError('USAGE', `The ID ${id} is taken.`);
     const kept = new Kept(id, draft, this.now());
     this.#submissions.set(id, kept);
-    this.#ordered.clear();
+    this.#byTime.clear();
     return kept;
   }
 
   /** Deletes a submission; no effect on one that is deleted. */
   delete(id: string): void {
     this.#submissions.delete(id);
-    this.#ordered.clear();
+    this.#byTime.clear();
   }
 
   /** Sets a status, any text. */
   setStatus(id: string, status: string): void {
-    this.#change(id, (kept) => Object.assign(kept, { status, updatedAtMs: this.now() }));
+    this.#known(id).status = status;
+    this.#byTime.clear();
   }
 
   /** Replaces the answers. */
   setAnswers(id: string, data: SubmissionDraft['data']): void {
-    this.#change(id, (kept) => {
-      kept.data = data;
-      kept.updatedAtMs = this.now();
-    });
+    this.#known(id).data = data;
+    this.#byTime.clear();
   }
 
   /** The submission with this ID, undefined when there is none now. */
@@ -219,7 +211,10 @@ export class FormsStore {
 
   /** All that exist, of one form or in all, in the order they were made. */
   all(formId?: string): readonly StoredSubmission[] {
-    return this.ordered('insertion', formId);
+    return this.#submissions
+      .values()
+      .filter((kept) => (formId === undefined || kept.formId === formId) && this.#exists(kept))
+      .toArray();
   }
 
   /** Their IDs. */
@@ -227,17 +222,12 @@ export class FormsStore {
     return this.all(formId).map(({ id }) => id);
   }
 
-  /** Existing submissions, ascending. */
-  ordered(order: OrderName, formId?: string): readonly StoredSubmission[] {
-    const key = JSON.stringify([order, formId]);
-    const known = this.#ordered.get(key);
+  /** All that exist, of one form or in all, the oldest first; those of one time in the order they were made. */
+  byTime(formId?: string): readonly StoredSubmission[] {
+    const known = this.#byTime.get(formId);
     if (known !== undefined) return known;
-    const found = this.#submissions
-      .values()
-      .filter((kept) => (formId === undefined || kept.formId === formId) && this.#exists(kept))
-      .toArray();
-    if (order === 'time') found.sort((a, b) => a.createdAtMs - b.createdAtMs);
-    this.#ordered.set(key, found);
+    const found = this.all(formId).toSorted((a, b) => a.createdAtMs - b.createdAtMs);
+    this.#byTime.set(formId, found);
     return found;
   }
 
@@ -256,11 +246,10 @@ export class FormsStore {
     return this.#forms.has(formId);
   }
 
-  #change(id: string, change: (kept: Kept) => void): void {
+  #known(id: string): Kept {
     const kept = this.#submissions.get(id);
     if (kept === undefined) throw new MirrorError('USAGE', `The sandbox has no submission ${id}.`);
-    change(kept);
-    this.#ordered.clear();
+    return kept;
   }
 
   #knownForm(formId: string): SandboxForm {
@@ -288,7 +277,6 @@ class Kept implements StoredSubmission {
   readonly createdAt: string;
   readonly createdAtMs: number;
   status: string;
-  updatedAtMs: number;
   #data: Answers | (() => Answers) = new Map();
 
   constructor(id: string, draft: SubmissionDraft, nowMs: number) {
@@ -299,7 +287,6 @@ class Kept implements StoredSubmission {
     this.createdAt =
       typeof createdAt === 'string' ? createdAt : new Date(this.createdAtMs).toISOString();
     this.status = draft.status ?? 'NEW';
-    this.updatedAtMs = draft.updatedAtMs ?? nowMs;
     this.data = draft.data;
   }
 

@@ -53,7 +53,7 @@ function happen(store: FormsStore, random: Random): void {
     store.insert({ formId: form.id, data: sampleAnswers(fieldsOf(form), form.language, random) });
     return;
   }
-  const newest = store.ordered('time', form.id).slice(-DESK_SIZE);
+  const newest = store.byTime(form.id).slice(-DESK_SIZE);
   if (newest.length === 0) return;
   const { id, status } = random.pick(newest);
   const next = NEXT_STATUS[status];

@@ -1,6 +1,5 @@
 import { ExactNumber, type Json } from '../mirror/types.ts';
-import type { SandboxBehaviour } from './behaviour.ts';
-import { htmlReply, jsonReply, type Reply } from './faults.ts';
+import { jsonReply, type Reply } from './reply.ts';
 
 /** The error of one field or parameter of a request. */
 export interface FieldError {
@@ -24,32 +23,16 @@ export class Problem extends Error {
 const CODES = {
   400: 'bad_request',
   401: 'unauthorized',
-  403: 'forbidden',
   404: 'not_found',
-  405: 'method_not_allowed',
-  409: 'conflict',
-  422: 'unprocessable',
-  500: 'internal_error',
 } as const;
 
-/** The answer to a refused request, with a body as the behavior has it. */
-export function problemReply(
-  { status, message, fields }: Problem,
-  { errorBody, extraFields }: SandboxBehaviour,
-): Reply {
-  if (errorBody === 'empty') return { status, headers: {}, body: '' };
-  if (errorBody === 'html') {
-    const title = `<html><head><title>${status}</title></head><body><h1>${status}</h1></body></html>`;
-    return htmlReply(status, `<!doctype html>${title}`);
-  }
-  const json = encodeJson({
+/** The answer to a refused request. */
+export const problemReply = ({ status, message, fields }: Problem): Reply =>
+  showJson(status, {
     error: CODES[status],
     message,
     ...(status === 400 && { fields: fields.map((field) => ({ ...field })) }),
-    ...(extraFields && { traceId: '4bf92f3577b34da6', docs: null }),
   });
-  return jsonReply(status, errorBody === 'cut' ? json.slice(0, Math.ceil(json.length / 2)) : json);
-}
 
 /** JSON to be sent, with Maps for objects whose keys are field IDs. Properties that are undefined are left out. */
 export type Wire =

@@ -6,28 +6,12 @@ import type { NotifySettings } from '../notify/notifier.ts';
 import { queueTransport } from '../queue/backends.ts';
 import type { SettingMistake } from '../base/errors.ts';
 import type { WriteBackRule } from '../sync/write-back.ts';
-import type { SettingsReader, ValueOf } from './settings-reader.ts';
+import type { SettingsReader } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';
 import { mailbox } from './values.ts';
 
-/** How to reach the Forms API. */
-export interface SourceSettings {
-  /** With its version prefix, without a slash at its end. */
-  readonly url: string;
-  readonly key: string;
-  /** How the key is sent. */
-  readonly auth: ValueOf<'FORMS_API_AUTH'>;
-  /** Requests in flight at once. */
-  readonly concurrency: number;
-  /** Most requests of this process in any minute; null: no limit. */
-  readonly perMinute: number | null;
-}
-
 /** The source; undefined when it is not set up or wrong. Complains about missing settings when `isRequired`. */
-export function readSource(
-  reader: SettingsReader,
-  isRequired: boolean,
-): SourceSettings | undefined {
+export function readSource(reader: SettingsReader, isRequired: boolean) {
   if (isRequired) {
     requireGiven(
       reader,
@@ -61,19 +45,11 @@ export function readRule(reader: SettingsReader): WriteBackRule | null {
   return { from, to };
 }
 
-/** The status page. */
-export interface StatusSettings {
-  readonly host: string;
-  /** 0: any free one. */
-  readonly port: number;
-  readonly password: string | undefined;
-}
-
 /**
  * The status page. Complains when HOST lets other machines reach `shown`, what the command shows there, without a password;
  * undefined: the command shows nothing.
  */
-export function readStatusPage(reader: SettingsReader, shown: string | undefined): StatusSettings {
+export function readStatusPage(reader: SettingsReader, shown: string | undefined) {
   const host = reader.read('HOST');
   if (shown !== undefined && !isLoopback(host)) {
     const why = `it is required because HOST lets other machines reach ${shown}`;
@@ -89,18 +65,11 @@ export function readQueueUrl(reader: SettingsReader): URL | undefined {
   return url;
 }
 
-/** How to reach Google Sheets and BigQuery. All undefined: the machine's own Google account. */
-export interface GoogleSettings {
-  /** The key as JSON, or as JSON in base64. */
-  readonly credentialsJson: string | undefined;
-  readonly credentialsFile: string | undefined;
-  readonly emulatorUrl: string | undefined;
-  /** Whether a spreadsheet has a Summary tab. */
-  readonly summary: boolean;
-}
-
-/** Access to Google Sheets and BigQuery. GOOGLE_CREDENTIALS_JSON, which only this program reads, wins over a file that the machine may set for all. */
-export function readGoogle(reader: SettingsReader): GoogleSettings {
+/**
+ * Access to Google Sheets and BigQuery; all undefined: the machine's own Google account. GOOGLE_CREDENTIALS_JSON, which only this
+ * program reads, wins over a file that the machine may set for all.
+ */
+export function readGoogle(reader: SettingsReader) {
   const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON');
   const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS');
   return {

@@ -5,7 +5,6 @@ import { looksLikeKey } from '../base/key-like.ts';
 import type { SettingMistake } from '../base/errors.ts';
 import {
   exampleLine,
-  SETTING_NAMES,
   type SettingName,
   settingOf,
   type Settings,
@@ -43,20 +42,11 @@ export class SettingsReader {
   readonly #readFile: ReadFile;
   /** Each `_FILE` is read, and complained about, once, however many targets share it. */
   readonly #files = new Map<string, string | undefined>();
-  readonly #secrets: readonly Secret[];
 
   constructor(env: Environment, readFile: ReadFile) {
     this.#readFile = readFile;
     this.#add(this.#dotEnv(), true);
     this.#add(env, false);
-    this.#secrets = [...this.variables.keys()].flatMap((name): Secret[] => {
-      const variable = name.replace(/_FILE$/, '');
-      const isTarget = /^TARGET_.+_URL$/.test(variable);
-      const setting = SETTING_NAMES.find((one) => one === (isTarget ? 'TARGET_URL' : variable));
-      if (setting === undefined || !settingOf(setting).secret) return [];
-      const secret = this.#text(setting, variable);
-      return secret === undefined ? [] : [{ setting, variable, text: secret }];
-    });
   }
 
   /** Settings of one target that are not set have the value of the unnamed setting. */
@@ -68,9 +58,7 @@ export class SettingsReader {
     const problem =
       given === undefined
         ? undefined
-        : (this.#misplacedIn(name, variable, given) ??
-          result?.error?.issues[0]?.message ??
-          complaintAboutKey(name, given));
+        : (result?.error?.issues[0]?.message ?? complaintAboutKey(name, given));
     if (problem !== undefined) this.#record(name, variable, problem);
     const isRight = result?.success === true && problem === undefined;
     const value = isRight ? result.data : preset === undefined ? undefined : schema.parse(preset);
@@ -102,19 +90,6 @@ export class SettingsReader {
       (problem) => problem.variable === variable && problem.message === message,
     );
     if (!isKnown) this.problems.push({ variable, message, example: exampleLine(name, variable) });
-  }
-
-  /** The mistake of a value that holds the secret of another setting: it would come into a message or a page (L15). */
-  #misplacedIn(name: SettingName, variable: string, value: string): string | undefined {
-    const other = this.#secrets.find((secret) => {
-      const isIn = secret.text.length >= 8 && holds(value, secret.text);
-      if (secret.variable === variable) return false;
-      if (secret.setting === 'FORMS_API_KEY') return isIn;
-      // Two passwords may be the same, and a short one may be a word in a path.
-      const isSame = value === secret.text && value.length >= 6;
-      return settingOf(name).secret !== true && (isSame || (isIn && looksLikeKey(secret.text)));
-    });
-    return other && `contains the value of ${other.variable}, which must not be used anywhere else`;
   }
 
   #text(name: SettingName, variable: string): string | undefined {
@@ -179,18 +154,8 @@ export class SettingsReader {
   }
 }
 
-/** A secret, by the variable that it is in. */
-interface Secret {
-  readonly setting: SettingName;
-  readonly variable: string;
-  readonly text: string;
-}
-
 /** The mistake of a value that may be a secret where none is meant to be. A name that matches no form or field is hidden in messages. */
 const complaintAboutKey = (name: SettingName, value: string): string | undefined =>
   settingOf(name).secret || settingOf(name).holdsIds || !looksLikeKey(value)
     ? undefined
     : 'holds what looks like a key or a password, and so is not shown';
-
-const holds = (value: string, part: string): boolean =>
-  value.toLowerCase().includes(part.toLowerCase());

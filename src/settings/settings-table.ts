@@ -42,8 +42,6 @@ export interface Setting {
   readonly holdsIds?: true;
   /** A named target has its own: `TARGET_<NAME>_…`. */
   readonly perTarget?: true;
-  /** A common name: a similar one in the machine's environment is not a typing mistake. */
-  readonly commonName?: true;
 }
 
 /**
@@ -156,7 +154,7 @@ export const SETTINGS = {
     SYNC_CRON: {
       schema: take.cronPattern,
       whenUnset: '`SYNC_EVERY` applies',
-      meaning: 'A cron expression for polls, instead of `SYNC_EVERY`; at most every 10 seconds.',
+      meaning: 'A cron expression for polls, instead of `SYNC_EVERY`.',
       example: '*/5 8-18 * * 1-5',
     },
     SYNC_TZ: {
@@ -255,7 +253,6 @@ export const SETTINGS = {
         'The proxy for the Forms API, Google, webhooks and the heartbeat, as `http://user:password@host:port`. It sees only host names. Loopback hosts, Redis, databases and mail servers are reached without it. The lowercase name works, too.',
       example: 'http://proxy.example.com:3128',
       secret: true,
-      commonName: true,
     },
     HTTP_PROXY: {
       schema: take.proxyAddress,
@@ -263,7 +260,6 @@ export const SETTINGS = {
       meaning: 'Used if `HTTPS_PROXY` is not set.',
       example: 'http://proxy.example.com:3128',
       secret: true,
-      commonName: true,
     },
     NO_PROXY: {
       schema: take.list,
@@ -271,7 +267,6 @@ export const SETTINGS = {
       meaning:
         'Hosts that are reached without the proxy, separated by commas: `example.com` (including subdomains), `host:port`, or `*`.',
       example: 'forms.example.com',
-      commonName: true,
     },
   },
   Queue: {
@@ -289,7 +284,6 @@ export const SETTINGS = {
       meaning:
         'The directory of the embedded queue, the default target, and records that processes keep for each other: failures, notifications, running processes. Only its owner can read what the mirror makes there.',
       example: '/var/lib/forms-mirror',
-      commonName: true,
     },
   },
   'Status page and alerts': {
@@ -299,14 +293,12 @@ export const SETTINGS = {
       meaning:
         'The address that the status page and `WORKER_PORT` listen on. Beyond loopback, it needs an `ADMIN_PASSWORD`.',
       example: '0.0.0.0',
-      commonName: true,
     },
     PORT: {
       schema: take.wholeNumber(0, 65_535),
       default: '8080',
       meaning: 'The port of the status page; 0 takes any free port.',
       example: '8081',
-      commonName: true,
     },
     ADMIN_PASSWORD: {
       schema: take.secretOf(12, 'openssl rand -hex 16'),
@@ -386,7 +378,6 @@ export const SETTINGS = {
       whenUnset: '`info` for `start` and `worker`, otherwise `warn`',
       meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Logs go to stderr.',
       example: 'debug',
-      commonName: true,
     },
   },
 } as const satisfies Record<string, Record<string, Setting>>;

@@ -3,57 +3,46 @@ import { isLoopback } from '../base/transport.ts';
 import type { Schedule } from '../queue/scheduler.ts';
 import type { SettingsReader } from './settings-reader.ts';
 
-/** The shortest time between two polls, and for comparing every row: below it, more requests bring nothing. */
+/** The shortest times: more requests would bring nothing. */
 const LEAST_SYNC_MS = 10_000;
 const LEAST_RECONCILE_MS = 60_000;
 
 /**
  * When polls happen, and within which time every row is compared. Complains when both an interval and a cron expression are given,
- * and about what would ask the source (`sourceUrl`; undefined when none is set) too often.
+ * and about an interval that would ask the source (`sourceUrl`; undefined when none is set) too often.
  */
 export function readSchedule(
   reader: SettingsReader,
   sourceUrl: string | undefined,
 ): { readonly schedule: Schedule; readonly compareEveryMs: number } {
   const [everyMs, cron] = [reader.read('SYNC_EVERY'), reader.read('SYNC_CRON')];
-  const zone = reader.read('SYNC_TZ');
+  const timeZone = reader.read('SYNC_TZ');
+  const compareEveryMs = reader.read('RECONCILE_EVERY');
   if (reader.isGiven('SYNC_CRON') && reader.isGiven('SYNC_EVERY'))
     reader.complain('SYNC_CRON', 'and SYNC_EVERY are both set: keep one of them');
-  const schedule: Schedule = cron === undefined ? { everyMs } : { cron, timeZone: zone };
-  const read = { schedule, compareEveryMs: reader.read('RECONCILE_EVERY') };
   // A source on this machine is a stand-in for experiments, which allow any interval.
-  if (sourceUrl === undefined || isLoopback(new URL(sourceUrl).hostname)) return read;
-  const complain = (name: 'SYNC_EVERY' | 'SYNC_CRON' | 'RECONCILE_EVERY', least: string): void =>
-    reader.complain(
-      name,
-      `would ask the source too often: ${least} is the least (shorter is for a source on this machine)`,
-    );
-  // Enough of a pattern to see its shortest gap: one of seconds repeats each minute.
-  const shortestMs = cron === undefined ? everyMs : Math.min(...gapsMs(schedule, 0, 60));
-  if (shortestMs < LEAST_SYNC_MS) complain(cron === undefined ? 'SYNC_EVERY' : 'SYNC_CRON', '10s');
-  if (read.compareEveryMs < LEAST_RECONCILE_MS) complain('RECONCILE_EVERY', '1m');
-  return read;
+  if (sourceUrl !== undefined && !isLoopback(new URL(sourceUrl).hostname)) {
+    if (everyMs < LEAST_SYNC_MS) reader.complain('SYNC_EVERY', 'is too short: at least 10s');
+    if (compareEveryMs < LEAST_RECONCILE_MS)
+      reader.complain('RECONCILE_EVERY', 'is too short: at least 1m');
+  }
+  return { schedule: cron === undefined ? { everyMs } : { cron, timeZone }, compareEveryMs };
 }
 
-/** A week shows every gap of a sensible schedule; MAX_RUNS is for expressions that match every second. */
+/** A week shows every gap of a sensible schedule; MOST_POLLS is for expressions that match every second. */
 const LOOK_AHEAD_MS = 8 * 86_400_000;
-const MAX_RUNS = 12_000;
+const MOST_POLLS = 12_000;
 
-/** The longest time between two polls in the days after `fromMs`: nights and weekends of a cron expression. */
-export const longestGapMs = (schedule: Schedule, fromMs: number): number =>
-  gapsMs(schedule, fromMs, MAX_RUNS).reduce((longest, gap) => Math.max(longest, gap), 0);
-
-/** The times between the first `count` polls after `fromMs`, and no further than a week. */
-function gapsMs(schedule: Schedule, fromMs: number, count: number): number[] {
-  if ('everyMs' in schedule) return [schedule.everyMs];
+/** The longest time between two polls in the week after `fromMs`: nights and weekends of a cron expression. */
+export function longestGapMs(schedule: Schedule, fromMs: number): number {
+  if ('everyMs' in schedule) return schedule.everyMs;
   const { cron, timeZone: tz } = schedule;
   const expression = CronExpressionParser.parse(cron, { tz, currentDate: new Date(fromMs) });
-  const gaps: number[] = [];
-  let last = expression.next().getTime();
-  while (gaps.length < count && last < fromMs + LOOK_AHEAD_MS) {
+  let [longest, last] = [0, expression.next().getTime()];
+  for (let polls = 0; polls < MOST_POLLS && last < fromMs + LOOK_AHEAD_MS; polls++) {
     const next = expression.next().getTime();
-    gaps.push(next - last);
+    longest = Math.max(longest, next - last);
     last = next;
   }
-  return gaps;
+  return longest;
 }

@@ -33,7 +33,7 @@ export function readTargets(
   dataDir: string,
 ): TargetSettings[] {
   const places = new Map<string, string>();
-  const targets = (names ?? [undefined]).map((name) => {
+  return (names ?? [undefined]).map((name) => {
     const target = readTarget(reader, name, dataDir);
     const { place } = target.address;
     const twin = places.get(place);
@@ -44,21 +44,6 @@ export function readTargets(
     }
     return target;
   });
-  requireHistory(reader, targets);
-  return targets;
-}
-
-/** Complains about each line that asks for a history where only spreadsheets, which keep none, take it. */
-function requireHistory(reader: SettingsReader, targets: readonly TargetSettings[]): void {
-  const full = targets.filter(({ history }) => history === 'full');
-  const bySource = Map.groupBy(full, ({ name }) => reader.sourceOf('TARGET_HISTORY', name));
-  for (const [source, taking] of bySource)
-    if (taking.every(({ address }) => address.kind === 'google-sheets')) {
-      const variable = variableOf('TARGET_HISTORY', source);
-      const message =
-        'is full, and a spreadsheet keeps no history: remove this line, or mirror into a database';
-      reader.problems.push({ variable, message, example: `${variable}=status` });
-    }
 }
 
 function readTarget(

@@ -1,6 +1,6 @@
 import { MirrorError, type SettingMistake } from '../base/errors.ts';
 import { looksLikeKey } from '../base/key-like.ts';
-import { canBeListed, settingLine } from '../base/printable.ts';
+import { settingLine } from '../base/printable.ts';
 import {
   entryOf,
   type FieldName,
@@ -206,16 +206,6 @@ function mistakeOf({ variable, text }: SettingName, what: string, example: strin
   const name = looksLikeKey(text) ? 'what looks like a key, and so is not shown' : text;
   return { variable, name, message: `names ${name}, and ${what}`, example };
 }
-
-/** A form's every field, as TARGET_FIELDS names it; all there are where it can't name that form. */
-export const wholeForm = (form: FormIdentity): string => {
-  const name = listedName(form);
-  return name === undefined ? '*' : `${name}:*`;
-};
-
-/** The slug of a form, or else its ID, that a setting can name it by; undefined for neither. */
-export const listedName = ({ slug, id }: FormIdentity): string | undefined =>
-  [slug, id].find(canBeListed);
 
 /** So many forms are named at most. */
 const MOST_NAMED = 10;

@@ -6,18 +6,19 @@ import type { SyncEvents } from './events.ts';
 import type { RunReport } from './run-form.ts';
 import type { WriteBackReport } from './write-back.ts';
 
-/**
- * Logs what runs do: at debug level when nothing changed, as a warning when a run did not succeed, with its code and the remedy.
- * Waiting for the source is not a failure, and is logged at info level.
- */
+/** Logs that this process waits for the source: as a warning, which every command prints, where the wait is long. */
+export function logWaits(events: Events<SyncEvents>, logger: Logger): void {
+  events.on('forms.retry', (notice) => {
+    logger[isLongWait(notice) ? 'warn' : 'debug'](notice, waitSentence(notice));
+  });
+}
+
+/** Logs what runs do: at debug level when nothing changed, as a warning when a run did not succeed, with its code and the remedy. */
 export function logSync(events: Events<SyncEvents>, logger: Logger): void {
   const known = { notices: new Map<string, string>(), held: new Map<string, number>() };
   events.on('run.ended', (report) => {
     logRun(report, known.held, logger);
     logNotices(report, known.notices, logger);
-  });
-  events.on('forms.retry', (notice) => {
-    logger[isLongWait(notice) ? 'info' : 'debug'](notice, waitSentence(notice));
   });
   events.on('write-back.ended', (report) => logWriteBack(report, logger));
 }
@@ -87,12 +88,12 @@ function logNotices(report: RunReport, known: Map<string, string>, logger: Logge
 const LONG_WAIT_MS = 1_000;
 
 /** Whether a wait is worth a line. An answer that stayed away has taken long already. */
-export function isLongWait({ attempt, delayMs, reason }: SyncEvents['forms.retry']): boolean {
+function isLongWait({ attempt, delayMs, reason }: SyncEvents['forms.retry']): boolean {
   return attempt > 1 || delayMs >= LONG_WAIT_MS || !reason.startsWith('answered');
 }
 
 /** `Waiting for the source (answered 503); tried again in 4 s.` */
-export function waitSentence({ reason, delayMs }: SyncEvents['forms.retry']): string {
+function waitSentence({ reason, delayMs }: SyncEvents['forms.retry']): string {
   const when = delayMs < LONG_WAIT_MS ? 'in a moment' : `in ${span(delayMs)}`;
   return `Waiting for the source (${reason}); tried again ${when}.`;
 }

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import { EMPTY_TALLY } from '../mirror/form-state.ts';
 import type { Joining } from '../mirror/selection.ts';
-import type { StoredRow, TargetNotice } from '../mirror/port.ts';
+import type { TargetNotice } from '../mirror/port.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
-import { compareRow } from '../mirror/row.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { Mirroring } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
@@ -13,7 +12,7 @@ import { type Source } from '../forms/source.ts';
 import { Comparison, type Difference, MOST_KEPT } from './verify.ts';
 
 /*
- * The comparison of the command `verify`. It compares differing submissions again, because a run may bring the
+ * The comparison of the command `verify`. It compares differing submissions a second time, because a run may have brought the
  * change. A change at the source in between, or so lately that the next polls bring it, is lag.
  */
 
@@ -54,41 +53,22 @@ export interface VerifyReport {
   readonly requests: number;
 }
 
-/** How a comparison is asked for. `waitMs`: how long what differs is looked at again; left out: as long as two polls take, at most five minutes. */
-export interface VerifyWishes {
-  readonly waitMs?: number | undefined;
-  /** Called with how many differ, and until when they are looked at again. */
-  readonly onWait?: (differing: number, untilMs: number) => void;
-}
-
-/** A comparison that has read all of the source. */
-export interface StartedVerification {
-  /**
-   * Compares differing submissions again: with the target from time to time, with the source once at the end. Call
-   * it once.
-   */
-  finish(wishes: VerifyWishes): Promise<VerifyReport>;
-}
-
-const LOOK_EVERY_MS = 3_000;
 const LISTED = 20;
 /** How long a run may take that a poll has asked for. */
 const RUN_MS = 10_000;
-/** The longest wait that a person did not ask for. */
-const LONGEST_WAIT_MS = 5 * 60_000;
 
 type Differences = ReadonlyMap<string, Difference>;
 
 /**
  * Compares a form with its copy. `pollMs`: the longest time between two polls. Rejects as source and target do.
  */
-export async function startVerification(
+export async function verifyForm(
   mirroring: Mirroring,
   formId: string,
   joining: Joining,
   pollMs: number,
   signal: AbortSignal,
-): Promise<StartedVerification> {
+): Promise<VerifyReport> {
   const { clock, store, target, sourceName } = mirroring;
   const source = mirroring.connect(signal);
   const startedAtMs = clock.now();
@@ -108,54 +88,41 @@ export async function startVerification(
     lastRun?.outcome !== 'failed' &&
     clock.now() - Math.max(polledAtMs, lastRun?.endedAtMs ?? 0) <= broughtMs;
   const lagMs = isAtWork ? broughtMs : 0;
+  const place = { source, form, store, joining, clock };
+  const first: Differences = comparison.found;
+  const denied: string[] = [];
+  // A table that is all wrong needs no second look.
+  const found = first.size <= MOST_KEPT ? await lookedAtAgain(place, first, denied) : first;
+  const isLag = ({ kind, id, row }: Difference): boolean =>
+    lagMs > 0 &&
+    (!isDeepStrictEqual(row, first.get(id)?.row) ||
+      (kind === 'missing' && Date.parse(row?.createdAt ?? '') > startedAtMs - lagMs));
+  const [lagging, differing] = [true, false].map((isYoung) =>
+    [...found.values()].filter((each) => isLag(each) === isYoung),
+  ) as [Difference[], Difference[]];
+  const of = (...kinds: readonly Difference['kind'][]): Difference[] =>
+    differing.filter(({ kind }) => kinds.includes(kind));
+  const undecided = [...comparison.undecided, ...denied];
+  const isProven = isAllShown && undecided.length === 0;
+  const same = lagging.length > 0 ? 'lagging' : 'same';
+  const stored = (await store.forms()).find((one) => one.state.formId === formId);
   return {
-    async finish({ waitMs = Math.min(lagMs, LONGEST_WAIT_MS), onWait = () => {} }) {
-      const place = { source, form, store, joining, clock };
-      const first: Differences = comparison.found;
-      let found = first;
-      const denied: string[] = [];
-      // A table that is all wrong needs no second look.
-      if (first.size <= MOST_KEPT) {
-        const untilMs = clock.now() + waitMs;
-        while (found.size > 0 && clock.now() < untilMs) {
-          onWait(found.size, untilMs);
-          await clock.sleep(Math.min(LOOK_EVERY_MS, untilMs - clock.now()), signal);
-          found = await unlikeStored(place, found);
-        }
-        found = await unlikeSource(place, found, denied);
-      }
-      const isLag = ({ kind, id, row }: Difference): boolean =>
-        lagMs > 0 &&
-        (!isDeepStrictEqual(row, first.get(id)?.row) ||
-          (kind === 'missing' && Date.parse(row?.createdAt ?? '') > startedAtMs - lagMs));
-      const [lagging, differing] = [true, false].map((isYoung) =>
-        [...found.values()].filter((each) => isLag(each) === isYoung),
-      ) as [Difference[], Difference[]];
-      const of = (...kinds: readonly Difference['kind'][]): Difference[] =>
-        differing.filter(({ kind }) => kinds.includes(kind));
-      const undecided = [...comparison.undecided, ...denied];
-      const isProven = isAllShown && undecided.length === 0;
-      const same = lagging.length > 0 ? 'lagging' : 'same';
-      const stored = (await store.forms()).find((one) => one.state.formId === formId);
-      return {
-        form: { id: form.id, slug: form.slug, name: form.name },
-        target,
-        outcome: differing.length > 0 ? 'different' : isProven ? same : 'unproven',
-        startedAt: iso(startedAtMs),
-        endedAt: iso(clock.now()),
-        compared: comparison.compared.size,
-        missing: firstOf(of('missing', 'marked')),
-        extra: firstOf(of('extra')),
-        differing: { ...firstOf(of('changed')), columns: columnsOf(of('changed')) },
-        lagging: firstOf(lagging),
-        undecided: { count: undecided.length, ids: undecided.slice(0, LISTED) },
-        listed: tally.rejected,
-        forgotten: tally.forgotten,
-        notices: stored?.notices ?? [],
-        pause,
-        requests: source.requests,
-      };
-    },
+    form: { id: form.id, slug: form.slug, name: form.name },
+    target,
+    outcome: differing.length > 0 ? 'different' : isProven ? same : 'unproven',
+    startedAt: iso(startedAtMs),
+    endedAt: iso(clock.now()),
+    compared: comparison.compared.size,
+    missing: firstOf(of('missing', 'marked')),
+    extra: firstOf(of('extra')),
+    differing: { ...firstOf(of('changed')), columns: columnsOf(of('changed')) },
+    lagging: firstOf(lagging),
+    undecided: { count: undecided.length, ids: undecided.slice(0, LISTED) },
+    listed: tally.rejected,
+    forgotten: tally.forgotten,
+    notices: stored?.notices ?? [],
+    pause,
+    requests: source.requests,
   };
 }
 
@@ -166,35 +133,18 @@ const firstOf = (differences: readonly Difference[]): Differing => ({
   ids: differences.slice(0, LISTED).map(({ id }) => id),
 });
 
-/** Reads the differing rows again. The form is opened each time, because runs continue. */
+/** Where differing rows are read again. */
 interface Place extends Pick<Mirroring, 'store' | 'clock'> {
   readonly source: Source;
   readonly form: Form;
   readonly joining: Joining;
 }
 
-/** Those that the target does not hold yet as the source showed them. */
-async function unlikeStored({ form, store }: Place, found: Differences): Promise<Differences> {
-  await using held = await store.open({ id: form.id }, 'read');
-  const live = new Map<string, StoredRow>();
-  for await (const rows of held?.rows({ ids: [...found.keys()] }, true) ?? [])
-    for (const row of rows) live.set(row.id, row);
-  return new Map(
-    [...found].filter(([id, { row }]) => {
-      const stored = live.get(id);
-      if (row === null || stored === undefined) return (row === null) === (stored !== undefined);
-      const fields = new Set([...row.cells.keys(), ...stored.cells.keys()]);
-      const { columns, fieldIds } = compareRow(row, stored, fields);
-      return columns.length + fieldIds.length > 0;
-    }),
-  );
-}
-
 /**
  * Those that still differ from what the source says of each. One that the source leaves open stays. `denied`: gets those that the
  * list showed, and that are gone when they are asked for by ID.
  */
-async function unlikeSource(
+async function lookedAtAgain(
   place: Place,
   found: Differences,
   denied: string[],

@@ -87,14 +87,10 @@ export function parseBigQueryUrl(url: string): BigQueryAddress {
     place,
     transport: { host: HOST, weaknesses: [] },
     connection,
-    open: sqlOpener(
-      place,
-      { database: project, schema: dataset },
-      async (clock, { google = {}, onBilled }) => {
-        const { bigQueryDriver } = await loadDriver();
-        return bigQueryDriver({ ...(await connection(google, clock)), onBilled });
-      },
-    ),
+    open: sqlOpener(place, async (clock, { google = {}, onBilled }) => {
+      const { bigQueryDriver } = await loadDriver();
+      return bigQueryDriver({ ...(await connection(google, clock)), onBilled });
+    }),
   };
 }
 

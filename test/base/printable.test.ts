@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import {
-  canBeListed,
   printable,
   printableJson,
   printableLines,
@@ -101,8 +100,8 @@ it('a word of a command reaches the program as shown, and no part of it runs', (
 
 it('a line with a setting sets just that', () => {
   fc.assert(
-    fc.property(fc.array(fc.oneof(anyName, nasty)), (names) => {
-      const value = names.filter(canBeListed).join(',');
+    fc.property(fc.array(fc.stringMatching(/^[a-z0-9_-]+$/)), (names) => {
+      const value = names.join(',');
       const line = settingLine('TARGET_FIELDS', value);
       expect(line).not.toContain('\n');
       expect(shell(`${line}; printf %s "$TARGET_FIELDS"`)).toBe(value);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../support/sandbox.ts';
 import { count } from '../../src/base/format.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { foreseenLines } from '../../src/cli/foreseen-report.ts';
+import { foreseenLines } from '../../src/cli/sync-report.ts';
 import { blankRun, DONE } from '../../src/sync/run-form.ts';
 import type { Difference } from '../../src/sync/verify.ts';
 import { runCli } from '../support/cli-host.ts';
@@ -8,16 +8,16 @@ import { openPlace } from '../support/cli-sandbox.ts';
 
 const SLUG = 'customer-feedback';
 
-interface Kind {
-  readonly total: number;
-  readonly rows: readonly {
-    readonly id: string;
-    readonly columns?: readonly string[];
-  }[];
+interface Change {
+  readonly slug: string;
+  readonly target: string;
+  readonly kind: string;
+  readonly id: string;
+  readonly columns: readonly string[];
 }
 interface Synced {
   readonly runs: readonly { inserted: number; updated: number; deleted: number }[];
-  readonly changes?: readonly ({ slug: string; target: string } & Record<string, Kind>)[];
+  readonly changes?: readonly Change[];
 }
 const json = (text: string): Synced => JSON.parse(text) as Synced;
 
@@ -49,22 +49,23 @@ describe('sync --dry-run', () => {
     const dry = await runCli([...args, '--json'], env);
     expect(readFileSync(place.file).equals(before)).toBe(true);
     expect([dry.stdout, dry.stderr].join('\n')).not.toContain('secret answer');
-    const [changes] = json(dry.stdout).changes ?? [];
-    expect(changes).toMatchObject({
-      slug: SLUG,
-      target: 'default',
-      inserted: { total: 1, rows: [{ id: added }] },
-      updated: { total: 2 },
-      restored: { total: 1, rows: [{ id: back.id, columns: ['_deleted_at'] }] },
-      deleted: { total: 1, rows: [{ id: gone }] },
-    });
-    const updated = new Map(changes?.['updated']?.rows.map((one) => [one.id, one.columns]));
-    expect(updated.get(moved)).toEqual(['status']);
-    expect(updated.get(edited)).toEqual([label]);
+    const changes = json(dry.stdout).changes ?? [];
+    expect(changes.map(({ kind, id, columns }) => [kind, id, columns])).toEqual(
+      expect.arrayContaining([
+        ['inserted', added, []],
+        ['updated', moved, ['status']],
+        ['updated', edited, [label]],
+        ['restored', back.id, ['_deleted_at']],
+        ['deleted', gone, []],
+      ]),
+    );
+    expect(changes).toHaveLength(5);
+    expect(changes[0]).toMatchObject({ slug: SLUG, target: 'default' });
 
     const shown = await runCli(args, env);
-    expect(shown.stdout).toContain(`${SLUG} → default\n  1 row would be new:\n    ${added}\n`);
-    expect(shown.stdout).toContain('2 rows would change:');
+    expect(shown.stdout).toContain(`· ${SLUG} → default\n    `);
+    expect(shown.stdout).toContain(`    ${added} would be new\n`);
+    expect(shown.stdout).toContain(`    ${moved} would change: status\n`);
 
     const real = json((await runCli(['sync', '--full', '--json'], env)).stdout);
     const [dryRun, realRun] = [json(dry.stdout).runs[0], real.runs[0]];
@@ -72,33 +73,25 @@ describe('sync --dry-run', () => {
     expect([dryRun, realRun]).toMatchObject([counts, counts]);
     expect(real.changes).toBeUndefined();
     const after = json((await runCli([...args, '--json'], env)).stdout);
-    expect(after.changes?.[0]).toMatchObject({ inserted: { total: 0 }, updated: { total: 0 } });
+    expect(after.changes?.filter(({ kind }) => kind !== 'deleted')).toEqual([]);
   });
 
-  it('names the first of each kind and counts the others', () => {
+  it('names the first changes and counts the others', () => {
+    const columns = ['Remarks', 'status'];
+    const updated: Difference = { kind: 'changed', id: 'u', columns, row: null };
     const inserted = Array.from({ length: 1_254 }, (_, nth): Difference => ({
       kind: 'missing',
       id: `s${nth}`,
       columns: [],
       row: null,
     }));
-    const columns = ['Remarks', 'status'];
     const run = blankRun({ id: 'f', slug: 'contact', name: 'Contact' }, 'default', DONE, 0, 1);
-    const lines = foreseenLines(run, [
-      ...inserted,
-      { kind: 'changed', id: 'u', columns, row: null },
-    ]);
-    expect(lines.slice(0, 4)).toEqual([
-      '',
+    const [{ text, details = [] } = { text: '' }] = foreseenLines(run, [updated, ...inserted]);
+    expect([text, details[0], details[1]]).toEqual([
       'contact → default',
-      '  1,254 rows would be new:',
-      '    s0',
+      'u would change: Remarks, status',
+      's0 would be new',
     ]);
-    expect(lines.slice(22)).toEqual([
-      '    s19',
-      '    … and 1,234 more',
-      '  1 row would change:',
-      '    u: Remarks, status',
-    ]);
+    expect(details.slice(49)).toEqual(['s48 would be new', '… and 1,205 more: --json names all']);
   });
 });

@@ -41,7 +41,7 @@ describe('L18: forget', () => {
     const forgot = await runCli(['forget', id, '--yes'], env);
     expect([forgot.code, forgot.stdout]).toEqual([
       0,
-      expect.stringContaining(`✓ ${SLUG} → default: 1 submission removed; 1 submission forgotten`),
+      expect.stringContaining(`✓ ${SLUG} → default: remove 1 submission, forget 1: done`),
     ]);
     expect(forgot.stderr).not.toContain(id);
     expect(forgot.stderr).toContain('"command":"forget"');
@@ -55,7 +55,7 @@ describe('L18: forget', () => {
     }
     expect(place.rows('SELECT count(*) AS n FROM customer_feedback')).not.toEqual([{ n: 0 }]);
     expect(filesWith(folder, [NAME, NOTE, id])).toEqual([]);
-    const verified = await runCli(['verify', '--json', '--wait', '0'], env);
+    const verified = await runCli(['verify', '--json'], env);
     expect([verified.code, json(verified.stdout)]).toMatchObject([
       0,
       { same: true, forms: [{ outcome: 'same', forgotten: 1, missing: { count: 0 } }] },
@@ -72,7 +72,7 @@ describe('L18: forget', () => {
     const dry = await runCli(['forget', id, '--dry-run'], env);
     expect(dry).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('1 submission to remove'),
+      stdout: expect.stringContaining('remove 1 submission'),
     });
     const unasked = await runCli(['forget', id], env);
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
@@ -116,12 +116,14 @@ describe('L18: forget', () => {
     place.sandbox.store.delete(id);
     const forgot = await runCli(['forget', id, '--yes'], both);
     for (const target of ['one', 'two'])
-      expect(forgot.stdout).toContain(`→ ${target}: 1 submission removed`);
+      expect(forgot.stdout).toContain(`→ ${target}: remove 1 submission, forget 1: done`);
     const others = filesWith(folder, [NAME]).filter((file) => !file.startsWith(place.file));
     expect(others).toEqual([]);
     const denied = { ...both, TARGET_ONE_URL: `sqlite:${join(place.file, 'nowhere.sqlite')}` };
     const half = await runCli(['forget', id, '--form', SLUG, '--yes'], denied);
-    expect(half.stdout).toContain('✓ customer-feedback → two: 0 submissions removed');
+    expect(half.stdout).toContain(
+      '✓ customer-feedback → two: remove 0 submissions, forget 1: done',
+    );
     expect([half.code, half.stdout]).toEqual([
       1,
       expect.stringMatching(/✗ customer-feedback → one: .*\(TARGET_/),
@@ -150,7 +152,7 @@ describe('L18: forget', () => {
     const identity = { id: stored?.state.formId ?? '', slug: '', name: '' };
     const writer = await store.open(identity, 'write');
     const running = startCli(['forget', id, '--yes'], env);
-    await vi.waitFor(() => expect(running.stdout.text).toContain('1 submission to remove'), {
+    await vi.waitFor(() => expect(running.stdout.text).toContain('1 row to remove'), {
       timeout: 60_000,
     });
     expect(held()).toBe(1);

@@ -116,15 +116,14 @@ describe('hashing switched on over a plain copy', () => {
     const [plain = ''] = mails(place) as string[];
     expect(plain).toContain('@');
     const hashing = { ...env, TARGET_HASH_FIELDS: mail };
-    for (const command of ['status', 'check']) {
+    for (const [command, words] of [
+      ['status', 'plain answers, may still be there'],
+      ['check', '1 form has problems'],
+    ] as const) {
       const { code, stdout } = await runCli([command], hashing);
-      expect([command, code, stdout]).toEqual([
-        command,
-        1,
-        expect.stringContaining('plain answers, may still be there'),
-      ]);
+      expect([command, code, stdout]).toEqual([command, 1, expect.stringContaining(words)]);
     }
-    const verify = await runCli(['verify', '--wait', '1s'], hashing);
+    const verify = await runCli(['verify'], hashing);
     expect([verify.code, verify.stdout]).toEqual([1, expect.stringMatching(/in Email: 12 rows/)]);
     const sync = await runCli(['sync'], hashing);
     expect([sync.code, sync.stdout]).toEqual([
@@ -180,7 +179,7 @@ describe('hashing switched on over a plain copy', () => {
     // The same fields by another name: nothing tells without a look at the rows that they are hashed.
     const settings = { ...env, TARGET_FORMS: other, TARGET_HASH_FIELDS: `${FORM}:${mail}` };
     const purged = await runCli(['purge', '--unselected', '--yes'], settings);
-    expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining('No column holds') });
+    expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to do') });
     expect(cells(place)).toEqual(before);
   });
 });

@@ -74,7 +74,7 @@ async function everyOutput(place: CliPlace, isTTY: boolean): Promise<string[]> {
   await run(['purge', '--unselected', '--dry-run'], { TARGET_FIELDS: 'a' });
   await run(['status'], { TARGET_FIELDS: 'a' });
   for (const id of ids.slice(2)) place.sandbox.store.delete(id);
-  await run(['verify', '--wait', '0']);
+  await run(['verify']);
   await run(['sync', '--full'], { MARK_STATUS: 'DONE' });
   for (const command of ['status', 'check', 'verify']) await run([command, '--json']);
   for (const command of ['status', 'check']) await run([command]);

@@ -7,7 +7,6 @@ import { layQueue } from '../support/lent-server.ts';
 /** A line of the log. */
 type Line = Record<string, unknown> & { level: number; msg: string };
 
-const INFO = 30;
 const WARN = 40;
 
 function linesOf(text: string): Line[] {
@@ -61,7 +60,7 @@ it('each line names process and host, those of a run its ID and job, and a faile
     expect(told.filter((line) => line['runId'] === undefined)).toEqual([]);
   }
   const wait = lines.find(({ msg }) => msg.startsWith('Waiting for the source'));
-  expect(wait?.level).toBe(INFO);
+  expect(wait?.level).toBe(WARN);
   const waited = ended('good').filter((line) => line['runId'] === wait?.['runId']);
   expect(waited).toMatchObject([{ outcome: 'ok', jobId: wait?.['jobId'] }]);
 });

@@ -48,7 +48,7 @@ describe('the terminal', () => {
     vi.stubEnv('TERM', 'xterm-256color');
     const [stdout, stderr] = [new RecordedStream(), new RecordedStream(true)];
     const terminal = new Terminal(stdout, stderr);
-    terminal.tell('error', 'x');
+    terminal.tell({ sign: 'error', text: 'x' });
     terminal.sayWith('error', 'x');
     vi.stubEnv('NO_COLOR', '1');
     terminal.sayWith('error', 'x');

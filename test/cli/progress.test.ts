@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
-import { endedLine, showProgress } from '../../src/cli/run-report.ts';
+import { runLines, showProgress } from '../../src/cli/sync-report.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
 import { blankRun, DONE, type RunReport } from '../../src/sync/run-form.ts';
@@ -31,20 +31,23 @@ function setUp() {
 }
 
 describe('progress', () => {
-  it('is a line at the start, one every few seconds, and one at the end', () => {
+  it('is a line every few seconds, and one at the end', () => {
     const { stderr, events, pass } = setUp();
     events.emit('run.started', SUBJECT);
     for (let seen = 100; seen <= 1_200; seen += 100) {
       pass(1_000);
       events.emit('run.progress', { ...SUBJECT, seen, total: 1_250 });
     }
-    events.emit('run.ended', REPORT);
     expect(stderr.text.split('\n')).toEqual([
-      'contact → default: reading everything',
       'contact → default: 500 of 1,250',
       'contact → default: 1,000 of 1,250',
-      'contact → default: complete; 1,250 new, 2 rejected (14 requests, 1.0 s)',
       '',
+    ]);
+    expect(runLines(REPORT)).toMatchObject([
+      {
+        sign: 'ok',
+        text: 'contact → default: complete; 1,250 new, 2 rejected (14 requests, 1.0 s)',
+      },
     ]);
   });
 });
@@ -56,7 +59,7 @@ it.each([
   ['failed', 'nothing written'],
   ['busy', 'nothing written'],
 ] as const)('L17: says of a run that ended %s and wrote nothing: %s', (outcome, words) => {
-  const line = endedLine({ ...REPORT, inserted: 0, rejected: 0, outcome });
+  const line = runLines({ ...REPORT, inserted: 0, rejected: 0, outcome })[0]?.text ?? '';
   expect(line).toContain(words);
   expect(line.includes('nothing new')).toBe(outcome === 'ok');
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { FormsStore } from '../../src/sandbox/store.ts';
-import type { FaultRule } from '../../src/sandbox/faults.ts';
+import type { FaultRule } from '../support/faults.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { filesBelow, leaksIn, type Places } from '../support/leaks.ts';
 import { MirrorView } from '../support/mirror-view.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../support/sandbox.ts';
 import { errorOf, makeSource } from './make-source.ts';
 
 describe('an ID in an address', () => {

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { TestSandbox } from '../support/sandbox.ts';
 
 /** What a body has, as tests look at it; which of it is there depends on the request. */
 export interface Body {
@@ -28,7 +28,7 @@ export interface Answer {
 
 /** Calls a sandbox with its own key over real HTTP; `headers` replace the key when they name one. */
 export async function call(
-  sandbox: Pick<Sandbox, 'url' | 'apiKey'>,
+  sandbox: Pick<TestSandbox, 'url' | 'apiKey'>,
   method: string,
   path: string,
   options: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
@@ -51,7 +51,7 @@ export async function call(
 }
 
 /** GET, the JSON of its answer. */
-export async function get(sandbox: Sandbox, path: string): Promise<Body> {
+export async function get(sandbox: TestSandbox, path: string): Promise<Body> {
   const answer = await call(sandbox, 'GET', path);
   if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}`);
   return answer.json;

@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { type TestSandbox, startSandbox } from '../support/sandbox.ts';
+import type { SandboxOptions } from '../support/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import { call, get } from './caller.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let store: FormsStore;
 let id: string;
 
@@ -87,7 +87,7 @@ describe('a fault over HTTP', () => {
 });
 
 /** Waits until a request has arrived that is not answered yet: its rule has counted it. */
-async function arrival({ faults }: Sandbox): Promise<void> {
+async function arrival({ faults }: TestSandbox): Promise<void> {
   while (faults.tally().every(({ hit }) => hit === 0)) {
     await new Promise((done) => setImmediate(done));
   }
@@ -115,8 +115,8 @@ describe('listening', () => {
     );
     const { port } = sandbox;
     await sandbox.stop();
-    const again = await startSandbox({ port, basePath: '/api/v1', apiKey: 'mine_1' });
-    expect([again.url, again.apiKey]).toEqual([`http://127.0.0.1:${port}/api/v1`, 'mine_1']);
+    const again = await startSandbox({ port, apiKey: 'mine_1' });
+    expect([again.url, again.apiKey]).toEqual([`http://127.0.0.1:${port}/v1`, 'mine_1']);
     expect((await get(again, '/forms')).total).toBe(0);
     await again.stop();
     await again.stop();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FaultInjector, type FaultRule } from '../../src/sandbox/faults.ts';
+import { FaultInjector, type FaultRule } from '../support/faults.ts';
 
 /** Which of so many equal requests a rule hits, as a row of 0 and 1. */
 function hits(rule: FaultRule, requests: number): string {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type TestSandbox, startSandbox } from '../support/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import type { SandboxForm } from '../../src/sandbox/store.ts';
 import { call, get, idsOf } from './caller.ts';
@@ -9,7 +9,7 @@ import { call, get, idsOf } from './caller.ts';
 const NOON = Date.UTC(2026, 4, 1, 12);
 const MINUTE = 60_000;
 const nowMs = NOON;
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let store: FormsStore;
 let form: SandboxForm;
 let other: SandboxForm;
@@ -113,7 +113,22 @@ describe('GET /submissions', () => {
     expect(page.items).toHaveLength(50);
   });
 
+  it('shows the newest first, unless sortOrder asks otherwise', async () => {
+    const ids = store.ids(form.id);
+    expect(idsOf(await get(sandbox, '/submissions?limit=2'))).toEqual(ids.slice(0, 2));
+    const oldest = await get(sandbox, '/submissions?sortBy=submittedAt&sortOrder=asc&limit=2');
+    expect(idsOf(oldest)).toEqual([ids[119], ids[118]]);
+  });
+
+  it('takes bounds, both included, and in UTC where they name no zone', async () => {
+    const ids = store.ids(form.id);
+    const query = 'dateFrom=2026-05-01T11:57&dateTo=2026-05-01T11:58:00Z';
+    expect(idsOf(await get(sandbox, `/submissions?${query}`))).toEqual([ids[2], ids[3]]);
+    expect((await get(sandbox, '/submissions?dateFrom=2026-05-01')).total).toBe(120);
+  });
+
   it.each([
+    'sortBy=label',
     'page=0',
     'page=-1',
     'page=1.5',

@@ -301,7 +301,7 @@ export class History {
 
   async #verify(): Promise<void> {
     const from = this.#source.now;
-    const printed = await this.#command(['verify', '--json', '--wait', '0'], 'verify');
+    const printed = await this.#command(['verify', '--json'], 'verify');
     if (printed === undefined) return;
     const copies = await this.#look();
     const comparisons = comparisonsOf(printed);

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FormsStore } from '../../src/sandbox/store.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type SandboxOptions, startSandbox, type TestSandbox } from './sandbox.ts';
 import { Child, type ChildEnv, type Finally } from './child.ts';
 import { type CliResult, runCli } from './cli-host.ts';
 import { scratchFolder } from './scratch.ts';
@@ -11,7 +11,7 @@ const NEEDS_MB = 128;
 
 /** A stand-in Forms API in this process, and processes and commands of the program that work against it. */
 export class ChildPlace {
-  readonly sandbox: Sandbox;
+  readonly sandbox: TestSandbox;
   readonly folder: string;
   /** The settings that every process gets; SQLite unless changed. */
   env: ChildEnv;
@@ -19,7 +19,7 @@ export class ChildPlace {
   readonly #children: Child[] = [];
   readonly #printed: string[] = [];
 
-  private constructor(sandbox: Sandbox) {
+  private constructor(sandbox: TestSandbox) {
     this.sandbox = sandbox;
     this.folder = scratchFolder('child', NEEDS_MB);
     this.env = {

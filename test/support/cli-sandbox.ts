@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type TestSandbox, type SandboxOptions, startSandbox } from './sandbox.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import type { Finally } from './child.ts';
 import { scratchFolder } from './scratch.ts';
 
 /** A stand-in Forms API with sample data, and the settings of an account on it that mirrors into a SQLite file. */
 export interface CliPlace {
-  readonly sandbox: Sandbox;
+  readonly sandbox: TestSandbox;
   readonly env: Environment;
   /** The SQLite file; yet to be made. */
   readonly file: string;

@@ -23,7 +23,6 @@ export const SYNC_FIELDS: JsonFields = {
   'runs[].outcome': OUTCOMES,
   'runs[].code': 'Problem code of a run that did not succeed; null otherwise.',
   'runs[].full': 'Whether the run read everything.',
-  'runs[].total': 'Submissions that the target accounts for; null if it was not opened.',
   'runs[].inserted': 'New rows.',
   'runs[].updated': 'Changed rows.',
   'runs[].unchanged': 'Rows read and found equal.',

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { STATUSES } from '../../src/mirror/types.ts';
-import type { LoggedRequest } from '../../src/sandbox/sandbox.ts';
+import type { LoggedRequest } from './sandbox.ts';
 import { FormsStore, type StoredSubmission } from '../../src/sandbox/store.ts';
 import type { ChildEnv } from './child.ts';
 import { type ChildPlace, runsOf } from './child-place.ts';
@@ -83,7 +83,7 @@ export async function costOfDeletions(
 
 /** Some submissions of a form, far apart in age. */
 function oldOnes(store: FormsStore, formId: string, many: number): StoredSubmission[] {
-  const old = store.ordered('time', formId).slice(0, -NEWEST);
+  const old = store.byTime(formId).slice(0, -NEWEST);
   return Array.from({ length: many }, (_, nth) => {
     const share = ((nth + 1 + many) * 0.618_033_988_7) % 1;
     return old[Math.floor(share * old.length)]!;

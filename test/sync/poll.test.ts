@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { App } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../support/sandbox.ts';
 import type { FormsStore, SubmissionDraft } from '../../src/sandbox/store.ts';
 import type { PollReport } from '../../src/sync/poll.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
@@ -66,7 +66,7 @@ async function store(app: App, target: string, id: string, place: number): Promi
 
 /** Deletes a submission of frm-1 that is NEW, so that with a new one the counts are as before. */
 function deleteOne(source: FormsStore): void {
-  const first = source.ordered('time', 'frm-1').find(({ status }) => status === 'NEW');
+  const first = source.byTime('frm-1').find(({ status }) => status === 'NEW');
   source.delete(first?.id ?? '');
 }
 

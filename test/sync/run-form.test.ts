@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { OpenForm, Store } from '../../src/mirror/port.ts';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../support/sandbox.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { spreadStore } from '../support/request-costs.ts';
 import { load } from '../support/settings.ts';
@@ -74,7 +74,7 @@ it('L16: finds the new status of an old submission although every page shows a n
     },
   });
   await app.run({ formId, target: 'default' }, {}, signal);
-  const old = source.ordered('time', formId).find(({ status }) => status === 'NEW');
+  const old = source.byTime(formId).find(({ status }) => status === 'NEW');
   source.setStatus(old?.id ?? '', 'PAID');
   isBusy = true;
   await app.run({ formId, target: 'default' }, {}, signal);

@@ -4,7 +4,7 @@ import type { Logger } from '../../src/base/logger.ts';
 import type { TargetNotice } from '../../src/mirror/port.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
 import { blankRun, DONE, type RunReport } from '../../src/sync/run-form.ts';
-import { logSync, waitSentence } from '../../src/sync/sync-log.ts';
+import { logSync, logWaits } from '../../src/sync/sync-log.ts';
 
 /** Logs what happens; the levels and texts of the lines since the last call. */
 function logging() {
@@ -14,9 +14,15 @@ function logging() {
   const logger = { debug: line('debug'), info: line('info'), warn: line('warn') };
   const events = new Events<SyncEvents>();
   logSync(events, logger as unknown as Logger);
+  logWaits(events, logger as unknown as Logger);
   const form = { id: 'frm_a', slug: 'a', name: 'A' };
   return {
     events,
+    wait(notice: SyncEvents['forms.retry']): string[] {
+      lines = [];
+      events.emit('forms.retry', notice);
+      return lines;
+    },
     run(changes: Partial<RunReport>): string[] {
       lines = [];
       const ended = { outcome: 'ok', code: null, error: null, failure: null } as const;
@@ -29,10 +35,15 @@ function logging() {
 describe('the log', () => {
   it('says of a short wait that it is short', () => {
     const notice = { request: 'GET /forms', attempt: 1, reason: 'answered 503' };
-    const sentences = [0, 999, 4_000].map((delayMs) => waitSentence({ ...notice, delayMs }));
+    const log = logging();
+    const said = [0, 999, 4_000].flatMap((delayMs) => log.wait({ ...notice, delayMs }));
     const at = (when: string): string =>
       `Waiting for the source (answered 503); tried again ${when}.`;
-    expect(sentences).toEqual([at('in a moment'), at('in a moment'), at('in 4 s')]);
+    expect(said).toEqual([
+      `debug: ${at('in a moment')}`,
+      `debug: ${at('in a moment')}`,
+      `warn: ${at('in 4 s')}`,
+    ]);
   });
 
   it.each<[Partial<RunReport>, string[]]>([

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { answer, jsonReply, type Reply } from '../../../src/sandbox/faults.ts';
+import { jsonReply, type Reply } from '../../../src/sandbox/reply.ts';
+import { answer } from '../../../test/support/faults.ts';
 import { analyzerServer } from './analyzer-server.ts';
 import { Analyzer } from './analyzer.ts';
 import { ApiError, invalid, notDone } from './api-error.ts';

@@ -1,4 +1,4 @@
-import { type Fault, Faults } from '../../../src/sandbox/faults.ts';
+import { type Fault, Faults } from '../../../test/support/faults.ts';
 
 /** A fault of the requests that it describes. Its body is JSON as Google sends it; see {@link GOOGLE_FAULTS}. */
 export interface FaultRule extends Fault {

@@ -1,4 +1,4 @@
-import { htmlReply, jsonReply, type Reply } from '../../../src/sandbox/faults.ts';
+import { htmlReply, jsonReply, type Reply } from '../../../src/sandbox/reply.ts';
 import { type Accounts, checkScope } from './accounts.ts';
 import { ApiError, badRequest } from './api-error.ts';
 import { type Mask, responseMask } from './field-mask.ts';

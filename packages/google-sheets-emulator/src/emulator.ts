@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { answer, type Reply } from '../../../src/sandbox/faults.ts';
+import { type Reply, send } from '../../../src/sandbox/reply.ts';
 import { Accounts } from './accounts.ts';
 import { serve, type ApiRequest } from './api-service.ts';
 import { RequestLog } from './request-log.ts';
@@ -38,7 +38,6 @@ export async function startSheetsEmulator(
   const files = new SpreadsheetFiles(now);
   const accounts = new Accounts();
   const log = new RequestLog();
-  const stopping = new AbortController();
   const replyTo = (read: ApiRequest): Reply => {
     const { path, query } = read;
     if (path === '/view' || path.startsWith('/view/')) return viewReply(files, path, query, now());
@@ -48,8 +47,7 @@ export async function startSheetsEmulator(
     const read = await readRequest(request);
     response.setHeader('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
     response.setHeader('x-content-type-options', 'nosniff');
-    const reply = (): Reply => replyTo(read);
-    await answer(response, undefined, reply, stopping.signal);
+    send(response, replyTo(read));
   };
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
@@ -62,7 +60,6 @@ export async function startSheetsEmulator(
     files,
     createSpreadsheet: (spreadsheet = {}) => files.create(spreadsheet).id,
     async stop() {
-      stopping.abort();
       server.closeAllConnections();
       await new Promise<void>((done) => server.close(() => done()));
     },

@@ -1,4 +1,4 @@
-import { htmlReply, type Reply } from '../../../src/sandbox/faults.ts';
+import { htmlReply, type Reply } from '../../../src/sandbox/reply.ts';
 import { Calculator } from './calculator.ts';
 import type { Sheet } from './sheet.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from './spreadsheet-files.ts';

@@ -159,10 +159,6 @@ class SheetStore implements Store {
     return sheetSnapshot(form.fields, rows);
   }
 
-  async relations(): Promise<null> {
-    return null;
-  }
-
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
   open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<ReadForm | null>;
   async open(

@@ -8,18 +8,15 @@ import {
   postgresTransport,
   verifyCertificates,
 } from '../../base/transport.ts';
-import type { TargetRelations } from '../../mirror/port.ts';
 import { type Address, type OpenTargetOptions, TargetUrlError } from '../target-address.ts';
 import type { Driver } from './database.ts';
 
 /**
- * Opens a target in a database, which connects at first use. `shown`: see {@link Address}. `tables`: the place of its tables, in the
- * words of tools that connect to the database. `driver`: loads the driver of its kind and no other.
+ * Opens a target in a database, which connects at first use. `shown`: see {@link Address}. `driver`: loads the driver of its kind and no other.
  */
 export const sqlOpener =
   (
     shown: string,
-    tables: Pick<TargetRelations, 'database' | 'schema'>,
     driver: (clock: Clock, options: OpenTargetOptions) => Promise<Driver>,
   ): Address['open'] =>
   async (name, options = {}) => {
@@ -28,7 +25,7 @@ export const sqlOpener =
     const { SqlStore } = await import('./store.ts');
     const connected = await driver(clock, options);
     const database = new Database(connected, `Target ${name} (${shown})`, clock);
-    return new SqlStore(database, { name, clock, history }, tables);
+    return new SqlStore(database, { name, clock, history });
   };
 
 /** Reads `sqlite:<path>` or `sqlite://<path>`. Throws {@link TargetUrlError}. */
@@ -41,7 +38,7 @@ export function parseSqliteUrl(url: string): Address {
     shown,
     place: shown,
     transport: LOCAL,
-    open: sqlOpener(shown, { database: null, schema: 'main' }, async (clock) => {
+    open: sqlOpener(shown, async (clock) => {
       const { sqliteDriver } = await import('./sqlite/sqlite-connection.ts');
       return sqliteDriver(path, clock);
     }),
@@ -52,7 +49,7 @@ const POSTGRES_EXAMPLE = 'postgres://user:password@host:5432/database?schema=for
 
 /** Reads `postgres://…?schema=…`. Throws {@link TargetUrlError}. */
 export function parsePostgresUrl(url: string): Address {
-  const { parsed, database } = parseServerUrl(url, POSTGRES_EXAMPLE);
+  const { parsed } = parseServerUrl(url, POSTGRES_EXAMPLE);
   const options = parsed.searchParams;
   const schema = options.get('schema') ?? 'public';
   // PostgreSQL would cut a longer name, and then not find it.
@@ -71,7 +68,7 @@ export function parsePostgresUrl(url: string): Address {
     shown,
     place: placeOf(shown, 'postgres:', 5432),
     transport,
-    open: sqlOpener(shown, { database, schema }, async () => {
+    open: sqlOpener(shown, async () => {
       const { postgresDriver } = await import('./postgres/postgres-connection.ts');
       return postgresDriver(connectionString, schema);
     }),
@@ -109,7 +106,7 @@ export function parseMysqlUrl(url: string): Address {
     shown,
     place: placeOf(shown, 'mysql:', MYSQL_PORT),
     transport: mysqlTransport(parsed),
-    open: sqlOpener(shown, { database, schema: database }, async () => {
+    open: sqlOpener(shown, async () => {
       const { mysqlDriver } = await import('./mysql/mysql-connection.ts');
       return mysqlDriver({ ...connection, ...tlsOptions(mode, options.get('ssl-ca')) });
     }),

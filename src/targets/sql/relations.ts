@@ -1,4 +1,4 @@
-import type { Relation, RelationColumn, TargetRelations } from '../../mirror/port.ts';
+import type { Relation, RelationColumn } from '../../mirror/port.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
 import type { Database } from './database.ts';
 import { quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
@@ -7,7 +7,7 @@ import { answerColumns, publicViews, viewedForms } from './views.ts';
 import { MORE } from './fields.ts';
 
 /*
- * The public tables and views: how they are kept up to date, and the facts that other tools need about them.
+ * The public tables and views: how they are kept up to date, and how they are described.
  */
 
 const KEPT = 'views';
@@ -76,114 +76,65 @@ const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = 
   _deleted_at: 'When the submission was found deleted at the source; empty while it is there.',
 };
 
-/** The views over all forms, with the columns that every row fills. */
-const SHARED: Readonly<
-  Record<string, readonly [description: string, required: readonly string[]]>
-> = {
-  submissions: [
-    'The submissions of all forms, those that are marked deleted included.',
-    ['form_id', 'submission_id'],
-  ],
-  answers: [
-    'The answers of all forms: a row for each answer, and for each choice of several.',
-    ['form_id', 'submission_id', 'field_id'],
-  ],
-  freshness: [
+/** The views over all forms. */
+const SHARED: Readonly<Record<string, string>> = {
+  submissions: 'The submissions of all forms, those that are marked deleted included.',
+  answers: 'The answers of all forms: a row for each answer, and for each choice of several.',
+  freshness:
     'How many rows each form has, and as of when submissions, statuses and answers are known.',
-    [],
-  ],
-  mirror_forms: ['Every form that was ever copied, with its table and view.', ['form_id']],
-  mirror_fields: ['The fields of the forms: column and current label.', ['form_id', 'field_id']],
-  mirror_label_history: ['Every label that a field had, and from when to when.', []],
-  mirror_status_history: [
+  mirror_forms: 'Every form that was ever copied, with its table and view.',
+  mirror_fields: 'The fields of the forms: column and current label.',
+  mirror_label_history: 'Every label that a field had, and from when to when.',
+  mirror_status_history:
     'Every status that a submission was seen in: first at seen_at, and last in another one at not_before.',
-    [],
-  ],
-  mirror_runs: ['Every run: how many rows it changed, and how it ended.', ['form_id']],
-  mirror_rejected: [
-    'Submissions that could not be stored, or not unchanged, and why.',
-    ['form_id', 'submission_id'],
-  ],
+  mirror_runs: 'Every run: how many rows it changed, and how it ended.',
+  mirror_rejected: 'Submissions that could not be stored, or not unchanged, and why.',
 };
 
-/** The tables and views that are there. */
-export async function readRelations(
-  database: Database,
-  history: boolean,
-  { schema }: Pick<TargetRelations, 'schema'>,
-): Promise<readonly Relation[]> {
-  const forms = await viewedForms(database);
-  return describedRelations(forms, await relationsOf(database), history, schema);
-}
-
-/** Those that are there: of each form, then over all forms. `schema`: where they are, for queries of other tools. */
-export function describedRelations(
+/** Those that are there: of each form, then over all forms. */
+function describedRelations(
   forms: readonly ViewedForm[],
   there: ReadonlyMap<string, unknown>,
   history: boolean,
-  schema = '',
 ): Relation[] {
-  const freshness = `${quoted(schema)}.${quoted('freshness')}`;
-  const ofForms = forms.flatMap((form) => {
-    const views: [suffix: string, description: string][] = [
-      [
-        '_labelled',
+  const view = (name: string, description: string): Relation[] =>
+    there.has(name) ? [{ name, description, columns: [] }] : [];
+  return [
+    ...forms.flatMap((form) => [
+      tableOf(form),
+      ...view(
+        `${form.table}_labelled`,
         `The submissions of ${form.name}, with the current labels for names of columns.`,
-      ],
-      ['_live', `The submissions of ${form.name} that are not marked deleted.`],
-    ];
-    if (history)
-      views.push(['_history', `Every version that the submissions of ${form.name} had.`]);
-    const made = views.filter(([suffix]) => there.has(form.table + suffix));
-    const ofForm = made.map(([suffix, description]) => viewOf(form.table + suffix, description));
-    return [tableOf(form, freshness), ofForm].flat();
-  });
-  const shared = Object.entries(SHARED).flatMap(([name, [description, required]]) =>
-    there.has(name) ? [viewOf(name, description, required)] : [],
-  );
-  return [...ofForms, ...shared];
+      ),
+      ...view(`${form.table}_live`, `The submissions of ${form.name} that are not marked deleted.`),
+      ...(history
+        ? view(`${form.table}_history`, `Every version that the submissions of ${form.name} had.`)
+        : []),
+    ]),
+    ...Object.entries(SHARED).flatMap(([name, description]) => view(name, description)),
+  ];
 }
 
-function tableOf(form: ViewedForm, freshness: string): Relation {
-  const { name, table, slug, columns } = form;
-  const column = (of: string, description: string): RelationColumn => {
-    return { name: of, description, isUnique: of === 'id', isRequired: of === 'id' };
-  };
-  const system = SYSTEM_COLUMNS.map((of) => column(of, SYSTEM_TEXTS[of]));
-  const own = answerColumns(form).map(({ field: { label, isInForm }, name: of, isBeside }) =>
-    column(
-      of,
-      `${label}${isBeside ? ' (text)' : ''}${isInForm ? '' : ' (no longer in the form, or no longer selected)'}`,
-    ),
-  );
+function tableOf(form: ViewedForm): Relation {
+  const { name, table, columns } = form;
+  const system = SYSTEM_COLUMNS.map((of): RelationColumn => {
+    return { name: of, description: SYSTEM_TEXTS[of] };
+  });
+  const own = answerColumns(form).map(({ field: { label, isInForm }, name: of, isBeside }) => ({
+    name: of,
+    description: `${label}${isBeside ? ' (text)' : ''}${isInForm ? '' : ' (no longer in the form, or no longer selected)'}`,
+  }));
   const more = columns.has(MORE)
-    ? [column(MORE, 'Answers without a column of their own, as JSON by column name.')]
+    ? [
+        {
+          name: MORE,
+          description: 'Answers without a column of their own, as JSON by column name.',
+        },
+      ]
     : [];
   return {
     name: table,
     description: `The submissions of ${name}, those that are marked deleted included.`,
     columns: [...system.slice(0, 3), ...own, ...more, ...system.slice(3)],
-    // No database and no tool needs quotes for such a name.
-    comparedAt: /^[\w.:-]+$/.test(slug)
-      ? `select max(answers_as_of) from ${freshness} where form = '${slug}'`
-      : null,
   };
 }
-
-const viewOf = (name: string, description: string, required: readonly string[] = []): Relation => ({
-  name,
-  description,
-  columns: required.map((column) => ({
-    name: column,
-    description: COLUMN_TEXTS[column] ?? '',
-    isUnique: false,
-    isRequired: true,
-  })),
-  comparedAt: null,
-});
-
-const COLUMN_TEXTS: Readonly<Record<string, string>> = {
-  form_id: 'ID of the form at the source.',
-  field_id: 'ID of the field at the source.',
-  submission_id: 'ID of the submission at the source.',
-};

@@ -10,7 +10,6 @@ import type {
   Store,
   StoredForm,
   StoredRecord,
-  TargetRelations,
 } from '../../mirror/port.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import {
@@ -34,7 +33,7 @@ import {
 import { ownColumns } from './fields.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
-import { makeViews, readRelations, rebuildViews } from './relations.ts';
+import { makeViews, rebuildViews } from './relations.ts';
 import { newestRuns } from './runs.ts';
 import {
   createTable,
@@ -65,23 +64,15 @@ const OURS = ['submissions', 'answers', 'freshness'];
 export class SqlStore implements Store {
   readonly #database: Database;
   readonly #options: SqlStoreOptions;
-  readonly #address: Pick<TargetRelations, 'database' | 'schema'>;
 
   /** Null: our tables were not there when this process looked last. */
   #basics: Basics | null = null;
   /** This process has made the missing tables. */
   #isPrepared = false;
 
-  /**
-   * Read only: the first write makes our tables. `address`: the place of the tables, in the words of tools that
-   * connect to the database.
-   */
-  constructor(
-    database: Database,
-    options: SqlStoreOptions,
-    address: Pick<TargetRelations, 'database' | 'schema'>,
-  ) {
-    [this.#database, this.#options, this.#address] = [database, options, address];
+  /** Read only: the first write makes our tables. */
+  constructor(database: Database, options: SqlStoreOptions) {
+    [this.#database, this.#options] = [database, options];
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -151,14 +142,6 @@ export class SqlStore implements Store {
 
   async snapshot(formId: string): Promise<FormSnapshot | null> {
     return this.#reading(null, () => formSnapshot(this.#database, formId));
-  }
-
-  async relations(): Promise<TargetRelations> {
-    const address = this.#address;
-    const relations = await this.#reading([], () =>
-      readRelations(this.#database, this.#options.history === 'full', address),
-    );
-    return { ...address, relations };
   }
 
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { htmlReply, jsonReply, type Reply, sendHead } from '../../src/sandbox/reply.ts';
 
 /** The effect of an injected fault, and how many of the matching requests get it. Parts that are left out stay normal. */
 export interface Fault {
@@ -121,24 +122,6 @@ function isDue({ rule, matched, hit }: Entry<Fault>): boolean {
   return matched > (rule.after ?? 0) && hit < (rule.times ?? 1);
 }
 
-/** A response of a stand-in service, before it is sent. */
-export interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** UTF-8 text; empty for no body. */
-  readonly body: string;
-}
-
-/** A JSON answer from text that is JSON already. */
-export function jsonReply(status: number, json: string): Reply {
-  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: json };
-}
-
-/** An answer as gateways and crashed servers give it. */
-export function htmlReply(status: number, html: string): Reply {
-  return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html };
-}
-
 /** The answer that a fault shows instead of the real one; undefined when it only spoils the delivery. */
 function faultReply(fault: Fault): Reply | undefined {
   if (fault.status === undefined) return undefined;
@@ -183,15 +166,11 @@ async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
 /** Puts a reply on the wire; with `cutBodyAt` or `hang` only a part of it. */
 function send(response: ServerResponse, reply: Reply, fault: Fault | undefined): void {
   if (response.destroyed) return;
-  const body = Buffer.from(reply.body);
-  const hasBody = reply.status !== 204 && reply.status !== 304;
-  response.writeHead(reply.status, {
-    ...reply.headers,
-    ...(hasBody ? { 'content-length': body.byteLength } : {}),
-  });
-  const bytes = fault?.cutBodyAt ?? (fault?.hang === true ? body.byteLength >> 1 : undefined);
-  if (bytes === undefined) {
-    response.end(hasBody ? body : undefined);
+  const body = sendHead(response, reply);
+  const length = body?.byteLength ?? 0;
+  const bytes = fault?.cutBodyAt ?? (fault?.hang === true ? length >> 1 : undefined);
+  if (bytes === undefined || body === undefined) {
+    response.end(body);
     return;
   }
   response.write(body.subarray(0, bytes), () => {

@@ -1,0 +1,54 @@
+import { span } from '../base/format.ts';
+import type { HealthState, Problem, ShownPause } from '../health/report.ts';
+import { pauseText } from '../mirror/pauses.ts';
+import type { TargetNotice } from '../mirror/port.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+
+/*
+ * A line is what commands print: a run, a copy, a problem, something that was done.
+ */
+
+/** How a line begins. */
+export type Sign = 'ok' | 'error' | 'warning' | 'note';
+
+/** One line of a result, and what is printed below it. */
+export interface Line {
+  readonly sign: Sign;
+  readonly text: string;
+  readonly details?: readonly string[];
+  /** What to do. */
+  readonly remedy?: string | null | undefined;
+  /** A command line that does it. */
+  readonly command?: string | null | undefined;
+}
+
+/** `contact → default`: a form in a target. */
+export function copyName({ form, target }: { form: FormIdentity; target: string }): string {
+  return `${form.slug === '' ? form.id : form.slug} → ${target}`;
+}
+
+/** The sign of a state. */
+export function signOf(state: HealthState): Sign {
+  if (state === 'ok') return 'ok';
+  if (state === 'failed') return 'error';
+  return state === 'attention' ? 'warning' : 'note';
+}
+
+/** `✗ contact → default: The last run failed (TARGET_FULL) for 3 h: …`. `about`: empty for the mirror as a whole. */
+export function problemLine(about: string, problem: Problem, nowMs: number): Line {
+  const { level, title, code, since, message, remedy, command } = problem;
+  const lasting = since === null ? '' : ` for ${span(nowMs - Date.parse(since))}`;
+  const text = `${about === '' ? '' : `${about}: `}${title} (${code})${lasting}: ${message}`;
+  return { sign: level === 'error' ? 'error' : 'warning', text, remedy, command };
+}
+
+/** `· contact → default: paused since … by …` */
+export const pauseLine = (about: string, { command, ...pause }: ShownPause): Line => {
+  return { sign: 'note', text: `${about}: ${pauseText(pause)}`, remedy: `To resume: ${command}` };
+};
+
+/** Changes that people made in a target and that the mirror keeps. */
+export const noticeLines = (about: string, notices: readonly TargetNotice[]): Line[] =>
+  notices.map(({ message, remedy }) => {
+    return { sign: 'warning', text: `${about}: ${message}`, remedy };
+  });

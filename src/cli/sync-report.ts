@@ -1,0 +1,181 @@
+import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Events } from '../base/events.ts';
+import { count, duration, plural } from '../base/format.ts';
+import { claimText, OUTCOME_TEXTS, oldestClaim, type ShownClaim } from '../health/report.ts';
+import type { SyncEvents } from '../sync/events.ts';
+import type { RunReport } from '../sync/run-form.ts';
+import type { Difference } from '../sync/verify.ts';
+import type { WriteBackReport } from '../sync/write-back.ts';
+import { copyName, type Line, noticeLines, signOf } from './lines.ts';
+import type { Terminal } from './terminal.ts';
+
+/*
+ * How `sync` shows runs and write-backs, as lines and as JSON.
+ */
+
+/** How often a long run reports how far it is. */
+const LINE_EVERY_MS = 5_000;
+
+/** Reports on stderr how far long runs of this process are. */
+export function showProgress(terminal: Terminal, events: Events<SyncEvents>, clock: Clock): void {
+  const saidAtMs = new Map<string, number>();
+  events.on('run.started', (subject) => void saidAtMs.set(copyName(subject), clock.now()));
+  events.on('run.progress', ({ seen, total, ...subject }) => {
+    const name = copyName(subject);
+    if (clock.now() - (saidAtMs.get(name) ?? 0) < LINE_EVERY_MS) return;
+    saidAtMs.set(name, clock.now());
+    terminal.say(`${name}: ${count(seen)} of ${count(total)}`);
+  });
+}
+
+/** The outcome of a run, its changes and its cost; below it, why it read everything, and what people changed. */
+export function runLines(report: RunReport): Line[] {
+  const changes = (
+    [
+      ['new', report.inserted],
+      ['changed', report.updated],
+      ['deleted', report.deleted],
+      ['held', report.held],
+      ['rejected', report.rejected],
+    ] as const
+  )
+    .filter(([, number]) => number > 0)
+    .map(([word, number]) => `${count(number)} ${word}`);
+  const isProven = report.outcome === 'ok' || report.outcome === 'held';
+  const nothing = isProven ? 'nothing new' : 'nothing written';
+  const what = changes.length > 0 ? changes.join(', ') : nothing;
+  const cost = `${plural(report.requests, 'request')}, ${duration(lengthOf(report))}`;
+  const { text: outcome, state } = OUTCOME_TEXTS[report.outcome];
+  const code = report.code === null ? '' : ` (${report.code})`;
+  const name = copyName(report);
+  const text = `${name}: ${outcome}${code}; ${what} (${cost})`;
+  const run: Line = { sign: signOf(state), text, details: report.reasons };
+  return [run, ...noticeLines(name, report.notices)];
+}
+
+/** How long a run took, in milliseconds. */
+const lengthOf = ({ startedAtMs, endedAtMs }: RunReport): number =>
+  Math.max(0, endedAtMs - startedAtMs);
+
+/** What went wrong: each message once, as a target that cannot be reached fails every form with the same one. */
+export function errorLines(runs: readonly RunReport[]): Line[] {
+  const failed = runs.filter(({ error }) => error !== null);
+  return [...Map.groupBy(failed, ({ error }) => error)].map(([error, group]) => {
+    const [first] = group;
+    const who = first && group.length === 1 ? copyName(first) : plural(group.length, 'run');
+    const code = problemCodeOrNull(first?.code ?? null);
+    return { sign: 'error', text: `${who}: ${error}`, remedy: code && PROBLEMS[code].remedy };
+  });
+}
+
+/** Changes of a dry run that are named; the others are counted. */
+const MOST_NAMED = 50;
+
+/** How a dry run calls a difference, in JSON and in words. */
+const FORESEEN: Readonly<Record<Difference['kind'], readonly [kind: string, words: string]>> = {
+  missing: ['inserted', 'would be new'],
+  changed: ['updated', 'would change'],
+  marked: ['restored', 'would be restored'],
+  extra: ['deleted', 'would be marked deleted'],
+};
+
+/** A predicted change as `sync --dry-run --json` prints it: never an answer. */
+export const foreseenDocument = (
+  { form, target }: RunReport,
+  { kind, id, columns }: Difference,
+) => {
+  return { form: form.id, slug: form.slug, target, kind: FORESEEN[kind][0], id, columns };
+};
+
+/** What a dry run predicts: each row, and for a changed one its columns. */
+export function foreseenLines(run: RunReport, changes: readonly Difference[]): Line[] {
+  if (changes.length === 0) return [];
+  const named = changes.slice(0, MOST_NAMED).map(({ kind, id, columns }) => {
+    return `${id} ${FORESEEN[kind][1]}${columns.length === 0 ? '' : `: ${columns.join(', ')}`}`;
+  });
+  const more = changes.length - named.length;
+  const details = more > 0 ? [...named, `… and ${count(more)} more: --json names all`] : named;
+  return [{ sign: 'note', text: copyName(run), details }];
+}
+
+/** What write-back did to a form; none where it did nothing. */
+export function writeBackLines(report: WriteBackReport): Line[] {
+  const { form, outcome, written, refused, failed, failure } = report;
+  const parts = [
+    ...(written > 0 ? [`${plural(written, 'status', 'statuses')} changed`] : []),
+    ...(refused > 0 ? [`${count(refused)} refused by the source`] : []),
+    ...(failed > 0 ? [`${count(failed)} failed`] : []),
+    ...(outcome === 'waiting' ? ['a target does not have it yet, or is busy'] : []),
+    ...(failure === null ? [] : [failure.message]),
+  ];
+  if (parts.length === 0) return [];
+  const sign = failure === null ? 'note' : 'error';
+  return [{ sign, text: `Write-back of ${form.slug}: ${parts.join('; ')}` }];
+}
+
+/** One line that sums up all runs. */
+export function summaryLine(
+  runs: readonly RunReport[],
+  { isDryRun, nowMs }: { readonly isDryRun: boolean; readonly nowMs: number },
+): Line {
+  if (runs.length === 0)
+    return { sign: 'note', text: 'There was nothing to do: no form is mirrored.' };
+  const sum = (of: (run: RunReport) => number): string =>
+    count(runs.reduce((total, run) => total + of(run), 0));
+  const changes = `${sum(({ inserted }) => inserted)} new, ${sum(({ updated }) => updated)} changed, ${sum(({ deleted }) => deleted)} deleted`;
+  const what = isDryRun ? `Nothing was written; it would be ${changes}` : changes;
+  const proven = runs.filter(({ outcome }) => outcome === 'ok').length;
+  if (proven < runs.length) {
+    const others = `${runs.length - proven} of ${plural(runs.length, 'run')}`;
+    return { sign: 'error', text: `${others} did not complete. ${what}.` };
+  }
+  if (isDryRun) return { sign: 'ok', text: `${what}.` };
+  const all = runs.length === 1 ? 'The copy is' : `All ${count(runs.length)} copies are`;
+  const claim = claimText(oldestClaim(runs.map(shownClaim)), nowMs);
+  return { sign: 'ok', text: `${all} complete: ${claim}. ${changes}.` };
+}
+
+const isoOrNull = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : new Date(ms).toISOString();
+
+/** The claim about the copy after a run. */
+const shownClaim = ({ claim, held }: RunReport): ShownClaim => ({
+  submissionsAsOf: isoOrNull(claim?.submissionsAsOfMs),
+  statusesAsOf: isoOrNull(claim?.statusesAsOfMs),
+  answersAsOf: isoOrNull(claim?.answersAsOfMs),
+  held,
+  undecided: Math.max(0, (claim?.except ?? 0) - held),
+});
+
+/** A run as `sync --json` prints it. */
+export function runDocument(report: RunReport): Record<string, unknown> {
+  const { form, target, outcome, code, error, reasons, notices } = report;
+  const { inserted, updated, unchanged, deleted, held, rejected, requests } = report;
+  return {
+    form: form.id,
+    slug: form.slug,
+    target,
+    outcome,
+    code,
+    full: report.isWhole,
+    inserted,
+    updated,
+    unchanged,
+    deleted,
+    held,
+    rejected,
+    claim: shownClaim(report),
+    requests,
+    ms: lengthOf(report),
+    error,
+    reasons,
+    notices,
+  };
+}
+
+/** A write-back as `sync --json` prints it. */
+export function writeBackDocument({ form, failure, ...report }: WriteBackReport) {
+  const { code = null, message: error = null } = failure ?? {};
+  return { form: form.id, slug: form.slug, ...report, code, error };
+}
