@@ -25,7 +25,7 @@ export interface Erasure {
   readonly command: string;
   /** Erases, or with `dryRun` only counts what would be erased. */
   readonly erase: (options: ErasureOptions) => Promise<readonly ErasureReport[]>;
-  /** What is done to what, for each report: `1 row`, `1 row with answers in Email`. */
+  /** The erasure that a report is about, in words: `remove 1 row`, `empty Email in 3 rows`. */
   readonly what: (report: ErasureReport) => string;
   readonly question: string;
 }

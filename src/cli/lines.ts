@@ -11,7 +11,7 @@ import type { FormIdentity } from '../mirror/types.ts';
 /** How a line begins. */
 export type Sign = 'ok' | 'error' | 'warning' | 'note';
 
-/** One line of a result, and what is printed below it. */
+/** One line of a result, with its details. */
 export interface Line {
   readonly sign: Sign;
   readonly text: string;

@@ -83,7 +83,7 @@ export interface FoundForm {
 
 /**
  * The form that a person means: one that some of these targets hold, or in which people paused it, or else one of the
- * workspace, where the settings name that. The targets come first: what is done to a copy must not depend on the source. Throws USAGE.
+ * workspace, where the settings name that. The targets come first: work on a copy must not depend on the source. Throws USAGE.
  */
 export async function findForm(
   app: App,

@@ -29,7 +29,7 @@ export function showProgress(terminal: Terminal, events: Events<SyncEvents>, clo
   });
 }
 
-/** The outcome of a run, its changes and its cost; below it, why it read everything, and what people changed. */
+/** The outcome of a run, its changes and its cost; below it, why it read everything, and changes by people. */
 export function runLines(report: RunReport): Line[] {
   const changes = (
     [

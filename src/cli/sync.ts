@@ -203,7 +203,7 @@ function syncExitCode({ runs, writeBacks }: SyncResult): ExitCode {
     : EXIT_CODES.DONE.code;
 }
 
-/** What is printed below the runs: what went wrong, write-back, what a dry run predicts, and one line that sums it up. */
+/** The lines below the runs: errors, write-back, the predictions of a dry run, and one line that sums it up. */
 function printRest(
   terminal: Terminal,
   { runs, writeBacks, foreseen }: SyncResult,

@@ -87,7 +87,7 @@ export const envelopeSchema = z.object({
 });
 
 /** A page of a list as it came. */
-export type WireList = z.infer<typeof envelopeSchema>;
+type WireList = z.infer<typeof envelopeSchema>;
 
 /**
  * How a list that came with the status of a success says that it is none, in words for a message; undefined when it does not. Its words

@@ -152,7 +152,7 @@ describe('L18: forget', () => {
     const identity = { id: stored?.state.formId ?? '', slug: '', name: '' };
     const writer = await store.open(identity, 'write');
     const running = startCli(['forget', id, '--yes'], env);
-    await vi.waitFor(() => expect(running.stdout.text).toContain('1 row to remove'), {
+    await vi.waitFor(() => expect(running.stdout.text).toContain('remove 1 submission'), {
       timeout: 60_000,
     });
     expect(held()).toBe(1);

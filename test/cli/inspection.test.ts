@@ -74,10 +74,7 @@ describe('verify', () => {
       "DELETE FROM customer_feedback WHERE rowid = 1; UPDATE customer_feedback SET status = 'ODD' WHERE rowid = 2",
     );
     database.close();
-    const { code, stdout } = await runCli(
-      ['verify', '--form', 'customer-feedback', '--json', '--wait', '0'],
-      env,
-    );
+    const { code, stdout } = await runCli(['verify', '--form', 'customer-feedback', '--json'], env);
     expect(code).toBe(1);
     const { id } = sandbox.store.formBySlug('customer-feedback')!;
     expect(JSON.parse(stdout)).toMatchObject({
@@ -93,7 +90,7 @@ describe('verify', () => {
         },
       ],
     });
-    const shown = await runCli(['verify', '--wait', '0'], env);
+    const shown = await runCli(['verify'], env);
     expect(shown.stdout).toMatch(
       /✗ customer-feedback → default: different[\s\S]*1 missing in the copy: sub_/,
     );
@@ -108,7 +105,7 @@ describe('verify', () => {
     await runCli(['sync'], env);
     const { id: formId } = sandbox.store.formBySlug('customer-feedback')!;
     const { id } = sandbox.store.insert({ formId, data: {}, createdAt: Date.now() });
-    const only = ['verify', '--form', 'customer-feedback', '--wait', '0'];
+    const only = ['verify', '--form', 'customer-feedback'];
     const { code, stdout } = await runCli(only, env);
     expect(code).toBe(0);
     expect(stdout).toMatch(
