@@ -86,9 +86,6 @@ export const envelopeSchema = z.object({
   totalPages: count.optional().catch(undefined),
 });
 
-/** A page of a list as it came. */
-type WireList = z.infer<typeof envelopeSchema>;
-
 /**
  * How a list that came with the status of a success says that it is none, in words for a message; undefined when it does not. Its words
  * are not repeated: they may quote anything. A list that holds something may carry a warning; an empty one proves that there is
