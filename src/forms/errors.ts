@@ -53,6 +53,9 @@ const REACH = ', and that this machine reaches the host.';
 const TRUST =
   '; a private authority is trusted by setting NODE_EXTRA_CA_CERTS to its certificate file.';
 
+const TOO_LARGE =
+  ', or look for enormous answers, such as files as text, in the newest submissions.';
+
 /** By the code of a request's error: what its host does, the end of the remedy, and whether another try may succeed. The first that fits counts. */
 const FAILURES: readonly (readonly [RegExp, words: string, remedy: string, retryable: boolean])[] =
   [
@@ -68,7 +71,7 @@ const FAILURES: readonly (readonly [RegExp, words: string, remedy: string, retry
       false,
     ],
     [/^ERR_SSL_|^EPROTO$|^ERR_TLS_/, 'does not speak https', TRUST, false],
-    [/MAX_SIZE$|^ERR_BUFFER_TOO_LARGE$/, 'answers with more than 64 MiB', '.', false],
+    [/MAX_SIZE$|^ERR_BUFFER_TOO_LARGE$/, 'answers with more than 64 MiB', TOO_LARGE, false],
   ];
 const BROKEN = [null, 'broke the connection off', REACH, true] as const;
 

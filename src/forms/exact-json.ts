@@ -1,19 +1,30 @@
-import { keepDigits } from '../mirror/json.ts';
+import { keepDigits, parseNumber } from '../mirror/json.ts';
 import { ExactNumber, type Json } from '../mirror/types.ts';
 
 /** A value that may be a longer number, or has an exponent; inside of a text something that looks like one, which costs time only. */
 const MAY_BE_ROUNDED = /[:,[]\s*-?\d(?:[\d.]{15}|[\d.]*[eE])/;
 
+/** A text, or a number that a double may not hold. */
+const TEXT_OR_LONG_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d(?:[\d.]{15}|[\d.]*[eE])[\d.eE+-]*/g;
+
 /**
  * JSON.parse of an object or a list that rounds no number in it (L10): what a double does not hold becomes an ExactNumber, or its
- * source text when its digits would fill the memory. Own keys such as `__proto__` stay own keys. Throws SyntaxError as JSON.parse does, and RangeError
- * where such a number is beside an answer that is nested thousands deep.
+ * source text when its digits would fill the memory. Own keys such as `__proto__` stay own keys. Throws SyntaxError as JSON.parse does.
  */
 export function parseExactJson(text: string): Json {
   // Looking at each number is several times slower, and hardly any page needs it.
-  return MAY_BE_ROUNDED.test(text)
-    ? (JSON.parse(text, keepDigits) as Json)
-    : (JSON.parse(text) as Json);
+  if (!MAY_BE_ROUNDED.test(text)) return JSON.parse(text) as Json;
+  try {
+    return JSON.parse(text, keepDigits) as Json;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // A reviver is recursive, and JSON.parse is not. Beside so deep an answer, a number that a double does not hold becomes a text
+    // with all its digits.
+    const isHeld = (found: string): boolean =>
+      found.startsWith('"') || typeof parseNumber(found) === 'number';
+    const quoted = (found: string): string => (isHeld(found) ? found : `"${found}"`);
+    return JSON.parse(text.replace(TEXT_OR_LONG_NUMBER, quoted)) as Json;
+  }
 }
 
 /** True for a JSON object, as {@link parseExactJson} makes them. */

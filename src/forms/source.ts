@@ -42,6 +42,8 @@ export type ById =
 
 /** The largest page that the API gives. */
 export const PAGE = 100;
+/** Most items of a page that are looked at: an API that ignores `limit` may give many at once, but not without end (L14). */
+const MAX_ITEMS = 100_000;
 /** Pages in a row that were shown before, by their first and last item, end a list: a source may answer each page with the same one. */
 const MOST_IDLE = 3;
 /** After so many submissions that did not answer, tries included, each other one is asked for once. */
@@ -329,6 +331,8 @@ function readList(json: Json, request: FormsRequest, response: HttpResponse) {
   if (!parsed.success) return undefined;
   const failure = listFailure(json);
   if (failure !== undefined) throw unusableError(request, response, failure);
+  if (parsed.data.items.length > MAX_ITEMS)
+    throw unusableError(request, response, 'a page without end');
   return parsed.data;
 }
 

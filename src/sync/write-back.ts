@@ -49,7 +49,7 @@ const FRESH_MS = 10_000;
 const LOOK_AGAIN_MS = 2_000;
 /** For how long a submission whose change of status was refused is not tried again, unless it changes before: a day. */
 export const REFUSAL_LASTS_MS = 24 * 3_600_000;
-/** So many of a batch without any success are not about single submissions: the others are not tried. */
+/** So many of a batch without any success are not about single submissions: the others are tried by the next write-back. */
 const HOPELESS = 10;
 
 /** Rows that may wait for write-back: not fewer than do. */
@@ -208,13 +208,10 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
       }
     }),
   );
-  const isEnd = isHopeless(batch);
-  // Nothing is remembered of single submissions: the next write-back tries them again.
-  if (isEnd) for (const [id, result] of batch) batch.set(id, { ...result, what: 'failed' });
   for (const [id, result] of batch) results.set(id, result);
   await storeAll(opened, batch, rule, clock.now());
   if (fatal !== undefined) throw fatal;
-  if (isEnd) return 'hopeless';
+  if (isHopeless(batch)) return 'hopeless';
   return waiting.length > ids.length ? 'more' : 'done';
 }
 
@@ -267,9 +264,10 @@ async function writeOne(
   } catch (error) {
     const failure = toMirrorError(error);
     if (/^(CANCELLED|FORMS_UNAUTHORIZED|INTERNAL)$/.test(failure.code)) throw failure;
-    // The source refuses this change, or does not have the submission. Anything else concerns the server or the network.
-    const http = failure instanceof FormsApiError ? (failure.status ?? 0) : 0;
-    if (http < 400 || http >= 500 || http === 429)
+    // The source refuses this change of this submission. Any other status concerns the key, the method, the server or the network, and
+    // may be corrected at any time.
+    const http = failure instanceof FormsApiError ? failure.status : null;
+    if (http === null || (http >= 300 && ![400, 404, 409, 410, 422].includes(http)))
       return { shown: before, what: 'failed', reason: failure.message };
     refusal = failure.message;
   }

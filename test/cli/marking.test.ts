@@ -66,4 +66,22 @@ describe('L7: what write-back could not do', () => {
     const patches = sandbox.requests.filter(({ method }) => method === 'PATCH').length;
     expect(patches).toBeLessThan(150);
   });
+
+  it('L6: submissions that the source refuses hold up no other: they rest for a day', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 90 });
+    const form = sandbox.store.formBySlug('customer-feedback');
+    const ids = sandbox.store.ids(form?.id ?? '').toSorted();
+    for (const id of ids) sandbox.store.setStatus(id, 'NEW');
+    for (const id of ids.slice(0, 15))
+      sandbox.faults.add({
+        method: 'PATCH',
+        path: `/submissions/${id}/status`,
+        status: 409,
+        ...EVERYTHING,
+      });
+    const args = ['sync', '--json', '--form', 'customer-feedback'];
+    for (let run = 0; run < 3; run++) await runCli(args, { ...env, ...MARK });
+    const all = sandbox.store.all(form?.id ?? '').map(({ status }) => status);
+    expect(all.filter((status) => status === 'NEW')).toHaveLength(15);
+  });
 });

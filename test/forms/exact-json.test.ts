@@ -66,4 +66,17 @@ describe('parseExactJson', () => {
       expect(parseExactJson(text)).toBe(JSON.parse(text));
     }
   });
+
+  it('L10: an absurdly nested answer costs no number beside it a digit', () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const parsed = parseExactJson(
+      `{"deep":${deep},"n":12345678901234567890,"m":[1.5,-1e3],"s":"\\"9e9","o":{"p":[0.10000000000000000001]}}`,
+    );
+    expect(parsed).toMatchObject({
+      n: '12345678901234567890',
+      m: [1.5, -1000],
+      s: '"9e9',
+      o: { p: ['0.10000000000000000001'] },
+    });
+  });
 });

@@ -146,6 +146,11 @@ export function describeBigQueryError(
       'A job would have been billed more than the limit for one job',
       'Raise ?max-gb-per-job= in the address if the table has become so large.',
     ]);
+  if (error.says(/^quotaExceeded/))
+    return text('TARGET_FAILED', [
+      `A quota of the project ${subject.project} is used up`,
+      `See which (${CONSOLE}/iam-admin/quotas?project=${subject.project}); a daily one ends at midnight Pacific Time.`,
+    ]);
   if (error.isAbsent)
     return text('TARGET_FAILED', [
       `A dataset or table is not in ${subject.project}.${subject.dataset}, or lies in another location than the address says`,
@@ -187,6 +192,11 @@ const refusals = ({
     /bigquery\.datasets\.create/,
     `There is no dataset ${dataset} in ${project}, and the account may not make one`,
     `Make it in the Cloud console, and give ${email} the role BigQuery Data Editor in it.`,
+  ],
+  [
+    /VPC Service Controls|SECURITY_POLICY_VIOLATED/i,
+    'VPC Service Controls of the organization forbid this call',
+    'Ask the administrator of its perimeters to allow it.',
   ],
   [
     /^accessDenied/,

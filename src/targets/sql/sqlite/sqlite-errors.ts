@@ -43,6 +43,12 @@ export const sqliteErrors = wordsFor({
   remedies: {},
   own: [
     [
+      [7, 10],
+      'TARGET_FAILED',
+      'reading or writing the file failed',
+      'Check the disk and the memory of this machine.',
+    ],
+    [
       [BUSY, LOCKED],
       'TARGET_FAILED',
       'another program has kept the file locked for a minute',
