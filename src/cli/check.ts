@@ -143,14 +143,14 @@ const checkTarget =
     );
     if (tried.some(({ ok }) => !ok)) return tried;
     const { targets, forms } = await reportNow(app, host, [name]);
-    const troubled = forms.filter(({ problems }) =>
-      problems.some(({ code }) => PROBLEMS[code].isNews !== true),
-    ).length;
-    const copies = `${plural(troubled, 'form has', 'forms have')} problems`;
+    const troubles = forms.flatMap(
+      ({ problems }) => problems.find(({ code }) => PROBLEMS[code].isNews !== true) ?? [],
+    );
+    const copies = `${plural(troubles.length, 'form has', 'forms have')} problems. The first: ${troubles[0]?.message}`;
     return [
       ...tried,
       ...targets.flatMap(({ problem }) => problem ?? []).map(({ message }) => failed(message)),
-      ...(troubled === 0 ? [] : [failed(copies, 'forms-mirror status shows them')]),
+      ...(troubles.length === 0 ? [] : [failed(copies, 'forms-mirror status shows all of them')]),
     ];
   };
 

@@ -22,7 +22,7 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
   const range = person.protect({ top: 2, bottom: 4 });
   for (const row of [2, 3, 5]) sandbox.store.setStatus(idAt(row), 'REJECTED');
   const said = [
-    /! customer-feedback → default: On the tab "Customer feedback.*" the protected range \(3:4\) keeps forms-mirror from writing: 2 submissions are not as the source has them/,
+    /! customer-feedback → default: On the tab "Customer feedback.*" forms-mirror cannot write into the protected range \(3:4\): cells of 2 submissions are not as the source has them/,
     /→ Allow mirror@\S+ to edit it .* The rest follows by itself/,
   ];
   const sync = await run('sync');
@@ -35,13 +35,15 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
   const check = await run('check');
   expect(check.code).toBe(1);
   expect(check.stdout.match(/protected range/g)).toHaveLength(1);
-  expect(check.stdout).toMatch(/✗ target default: .* the protected range \(3:4\) keeps/);
+  expect(check.stdout).toMatch(
+    /✗ target default: .* forms-mirror cannot write into the protected range \(3:4\)/,
+  );
   expect((await run('verify')).stdout).toMatch(/2 listed as rejected/);
   const explain = await run('explain', idAt(2));
   expect(explain.stdout).toMatch(/differs in: status/);
-  expect(explain.stdout).toMatch(/listed as rejected: "Status" of its row cannot be written/);
+  expect(explain.stdout).toMatch(/listed as rejected since \S+: "Status" of its row cannot be written/);
   const shown = emulator.inspect.shown(spreadsheetId, 'Mirror').flat().join('\n');
-  expect(shown).toMatch(/the protected range \(3:4\) keeps forms-mirror from writing/);
+  expect(shown).toMatch(/forms-mirror cannot write into the protected range \(3:4\)/);
   expect(shown).not.toContain('Correct it in the forms service');
   person.unprotect(range);
   const before = await run('status');
