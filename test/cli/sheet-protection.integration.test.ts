@@ -41,7 +41,9 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
   expect((await run('verify')).stdout).toMatch(/2 listed as rejected/);
   const explain = await run('explain', idAt(2));
   expect(explain.stdout).toMatch(/differs in: status/);
-  expect(explain.stdout).toMatch(/listed as rejected since \S+: "Status" of its row cannot be written/);
+  expect(explain.stdout).toMatch(
+    /listed as rejected since \S+: "Status" of its row cannot be written/,
+  );
   const shown = emulator.inspect.shown(spreadsheetId, 'Mirror').flat().join('\n');
   expect(shown).toMatch(/forms-mirror cannot write into the protected range \(3:4\)/);
   expect(shown).not.toContain('Correct it in the forms service');
