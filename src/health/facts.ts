@@ -57,6 +57,8 @@ export interface TargetFacts {
 export interface PlanFacts {
   readonly atMs: number | null;
   readonly forms: readonly { readonly form: FormIdentity; readonly targets: readonly string[] }[];
+  /** By form ID, when this process first planned it. */
+  readonly sinceMs: ReadonlyMap<string, number>;
 }
 
 /** Everything that a mirror is judged from. */

@@ -20,6 +20,8 @@ import type { Trouble } from './trouble.ts';
 export interface Surroundings extends Pick<Facts, 'nowMs' | 'nextPollMs'> {
   /** Whether the target was read, so that a form it does not show is not there. */
   readonly isTargetRead: boolean;
+  /** Whether jobs run: a first copy may have to wait for those of other forms. */
+  readonly isBusy: boolean;
   /** Of the target, the source, the queue, the settings and the program: what keeps the form waiting, the target's first. */
   readonly problems: readonly Problem[];
 }
@@ -98,7 +100,7 @@ function stateOf(
 
 function titleOf(
   state: HealthState,
-  { held, pause, last, claim }: KnownForm,
+  { held, pause }: KnownForm,
   problems: readonly Problem[],
   shared: Problem | null,
 ): string {
@@ -112,7 +114,7 @@ function titleOf(
     return PROBLEMS.STALE.title;
   if (state !== 'waiting') return STATE_TITLES[state];
   if (shared !== null) return WAITING_TITLES[PROBLEMS[shared.code].scope] ?? STATE_TITLES.waiting;
-  const isFirst = last === null && claim.submissionsAsOf === null;
+  const isFirst = (held?.stored.runs ?? []).length === 0;
   return isFirst ? 'Waiting for the first run' : 'Waiting for the next run';
 }
 
@@ -155,7 +157,7 @@ const isCausedBy = (code: ProblemCode, problems: readonly Problem[]): boolean =>
   });
 
 function problemsOf(known: KnownForm, around: Surroundings): Problem[] {
-  const { form, held, last, pause, running, agreedMs } = known;
+  const { form, held, last, pause, running } = known;
   const { nowMs, problems } = around;
   const found: Problem[] = [];
   const state = held?.stored.state;
@@ -167,18 +169,28 @@ function problemsOf(known: KnownForm, around: Surroundings): Problem[] {
     const title = 'The last run failed';
     const trouble = { code, title, message, sinceMs: last.sinceMs };
     found.push(problemOf(trouble, { level: 'error' }));
-  } else if (last?.outcome === 'incomplete') {
-    const message = last.error ?? UNPROVEN;
-    found.push(problemOf({ code: 'RUN_INCOMPLETE', message, sinceMs: last.sinceMs }));
-  } else if (pause === null && running === null && agreedMs > 0 && isStale(agreedMs, around)) {
-    const message = `No run of "${form.name}" has ended, and no poll has found it unchanged, for ${span(nowMs - agreedMs)}, longer than its schedule explains.`;
-    found.push(problemOf({ code: 'STALE', message, sinceMs: agreedMs }));
+  } else {
+    if (last?.outcome === 'incomplete') {
+      const message = last.error ?? UNPROVEN;
+      found.push(problemOf({ code: 'RUN_INCOMPLETE', message, sinceMs: last.sinceMs }));
+    }
+    const sinceMs = heardMs(known, around);
+    if (pause === null && running === null && sinceMs > 0 && isStale(sinceMs, around)) {
+      const message = `No run of "${form.name}" has ended, and no poll has found it unchanged, for ${span(nowMs - sinceMs)}, longer than its schedule explains.`;
+      found.push(problemOf({ code: 'STALE', message, sinceMs }));
+    }
   }
   if (held !== null && !isGone) found.push(...heldProblems(known, held, nowMs));
   if (held?.writeBack) found.push(writeBackProblem(held.writeBack));
   return found
     .filter(({ code }) => !isCausedBy(code, problems))
     .toSorted((a, b) => Number(isError(b)) - Number(isError(a)));
+}
+
+/** When a form was last heard of, or, before its first run, was first to be copied; 0: nothing to count from. */
+function heardMs({ last, agreedMs, plannedMs }: KnownForm, { isBusy }: Surroundings): number {
+  const endedMs = Math.max(agreedMs, last?.endedAtMs ?? 0);
+  return endedMs === 0 && !isBusy ? plannedMs : endedMs;
 }
 
 const UNPROVEN = 'The last run ended without proof that nothing was missed.';

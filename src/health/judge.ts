@@ -41,6 +41,7 @@ export function judge(facts: Facts): Report {
     const around = {
       nowMs,
       nextPollMs,
+      isBusy: (facts.queue?.running.length ?? 0) > 0,
       isTargetRead: target.failure === null && target.readAtMs > 0,
       problems: [problem ?? [], holdingUp].flat(),
     };

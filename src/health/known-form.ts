@@ -21,6 +21,8 @@ export interface KnownForm {
   readonly held: HeldForm | null;
   readonly pause: Pause | null;
   readonly running: RunningJob | null;
+  /** When this process first planned it; 0: it did not. */
+  readonly plannedMs: number;
   /** False when the settings no longer choose it. */
   readonly isWanted: boolean;
   /** The newest run that says something; null before the first. */
@@ -40,12 +42,15 @@ interface Elsewhere {
 
 /** Puts the facts about a form together. Pure. */
 export function knownForm(
-  known: Pick<KnownForm, 'form' | 'target' | 'held' | 'pause' | 'running'>,
+  known: Pick<KnownForm, 'form' | 'target' | 'held' | 'pause' | 'running' | 'plannedMs'>,
   { agreement, kept }: Elsewhere,
   nowMs: number,
 ): KnownForm {
   const { held } = known;
-  const runs = (held?.stored.runs ?? []).filter(({ outcome }) => !SAYS_NOTHING.has(outcome));
+  // A run that is dated ahead of now was recorded before the clock was set back: it hides no other one.
+  const runs = (held?.stored.runs ?? []).filter(
+    ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
+  );
   const [last, claim] = [lastOf(runs, kept), claimIn(held, agreement, nowMs)];
   const hasAgreed = last?.outcome === 'ok' || last?.outcome === 'held';
   const claimedMs = claim.submissionsAsOf === null ? 0 : Date.parse(claim.submissionsAsOf);
@@ -143,6 +148,7 @@ export function knownForms(target: TargetFacts, facts: Facts): KnownForm[] {
         held: byId.get(form.id) ?? null,
         pause: pauseOf(held?.pauses ?? [], form.id),
         running: job ?? null,
+        plannedMs: plan.sinceMs.get(form.id) ?? 0,
       },
       { agreement: held?.agreement ?? null, kept: failed.get(form.id) ?? null },
       nowMs,

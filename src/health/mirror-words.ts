@@ -50,13 +50,13 @@ export const describeForm =
       notices: stored.notices,
     };
     const known = knownForm(
-      { form: { id, slug, name }, target, held, pause, running: null },
+      { form: { id, slug, name }, target, held, pause, running: null, plannedMs: 0 },
       { agreement: AGREEMENT.in(recordOf), kept: null },
       nowMs,
     );
     // The sheet's own clock shows that it is stale.
     const nextPollMs = (): number => Infinity;
-    const around = { nowMs, nextPollMs, isTargetRead: true, problems: [] };
+    const around = { nowMs, nextPollMs, isBusy: false, isTargetRead: true, problems: [] };
     const { state, title, problems, claim } = judgeForm(known, around);
     const [worst] = problems;
     const isListed = tally.rejected + tally.undecided > 0;

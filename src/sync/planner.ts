@@ -33,6 +33,8 @@ export interface MirrorPlan {
    */
   readonly unmatched: readonly NameMistake[];
   readonly atMs: number;
+  /** By form ID, since when every plan of this process has had it. */
+  readonly sinceMs: ReadonlyMap<string, number>;
 }
 
 /** How to plan. */
@@ -128,7 +130,10 @@ export class Planner {
       }
     }
     const unmatched = this.#mistakes(listed);
-    this.#planned = { forms: [...plans.values()], unmatched, atMs: clock.now() };
+    const atMs = clock.now();
+    const before = this.#planned?.sinceMs;
+    const sinceMs = new Map([...plans.keys()].map((id) => [id, before?.get(id) ?? atMs]));
+    this.#planned = { forms: [...plans.values()], unmatched, atMs, sinceMs };
     return this.#planned;
   }
 

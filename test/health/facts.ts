@@ -185,9 +185,11 @@ export const pause = (formId: string | null, reason: string | null = 'a new tab'
   return { formId, since: before(HOUR), by: 'command line, ann@ops-1', reason };
 };
 const NEW = { id: 'frm_new', slug: 'new', name: 'New' };
-export const planOf = (forms = [FORM_A, FORM_B, NEW], agoMs = 1_000) => ({
+/** `sinceAgoMs`: when its forms were planned first. */
+export const planOf = (forms = [FORM_A, FORM_B, NEW], agoMs = 1_000, sinceAgoMs = agoMs) => ({
   atMs: NOW - agoMs,
   forms: forms.map((form) => ({ form, targets: ['db'] })),
+  sinceMs: new Map(forms.map(({ id }) => [id, NOW - sinceAgoMs])),
 });
 export const keeping = (some: Partial<Kept>): Situation => ({
   kept: { runs: [], source: null, ...some },
@@ -198,7 +200,7 @@ export const agreement = (agoMs: number) => {
 export const fails = (code: ProblemCode, agoMs = 1_000): FormChanges => ({
   runs: [failed(agoMs, code), run(agoMs + MINUTE)],
 });
-export const NO_PLAN = { atMs: null, forms: [] };
+export const NO_PLAN = { atMs: null, forms: [], sinceMs: new Map<string, number>() };
 export const silent = (agoMs: number): FormChanges => ({ agoMs });
 export const WRITTEN = { since: before(HOUR), code: null, error: null, refused: 0 };
 export const FULL = { code: 'DATA_DIR', message: 'DATA_DIR is full.', sinceMs: null } as const;

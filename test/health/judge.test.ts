@@ -163,6 +163,19 @@ const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
     silent(-50 * MINUTE),
     'waiting: Waiting for the next run; claims nothing',
   ],
+  [
+    'L17: a failure is not hidden by runs that are dated ahead of now',
+    {
+      ...silent(-50 * MINUTE),
+      runs: [run(-50 * MINUTE), run(-49 * MINUTE), failed(MINUTE, 'TARGET_FULL')],
+    },
+    'failed [TARGET_FULL error]; claims nothing',
+  ],
+  [
+    'L17: nothing was heard since a run that proved nothing',
+    { agoMs: HOUR, runs: [run(8 * MINUTE, { outcome: 'incomplete' }), run(HOUR)] },
+    'failed: Stale [STALE error, RUN_INCOMPLETE warning]; claims 1 h, 1 h, 2 h',
+  ],
 ];
 /** What has happened; what the report says of all, and of each form that is not well. */
 const CASES: readonly (readonly [string, Situation, string])[] = [
@@ -316,6 +329,23 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'a first copy runs',
     { plan: planOf(), queue: busy(job({ formId: 'frm_new' })) },
     'working: 1 form is being copied | new working; claims nothing',
+  ],
+  [
+    'L17: a planned form was never copied for an hour',
+    {
+      plan: planOf([FORM_A, FORM_B], 1_000, HOUR),
+      held: { forms: [heldForm(FORM_B)] },
+    },
+    'failed: 1 form stale | a failed: Stale [STALE error]; claims nothing',
+  ],
+  [
+    'a first copy has to wait for that of another form',
+    {
+      plan: planOf([FORM_A, FORM_B], 1_000, HOUR),
+      held: { forms: [heldForm(FORM_B)] },
+      queue: busy(job({ formId: 'frm_b' })),
+    },
+    'waiting: 1 form is being copied, 1 form is waiting | a waiting: Waiting for the first run; claims nothing | b working',
   ],
   [
     'the newest plan no longer has a form',
