@@ -68,7 +68,7 @@ export async function openGuarded({
         imgSrc: ['data:'],
         connectSrc: ["'self'"],
         baseUri: ["'none'"],
-        // The search, and the pages that ask whether an action is meant.
+        // The search and the actions.
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
       },
@@ -101,7 +101,10 @@ function guardByHost(app: FastifyInstance): void {
 
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
-/** A proxy would admit others under a loopback name. One that hides itself is noticed by HTTP/1.0, the default of nginx. */
+/**
+ * A proxy would admit others under a loopback name. One that speaks HTTP/1.1 and sends none of these headers is not noticed here: its
+ * pages have another origin, so that no action gets through it.
+ */
 const isProxied = ({ headers, raw }: FastifyRequest): boolean =>
   raw.httpVersion === '1.0' || FORWARDED.some((header) => headers[header] !== undefined);
 

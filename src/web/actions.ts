@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { plural } from '../base/format.ts';
+import { isLoopback } from '../base/transport.ts';
 import type { FormReport, Problem, Report, ShownPause, TargetReport } from '../health/report.ts';
 import { type Html, html } from './html.ts';
 import { formPath, type Page, stateIcon } from './parts.ts';
@@ -14,7 +15,8 @@ import { formPath, type Page, stateIcon } from './parts.ts';
  * 2. Otherwise `Origin`, which browsers send with every POST, has to name the host that the request is for.
  * 3. With neither, no browser of today has sent it. Without a password it has to be clearly none: all of them call themselves Mozilla.
  *
- * A foreign name that points here (DNS rebinding) has no password, and without one its Host is refused.
+ * A foreign name that points here (DNS rebinding) has no password, and without one its Host is refused. Without one an `Origin` has to
+ * be a loopback one first of all: to a browser behind a proxy that hides itself, its pages are of the same origin.
  */
 
 /** `sync`: bring up to date now what is new, changed or failed. `accept`: held deletions. `pause`, `resume`: a form, a target, everything. */
@@ -177,9 +179,10 @@ function doneMain(form: string | null, lines: readonly DoneLine[]): Html {
 
 /** Whether a request that changes something comes from one of our pages, or from no page; see above. */
 function isOwnRequest({ headers }: FastifyRequest, hasPassword: boolean): boolean {
-  const site = headers['sec-fetch-site'];
+  const { 'sec-fetch-site': site, origin, host } = headers;
+  if (!hasPassword && origin !== undefined && !isLoopback(URL.parse(origin)?.hostname ?? ''))
+    return false;
   if (site !== undefined) return site === 'same-origin' || site === 'none';
-  const { origin, host } = headers;
   if (origin !== undefined) return host !== undefined && URL.parse(origin)?.host === host;
   return hasPassword || headers['user-agent']?.startsWith('Mozilla/') === false;
 }
