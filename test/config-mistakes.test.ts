@@ -26,9 +26,19 @@ describe('names that are not settings', () => {
     );
   });
 
+  it.each([
+    ['QEUE_URL', 'QUEUE_URL'],
+    ['ALERT_WEBHOK_URL', 'ALERT_WEBHOOK_URL'],
+    ['HEARTBEAT_ULR', 'HEARTBEAT_URL'],
+    ['PURGE_DELETED_AFTR', 'PURGE_DELETED_AFTER'],
+    ['GOOGLE_APPLICATION_CREDENTIAL', 'GOOGLE_APPLICATION_CREDENTIALS'],
+  ])('count anywhere where they are near a name that is only ours: %s, %s', (name, near) => {
+    expect(onlyProblem({ [name]: 'x' })).toContain(`did you mean ${near}?`);
+  });
+
   it('of the machine are not complained about', () => {
     const machine =
-      'PATH HOSTNAME POST LOGLEVEL LOG_LEVELS DATADIR TARGET GOOGLE_CLOUD_PROJECT npm_config_target POSTGRES_PASSWORD REDIS_URL FORMS HASH http_proxy';
+      'STATIC_URL QUERY_URL ALERT_LEVEL ADMIN_EMAIL FTP_PROXY PATH HOSTNAME POST LOGLEVEL LOG_LEVELS DATADIR TARGET GOOGLE_CLOUD_PROJECT npm_config_target POSTGRES_PASSWORD REDIS_URL FORMS HASH http_proxy';
     const env = Object.fromEntries(machine.split(' ').map((name) => [name, 'x']));
     expect(problemsOf({ ...SOURCE, ...env })).toEqual([]);
     expect(problemsOf(SOURCE, { '.env': 'POSTGRES_PASSWORD=x\nCOMPOSE_PROJECT_NAME=y\n' })).toEqual(

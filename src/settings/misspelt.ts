@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import type { SettingMistake } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import type { Variable } from './settings-reader.ts';
@@ -12,9 +13,12 @@ import {
 /** Prefixes that only this program uses: any unknown name with one is a mistake. */
 const OUR_PREFIXES = /^(?:FORMS_API|TARGET|SYNC|MARK|SHEETS|RECONCILE)_/i;
 
+/** Names that other programs use, too: one that resembles them may be theirs. */
+const COMMON_NAMES = /^(?:TARGETS|DATA_DIR|LOG_LEVEL|.*_PROXY)$/;
+
 /**
- * Variables that are not settings but were meant as one: any with our own prefixes, and one in `.env` that resembles a setting.
- * Elsewhere a name may be of another program. Values are never read.
+ * Variables that are not settings but were meant as one: any with our own prefixes, one in `.env` that resembles a setting, and
+ * elsewhere one that is so near to a long name of ours that it is hardly of another program. Values are never read.
  */
 export function misspeltVariables(
   variables: ReadonlyMap<string, Variable>,
@@ -24,10 +28,12 @@ export function misspeltVariables(
   const things = [...known.keys()].map((name) => ({ name }));
   return [...variables].flatMap(([name, { ours }]): SettingMistake[] => {
     const hasPrefix = OUR_PREFIXES.test(name);
-    if (known.has(name) || !(hasPrefix || ours)) return [];
+    if (known.has(name)) return [];
     const near = nearestName(name, things) ?? '';
     const setting = known.get(near);
-    if (setting !== undefined) {
+    const isMeant =
+      !COMMON_NAMES.test(near) && distance(name.toUpperCase(), near) <= near.length / 6;
+    if (setting !== undefined && (hasPrefix || ours || isMeant)) {
       const message = `is not a setting: did you mean ${near}?`;
       return [{ variable: name, message, example: exampleLine(setting, near) }];
     }
