@@ -32,7 +32,7 @@ export function healthSources(
     troubles: () => running?.troubles() ?? [],
     kept: () => dataDir.kept(),
     dataDir: () => dataDir.trouble(),
-    processes: running === null ? () => readProcesses(dataDir, clock.now()) : null,
+    processes: () => readProcesses(dataDir, clock.now(), running !== null),
     isChosen: (target, form) => app.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
   };

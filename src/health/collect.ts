@@ -25,8 +25,8 @@ export interface HealthSources {
   kept(): Promise<Kept>;
   /** What keeps failures from being kept. Never rejects. */
   dataDir(): Promise<Trouble | null>;
-  /** What running processes recorded, for a command; null for the one that runs. */
-  readonly processes: (() => Promise<readonly Trouble[]>) | null;
+  /** What running processes recorded: all, for a command; the others, for the one that runs. */
+  processes(): Promise<readonly Trouble[]>;
   readonly isChosen: Facts['isChosen'];
   readonly nextPollMs: Facts['nextPollMs'];
 }
@@ -94,7 +94,7 @@ export class Watch {
           return {
             dataDir,
             kept: await sources.kept(),
-            processes: (await sources.processes?.()) ?? [],
+            processes: await sources.processes(),
           };
         } catch (error) {
           const code = errorCode(error);
@@ -187,12 +187,16 @@ export class Watch {
     await Promise.all(readings.map((reading) => reading.refresh(maxAgeMs)));
   }
 
-  /** As this process sees them, or, for a command, as running processes do. */
+  /** As this process sees them, with the wait of others for the source; for a command, as running processes do. */
   #troubles(): readonly Trouble[] {
     const dataDir = this.#files.value?.dataDir ?? this.#files.trouble ?? [];
-    if (this.#queue === null) return [this.#files.value?.processes ?? [], dataDir].flat();
+    const ofOthers = this.#files.value?.processes ?? [];
+    if (this.#queue === null) return [ofOthers, dataDir].flat();
     const queue = this.#queue.trouble ?? this.#queue.value?.trouble ?? [];
-    return [queue, this.#options.sources.troubles(), dataDir].flat();
+    const own = this.#options.sources.troubles();
+    const isWait = ({ code }: Trouble): boolean => code === 'SOURCE_WAITING';
+    // Every worker takes polls, and all wait for the same source.
+    return [queue, own, own.some(isWait) ? [] : ofOthers.filter(isWait), dataDir].flat();
   }
 
   #facts(): Facts {

@@ -18,9 +18,18 @@ const SILENT_MS = 45_000;
 const isRunning = ({ host, pid, atMs }: ProcessRecord, nowMs: number): boolean =>
   nowMs - atMs <= SILENT_MS && (host !== hostname() || isAlive(pid));
 
-/** What running processes recorded, one trouble of each code; or that the last process has died and no other one runs. */
-export async function readProcesses(dataDir: DataDir, nowMs: number): Promise<readonly Trouble[]> {
-  const records = await dataDir.processes();
+/**
+ * What running processes recorded, one trouble of each code; or that the last process has died and no other one runs. `exceptOwn`:
+ * of other processes only, as this one knows more than its last record.
+ */
+export async function readProcesses(
+  dataDir: DataDir,
+  nowMs: number,
+  exceptOwn = false,
+): Promise<readonly Trouble[]> {
+  const records = (await dataDir.processes()).filter(
+    ({ host, pid }) => !exceptOwn || host !== hostname() || pid !== process.pid,
+  );
   const running = records.filter((record) => isRunning(record, nowMs));
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
   if (running.length === 0 && last !== undefined) {

@@ -39,7 +39,7 @@ const incidentSchema = z.object({
   goneMs: z.number().nullable(),
   /** It has lasted for its grace, and can be seen. */
   isDue: z.boolean(),
-  /** The last message about it, and `rejected` then; null: people were not notified. */
+  /** The last message about it, and `rejected` at its lowest since then; null: people were not notified. */
   told: z.object({ atMs: z.number(), problem: problemSchema, rejected: z.number() }).nullable(),
 });
 type Incident = z.infer<typeof incidentSchema>;
@@ -217,14 +217,18 @@ function idOf(sighting: Sighting): string {
 }
 
 function followed(sighting: Sighting, before: Incident | undefined, nowMs: number): Incident {
-  const { form, problem } = sighting;
+  const { form, problem, rejected } = sighting;
   const { scope, graceMs } = PROBLEMS[problem.code];
   const isAlone = form !== null && (scope === 'source' || scope === 'target');
   // A form's grace begins when it is seen: not during an outage, a pause or the night before a start.
   const sinceMs = form === null && problem.since !== null ? Date.parse(problem.since) : nowMs;
   const fromMs = Math.min(before?.fromMs ?? sinceMs, nowMs);
   const isDue = nowMs - fromMs >= Math.max(graceMs ?? 0, isAlone ? ALONE_MS : 0);
-  return { ...sighting, fromMs, goneMs: null, isDue, told: before?.told ?? null };
+  // What rises again after a fall is new.
+  const told = before?.told
+    ? { ...before.told, rejected: Math.min(before.told.rejected, rejected) }
+    : null;
+  return { ...sighting, fromMs, goneMs: null, isDue, told };
 }
 
 /** What a message about it names: of one that is over, what people were told. */

@@ -9,9 +9,15 @@ export type Fetch = typeof globalThis.fetch;
 const TIMEOUT_MS = 10_000;
 
 /**
+ * healthchecks.io answers 200 `OK (not found)` for a check that it does not have (https://healthchecks.io/docs/http_api/),
+ * Uptime Kuma's push monitor `{"ok":false}`.
+ */
+const NOT_KNOWN = /^OK \(not found\)|"ok"\s*:\s*false/;
+
+/**
  * A POST of `json`, or a GET without it. Resolves to why it failed, as a part of a sentence; null: it was accepted. A
- * redirect is not followed: the message would go to an address that is not in the settings. The status is the answer: a body that never
- * ends must not have a message sent twice.
+ * redirect is not followed: the message would go to an address that is not in the settings. The beginning of the body is read
+ * for a GET: to a POST, the status is the answer, and a body that never ends must not have a message sent twice.
  */
 export async function request(
   fetch: Fetch,
@@ -35,8 +41,12 @@ export async function request(
       redirect: 'manual',
       signal: stop.signal,
     });
-    await body?.cancel().catch(() => undefined);
-    return ok ? null : `${host} answers ${status}`;
+    const reader = body?.getReader();
+    const { value } = json === undefined && reader ? await reader.read() : {};
+    await reader?.cancel().catch(() => undefined);
+    if (!ok) return `${host} answers ${status}`;
+    const text = Buffer.from(value ?? []).toString('utf8');
+    return NOT_KNOWN.test(text) ? `${host} does not know the address` : null;
   } catch (error) {
     const refused = proxyFailureIn(error);
     if (refused === undefined) return `${host} cannot be reached`;

@@ -79,9 +79,15 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
     report: () => reports.refresh(),
     send: sendPage,
   });
+  /** By target and form: one that hangs is not asked again at each load. */
+  const asked = new Map<string, Promise<FormDetails>>();
   /** L12: a target that is slower, or fails, leaves its part of the page empty. */
   const detailsOf = async ({ form, target }: FormReport): Promise<FormDetails | null> => {
-    const details = options.details(target, form.id);
+    const key = JSON.stringify([target, form.id]);
+    const details = asked.get(key) ?? options.details(target, form.id);
+    const forget = (): void => void asked.delete(key);
+    if (!asked.has(key)) details.then(forget, forget);
+    asked.set(key, details);
     return (await withinTime(details, DETAILS_LIMIT_MS, clock).catch(() => null)) ?? null;
   };
   const notFound = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { judge } from '../../src/health/judge.ts';
+import { busy, factsOf, job, queueAway } from '../health/facts.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { type JsonFields, STATUS_FIELDS, SYNC_FIELDS, pathsOf } from '../support/json-reference.ts';
@@ -20,5 +22,12 @@ describe('docs/reference/json.md', () => {
       expect(undocumented(sync.stdout, SYNC_FIELDS)).toEqual([]);
       expect(undocumented(status.stdout, STATUS_FIELDS)).toEqual([]);
     }
+  });
+
+  it('lists every field of the queue, which the status page shows too', () => {
+    const { troubles } = queueAway(0);
+    const queue = { ...busy(job()), trouble: troubles[0] ?? null };
+    const page = JSON.stringify(judge(factsOf({ queue })));
+    expect(undocumented(page, STATUS_FIELDS)).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ function watching() {
     troubles: () => [],
     kept: async () => kept,
     dataDir: async () => null,
-    processes: null,
+    processes: async () => [],
   };
   const watch = new Watch({ sources, clock, logger: silentLogger });
   const seen: Report[] = [];
@@ -209,6 +209,15 @@ describe('a watch', () => {
     expect(report.problems[0]?.message).toBe(AWAY.trouble.message);
     expect(clock.sleepers).toBe(0);
   });
+});
+
+it('a process shows that others wait for the source too, and nothing else of them; its own wait counts', async () => {
+  const { sources, watch } = watching();
+  sources.processes = async () => [away, WAIT];
+  expect((await watch.once()).problems).toMatchObject([{ message: WAIT.message }]);
+  const message = 'The next is sent soon.';
+  sources.troubles = () => [{ ...WAIT, message }];
+  expect((await watch.once()).problems).toMatchObject([{ message }]);
 });
 
 describe('what a target holds', () => {

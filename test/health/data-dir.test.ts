@@ -199,6 +199,8 @@ describe('the records of processes', () => {
     await record({ ...elsewhere, role: 'worker', troubles: [away(7)] });
     const troubles = await readProcesses(dataDir, NOW);
     expect(troubles.toSorted((a, b) => (a.code < b.code ? -1 : 1))).toEqual([away(7), WAIT]);
+    // The process itself knows better than its last record.
+    expect(await readProcesses(dataDir, NOW, true)).toEqual([away(7)]);
     expect(await startRunsHere(dataDir, NOW)).toBe(false);
   });
 

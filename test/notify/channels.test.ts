@@ -420,18 +420,19 @@ describe('the heartbeat', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it.each([[404, 'not found', 'answers 404']])(
-    'that is answered %i %j has not arrived, and is tried again',
-    async (status, body, why) => {
-      const { url, answer } = await startMonitor();
-      answer(status, body);
-      const { look, notifier } = await open({ heartbeatUrl: url });
-      await look();
-      expect(notifier.deliveryProblem).toContain(why);
-      expect(notifier.deliveryProblem).not.toContain('S3CRET');
-      answer(200, 'OK');
-      await look();
-      expect(notifier.deliveryProblem).toBeNull();
-    },
-  );
+  it.each([
+    [404, 'not found', 'answers 404'],
+    [200, 'OK (not found)', 'does not know the address'],
+    [200, '{"ok":false,"msg":"Monitor not found."}', 'does not know the address'],
+  ])('that is answered %i %j has not arrived, and is tried again', async (status, body, why) => {
+    const { url, answer } = await startMonitor();
+    answer(status, body);
+    const { look, notifier } = await open({ heartbeatUrl: url });
+    await look();
+    expect(notifier.deliveryProblem).toContain(why);
+    expect(notifier.deliveryProblem).not.toContain('S3CRET');
+    answer(200, 'OK');
+    await look();
+    expect(notifier.deliveryProblem).toBeNull();
+  });
 });

@@ -93,6 +93,22 @@ export const STATUS_FIELDS: JsonFields = {
   'forms[].lastRun.error': 'The message for that code.',
   'forms[].goneAt': 'When the form was found deleted at the source; null while it exists.',
   queue: 'The queue; null for a command, which does not look at it.',
+  'queue.backend': '`embedded`, `redis` or `postgres`.',
+  'queue.address': 'Address without password.',
+  'queue.isReachable': 'Whether it answers just now.',
+  'queue.nextPollAt': 'When the next poll begins; null if not known.',
+  'queue.waiting': 'Jobs that wait for a worker.',
+  'queue.active': 'Jobs that run.',
+  'queue.workers': 'The processes that take jobs; null if the queue does not tell.',
+  'queue.trouble': 'Why it does not work, with `code` and `message`; null if it works.',
+  'queue.running[]': 'One entry per running job, on any machine.',
+  'queue.running[].step': '`sync` or `write-back`.',
+  'queue.running[].formId': 'ID of the form.',
+  'queue.running[].target': 'Name of the target; null for a write-back.',
+  'queue.running[].startedAt': 'Start.',
+  'queue.running[].seen': 'Submissions seen so far.',
+  'queue.running[].total': 'Submissions that there are; 0 until it is known.',
+  'queue.running[].worker': 'The process; null if the queue does not tell.',
 };
 
 /** Every path of a JSON document, lists as `[]`; below a documented object or list no deeper than it is documented. */

@@ -2,8 +2,9 @@ import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
+import type { FormDetails } from '../../src/web/form-page.ts';
 import type { JobBoard } from '../../src/web/server.ts';
-import { FORM_A, formReport, reportOf } from './fixtures.ts';
+import { FORM_A, formReport, NO_DETAILS, reportOf } from './fixtures.ts';
 import { startPage } from './start-page.ts';
 
 /** A request with a Host header of one's own, which fetch does not allow. */
@@ -129,6 +130,23 @@ describe('a page', () => {
     expect(await asJson.json()).toEqual({ error: 'There is nothing at this address.' });
     expect((await page.get('/forms/%E0%A4%A')).status).toBe(400);
     expect((await fetch(`${page.server.url}/`, { method: 'POST' })).status).toBe(404);
+  });
+
+  it('L12: asks a target that hangs once, however often it is loaded', async () => {
+    let asked = 0;
+    const answer = Promise.withResolvers<FormDetails>();
+    const details = (): Promise<FormDetails> => {
+      asked++;
+      return answer.promise;
+    };
+    await using page = await startPage(reportOf(), { details });
+    const loads = [page.get('/forms/frm_a'), page.get('/forms/frm_a')];
+    await expect.poll(() => asked).toBe(1);
+    await Promise.all(loads.map(async (load) => (await load).text()));
+    expect(asked).toBe(1);
+    answer.resolve(NO_DETAILS);
+    await page.get('/forms/frm_a');
+    expect(asked).toBe(2);
   });
 
   it('L15: that breaks shows no details', async () => {

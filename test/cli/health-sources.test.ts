@@ -1,0 +1,22 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { App } from '../../src/app.ts';
+import { healthSources } from '../../src/cli/health-sources.ts';
+import { DataDir } from '../../src/health/data-dir.ts';
+import { NOW, WAIT } from '../health/facts.ts';
+import { TestClock } from '../support/test-clock.ts';
+
+it('`start` shows that another process waits for the source', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'health-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const dataDir = new DataDir(folder);
+  const troubles = [WAIT];
+  const worker = { host: 'web-7', pid: 42, role: 'worker', atMs: NOW, troubles };
+  await dataDir.writeProcess({ ...worker, role: 'worker' });
+  const app = { config: {}, clock: new TestClock(NOW), dataDir } as unknown as App;
+  const running = { queue: { status: () => Promise.reject() }, troubles: () => [] };
+  const sources = healthSources(app, { version: '1' }, running, []);
+  expect(await sources.processes()).toEqual(troubles);
+});
