@@ -113,7 +113,7 @@ export function describePeople(it: QueueIt): void {
     const other = server.shared ? use(await startAt(place, handlers, more)) : one;
     await one.pollNow();
     const worker = `${hostname()}-${process.pid}`;
-    const common = { formId: 'f1', startedAtMs: expect.any(Number), worker };
+    const common = { formId: 'f1', startedAt: expect.any(String), worker };
     await soon(async () => {
       const { running, workers, active } = await answered(other);
       expect(running).toEqual([
