@@ -152,6 +152,8 @@ describe('values', () => {
     ['SYNC_CRON', '61 * * * *', 'is not a cron expression'],
     ['SYNC_CRON', 'hourly', 'is not a cron expression'],
     ['SYNC_CRON', '0 0 31 2 *', 'is not a cron expression'],
+    ['SYNC_CRON', '* * * * * *', 'is not a cron expression'],
+    ['SYNC_CRON', '@secondly', 'is not a cron expression'],
     ['FORMS_API_AUTH', 'basic', 'takes bearer or x-api-key'],
     ['FORMS_API_CONCURRENCY', '0', 'takes a whole number from 1 to 32'],
     ['FORMS_API_CONCURRENCY', '2.5', 'takes a whole number'],
@@ -336,6 +338,18 @@ describe('several targets', () => {
       TARGET_B_URL: 'postgres://y:q@db.example.com/d?schema=t&sslmode=require',
     };
     expect(problemsOf({ ...SOURCE, ...apart })).toEqual([]);
+  });
+
+  it('report a history that no database takes', () => {
+    const sheet = 'sheets:1AbC_d-EfGhIjKlMnOp';
+    const full = 'is full, and a spreadsheet keeps no history: remove this line';
+    const alone = { TARGET_URL: sheet, TARGET_HISTORY: 'full' };
+    expect(onlyProblem(alone)).toBe(`TARGET_HISTORY ${full}`);
+    const both = { TARGETS: 'sheet,db', TARGET_SHEET_URL: sheet };
+    expect(onlyProblem({ ...both, TARGET_SHEET_HISTORY: 'full' })).toBe(
+      `TARGET_SHEET_HISTORY ${full}`,
+    );
+    expect(problemsOf({ ...SOURCE, ...both, TARGET_HISTORY: 'full' })).toEqual([]);
   });
 
   it('report an unnamed mistake once', () => {

@@ -54,7 +54,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'verify',
-    summary: 'Reads source and copy and compares every row. Exits 1 if they differ.',
+    summary:
+      'Reads source and copy and compares every row. Exits 1 if they differ. A status change or deletion that no poll has brought yet counts as different.',
     examples: ['forms-mirror verify', 'forms-mirror verify --form contact --json'],
     options: [ONE_FORM, ONE_TARGET, AS_JSON],
     load: () => import('./verify.ts'),

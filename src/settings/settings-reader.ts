@@ -24,6 +24,9 @@ export interface Variable {
   readonly ours: boolean;
 }
 
+/** A shorter key may be a word in any value. */
+const LEAST_KEY = 8;
+
 /** The file beside the program that settings are read from when it is there. */
 const DOT_ENV = '.env';
 
@@ -58,7 +61,9 @@ export class SettingsReader {
     const problem =
       given === undefined
         ? undefined
-        : (result?.error?.issues[0]?.message ?? complaintAboutKey(name, given));
+        : (this.#complaintAboutApiKey(name, given) ??
+          result?.error?.issues[0]?.message ??
+          complaintAboutKey(name, given));
     if (problem !== undefined) this.#record(name, variable, problem);
     const isRight = result?.success === true && problem === undefined;
     const value = isRight ? result.data : preset === undefined ? undefined : schema.parse(preset);
@@ -90,6 +95,15 @@ export class SettingsReader {
       (problem) => problem.variable === variable && problem.message === message,
     );
     if (!isKnown) this.problems.push({ variable, message, example: exampleLine(name, variable) });
+  }
+
+  /** The API key opens all answers: elsewhere it would come into a message or a page (L15), or be a password that others know. */
+  #complaintAboutApiKey(name: SettingName, value: string): string | undefined {
+    if (name === 'FORMS_API_KEY') return undefined;
+    const key = this.#text('FORMS_API_KEY', 'FORMS_API_KEY')?.toLowerCase() ?? '';
+    return key.length >= LEAST_KEY && value.toLowerCase().includes(key)
+      ? 'contains the value of FORMS_API_KEY, which must not be used anywhere else'
+      : undefined;
   }
 
   #text(name: SettingName, variable: string): string | undefined {

@@ -154,7 +154,7 @@ export const SETTINGS = {
     SYNC_CRON: {
       schema: take.cronPattern,
       whenUnset: '`SYNC_EVERY` applies',
-      meaning: 'A cron expression for polls, instead of `SYNC_EVERY`.',
+      meaning: 'A cron expression of five fields for polls, instead of `SYNC_EVERY`.',
       example: '*/5 8-18 * * 1-5',
     },
     SYNC_TZ: {

@@ -29,9 +29,8 @@ export function readSchedule(
   return { schedule: cron === undefined ? { everyMs } : { cron, timeZone }, compareEveryMs };
 }
 
-/** A week shows every gap of a sensible schedule; MOST_POLLS is for expressions that match every second. */
+/** A week shows every gap of a sensible schedule. */
 const LOOK_AHEAD_MS = 8 * 86_400_000;
-const MOST_POLLS = 12_000;
 
 /** The longest time between two polls in the week after `fromMs`: nights and weekends of a cron expression. */
 export function longestGapMs(schedule: Schedule, fromMs: number): number {
@@ -39,7 +38,7 @@ export function longestGapMs(schedule: Schedule, fromMs: number): number {
   const { cron, timeZone: tz } = schedule;
   const expression = CronExpressionParser.parse(cron, { tz, currentDate: new Date(fromMs) });
   let [longest, last] = [0, expression.next().getTime()];
-  for (let polls = 0; polls < MOST_POLLS && last < fromMs + LOOK_AHEAD_MS; polls++) {
+  while (last < fromMs + LOOK_AHEAD_MS) {
     const next = expression.next().getTime();
     longest = Math.max(longest, next - last);
     last = next;

@@ -26,14 +26,17 @@ export interface TargetSettings {
   };
 }
 
-/** All targets; `names`: undefined when there is one without a name. Complains about two in one place. */
+/**
+ * All targets; `names`: undefined when there is one without a name. Complains about two in one place, and about a full history that only
+ * spreadsheets would keep.
+ */
 export function readTargets(
   reader: SettingsReader,
   names: readonly string[] | undefined,
   dataDir: string,
 ): TargetSettings[] {
   const places = new Map<string, string>();
-  return (names ?? [undefined]).map((name) => {
+  const targets = (names ?? [undefined]).map((name) => {
     const target = readTarget(reader, name, dataDir);
     const { place } = target.address;
     const twin = places.get(place);
@@ -44,6 +47,13 @@ export function readTargets(
     }
     return target;
   });
+  const full = targets.filter(({ history }) => history === 'full');
+  if (full.length > 0 && full.every(({ address }) => address.kind === 'google-sheets')) {
+    const variable = variableOf('TARGET_HISTORY', reader.sourceOf('TARGET_HISTORY', full[0]?.name));
+    const message = 'is full, and a spreadsheet keeps no history: remove this line';
+    reader.problems.push({ variable, message, example: `${variable}=status` });
+  }
+  return targets;
 }
 
 function readTarget(

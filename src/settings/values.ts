@@ -99,9 +99,9 @@ export const headerToken = textLike(
   'holds spaces or characters no key has: copy it again, only the key and all of it',
 );
 
-/** A cron expression of five or six fields, or `@hourly` and its like, as BullMQ reads it. */
+/** A cron expression of five fields, or `@hourly` and its like. None has seconds: more requests would bring nothing. */
 export const cronPattern = parsed((value) => {
-  if (!value.startsWith('@') && ![5, 6].includes(value.split(/\s+/).length)) return undefined;
+  if (value.split(/\s+/).length !== 5 && !/^@(?!secondly)/i.test(value)) return undefined;
   CronExpressionParser.parse(value).next();
   return value;
 }, 'is not a cron expression: write minute hour day month weekday');

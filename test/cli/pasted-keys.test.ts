@@ -42,7 +42,22 @@ describe('a key in the wrong setting', () => {
     }
   });
 
-  it('L15: is refused where nothing else is wrong with it', () => {
+  it('L15: is refused where nothing else is wrong with it, however little it looks like a key', () => {
+    const key = 'Correct-horse-battery';
+    for (const [name, value] of [
+      ['DATA_DIR', key],
+      ['TARGET_FORMS', `contact,${key}`],
+      ['HTTPS_PROXY', `http://${key}:8080`],
+      ['ADMIN_PASSWORD', key],
+      ['STATUS_URL', `https://mirror.example.com/${key}`],
+    ] as const) {
+      expect(problemsOf({ ...SOURCE, FORMS_API_KEY: key, [name]: value })).toMatchObject([
+        {
+          variable: name,
+          message: 'contains the value of FORMS_API_KEY, which must not be used anywhere else',
+        },
+      ]);
+    }
     for (const name of ['DATA_DIR', 'HOST', 'GOOGLE_APPLICATION_CREDENTIALS', 'TARGETS']) {
       expect(problemsOf({ ...SOURCE, [name]: OTHER_KEY })).toMatchObject([
         { variable: name, message: expect.stringContaining('looks like a key') as string },
@@ -79,6 +94,12 @@ describe('a text that looks like a key', () => {
     '/var/lib/forms-mirror/2025-data',
     '/run/secrets/my-project-1a2b3c4d5e6f.json',
     './service-account.json',
+    '/media/ann/550e8400-e29b-41d4-a716-446655440000/forms',
+    '/var/lib/docker/volumes/9f8e7d6c5b4a392817069f8e7d6c5b4a392817069f8e7d6c5b4a392817069f8e/_data',
+    'https://1a2b3c4d5e6f7a8b9c0d.ngrok-free.app',
+    'http://localhost:8080/550e8400-e29b-41d4-a716-446655440000',
+    'alerts-aaaab3c4d5e6f7a8b9c0@example.slack.com,ops@example.com',
+    'Mirror <0a1b2c3d4e5f6a7b8c9d@example.com>',
     'production-warehouse-2025-copy',
     'mirror_data_production_2025',
     'ip-10-0-12-34.eu-west-1.compute.internal',
