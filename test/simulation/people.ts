@@ -75,7 +75,7 @@ export class People {
 
   /** Nothing is paused, refused or chosen. */
   get isUsual(): boolean {
-    return this.#paused.size === 0 && this.#hashed.size === 0 && this.#refusing.size === 0;
+    return this.#perhapsPaused.size === 0 && this.#hashed.size === 0 && this.#refusing.size === 0;
   }
 
   /** The settings name a field that no form has any more. */
@@ -170,6 +170,7 @@ export class People {
               args: ['resume', '--form', form.id],
               // A command that dies may have ended the pause.
               begun: () => void this.#paused.delete(form.id),
+              done: (code: number) => void (code === 0 && this.#perhapsPaused.delete(form.id)),
             }
           : null;
       case 'forget': {
@@ -310,6 +311,7 @@ export class People {
       // With the list of what was forgotten (DESIGN, section 6), and what was paused.
       this.#erased.clear();
       this.#paused.clear();
+      this.#perhapsPaused.clear();
       return { text: `${text} in ${target}`, empties: target };
     } catch {
       return null;
