@@ -47,11 +47,12 @@ export function knownForm(
   nowMs: number,
 ): KnownForm {
   const { held } = known;
-  // A run that is dated ahead of now was recorded before the clock was set back: it hides no other one.
+  // What is dated ahead of now was recorded before the clock was set back: it hides nothing else.
   const runs = (held?.stored.runs ?? []).filter(
     ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
   );
-  const [last, claim] = [lastOf(runs, kept), claimIn(held, agreement, nowMs)];
+  const polled = agreement !== null && isAhead(agreement.atMs, nowMs) ? null : agreement;
+  const [last, claim] = [lastOf(runs, kept), claimIn(held, polled, nowMs)];
   const hasAgreed = last?.outcome === 'ok' || last?.outcome === 'held';
   const claimedMs = claim.submissionsAsOf === null ? 0 : Date.parse(claim.submissionsAsOf);
   const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);

@@ -321,6 +321,11 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'failed: The Forms API fails | all [FORMS_FAILED error] | both waiting: Waiting for the source',
   ],
   [
+    'L17: an agreement that is dated ahead of now takes nothing from what runs have proven',
+    { held: { agreement: agreement(-HOUR) } },
+    'ok',
+  ],
+  [
     'L17: a planned form was never copied',
     { plan: planOf() },
     'waiting: 1 form is waiting | new waiting: Waiting for the first run; claims nothing',
