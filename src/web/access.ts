@@ -103,7 +103,7 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-i
 
 /**
  * A proxy would admit others under a loopback name. One that speaks HTTP/1.1 and sends none of these headers is not noticed here: its
- * pages have another origin, so that no action gets through it.
+ * pages have another origin, so that no browser's action gets through it.
  */
 const isProxied = ({ headers, raw }: FastifyRequest): boolean =>
   raw.httpVersion === '1.0' || FORWARDED.some((header) => headers[header] !== undefined);
