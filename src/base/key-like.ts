@@ -1,4 +1,4 @@
-/** `fsk_9f8e7d6c5b4a39281706`, base64: a long word in which letters and digits mix, or capitals stand between small letters. */
+/** `fsk_9f8e7d6c5b4a39281706`, base64: a long word in which letters and digits mix, or with capitals between small letters. */
 const LONG_WORD = /[A-Za-z0-9]{16,}/g;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 /** A path from its root, a host or file with a dot, a mail address, a URL: they hold IDs, and people have to write them. */

@@ -259,7 +259,7 @@ function writeBackProblem({
 const REFUSED_REMEDY =
   'Check that the key may change statuses, and that the source lets MARK_STATUS follow the statuses of MARK_FROM. The next run tries again.';
 
-/** Slow runs and a late poll are no failure. */
+/** A slow run or a late poll is not a failure. */
 const STALE_MS = 5 * 60_000;
 
 /**

@@ -29,7 +29,7 @@ export function judge(facts: Facts): Report {
   const heardMs = heardMsFrom(all, facts);
   const source = sourceProblem(all.filter(isTried), heardMs, facts);
   const troubles = facts.troubles.map((trouble) => problemOf(trouble));
-  // What is known to fail is not reported as waited for, too.
+  // A known failure is not also reported as waited for.
   const problems = [
     ...(source === null ? [] : [source]),
     ...troubles.filter(({ code }) => source === null || code !== 'SOURCE_WAITING'),

@@ -47,7 +47,7 @@ export function knownForm(
   nowMs: number,
 ): KnownForm {
   const { held } = known;
-  // What is dated ahead of now was recorded before the clock was set back: it hides nothing else.
+  // A run dated ahead of now was recorded before the clock was set back: it hides nothing else.
   const runs = (held?.stored.runs ?? []).filter(
     ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
   );

@@ -45,7 +45,7 @@ export const formula = (value: string, userEnteredFormat: Format = BODY_FORMAT):
 export const headers = (texts: readonly string[], format: Format = HEADER_FORMAT): PageCell[] =>
   texts.map((each) => text(each, format));
 
-/** Cells by row and column. What is not put stays empty. */
+/** Cells by row and column. All others stay empty. */
 export class Page {
   readonly rows: PageCell[][] = [];
 

@@ -96,7 +96,7 @@ const typesOf = ({ types }: Dialect, columns: readonly BatchColumn[]): string[] 
 
 /**
  * Loads rows that are expected to be new straight into the form's table. Null, with nothing written, where the table refuses them, because
- * one is there or for another reason, or may store something else: {@link stagedUpsert} finds out what is the matter.
+ * one is there or for another reason, or may store something else: {@link stagedUpsert} finds the cause.
  */
 export async function loadNew(
   tx: Session,
