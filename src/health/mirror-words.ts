@@ -12,14 +12,6 @@ import type { Problem } from './report.ts';
 const MISSED_POLLS = 3;
 const LEAST_MINUTES = 45;
 
-/**
- * For a place that is not written while nothing changes: it stays true until the next write, and the time of the last
- * success is beside it.
- */
-const TITLE = 'All submissions at last success';
-/** The same where some are listed: not stored, or not as the source has them. */
-const TITLE_BUT_LISTED = 'All submissions but those listed, at last success';
-
 /** A form's health in words, and as of when all submissions were stored. */
 interface Described {
   readonly health: FormHealthText;
@@ -38,7 +30,7 @@ export const describeForm =
     recordOf: (key: string) => unknown,
     nowMs: number,
   ): Described => {
-    const { formId: id, slug, name, tally } = form.state;
+    const { formId: id, slug, name } = form.state;
     // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
     const stored = { ...form, runs, losses: [], location: '', place: {} };
     const pause = pauseOf(PAUSES.in(recordOf), id);
@@ -59,8 +51,6 @@ export const describeForm =
     const around = { nowMs, nextPollMs, isBusy: false, isTargetRead: true, problems: [] };
     const { state, title, problems, claim } = judgeForm(known, around);
     const [worst] = problems;
-    const isListed = tally.rejected + tally.undecided > 0;
-    const shown = state === 'ok' ? (isListed ? TITLE_BUT_LISTED : TITLE) : title;
     const compared =
       claim.answersAsOf === null
         ? 'Answers were never compared.'
@@ -69,7 +59,7 @@ export const describeForm =
     return {
       health: {
         state,
-        title: pause === null ? (worst?.title ?? shown) : title,
+        title: pause === null ? (worst?.title ?? title) : title,
         message: paused ?? worst?.message ?? (state === 'ok' ? compared : null),
         remedy: pause === null ? officeRemedy(worst) : RESUME,
         staleAfterMinutes: Math.max(

@@ -20,7 +20,7 @@ export type HealthState = (typeof HEALTH_STATES)[number];
  */
 export interface FormHealthText {
   readonly state: HealthState;
-  /** A few words: `All submissions at last success`, `The last run failed`. */
+  /** A few words: `Up to date`, `The last run failed`. */
   readonly title: string;
   /** Why, as sentences; null when there is nothing to say. */
   readonly message: string | null;

@@ -136,13 +136,11 @@ const REJECTED = 'Correct it in the forms service.';
 const canBeCorrected = (entry: Entry): boolean =>
   entry.kind === 'rejected' && !('blocked' in entry);
 
-const UP_TO_DATE = 'Up to date';
-
 const isClean = ({ listed, notices }: ShownForm): boolean => listed.length + notices.length === 0;
 
 const titleOf = (form: ShownForm): string => {
-  if (form.health.state !== 'ok') return form.health.title;
-  return isClean(form) ? UP_TO_DATE : `${UP_TO_DATE}, but see below`;
+  const { state, title } = form.health;
+  return state !== 'ok' || isClean(form) ? title : `${title}, but see below`;
 };
 
 function formRow(form: ShownForm, row: number, time: SerialTime): PageCell[] {

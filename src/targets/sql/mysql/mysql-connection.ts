@@ -51,8 +51,10 @@ const settings = (collation: string): string[] => [
    lock_wait_timeout = ${CHANGE_LIMIT_S}, innodb_lock_wait_timeout = ${LOCK_LIMIT_S}, sql_safe_updates = 0,
    sql_select_limit = 18446744073709551615`,
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  // A long list of IDs is looked up by the key.
-  ...(collation === EXACT.mariaDb ? ['SET SESSION in_predicate_conversion_threshold = 0'] : []),
+  // A table that people gave system versioning takes new columns; a long list of IDs is looked up by the key.
+  ...(collation === EXACT.mariaDb
+    ? ['SET SESSION system_versioning_alter_history = KEEP, in_predicate_conversion_threshold = 0']
+    : []),
 ];
 
 /** A database of MySQL or MariaDB, which an administrator makes. */
