@@ -10,7 +10,7 @@ import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
 const FORM = formOf('contact', [NAME, AGE]);
 const WELL: FormHealthText = {
   state: 'ok',
-  title: 'not shown',
+  title: 'Up to date',
   message: 'Answers as of today.',
   remedy: null,
   staleAfterMinutes: 45,
