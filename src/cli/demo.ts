@@ -116,12 +116,12 @@ async function watch(host: Host, { store }: Sandbox, watchMs: number): Promise<v
   await Promise.all([traffic, serving]);
 }
 
-/** The newest rows of a form, with its first columns. */
+/** The newest rows of a form: status, time and the first answers, below their names. */
 function newestRows(file: string): string[] {
   using database = new DatabaseSync(file, { readOnly: true });
   const rows = database.prepare(`SELECT * FROM ${VIEW} ORDER BY created_at DESC LIMIT 4`).all();
-  return rows.map((row) => {
-    const cells = Object.values(row).slice(1, 6);
-    return `  ${cells.map((cell) => String(cell ?? '–').slice(0, 24)).join(' | ')}`;
-  });
+  const columns = Object.keys(rows[0] ?? {}).filter((name) => !/^(?:id$|_)/.test(name));
+  const shown = columns.slice(0, 5);
+  const lines = rows.map((row) => shown.map((name) => String(row[name] ?? '–').slice(0, 24)));
+  return [shown, ...lines].map((cells) => `  ${cells.join(' | ')}`);
 }
