@@ -1,8 +1,8 @@
 /** `fsk_9f8e7d6c5b4a39281706`, base64: a long word in which letters and digits mix, or with capitals between small letters. */
 const LONG_WORD = /[A-Za-z0-9]{16,}/g;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
-/** A path from its root, a host or file with a dot, a mail address, a URL: they hold IDs, and people have to write them. */
-const PLACE = /^\/|[.@\\]|:\/\//;
+/** A path from its root, a host or a file with a dot, a mail address: they hold IDs, and people have to write them. */
+const PLACE = /^\/|[.@\\]/;
 /** A token of the web (RFC 7519), a private key, an address with a password. */
 const OTHERS = /\beyJ[\w-]+\.[\w-]+\.|-----BEGIN|"private_key"|:\/\/[^/\s]*:[^/\s]+@/;
 
@@ -13,7 +13,8 @@ const OTHERS = /\beyJ[\w-]+\.[\w-]+\.|-----BEGIN|"private_key"|:\/\/[^/\s]*:[^/\
 export const looksLikeKey = (text: string): boolean =>
   OTHERS.test(text) ||
   text
-    .split(/[\s,;="'<>]+/)
+    // The path of a URL may be a key: that of a webhook is.
+    .split(text.includes('://') ? /[\s,;="'<>/]+/ : /[\s,;="'<>]+/)
     .filter((part) => !PLACE.test(part))
     .some((part) => UUID.test(part) || (part.match(LONG_WORD) ?? []).some(isRandom));
 

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { mistakeText, toMirrorError } from '../base/errors.ts';
-import { plural } from '../base/format.ts';
+import { count, plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
 import { type ChannelSettings, testChannels, transportsOf } from '../notify/notifier.ts';
@@ -146,11 +146,18 @@ const checkTarget =
     const troubles = forms.flatMap(
       ({ problems }) => problems.find(({ code }) => PROBLEMS[code].isNews !== true) ?? [],
     );
-    const copies = `${plural(troubles.length, 'form has', 'forms have')} problems. The first: ${troubles[0]?.message}`;
+    const many = `${count(troubles.length)} forms have problems. The first: `;
     return [
       ...tried,
       ...targets.flatMap(({ problem }) => problem ?? []).map(({ message }) => failed(message)),
-      ...(troubles.length === 0 ? [] : [failed(copies, 'forms-mirror status shows all of them')]),
+      ...troubles
+        .slice(0, 1)
+        .map(({ message }) =>
+          failed(
+            `${troubles.length > 1 ? many : ''}${message}`,
+            'forms-mirror status shows what to do',
+          ),
+        ),
     ];
   };
 

@@ -234,7 +234,7 @@ export class Planner {
     if (found === null) return;
     throw new MirrorError(
       'SETTINGS',
-      `${mistakeText(found)} It may mean answers of any form, so nothing is stored in target ${target} until the name is put right.`,
+      `${mistakeText(found)} Answers that are to be hashed could be stored plain, so nothing is stored in target ${target} until the name is corrected.`,
     );
   }
 

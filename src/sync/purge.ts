@@ -69,7 +69,7 @@ export function leftoverNotices(
       code: 'UNSELECTED_ANSWERS',
       blocks: false,
       message: `Columns may still hold answers that the settings do not allow: ${shown.join(', ')}${more}. The fields are not selected, or are to be hashed in a form that no run writes to.`,
-      remedy: `To empty them, which cannot be undone: forms-mirror purge --unselected ${form} ${shellOption('--target', target)}`,
+      remedy: `Select the fields or the form again. Or empty the columns, which cannot be undone: forms-mirror purge --unselected ${form} ${shellOption('--target', target)}`,
     },
   ];
 }

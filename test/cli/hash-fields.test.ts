@@ -116,12 +116,13 @@ describe('hashing switched on over a plain copy', () => {
     const [plain = ''] = mails(place) as string[];
     expect(plain).toContain('@');
     const hashing = { ...env, TARGET_HASH_FIELDS: mail };
-    for (const [command, words] of [
-      ['status', 'plain answers, may still be there'],
-      ['check', '1 form has problems'],
-    ] as const) {
+    for (const command of ['status', 'check']) {
       const { code, stdout } = await runCli([command], hashing);
-      expect([command, code, stdout]).toEqual([command, 1, expect.stringContaining(words)]);
+      expect([command, code, stdout]).toEqual([
+        command,
+        1,
+        expect.stringContaining('plain answers, may still be there'),
+      ]);
     }
     const verify = await runCli(['verify'], hashing);
     expect([verify.code, verify.stdout]).toEqual([1, expect.stringMatching(/in Email: 12 rows/)]);

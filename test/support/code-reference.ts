@@ -28,7 +28,7 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
   ],
   UNSELECTED_ANSWERS: [
     'Columns may still contain answers that the settings do not allow: of fields that are not selected, or plain ones of fields that are to be hashed in a form that no run writes to.',
-    'To empty them, run forms-mirror purge --unselected. It cannot be undone.',
+    'Select the fields or the form again. Or empty the columns with forms-mirror purge --unselected, which cannot be undone.',
   ],
   SCRUB_PENDING: [
     "Erased or replaced answers may still be in the database's files.",

@@ -178,7 +178,8 @@ function send(response: ServerResponse, reply: Reply, fault: Fault | undefined):
   });
 }
 
-function isJson(text: string): boolean {
+/** Whether a text is JSON. */
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

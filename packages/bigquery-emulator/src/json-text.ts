@@ -1,16 +1,9 @@
+import { isJson } from '../../../test/support/faults.ts';
+
 /** JSON as text, whose numbers stay as they were written: a parsed value would have lost that. */
 
 /** A step of a path: a member's name or an element's number. */
 export type PathStep = string | number;
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** The piece of JSON text at a path, without white space, numbers as written. Undefined for no JSON or nothing there. */
 export function jsonAt(text: string, path: readonly PathStep[]): string | undefined {
