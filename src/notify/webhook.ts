@@ -80,5 +80,4 @@ export function webhook(setting: string, address: string, fetch: Fetch): Transpo
   };
 }
 
-const TEXT_ONLY =
-  'the address has to take JSON with `text`, as that of Discord does which ends in /slack';
+const TEXT_ONLY = 'the address must accept JSON with `text` (for Discord, append /slack)';

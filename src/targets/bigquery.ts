@@ -102,7 +102,7 @@ async function loadDriver() {
     if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new MirrorError(
       'SETTINGS',
-      'This installation cannot write to BigQuery: install it whole, with npm install forms-mirror, or in a checkout with packages/target-bigquery.',
+      'This installation lacks the BigQuery target: install forms-mirror again with npm install forms-mirror, or restore packages/target-bigquery in the checkout.',
       { cause: error },
     );
   }

@@ -294,7 +294,7 @@ describe('rows of a sheet', () => {
     place.person().type(5, ID, '');
     place.person().type(12, ID, 'in total');
     const notices = await place.write(async (form) => {
-      expect(form.losses).toEqual(['1 rows of contact were removed; they are read again.']);
+      expect(form.losses).toEqual(['contact has lost 1 row; the form is read again.']);
       const rows = people(6, 'PAID');
       expect(await form.commit({ rows })).toMatchObject({ inserted: 1, updated: 5 });
     });

@@ -97,7 +97,7 @@ describe('target URLs', () => {
       await parseTargetUrl('bigquery://my-project/forms').open('a').catch(({ message }) => console.log(message));`;
     const args = ['--input-type=module', '--no-warnings', '--eval', code];
     expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toMatch(
-      /^This installation cannot write to BigQuery: install .*\n$/,
+      /^This installation lacks the BigQuery target: install .*\n$/,
     );
   });
 

@@ -1,3 +1,4 @@
+import { plural } from '../../base/format.ts';
 import { countsOf, forgottenHash, isIn, tallyOf } from '../../mirror/ledger.ts';
 import { type FormState, liveRows } from '../../mirror/form-state.ts';
 import type {
@@ -86,7 +87,7 @@ function lossesOf(
       : [],
   );
   if (now < before)
-    lost.push(`${before - now} rows of ${state.name} were removed; they are read again.`);
+    lost.push(`${state.name} has lost ${plural(before - now, 'row')}; the form is read again.`);
   return lost;
 }
 

@@ -58,7 +58,7 @@ const MEANINGS = {
   lost: [
     'TARGET_UNREACHABLE',
     'the server ended the connection, or has none left',
-    'The last batch was stored completely or not at all, and the next run continues. If this lasts, look whether the server runs and how many connections it allows.',
+    'The last batch was stored completely or not at all, and the next run continues. If this lasts, check that the server runs and allows enough connections.',
   ],
   silent: [
     'TARGET_UNREACHABLE',

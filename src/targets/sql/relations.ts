@@ -88,7 +88,7 @@ const SHARED: Readonly<Record<string, string>> = {
   mirror_status_history:
     'Every status that a submission was seen in: first at seen_at, and last in another one at not_before.',
   mirror_runs: 'Every run: how many rows it changed, and how it ended.',
-  mirror_rejected: 'Submissions that could not be stored, or not unchanged, and why.',
+  mirror_rejected: 'Submissions that could not be stored, or were stored with changes, and why.',
 };
 
 /** Those that are there: of each form, then over all forms. */

@@ -71,7 +71,7 @@ export const sqliteErrors = wordsFor({
       ],
       'TARGET_DENIED',
       'the file cannot be opened or written',
-      'Check that the path is right and no folder, and give this user the right to write the file and its folder.',
+      'Check that the path names a file, not a folder, and that this user may write the file and its folder.',
     ],
   ],
   ofRows: [CONSTRAINT, MISMATCH],
