@@ -120,6 +120,21 @@ describe('verify', () => {
   });
 });
 
+describe('check', () => {
+  it('counts the copies that have problems, and says what the first is', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    const { code, stdout } = await runCli(['check'], {
+      ...env,
+      TARGET_FIELDS: 'customer-feedback:*',
+    });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /✗ target default: 2 forms have problems\. The first: Other fields are selected .*\n.*forms-mirror status shows what to do/,
+    );
+  });
+});
+
 describe('status', () => {
   it('shows each form, its claim, and exits 1 until something is known to be current', async () => {
     const { env } = await openPlace();
