@@ -187,7 +187,12 @@ export class SqlStore implements Store {
     }
     await rebuildViews(database, this.#options.history === 'full');
     this.#isPrepared = true;
-    return before ?? this.#make();
+    const basics = before ?? (await this.#look());
+    if (basics !== null) return basics;
+    throw new MirrorError(
+      'TARGET_FAILED',
+      `${database.dialect.product}: the tables of the mirror were made and are not there. Another program drops them, or this user may not see them.`,
+    );
   }
 
   /** Null unless our tables are there; rejects with OTHER_SCHEMA where they are those of another build. */
