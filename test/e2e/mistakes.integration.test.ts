@@ -48,7 +48,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: 'a file that cannot be written',
     env: () => ({ TARGET_URL: 'sqlite:/proc/copy.sqlite' }),
-    says: /the file cannot be opened or written\. Check that the path is right/,
+    says: /the file cannot be opened or written\. Check that the path names a file, not a folder/,
   },
   {
     name: 'a file that is something else',
