@@ -1,8 +1,8 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { type Pause, pauseText } from '../mirror/pauses.ts';
+import { type Pause, pauseText, wholePause } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { pause, resume } from '../sync/records.ts';
+import { PAUSES, pause, resume } from '../sync/records.ts';
 import type { DoneLine } from '../web/actions.ts';
 import { findForm } from './selection.ts';
 
@@ -62,8 +62,10 @@ async function changeIn(
       return { ok: true, text: `${name} is ${pauseText(made)}.` };
     }
     const ended = await resume(store, formId);
+    const whole = formId === null ? null : wholePause(await PAUSES.read(store));
     const text = ended === undefined ? 'was not paused' : `is resumed; it was ${pauseText(ended)}`;
-    return { ok: true, text: `${name} ${text}.` };
+    const still = whole === null ? '' : ` Target ${target} is still ${pauseText(whole)}.`;
+    return { ok: true, text: `${name} ${text}.${still}` };
   } catch (error) {
     const text = `${name} is not ${asked === null ? 'resumed' : 'paused'}: ${toMirrorError(error).message}`;
     return { ok: false, text };

@@ -61,6 +61,15 @@ describe('pause and resume', () => {
     expect((await runCli(['resume'], env)).stdout).toMatch(/✓ Target default was not paused/);
   });
 
+  it('L17: say of a resumed form that its target is still paused', async () => {
+    const { env } = await openPlace({ submissions: 10 });
+    const form = ['--form', 'customer-feedback'];
+    await runCli(['pause', ...form], env);
+    await runCli(['pause'], env);
+    const resumed = await runCli(['resume', ...form], env);
+    expect(resumed.stdout).toMatch(/✓ .* is resumed; .* Target default is still paused since/);
+  });
+
   it('pause the others where one target cannot be reached, and exit 1', async () => {
     const { env } = await openPlace({ submissions: 10 });
     const { TARGET_URL, ...rest } = env;
