@@ -62,21 +62,21 @@ export async function carryOut(
 ): Promise<ExitCode> {
   const { options, host } = call;
   const waiting = { waitMs: WAIT_MS, signal: host.stop.signal, clock: host.clock };
-  const lineOf = (report: ErasureReport, done: string): Line => {
+  const lineOf = (report: ErasureReport, isDone: boolean): Line => {
     const { target, form, failure } = report;
     const name = form.id === '' ? target : copyName(report);
     return failure === null
-      ? { sign: 'ok', text: `${name}: ${what(report)}${done}` }
+      ? { sign: isDone ? 'ok' : 'note', text: `${name}: ${what(report)}${isDone ? ': done' : ''}` }
       : { sign: 'error', text: `${name}: ${failure.message} (${failure.code})` };
   };
   const counted = [...(await erase({ ...waiting, dryRun: true })), ...failed];
-  host.terminal.tell(...counted.map((each) => lineOf(each, '')));
+  host.terminal.tell(...counted.map((each) => lineOf(each, false)));
   if (counted.length === 0) host.terminal.print('There is nothing to do.');
   let reports = counted;
   if (!options.dryRun && counted.some(({ failure }) => failure === null)) {
     if (!(await isConfirmed(call, question))) return EXIT_CODES.FAILED.code;
     const done = await erase({ ...waiting, dryRun: false });
-    host.terminal.tell(...done.map((each) => lineOf(each, ': done')));
+    host.terminal.tell(...done.map((each) => lineOf(each, true)));
     reports = [...done, ...failed];
     logErasures(app.logger, { command, by: person() }, reports);
   }
