@@ -4,7 +4,7 @@ import { mistakeText, toMirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
-import { type ChannelSettings, testChannels, transportsOf } from '../notify/notifier.ts';
+import { sendTest, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
@@ -186,16 +186,13 @@ const checkPort: Check = async ({ config, dataDir, clock }) => {
   return [fine(`can open ${port} of ${place.host}`)];
 };
 
-const channelsOf = ({ config: { notify, proxy }, clock }: App): ChannelSettings => ({
-  ...notify,
-  ...(proxy && { fetch: fetchWithProxy(proxy) }),
-  clock,
-});
+const receiversOf = ({ config: { notify, proxy } }: App) =>
+  transportsOf(notify, proxy && fetchWithProxy(proxy));
 
 /** Where notifications go; nothing is sent. */
 const checkReceivers: Check = (app) => {
   const { heartbeatUrl } = app.config.notify;
-  const names = transportsOf(channelsOf(app)).map(({ name }) => name);
+  const names = receiversOf(app).map(({ name }) => name);
   const off = fine('are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set');
   const beats = heartbeatUrl && `goes to ${new URL(heartbeatUrl).host} while nothing has failed`;
   return [
@@ -206,9 +203,12 @@ const checkReceivers: Check = (app) => {
 
 /** Sends a test message to each receiver. The heartbeat is not called: a call would say that nothing has failed. */
 const tryReceivers: Check = async (app) => {
-  const results = await testChannels(channelsOf(app));
-  if (results.length > 0)
-    return results.map(({ channel, ok, message }) => ({ ok, message: `${channel}: ${message}` }));
+  const results = receiversOf(app).map(async (receiver): Promise<Result> => {
+    const problem = await sendTest(receiver, app.config.notify, app.clock);
+    const message = `${receiver.name}: ${problem ?? 'The test message was accepted.'}`;
+    return { ok: problem === null, message };
+  });
+  if (results.length > 0) return Promise.all(results);
   const message = 'No test message was sent: set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO';
   return [{ ok: false, mistaken: true, message }];
 };

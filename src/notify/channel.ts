@@ -11,88 +11,88 @@ export interface Attempt {
   readonly problem: string | null;
 }
 
-/** A way to people. */
-export interface Transport {
+/** A way to a receiver. */
+export interface Transport<Content = Message> {
   /** For people: `webhook (Slack, hooks.slack.com)`. */
   readonly name: string;
   /** The setting that it comes from. */
   readonly setting: string;
   /** Tries once; `signal` cuts it short. Never rejects. */
-  send(message: Message, signal: AbortSignal): Promise<Attempt>;
+  send(content: Content, signal: AbortSignal): Promise<Attempt>;
 }
 
 /** Whether a setting names a receiver of new answers, and of nothing else. */
 export const isForNews = (setting: string): boolean => setting.startsWith('NOTIFY_NEW_');
 
-/** A message that is due. */
-export interface Due {
+/** Something that is to be sent now. */
+export interface Due<Content = Message> {
   /** Identifies it from one attempt to the next. */
   readonly key: string;
-  readonly message: Message;
+  readonly content: Content;
   /** Called when it has arrived. */
   readonly taken: () => void;
 }
 
 /** Decides what a channel sends. */
-export interface Feed {
-  /** Follows the reports. */
-  look(report: Report): void;
-  /** The messages that are due now, the most urgent first. Asked again after each attempt. Never rejects. */
-  due(): readonly Due[] | Promise<readonly Due[]>;
+export interface Feed<Content = Message> {
+  /** What a restart must not lose, as JSON. */
+  readonly kept: unknown;
+  /** What is due by this report, the most urgent first. Asked again after each attempt. Never rejects. */
+  due(report: Report): readonly Due<Content>[] | Promise<readonly Due<Content>[]>;
 }
 
 /** How a channel works. */
 export interface ChannelOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Keeps what feeds have noted over a restart. Never rejects. */
+  /** Writes what feeds keep. Never rejects. */
   readonly save: () => Promise<void>;
 }
 
-/** The first rest of a message that was not taken. It doubles with each attempt, so that a server does not take them for an attack. */
+/** The first rest after an attempt that failed. It doubles with each, so that a server does not take them for an attack. */
 const REST_MS = 10_000;
 const MAX_REST_MS = 5 * 60_000;
-/** How long a stop waits for the message in progress. */
+/** How long a stop waits for the attempt in progress. */
 export const STOP_MS = 2_000;
 
 /**
- * Sends due messages one after another and blocks nothing. Nothing waits in a queue: the due messages are computed for each
- * report and after each attempt, so a problem that ended before its message arrived is not mentioned, and a message that
- * was not taken is tried again as long as its problem lasts.
+ * Sends what is due, one after another, and blocks nothing. Nothing waits in a queue: what is due is computed for each report
+ * and after each attempt, so a problem that ended before its message arrived is not mentioned, and a message that was not
+ * taken is tried again as long as its problem lasts.
  */
-export class Channel {
-  readonly #transport: Transport;
-  readonly #feed: Feed;
+export class Channel<Content = Message> {
+  readonly transport: Transport<Content>;
+  readonly feed: Feed<Content>;
   readonly #options: ChannelOptions;
   readonly #stopping = new AbortController();
-  /** By key, the messages that are due and were not taken. */
-  readonly #resting = new Map<string, { readonly fromMs: number; readonly restMs: number }>();
+  /** By key, how often what is due was tried in vain. */
+  readonly #tries = new Map<string, number>();
+  #rest = { fromMs: 0, ms: 0 };
   #sending: Promise<void> = Promise.resolve();
+  #report: Report | undefined;
   #problem: string | null = null;
 
-  constructor(transport: Transport, feed: Feed, options: ChannelOptions) {
-    this.#transport = transport;
-    this.#feed = feed;
-    this.#options = options;
+  constructor(transport: Transport<Content>, feed: Feed<Content>, options: ChannelOptions) {
+    [this.transport, this.feed, this.#options] = [transport, feed, options];
   }
 
-  /** Why the last message was not delivered, as sentences; null when it was. */
+  /** Why the last attempt failed, as sentences; null when it did not. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** A message that is due was not taken. */
+  /** Something that is due was not taken. */
   get isBehind(): boolean {
-    return this.#resting.size > 0;
+    return this.#tries.size > 0;
   }
 
-  /** Follows a report, and resolves when what is due was tried. */
+  /** Follows the reports, and resolves when what is due was tried. */
   look(report: Report): Promise<void> {
-    this.#feed.look(report);
+    this.#report = report;
     return (this.#sending = this.#sending.then(() => this.#sendAll()));
   }
 
-  /** Waits a moment for the message in progress. Never rejects. */
+  /** Waits a moment for the attempt in progress. Never rejects. */
   async stop(): Promise<void> {
     await withinTime(this.#sending, STOP_MS, this.#options.clock);
     this.#stopping.abort();
@@ -102,47 +102,40 @@ export class Channel {
   async #sendAll(): Promise<void> {
     const { clock, save } = this.#options;
     const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      const due = await this.#feed.due();
+    while (this.#report !== undefined && !signal.aborted) {
+      const due = await this.feed.due(this.#report);
+      // At once, so that little can come between a delivery and the note of it.
       await save();
       const keys = new Set(due.map(({ key }) => key));
-      for (const key of this.#resting.keys()) if (!keys.has(key)) this.#resting.delete(key);
-      const next = this.#nextOf(due, clock.now());
-      if (next === undefined) return;
-      const attempt = await this.#transport.send(next.message, signal);
-      if (attempt.taken) {
-        next.taken();
-        // At once, so that little can come between a delivery and the note of it.
-        await save();
-        // The receiver is back.
-        this.#resting.clear();
-      }
-      if (signal.aborted) return;
-      this.#note(attempt.problem);
-      if (!attempt.taken) {
-        const restMs = Math.min(
-          2 * (this.#resting.get(next.key)?.restMs ?? REST_MS / 2),
-          MAX_REST_MS,
-        );
-        this.#resting.set(next.key, { fromMs: clock.now(), restMs });
-        return;
-      }
+      for (const key of this.#tries.keys()) if (!keys.has(key)) this.#tries.delete(key);
+      // One that is refused again and again holds up no other.
+      const [next] = due.toSorted((a, b) => this.#triesOf(a) - this.#triesOf(b));
+      const isResting = !hasPassed(this.#rest.fromMs, this.#rest.ms, clock.now());
+      if (next === undefined || isResting) return;
+      const attempt = await this.transport.send(next.content, signal);
+      if (attempt.taken) next.taken();
+      if (signal.aborted) return save();
+      this.#note(next, attempt);
     }
   }
 
-  /** Of those that have rested, the one whose attempt is the longest ago: one that is refused holds up no other. */
-  #nextOf(due: readonly Due[], nowMs: number): Due | undefined {
-    const tried = ({ key }: Due) => this.#resting.get(key) ?? { fromMs: 0, restMs: 0 };
-    return due
-      .filter((one) => hasPassed(tried(one).fromMs, tried(one).restMs, nowMs))
-      .toSorted((a, b) => tried(a).fromMs - tried(b).fromMs)[0];
+  #triesOf({ key }: Due<Content>): number {
+    return this.#tries.get(key) ?? 0;
   }
 
-  /** Logs once, not for each message. */
-  #note(problem: string | null): void {
-    const { logger } = this.#options;
+  /** Logs once, not for each attempt. */
+  #note(due: Due<Content>, { taken, problem }: Attempt): void {
+    const { clock, logger } = this.#options;
+    if (taken) {
+      this.#tries.delete(due.key);
+      this.#rest = { fromMs: 0, ms: 0 };
+    } else {
+      this.#tries.set(due.key, this.#triesOf(due) + 1);
+      const ms = Math.min(Math.max(REST_MS, 2 * this.#rest.ms), MAX_REST_MS);
+      this.#rest = { fromMs: clock.now(), ms };
+    }
     if (problem === null && this.#problem !== null)
-      logger.info(`Delivered again: ${this.#transport.name}.`);
+      logger.info(`Delivered again: ${this.transport.name}.`);
     if (problem !== null) logger[this.#problem === null ? 'warn' : 'debug'](problem);
     this.#problem = problem;
   }

@@ -2,7 +2,7 @@ import type { SendMailOptions, Transporter } from 'nodemailer';
 import { errorCode } from '../base/errors.ts';
 import { exact, plural } from '../base/format.ts';
 import { type Transport, isForNews } from './channel.ts';
-import { type Message, clean, cut, formLines } from './message.ts';
+import { type Message, clean, cut } from './message.ts';
 
 /** A mail server, as ALERT_SMTP_URL names it. */
 export interface SmtpServer {
@@ -29,7 +29,6 @@ export interface EmailSettings {
 const TIMEOUT_MS = 15_000;
 /** RFC 5322, 2.1.1: a line has 998 characters at most; mail programs show the first of a subject. */
 const MAX_SUBJECT = 200;
-const MOST_FORMS = 1_000;
 
 /** Mail by SMTP, one for all recipients, in plain text. */
 export function mail(setting: string, settings: EmailSettings): Transport {
@@ -89,36 +88,24 @@ function reasonOf(error: unknown): string {
     : `refuses the message (${code}, ${responseCode})`;
 }
 
+const MARKS = { error: 'Failed: ', warning: 'Attention: ', ok: 'OK: ', info: '' } as const;
+
 function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions {
+  const { level, headline, body, link, atMs } = message;
+  const what = clean(headline).replace(/^forms-mirror[,:] /, '');
+  const parts = [
+    `${clean(headline)}.`,
+    ...body.map(clean),
+    ...(link === null ? [] : [`${link.title}: ${link.url}`]),
+    `-- \nforms-mirror, ${exact(new Date(atMs).toISOString())}`,
+  ];
   return {
     from,
     to: [...to],
-    subject: cut(subjectOf(message), MAX_SUBJECT),
-    date: new Date(message.atMs),
-    text: textOf(message),
+    subject: cut(`[forms-mirror] ${MARKS[level]}${what}`, MAX_SUBJECT),
+    date: new Date(atMs),
+    text: `${parts.join('\n\n')}\n`,
     // RFC 3834, 5: no holiday notice responds to it.
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   };
-}
-
-const MARKS = { error: 'Failed: ', warning: 'Attention: ', ok: 'OK: ', info: '' } as const;
-
-function subjectOf({ level, headline }: Message): string {
-  const what = clean(headline).replace(/^forms-mirror[,:] /, '');
-  return `[forms-mirror] ${MARKS[level]}${what}`;
-}
-
-function textOf({ headline, body, forms, remedy, command, link, atMs }: Message): string {
-  const parts = [
-    `${clean(headline)}.`,
-    clean(body),
-    formLines(forms, MOST_FORMS)
-      .map((line) => `- ${clean(line)}`)
-      .join('\n'),
-    remedy ?? '',
-    command === null ? '' : `    ${command}`,
-    link === null ? '' : `${link.title}: ${link.url}`,
-    `-- \nforms-mirror, ${exact(new Date(atMs).toISOString())}`,
-  ];
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }

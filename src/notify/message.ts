@@ -1,5 +1,3 @@
-import { plural } from '../base/format.ts';
-
 /*
  * The text of messages, before a channel lays it out. Names are as people and forms wrote them; anything that a chat or a mail
  * would interpret is made harmless by the functions here. A message holds no answer and no secret (L11, L15).
@@ -11,14 +9,9 @@ export interface Message {
   readonly level: 'error' | 'warning' | 'ok' | 'info';
   /** One line: the subject and the event. */
   readonly headline: string;
-  /** Sentences; may be empty. */
-  readonly body: string;
-  readonly remedy: string | null;
-  /** The command line that does it. */
-  readonly command: string | null;
+  /** Paragraphs of sentences: what happened, to which forms, what to do; may be none. The last one may be a command line. */
+  readonly body: readonly string[];
   readonly link: { readonly title: string; readonly url: string } | null;
-  /** None: it is about all. */
-  readonly forms: readonly { readonly name: string; readonly target: string }[];
   /** Since the epoch. */
   readonly atMs: number;
 }
@@ -27,11 +20,10 @@ export interface Message {
 export const testMessage = (atMs: number, link: Message['link']): Message => ({
   level: 'info',
   headline: 'forms-mirror: a test',
-  body: 'A person sent this message to see whether it arrives. Nothing is wrong, and there is nothing to do.',
-  remedy: null,
-  command: null,
+  body: [
+    'A person sent this message to see whether it arrives. Nothing is wrong, and there is nothing to do.',
+  ],
   link,
-  forms: [],
   atMs,
 });
 
@@ -50,8 +42,8 @@ export const clean = (text: string): string =>
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
 
-/** A form's name as part of a sentence: the text after it must fit into the part that a channel shows. */
-export const shortName = (name: string): string => cut(name, 140);
+/** A form's name as part of a sentence: the text after it, and several of them, must fit into what a channel shows. */
+export const shortName = (name: string): string => cut(name, 80);
 
 /**
  * A text in which no chat finds a command: `<!channel>` and `@here` call everybody, `](` hides a link behind other words, and
@@ -65,23 +57,12 @@ export const defused = (text: string): string =>
     .replaceAll('](', '] (')
     .replaceAll('{{', '{\u200B{');
 
-/** The first forms of a message about several, and how many are left out. The headline names a single one. */
-export function formLines(forms: Message['forms'], most: number): string[] {
-  if (forms.length === 1) return [];
-  const named = forms.slice(0, most).map(({ name, target }) => `${shortName(name)} → ${target}`);
-  const left = forms.length - named.length;
-  return left === 0 ? named : [...named, `and ${plural(left, 'other')}`];
-}
-
 /** Discord takes 2,000 characters, other chats more. */
 const MAX_TEXT = 2_000;
 
 /** The whole message in one line, for what shows nothing but a text. */
-export function plainText(message: Message): string {
-  const { level, headline, body, forms, remedy, command, link } = message;
-  const names = forms.length < 2 ? '' : `They are: ${formLines(forms, 5).join(', ')}.`;
-  const parts = [`${headline}.`, body, names, [remedy, command].filter(Boolean).join(' ')];
-  const text = defused(`${SIGNS[level]} ${parts.filter((part) => part !== '').join(' ')}`);
+export function plainText({ level, headline, body, link }: Message): string {
+  const text = defused([SIGNS[level], `${headline}.`, ...body].join(' '));
   const end = link === null ? '' : ` ${link.url}`;
   return `${cut(text, MAX_TEXT - end.length)}${end}`;
 }

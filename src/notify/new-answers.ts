@@ -13,14 +13,9 @@ export type CountNewAnswers = (
   range: { readonly fromMs: number; readonly toMs: number },
 ) => Promise<{ readonly count: number; readonly newestMs: number | null }>;
 
-/** Of each form (`form <ID>`) the time of creation up to which answers were announced. */
-export const cursorsSchema = z.record(z.string(), z.number());
-
 /** See {@link NewAnswers}. */
 export interface NewAnswersOptions {
   readonly count: CountNewAnswers;
-  /** Changed here. */
-  readonly cursors: z.infer<typeof cursorsSchema>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -32,102 +27,102 @@ const SLACK_MS = 3_600_000;
 /** The source's clock may be ahead by so much. A submission dated 2099 must not be announced forever, nor hide others. */
 const AHEAD_MS = 2 * 60_000;
 
-interface Waiting {
-  readonly form: FormReport;
+/** Answers of a form that were not announced yet. */
+interface Found {
+  /** The copy that they were counted in: another one is counted again. */
+  readonly copy: string;
   readonly count: number;
-  readonly newestMs: number;
+  /** When the newest of them was created; null where there are none. */
+  readonly newestMs: number | null;
+  /** When the first of them was found. */
   readonly sinceMs: number;
 }
+
+const keptSchema = z.record(z.string(), z.number());
 
 /**
  * Announces new answers: their number, never their text. A form begins with its first claim, at its newest submission, so a
  * first copy is not announced, nor are submissions that are restored, filled again, or imported with an earlier date.
  *
- * Limits: a crash between a delivery and the writing of the cursor repeats one message, and a submission that
+ * Limits: a crash between a delivery and the writing of the record repeats one message, and a submission that
  * appears after a newer one was announced is not announced.
  */
 export class NewAnswers implements Feed {
+  /** Of each form (`form <ID>`) the time of creation up to which answers were announced. */
+  readonly kept: z.infer<typeof keptSchema>;
   readonly #options: NewAnswersOptions;
-  readonly #waiting = new Map<string, Waiting>();
-  /** Each form at its latest count. */
-  readonly #counted = new Map<string, string>();
-  #copies: readonly FormReport[] = [];
+  readonly #found = new Map<string, Found>();
 
-  constructor(options: NewAnswersOptions) {
+  /** `kept`: of an earlier process. */
+  constructor(kept: unknown, options: NewAnswersOptions) {
+    this.kept = keptSchema.safeParse(kept).data ?? {};
     this.#options = options;
   }
 
-  look(report: Report): void {
-    this.#copies = firstCopies(report);
-  }
-
-  /** Counts in the forms that have changed. */
-  async due(): Promise<Due[]> {
-    for (const copy of this.#copies) {
-      const state = [copy.target, copy.lastRun?.endedAt, copy.rows].join('\n');
-      if (this.#counted.get(copy.form.id) === state) continue;
-      try {
-        await this.#count(copy);
-        this.#counted.set(copy.form.id, state);
-      } catch (error) {
-        this.#options.logger.debug({ err: error }, 'New answers cannot be counted.');
-      }
+  async due(report: Report): Promise<Due[]> {
+    const { clock, logger } = this.#options;
+    const due: Due[] = [];
+    for (const copy of firstCopies(report)) {
+      await this.#count(copy).catch((error: unknown) => {
+        logger.debug({ err: error }, 'New answers cannot be counted.');
+      });
+      const found = this.#found.get(copy.form.id);
+      const newestMs = found?.newestMs ?? null;
+      if (found !== undefined && newestMs !== null)
+        if (hasPassed(found.sinceMs, GROUP_MS, clock.now()))
+          due.push(this.#dueOf(copy, found.count, newestMs));
     }
-    const nowMs = this.#options.clock.now();
-    return [...this.#waiting.values()]
-      .filter(({ sinceMs }) => hasPassed(sinceMs, GROUP_MS, nowMs))
-      .map((waiting) => this.#dueOf(waiting, nowMs));
+    return due;
   }
 
+  /** Counts in a copy that has changed. */
   async #count(form: FormReport): Promise<void> {
-    const { count, cursors, clock } = this.#options;
+    const { count, clock } = this.#options;
     const { id } = form.form;
-    const cursor = cursors[`form ${id}`];
+    const copy = [form.target, form.lastRun?.endedAt, form.rows].join('\n');
+    const before = this.#found.get(id);
+    if (before?.copy === copy) return;
     const nowMs = clock.now();
-    const range = { fromMs: cursor === undefined ? 0 : cursor + 1, toMs: nowMs + AHEAD_MS };
+    const announcedMs = this.kept[`form ${id}`];
+    const range = { fromMs: (announcedMs ?? -1) + 1, toMs: nowMs + AHEAD_MS };
     const found = await count(form.target, id, range);
-    if (cursor === undefined) {
-      const completeMs = Date.parse(form.claim.submissionsAsOf ?? '');
-      cursors[`form ${id}`] = found.newestMs ?? completeMs - SLACK_MS;
-    } else if (found.newestMs === null) this.#waiting.delete(id);
-    else {
-      const sinceMs = this.#waiting.get(id)?.sinceMs ?? nowMs;
-      this.#waiting.set(id, { form, count: found.count, newestMs: found.newestMs, sinceMs });
-    }
+    const sinceMs = before?.newestMs ? before.sinceMs : nowMs;
+    this.#found.set(id, { copy, sinceMs, ...found });
+    if (announcedMs !== undefined) return;
+    this.#announced(id, found.newestMs ?? Date.parse(form.claim.submissionsAsOf ?? '') - SLACK_MS);
+    this.#found.set(id, { copy, sinceMs, count: 0, newestMs: null });
   }
 
-  #dueOf({ form, count, newestMs }: Waiting, nowMs: number): Due {
-    const { id, name } = form.form;
-    const isTable = form.url === null && form.table !== null;
+  #announced(formId: string, untilMs: number): void {
+    this.kept[`form ${formId}`] = untilMs;
+    // More may have come by now: they are counted again.
+    this.#found.delete(formId);
+  }
+
+  #dueOf({ form, target, url, table }: FormReport, count: number, newestMs: number): Due {
+    const isTable = url === null && table !== null;
     return {
-      key: `${id}\n${newestMs}`,
-      message: {
+      key: `${form.id}\n${newestMs}`,
+      content: {
         level: 'info',
-        headline: `${plural(count, 'new answer')} to ${shortName(name)}`,
-        body: isTable ? `The table is ${form.table}, in target ${form.target}.` : '',
-        remedy: null,
-        command: null,
-        link: form.url === null ? null : { title: 'Answers', url: form.url },
-        forms: [{ name, target: form.target }],
-        atMs: nowMs,
+        headline: `${plural(count, 'new answer')} to ${shortName(form.name)}`,
+        body: isTable ? [`The table is ${table}, in target ${target}.`] : [],
+        link: url === null ? null : { title: 'Answers', url },
+        atMs: this.#options.clock.now(),
       },
-      taken: () => {
-        // More may have come by now: the next look counts again.
-        this.#waiting.delete(id);
-        this.#counted.delete(id);
-        this.#options.cursors[`form ${id}`] = newestMs;
-      },
+      taken: () => this.#announced(form.id, newestMs),
     };
   }
 }
 
 /** Of each form the first target that has claimed a complete copy of it, where that can be read. */
 function firstCopies({ targets, forms }: Report): FormReport[] {
-  const first = new Map<string, FormReport>();
-  for (const { name } of targets.toReversed())
-    for (const form of forms)
-      if (form.target === name && form.claim.submissionsAsOf !== null)
-        first.set(form.form.id, form);
-  const known = new Set(targets.filter(isKnown).map(({ name }) => name));
-  return [...first.values()].filter(({ target }) => known.has(target));
+  const claimed = forms.filter(({ claim }) => claim.submissionsAsOf !== null);
+  const copies = Map.groupBy(claimed, ({ form }) => form.id);
+  return [...copies.values()].flatMap((some) => {
+    const first = targets.find(({ name }) => some.some(({ target }) => target === name));
+    return first !== undefined && isKnown(first)
+      ? some.filter(({ target }) => target === first.name)
+      : [];
+  });
 }

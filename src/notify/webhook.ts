@@ -1,6 +1,6 @@
 import { type Transport, isForNews } from './channel.ts';
 import { type Fetch, request } from './http.ts';
-import { type Message, SIGNS, cut, defused, formLines, plainText } from './message.ts';
+import { type Message, SIGNS, cut, defused, plainText } from './message.ts';
 
 /*
  * A webhook gets JSON with `text`, which Slack, Mattermost, Google Chat and Discord (at an address that ends in /slack) show. It gets
@@ -12,22 +12,15 @@ const TEAMS = /\.(?:logic\.azure|api\.powerplatform)\.(?:com|us|cn)$/;
 
 const COLOURS = { error: 'Attention', warning: 'Warning', ok: 'Good', info: 'Accent' } as const;
 
-/** Each is a block of its own. */
-const MOST_FORMS = 40;
-
 /*
  * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using: a workflow takes a
  * message with one Adaptive Card of at most 28 kB, and answers 202 before it posts. A TextBlock reads Markdown and cannot be
  * asked not to; a TextRun does not (https://adaptivecards.io/explorer/TextRun.html).
  */
-function teamsCard(message: Message): unknown {
-  const { level, headline, body, forms, remedy, command, link } = message;
+function teamsCard({ level, headline, body, link }: Message): unknown {
   const title = cut(`${SIGNS[level]} ${defused(headline)}`, 300);
-  const texts = [body, ...formLines(forms, MOST_FORMS), remedy ?? ''];
   return {
     type: 'message',
-    // For a custom workflow that reads only the text.
-    text: cut(plainText(message), 500),
     attachments: [
       {
         contentType: 'application/vnd.microsoft.card.adaptive',
@@ -40,8 +33,7 @@ function teamsCard(message: Message): unknown {
           msteams: { width: 'Full' },
           body: [
             richText(title, { weight: 'Bolder', size: 'Medium', color: COLOURS[level] }),
-            ...texts.filter((text) => text !== '').map((text) => richText(text)),
-            ...(command === null ? [] : [richText(command, { fontType: 'Monospace' })]),
+            ...body.map((text) => richText(defused(text))),
           ],
           ...(link !== null && {
             actions: [{ type: 'Action.OpenUrl', title: link.title, url: link.url }],
@@ -54,7 +46,7 @@ function teamsCard(message: Message): unknown {
 
 const richText = (text: string, style: Readonly<Record<string, string>> = {}): unknown => ({
   type: 'RichTextBlock',
-  inlines: [{ type: 'TextRun', text: cut(defused(text), 1_300), ...style }],
+  inlines: [{ type: 'TextRun', text: cut(text, 2_000), ...style }],
 });
 
 /**

@@ -1,6 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
-import { silentLogger } from '../../src/base/logger.ts';
 import { statusLines } from '../../src/cli/status.ts';
 import { judge } from '../../src/health/judge.ts';
 import { describeForm } from '../../src/health/mirror-words.ts';
@@ -118,13 +117,12 @@ const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replac
 /** The messages that such a report leads to within a day. */
 function messagesOf(report: Report): string[] {
   const clock = new TestClock(NOW);
-  const alerts = new Alerts({ kept: { incidents: {} }, link: null, clock });
+  const alerts = new Alerts({}, null, clock);
   const texts: string[] = [];
   for (let atMs = NOW; atMs <= NOW + 2 * HOUR; atMs += 30_000) {
     clock.now = () => atMs;
-    alerts.look(report);
-    for (const { message, taken } of alerts.due()) {
-      texts.push(plainText(message));
+    for (const { content, taken } of alerts.due(report)) {
+      texts.push(plainText(content));
       taken();
     }
   }
@@ -159,11 +157,9 @@ describe.each(Object.entries(SHOWN))('%s', (_name, { situation, code, word, abou
     expect(messages[0]).toContain(word);
   });
 
-  it('stops the heartbeat only where something has failed', async () => {
-    const call = vi.fn<typeof fetch>(() => Promise.resolve(new Response()));
-    const options = { fetch: call, clock: new TestClock(NOW), logger: silentLogger };
-    await new Heartbeat('https://hc.example.com', options).look(report);
-    expect(call).toHaveBeenCalledTimes(beats ? 1 : 0);
+  it('stops the heartbeat only where something has failed', () => {
+    const heartbeat = new Heartbeat(new TestClock(NOW), () => false);
+    expect(heartbeat.due(report)).toHaveLength(beats ? 1 : 0);
   });
 });
 

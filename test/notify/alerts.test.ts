@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
 import type { FormReport, Problem, Report } from '../../src/health/report.ts';
-import { Alerts, incidentsSchema } from '../../src/notify/alerts.ts';
+import { Alerts } from '../../src/notify/alerts.ts';
 import type { Message } from '../../src/notify/message.ts';
 import { documentPart, replaceDocumentPart, UPDATING } from '../support/readme.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -18,9 +18,8 @@ const DAY = 24 * HOUR;
 
 /** A mirror and the people behind one channel. */
 class Life {
-  readonly kept: ConstructorParameters<typeof Alerts>[0]['kept'] = { incidents: {} };
   readonly #clock = new TestClock();
-  readonly #alerts = new Alerts({ kept: this.kept, link: null, clock: this.#clock });
+  readonly alerts = new Alerts({}, null, this.#clock);
   readonly messages: { readonly atS: number; readonly message: Message }[] = [];
   /** Whether the channel takes messages. */
   takes = true;
@@ -28,9 +27,9 @@ class Life {
   look(atS: number, seen: Report): void {
     this.#clock.now = () => NOW + atS * 1_000;
     // As after a restart.
-    this.kept.incidents = incidentsSchema.parse(JSON.parse(JSON.stringify(this.kept.incidents)));
-    this.#alerts.look(seen);
-    for (const { message, taken } of this.#alerts.due()) {
+    const { kept } = new Alerts(JSON.parse(JSON.stringify(this.alerts.kept)), null, this.#clock);
+    this.alerts.kept = kept;
+    for (const { content: message, taken } of this.alerts.due(seen)) {
       if (!this.takes) continue;
       this.messages.push({ atS, message });
       taken();
@@ -204,7 +203,7 @@ describe('an incident', () => {
       .live(0, 60, () => inForms(1, 'DELETIONS_HELD'))
       .live(60, 900, () => ({ forms: [] }));
     expect(life.lines).toHaveLength(1);
-    expect(life.kept.incidents).toEqual({});
+    expect(life.alerts.kept).toEqual({});
   });
 });
 
@@ -233,8 +232,8 @@ describe('problems of single forms', () => {
       '0 warning DELETIONS_HELD Form 0 → db: Deletions are held',
       '300 warning DELETIONS_HELD 11 forms: Deletions are held',
     ]);
-    const { forms: named } = life.messages[1]!.message;
-    expect([named.length, named[0]]).toMatchObject([11, { name: 'Form 1', target: 'db' }]);
+    const { body } = life.messages[1]!.message;
+    expect(body[1]).toMatch(/^They are: Form 1 → db, .* Form 10 → db, and 1 other\.$/);
   });
 
   it('of another kind are another message', () => {
