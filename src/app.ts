@@ -366,15 +366,14 @@ export class App implements AsyncDisposable {
     return report;
   }
 
-  /** Compares a form with its copy in a target; `pollMs`: the longest time between two polls. */
-  async verify(
-    target: string,
-    formId: string,
-    pollMs: number,
-    signal: AbortSignal,
-  ): Promise<VerifyReport> {
+  /** Compares a form with its copy in a target. Rejects as source and target do, and with SLUG_REUSED. */
+  async verify(target: string, form: FormIdentity, signal: AbortSignal): Promise<VerifyReport> {
     const mirroring = this.#mirroring(await this.target(target));
-    return verifyForm(mirroring, formId, this.requireJoining(target), pollMs, signal);
+    await this.readSlugs(target);
+    const problem = this.slugProblem(target, form);
+    if (problem !== null) throw problem;
+    const pollMs = longestGapMs(this.config.schedule, this.clock.now());
+    return verifyForm(mirroring, form.id, this.requireJoining(target), pollMs, signal);
   }
 
   /** Closes the targets and connections that were opened; a target that cannot be closed delays no other. */

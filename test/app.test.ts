@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { App } from '../src/app.ts';
-import { jobHandlers } from '../src/cli/job-handlers.ts';
+import { jobHandlers } from '../src/cli/service.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/logger.ts';
 import { mistakeText } from '../src/base/errors.ts';

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS, configure } from '../src/cli/commands.ts';
+import { addCommand, COMMANDS } from '../src/cli/commands.ts';
 import { loadConfig } from '../src/config.ts';
 import { STATUSES } from '../src/mirror/types.ts';
 import { SETTING_NAMES } from '../src/settings/settings-table.ts';
@@ -188,8 +188,8 @@ function parses(line: string): boolean {
   if (name.startsWith('-')) return true;
   const spec = COMMANDS.find((candidate) => candidate.name === name);
   if (spec === undefined) return false;
-  const command = new Command(name).exitOverride().configureOutput({ writeErr: () => undefined });
-  configure(command, spec);
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
+  const command = addCommand(program, spec);
   command.action(() => undefined);
   try {
     command.parse(words, { from: 'user' });

@@ -11,8 +11,7 @@ import type { TargetSettings } from '../settings/target-settings.ts';
 import type { NameMistake } from '../sync/names.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { statusPlace } from '../web/server.ts';
-import type { CommandCall } from './command-spec.ts';
-import { EXIT_CODES, type ExitCode, type Host } from './host.ts';
+import type { CommandCall, ExitCode, Host } from './host.ts';
 import { reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
 
@@ -36,11 +35,11 @@ const fine = (message: string): Result => ({ ok: true, message });
 const failed = (message: string, remedy?: string): Result => ({ ok: false, message, remedy });
 
 /** `check`: tries everything that the mirror depends on. */
-export async function run({
+export async function check({
   host,
   options,
 }: CommandCall<{ alert?: boolean; json?: boolean }>): Promise<ExitCode> {
-  const { terminal, stop } = host;
+  const { terminal } = host;
   await using app = await openApp(host, { source: true, statusPage: true });
   const checks: readonly (readonly [subject: string, check: Check])[] = [
     ['data directory', checkDataDir],
@@ -58,13 +57,13 @@ export async function run({
       findings.push(finding);
       const { ok, message, remedy } = finding;
       const sign = ok ? (remedy === undefined ? 'ok' : 'warning') : 'error';
-      if (!options.json) terminal.tell({ sign, text: `${finding.subject}: ${message}`, remedy });
+      if (!options.json) terminal.print({ sign, text: `${finding.subject}: ${message}`, remedy });
     }
   }
   const ok = findings.every((finding) => finding.ok);
   if (options.json) terminal.printJson({ ok, findings });
-  const ending = findings.some(({ mistaken }) => mistaken) ? EXIT_CODES.USAGE : EXIT_CODES.FAILED;
-  return stop.exitCode() ?? (ok ? EXIT_CODES.DONE : ending).code;
+  if (ok) return 0;
+  return findings.some(({ mistaken }) => mistaken) ? 2 : 1;
 }
 
 async function attempt(check: Check, app: App, host: Host): Promise<readonly Result[]> {

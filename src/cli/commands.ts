@@ -1,5 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandSpec } from './command-spec.ts';
+import type { RunCommand } from './host.ts';
+
+/** A command as the help lists it. Its code is loaded when it is called. */
+export interface CommandSpec {
+  readonly name: string;
+  /** The command in one line of the help. */
+  readonly summary: string;
+  /** Lines to copy, shown under its help. */
+  readonly examples: readonly string[];
+  /** Each as commander writes it, and its meaning. */
+  readonly args?: readonly (readonly [name: string, meaning: string])[];
+  readonly options?: readonly Option[];
+  readonly load: () => Promise<RunCommand>;
+}
 
 /** An option, as commander writes it: `--limit <number>`. */
 const option = (flags: string, meaning: string): Option => new Option(flags, meaning);
@@ -26,13 +39,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'start',
     summary: 'Keeps the copy up to date: scheduler, worker and status page in one process.',
     examples: ['forms-mirror start', 'SYNC_EVERY=30s forms-mirror start'],
-    load: () => import('./start.ts'),
+    load: async () => (await import('./start.ts')).start,
   },
   {
     name: 'worker',
     summary: 'Runs another worker beside a start on this or another machine. Needs QUEUE_URL.',
     examples: ['QUEUE_URL=redis://redis.example.com:6379 forms-mirror worker'],
-    load: () => import('./worker.ts'),
+    load: async () => (await import('./worker.ts')).worker,
   },
   {
     name: 'sync',
@@ -50,7 +63,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       option('--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run'),
       AS_JSON,
     ],
-    load: () => import('./sync.ts'),
+    load: async () => (await import('./sync.ts')).sync,
   },
   {
     name: 'verify',
@@ -58,7 +71,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       'Reads source and copy and compares every row. Exits 1 if they differ. A status change or deletion that no poll has brought yet counts as different.',
     examples: ['forms-mirror verify', 'forms-mirror verify --form contact --json'],
     options: [ONE_FORM, ONE_TARGET, AS_JSON],
-    load: () => import('./verify.ts'),
+    load: async () => (await import('./verify.ts')).verify,
   },
   {
     name: 'check',
@@ -69,7 +82,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       option('--alert', 'also send a test message to every receiver of notifications'),
       AS_JSON,
     ],
-    load: () => import('./check.ts'),
+    load: async () => (await import('./check.ts')).check,
   },
   {
     name: 'forms',
@@ -77,14 +90,14 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: ['forms-mirror forms', 'forms-mirror forms contact', 'forms-mirror forms --json'],
     args: [['[form]', 'ID, slug or name of the form whose fields to list']],
     options: [AS_JSON],
-    load: () => import('./forms.ts'),
+    load: async () => (await import('./forms.ts')).listForms,
   },
   {
     name: 'status',
     summary: 'Shows each form in each target: last run, rows, age of each claim, problems.',
     examples: ['forms-mirror status', 'forms-mirror status --json'],
     options: [AS_JSON],
-    load: () => import('./status.ts'),
+    load: async () => (await import('./status.ts')).status,
   },
   {
     name: 'pause',
@@ -96,14 +109,14 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror pause',
     ],
     options: [ONE_FORM, ONE_TARGET, option('--reason <text>', 'why, shown to others')],
-    load: async () => ({ run: (await import('./pause.ts')).pause }),
+    load: async () => (await import('./pausing.ts')).pause,
   },
   {
     name: 'resume',
     summary: 'Ends a pause. The next poll finds what changed.',
     examples: ['forms-mirror resume --form contact', 'forms-mirror resume'],
     options: [ONE_FORM, ONE_TARGET],
-    load: async () => ({ run: (await import('./pause.ts')).resume }),
+    load: async () => (await import('./pausing.ts')).resume,
   },
   {
     name: 'explain',
@@ -112,7 +125,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: ['forms-mirror explain sub_0123456789', 'forms-mirror explain sub_0123456789 --json'],
     args: [['<submission-id>', 'ID of the submission']],
     options: [AS_JSON],
-    load: () => import('./explain.ts'),
+    load: async () => (await import('./explain.ts')).explain,
   },
   {
     name: 'export',
@@ -131,7 +144,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       option('--deleted', 'also rows that are marked deleted, after the others'),
       ONE_TARGET,
     ],
-    load: () => import('./export.ts'),
+    load: async () => (await import('./export.ts')).exportRows,
   },
   {
     name: 'forget',
@@ -150,7 +163,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ONLY_COUNT,
       CONFIRMED,
     ],
-    load: () => import('./forget.ts'),
+    load: async () => (await import('./erasing.ts')).forget,
   },
   {
     name: 'purge',
@@ -175,7 +188,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ONLY_COUNT,
       CONFIRMED,
     ],
-    load: () => import('./purge.ts'),
+    load: async () => (await import('./erasing.ts')).purge,
   },
   {
     name: 'sandbox',
@@ -189,7 +202,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ),
       option('--sheets', 'run a stand-in for Google Sheets too, on the next port (in a checkout)'),
     ],
-    load: () => import('./sandbox.ts'),
+    load: async () => (await import('./sandbox.ts')).runSandbox,
   },
   {
     name: 'demo',
@@ -207,13 +220,18 @@ export const COMMANDS: readonly CommandSpec[] = [
         'mirror into a stand-in for Google Sheets too, shown as a page (in a checkout)',
       ),
     ],
-    load: () => import('./demo.ts'),
+    load: async () => (await import('./demo.ts')).demo,
   },
 ];
 
-/** Adds the arguments and options of a command to commander. */
-export function configure(command: Command, { args = [], options = [] }: CommandSpec): Command {
-  for (const [name, meaning] of args) command.argument(name, meaning);
+/** A command of the program, as commander parses it and shows its help. */
+export function addCommand(program: Command, spec: CommandSpec): Command {
+  const { name, summary, examples, args = [], options = [] } = spec;
+  const command = program.command(name).description(summary);
+  for (const [argument, meaning] of args) command.argument(argument, meaning);
   for (const each of options) command.addOption(each);
-  return command;
+  return command.addHelpText(
+    'after',
+    `\nExamples:\n${examples.map((line) => `  ${line}\n`).join('')}`,
+  );
 }

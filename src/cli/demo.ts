@@ -7,14 +7,13 @@ import { loadConfig } from '../config.ts';
 import { createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { runTraffic } from '../sandbox/traffic.ts';
-import type { CommandCall } from './command-spec.ts';
-import { EXIT_CODES, type ExitCode, type Host } from './host.ts';
+import type { CommandCall, ExitCode, Host } from './host.ts';
 import { openApp } from './open-app.ts';
 import { type SandboxSheet, startSandboxSheet } from './sandbox.ts';
 import { runLines } from './sync-report.ts';
 import { serve } from './start.ts';
-import * as sync from './sync.ts';
-import * as verify from './verify.ts';
+import { sync } from './sync.ts';
+import { verify } from './verify.ts';
 
 /** Submissions and status changes at the source. */
 const TRAFFIC_PER_MINUTE = 90;
@@ -33,7 +32,10 @@ interface DemoOptions {
 }
 
 /** `demo`: the commands `sync`, `start` and `verify` over a sample Forms API, without any settings. */
-export async function run({ host: started, options }: CommandCall<DemoOptions>): Promise<ExitCode> {
+export async function demo({
+  host: started,
+  options,
+}: CommandCall<DemoOptions>): Promise<ExitCode> {
   const watchMs = options.keepRunning ? LONGEST_MS : options.seconds * 1_000;
   await using opened = new AsyncDisposableStack();
   const sheet = options.sheets ? opened.use(await startSandboxSheet()) : undefined;
@@ -46,20 +48,19 @@ export async function run({ host: started, options }: CommandCall<DemoOptions>):
   terminal.print(`A sample Forms API with 1,250 submissions is mirrored into ${file}`);
   if (sheet !== undefined) terminal.print(`and into a sheet. Watch it here: ${sheet.viewUrl}`);
   terminal.print('');
-  const first = await sync.run({ host, args: [], options: {} });
+  const first = await sync({ host, args: [], options: {} });
   // Ctrl-C is a regular way to end the demo.
-  if (first !== EXIT_CODES.DONE.code) return stop.signal.aborted ? EXIT_CODES.DONE.code : first;
+  if (first !== 0) return stop.signal.aborted ? 0 : first;
   terminal.print('', 'The newest rows of one form:', ...newestRows(file), '');
   await watch(host, sandbox, watchMs);
   // The source no longer changes. Also after Ctrl-C, which ended the traffic.
-  const rest = { signal: AbortSignal.timeout(LAST_MS), exitCode: () => undefined };
-  const last = { ...host, stop: rest };
+  const last = { ...host, stop: { ...stop, signal: AbortSignal.timeout(LAST_MS) } };
   terminal.print('', 'Everything is read and compared once more:', '');
-  const synced = await sync.run({ host: last, args: [], options: { full: true } });
+  const synced = await sync({ host: last, args: [], options: { full: true } });
   terminal.print('');
-  const same = await verify.run({ host: last, args: [], options: {} });
+  const same = await verify({ host: last, args: [], options: {} });
   terminal.print('', `Look at it: sqlite3 -header -column ${file} 'SELECT * FROM ${VIEW} LIMIT 5'`);
-  return synced === EXIT_CODES.DONE.code ? same : synced;
+  return synced === 0 ? same : synced;
 }
 
 /** The settings of the demo, which ignores the environment and .env. */
@@ -98,7 +99,7 @@ async function watch(host: Host, { store }: Sandbox, watchMs: number): Promise<v
   const { terminal, stop, clock } = host;
   await using app = await openApp(host, { source: true, reportsRuns: true });
   app.events.on('run.ended', (report) => {
-    if (report.inserted + report.updated + report.deleted > 0) terminal.tell(...runLines(report));
+    if (report.inserted + report.updated + report.deleted > 0) terminal.print(...runLines(report));
   });
   terminal.print(
     'Now people fill in forms and colleagues change statuses. These runs copy the changes:',

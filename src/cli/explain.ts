@@ -1,14 +1,13 @@
 import { plural } from '../base/format.ts';
 import type { EntryKind } from '../mirror/port.ts';
 import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
-import type { CommandCall } from './command-spec.ts';
+import type { CommandCall, ExitCode } from './host.ts';
 import { openApp } from './open-app.ts';
 import { requireSelection } from './selection.ts';
 import type { Terminal } from './terminal.ts';
-import type { ExitCode } from './host.ts';
 
 /** `explain`: where one submission is. */
-export async function run({
+export async function explain({
   host,
   args: [id = ''],
   options,

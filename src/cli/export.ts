@@ -3,10 +3,9 @@ import { plural } from '../base/format.ts';
 import { exactClaimText, type FormReport } from '../health/report.ts';
 import { pauseText } from '../mirror/pauses.ts';
 import type { FormSnapshot } from '../mirror/port.ts';
-import type { CommandCall } from './command-spec.ts';
 import { csvFormat, type ExportFormat, jsonLinesFormat } from './export-format.ts';
-import { formIn, reportNow } from './health-sources.ts';
-import { EXIT_CODES, type ExitCode } from './host.ts';
+import { reportNow } from './health-sources.ts';
+import type { CommandCall, ExitCode } from './host.ts';
 import { openApp } from './open-app.ts';
 import { findForm } from './selection.ts';
 
@@ -18,7 +17,7 @@ interface ExportOptions {
 }
 
 /** `export`: the rows of one form as a target holds them. */
-export async function run(call: CommandCall<ExportOptions>): Promise<ExitCode> {
+export async function exportRows(call: CommandCall<ExportOptions>): Promise<ExitCode> {
   const { host, args, options } = call;
   await using app = await openApp(host);
   const names = app.namesOf(options.target);
@@ -34,7 +33,8 @@ export async function run(call: CommandCall<ExportOptions>): Promise<ExitCode> {
     throw new MirrorError('USAGE', `Several targets have it. Name one with --target (${which}).`);
   }
   // Before the rows: no claim about them may be newer than they are.
-  const copy = formIn(await reportNow(app, host, [name]), name, form.id);
+  const { forms } = await reportNow(app, host, [name]);
+  const copy = forms.find((one) => one.form.id === form.id) ?? null;
   const { store } = await app.target(name);
   await using snapshot = await store.snapshot(form.id);
   const columns = (snapshot?.columns ?? []).map((column) =>
@@ -46,9 +46,9 @@ export async function run(call: CommandCall<ExportOptions>): Promise<ExitCode> {
   if (rows !== null) {
     const [first = '', ...warnings] = summary(rows, copy);
     host.terminal.say(`${form.name}, ${name}: ${first}.`);
-    for (const warning of warnings) host.terminal.sayWith('warning', warning);
+    host.terminal.say(...warnings.map((text) => ({ sign: 'warning', text }) as const));
   }
-  return EXIT_CODES.DONE.code;
+  return 0;
 }
 
 /** How many rows were written; null when their reader went away. */

@@ -1,14 +1,13 @@
 import { plural } from '../base/format.ts';
 import { settingLine } from '../base/printable.ts';
 import type { Form } from '../mirror/types.ts';
-import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
 import { requireForm } from './selection.ts';
 import type { Terminal } from './terminal.ts';
-import { EXIT_CODES, type ExitCode } from './host.ts';
+import type { CommandCall, ExitCode } from './host.ts';
 
 /** `forms`: the forms that TARGET_FORMS can name, or the fields of one form that TARGET_FIELDS can name. */
-export async function run({
+export async function listForms({
   host,
   args: [wanted],
   options: { json = false },
@@ -18,7 +17,7 @@ export async function run({
   const forms = await app.forms(stop.signal);
   if (wanted === undefined) printForms(terminal, forms, json);
   else printFields(terminal, requireForm(forms, wanted), json);
-  return EXIT_CODES.DONE.code;
+  return 0;
 }
 
 function printForms(terminal: Terminal, forms: readonly Form[], json: boolean): void {

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { type HealthSources, Watch } from '../health/collect.ts';
 import { readProcesses } from '../health/processes.ts';
-import type { FormReport, Report } from '../health/report.ts';
+import type { Report } from '../health/report.ts';
 import type { Trouble } from '../health/trouble.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextRunMs } from '../queue/scheduler.ts';
@@ -48,7 +48,3 @@ export function reportNow(
   const sources = healthSources(app, host, null, targets);
   return new Watch({ sources, clock, logger }).once();
 }
-
-/** The report of a form in a target; null if it has none. */
-export const formIn = ({ forms }: Report, target: string, formId: string): FormReport | null =>
-  forms.find((form) => form.target === target && form.form.id === formId) ?? null;

@@ -1,5 +1,4 @@
 import type { Clock } from '../base/clock.ts';
-import { isAbort, toMirrorError } from '../base/errors.ts';
 import type { Config, ConfigNeeds } from '../config.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -43,30 +42,35 @@ export function listenForStop(source: SignalSource, onFirst: () => void): StopRe
     onFirst();
     controller.abort();
   };
-  source.on('SIGINT', () => receive(EXIT_CODES.INTERRUPTED.code));
-  source.on('SIGTERM', () => receive(EXIT_CODES.TERMINATED.code));
+  source.on('SIGINT', () => receive(130));
+  source.on('SIGTERM', () => receive(143));
   return { signal: controller.signal, exitCode: () => code };
 }
 
-/** Every exit code of the program, for docs/reference/commands.md as well. */
+/** Every exit code of the program and what it means, for docs/reference/commands.md as well. */
 export const EXIT_CODES = {
-  DONE: { code: 0, meaning: 'Done.' },
-  FAILED: {
-    code: 1,
-    meaning:
-      'A run, a check or the command itself failed, `verify` found a difference, or `status` does not know that every form is current.',
-  },
-  USAGE: { code: 2, meaning: 'Wrong settings or usage.' },
-  INTERRUPTED: { code: 130, meaning: 'Stopped by SIGINT (Ctrl-C).' },
-  TERMINATED: { code: 143, meaning: 'Stopped by SIGTERM.' },
-} as const satisfies Record<string, { code: number; meaning: string }>;
+  0: 'Done.',
+  1: 'A run, a check or the command itself failed, `verify` found a difference, or `status` does not know that every form is current.',
+  2: 'Wrong settings or usage.',
+  130: 'Stopped by SIGINT (Ctrl-C).',
+  143: 'Stopped by SIGTERM.',
+} as const;
 
 /** One of the codes of {@link EXIT_CODES}. */
-export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]['code'];
+export type ExitCode = keyof typeof EXIT_CODES;
 
-/** The exit code that an error ends a command with. */
-export function exitCodeOf(error: unknown): ExitCode {
-  const { code } = toMirrorError(error);
-  if (code === 'SETTINGS' || code === 'USAGE') return EXIT_CODES.USAGE.code;
-  return isAbort(error) ? EXIT_CODES.INTERRUPTED.code : EXIT_CODES.FAILED.code;
+/** One call of a command: its arguments and options, as commander read them, and the process it runs in. */
+export interface CommandCall<Options extends object = object> {
+  readonly host: Host;
+  readonly args: readonly string[];
+  readonly options: Options;
 }
+
+/**
+ * Runs a command. Resolves to 0 if it did all that it was asked to: any other code becomes that of the signal after a request to
+ * stop. Throws MirrorError with the message for the person.
+ */
+export type RunCommand = (call: CommandCall<never>) => Promise<ExitCode>;
+
+/** The form and the target that a command is about; left out: all. */
+export type PlaceOptions = { readonly form?: string; readonly target?: string };

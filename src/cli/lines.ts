@@ -3,24 +3,7 @@ import type { HealthState, Problem, ShownPause } from '../health/report.ts';
 import { pauseText } from '../mirror/pauses.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-
-/*
- * A line is what commands print: a run, a copy, a problem, something that was done.
- */
-
-/** How a line begins. */
-export type Sign = 'ok' | 'error' | 'warning' | 'note';
-
-/** One line of a result, with its details. */
-export interface Line {
-  readonly sign: Sign;
-  readonly text: string;
-  readonly details?: readonly string[];
-  /** What to do. */
-  readonly remedy?: string | null | undefined;
-  /** A command line that does it. */
-  readonly command?: string | null | undefined;
-}
+import type { Line } from './terminal.ts';
 
 /** `contact → default`: a form in a target. */
 export function copyName({ form, target }: { form: FormIdentity; target: string }): string {
@@ -28,7 +11,7 @@ export function copyName({ form, target }: { form: FormIdentity; target: string 
 }
 
 /** The sign of a state. */
-export function signOf(state: HealthState): Sign {
+export function signOf(state: HealthState): Line['sign'] {
   if (state === 'ok') return 'ok';
   if (state === 'failed') return 'error';
   return state === 'attention' ? 'warning' : 'note';

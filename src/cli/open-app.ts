@@ -26,7 +26,7 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
 /** A logger on stderr: JSON lines, or lines for people where stderr is a terminal. */
 export async function openLogger({ terminal }: Host, level: LogLevel): Promise<Logger> {
   if (!terminal.interactive) {
-    return createLogger(level, { write: (line) => terminal.write(line) });
+    return createLogger(level, { write: (line) => terminal.say(line.trimEnd()) });
   }
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
@@ -37,7 +37,7 @@ export async function openLogger({ terminal }: Host, level: LogLevel): Promise<L
     ignore: 'pid,hostname',
   });
   return createLogger(level, {
-    write: (line) => terminal.writeStyled(pretty(printableRecord(line)) ?? ''),
+    write: (line) => terminal.sayStyled(pretty(printableRecord(line)) ?? ''),
   });
 }
 

@@ -2,16 +2,46 @@ import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { type Pause, pauseText, wholePause } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { PAUSES, pause, resume } from '../sync/records.ts';
+import { person } from '../sync/erase.ts';
+import { PAUSES, pause as pauseStore, resume as resumeStore } from '../sync/records.ts';
 import type { DoneLine } from '../web/actions.ts';
+import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
+import { openApp } from './open-app.ts';
 import { findForm } from './selection.ts';
+import type { Line } from './terminal.ts';
 
 /*
- * Pausing and resuming, for the commands and for the status page.
+ * Pausing and resuming, by command and for the status page.
  */
 
+type PauseOptions = PlaceOptions & { readonly reason?: string };
+
+/** `pause`: stops every process from writing a form, a target, or everything. */
+export const pause = (call: CommandCall<PauseOptions>): Promise<ExitCode> => act(call, true);
+
+/** `resume`: ends what `pause` of the same form, target or everything began. */
+export const resume = (call: CommandCall<PauseOptions>): Promise<ExitCode> => act(call, false);
+
+async function act(
+  { host, options }: CommandCall<PauseOptions>,
+  isPause: boolean,
+): Promise<ExitCode> {
+  const { terminal, clock, stop } = host;
+  await using app = await openApp(host);
+  const { form = null, target = null, reason = null } = options;
+  const place = { form, target };
+  const by = `command line, ${person()}`;
+  const since = new Date(clock.now()).toISOString();
+  const how = isPause ? { since, by, reason } : null;
+  const lines = await changePauses(app, { ...place, pause: how }, stop.signal);
+  const action = isPause ? 'pause' : 'resume';
+  app.logger.info({ action, ...place, by }, 'A person asked for this.');
+  terminal.print(...lines.map(({ ok, text }): Line => ({ sign: ok ? 'ok' : 'error', text })));
+  return lines.every(({ ok }) => ok) ? 0 : 1;
+}
+
 /** The place to pause or resume: a form, a target, or everything. */
-export interface PauseOrder {
+interface PauseOrder {
   readonly form: string | null;
   readonly target: string | null;
   /** As in {@link Pause}; null: resume. */
@@ -58,10 +88,10 @@ async function changeIn(
   try {
     const { store } = await app.target(target);
     if (asked !== null) {
-      const made = await pause(store, { ...asked, formId });
+      const made = await pauseStore(store, { ...asked, formId });
       return { ok: true, text: `${name} is ${pauseText(made)}.` };
     }
-    const ended = await resume(store, formId);
+    const ended = await resumeStore(store, formId);
     const whole = formId === null ? null : wholePause(await PAUSES.read(store));
     const text = ended === undefined ? 'was not paused' : `is resumed; it was ${pauseText(ended)}`;
     const still = whole === null ? '' : ` Target ${target} is still ${pauseText(whole)}.`;

@@ -1,9 +1,7 @@
 import { Command, CommanderError } from 'commander';
-import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { SettingsError } from '../base/errors.ts';
-import { configure } from './commands.ts';
-import type { CommandSpec } from './command-spec.ts';
-import { EXIT_CODES, type ExitCode, exitCodeOf, type Host } from './host.ts';
+import { isAbort, MirrorError, SettingsError, toMirrorError } from '../base/errors.ts';
+import { addCommand, type CommandSpec } from './commands.ts';
+import type { ExitCode, Host } from './host.ts';
 import type { Terminal } from './terminal.ts';
 
 const EXAMPLES = `
@@ -16,13 +14,14 @@ Examples:
 Settings come from the environment and from a .env file in this directory; .env.example lists them all.
 `;
 
-/** The program with all its commands. `end` receives the exit code of the one that ran. */
-function buildProgram(
+/** Runs one command line (without node and script) to its end. Never throws: errors are printed. */
+export async function runProgram(
   specs: readonly CommandSpec[],
   host: Host,
-  end: (code: ExitCode) => void,
-): Command {
+  args: readonly string[],
+): Promise<ExitCode> {
   const { terminal } = host;
+  let code: ExitCode = 0;
   const program = new Command('forms-mirror')
     .description('Keeps a live, provably complete copy of your form submissions.')
     .version(host.version, '-V, --version', 'show the version')
@@ -31,63 +30,51 @@ function buildProgram(
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('Run with --help to see all commands.')
     .configureOutput({
-      writeOut: (text) => terminal.printText(text.trimEnd()),
-      writeErr: (text) => terminal.write(text),
+      writeOut: (text) => terminal.print(...linesOf(text)),
+      writeErr: (text) => terminal.say(...linesOf(text)),
       getOutHelpWidth: () => Math.min(terminal.width, 110),
       getErrHelpWidth: () => Math.min(terminal.width, 110),
       outputError: (text, write) => write(text.replace(/^error: /, '✗ ')),
     })
     .exitOverride();
-  for (const spec of specs) addCommand(program, spec, host, end);
-  return program;
-}
-
-function addCommand(
-  program: Command,
-  spec: CommandSpec,
-  host: Host,
-  end: (code: ExitCode) => void,
-): void {
-  const command = configure(program.command(spec.name).description(spec.summary), spec);
-  const examples = spec.examples.map((line) => `  ${line}\n`).join('');
-  command.addHelpText('after', `\nExamples:\n${examples}`);
-  command.action(async () => {
-    const options = command.opts<{ readonly json?: boolean }>();
-    try {
-      const { run } = await spec.load();
-      end(await run({ host, args: command.args, options }));
-    } catch (error) {
-      if (options.json) host.terminal.printJson({ error: errorDocument(error) });
-      printError(host.terminal, error);
-      end(host.stop.exitCode() ?? exitCodeOf(error));
-    }
-  });
-}
-
-/** Runs one command line (without node and script) to its end. Never throws: errors are printed. */
-export async function runProgram(
-  specs: readonly CommandSpec[],
-  host: Host,
-  args: readonly string[],
-): Promise<ExitCode> {
-  let code: ExitCode = EXIT_CODES.DONE.code;
-  const program = buildProgram(specs, host, (end) => {
-    code = end;
-  });
-  if (args.length === 0) {
-    program.outputHelp({ error: true });
-    return EXIT_CODES.USAGE.code;
+  for (const spec of specs) {
+    const command = addCommand(program, spec);
+    command.action(async () => {
+      code = await runCommand(spec, command, host);
+    });
   }
   try {
     await program.parseAsync(args, { from: 'user' });
+    return code;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      return (error.exitCode === 0 ? EXIT_CODES.DONE : EXIT_CODES.USAGE).code;
-    }
-    printError(host.terminal, error);
-    return exitCodeOf(error);
+    // Help or the version was shown, or the command line is wrong.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
   }
-  return code;
+}
+
+/** Text of commander, which ends with a line break. */
+const linesOf = (text: string): string[] => text.trimEnd().split('\n');
+
+async function runCommand(spec: CommandSpec, command: Command, host: Host): Promise<ExitCode> {
+  const options = command.opts<{ readonly json?: boolean }>();
+  let code: ExitCode;
+  try {
+    const run = await spec.load();
+    code = await run({ host, args: command.args, options: options as never });
+  } catch (error) {
+    if (options.json) host.terminal.printJson({ error: errorDocument(error) });
+    printError(host.terminal, error);
+    code = exitCodeOf(error);
+  }
+  return code === 0 ? code : (host.stop.exitCode() ?? code);
+}
+
+/** The exit code that an error ends a command with. */
+export function exitCodeOf(error: unknown): ExitCode {
+  const { code } = toMirrorError(error);
+  if (code === 'SETTINGS' || code === 'USAGE') return 2;
+  return isAbort(error) ? 130 : 1;
 }
 
 /** An error as `--json` prints it, with each mistake in the settings: without its cause, its stack or a foreign message (L11, L15). */
@@ -100,12 +87,12 @@ function errorDocument(error: unknown): Record<string, unknown> {
 export function printError(terminal: Terminal, error: unknown): void {
   const { code, message } = toMirrorError(error);
   const lines = message.split('\n');
-  if (lines.length === 1) terminal.sayWith('error', `${message} [${code}]`);
+  if (lines.length === 1) terminal.say({ sign: 'error', text: `${message} [${code}]` });
   else {
-    terminal.sayWith('error', `${lines.length} settings are wrong: [${code}]`);
-    for (const line of lines) terminal.say(`  ${line}`);
+    terminal.say({ sign: 'error', text: `${lines.length} settings are wrong: [${code}]` });
+    terminal.say(...lines.map((line) => `  ${line}`));
   }
-  if (code === 'INTERNAL') for (const frame of framesOf(error)) terminal.say(frame);
+  if (code === 'INTERNAL') terminal.say(...framesOf(error));
 }
 
 /** The stack frames of a defect, without the message above them, which may quote an answer (L11). */

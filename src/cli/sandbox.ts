@@ -5,8 +5,7 @@ import { createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { runTraffic } from '../sandbox/traffic.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../targets/google/credentials.ts';
-import type { CommandCall } from './command-spec.ts';
-import type { ExitCode } from './host.ts';
+import type { CommandCall, ExitCode } from './host.ts';
 import type { Terminal } from './terminal.ts';
 
 interface SandboxOptions {
@@ -17,7 +16,10 @@ interface SandboxOptions {
 }
 
 /** `sandbox`: the stand-in Forms API with sample data. */
-export async function run({ host, options }: CommandCall<SandboxOptions>): Promise<ExitCode> {
+export async function runSandbox({
+  host,
+  options,
+}: CommandCall<SandboxOptions>): Promise<ExitCode> {
   const { signal } = host.stop;
   const { port, submissions, traffic: perMinute, sheets } = options;
   await using sandbox = await startSandbox(createSampleWorkspace({ submissions }), port);

@@ -7,8 +7,7 @@ import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
 import { choosesForm, theForms } from '../sync/names.ts';
 import { PAUSES } from '../sync/records.ts';
 import { heldForms } from '../sync/target.ts';
-import type { CommandCall, PlaceOptions } from './command-spec.ts';
-import type { Host } from './host.ts';
+import type { CommandCall, Host, PlaceOptions } from './host.ts';
 
 /** The forms and targets that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist. */
 export async function selectPlan(

@@ -12,15 +12,14 @@ import type { FormDetails } from '../web/form-page.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { startStatus, statusPlace } from '../web/server.ts';
 import { createActor } from './actions.ts';
-import type { CommandCall } from './command-spec.ts';
 import { healthSources } from './health-sources.ts';
-import type { ExitCode, Host } from './host.ts';
+import type { CommandCall, ExitCode, Host } from './host.ts';
 import { openApp } from './open-app.ts';
 import { requireSelection } from './selection.ts';
 import { openService } from './service.ts';
 
 /** `start`: everything in one process. */
-export async function run({ host }: CommandCall): Promise<ExitCode> {
+export async function start({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
   await using app = await openApp(host, { source: true, statusPage: true, logLevel: 'info' });
   await checkBeforeStart(host, app);

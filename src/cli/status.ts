@@ -8,20 +8,22 @@ import {
   type Report,
   type TargetReport,
 } from '../health/report.ts';
-import type { CommandCall } from './command-spec.ts';
 import { reportNow } from './health-sources.ts';
-import { EXIT_CODES, type ExitCode } from './host.ts';
-import { copyName, type Line, noticeLines, pauseLine, problemLine, signOf } from './lines.ts';
+import type { CommandCall, ExitCode } from './host.ts';
+import { copyName, noticeLines, pauseLine, problemLine, signOf } from './lines.ts';
 import { openApp } from './open-app.ts';
+import type { Line } from './terminal.ts';
 
 /** `status`: the health of the mirror. Exits 1 unless every form is known to be current. */
-export async function run({ host, options }: CommandCall<{ json?: boolean }>): Promise<ExitCode> {
-  const { terminal, stop } = host;
+export async function status({
+  host,
+  options,
+}: CommandCall<{ json?: boolean }>): Promise<ExitCode> {
   await using app = await openApp(host);
   const report = await reportNow(app, host);
-  if (options.json) terminal.printJson(report);
-  else terminal.tell(...statusLines(report));
-  return stop.exitCode() ?? (isCurrent(report) ? EXIT_CODES.DONE : EXIT_CODES.FAILED).code;
+  if (options.json) host.terminal.printJson(report);
+  else host.terminal.print(...statusLines(report));
+  return isCurrent(report) ? 0 : 1;
 }
 
 /** The mirror, its targets and their forms, each with its problems and their remedies. */

@@ -7,8 +7,8 @@ import type { SyncEvents } from '../sync/events.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import type { Difference } from '../sync/verify.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
-import { copyName, type Line, noticeLines, signOf } from './lines.ts';
-import type { Terminal } from './terminal.ts';
+import { copyName, noticeLines, signOf } from './lines.ts';
+import type { Line, Terminal } from './terminal.ts';
 
 /*
  * How `sync` shows runs and write-backs, as lines and as JSON.

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
 import { printable, printableJson, printableLines } from '../base/printable.ts';
-import type { Line, Sign } from './lines.ts';
 
 /** A stream like process.stdout and process.stderr; tests pass in their own. */
 export interface OutputStream extends NodeJS.WritableStream {
@@ -8,12 +7,25 @@ export interface OutputStream extends NodeJS.WritableStream {
   readonly columns?: number;
 }
 
+/** How a line begins. */
 const SIGNS = {
   ok: ['green', '✓'],
   error: ['red', '✗'],
   warning: ['yellow', '!'],
   note: ['dim', '·'],
-} as const satisfies Record<Sign, readonly [string, string]>;
+} as const;
+
+/** A line that commands print about a run, a copy, a problem, something that was done: `✗ contact → default: …`. */
+export interface Line {
+  readonly sign: keyof typeof SIGNS;
+  readonly text: string;
+  /** Lines below it. */
+  readonly details?: readonly string[];
+  /** What to do. */
+  readonly remedy?: string | null | undefined;
+  /** A command line that does it. */
+  readonly command?: string | null | undefined;
+}
 
 /**
  * The two streams of a command: results go to stdout, messages and progress to stderr. A reader that goes away
@@ -51,29 +63,14 @@ export class Terminal {
     return this.#styled(this.#stderr, 'red', 'x') !== 'x';
   }
 
-  /** Writes lines of the result to stdout. A line break within one becomes a space. */
-  print(...lines: readonly string[]): void {
-    for (const line of lines) this.#write(this.#stdout, `${printable(line)}\n`);
+  /** Writes lines of the result to stdout. A line break within a text becomes a space. */
+  print(...lines: readonly (string | Line)[]): void {
+    for (const line of lines) this.#line(this.#stdout, line);
   }
 
-  /** Writes lines of the result, `✗ contact → default: …`, each with its details below it, and what to do. */
-  tell(...lines: readonly Line[]): void {
-    for (const { sign, text, details = [], remedy, command } of lines) {
-      this.#tell(this.#stdout, sign, text);
-      this.print(...details.map((detail) => `    ${detail}`));
-      if (remedy) this.print(`    → ${remedy}`);
-      if (command) this.print(`      ${command}`);
-    }
-  }
-
-  /** Writes a line to stderr. */
-  sayWith(sign: Sign, text: string): void {
-    this.#tell(this.#stderr, sign, text);
-  }
-
-  /** Writes text of our own that has line breaks, such as help, to stdout. */
-  printText(text: string): void {
-    this.#write(this.#stdout, `${printableLines(text)}\n`);
+  /** Writes lines to stderr. A line break within a text becomes a space. */
+  say(...lines: readonly (string | Line)[]): void {
+    for (const line of lines) this.#line(this.#stderr, line);
   }
 
   /** Writes one JSON document to stdout. */
@@ -98,24 +95,22 @@ export class Terminal {
     return !this.#closed.has(stream);
   }
 
-  /** Writes lines to stderr. A line break within one becomes a space. */
-  say(...lines: readonly string[]): void {
-    for (const line of lines) this.#write(this.#stderr, `${printable(line)}\n`);
-  }
-
-  /** As {@link say}, for text of our own that has its line breaks, such as help or a line of a logger. */
-  write(text: string): void {
-    this.#write(this.#stderr, printableLines(text));
-  }
-
   /** Writes to stderr what a library styled, which was given printable text only. */
-  writeStyled(text: string): void {
+  sayStyled(text: string): void {
     this.#write(this.#stderr, text);
   }
 
-  #tell(stream: OutputStream, sign: Sign, text: string): void {
+  #line(stream: OutputStream, line: string | Line): void {
+    if (typeof line === 'string') {
+      this.#write(stream, `${printable(line)}\n`);
+      return;
+    }
+    const { sign, text, details = [], remedy, command } = line;
     const [style, mark] = SIGNS[sign];
     this.#write(stream, `${this.#styled(stream, style, mark)} ${printable(text)}\n`);
+    for (const detail of details) this.#line(stream, `    ${detail}`);
+    if (remedy) this.#line(stream, `    → ${remedy}`);
+    if (command) this.#line(stream, `      ${command}`);
   }
 
   /** Plain unless the stream is a terminal, and where NO_COLOR is set. */

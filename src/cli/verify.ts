@@ -2,15 +2,14 @@ import type { ProblemCode } from '../base/catalogue.ts';
 import { toMirrorError } from '../base/errors.ts';
 import { count, exact, plural } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
-import { resumeCommand } from '../mirror/pauses.ts';
+import { shownPause } from '../health/report.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { longestGapMs } from '../settings/sync-settings.ts';
 import type { Differing, VerifyReport } from '../sync/verify-form.ts';
-import type { CommandCall, PlaceOptions } from './command-spec.ts';
-import { EXIT_CODES, type ExitCode } from './host.ts';
-import { copyName, type Line, noticeLines, pauseLine } from './lines.ts';
+import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
+import { copyName, noticeLines, pauseLine } from './lines.ts';
 import { openApp } from './open-app.ts';
 import { selectPlan } from './selection.ts';
+import type { Line } from './terminal.ts';
 
 /** The comparison of a form with its copy in a target, or the error that ended it. */
 interface Comparison {
@@ -22,35 +21,31 @@ interface Comparison {
 }
 
 /** `verify`: compares source and target row by row. */
-export async function run(call: CommandCall<PlaceOptions & { json?: boolean }>): Promise<ExitCode> {
+export async function verify(
+  call: CommandCall<PlaceOptions & { json?: boolean }>,
+): Promise<ExitCode> {
   const { host, options } = call;
-  const { terminal, clock, stop } = host;
+  const { terminal, stop } = host;
   await using app = await openApp(host, { source: true });
   const plan = await selectPlan(call, app);
   const comparisons: Comparison[] = [];
-  for (const { form, target } of plan.flatMap(({ form, targets }) =>
-    targets.map((target) => ({ form, target })),
-  )) {
-    if (terminal.interactive) terminal.say(`Comparing ${copyName({ form, target })} …`);
-    let report: VerifyReport | null = null;
-    let failure = null;
-    try {
-      await app.readSlugs(target);
-      failure = app.slugProblem(target, form);
-      const pollMs = longestGapMs(app.config.schedule, clock.now());
-      if (failure === null) report = await app.verify(target, form.id, pollMs, stop.signal);
-    } catch (error) {
-      failure = toMirrorError(error);
-    }
-    const { code = null, message = null } = failure ?? {};
-    const comparison = { form, target, report, code, error: message };
+  const places = plan.flatMap(({ form, targets }) => targets.map((target) => ({ form, target })));
+  for (const place of places) {
+    if (terminal.interactive) terminal.say(`Comparing ${copyName(place)} …`);
+    const comparison = await app.verify(place.target, place.form, stop.signal).then(
+      (report): Comparison => ({ ...place, report, code: null, error: null }),
+      (error: unknown): Comparison => {
+        const { code, message } = toMirrorError(error);
+        return { ...place, report: null, code, error: message };
+      },
+    );
     comparisons.push(comparison);
-    if (!options.json) terminal.tell(...comparisonLines(comparison));
+    if (!options.json) terminal.print(...comparisonLines(comparison));
   }
   if (options.json) terminal.printJson(verifyDocument(comparisons));
   else if (comparisons.length === 0)
     terminal.print('There was nothing to compare: no form is mirrored.');
-  return stop.exitCode() ?? (comparisons.every(isWell) ? EXIT_CODES.DONE : EXIT_CODES.FAILED).code;
+  return comparisons.every(isWell) ? 0 : 1;
 }
 
 /** Whether nothing differs, or only changes too young for a run to have brought them. */
@@ -99,15 +94,10 @@ function comparisonLines(comparison: Comparison): Line[] {
     remedy: isBehind ? 'To compare everything again and write what differs:' : null,
     command: isBehind ? `forms-mirror sync --full ${only}` : null,
   };
-  const paused = pause && {
-    ...pause,
-    ofTarget: pause.formId === null,
-    command: resumeCommand(pause, form.slug, target),
-  };
   return [
     line,
     ...noticeLines(name, report.notices),
-    ...(paused === null ? [] : [pauseLine(name, paused)]),
+    ...(pause === null ? [] : [pauseLine(name, shownPause(pause, form.slug, target))]),
   ];
 }
 

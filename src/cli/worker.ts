@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import type { App } from '../app.ts';
 import type { Listening } from '../web/listen.ts';
-import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
 import { requireSelection } from './selection.ts';
 import { openService, type Service } from './service.ts';
-import type { ExitCode } from './host.ts';
+import type { CommandCall, ExitCode } from './host.ts';
 
 /** `worker`: takes jobs from the queue, and answers probes at WORKER_PORT if that is set. */
-export async function run({ host }: CommandCall): Promise<ExitCode> {
+export async function worker({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
   await using app = await openApp(host, { source: true, workerServer: true, logLevel: 'info' });
   requireSelection(app);

@@ -2,7 +2,7 @@ import { PROBLEMS, type ProblemCode, type ProblemScope } from '../base/catalogue
 import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { liveRows } from '../mirror/form-state.ts';
-import { type Pause, pauseTitle, resumeCommand } from '../mirror/pauses.ts';
+import { pauseTitle } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Facts, HeldForm } from './facts.ts';
 import type { Ended, KnownForm } from './known-form.ts';
@@ -10,7 +10,7 @@ import {
   type FormReport,
   type HealthState,
   type Problem,
-  type ShownPause,
+  shownPause,
   type ShownRun,
   STATE_TITLES,
 } from './report.ts';
@@ -73,15 +73,6 @@ const shownRun = ({ outcome, startedAtMs, endedAtMs, code, error }: Ended): Show
   endedAt: iso(endedAtMs),
   code,
   error,
-});
-
-/** A pause as people see it. `slug`: of the form; `target`: its name. */
-export const shownPause = (pause: Pause, slug: string, target: string): ShownPause => ({
-  since: pause.since,
-  by: pause.by,
-  reason: pause.reason,
-  ofTarget: pause.formId === null,
-  command: resumeCommand(pause, slug, target),
 });
 
 function stateOf(

@@ -2,7 +2,7 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import { plural } from '../base/format.ts';
 import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
-import { firstOf, isError, isStale, judgeForm, problemOf, shownPause } from './judge-form.ts';
+import { firstOf, isError, isStale, judgeForm, problemOf } from './judge-form.ts';
 import { type KnownForm, knownForms, newestOf } from './known-form.ts';
 import {
   claimText,
@@ -13,6 +13,7 @@ import {
   oldestClaim,
   type Problem,
   type Report,
+  shownPause,
   type TargetReport,
   worstOf,
 } from './report.ts';

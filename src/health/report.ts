@@ -3,6 +3,7 @@ import { ago, count, exact, plural } from '../base/format.ts';
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
+import { type Pause, resumeCommand } from '../mirror/pauses.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -76,6 +77,15 @@ export interface ShownPause {
   /** The command line that ends it. */
   readonly command: string;
 }
+
+/** A pause as people see it. `slug`: of the form; `target`: its name. */
+export const shownPause = (pause: Pause, slug: string, target: string): ShownPause => ({
+  since: pause.since,
+  by: pause.by,
+  reason: pause.reason,
+  ofTarget: pause.formId === null,
+  command: resumeCommand(pause, slug, target),
+});
 
 /** A run that has ended. */
 export interface ShownRun {

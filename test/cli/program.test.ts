@@ -48,10 +48,10 @@ describe('the terminal', () => {
     vi.stubEnv('TERM', 'xterm-256color');
     const [stdout, stderr] = [new RecordedStream(), new RecordedStream(true)];
     const terminal = new Terminal(stdout, stderr);
-    terminal.tell({ sign: 'error', text: 'x' });
-    terminal.sayWith('error', 'x');
+    terminal.print({ sign: 'error', text: 'x' });
+    terminal.say({ sign: 'error', text: 'x' });
     vi.stubEnv('NO_COLOR', '1');
-    terminal.sayWith('error', 'x');
+    terminal.say({ sign: 'error', text: 'x' });
     expect(stdout.text).toBe('✗ x\n');
     expect(stderr.text).toBe('\u001B[31m✗\u001B[39m x\n✗ x\n');
   });

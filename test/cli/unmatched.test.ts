@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { App } from '../../src/app.ts';
-import { jobHandlers } from '../../src/cli/job-handlers.ts';
+import { jobHandlers } from '../../src/cli/service.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import { runCli, startCli } from '../support/cli-host.ts';

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EXIT_CODES } from '../../src/cli/host.ts';
 
 const UNIT = resolve(import.meta.dirname, '../../deploy/systemd/forms-mirror.service');
 const ANALYZE = 'systemd-analyze';
@@ -20,7 +19,7 @@ const has = (program: string): boolean => spawnSync(program, ['--version']).erro
 describe('the unit for systemd', () => {
   it('starts again after any end, except for wrong settings', () => {
     expect(settings.get('Restart')).toBe('always');
-    expect(settings.get('RestartPreventExitStatus')).toBe(String(EXIT_CODES.USAGE.code));
+    expect(settings.get('RestartPreventExitStatus')).toBe('2');
   });
 
   it('has a user and a folder of its own, and the folder is DATA_DIR', () => {

@@ -5,7 +5,7 @@ import { stopReason } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { Host } from '../../src/cli/host.ts';
-import { jobHandlers } from '../../src/cli/job-handlers.ts';
+import { jobHandlers } from '../../src/cli/service.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';

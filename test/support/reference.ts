@@ -1,8 +1,7 @@
 import { PROBLEMS } from '../../src/base/catalogue.ts';
 import { Command } from 'commander';
 import { EXIT_CODES } from '../../src/cli/host.ts';
-import type { CommandSpec } from '../../src/cli/command-spec.ts';
-import { COMMANDS, configure } from '../../src/cli/commands.ts';
+import { addCommand, COMMANDS, type CommandSpec } from '../../src/cli/commands.ts';
 import { NOTICES } from './code-reference.ts';
 import { registeredMetrics } from './registered-metrics.ts';
 import { type JsonFields, STATUS_FIELDS, SYNC_FIELDS } from './json-reference.ts';
@@ -36,7 +35,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 const plain = (text: string): string => text.replaceAll('<', '\\<');
 
 function commands(): string[] {
-  const codes = Object.values(EXIT_CODES).map(({ code, meaning }) => [`${code}`, meaning]);
+  const codes = Object.entries(EXIT_CODES);
   return [
     'Every command prints its own help with `--help`. With `--json`, a command prints one JSON document on stdout and nothing else; logs go to stderr.',
     ...COMMANDS.map(command),
@@ -47,7 +46,7 @@ function commands(): string[] {
 }
 
 function command(spec: CommandSpec): string {
-  const parsed = configure(new Command(spec.name), spec);
+  const parsed = addCommand(new Command(), spec);
   const args = parsed.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );

@@ -322,9 +322,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L12',
     name: 'a form that fails ends the work on its target',
     file: 'src/cli/sync.ts',
-    find: 'if (!isOpen(job)) return;',
-    replace:
-      "if (!isOpen(job) || reports.values().some(({ outcome }) => outcome === 'failed')) return;",
+    find: 'if (isOpen(job) && !signal.aborted)',
+    replace: "if (isOpen(job) && !reports.values().some(({ outcome }) => outcome === 'failed'))",
   },
   {
     law: 'L13',
@@ -417,15 +416,15 @@ export const BREAKS: readonly Break[] = [
     law: 'L17',
     name: 'sync exits with 0 though a run failed',
     file: 'src/cli/sync.ts',
-    find: "runs.some(({ outcome }) => outcome !== 'ok' && outcome !== 'stopped') ||",
-    replace: "runs.some(({ outcome }) => outcome === 'stopped') ||",
+    find: "runs.every(({ outcome }) => outcome === 'ok') &&",
+    replace: "runs.every(({ outcome }) => outcome !== 'stopped') &&",
   },
   {
     law: 'L17',
     name: 'verify exits with 0 whatever it found',
     file: 'src/cli/verify.ts',
-    find: '(comparisons.every(isWell) ? EXIT_CODES.DONE : EXIT_CODES.FAILED).code',
-    replace: '(comparisons.every(isWell) ? EXIT_CODES.DONE : EXIT_CODES.DONE).code',
+    find: 'return comparisons.every(isWell) ? 0 : 1;',
+    replace: 'return comparisons.every(isWell) ? 0 : 0;',
   },
   {
     law: 'L17',
@@ -465,7 +464,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L18',
     name: 'a purge leaves rows that are old enough',
-    file: 'src/cli/purge.ts',
+    file: 'src/cli/erasing.ts',
     find: 'deletedBefore(targets, formId, host.clock.now() - age);',
     replace: 'deletedBefore(targets, formId, host.clock.now() - age - 1e10);',
   },

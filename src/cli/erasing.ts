@@ -1,0 +1,210 @@
+import type { App } from '../app.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { plural } from '../base/format.ts';
+import { duration } from '../settings/values.ts';
+import {
+  type ErasureOptions,
+  type ErasureReport,
+  findForms,
+  forget as forgetSubmissions,
+  type FoundForms,
+  logErasures,
+  nothingErased,
+  person,
+  remember,
+} from '../sync/erase.ts';
+import { purgeDeleted, purgeLeftovers } from '../sync/purge.ts';
+import type { ChosenTarget } from '../sync/target.ts';
+import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
+import { copyName } from './lines.ts';
+import { openApp } from './open-app.ts';
+import { findForm } from './selection.ts';
+import type { Line } from './terminal.ts';
+
+/*
+ * The commands that erase: `forget` and `purge`. Both count, ask, erase and report.
+ */
+
+type ErasureFlags = PlaceOptions & { readonly dryRun?: boolean; readonly yes?: boolean };
+
+/** An erasure that a person asks for. */
+interface Erasure {
+  /** As the log names it. */
+  readonly command: string;
+  /** Erases, or with `dryRun` only counts what would be erased. */
+  readonly erase: (options: ErasureOptions) => Promise<readonly ErasureReport[]>;
+  /** The erasure that a report is about, in words: `remove 1 row`, `empty Email in 3 rows`. */
+  readonly what: (report: ErasureReport) => string;
+  readonly question: string;
+}
+
+/** `forget`: removes submissions from every target, and keeps them away; `--undo` lets them come back. */
+export async function forget(
+  call: CommandCall<ErasureFlags & { undo?: boolean }>,
+): Promise<ExitCode> {
+  const { host, args, options } = call;
+  await using app = await openApp(host);
+  const { targets, failed } = await openTargets(options, app);
+  const { forms, unknown } = await formsOf(call, app, targets, [...new Set(args)]);
+  const all = plural(new Set(forms.flatMap(({ ids }) => ids)).size, 'submission');
+  const erasure: Erasure = options.undo
+    ? {
+        command: 'forget --undo',
+        erase: (how) => remember(targets, forms, how),
+        what: ({ rows }) =>
+          `let ${plural(rows, 'forgotten submission')} come back: the next run reads everything`,
+        question: `Let ${all} come back with the next run?`,
+      }
+    : {
+        command: 'forget',
+        erase: (how) => forgetSubmissions(targets, forms, how),
+        what: ({ rows, asked }) => `remove ${plural(rows, 'submission')}, forget ${asked}`,
+        question: `Remove ${all} from every target, for good, and keep away what the source still has?`,
+      };
+  const code = await carryOut(call, app, erasure, failed);
+  const unseen =
+    'neither the source nor a target has it. To forget it anyway, name its form with --form';
+  host.terminal.print(...unknown.map((id): Line => ({ sign: 'error', text: `${id}: ${unseen}` })));
+  return unknown.length > 0 ? 1 : code;
+}
+
+/** The forms of the submissions; the one that `--form` names is believed. Throws USAGE for an unknown one. */
+async function formsOf(
+  { host, options: { form: wanted } }: CommandCall<PlaceOptions>,
+  app: App,
+  targets: readonly ChosenTarget[],
+  ids: readonly string[],
+): Promise<FoundForms> {
+  const { signal } = host.stop;
+  if (wanted === undefined) {
+    const source = app.config.source && app.source(signal);
+    return findForms({ source, targets }, ids);
+  }
+  const { form } = await findForm(app, wanted, namesOf(targets), signal);
+  return { forms: [{ form, ids }], unknown: [] };
+}
+
+/** `purge`: removes rows that were marked deleted long ago, or the answers of fields that are no longer selected. */
+export async function purge(
+  call: CommandCall<ErasureFlags & { deletedBefore?: string; unselected?: boolean }>,
+): Promise<ExitCode> {
+  const { host, options } = call;
+  const isByAge = options.deletedBefore !== undefined;
+  const age = duration.safeParse(options.deletedBefore).data;
+  if (isByAge === (options.unselected === true) || (isByAge && age === undefined)) {
+    throw new MirrorError(
+      'USAGE',
+      'purge takes either --deleted-before with a time, such as 12h or 30d, a year at most, or --unselected.',
+    );
+  }
+  await using app = await openApp(host);
+  const { targets, failed } = await openTargets(options, app);
+  const wanted = options.form;
+  const found = wanted && (await findForm(app, wanted, namesOf(targets), host.stop.signal));
+  const formId = found ? found.form.id : undefined;
+  const erasure =
+    age === undefined
+      ? unselected(targets, formId)
+      : deletedBefore(targets, formId, host.clock.now() - age);
+  // The app stays open until this has ended.
+  return await carryOut(call, app, erasure, failed);
+}
+
+function deletedBefore(
+  targets: readonly ChosenTarget[],
+  formId: string | undefined,
+  beforeMs: number,
+): Erasure {
+  const rows = `marked deleted before ${new Date(beforeMs).toISOString()}`;
+  return {
+    command: 'purge --deleted-before',
+    erase: (options) => purgeDeleted(targets, formId, beforeMs, options),
+    what: (report) => `remove ${plural(report.rows, 'row')} ${rows}`,
+    question: `Remove the rows that were ${rows}, for good?`,
+  };
+}
+
+const unselected = (targets: readonly ChosenTarget[], formId: string | undefined): Erasure => ({
+  command: 'purge --unselected',
+  erase: (options) => purgeLeftovers(targets, formId, options),
+  what({ rows, fields }) {
+    const labels = fields.map(({ id, label }) => `${label} (${id})`);
+    return `empty ${labels.join(', ')} in ${plural(rows, 'row')}`;
+  },
+  question:
+    'Empty these columns of fields that are no longer selected, or that no run hashes? Only a field that is selected again is filled again.',
+});
+
+/** The targets that `--target` selects, and a report of each that cannot be opened; the others continue (L12). */
+async function openTargets({ target: only }: PlaceOptions, app: App) {
+  const targets: ChosenTarget[] = [];
+  const failed: ErasureReport[] = [];
+  for (const name of app.namesOf(only)) {
+    try {
+      targets.push(await app.chosen(name));
+    } catch (error) {
+      failed.push(nothingErased(name, toMirrorError(error)));
+    }
+  }
+  return { targets, failed };
+}
+
+const namesOf = (targets: readonly ChosenTarget[]): string[] =>
+  targets.map(({ target }) => target.name);
+
+/** How long an erasure waits for a run over the same form to end. */
+const WAIT_MS = 10 * 60_000;
+
+/**
+ * Counts, asks a person, erases, and prints each step. Resolves to 1 where something could not be erased, in `failed` targets too,
+ * or the person answered no. Throws USAGE without a terminal to ask on.
+ */
+async function carryOut(
+  call: CommandCall<ErasureFlags>,
+  app: App,
+  { command, erase, what, question }: Erasure,
+  failed: readonly ErasureReport[],
+): Promise<ExitCode> {
+  const { options, host } = call;
+  const waiting = { waitMs: WAIT_MS, signal: host.stop.signal, clock: host.clock };
+  const print = (reports: readonly ErasureReport[], isDone: boolean): void =>
+    host.terminal.print(
+      ...reports.map((report): Line => {
+        const { target, form, failure } = report;
+        const name = form.id === '' ? target : copyName(report);
+        if (failure !== null)
+          return { sign: 'error', text: `${name}: ${failure.message} (${failure.code})` };
+        const text = `${name}: ${what(report)}${isDone ? ': done' : ''}`;
+        return { sign: isDone ? 'ok' : 'note', text };
+      }),
+    );
+  const counted = [...(await erase({ ...waiting, dryRun: true })), ...failed];
+  print(counted, false);
+  if (counted.length === 0) host.terminal.print('There is nothing to do.');
+  let reports = counted;
+  if (!options.dryRun && counted.some(({ failure }) => failure === null)) {
+    if (!(await isConfirmed(call, question))) return 1;
+    const done = await erase({ ...waiting, dryRun: false });
+    print(done, true);
+    reports = [...done, ...failed];
+    logErasures(app.logger, { command, by: person() }, reports);
+  }
+  return reports.some(({ failure }) => failure !== null) ? 1 : 0;
+}
+
+/** `--yes` answers in advance. */
+async function isConfirmed(
+  { host, options }: CommandCall<ErasureFlags>,
+  question: string,
+): Promise<boolean> {
+  if (options.yes) return true;
+  if (host.ask === undefined) {
+    throw new MirrorError(
+      'USAGE',
+      `${question} There is no terminal to ask on: add --yes, or --dry-run to see what would happen.`,
+    );
+  }
+  if (/^y(?:es)?$/i.test((await host.ask(`${question} [y/N] `)).trim())) return true;
+  host.terminal.say('Nothing was changed.');
+  return false;
+}
