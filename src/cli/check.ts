@@ -1,9 +1,16 @@
 import type { App } from '../app.ts';
-import { PROBLEMS } from '../base/catalogue.ts';
-import { mistakeText, toMirrorError } from '../base/errors.ts';
-import { count, plural } from '../base/format.ts';
+import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
+import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts';
+import { plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
+import {
+  type FormReport,
+  type HealthState,
+  isKnown,
+  type Problem,
+  type Report,
+} from '../health/report.ts';
 import { sendTest, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
@@ -45,6 +52,7 @@ export async function check({
     ['data directory', checkDataDir],
     ['source', checkSource],
     ...app.targetNames.map((name) => [`target ${name}`, checkTarget(name)] as const),
+    ['mirror', checkReport],
     ['queue', checkQueue],
     ['status page', checkPort],
     ['notifications', checkReceivers],
@@ -70,9 +78,14 @@ async function attempt(check: Check, app: App, host: Host): Promise<readonly Res
   try {
     return await check(app, host);
   } catch (error) {
-    const { code, message } = toMirrorError(error);
-    return [{ ok: false, message, ...(code === 'SETTINGS' && { mistaken: true }) }];
+    return [failureOf(toMirrorError(error))];
   }
+}
+
+/** The finding of a check that has failed. */
+export function failureOf({ code, message }: MirrorError): Result {
+  if (code === 'SETTINGS') return { ok: false, message, mistaken: true };
+  return failed(`${PROBLEMS[code].title}: ${message}`);
 }
 
 /** Whether DATA_DIR can be written. */
@@ -130,35 +143,62 @@ function checkNames(
     : [fine(`selected; ${plural(chosen.length, 'form')} to mirror`)];
 }
 
-/** Whether a target can be reached and written, and whether its copies have problems, as the report knows them. */
+/** Whether a target can be reached and written. */
 const checkTarget =
   (name: string): Check =>
   async (app, host) => {
     const { store } = await app.target(name);
-    const tried = (await store.check(host.stop.signal)).map(
-      ({ what: message, isOk: ok, remedy }): Result => {
-        return { ok, message, remedy: remedy ?? undefined };
-      },
-    );
-    if (tried.some(({ ok }) => !ok)) return tried;
-    const { targets, forms } = await reportNow(app, host, [name]);
-    const troubles = forms.flatMap(
-      ({ problems }) => problems.find(({ code }) => PROBLEMS[code].isNews !== true) ?? [],
-    );
-    const many = `${count(troubles.length)} forms have problems. The first: `;
-    return [
-      ...tried,
-      ...targets.flatMap(({ problem }) => problem ?? []).map(({ message }) => failed(message)),
-      ...troubles
-        .slice(0, 1)
-        .map(({ message }) =>
-          failed(
-            `${troubles.length > 1 ? many : ''}${message}`,
-            'forms-mirror status shows what to do',
-          ),
-        ),
-    ];
+    return (await store.check(host.stop.signal)).map(({ what: message, isOk: ok, remedy }) => {
+      return { ok, message, remedy: remedy ?? undefined };
+    });
   };
+
+/** What no try shows: what the report knows of the copies and of the processes that keep them up to date. */
+const checkReport: Check = async (app, host) => findingsOf(await reportNow(app, host));
+
+/** The problems of a report that no other check tries; those of forms as one of each kind in a target. */
+export function findingsOf({ problems, targets, forms }: Report): Result[] {
+  const found = problems.filter(({ code }) => !TRIED.has(code)).map(problemResult);
+  for (const { name, problem } of targets.filter(isKnown)) {
+    const subject = `target ${name}`;
+    if (problem !== null) found.push({ ...problemResult(problem), subject });
+    const copies = forms.filter(({ target, state }) => target === name && SHOWN.has(state));
+    for (const some of Map.groupBy(copies, ({ title }) => title).values())
+      found.push({ ...copiesResult(some), subject });
+  }
+  return found;
+}
+
+/** A form in another state is well, or waits for what is reported once. */
+const SHOWN: ReadonlySet<HealthState> = new Set<HealthState>(['failed', 'attention', 'paused']);
+
+/** Forms that are in one state for one reason. */
+function copiesResult(copies: readonly FormReport[]): Result {
+  const [{ form, title, pause, problems }] = copies as [FormReport];
+  const name = form.slug || form.id;
+  const isOne = copies.length === 1;
+  const what = `${isOne ? name : plural(copies.length, 'form')}: ${title}`;
+  if (pause !== null) return { ok: true, message: what, remedy: pause.command };
+  const first = `${isOne ? '' : `The first is ${name}: `}${problems[0]?.message ?? ''}`;
+  const all = copies.flatMap((copy) => copy.problems);
+  const ok = all.every(({ code }) => PROBLEMS[code].isNews === true);
+  return { ok, message: `${what}. ${first}`, remedy: 'forms-mirror status shows what to do' };
+}
+
+/** Other checks try these: what failed before may work now. */
+export const TRIED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'FORMS_UNAUTHORIZED',
+  'FORMS_REFUSED',
+  'FORMS_FAILED',
+  'SETTINGS',
+  'DATA_DIR',
+]);
+
+/** While a warning is all there is, the copy is as claimed. */
+function problemResult({ level, title, message, remedy }: Problem): Result {
+  const ok = level === 'warning';
+  return { ok, message: `${title}: ${message}`, remedy: remedy ?? undefined };
+}
 
 /** Whether the queue can be reached and is safe to use; the embedded one is not opened, as a worker may hold it. */
 const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, logger }) => {

@@ -1,8 +1,7 @@
-import { PROBLEMS, type ProblemCode, type ProblemScope } from '../base/catalogue.ts';
+import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { liveRows } from '../mirror/form-state.ts';
-import { pauseTitle } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Facts, HeldForm } from './facts.ts';
 import type { Ended, KnownForm } from './known-form.ts';
@@ -89,32 +88,23 @@ function stateOf(
   return running === null ? 'ok' : 'working';
 }
 
+/** The word for its state, which every surface shows: that of its worst problem, or of the one that holds it up. */
 function titleOf(
   state: HealthState,
-  { held, pause }: KnownForm,
+  { held }: KnownForm,
   problems: readonly Problem[],
   shared: Problem | null,
 ): string {
-  if (state === 'paused' && pause !== null) return pauseTitle(pause);
   if (state === 'ended') {
     const isGone = (held?.stored.state.goneAtMs ?? null) !== null;
     return isGone ? PROBLEMS.FORM_GONE.title : 'No longer selected';
   }
-  // Its last run may have succeeded.
-  if (state === 'failed' && problems.filter(isError).every(({ code }) => code === 'STALE'))
-    return PROBLEMS.STALE.title;
+  if (state === 'attention' || state === 'failed') return problems[0]?.title ?? STATE_TITLES[state];
   if (state !== 'waiting') return STATE_TITLES[state];
-  if (shared !== null) return WAITING_TITLES[PROBLEMS[shared.code].scope] ?? STATE_TITLES.waiting;
+  if (shared !== null) return shared.title;
   const isFirst = (held?.stored.runs ?? []).length === 0;
   return isFirst ? 'Waiting for the first run' : 'Waiting for the next run';
 }
-
-/** What a form waits for that is held up by a problem of all. */
-const WAITING_TITLES: Partial<Record<ProblemScope, string>> = {
-  source: 'Waiting for the source',
-  target: 'Waiting for the target',
-  queue: 'Waiting for the queue',
-};
 
 export const isError = ({ level }: Problem): boolean => level === 'error';
 /** The first that is an error, or else the first; null for none. */
@@ -157,8 +147,7 @@ function problemsOf(known: KnownForm, around: Surroundings): Problem[] {
   else if (last?.outcome === 'failed') {
     const code = last.code ?? 'INTERNAL';
     const message = last.error ?? `The last run of "${form.name}" failed.`;
-    const title = 'The last run failed';
-    const trouble = { code, title, message, sinceMs: last.sinceMs };
+    const trouble = { code, message, sinceMs: last.sinceMs };
     found.push(problemOf(trouble, { level: 'error' }));
   } else {
     if (last?.outcome === 'incomplete') {

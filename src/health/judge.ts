@@ -14,6 +14,7 @@ import {
   type Problem,
   type Report,
   shownPause,
+  STATE_TITLES,
   type TargetReport,
   worstOf,
 } from './report.ts';
@@ -171,15 +172,6 @@ const mirrored = ({ forms }: Judged): FormReport[] =>
 const formsIn = (forms: readonly FormReport[]): number =>
   new Set(forms.map(({ form }) => form.id)).size;
 
-/** What forms of a state do, in a headline: one, several. */
-const SAID: Partial<Record<HealthState, readonly [one: string, many: string]>> = {
-  failed: ['failed', 'failed'],
-  attention: ['needs attention', 'need attention'],
-  working: ['is being copied', 'are being copied'],
-  waiting: ['is waiting', 'are waiting'],
-  paused: ['is paused', 'are paused'],
-};
-
 /** The state of everything in one line that fits a phone: a problem of all, or the worst two states of forms. */
 function titleOf(report: Judged, shared: Problem | null): string {
   const { state, forms, targets, at } = report;
@@ -193,14 +185,11 @@ function titleOf(report: Judged, shared: Problem | null): string {
       ? 'Nothing has been mirrored yet'
       : 'The mirrored forms are not known';
   const parts = HEALTH_STATES.flatMap((one) => {
-    const number = formsIn(forms.filter((form) => form.state === one));
-    const [single, several] = SAID[one] ?? [];
-    if (number === 0 || single === undefined) return [];
-    // Where all say the same, that is more.
-    const titles = new Set(forms.filter((form) => form.state === one).map(({ title }) => title));
-    const isStale = titles.size === 1 && titles.has(PROBLEMS.STALE.title);
-    const said = isStale ? 'stale' : number === 1 ? single : several;
-    return [`${plural(number, 'form')} ${said}`];
+    const some = forms.filter((form) => form.state === one);
+    if (some.length === 0 || one === 'ok' || one === 'ended') return [];
+    const titles = new Set(some.map(({ title }) => title));
+    const [title = STATE_TITLES[one]] = titles.size === 1 ? titles : [];
+    return [`${plural(formsIn(some), 'form')}: ${title}`];
   });
   return parts.slice(0, 2).join(', ');
 }

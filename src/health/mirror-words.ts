@@ -1,7 +1,7 @@
 import { PROBLEMS } from '../base/catalogue.ts';
 import { exact } from '../base/format.ts';
 import type { FormHealthText } from '../mirror/health-text.ts';
-import { pauseOf } from '../mirror/pauses.ts';
+import { pauseOf, pauseTitle } from '../mirror/pauses.ts';
 import type { Run, StoredForm } from '../mirror/port.ts';
 import { AGREEMENT, PAUSES } from '../sync/records.ts';
 import { judgeForm } from './judge-form.ts';
@@ -59,7 +59,7 @@ export const describeForm =
     return {
       health: {
         state,
-        title: pause === null ? (worst?.title ?? title) : title,
+        title: pause === null ? title : pauseTitle(pause),
         message: paused ?? worst?.message ?? (state === 'ok' ? compared : null),
         remedy: pause === null ? officeRemedy(worst) : RESUME,
         staleAfterMinutes: Math.max(

@@ -17,7 +17,7 @@ export { HEALTH_STATES, type HealthState };
 /** The states in words. */
 export const STATE_TITLES: Readonly<Record<HealthState, string>> = {
   ok: 'Up to date',
-  working: 'Working',
+  working: 'A run is in progress',
   attention: 'Needs attention',
   failed: 'Failed',
   waiting: 'Waiting',

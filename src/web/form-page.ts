@@ -70,7 +70,7 @@ function targetCard(
     <header>
       <h2>${report.target}</h2>
       <span class="small quiet">${location} ${report.url !== null && targetLink(report)}</span>
-      ${stateMark(state, pause === null ? title : undefined)} ${formActions(report)}
+      ${stateMark(state, title)} ${formActions(report)}
     </header>
     ${pause !== null && html`<p class="problem paused">${pauseText(pause, nowMs)}</p>`}
     ${running !== null && html`<p class="problem working">${progressOf(running)}</p>`}

@@ -242,17 +242,18 @@ const shortened = (text: string): string =>
 function formCell(report: FormReport | undefined, name: string, nowMs: number): Html {
   if (report === undefined)
     return html`<td class="quiet" data-label="${name}">not mirrored here</td>`;
-  const { form, state, title, rows, deletedRows, rejected, pause, claim, running } = report;
+  const { form, state, title, rows, deletedRows, rejected, pause, problems, claim, running } =
+    report;
   const link = targetLink(report);
   return html`<td data-label="${name}">
-    ${stateMark(state, pause === null ? title : undefined)}
+    ${stateMark(state, title)}
     ${running !== null && html`<span class="fact">${progressOf(running)}</span>`}
     ${pause?.ofTarget === false && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
     <span class="fact"
       >${rows === null ? 'rows unknown' : plural(rows, 'row')}${(deletedRows ?? 0) > 0 && `, ${count(deletedRows ?? 0)} deleted at the source`}${(rejected ?? 0) > 0 && html`, <a href="${formPath(form.id)}#${rejectedAnchor(name)}">${count(rejected ?? 0)} rejected</a>`}${link && html` · ${link}`}</span
     >
     <span class="fact" title="${exactClaimText(claim)}">${claimText(claim, nowMs)}</span>
-    ${state !== 'ended' && report.problems.map((each) => html`<a class="fact" href="${formPath(form.id)}">${each.title}</a>`)}
+    ${state !== 'ended' && problems.filter((each) => each.title !== title).map((each) => html`<a class="fact" href="${formPath(form.id)}">${each.title}</a>`)}
   </td>`;
 }
 

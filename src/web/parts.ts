@@ -6,7 +6,6 @@ import {
   type Report,
   type RunningJob,
   type ShownPause,
-  STATE_TITLES,
 } from '../health/report.ts';
 import { Html, type HtmlPart, html } from './html.ts';
 import { STYLE } from './style.ts';
@@ -118,7 +117,7 @@ export const stateIcon = (state: HealthState): Html =>
   html`<i class="${state}" aria-hidden="true">${SIGNS[state]}</i>`;
 
 /** Sign and words of a state. */
-export const stateMark = (state: HealthState, words = STATE_TITLES[state]): Html =>
+export const stateMark = (state: HealthState, words: string): Html =>
   html`<span class="state ${state}">${stateIcon(state)} ${words}</span>`;
 
 /** A time as an age, the exact one in its title. */

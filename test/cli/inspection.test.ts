@@ -130,7 +130,7 @@ describe('check', () => {
     });
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /✗ target default: 2 forms have problems\. The first: Other fields are selected .*\n.*forms-mirror status shows what to do/,
+      /✗ target default: 2 forms: The copy must be read again\. The first is \S+: Other fields are selected .*\n.*forms-mirror status shows what to do/,
     );
   });
 });

@@ -20,7 +20,7 @@ describe('a file that was damaged', () => {
     const { code, stdout } = await runCli(['status'], env);
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /· customer-feedback → default: Waiting for the target; what it holds is not known now; last run failed, /,
+      /· customer-feedback → default: The target denies access; what it holds is not known now; last run failed, /,
     );
     expect(stdout).not.toContain('never');
     const json = await runCli(['status', '--json'], env);

@@ -28,7 +28,7 @@ describe('pause and resume', () => {
     );
     expect(asJson).toMatchObject({ runs: [{ outcome: 'paused', code: 'PAUSED' }] });
     const status = await runCli(['status'], env);
-    expect(status.stdout).toMatch(/customer-feedback → default: Paused since/);
+    expect(status.stdout).toMatch(/customer-feedback → default: Paused; .*\n.*: paused since /);
     expect(status.stdout).toContain('(a new tab)');
     expect(status.stdout).toContain('→ To resume: forms-mirror resume --form');
     const exported = await runCli(['export', 'customer-feedback'], env);

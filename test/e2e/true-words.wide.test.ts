@@ -135,7 +135,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       const dataDir = new DataDir(scene.env['DATA_DIR'] ?? '');
       await dataDir.writeProcess({ ...died, troubles: [] });
     },
-    true: ['verify', 'sync', 'check'],
+    true: ['verify', 'sync'],
   },
 };
 

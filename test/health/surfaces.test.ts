@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
+import { MirrorError } from '../../src/base/errors.ts';
+import { failureOf, findingsOf, TRIED } from '../../src/cli/check.ts';
 import { statusLines } from '../../src/cli/status.ts';
 import { judge } from '../../src/health/judge.ts';
 import { describeForm } from '../../src/health/mirror-words.ts';
-import type { FormReport, Report } from '../../src/health/report.ts';
+import type { FormReport, HealthState, Report } from '../../src/health/report.ts';
 import { Alerts } from '../../src/notify/alerts.ts';
 import { Heartbeat } from '../../src/notify/heartbeat.ts';
 import { plainText } from '../../src/notify/message.ts';
@@ -40,81 +42,113 @@ interface Condition {
   /** Null: nothing is wrong. */
   readonly code: ProblemCode | null;
   readonly word: string;
-  /** What it is about, and so where it shows: all, the target or the form. */
+  readonly state: HealthState;
+  /** What it is about, and so where it is a problem: all, the target or the form. */
   readonly about: 'all' | 'target' | 'form';
-  /** Whether the heartbeat goes on. */
-  readonly beats: boolean;
-  /** The same of a form, on the Mirror tab of its own spreadsheet; null: the tab does not see it. */
-  readonly tab?: string;
+  /** What the Mirror tab of its spreadsheet calls the form; null: it cannot know. */
+  readonly tab: string | null;
 }
 
-const wordOf = (code: ProblemCode): string => PROBLEMS[code].title;
 const condition = (
   code: ProblemCode,
+  state: HealthState,
   about: Condition['about'],
   situation: Situation,
-  more: Partial<Condition> = {},
 ): Condition => {
-  const beats = PROBLEMS[code].severity === 'warning';
-  return { situation, code, word: wordOf(code), about, beats, ...more };
+  const word = PROBLEMS[code].title;
+  return { situation, code, word, state, about, tab: about === 'form' ? word : null };
 };
 
 const died = { code: 'NOT_RUNNING', message: 'start has died.', sinceMs: NOW - HOUR } as const;
-const GONE = { runs: [run(HOUR, { outcome: 'gone' })], state: { goneAtMs: NOW - HOUR } };
-const SHOWN: Readonly<Record<string, Condition>> = {
-  'the source is down': condition(
+const CONDITIONS: Readonly<Record<string, Condition>> = {
+  'source down': condition(
     'FORMS_FAILED',
+    'failed',
     'all',
     keeping({ source: { ...UNHEARD, atMs: NOW - 1 } }),
   ),
-  'the key is revoked': condition('FORMS_UNAUTHORIZED', 'all', {
+  'key revoked': condition('FORMS_UNAUTHORIZED', 'failed', 'all', {
     a: fails('FORMS_UNAUTHORIZED'),
   }),
-  'the source throttles': condition('SOURCE_WAITING', 'all', {
+  throttled: condition('SOURCE_WAITING', 'waiting', 'all', {
     troubles: [{ ...WAIT, sinceMs: NOW - 2 * MINUTE }],
   }),
-  'a form is gone': condition('FORM_GONE', 'form', { a: GONE }),
-  'a run is incomplete': condition('RUN_INCOMPLETE', 'form', {
-    a: { runs: [run(HOUR, { outcome: 'incomplete', error: 'It moved.' })] },
+  'form gone': condition('FORM_GONE', 'attention', 'form', {
+    a: { runs: [run(HOUR, { outcome: 'gone' })], state: { goneAtMs: NOW - HOUR } },
   }),
-  'deletions are held': condition('DELETIONS_HELD', 'form', {
+  incomplete: condition('RUN_INCOMPLETE', 'attention', 'form', {
+    a: { runs: [run(MINUTE, { outcome: 'incomplete', error: 'It moved.' })] },
+  }),
+  'deletions held': condition('DELETIONS_HELD', 'attention', 'form', {
     a: { tally: { held: 312 }, runs: [run(1_000, { outcome: 'held', held: 312 })] },
   }),
-  'the target is down': condition('TARGET_UNREACHABLE', 'target', { read: { failure: AWAY } }),
-  'the target is full': condition('TARGET_FULL', 'target', {
+  'target down': condition('TARGET_UNREACHABLE', 'failed', 'target', { read: { failure: AWAY } }),
+  'target full': condition('TARGET_FULL', 'failed', 'target', {
     a: fails('TARGET_FULL', MINUTE),
     b: fails('TARGET_FULL', MINUTE),
   }),
-  'the queue is down': condition('QUEUE_FAILED', 'all', queueAway(NOW - HOUR)),
-  'the process has died': condition('NOT_RUNNING', 'all', {
-    queue: null,
-    troubles: [died],
+  'target full for one form': condition('TARGET_FULL', 'failed', 'form', {
+    a: fails('TARGET_FULL', MINUTE),
   }),
-  'a form is stale': condition('STALE', 'form', { a: silent(HOUR) }),
-  'the copy is outdated': condition('COPY_OUTDATED', 'form', {
-    a: { losses: ['4 rows are missing.'] },
-  }),
+  paused: {
+    situation: { held: { pauses: [pause('frm_a')] } },
+    code: null,
+    word: 'Paused',
+    state: 'paused',
+    about: 'form',
+    tab: 'Paused',
+  },
+  'queue down': condition('QUEUE_FAILED', 'failed', 'all', queueAway(NOW - HOUR)),
+  'worker gone': condition('NOT_RUNNING', 'failed', 'all', { queue: null, troubles: [died] }),
+  stale: { ...condition('STALE', 'failed', 'form', { a: silent(HOUR) }), tab: 'Up to date' },
+  'copy outdated': {
+    ...condition('COPY_OUTDATED', 'failed', 'form', { a: { losses: ['4 rows are missing.'] } }),
+    // Its store calls after a commit, when nothing is missing any more.
+    tab: 'Up to date',
+  },
+  healthy: {
+    situation: {},
+    code: null,
+    word: 'Up to date',
+    state: 'ok',
+    about: 'form',
+    tab: 'Up to date',
+  },
 };
 
 const formOf = ({ forms }: Report): FormReport => forms.find(({ form }) => form.id === FORM_A.id)!;
 
-/** What people read of a report in each place, as text. */
-const SURFACES: Readonly<Record<string, (report: Report) => string | Promise<string>>> = {
-  'the page': (report) => {
-    return textOf(overviewMain(report, readListQuery({}), null).text);
+/** What people read of a report in each place. */
+const SURFACES: Readonly<Record<string, (report: Report, of: Condition) => string>> = {
+  headline: (report) => /<h1>(.*?)<\/h1>/.exec(pageOf(report))?.[1] ?? '',
+  'form cell': (report) => stateIn(/<td data-label="db">.*?<\/td>/.exec(pageOf(report))?.[0] ?? ''),
+  'form page': (report) => {
+    const copy = { report: formOf(report), details: NO_DETAILS };
+    return stateIn(formMain(report, [copy]).text.replaceAll(/\s+/g, ' '));
   },
-  "the form's page": (report) =>
-    textOf(formMain(report, [{ report: formOf(report), details: NO_DETAILS }]).text),
-  JSON: (report) => JSON.stringify(report),
-  status: (report) =>
-    statusLines(report)
-      .map(({ text, remedy }) => `${text} ${remedy ?? ''}`)
-      .join('\n'),
+  JSON: (report) => report.title,
+  status: (report) => statusLines(report)[0]?.text ?? '',
+  'status of the form': (report) =>
+    statusLines(report).find(({ text }) => text.startsWith('a → db: '))?.text ?? '',
+  check: (report, { code }) =>
+    [
+      // What a check tries itself, it has just seen fail.
+      ...(code !== null && (TRIED.has(code) || code === 'TARGET_UNREACHABLE')
+        ? [failureOf(new MirrorError(code, 'It failed.'))]
+        : []),
+      ...findingsOf(report),
+    ]
+      .map(({ message }) => message)
+      .join('; '),
 };
 
-const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+const pageOf = (report: Report): string =>
+  overviewMain(report, readListQuery({}), null).text.replaceAll(/\s+/g, ' ');
+/** The words of the first state. */
+const stateIn = (html: string): string =>
+  /<span class="state \w+"><i [^>]*>.<\/i> (.*?)<\/span>/.exec(html)?.[1] ?? '';
 
-/** The messages that such a report leads to within a day. */
+/** The messages that such a report leads to within two hours. */
 function messagesOf(report: Report): string[] {
   const clock = new TestClock(NOW);
   const alerts = new Alerts({}, null, clock);
@@ -132,34 +166,52 @@ function messagesOf(report: Report): string[] {
 const metricsOf = (report: Report): Promise<string> =>
   new Metrics({ version: '1.2.3', role: 'start' }).text(true, report);
 
-describe.each(Object.entries(SHOWN))('%s', (_name, { situation, code, word, about, beats }) => {
+const SIGNS = {
+  all: 'form="",target=""',
+  target: 'form="",target="db"',
+  form: 'form="frm_a",target="db"',
+};
+
+describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
+  const { situation, code, word, state, about, tab } = one;
   const report = judge(factsOf(situation));
 
-  it.each(Object.entries(SURFACES))('has its word on %s', async (_surface, textIn) => {
-    expect(await textIn(report)).toContain(word);
+  it.each(Object.entries(SURFACES))('has its word: %s', (surface, textIn) => {
+    // Of what is well, check has nothing to say.
+    const isSilent = surface === 'check' && state === 'ok';
+    expect(textIn(report, one)).toMatch(isSilent ? /^$/ : new RegExp(word));
   });
 
-  it('is one problem, of what it is about', async () => {
-    const place = {
-      all: 'form="",target=""',
-      target: 'form="",target="db"',
-      form: 'form="frm_a",target="db"',
-    }[about];
+  it('is its state, of the mirror and /health', () => {
+    expect(report.state).toBe(state);
+  });
+
+  it('is one problem in the metrics, of what it is about', async () => {
     const lines = (await metricsOf(report)).split('\n');
-    expect(lines.filter((line) => line.startsWith('forms_mirror_problem{'))).toEqual([
-      `forms_mirror_problem{code="${code}",${place}} 1`,
-    ]);
+    expect(lines.filter((line) => line.startsWith('forms_mirror_problem{'))).toEqual(
+      code === null ? [] : [`forms_mirror_problem{code="${code}",${SIGNS[about]}} 1`],
+    );
   });
 
-  it('is one message', () => {
+  it('is one message, or none where nothing is wrong', () => {
     const messages = messagesOf(report);
-    expect(messages).toHaveLength(1);
-    expect(messages[0]).toContain(word);
+    expect(messages).toHaveLength(code === null ? 0 : 1);
+    expect(messages.join('')).toContain(code === null ? '' : word);
   });
 
   it('stops the heartbeat only where something has failed', () => {
     const heartbeat = new Heartbeat(new TestClock(NOW), () => false);
-    expect(heartbeat.due(report)).toHaveLength(beats ? 1 : 0);
+    expect(heartbeat.due(report)).toHaveLength(state === 'failed' ? 0 : 1);
+  });
+
+  it('has its word on the Mirror tab, as far as that can know', () => {
+    if (tab === null) return;
+    const { stored } = heldForm(FORM_A, situation.a);
+    const { pauses = [] } = situation.held ?? {};
+    const recordOf = (key: string): unknown => (key === 'pauses' ? pauses : null);
+    const { health } = describeForm('db', MINUTE)(stored, stored.runs, recordOf, NOW);
+    expect(health.title).toContain(tab);
+    expect(health.staleTitle).toBe(PROBLEMS.STALE.title);
   });
 });
 
@@ -170,47 +222,12 @@ describe('200 stale forms', () => {
   const report = judge(factsOf({ held: { forms } }));
 
   it('are one headline, one message and one line of check, with their number', () => {
-    expect(report.title).toBe('200 forms stale');
+    expect(report.title).toBe('200 forms: Stale');
+    expect(findingsOf(report)).toMatchObject([
+      { ok: true, message: expect.stringMatching(/^200 forms: Stale\. The first is form-0: /) },
+    ]);
     expect(messagesOf(report)).toEqual([
       expect.stringMatching(/^🔴 forms-mirror, 200 forms: Stale\./u),
     ]);
   });
-});
-
-describe('a pause', () => {
-  const report = judge(factsOf({ held: { pauses: [pause('frm_a')] } }));
-
-  it.each(Object.entries(SURFACES))('has its word on %s', async (_surface, textIn) => {
-    expect(await textIn(report)).toMatch(/paused since|Paused/);
-  });
-
-  it('is no problem: no metric, no message, and the heartbeat goes on', async () => {
-    expect(await metricsOf(report)).not.toContain('forms_mirror_problem{');
-    expect(messagesOf(report)).toEqual([]);
-    expect(report.state).not.toBe('failed');
-  });
-});
-
-describe('a healthy mirror', () => {
-  const report = judge(factsOf());
-
-  it.each(Object.entries(SURFACES))('is up to date on %s', async (_surface, textIn) => {
-    expect(await textIn(report)).toContain('Up to date');
-  });
-
-  it('is no problem anywhere', async () => {
-    expect(await metricsOf(report)).not.toContain('forms_mirror_problem{');
-    expect(messagesOf(report)).toEqual([]);
-  });
-});
-
-it.each([
-  ['FORM_GONE', GONE],
-  ['RUN_INCOMPLETE', { runs: [run(HOUR, { outcome: 'incomplete' })] }],
-  ['DELETIONS_HELD', { tally: { held: 312 } }],
-] as const)('the Mirror tab of a sheet calls %s as the others do', (code, changes) => {
-  const { stored } = heldForm(FORM_A, changes);
-  const { health } = describeForm('db', MINUTE)(stored, stored.runs, () => null, NOW);
-  expect(health.title).toBe(wordOf(code));
-  expect(health.staleTitle).toBe(wordOf('STALE'));
 });
