@@ -169,7 +169,7 @@ export function findingsOf({ problems, targets, forms }: Report): Result[] {
   return found;
 }
 
-/** A form in another state is well, or waits for what is reported once. */
+/** A form in another state is well, or waits for a problem that is reported once. */
 const SHOWN: ReadonlySet<HealthState> = new Set<HealthState>(['failed', 'attention', 'paused']);
 
 /** Forms that are in one state for one reason. */

@@ -26,10 +26,10 @@ const ALONE_MS = 5 * 60_000;
 const GROUP_MS = 5 * 60_000;
 
 const incidentSchema = z.object({
-  /** What it is about; null where it concerns all. */
+  /** Its subject; null where it concerns all. */
   form: z.object({ id: z.string(), name: z.string() }).nullable(),
   target: z.string().nullable(),
-  /** As in the last message about it; before the first, as it is. */
+  /** Of the last message about it; before the first, of the latest report. */
   code: problemCode,
   title: z.string(),
   /** Submissions of the form that the target rejected, at their lowest since the last message. */
@@ -51,7 +51,7 @@ interface Sighting extends Pick<Incident, 'form' | 'target' | 'rejected'> {
   readonly problem: Problem;
 }
 
-/** An incident of which people are to be notified, and what is to be seen of it; null: it is over. */
+/** An incident of which people are to be notified, and its problem in the report; null: it is over. */
 interface News {
   readonly id: string;
   readonly incident: Incident;

@@ -37,7 +37,7 @@ export interface Due<Content = Message> {
 export interface Feed<Content = Message> {
   /** What a restart must not lose, as JSON. */
   readonly kept: unknown;
-  /** What is due by this report, the most urgent first. Asked again after each attempt. Never rejects. */
+  /** Everything that is due by this report, the most urgent first. Asked again after each attempt. Never rejects. */
   due(report: Report): readonly Due<Content>[] | Promise<readonly Due<Content>[]>;
 }
 
@@ -56,8 +56,8 @@ const MAX_REST_MS = 5 * 60_000;
 export const STOP_MS = 2_000;
 
 /**
- * Sends what is due, one after another, and blocks nothing. Nothing waits in a queue: what is due is computed for each report
- * and after each attempt, so a problem that ended before its message arrived is not mentioned, and a message that was not
+ * Sends one message after another, and blocks nothing. Nothing waits in a queue: the feed is asked for each report and
+ * after each attempt, so a problem that ended before its message arrived is not mentioned, and a message that was not
  * taken is tried again as long as its problem lasts.
  */
 export class Channel<Content = Message> {
@@ -65,7 +65,7 @@ export class Channel<Content = Message> {
   readonly feed: Feed<Content>;
   readonly #options: ChannelOptions;
   readonly #stopping = new AbortController();
-  /** By key, how often what is due was tried in vain. */
+  /** By key, how often something that is due was tried in vain. */
   readonly #tries = new Map<string, number>();
   #rest = { fromMs: 0, ms: 0 };
   #sending: Promise<void> = Promise.resolve();
@@ -86,7 +86,7 @@ export class Channel<Content = Message> {
     return this.#tries.size > 0;
   }
 
-  /** Follows the reports, and resolves when what is due was tried. */
+  /** Follows the reports, and resolves when everything that is due was tried. */
   look(report: Report): Promise<void> {
     this.#report = report;
     return (this.#sending = this.#sending.then(() => this.#sendAll()));
