@@ -57,17 +57,16 @@ export class SettingsReader {
     const { schema, default: preset } = settingOf(name);
     const variable = variableOf(name, this.sourceOf(name, target));
     const given = this.#text(name, variable);
-    const result = given === undefined ? undefined : schema.safeParse(given);
-    const problem =
-      given === undefined
-        ? undefined
-        : (this.#complaintAboutApiKey(name, given) ??
-          result?.error?.issues[0]?.message ??
-          complaintAboutKey(name, given));
-    if (problem !== undefined) this.#record(name, variable, problem);
-    const isRight = result?.success === true && problem === undefined;
-    const value = isRight ? result.data : preset === undefined ? undefined : schema.parse(preset);
-    return value as ValueOf<N>;
+    if (given !== undefined) {
+      const { data, error } = schema.safeParse(given);
+      const problem =
+        this.#complaintAboutApiKey(name, given) ??
+        error?.issues[0]?.message ??
+        complaintAboutKey(name, given);
+      if (problem === undefined) return data as ValueOf<N>;
+      this.#record(name, variable, problem);
+    }
+    return (preset === undefined ? undefined : schema.parse(preset)) as ValueOf<N>;
   }
 
   /** True when the setting was given, right or wrong; the unnamed one does not count for a named target. */

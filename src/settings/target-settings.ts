@@ -19,7 +19,6 @@ export interface TargetSettings {
   readonly history: HistoryKind;
   /** The variables that they came from, to name when something about them is wrong. */
   readonly variables: {
-    readonly url: string;
     readonly forms: string;
     readonly fields: string;
     readonly hashFields: string;
@@ -77,7 +76,6 @@ function readTarget(
     selection: fields && parseSelection(fields, hashed),
     history: reader.read('TARGET_HISTORY', name),
     variables: {
-      url: variable('TARGET_URL'),
       forms: variable('TARGET_FORMS'),
       fields: variable('TARGET_FIELDS'),
       hashFields: variable('TARGET_HASH_FIELDS'),

@@ -27,9 +27,6 @@ export function parsed<T>(parse: (text: string) => T | undefined, message: strin
 /** Any text. */
 export const text = z.string();
 
-/** A text of some shape. */
-export const textLike = (pattern: RegExp, message: string) => text.regex(pattern, message);
-
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `30s`, `1m`, `6h`, `1d` (`1.5h` too) as whole milliseconds, from one second to a year. */
@@ -94,7 +91,7 @@ export const secretOf = (least: number, command: string) =>
   );
 
 /** A key as an HTTP header can hold it (RFC 9110, 5.5), white space aside. */
-export const headerToken = textLike(
+export const headerToken = text.regex(
   /^[\u0021-\u007e]+$/,
   'holds spaces or characters no key has: copy it again, only the key and all of it',
 );

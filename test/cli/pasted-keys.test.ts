@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { looksLikeKey } from '../../src/base/key-like.ts';
-import { SETTING_NAMES, settingOf } from '../../src/settings/settings-table.ts';
+import { SETTING_NAMES, settingOf, variableOf } from '../../src/settings/settings-table.ts';
 import { problemsOf, SOURCE } from '../support/settings.ts';
 
 const OTHER_KEY = 'fsk_9f8e7d6c5b4a39281706f5e4';
@@ -28,11 +28,9 @@ describe('a key in the wrong setting', () => {
     for (const name of SETTING_NAMES) {
       for (const text of [...PASTED, SOURCE.FORMS_API_KEY]) {
         for (const written of [text, `x,${text}`, `"${text}"`, `KEY=${text}`]) {
-          const { perTarget, secret } = settingOf(name);
-          const named = name.startsWith('TARGET_')
-            ? name.replace('TARGET_', 'TARGET_A_')
-            : `TARGET_A_${name}`;
-          const env = perTarget ? { TARGETS: 'a', [named]: written } : { [name]: written };
+          const { secret } = settingOf(name);
+          const named = variableOf(name, 'a');
+          const env = named === name ? { [name]: written } : { TARGETS: 'a', [named]: written };
           for (const given of [env, ...(secret ? [{ [`${name}_FILE`]: written }] : [])]) {
             const told = JSON.stringify(problemsOf({ ...SOURCE, ...given }, { [written]: text }));
             expect([name, written, leakOf(text, told)]).toEqual([name, written, '']);

@@ -1,14 +1,17 @@
 import {
   exampleLine,
-  SETTINGS,
+  SETTING_NAMES,
   type SettingName,
   settingOf,
   variableOf,
 } from '../../src/settings/settings-table.ts';
 
-const GROUPS = Object.entries(SETTINGS).map(([group, settings]) => {
-  return { group, names: Object.keys(settings) as SettingName[] };
-});
+const GROUPS: { readonly group: string; readonly names: SettingName[] }[] = [];
+for (const name of SETTING_NAMES) {
+  const { heading } = settingOf(name);
+  if (heading !== undefined) GROUPS.push({ group: heading, names: [] });
+  GROUPS.at(-1)?.names.push(name);
+}
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
@@ -18,7 +21,7 @@ export function settingsMarkdown(): string {
     const rows = inGroup.map((name) => {
       const { default: preset, whenUnset, meaning, secret } = settingOf(name);
       const names = `\`${name}\`${secret ? `, or \`${name}_FILE\`` : ''}`;
-      const unset = preset === undefined ? (whenUnset ?? '') : `\`${preset}\``;
+      const unset = preset === undefined ? (whenUnset ?? 'none') : `\`${preset}\``;
       return `| ${names} | ${cell(unset)} | ${cell(meaning)} |`;
     });
     return [`**${group}**`, '', '| name | default | meaning |', '|---|---|---|', ...rows].join(
@@ -38,12 +41,12 @@ function wrapped(text: string): string[] {
 }
 
 function envEntry(name: SettingName): string[] {
-  const { default: preset, whenUnset, meaning, secret, perTarget } = settingOf(name);
+  const { default: preset, whenUnset, meaning, secret } = settingOf(name);
   const plain = (text: string): string => text.replaceAll('`', '');
   const notes = [
     preset === undefined ? `Default: ${plain(whenUnset ?? 'none')}.` : `Default: ${preset}.`,
     ...(secret ? [`Or ${name}_FILE, a file that holds it.`] : []),
-    ...(perTarget ? [`Per target: ${variableOf(name, '<name>')}.`] : []),
+    ...(variableOf(name, 'x') !== name ? [`Per target: ${variableOf(name, '<name>')}.`] : []),
   ];
   return [plain(meaning), notes.join(' ')]
     .flatMap(wrapped)
