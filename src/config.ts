@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { misspeltVariables } from './settings/misspelt.ts';
 import {
   readGoogle,
+  readHost,
   readNotify,
   readProxy,
   readQueueUrl,
   readRule,
   readSource,
-  readStatusPage,
   uncheckedCertificates,
 } from './settings/service-settings.ts';
 import { SettingsError } from './base/errors.ts';
@@ -19,10 +19,8 @@ import { readHashKey, readTargets } from './settings/target-settings.ts';
 export interface ConfigNeeds {
   /** FORMS_API_URL and FORMS_API_KEY. */
   readonly source?: boolean;
-  /** A status page that is safe to show. */
-  readonly statusPage?: boolean;
-  /** The same for a worker, where WORKER_PORT is set. */
-  readonly workerServer?: boolean;
+  /** The setting of the port that the command opens: it must be safe to show, where it is set. */
+  readonly serves?: 'PORT' | 'WORKER_PORT';
 }
 
 /** All settings, checked. Nothing else of the program looks at the environment. */
@@ -41,7 +39,6 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
   reader.read('ALLOW_PLAINTEXT');
   const dataDir = reader.read('DATA_DIR');
   const source = readSource(reader, needs.source ?? false);
-  const workerPort = reader.read('WORKER_PORT');
   const config = {
     /** Undefined only when it is not required and not set. */
     source,
@@ -62,24 +59,18 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     /** Undefined: the embedded queue in `dataDir`. */
     queueUrl: readQueueUrl(reader),
     dataDir,
-    status: readStatusPage(reader, shownBy(needs, workerPort)),
+    host: readHost(reader, needs.serves),
+    /** Of the status page. */
+    port: reader.read('PORT'),
     /** Where a worker reports that it is alive; undefined: nowhere. */
-    workerPort,
+    workerPort: reader.read('WORKER_PORT'),
+    adminPassword: reader.read('ADMIN_PASSWORD'),
     notify: readNotify(reader),
     /** Undefined: the command's own default. */
     logLevel: reader.read('LOG_LEVEL'),
   };
   if (reader.problems.length > 0) throw new SettingsError(reader.problems);
   return config;
-}
-
-/** What of the command others may reach, if HOST lets them. */
-function shownBy(
-  { statusPage = false, workerServer = false }: ConfigNeeds,
-  workerPort: number | undefined,
-): string | undefined {
-  if (statusPage) return 'the status page';
-  return workerServer && workerPort !== undefined ? 'WORKER_PORT' : undefined;
 }
 
 /** The settings of this process. */

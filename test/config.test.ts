@@ -16,7 +16,9 @@ describe('the defaults', () => {
       schedule: { everyMs: 60_000 },
       compareEveryMs: 6 * 3_600_000,
       maxDeleteFraction: 0.2,
-      status: { host: '127.0.0.1', port: 8080, password: undefined },
+      host: '127.0.0.1',
+      port: 8080,
+      adminPassword: undefined,
       dataDir: './data',
       logLevel: undefined,
     });
@@ -67,7 +69,7 @@ describe('where settings come from', () => {
     const file = `FORMS_API_URL=https://file.example.com/v1\nFORMS_API_KEY='${KEY}'\nPORT=9000 # taken\n`;
     const config = load({ PORT: '9001' }, { '.env': `\uFEFF${file}` });
     expect(config.source?.url).toBe('https://file.example.com/v1');
-    expect(config.status.port).toBe(9001);
+    expect(config.port).toBe(9001);
   });
 
   it('an .env that cannot be read is a mistake, not a silence', () => {
@@ -269,13 +271,13 @@ describe('settings that depend on each other', () => {
       [],
     );
     expect(problemsOf({ ...SOURCE, HOST: '::1' })).toEqual([]);
-    expect(loadConfig({ ...SOURCE, HOST: '0.0.0.0' }, disk({}), { source: true }).status.host).toBe(
+    expect(loadConfig({ ...SOURCE, HOST: '0.0.0.0' }, disk({}), { source: true }).host).toBe(
       '0.0.0.0',
     );
   });
 
   it('a worker that tells of itself beyond loopback needs a password, and only then', () => {
-    const needs = { source: true, workerServer: true };
+    const needs = { source: true, serves: 'WORKER_PORT' } as const;
     const beyond = { ...SOURCE, HOST: '0.0.0.0' };
     const load = (env: Record<string, string>) => loadConfig(env, disk({}), needs);
     expect(load(beyond).workerPort).toBeUndefined();
@@ -284,7 +286,7 @@ describe('settings that depend on each other', () => {
       'it is required because HOST lets other machines reach WORKER_PORT',
     );
     const guarded = { ...beyond, WORKER_PORT: '9091', ADMIN_PASSWORD: 'a long sentence' };
-    expect(load(guarded).status.password).toBe('a long sentence');
+    expect(load(guarded).adminPassword).toBe('a long sentence');
     expect(load({ ...SOURCE, WORKER_PORT: '0' }).workerPort).toBe(0);
     expect(onlyProblem({ WORKER_PORT: '70000' })).toMatch(/^WORKER_PORT/);
   });

@@ -94,12 +94,10 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
       ADMIN_PASSWORD: 'open sesame, please',
     };
     const env = { ...rest, ...own };
-    expect(() => loadConfig(env, noFile, { source: true, statusPage: true })).not.toThrow();
+    expect(() => loadConfig(env, noFile, { source: true, serves: 'PORT' })).not.toThrow();
     // A password that everybody can read here guards nothing.
     const asItIs = { ...env, ADMIN_PASSWORD: rest['ADMIN_PASSWORD'] };
-    expect(() => loadConfig(asItIs, noFile, { source: true, statusPage: true })).toThrow(
-      'is short',
-    );
+    expect(() => loadConfig(asItIs, noFile, { source: true, serves: 'PORT' })).toThrow('is short');
   });
 
   it('name only commands and settings that exist', () => {

@@ -6,23 +6,25 @@ import type { FormIdentity } from '../mirror/types.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { PAUSES } from '../sync/records.ts';
 import { reading } from '../sync/target.ts';
-import type { ActionOrder, Actor, DoneLine } from '../web/actions.ts';
+import type { ActionOrder, DoneLine } from '../web/actions.ts';
 import { changePauses, placeName } from './pausing.ts';
 import { requireForm } from './selection.ts';
 
-/** The actions of a running mirror for a person: runs by its queue, pauses in its targets. Each is one line of the log. */
-export const createActor = (app: App, queue: QueueRuntime): Actor => ({
-  async act(order) {
-    const lines = await act(app, queue, order).catch((error: unknown) => [
-      failed(toMirrorError(error).message),
-    ]);
-    const { do: action, form, target, by } = order;
-    const failures = lines.filter(({ ok }) => !ok).map(({ text }) => text);
-    const about = { action, form, target, by, ...(failures.length > 0 && { failed: failures }) };
-    app.logger[failures.length === 0 ? 'info' : 'warn'](about, 'A person asked for this.');
-    return lines;
-  },
-});
+/** Does in a running mirror what a person asks for: runs by its queue, pauses in its targets. Each is one line of the log. Never rejects. */
+export async function carryOut(
+  app: App,
+  queue: QueueRuntime,
+  order: ActionOrder,
+): Promise<DoneLine[]> {
+  const lines = await act(app, queue, order).catch((error: unknown) => [
+    failed(toMirrorError(error).message),
+  ]);
+  const { do: action, form, target, by } = order;
+  const failures = lines.filter(({ ok }) => !ok).map(({ text }) => text);
+  const about = { action, form, target, by, ...(failures.length > 0 && { failed: failures }) };
+  app.logger[failures.length === 0 ? 'info' : 'warn'](about, 'A person asked for this.');
+  return lines;
+}
 
 const done = (text: string): DoneLine => ({ ok: true, text });
 const failed = (text: string): DoneLine => ({ ok: false, text });

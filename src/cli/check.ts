@@ -16,8 +16,7 @@ import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
 import type { NameMistake } from '../sync/names.ts';
-import { requireFreePort } from '../web/listen.ts';
-import { statusPlace } from '../web/server.ts';
+import { requireFreePort, statusPlace } from '../web/listen.ts';
 import type { CommandCall, ExitCode, Host } from './host.ts';
 import { reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
@@ -47,7 +46,7 @@ export async function check({
   options,
 }: CommandCall<{ alert?: boolean; json?: boolean }>): Promise<ExitCode> {
   const { terminal } = host;
-  await using app = await openApp(host, { source: true, statusPage: true });
+  await using app = await openApp(host, { source: true, serves: 'PORT' });
   const checks: readonly (readonly [subject: string, check: Check])[] = [
     ['data directory', checkDataDir],
     ['source', checkSource],
@@ -213,7 +212,7 @@ const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, lo
 
 /** Whether `start` could open its page. */
 const checkPort: Check = async ({ config, dataDir, clock }) => {
-  const place = statusPlace(config.status);
+  const place = statusPlace(config);
   try {
     await requireFreePort(place);
   } catch (error) {

@@ -41,7 +41,7 @@ export async function demo({
   const sheet = options.sheets ? opened.use(await startSandboxSheet()) : undefined;
   const file = join(mkdtempSync(join(tmpdir(), 'forms-mirror-demo-')), 'forms.sqlite');
   const sandbox = opened.use(await startSandbox(createSampleWorkspace()));
-  const needs = { source: true, statusPage: true };
+  const needs = { source: true, serves: 'PORT' } as const;
   const config = loadConfig(settings(sandbox, file, sheet), noFiles, needs);
   const host: Host = { ...started, loadConfig: () => Promise.resolve(config) };
   const { terminal, stop } = host;

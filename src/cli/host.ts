@@ -47,7 +47,7 @@ export function listenForStop(source: SignalSource, onFirst: () => void): StopRe
   return { signal: controller.signal, exitCode: () => code };
 }
 
-/** Every exit code of the program and what it means, for docs/reference/commands.md as well. */
+/** The exit codes of the program and their meaning, for docs/reference/commands.md as well. */
 export const EXIT_CODES = {
   0: 'Done.',
   1: 'A run, a check or the command itself failed, `verify` found a difference, or `status` does not know that every form is current.',

@@ -9,9 +9,9 @@ import { Notifier } from '../notify/notifier.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { entriesOf, heldForms, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/form-page.ts';
-import { requireFreePort } from '../web/listen.ts';
-import { startStatus, statusPlace } from '../web/server.ts';
-import { createActor } from './actions.ts';
+import { requireFreePort, statusPlace } from '../web/listen.ts';
+import { startStatus } from '../web/pages.ts';
+import { carryOut } from './actions.ts';
 import { healthSources } from './health-sources.ts';
 import type { CommandCall, ExitCode, Host } from './host.ts';
 import { openApp } from './open-app.ts';
@@ -21,10 +21,10 @@ import { openService } from './service.ts';
 /** `start`: everything in one process. */
 export async function start({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
-  await using app = await openApp(host, { source: true, statusPage: true, logLevel: 'info' });
+  await using app = await openApp(host, { source: true, serves: 'PORT', logLevel: 'info' });
   await checkBeforeStart(host, app);
   // Before a job is taken: a process that cannot show its page ends at once, with nothing in progress.
-  await requireFreePort(statusPlace(app.config.status));
+  await requireFreePort(statusPlace(app.config));
   if (signal.aborted) return 0;
   await serve(host, app, (url) => {
     for (const { name, address } of app.config.targets)
@@ -46,15 +46,14 @@ export async function serve(host: Host, app: App, onOpen: (url: string) => void)
   const watch = new Watch({ sources: healthSources(app, host, service), clock, logger });
   opened.defer(() => watch.stop());
   const server = await startStatus({
-    host: config.status.host,
-    port: config.status.port,
-    adminPassword: config.status.password,
+    place: statusPlace(config),
+    adminPassword: config.adminPassword,
     clock,
     logger,
     reports: watch,
     queue: () => queue.status(),
     details: (target, formId) => readDetails(app, target, formId),
-    actor: createActor(app, queue),
+    act: (order) => carryOut(app, queue, order),
     board: (path) => queue.board(path),
     metrics,
     deliveryProblem: () => notifier?.deliveryProblem ?? null,

@@ -9,7 +9,7 @@ import type { CommandCall, ExitCode } from './host.ts';
 /** `worker`: takes jobs from the queue, and answers probes at WORKER_PORT if that is set. */
 export async function worker({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
-  await using app = await openApp(host, { source: true, workerServer: true, logLevel: 'info' });
+  await using app = await openApp(host, { source: true, serves: 'WORKER_PORT', logLevel: 'info' });
   requireSelection(app);
   await using service = await openService(host, app, 'worker');
   const server = await openServer(app, service);
@@ -25,15 +25,16 @@ async function openServer(
   { config, logger }: App,
   { queue, metrics }: Service,
 ): Promise<Listening | undefined> {
-  const { workerPort, status } = config;
-  if (workerPort === undefined) return undefined;
-  const { startWorkerServer } = await import('../web/worker-server.ts');
-  return startWorkerServer({
-    host: status.host,
-    port: workerPort,
-    adminPassword: status.password,
-    queue: () => queue.status(),
-    metrics,
-    logger,
-  });
+  const { workerPort: port, host, adminPassword } = config;
+  if (port === undefined) return undefined;
+  const { startServer } = await import('../web/server.ts');
+  const place = { host, port, variable: 'WORKER_PORT' } as const;
+  const options = { place, adminPassword, logger, queue: () => queue.status(), metrics };
+  return startServer(options, (app) =>
+    app.setNotFoundHandler(async (_request, reply) =>
+      reply.code(404).send({
+        error: 'A worker has /live, /health, /ready and /metrics; start has the status page.',
+      }),
+    ),
+  );
 }

@@ -5,6 +5,7 @@ import type { EmailSettings } from '../notify/mail.ts';
 import type { NotifySettings } from '../notify/notifier.ts';
 import { queueTransport } from '../queue/backends.ts';
 import type { SettingMistake } from '../base/errors.ts';
+import type { ConfigNeeds } from '../config.ts';
 import type { WriteBackRule } from '../sync/write-back.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';
@@ -45,17 +46,15 @@ export function readRule(reader: SettingsReader): WriteBackRule | null {
   return { from, to };
 }
 
-/**
- * The status page. Complains when HOST lets other machines reach `shown`, what the command shows there, without a password;
- * undefined: the command shows nothing.
- */
-export function readStatusPage(reader: SettingsReader, shown: string | undefined) {
+/** Where to listen. Complains when other machines could reach what the command `serves` there without a password. */
+export function readHost(reader: SettingsReader, serves: ConfigNeeds['serves']): string {
   const host = reader.read('HOST');
-  if (shown !== undefined && !isLoopback(host)) {
+  if (serves !== undefined && reader.read(serves) !== undefined && !isLoopback(host)) {
+    const shown = serves === 'PORT' ? 'the status page' : serves;
     const why = `it is required because HOST lets other machines reach ${shown}`;
     requireGiven(reader, 'ADMIN_PASSWORD', why);
   }
-  return { host, port: reader.read('PORT'), password: reader.read('ADMIN_PASSWORD') };
+  return host;
 }
 
 /** The queue's address; undefined: embedded. */

@@ -40,7 +40,7 @@ export interface Setting {
   readonly secret?: true;
   /** Holds IDs of forms and fields, which may be as random as a key. */
   readonly holdsIds?: true;
-  /** What it and those below it are shown under. */
+  /** The heading of it and of those below it. */
   readonly heading?: string;
 }
 

@@ -12,7 +12,7 @@ export interface OpenTargetOptions {
   readonly history?: HistoryKind | undefined;
   /** Access to Google's services; application default credentials when absent. */
   readonly google?: Omit<SheetStoreOptions, 'clock' | 'name'> | undefined;
-  /** Called with the bytes that the target bills for what was just read or written there, where it bills any. */
+  /** Called with the bytes that a target that bills has just billed. */
   readonly onBilled?: ((bytes: number) => void) | undefined;
 }
 

@@ -5,15 +5,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { isLoopback } from '../base/transport.ts';
-
-/** See {@link openGuarded}. */
-interface AccessOptions {
-  readonly host: string;
-  readonly what: string;
-  /** ADMIN_PASSWORD; undefined: open to everyone who types a loopback address. */
-  readonly adminPassword: string | undefined;
-  readonly logger: Logger;
-}
+import type { ServerOptions } from './server.ts';
 
 /** For load balancers and container health checks: they reveal nothing, and need no password. */
 const OPEN_PATHS = new Set(['/live', '/health', '/ready']);
@@ -34,16 +26,15 @@ const MAX_ADDRESSES = 10_000;
  * or `Authorization: Bearer <password>`, compared in constant time; without one only local names. Wrong passwords are limited by
  * address, the right one never: behind a proxy everyone may share an address, and a guesser must not lock out the others. What
  * withstands guessing is the length of the password, which the settings demand where others reach the page. Throws SETTINGS where
- * other machines could reach it without a password. `what`: as people know it, for that message.
+ * other machines could reach it without a password.
  */
 export async function openGuarded({
-  host,
-  what,
+  place: { host, variable },
   adminPassword,
   logger,
-}: AccessOptions): Promise<FastifyInstance> {
+}: Pick<ServerOptions, 'place' | 'adminPassword' | 'logger'>): Promise<FastifyInstance> {
   if (adminPassword === undefined && !isLoopback(host)) {
-    const text = `HOST ${host} lets other machines reach ${what}: set ADMIN_PASSWORD, or HOST=127.0.0.1.`;
+    const text = `HOST ${host} lets other machines reach ${variable}: set ADMIN_PASSWORD, or HOST=127.0.0.1.`;
     throw new MirrorError('SETTINGS', text);
   }
   const app = fastify({

@@ -41,11 +41,8 @@ export interface DoneLine {
   readonly text: string;
 }
 
-/** Carries actions out; the composition root provides it. */
-export interface Actor {
-  /** Never rejects: failures are lines. Logs who did what. */
-  act(order: ActionOrder): Promise<readonly DoneLine[]>;
-}
+/** Carries an action out. Never rejects: failures are lines. Logs who did what. */
+export type Act = (order: ActionOrder) => Promise<readonly DoneLine[]>;
 
 interface Place {
   readonly form?: string;
@@ -130,7 +127,7 @@ const REFUSED =
 
 /** See {@link addActions}. */
 export interface ActionOptions {
-  readonly actor: Actor;
+  readonly act: Act;
   readonly hasPassword: boolean;
   readonly report: () => Promise<Report>;
   readonly send: (reply: FastifyReply, page: Page) => FastifyReply;
@@ -139,7 +136,7 @@ export interface ActionOptions {
 /** Adds `POST /actions`. */
 export function addActions(
   app: FastifyInstance,
-  { actor, hasPassword, report, send }: ActionOptions,
+  { act, hasPassword, report, send }: ActionOptions,
 ): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -154,7 +151,7 @@ export function addActions(
     if (data === undefined)
       return reply.code(400).type('text/plain').send('There is no such action.');
     const by = `status page, ${hasPassword ? 'admin at ' : ''}${request.ip}`;
-    const lines = await actor.act({ ...data, by });
+    const lines = await act({ ...data, by });
     const main = doneMain(data.form, lines);
     return send(reply, { title: 'Done', main, report: await report(), isStill: true });
   });

@@ -1,179 +1,54 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Clock, withinTime } from '../base/clock.ts';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../base/logger.ts';
 import type { Watch } from '../health/collect.ts';
-import type { FormReport } from '../health/report.ts';
+import type { QueueState } from '../health/report.ts';
 import { openGuarded } from './access.ts';
-import { ACTION_FORM, type Actor, addActions } from './actions.ts';
-import { type FormDetails, formMain } from './form-page.ts';
-import { html } from './html.ts';
 import { listen, type Listening, type ListenPlace } from './listen.ts';
 import type { Metrics } from './metrics.ts';
-import { overviewMain, readListQuery } from './overview.ts';
-import { type Page, pageFrame } from './parts.ts';
-import { addProbes, type Probed } from './probes.ts';
 
-/** The reports that the page shows. */
+/** The reports of a mirror. */
 export type Reports = Pick<Watch, 'refresh' | 'current' | 'hasRead' | 'expire'>;
 
-/** Shows the jobs of the queue: answers a GET of an address that begins with `/queue`. */
-export type JobBoard = (path: string) => Promise<{
-  readonly status: number;
-  readonly type: string;
-  readonly body: Buffer;
-}>;
-
-/** See {@link startStatus}. */
-export interface StatusOptions {
-  readonly host: string;
-  /** 0: any free one. */
-  readonly port: number;
+/** See {@link startServer}. */
+export interface ServerOptions {
+  readonly place: ListenPlace;
   /** ADMIN_PASSWORD; undefined: open, which is for loopback addresses only. */
   readonly adminPassword: string | undefined;
-  readonly clock: Clock;
   readonly logger: Logger;
-  readonly reports: Reports;
-  /** The state of the queue. Never rejects. */
-  readonly queue: Probed['queue'];
-  /** What a target keeps of a form. May be slow or reject. */
-  readonly details: (target: string, formId: string) => Promise<FormDetails>;
-  readonly actor: Actor;
-  readonly board: JobBoard;
-  /** The caller counts in them, and they outlive the page. */
+  /** The state of the queue, without which the process can do nothing. Never rejects. */
+  readonly queue: () => Promise<Pick<QueueState, 'isReachable' | 'trouble'>>;
+  /** The caller counts in them, and they outlive the server. */
   readonly metrics: Metrics;
-  /** Why notifications are not delivered, as a sentence; null: they are. */
-  readonly deliveryProblem: () => string | null;
+  /** Of `start`. */
+  readonly reports?: Reports;
 }
 
-/** Where the status page listens. */
-export const statusPlace = ({ host, port }: Pick<ListenPlace, 'host' | 'port'>): ListenPlace => ({
-  host,
-  port,
-  variable: 'PORT',
-  what: 'The status page',
-});
-
-/** Starts pages, probes and metrics. Throws SETTINGS when it cannot listen there, with the remedy. */
-export async function startStatus(options: StatusOptions): Promise<Listening> {
-  const app = await openGuarded({ ...options, what: 'the status page' });
-  const { reports } = options;
-  addProbes(app, {
-    queue: options.queue,
-    mirror: () => ({ hasRead: reports.hasRead, state: reports.current().state }),
-  });
-  addPages(app, options);
-  addBoard(app, options);
-  return listen(app, statusPlace(options));
-}
-
-interface FormParams {
-  Params: { id: string };
-}
-
-function addPages(app: FastifyInstance, options: StatusOptions): void {
-  const { reports, metrics, actor, logger, clock } = options;
-  const hasPassword = options.adminPassword !== undefined;
-  addActions(app, {
-    actor: { act: (order) => actor.act(order).finally(() => reports.expire(true)) },
-    hasPassword,
-    report: () => reports.refresh(),
-    send: sendPage,
-  });
-  /** By target and form: one that hangs is not asked again at each load. */
-  const asked = new Map<string, Promise<FormDetails>>();
-  /** L12: a target that is slower, or fails, leaves its part of the page empty. */
-  const detailsOf = async ({ form, target }: FormReport): Promise<FormDetails | null> => {
-    const key = JSON.stringify([target, form.id]);
-    const details = asked.get(key) ?? options.details(target, form.id);
-    const forget = (): void => void asked.delete(key);
-    if (!asked.has(key)) details.then(forget, forget);
-    asked.set(key, details);
-    return (await withinTime(details, DETAILS_LIMIT_MS, clock).catch(() => null)) ?? null;
-  };
-  const notFound = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    reply.code(404);
-    if (!/\bhtml\b/.test(request.headers.accept ?? ''))
-      return reply.send({ error: 'There is nothing at this address.' });
-    return sendPage(reply, { ...NOT_FOUND, report: await reports.refresh() });
-  };
-  app.get('/metrics', async (_request, reply) => {
-    const report = await reports.refresh();
-    const text = await metrics.text(report.queue?.isReachable === true, report);
-    return reply.type(metrics.contentType).send(text);
-  });
-  app.get('/api/status', async () => reports.refresh());
-  app.get('/', async (request, reply) => {
-    const report = await reports.refresh();
-    const query = readListQuery(request.query);
-    const deliveryProblem = options.deliveryProblem();
-    const main = html`${ACTION_FORM} ${overviewMain(report, query, deliveryProblem)}`;
-    return sendPage(reply, { title: report.title, main, report });
-  });
-  app.get<FormParams>('/forms/:id', async (request, reply) => {
-    const report = await reports.refresh();
-    const copies = report.forms.filter(({ form }) => form.id === request.params.id);
-    const [first] = copies;
-    if (first === undefined) return notFound(request, reply);
-    const forms = await Promise.all(
-      copies.map(async (one) => ({ report: one, details: await detailsOf(one) })),
-    );
-    const main = html`${ACTION_FORM} ${formMain(report, forms)}`;
-    // It asks the targets, which may use a quota that runs need: once, not every ten seconds.
-    const isStill = true;
-    return sendPage(reply, { title: first.form.name, main, report, isStill });
-  });
-  app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
-  app.setNotFoundHandler(notFound);
-  app.setErrorHandler((error, _request, reply) => {
-    const status = (error as { statusCode?: number }).statusCode ?? 500;
-    if (status < 500) return reply.code(status).type('text/plain').send('That is not possible.');
-    logger.error({ err: error }, 'A request to the status page failed.');
-    return reply.code(500).type('text/plain').send('This failed; the log has the reason.');
-  });
-}
-
-const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
-  reply.type('text/html; charset=utf-8').send(pageFrame(page, reply.cspNonce).text);
-
-const NOT_FOUND: Omit<Page, 'report'> = {
-  title: 'Not found',
-  main: html`<section class="card empty">
-    <h1>There is nothing at this address</h1>
-    <p>Maybe a form that is not mirrored. <a href="/">All forms</a></p>
-  </section>`,
-};
-
-/** A target that is slower is not waited for. */
-const DETAILS_LIMIT_MS = 3_000;
-
-/** A store that is away may leave a request waiting for ever. */
-const BOARD_LIMIT_MS = 5_000;
-
-/** The board needs scripts and styles of this address, and nothing from elsewhere, such as the fonts that it names. */
-const BOARD_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join(';');
-
-/** The jobs of the queue, to look at, behind the same rules as the pages. Only GET is answered. */
-function addBoard(app: FastifyInstance, { board, clock, logger }: StatusOptions): void {
-  for (const url of ['/queue', '/queue/*']) {
-    app.get(url, async (request, reply) => {
-      reply.header('content-security-policy', BOARD_POLICY);
-      const found = await withinTime(board(request.url), BOARD_LIMIT_MS, clock).catch(
-        (error: unknown) => {
-          logger.warn({ err: error }, 'The page of the queue cannot be shown.');
-        },
-      );
-      if (found) return reply.code(found.status).type(found.type).send(found.body);
-      const text = 'The queue does not answer. The status page has more.';
-      return reply.code(503).type('text/plain').send(text);
+/**
+ * Starts what supervisors and Prometheus ask of a process, and `addRoutes`. Throws SETTINGS with the remedy if it cannot listen there.
+ *
+ * `/live`: whether this process answers; a restart helps with nothing else. `/health`: whether it can do its work.
+ * `/ready`: whether it has also read the targets. `ok` is about this process; `mirror` is the state of the copy, which a restart
+ * does not change.
+ */
+export async function startServer(
+  options: ServerOptions,
+  addRoutes: (app: FastifyInstance) => void,
+): Promise<Listening> {
+  const { place, queue, metrics, reports } = options;
+  const app = await openGuarded(options);
+  app.get('/live', async () => ({ ok: true }));
+  for (const path of ['/health', '/ready'])
+    app.get(path, async (_request, reply) => {
+      const isStarting = path === '/ready' && reports?.hasRead === false;
+      const reason = isStarting ? 'Starting.' : (await queue()).trouble?.message;
+      const ok = reason === undefined;
+      return reply.code(ok ? 200 : 503).send({ ok, reason, mirror: reports?.current().state });
     });
-  }
+  app.get('/metrics', async (_request, reply) => {
+    const report = await reports?.refresh();
+    const { isReachable } = await queue();
+    return reply.type(metrics.contentType).send(await metrics.text(isReachable, report));
+  });
+  addRoutes(app);
+  return listen(app, place);
 }

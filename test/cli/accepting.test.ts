@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { createActor } from '../../src/cli/actions.ts';
+import { carryOut } from '../../src/cli/actions.ts';
 import type { QueueRuntime } from '../../src/queue/runtime.ts';
 import type { SyncOrder } from '../../src/queue/handlers.ts';
 import type { ActionOrder } from '../../src/web/actions.ts';
@@ -35,8 +35,12 @@ function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
       return { begun: orders, underWay: [] };
     },
   };
-  const actor = createActor(app as unknown as App, queue as unknown as QueueRuntime);
-  const act = (order: Partial<ActionOrder>) => actor.act({ ...ACCEPT, count: null, ...order });
+  const act = (order: Partial<ActionOrder>) =>
+    carryOut(app as unknown as App, queue as unknown as QueueRuntime, {
+      ...ACCEPT,
+      count: null,
+      ...order,
+    });
   return { act, begun };
 }
 

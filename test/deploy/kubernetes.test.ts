@@ -126,15 +126,16 @@ describe('the Kubernetes manifests', () => {
       return text;
     };
     for (const [name, needs] of [
-      ['start', { source: true, statusPage: true }],
-      ['worker', { source: true, workerServer: true }],
+      ['start', { source: true, serves: 'PORT' }],
+      ['worker', { source: true, serves: 'WORKER_PORT' }],
     ] as const) {
       const own = containerOf(name)?.env?.map(({ name: key, value }) => [key, value]) ?? [];
       const env = { ...settings.data, ...Object.fromEntries(own) };
-      const { status, workerPort, queueUrl, dataDir } = loadConfig(env, readFile, needs);
-      const port = name === 'start' ? status.port : workerPort;
+      const config = loadConfig(env, readFile, needs);
+      const { queueUrl, dataDir } = config;
+      const port = name === 'start' ? config.port : config.workerPort;
       expect(containerOf(name)?.ports?.map(({ containerPort }) => containerPort)).toEqual([port]);
-      expect(status.password).toBe(files['admin_password']);
+      expect(config.adminPassword).toBe(files['admin_password']);
       // The folder of a volume is root's, open to its group: answers do not belong there.
       const mounts = containerOf(name)?.volumeMounts?.map(({ mountPath }) => mountPath) ?? [];
       expect(mounts).not.toContain(dataDir);

@@ -7,7 +7,7 @@ import type { Environment } from '../../src/settings/settings-reader.ts';
 export const KEY = 'fk_live_abcdefghijklmnop';
 /** A source that is set up. */
 export const SOURCE = { FORMS_API_URL: 'https://forms.example.com/api/v1', FORMS_API_KEY: KEY };
-const NEEDS: ConfigNeeds = { source: true, statusPage: true };
+const NEEDS: ConfigNeeds = { source: true, serves: 'PORT' };
 
 /** A disk with these files and no other. */
 export function disk(files: Record<string, string | Error>): (path: string) => string {

@@ -6,8 +6,7 @@ import { openGuarded } from '../../src/web/access.ts';
 /** A server with one page behind a password; resolves to the answer to a GET with this header from this address. */
 async function open(adminPassword = 'right') {
   const app = await openGuarded({
-    host: '127.0.0.1',
-    what: 'the page',
+    place: { host: '127.0.0.1', port: 0, variable: 'PORT' },
     adminPassword,
     logger: silentLogger,
   });

@@ -19,7 +19,7 @@ async function open(adminPassword?: string, report = reportOf()) {
     orders.push(order);
     return [{ ok: order.do !== 'resume', text: `Done: <b>${order.do}</b>` }];
   };
-  const page = await startPage(report, { actor: { act }, adminPassword });
+  const page = await startPage(report, { act, adminPassword });
   return {
     page,
     orders,

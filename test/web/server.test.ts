@@ -3,9 +3,9 @@ import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import type { FormDetails } from '../../src/web/form-page.ts';
-import type { JobBoard } from '../../src/web/server.ts';
+import type { JobBoard } from '../../src/web/pages.ts';
 import { FORM_A, formReport, NO_DETAILS, reportOf } from './fixtures.ts';
-import { startPage } from './start-page.ts';
+import { LOCAL, startPage } from './start-page.ts';
 
 /** A request with a Host header of one's own, which fetch does not allow. */
 function getAs(url: string, host: string, method = 'GET'): Promise<number> {
@@ -44,19 +44,19 @@ describe('the status page listens', () => {
       expect(error).toBeInstanceOf(MirrorError);
       return error as MirrorError;
     };
-    const taken = await refusal({ port });
+    const taken = await refusal({ place: { ...LOCAL, port } });
     expect(taken.code).toBe('SETTINGS');
     expect(taken.message).toContain(`PORT ${port}`);
     expect(taken.message).toContain(`PORT=${port + 1}`);
-    const foreign = await refusal({ host: '192.0.2.1', adminPassword: 'x' });
+    const foreign = await refusal({ place: { ...LOCAL, host: '192.0.2.1' }, adminPassword: 'x' });
     expect(foreign.message).toContain('HOST=127.0.0.1');
-    const open = await refusal({ host: '0.0.0.0' });
+    const open = await refusal({ place: { ...LOCAL, host: '0.0.0.0' } });
     expect(open.message).toContain('ADMIN_PASSWORD');
   });
 
   it.skipIf(!hasIpv6)('at an IPv6 address, with or without brackets', async () => {
     for (const host of ['::1', '[::1]']) {
-      await using page = await startPage(reportOf(), { host });
+      await using page = await startPage(reportOf(), { place: { ...LOCAL, host } });
       expect(page.server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
       expect((await page.get('/')).status).toBe(200);
     }

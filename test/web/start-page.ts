@@ -1,10 +1,9 @@
 import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Report } from '../../src/health/report.ts';
-import type { Actor } from '../../src/web/actions.ts';
 import { Metrics } from '../../src/web/metrics.ts';
-import type { Listening } from '../../src/web/listen.ts';
-import { type StatusOptions, startStatus } from '../../src/web/server.ts';
+import type { Listening, ListenPlace } from '../../src/web/listen.ts';
+import { type StatusOptions, startStatus } from '../../src/web/pages.ts';
 import { NO_DETAILS, NOW, reportOf } from './fixtures.ts';
 
 /** A clock on which every wait is over at once: a service that answers is faster, and one that hangs is given up. */
@@ -38,8 +37,8 @@ export interface TestPage extends AsyncDisposable {
   text(path: string): Promise<string>;
 }
 
-/** Carries out no action. */
-const IDLE_ACTOR: Actor = { act: async () => [] };
+/** Any free port of this machine. */
+export const LOCAL: ListenPlace = { host: '127.0.0.1', port: 0, variable: 'PORT' };
 
 /** Starts it on a free port, with a report that is well. */
 export async function startPage(
@@ -61,8 +60,7 @@ export async function startPage(
     [Symbol.asyncDispose]: () => server.stop(),
   };
   const server = await startStatus({
-    host: '127.0.0.1',
-    port: 0,
+    place: LOCAL,
     adminPassword: undefined,
     clock,
     logger: silentLogger,
@@ -78,7 +76,7 @@ export async function startPage(
     details: async () => NO_DETAILS,
     metrics,
     deliveryProblem: () => null,
-    actor: IDLE_ACTOR,
+    act: async () => [],
     board: () => Promise.reject(new Error('no board')),
     ...changes,
   });

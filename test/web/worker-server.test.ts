@@ -1,18 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
-import { type WorkerServerOptions, startWorkerServer } from '../../src/web/worker-server.ts';
+import type { ListenPlace } from '../../src/web/listen.ts';
 import { Metrics } from '../../src/web/metrics.ts';
+import { type ServerOptions, startServer } from '../../src/web/server.ts';
 
-async function start(changes: Partial<WorkerServerOptions> = {}) {
-  const server = await startWorkerServer({
-    host: '127.0.0.1',
-    port: 0,
+const LOCAL: ListenPlace = { host: '127.0.0.1', port: 0, variable: 'WORKER_PORT' };
+
+async function start(changes: Partial<ServerOptions> = {}) {
+  const options = {
+    place: LOCAL,
     adminPassword: undefined,
     queue: async () => ({ isReachable: true, trouble: null }),
     metrics: new Metrics({ version: '1.2.3', role: 'worker' }),
     logger: silentLogger,
-    ...changes,
-  });
+  };
+  const server = await startServer({ ...options, ...changes }, () => undefined);
   const get = (path: string, authorization?: string): Promise<Response> =>
     fetch(server.url + path, authorization === undefined ? {} : { headers: { authorization } });
   return { server, get, [Symbol.asyncDispose]: () => server.stop() };
@@ -55,7 +57,9 @@ describe('the report of a worker on itself', () => {
   it('says what to set where it cannot listen, or where others would read along', async () => {
     await using worker = await start();
     const port = Number(new URL(worker.server.url).port);
-    await expect(start({ port })).rejects.toThrow(`WORKER_PORT=${port + 1}`);
-    await expect(start({ host: '0.0.0.0' })).rejects.toThrow(/WORKER_PORT: set ADMIN_PASSWORD/);
+    await expect(start({ place: { ...LOCAL, port } })).rejects.toThrow(`WORKER_PORT=${port + 1}`);
+    await expect(start({ place: { ...LOCAL, host: '0.0.0.0' } })).rejects.toThrow(
+      /WORKER_PORT: set ADMIN_PASSWORD/,
+    );
   });
 });

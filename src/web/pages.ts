@@ -1,0 +1,143 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Clock, withinTime } from '../base/clock.ts';
+import type { FormReport } from '../health/report.ts';
+import { type Act, ACTION_FORM, addActions } from './actions.ts';
+import { type FormDetails, formMain } from './form-page.ts';
+import { html } from './html.ts';
+import type { Listening } from './listen.ts';
+import { overviewMain, readListQuery } from './overview.ts';
+import { type Page, pageFrame } from './parts.ts';
+import { type Reports, type ServerOptions, startServer } from './server.ts';
+
+/** Shows the jobs of the queue: answers a GET of an address that begins with `/queue`. */
+export type JobBoard = (path: string) => Promise<{
+  readonly status: number;
+  readonly type: string;
+  readonly body: Buffer;
+}>;
+
+/** See {@link startStatus}. */
+export interface StatusOptions extends ServerOptions {
+  readonly clock: Clock;
+  readonly reports: Reports;
+  /** What a target keeps of a form. May be slow or reject. */
+  readonly details: (target: string, formId: string) => Promise<FormDetails>;
+  readonly act: Act;
+  readonly board: JobBoard;
+  /** Why notifications are not delivered, as a sentence; null: they are. */
+  readonly deliveryProblem: () => string | null;
+}
+
+/** Starts the status page, with probes and metrics. Throws as {@link startServer} does. */
+export const startStatus = (options: StatusOptions): Promise<Listening> =>
+  startServer(options, (app) => {
+    addPages(app, options);
+    addBoard(app, options);
+  });
+
+interface FormParams {
+  Params: { id: string };
+}
+
+function addPages(app: FastifyInstance, options: StatusOptions): void {
+  const { reports, act, logger, clock } = options;
+  const hasPassword = options.adminPassword !== undefined;
+  addActions(app, {
+    act: (order) => act(order).finally(() => reports.expire(true)),
+    hasPassword,
+    report: () => reports.refresh(),
+    send: sendPage,
+  });
+  /** By target and form: one that hangs is not asked again at each load. */
+  const asked = new Map<string, Promise<FormDetails>>();
+  /** L12: a target that is slower, or fails, leaves its part of the page empty. */
+  const detailsOf = async ({ form, target }: FormReport): Promise<FormDetails | null> => {
+    const key = JSON.stringify([target, form.id]);
+    const details = asked.get(key) ?? options.details(target, form.id);
+    const forget = (): void => void asked.delete(key);
+    if (!asked.has(key)) details.then(forget, forget);
+    asked.set(key, details);
+    return (await withinTime(details, DETAILS_LIMIT_MS, clock).catch(() => null)) ?? null;
+  };
+  const notFound = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    reply.code(404);
+    if (!/\bhtml\b/.test(request.headers.accept ?? ''))
+      return reply.send({ error: 'There is nothing at this address.' });
+    return sendPage(reply, { ...NOT_FOUND, report: await reports.refresh() });
+  };
+  app.get('/api/status', async () => reports.refresh());
+  app.get('/', async (request, reply) => {
+    const report = await reports.refresh();
+    const query = readListQuery(request.query);
+    const deliveryProblem = options.deliveryProblem();
+    const main = html`${ACTION_FORM} ${overviewMain(report, query, deliveryProblem)}`;
+    return sendPage(reply, { title: report.title, main, report });
+  });
+  app.get<FormParams>('/forms/:id', async (request, reply) => {
+    const report = await reports.refresh();
+    const copies = report.forms.filter(({ form }) => form.id === request.params.id);
+    const [first] = copies;
+    if (first === undefined) return notFound(request, reply);
+    const forms = await Promise.all(
+      copies.map(async (one) => ({ report: one, details: await detailsOf(one) })),
+    );
+    const main = html`${ACTION_FORM} ${formMain(report, forms)}`;
+    // It asks the targets, which may use a quota that runs need: once, not every ten seconds.
+    const isStill = true;
+    return sendPage(reply, { title: first.form.name, main, report, isStill });
+  });
+  app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
+  app.setNotFoundHandler(notFound);
+  app.setErrorHandler((error, _request, reply) => {
+    const status = (error as { statusCode?: number }).statusCode ?? 500;
+    if (status < 500) return reply.code(status).type('text/plain').send('That is not possible.');
+    logger.error({ err: error }, 'A request to the status page failed.');
+    return reply.code(500).type('text/plain').send('This failed; the log has the reason.');
+  });
+}
+
+const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
+  reply.type('text/html; charset=utf-8').send(pageFrame(page, reply.cspNonce).text);
+
+const NOT_FOUND: Omit<Page, 'report'> = {
+  title: 'Not found',
+  main: html`<section class="card empty">
+    <h1>There is nothing at this address</h1>
+    <p>Maybe a form that is not mirrored. <a href="/">All forms</a></p>
+  </section>`,
+};
+
+/** A target that is slower is not waited for. */
+const DETAILS_LIMIT_MS = 3_000;
+
+/** A store that is away may leave a request waiting for ever. */
+const BOARD_LIMIT_MS = 5_000;
+
+/** The board needs scripts and styles of this address, and nothing from elsewhere, such as the fonts that it names. */
+const BOARD_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join(';');
+
+/** The jobs of the queue, to look at, behind the same rules as the pages. Only GET is answered. */
+function addBoard(app: FastifyInstance, { board, clock, logger }: StatusOptions): void {
+  for (const url of ['/queue', '/queue/*']) {
+    app.get(url, async (request, reply) => {
+      reply.header('content-security-policy', BOARD_POLICY);
+      const found = await withinTime(board(request.url), BOARD_LIMIT_MS, clock).catch(
+        (error: unknown) => {
+          logger.warn({ err: error }, 'The page of the queue cannot be shown.');
+        },
+      );
+      if (found) return reply.code(found.status).type(found.type).send(found.body);
+      const text = 'The queue does not answer. The status page has more.';
+      return reply.code(503).type('text/plain').send(text);
+    });
+  }
+}
