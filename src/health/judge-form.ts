@@ -4,13 +4,12 @@ import { shellOption } from '../base/printable.ts';
 import { liveRows } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Facts, HeldForm } from './facts.ts';
-import type { Ended, KnownForm } from './known-form.ts';
+import type { KnownForm } from './known-form.ts';
 import {
   type FormReport,
   type HealthState,
   type Problem,
   shownPause,
-  type ShownRun,
   STATE_TITLES,
 } from './report.ts';
 import type { Trouble } from './trouble.ts';
@@ -30,23 +29,17 @@ const NEWS_MS = 7 * 24 * 3_600_000;
 
 /** Judges a form in a target. Pure. */
 export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
-  const { form, target, held, running, isWanted, last, claim } = known;
-  const tally = held?.stored.state.tally;
+  const { form, target, held, running, isWanted, last, goneMs, claim } = known;
   const problems = isWanted ? problemsOf(known, around) : [];
-  const shared = firstOf(around.problems);
-  const goneAtMs = held?.stored.state.goneAtMs ?? null;
-  const own = stateOf(known, problems, around.nowMs);
-  // No form has caused a general problem, but no form is known to be current during one.
-  const isWaiting = own === 'ok' && (shared !== null || claim.submissionsAsOf === null);
-  const pause = own === 'ended' ? null : known.pause;
-  const state = pause !== null ? 'paused' : isWaiting ? 'waiting' : own;
+  const [state, title] = stateOf(known, problems, around);
+  const tally = held?.stored.state.tally;
   const none = around.isTargetRead ? 0 : null;
   return {
     form,
     target,
     state,
-    title: titleOf(state, known, problems, shared),
-    pause: pause && shownPause(pause, form.slug, target),
+    title,
+    pause: state === 'paused' ? known.pause && shownPause(known.pause, form.slug, target) : null,
     problems,
     notices: held?.notices ?? [],
     claim,
@@ -59,51 +52,42 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
     forgotten: tally?.forgotten ?? none,
     refused: held === null ? none : (held.writeBack?.refused ?? 0),
     running,
-    lastRun: last && shownRun(last),
-    goneAt: goneAtMs === null ? null : iso(goneAtMs),
+    lastRun: last && {
+      outcome: last.outcome,
+      startedAt: iso(last.startedAtMs),
+      endedAt: iso(last.endedAtMs),
+      code: last.code,
+      error: last.error,
+    },
+    goneAt: goneMs === null ? null : iso(goneMs),
   };
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-const shownRun = ({ outcome, startedAtMs, endedAtMs, code, error }: Ended): ShownRun => ({
-  outcome,
-  startedAt: iso(startedAtMs),
-  endedAt: iso(endedAtMs),
-  code,
-  error,
-});
-
+/** The state, and the word for it that every surface shows: that of the worst problem, or of the one that holds the form up. */
 function stateOf(
-  { isWanted, held, running, last }: KnownForm,
+  { held, isWanted, goneMs, claim, pause, running }: KnownForm,
   problems: readonly Problem[],
-  nowMs: number,
-): HealthState {
-  if (!isWanted) return 'ended';
-  const goneAtMs = held?.stored.state.goneAtMs ?? last?.sinceMs ?? nowMs;
-  const isGone = problems.some(({ code }) => code === 'FORM_GONE');
-  if (isGone && nowMs - goneAtMs > NEWS_MS) return 'ended';
-  if (problems.some(({ level }) => level === 'error')) return 'failed';
-  if (problems.length > 0) return 'attention';
-  return running === null ? 'ok' : 'working';
-}
-
-/** The word for its state, which every surface shows: that of its worst problem, or of the one that holds it up. */
-function titleOf(
-  state: HealthState,
-  { held }: KnownForm,
-  problems: readonly Problem[],
-  shared: Problem | null,
-): string {
-  if (state === 'ended') {
-    const isGone = (held?.stored.state.goneAtMs ?? null) !== null;
-    return isGone ? PROBLEMS.FORM_GONE.title : 'No longer selected';
-  }
-  if (state === 'attention' || state === 'failed') return problems[0]?.title ?? STATE_TITLES[state];
-  if (state !== 'waiting') return STATE_TITLES[state];
-  if (shared !== null) return shared.title;
+  around: Surroundings,
+): [HealthState, string] {
+  const titled = (state: HealthState, title = STATE_TITLES[state]): [HealthState, string] => [
+    state,
+    title,
+  ];
+  if (goneMs !== null && (!isWanted || around.nowMs - goneMs > NEWS_MS))
+    return titled('ended', PROBLEMS.FORM_GONE.title);
+  if (!isWanted) return titled('ended', 'No longer selected');
+  if (pause !== null) return titled('paused');
+  const [worst] = problems;
+  if (worst !== undefined) return titled(isError(worst) ? 'failed' : 'attention', worst.title);
+  if (running !== null) return titled('working');
+  // No form has caused a general problem, but no form is known to be current during one.
+  const shared = firstOf(around.problems);
+  if (shared !== null) return titled('waiting', shared.title);
+  if (claim.submissionsAsOf !== null) return titled('ok');
   const isFirst = (held?.stored.runs ?? []).length === 0;
-  return isFirst ? 'Waiting for the first run' : 'Waiting for the next run';
+  return titled('waiting', isFirst ? 'Waiting for the first run' : 'Waiting for the next run');
 }
 
 export const isError = ({ level }: Problem): boolean => level === 'error';
@@ -111,23 +95,16 @@ export const isError = ({ level }: Problem): boolean => level === 'error';
 export const firstOf = (problems: readonly Problem[]): Problem | null =>
   problems.find(isError) ?? problems[0] ?? null;
 
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+/** The order of problems. */
+export const errorsFirst = (a: Problem, b: Problem): number =>
+  Number(isError(b)) - Number(isError(a));
 
 /** A problem from the catalogue, with its particulars. */
 export function problemOf(trouble: Trouble, particular: Partial<Problem> = {}): Problem {
   const { code, title = PROBLEMS[code].title, message, sinceMs } = trouble;
   const { severity: level, remedy } = PROBLEMS[code];
-  const since = isoOrNull(sinceMs);
-  return {
-    code,
-    level,
-    title,
-    message,
-    remedy,
-    command: null,
-    since,
-    ...particular,
-  };
+  const since = sinceMs === null ? null : iso(sinceMs);
+  return { code, level, title, message, remedy, command: null, since, ...particular };
 }
 
 /** Whether a problem of all, or of the target, is the cause of one of a form, and reported in its place. */
@@ -138,17 +115,17 @@ const isCausedBy = (code: ProblemCode, problems: readonly Problem[]): boolean =>
   });
 
 function problemsOf(known: KnownForm, around: Surroundings): Problem[] {
-  const { form, held, last, pause, running } = known;
+  const { form, held, last, goneMs, pause, running } = known;
   const { nowMs, problems } = around;
   const found: Problem[] = [];
-  const state = held?.stored.state;
-  const isGone = (state?.goneAtMs ?? null) !== null || last?.outcome === 'gone';
-  if (isGone) found.push(goneProblem(form, state?.goneAtMs ?? last?.sinceMs ?? null, last));
-  else if (last?.outcome === 'failed') {
-    const code = last.code ?? 'INTERNAL';
-    const message = last.error ?? `The last run of "${form.name}" failed.`;
-    const trouble = { code, message, sinceMs: last.sinceMs };
-    found.push(problemOf(trouble, { level: 'error' }));
+  if (goneMs !== null) {
+    const said = last?.outcome === 'gone' ? last.error : null;
+    const message = said ?? `The form "${form.name}" (${form.id}) answers 404. Its rows stay.`;
+    found.push(problemOf({ code: 'FORM_GONE', message, sinceMs: goneMs }));
+  } else if (last?.outcome === 'failed') {
+    const { code, error, sinceMs } = last;
+    const message = error ?? `The last run of "${form.name}" failed.`;
+    found.push(problemOf({ code: code ?? 'INTERNAL', message, sinceMs }, { level: 'error' }));
   } else {
     if (last?.outcome === 'incomplete') {
       const message = last.error ?? UNPROVEN;
@@ -160,11 +137,9 @@ function problemsOf(known: KnownForm, around: Surroundings): Problem[] {
       found.push(problemOf({ code: 'STALE', message, sinceMs }));
     }
   }
-  if (held !== null && !isGone) found.push(...heldProblems(known, held, nowMs));
+  if (held !== null && goneMs === null) found.push(...heldProblems(known, held, nowMs));
   if (held?.writeBack) found.push(writeBackProblem(held.writeBack));
-  return found
-    .filter(({ code }) => !isCausedBy(code, problems))
-    .toSorted((a, b) => Number(isError(b)) - Number(isError(a)));
+  return found.filter(({ code }) => !isCausedBy(code, problems)).toSorted(errorsFirst);
 }
 
 /** When a form was last heard of, or, before its first run, was first to be copied; 0: nothing to count from. */
@@ -174,12 +149,6 @@ function heardMs({ last, agreedMs, plannedMs }: KnownForm, { isBusy }: Surroundi
 }
 
 const UNPROVEN = 'The last run ended without proof that nothing was missed.';
-
-function goneProblem(form: FormIdentity, sinceMs: number | null, last: Ended | null): Problem {
-  const said = last?.outcome === 'gone' ? last.error : null;
-  const message = said ?? `The form "${form.name}" (${form.id}) answers 404. Its rows stay.`;
-  return problemOf({ code: 'FORM_GONE', message, sinceMs });
-}
 
 /** What the copy itself shows. */
 function heldProblems(

@@ -2,7 +2,7 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import { plural } from '../base/format.ts';
 import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
-import { firstOf, isError, isStale, judgeForm, problemOf } from './judge-form.ts';
+import { errorsFirst, firstOf, isError, isStale, judgeForm, problemOf } from './judge-form.ts';
 import { type KnownForm, knownForms, newestOf } from './known-form.ts';
 import {
   claimText,
@@ -18,6 +18,7 @@ import {
   type TargetReport,
   worstOf,
 } from './report.ts';
+import type { Trouble } from './trouble.ts';
 
 /*
  * The one place that judges. Facts in, the report out: nothing here reads a clock, a target or a file.
@@ -25,24 +26,31 @@ import {
 
 /** Judges the mirror. Pure. */
 export function judge(facts: Facts): Report {
-  const { nowMs, nextPollMs } = facts;
+  const { nowMs, plan, kept } = facts;
   const known = facts.targets.map((target) => ({ target, forms: knownForms(target, facts) }));
   const all = known.flatMap(({ forms }) => forms);
-  const heardMs = heardMsFrom(all, facts);
-  const source = sourceProblem(all.filter(isTried), heardMs, facts);
+  // When the source last answered as it should, by runs and polls.
+  const agreedMs = facts.targets.map(({ held }) => held?.agreement?.atMs);
+  const succeededMs = all.map((form) => form.succeededMs);
+  const heardMs = newestOf([plan.atMs, ...agreedMs, ...succeededMs], nowMs);
+  const unlisted = kept.source !== null && kept.source.atMs > heardMs ? kept.source : null;
+  const source = sharedFailure(all, 'source', heardMs) ?? failureOf(unlisted);
   const troubles = facts.troubles.map((trouble) => problemOf(trouble));
   // A known failure is not also reported as waited for.
   const problems = [
     ...(source === null ? [] : [source]),
     ...troubles.filter(({ code }) => source === null || code !== 'SOURCE_WAITING'),
-  ].toSorted((a, b) => Number(isError(b)) - Number(isError(a)));
+  ].toSorted(errorsFirst);
   // A folder that cannot be written holds up no form.
   const holdingUp = problems.filter(({ code }) => code !== 'DATA_DIR');
   const judged = known.map(({ target, forms }) => {
-    const problem = targetProblem(target, forms.filter(isTried), nowMs);
-    const around = {
+    const workedMs = newestOf(
+      forms.filter(isTried).map((form) => form.succeededMs),
       nowMs,
-      nextPollMs,
+    );
+    const problem = sharedFailure(forms, 'target', workedMs) ?? failureOf(target.failure);
+    const around = {
+      ...facts,
       isBusy: (facts.queue?.running.length ?? 0) > 0,
       isTargetRead: target.failure === null && target.readAtMs > 0,
       problems: [problem ?? [], holdingUp].flat(),
@@ -67,6 +75,11 @@ export function judge(facts: Facts): Report {
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** The problem of something that does not work at all. */
+const failureOf = (trouble: Trouble | null): Problem | null =>
+  trouble && problemOf(trouble, { level: 'error' });
+
 /**
  * Parts that failed before people paused them are not retried, so they show nothing about the present state of
  * source and targets.
@@ -79,7 +92,7 @@ function sharedFailure(
   scope: 'source' | 'target',
   afterMs: number,
 ): Problem | null {
-  const failures = forms.flatMap(({ form: { id }, last }) => {
+  const failures = forms.filter(isTried).flatMap(({ form: { id }, last }) => {
     const code = last?.code ?? null;
     if (last?.outcome !== 'failed' || code === null || last.endedAtMs <= afterMs) return [];
     return PROBLEMS[code].scope === scope ? [{ id, code, last }] : [];
@@ -90,43 +103,7 @@ function sharedFailure(
   if (!isCertain && new Set(failures.map(({ id }) => id)).size < 2) return null;
   const { code, last } = newest;
   const sinceMs = Math.min(...failures.map((failure) => failure.last.sinceMs));
-  return problemOf({ code, message: last.error ?? '', sinceMs }, { level: 'error' });
-}
-
-/** When the source last answered as it should, by runs and polls; 0 for never. */
-const heardMsFrom = (forms: readonly KnownForm[], { plan, targets, nowMs }: Facts): number =>
-  newestOf(
-    [
-      plan.atMs,
-      ...targets.map(({ held }) => held?.agreement?.atMs),
-      ...forms.map(({ succeededMs }) => succeededMs),
-    ],
-    nowMs,
-  );
-
-function sourceProblem(
-  forms: readonly KnownForm[],
-  heardMs: number,
-  { kept: { source } }: Facts,
-): Problem | null {
-  const shared = sharedFailure(forms, 'source', heardMs);
-  if (shared !== null) return shared;
-  if (source === null || source.atMs <= heardMs) return null;
-  return problemOf(source, { level: 'error' });
-}
-
-function targetProblem(
-  { failure }: TargetFacts,
-  forms: readonly KnownForm[],
-  nowMs: number,
-): Problem | null {
-  const succeededMs = newestOf(
-    forms.map((form) => form.succeededMs),
-    nowMs,
-  );
-  const shared = sharedFailure(forms, 'target', succeededMs);
-  if (shared !== null) return shared;
-  return failure && problemOf(failure, { level: 'error' });
+  return failureOf({ code, message: last.error ?? '', sinceMs });
 }
 
 /** Only a first run or that of a stale form makes the mirror `working`: another one leaves the known facts unchanged. */
@@ -200,15 +177,11 @@ function summaryOf(report: Judged): string {
   const all = mirrored(report);
   const copies = [...Map.groupBy(all, ({ form }) => form.id).values()];
   const rows = copies.map((some) => Math.max(-1, ...some.flatMap((copy) => copy.rows ?? [])));
+  const total = rows.reduce((sum, some) => sum + some, 0);
   const claim = oldestClaim(all.map((form) => form.claim));
   return [
     `${plural(copies.length, 'form')} in ${plural(targets.length, 'target')}`,
-    rows.includes(-1)
-      ? 'submissions unknown'
-      : plural(
-          rows.reduce((sum, some) => sum + some, 0),
-          'submission',
-        ),
+    rows.includes(-1) ? 'submissions unknown' : plural(total, 'submission'),
     // The headline of a healthy report already has it.
     ...(claim.submissionsAsOf !== null && state !== 'ok' ? [claimText(claim, Date.parse(at))] : []),
   ].join(' · ');

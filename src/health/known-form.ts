@@ -9,11 +9,7 @@ import type { KeptRun } from './data-dir.ts';
 import type { Facts, HeldForm, TargetFacts } from './facts.ts';
 import { NO_CLAIM, type RunningJob, type ShownClaim } from './report.ts';
 
-/*
- * What the facts together say of one form in a target: its last run, its claim, when it was last heard of.
- */
-
-/** A form in a target, and what the facts together say of it. */
+/** A form in a target, and what the facts together say of it: its last run, its claim, when it was last heard of. */
 export interface KnownForm {
   readonly form: FormIdentity;
   readonly target: string;
@@ -21,54 +17,20 @@ export interface KnownForm {
   readonly held: HeldForm | null;
   readonly pause: Pause | null;
   readonly running: RunningJob | null;
-  /** When this process first planned it; 0: it did not. */
-  readonly plannedMs: number;
   /** False when the settings no longer choose it. */
   readonly isWanted: boolean;
   /** The newest run that says something; null before the first. */
   readonly last: Ended | null;
+  /** Since when the source does not have it; null: it does, as far as is known. */
+  readonly goneMs: number | null;
   readonly claim: ShownClaim;
+  /** When this process first planned it; 0: it did not. */
+  readonly plannedMs: number;
   /** When it was last known to agree with its source: by a poll, or as a run ended; 0 for never. */
   readonly agreedMs: number;
   /** When a run last ended that shows that source and target work; 0 for never. */
   readonly succeededMs: number;
 }
-
-/** What is known of a form in a target from elsewhere: the last agreement of a poll, failed runs that the target did not record. */
-interface Elsewhere {
-  readonly agreement: Agreement | null;
-  readonly kept: KeptRun | null;
-}
-
-/** Puts the facts about a form together. Pure. */
-export function knownForm(
-  known: Pick<KnownForm, 'form' | 'target' | 'held' | 'pause' | 'running' | 'plannedMs'>,
-  { agreement, kept }: Elsewhere,
-  nowMs: number,
-): KnownForm {
-  const { held } = known;
-  // A run dated ahead of now was recorded before the clock was set back: it hides nothing else.
-  const runs = (held?.stored.runs ?? []).filter(
-    ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
-  );
-  const polled = agreement !== null && isAhead(agreement.atMs, nowMs) ? null : agreement;
-  const [last, claim] = [lastOf(runs, kept), claimIn(held, polled, nowMs)];
-  const hasAgreed = last?.outcome === 'ok' || last?.outcome === 'held';
-  const claimedMs = claim.submissionsAsOf === null ? 0 : Date.parse(claim.submissionsAsOf);
-  const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);
-  return {
-    ...known,
-    isWanted: true,
-    last,
-    claim,
-    agreedMs: Math.max(claimedMs, hasAgreed ? last.endedAtMs : 0),
-    succeededMs: newestOf([...worked, kept?.outcome === 'gone' ? kept.atMs : null], nowMs),
-  };
-}
-
-/** The newest of several times; 0 for none. A time in the future came from a wrong clock. */
-export const newestOf = (times: readonly (number | null | undefined)[], nowMs: number): number =>
-  Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
 
 /** How the newest runs of a form ended. */
 export interface Ended {
@@ -84,27 +46,102 @@ export interface Ended {
 /** Runs that a stop, a pause or another process cut short prove nothing. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped']);
 
-function lastOf(runs: readonly Run[], kept: KeptRun | null): Ended | null {
+/** The forms that a target holds, and those that are planned for it and still to come. Pure. */
+export function knownForms({ name, held: target }: TargetFacts, facts: Facts): KnownForm[] {
+  const { plan, queue, nowMs } = facts;
+  const { forms: heldForms = [], pauses = [], agreement = null } = target ?? {};
+  const byId = new Map(heldForms.map((form) => [form.stored.state.formId, form]));
+  // Known by a failure: a first run that the target could not record.
+  const failures = new Map(
+    facts.kept.runs.filter((run) => run.target === name).map((run) => [run.form.id, run]),
+  );
+  const planned = plan.forms.filter(({ targets }) => targets.includes(name));
+  const plannedIds = new Set(planned.map(({ form }) => form.id));
+  const jobs = new Map(
+    (queue?.running ?? [])
+      .filter(({ step, target: of }) => step === 'sync' && of === name)
+      .map((job) => [job.formId, job]),
+  );
+  const forms = new Map(planned.map(({ form }) => [form.id, form]));
+  for (const { form, atMs } of failures.values())
+    if (plan.atMs === null || atMs > plan.atMs) forms.set(form.id, form);
+  for (const [id, { stored }] of byId) forms.set(id, identityOf(stored));
+  // Paused before its first run: it must not look as if nothing were missing.
+  for (const { formId: id } of pauses)
+    if (id !== null && !forms.has(id)) forms.set(id, elsewhere(id, facts));
+  return [...forms.values()].map((form): KnownForm => {
+    const held = byId.get(form.id) ?? null;
+    const failure = failures.get(form.id) ?? null;
+    // A run dated ahead of now was recorded before the clock was set back: it hides nothing else.
+    const runs = (held?.stored.runs ?? []).filter(
+      ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
+    );
+    const last = lastOf(runs, failure);
+    const running = jobs.get(form.id) ?? null;
+    const goneMs = held?.stored.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
+    const claim = claimIn(held, agreement, nowMs);
+    const claimedMs = Date.parse(claim.submissionsAsOf ?? '') || 0;
+    const hasAgreed = last?.outcome === 'ok' || last?.outcome === 'held';
+    const endedMs = last?.endedAtMs ?? 0;
+    const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);
+    if (failure?.outcome === 'gone') worked.push(failure.atMs);
+    // A newer plan, made by another process, may know forms that ours does not.
+    const isPlanned =
+      plan.atMs === null ||
+      plannedIds.has(form.id) ||
+      running !== null ||
+      goneMs !== null ||
+      Math.max(claimedMs, endedMs) > plan.atMs;
+    return {
+      form,
+      target: name,
+      held,
+      pause: pauseOf(pauses, form.id),
+      running,
+      isWanted: facts.isChosen(name, form) && isPlanned,
+      last,
+      goneMs,
+      claim,
+      plannedMs: plan.sinceMs.get(form.id) ?? 0,
+      agreedMs: Math.max(claimedMs, hasAgreed ? endedMs : 0),
+      succeededMs: newestOf(worked, nowMs),
+    };
+  });
+}
+
+const identityOf = ({ state: { formId: id, slug, name } }: HeldForm['stored']): FormIdentity => {
+  return { id, slug, name };
+};
+
+/** As another target knows the form; its ID in place of its names where none does. */
+function elsewhere(id: string, { targets }: Facts): FormIdentity {
+  const forms = targets.flatMap(({ held }) => held?.forms ?? []).map(({ stored }) => stored);
+  const found = forms.find(({ state }) => state.formId === id);
+  return found === undefined ? { id, slug: id, name: id } : identityOf(found);
+}
+
+/** The newest of several times; 0 for none. A time in the future came from a wrong clock. */
+export const newestOf = (times: readonly (number | null | undefined)[], nowMs: number): number =>
+  Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
+
+function lastOf(runs: readonly Run[], failure: KeptRun | null): Ended | null {
   const [newest] = runs;
-  if (kept !== null && (newest === undefined || kept.atMs > newest.endedAtMs)) {
-    const { outcome, code, error, sinceMs, atMs } = kept;
-    return { outcome, code, error, startedAtMs: atMs, endedAtMs: atMs, sinceMs };
-  }
+  if (failure !== null && failure.atMs > (newest?.endedAtMs ?? -1))
+    return { ...failure, startedAtMs: failure.atMs, endedAtMs: failure.atMs };
   if (newest === undefined) return null;
   const others = runs.findIndex(({ outcome }) => outcome !== newest.outcome);
   const first = others < 0 ? runs.at(-1) : runs[others - 1];
-  const code = problemCodeOrNull(newest.code);
-  const { outcome, error, startedAtMs, endedAtMs } = newest;
-  return { outcome, code, error, startedAtMs, endedAtMs, sinceMs: first?.endedAtMs ?? endedAtMs };
+  const sinceMs = first?.endedAtMs ?? newest.endedAtMs;
+  return { ...newest, code: problemCodeOrNull(newest.code), sinceMs };
 }
 
 /** The claim from runs and polls. A time in the future came from a wrong clock: nothing is claimed by it. */
-function claimIn(held: HeldForm | null, agreement: Agreement | null, nowMs: number): ShownClaim {
+function claimIn(held: HeldForm | null, agreed: Agreement | null, nowMs: number): ShownClaim {
   if (held === null) return NO_CLAIM;
   const { state, losses } = held.stored;
   const nothing = { ...NO_CLAIM, held: state.tally.held, undecided: state.tally.undecided };
   if (losses.length > 0 || held.isOtherSettings || state.goneAtMs !== null) return nothing;
-  const claim = claimWith(state, null, agreement);
+  const claim = claimWith(state, null, isAhead(agreed?.atMs ?? 0, nowMs) ? null : agreed);
   const time = (ms: number | null): string | null =>
     ms === null || isAhead(ms, nowMs) ? null : new Date(ms).toISOString();
   const submissionsAsOf = time(claim.submissionsAsOfMs);
@@ -115,61 +152,4 @@ function claimIn(held: HeldForm | null, agreement: Agreement | null, nowMs: numb
     statusesAsOf: time(claim.statusesAsOfMs ?? claim.answersAsOfMs),
     answersAsOf: time(claim.answersAsOfMs),
   };
-}
-
-/** The forms that a target holds, and those that are planned for it and still to come. Pure. */
-export function knownForms(target: TargetFacts, facts: Facts): KnownForm[] {
-  const { plan, kept, queue, nowMs, isChosen } = facts;
-  const { name, held } = target;
-  const planned = plan.forms.filter(({ targets }) => targets.includes(name));
-  const plannedIds = new Set(planned.map(({ form }) => form.id));
-  const byId = new Map((held?.forms ?? []).map((form) => [form.stored.state.formId, form]));
-  const forms = new Map<string, FormIdentity>(planned.map(({ form }) => [form.id, form]));
-  // Known by a failure: a first run that the target could not record.
-  const failed = new Map(
-    kept.runs.filter((run) => run.target === name).map((run) => [run.form.id, run]),
-  );
-  for (const { form, atMs } of failed.values())
-    if (plan.atMs === null || atMs > plan.atMs || byId.has(form.id)) forms.set(form.id, form);
-  for (const { stored } of byId.values()) {
-    const { formId: id, slug, name: title } = stored.state;
-    forms.set(id, { id, slug, name: title });
-  }
-  // Paused before its first run: it must not look as if nothing were missing.
-  for (const { formId: id } of held?.pauses ?? [])
-    if (id !== null && !forms.has(id)) forms.set(id, elsewhere(id, facts));
-  return [...forms.values()].map((form) => {
-    const job = queue?.running.find(
-      ({ step, formId, target: of }) => step === 'sync' && formId === form.id && of === name,
-    );
-    const found = knownForm(
-      {
-        form,
-        target: name,
-        held: byId.get(form.id) ?? null,
-        pause: pauseOf(held?.pauses ?? [], form.id),
-        running: job ?? null,
-        plannedMs: plan.sinceMs.get(form.id) ?? 0,
-      },
-      { agreement: held?.agreement ?? null, kept: failed.get(form.id) ?? null },
-      nowMs,
-    );
-    const { running, last, agreedMs } = found;
-    // A newer plan, made by another process, may know forms that ours does not.
-    const isPlanned =
-      plan.atMs === null ||
-      plannedIds.has(form.id) ||
-      running !== null ||
-      last?.outcome === 'gone' ||
-      (found.held?.stored.state.goneAtMs ?? null) !== null ||
-      Math.max(agreedMs, last?.endedAtMs ?? 0) > plan.atMs;
-    return Object.assign(found, { isWanted: isChosen(name, form) && isPlanned });
-  });
-}
-
-/** As another target knows the form; its ID in place of its names where none does. */
-function elsewhere(id: string, { targets }: Facts): FormIdentity {
-  const states = targets.flatMap(({ held }) => held?.forms ?? []).map(({ stored }) => stored.state);
-  const { slug = id, name = id } = states.find(({ formId }) => formId === id) ?? {};
-  return { id, slug, name };
 }

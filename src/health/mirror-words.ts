@@ -1,12 +1,11 @@
 import { PROBLEMS } from '../base/catalogue.ts';
 import { exact } from '../base/format.ts';
 import type { FormHealthText } from '../mirror/health-text.ts';
-import { pauseOf, pauseTitle } from '../mirror/pauses.ts';
+import { pauseTitle } from '../mirror/pauses.ts';
 import type { Run, StoredForm } from '../mirror/port.ts';
 import { AGREEMENT, PAUSES } from '../sync/records.ts';
-import { judgeForm } from './judge-form.ts';
-import { knownForm } from './known-form.ts';
-import type { Problem } from './report.ts';
+import { judge } from './judge.ts';
+import type { FormReport, Problem } from './report.ts';
 
 /** A sheet calls a form stale by itself after three missed polls, not sooner, because it is not written in each run. */
 const MISSED_POLLS = 3;
@@ -30,27 +29,31 @@ export const describeForm =
     recordOf: (key: string) => unknown,
     nowMs: number,
   ): Described => {
-    const { formId: id, slug, name } = form.state;
     // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
     const stored = { ...form, runs, losses: [], location: '', place: {} };
-    const pause = pauseOf(PAUSES.in(recordOf), id);
+    const nothing = { writeBack: null, refilledAtMs: null, isOtherSettings: false, notices: [] };
     const held = {
-      stored,
-      writeBack: null,
-      refilledAtMs: null,
-      isOtherSettings: false,
-      notices: stored.notices,
+      kind: '',
+      address: '',
+      forms: [{ ...nothing, stored }],
+      pauses: PAUSES.in(recordOf),
+      agreement: AGREEMENT.in(recordOf),
     };
-    const known = knownForm(
-      { form: { id, slug, name }, target, held, pause, running: null, plannedMs: 0 },
-      { agreement: AGREEMENT.in(recordOf), kept: null },
+    const report = judge({
       nowMs,
-    );
-    // The sheet's own clock shows that it is stale.
-    const nextPollMs = (): number => Infinity;
-    const around = { nowMs, nextPollMs, isBusy: false, isTargetRead: true, problems: [] };
-    const { state, title, problems, claim } = judgeForm(known, around);
-    const [worst] = problems;
+      version: '',
+      targets: [{ name: target, held, readAtMs: nowMs, failure: null }],
+      queue: null,
+      troubles: [],
+      plan: { atMs: null, forms: [], sinceMs: new Map() },
+      kept: { runs: [], source: null },
+      isChosen: () => true,
+      // The sheet's own clock shows that it is stale.
+      nextPollMs: () => Infinity,
+    });
+    // Forms of the spreadsheet that are paused before their first run come after it.
+    const [{ state, title, problems, claim, pause }] = report.forms as [FormReport];
+    const worst = problems[0] ?? report.targets[0]?.problem ?? report.problems[0];
     const compared =
       claim.answersAsOf === null
         ? 'Answers were never compared.'

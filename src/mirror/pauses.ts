@@ -37,7 +37,8 @@ export const wholePause = (pauses: readonly Pause[]): Pause | null =>
   pauses.find((pause) => pause.formId === null) ?? null;
 
 /** `Paused since 2026-11-20 14:03:12 UTC by command line, ann@ops-1` */
-export const pauseTitle = ({ since, by }: Pause): string => `Paused since ${exact(since)} by ${by}`;
+export const pauseTitle = ({ since, by }: Pick<Pause, 'since' | 'by'>): string =>
+  `Paused since ${exact(since)} by ${by}`;
 
 /** The same as part of a sentence, with the reason. */
 export function pauseText({ since, by, reason }: Omit<Pause, 'formId'>): string {

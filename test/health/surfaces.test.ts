@@ -67,9 +67,10 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     'all',
     keeping({ source: { ...UNHEARD, atMs: NOW - 1 } }),
   ),
-  'key revoked': condition('FORMS_UNAUTHORIZED', 'failed', 'all', {
-    a: fails('FORMS_UNAUTHORIZED'),
-  }),
+  'key revoked': {
+    ...condition('FORMS_UNAUTHORIZED', 'failed', 'all', { a: fails('FORMS_UNAUTHORIZED') }),
+    tab: PROBLEMS.FORMS_UNAUTHORIZED.title,
+  },
   throttled: condition('SOURCE_WAITING', 'waiting', 'all', {
     troubles: [{ ...WAIT, sinceMs: NOW - 2 * MINUTE }],
   }),
