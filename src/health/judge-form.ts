@@ -29,10 +29,10 @@ const NEWS_MS = 7 * 24 * 3_600_000;
 
 /** Judges a form in a target. Pure. */
 export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
-  const { form, target, held, running, isWanted, last, goneMs, claim } = known;
+  const { form, target, held, running, isWanted, last, claim } = known;
   const problems = isWanted ? problemsOf(known, around) : [];
   const [state, title] = stateOf(known, problems, around);
-  const tally = held?.stored.state.tally;
+  const { tally, goneAtMs = null } = held?.stored.state ?? {};
   const none = around.isTargetRead ? 0 : null;
   return {
     form,
@@ -59,7 +59,8 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
       code: last.code,
       error: last.error,
     },
-    goneAt: goneMs === null ? null : iso(goneMs),
+    // A form that was gone before it was ever copied is not left alone.
+    goneAt: goneAtMs === null ? null : iso(goneAtMs),
   };
 }
 
