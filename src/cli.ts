@@ -10,7 +10,8 @@ import { Terminal } from './cli/terminal.ts';
 /** How long after its command has ended the process exits, even if something keeps it alive. */
 const EXIT_AFTER_MS = 3_000;
 
-// All files of this program contain people's answers or lead to them, so only their owner can read them.
+// All files of this program contain people's answers or lead to them, so only their owner can read them. The owner may give an
+// existing one to others: its rights stay.
 process.umask(0o077);
 
 const { version } = JSON.parse(

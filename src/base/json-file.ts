@@ -3,7 +3,6 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { errorCode } from './errors.ts';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from './private-files.ts';
 
 /**
  * A small record in DATA_DIR, as JSON with the version of its schema. It is written under another name and renamed: a crash
@@ -35,10 +34,10 @@ export class JsonFile<Schema extends z.ZodType> {
   /** Writes only what the schema names. */
   async write(kept: z.input<Schema>): Promise<void> {
     const text = JSON.stringify({ version: this.#version, kept: this.#schema.parse(kept) });
-    await mkdir(dirname(this.#path), { recursive: true, mode: PRIVATE_FOLDER });
+    await mkdir(dirname(this.#path), { recursive: true });
     const beside = `${this.#path}.${randomUUID()}`;
     try {
-      await writeFile(beside, text, { mode: PRIVATE_FILE });
+      await writeFile(beside, text);
       await rename(beside, this.#path);
     } catch (error) {
       await rm(beside, { force: true }).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
@@ -7,7 +7,6 @@ import { PGlite } from '@electric-sql/pglite';
 import { createPostgresBackend, runMigrations } from 'bullmq';
 import { type Clock, withinTime } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
-import { createPrivate, makeFolder } from '../base/private-files.ts';
 import type { BackendOptions, QueueBackend } from './backends.ts';
 import { PGlitePool } from './pglite-pool.ts';
 
@@ -90,8 +89,8 @@ async function openOrRebuild({ dataDir, clock, logger }: BackendOptions): Promis
 }
 
 async function open(directory: string, clock: Clock): Promise<PGlite> {
-  // Only its owner may open the folder: PGlite lets everyone read and write its files, regardless of the umask.
-  makeFolder(directory);
+  // Here, not by PGlite, which lets everyone read and write what it makes, regardless of the umask of this process.
+  mkdirSync(directory, { recursive: true });
   const isNew = !existsSync(join(directory, 'PG_VERSION'));
   leaveUnoptimised();
   const startParams = [...PGlite.defaultStartParams, ...SMALL.flatMap((value) => ['-c', value])];
@@ -168,10 +167,8 @@ async function vacuum(db: PGlite): Promise<void> {
 function lockStore(dataDir: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    makeFolder(dataDir);
-    const path = join(dataDir, 'queue.lock');
-    createPrivate(path);
-    database = new DatabaseSync(path, { timeout: 0 });
+    mkdirSync(dataDir, { recursive: true });
+    database = new DatabaseSync(join(dataDir, 'queue.lock'), { timeout: 0 });
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     return database;
   } catch (cause) {

@@ -3,35 +3,27 @@
  * the contrast of all text.
  */
 
-/** Colors in a light and in a dark surrounding. A state has a color for its text and a wash for its ground. */
-const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> = {
-  paper: ['#f6f5f2', '#14161a'],
-  card: ['#fffefc', '#1b1e23'],
-  soft: ['#f0eee9', '#262a32'],
-  line: ['#e3e0d8', '#2f343d'],
-  edge: ['#85888f', '#757b87'],
-  ink: ['#23262b', '#e6e7ea'],
-  quiet: ['#5a5f68', '#a3a9b4'],
-  'quiet-wash': ['#eeece7', '#272b32'],
-  link: ['#2a57a5', '#8ab4f8'],
-  'link-wash': ['#e5edfa', '#1d2b45'],
-  ok: ['#1f6a40', '#6fcf97'],
-  'ok-wash': ['#e4f2e9', '#1b3226'],
-  attention: ['#824f00', '#f0b95a'],
-  'attention-wash': ['#fbf0da', '#382b14'],
-  failed: ['#b3261e', '#ff9a92'],
-  'failed-wash': ['#fbe7e4', '#40201e'],
-};
-
-const variables = (at: 0 | 1): string =>
-  Object.entries(COLOURS)
-    .map(([name, values]) => `--${name}:${values[at]}`)
-    .join(';');
-
-/** The style of every page. */
+/** The style of every page. A state has a color for its text and a wash for its ground. */
 export const STYLE = `
-:root { color-scheme: light dark; ${variables(0)}; --mono: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
-@media (prefers-color-scheme: dark) { :root { ${variables(1)} } }
+:root {
+  color-scheme: light dark; --mono: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace;
+  --paper: light-dark(#f6f5f2, #14161a);
+  --card: light-dark(#fffefc, #1b1e23);
+  --soft: light-dark(#f0eee9, #262a32);
+  --line: light-dark(#e3e0d8, #2f343d);
+  --edge: light-dark(#85888f, #757b87);
+  --ink: light-dark(#23262b, #e6e7ea);
+  --quiet: light-dark(#5a5f68, #a3a9b4);
+  --quiet-wash: light-dark(#eeece7, #272b32);
+  --link: light-dark(#2a57a5, #8ab4f8);
+  --link-wash: light-dark(#e5edfa, #1d2b45);
+  --ok: light-dark(#1f6a40, #6fcf97);
+  --ok-wash: light-dark(#e4f2e9, #1b3226);
+  --attention: light-dark(#824f00, #f0b95a);
+  --attention-wash: light-dark(#fbf0da, #382b14);
+  --failed: light-dark(#b3261e, #ff9a92);
+  --failed-wash: light-dark(#fbe7e4, #40201e);
+}
 * { box-sizing: border-box; }
 body {
   margin: 0 auto; max-width: 1200px; padding: 0 24px 48px; background: var(--paper); color: var(--ink);

@@ -4,7 +4,6 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../base/clock.ts';
-import { PRIVATE_FILE } from '../../../base/private-files.ts';
 import type { Connection, Driver } from '../database.ts';
 import type { Param, SqlRow } from '../dialect.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
@@ -30,10 +29,9 @@ export const sqliteDriver = (path: string, clock: Clock): Driver => ({
     async isThere() {
       return existsSync(path);
     },
-    /** A new file is for this user only; its owner may give it to others. */
     async make() {
       mkdirSync(dirname(path), { recursive: true });
-      closeSync(openSync(path, 'a', PRIVATE_FILE));
+      closeSync(openSync(path, 'a'));
     },
   },
 });
