@@ -1,20 +1,19 @@
 import { MirrorError } from '../base/errors.ts';
 import type { Json, Submission } from '../mirror/types.ts';
 import { Random } from './random.ts';
-import type { AnswerKind, Language } from './sample-forms.ts';
+import { type Answer, ANSWERS, type Language } from './sample-answers.ts';
 import type { Wire } from './wire.ts';
 
 /** Answers by field ID, in the order the API shows them. */
 export type Answers = ReadonlyMap<string, Json>;
 
-/** A field as the form's owner made it. `required` and `kind` are never shown: the API doesn't show them either. */
+/** A field as the form's owner made it. The API shows ID and label. */
 export interface SandboxField {
   readonly id: string;
   label: string;
   readonly required: boolean;
-  /** The kind of answer and its choices; for sample answers. */
-  readonly kind: AnswerKind;
-  readonly options: readonly string[];
+  /** For sample answers. */
+  readonly answer: Answer;
 }
 
 /** A form as the store holds it. `sections` or `fields` absent: the API leaves the property out. */
@@ -264,8 +263,7 @@ export class FormsStore {
       id: draft.id ?? `field_${stamp}_${this.#formRandom.word(6)}`,
       label: draft.label,
       required: draft.required ?? false,
-      kind: draft.kind ?? 'text',
-      options: draft.options ?? [],
+      answer: draft.answer ?? ANSWERS.text,
     };
   }
 }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { Random } from './random.ts';
-import { sampleAnswers } from './sample-workspace.ts';
+import { sampleAnswers } from './sample-answers.ts';
 import { fieldsOf, type FormsStore, type SandboxForm } from './store.ts';
 
 /** Colleagues work on so many of the newest submissions. */
