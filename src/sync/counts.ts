@@ -50,9 +50,9 @@ export function areIgnored({ statuses }: Counts, total: number): boolean {
   return Math.min(...counts) > 0 && sumOf(counts) >= 2 * total;
 }
 
-/** Notes whether a reading showed submissions that may have come or changed after the counts, before they are stored. */
+/** Notes the statuses of submissions that may have come or changed after the counts, as a reading shows them, before they are stored. */
 export class SinceCounts {
-  hasChanged = false;
+  readonly changed = new Set<string>();
   readonly #form: OpenForm;
   readonly #counts: Counts;
   readonly #seen = new Set<string>();
@@ -73,7 +73,9 @@ export class SinceCounts {
       const status = stored.get(submission.id);
       // One that came before is in the counts.
       const isEarly = (createdMsOf(item) ?? Infinity) < (this.#counts.beganMs ?? -Infinity);
-      if (status === undefined ? !isEarly : status !== submission.status) this.hasChanged = true;
+      if (status === undefined ? isEarly : status === submission.status) continue;
+      this.changed.add(submission.status);
+      if (status !== undefined) this.changed.add(status);
     }
   }
 }

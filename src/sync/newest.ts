@@ -9,7 +9,10 @@ import { pagesOf, type Work } from './work.ts';
 export interface Newest {
   /** How many submissions the form has, by a response that was asked for after the counts. */
   readonly total: number;
-  readonly since: Pick<SinceCounts, 'hasChanged'>;
+  /** The total came in the response that began the reading, so that it counts just what was read. */
+  readonly isExact: boolean;
+  /** The statuses of what came or changed after the counts. */
+  readonly changed: ReadonlySet<string>;
 }
 
 /** The newest range overlaps with the one read before, because clocks and commits of a source are not exact. */
@@ -24,6 +27,7 @@ const MOST_TRIES = 3;
 export async function readNewest(work: Work, counts: Counts, first?: Page): Promise<Newest> {
   const { form, profile } = work;
   const since = new SinceCounts(form, counts);
+  const { changed } = since;
   const newestSpan = (): Span => {
     const { watermarkMs } = form.state;
     const fromMs =
@@ -38,11 +42,12 @@ export async function readNewest(work: Work, counts: Counts, first?: Page): Prom
       if (!isSorted && stepOf(profile.now) === null) break;
       const total = await readOnce(work, newestSpan(), isSorted ? given : undefined);
       given = undefined;
-      if (total !== null) return { total: isSorted ? total : await askTotal(work), since };
+      if (total !== null)
+        return { total: isSorted ? total : await askTotal(work), isExact: isSorted, changed };
     }
     // The top of the list changes too much, or has too many submissions with one date, for a steady reading.
     if (stepOf(profile.now) !== null) await readRange(work, newestSpan(), 'all');
-    return { total: await askTotal(work), since };
+    return { total: await askTotal(work), isExact: false, changed };
   } finally {
     work.since = null;
   }
@@ -56,13 +61,16 @@ async function readOnce(work: Work, span: Span, first: Page | undefined): Promis
   const seen = new Set<string>();
   let [isSteady, isWhole, shown] = [true, false, 0];
   let total: number | null = null;
+  let last = 0;
   let topMs: number | null = null;
   let serverMs: number | null = null;
   const query = isSorted ? {} : queryOf(profile.now, span);
   for await (const page of pagesOf(work, query, first, 1)) {
-    total ??= page.total;
+    total ??= last = page.total;
     serverMs ??= page.serverMs;
-    if (page.total !== total) isSteady = false;
+    // In a sorted list newcomers push others to the next page, where they are shown again, and leave no gap.
+    if (isSorted ? page.total < last : page.total !== last) isSteady = false;
+    last = page.total;
     if (isSorted && !isNewestFirst(page)) profile.learn({ isSorted: false });
     shown += page.items.length;
     let oldestMs = Infinity;
@@ -78,7 +86,9 @@ async function readOnce(work: Work, span: Span, first: Page | undefined): Promis
     if (isWhole) break;
   }
   await sink.flush();
-  const isGapless = isWhole && isSteady && shown === seen.size && isSorted === profile.now.isSorted;
+  const came = last - (total ?? 0);
+  const isGapless =
+    isWhole && isSteady && shown - seen.size === came && isSorted === profile.now.isSorted;
   if (!isGapless) return null;
   await moveMark(work, topMs, serverMs);
   return total ?? 0;

@@ -51,7 +51,7 @@ export async function sync(work: Work): Promise<void> {
     const isStill = before !== null && isDeepStrictEqual(counts.statuses, before.statuses);
     if (!isStill || !hasFound) moves++;
     const { tally } = form.state;
-    const { hasChanged } = newest.since;
+    const hasChanged = newest.changed.size > 0;
     // Nothing moves at the source, and narrowing found nothing: its dates do not mean the time of creation.
     if (isStill && !hasFound) await readWhole(work);
     // Counts that may be older than what was read are asked again, once: in a busy form every round sees a newcomer.
@@ -98,13 +98,19 @@ async function askOwnCounts({ source, form, profile, clock }: Work): Promise<Cou
   return askCounts(source, { formId: form.state.formId }, clock.now());
 }
 
-/** Whether the source's counts are what the target accounts for. */
-function agrees({ form, profile }: Work, { statuses }: Counts, { total, since }: Newest): boolean {
+/**
+ * Whether the source's counts are what the target accounts for. A status that newcomers have may be counted with or without
+ * them; where it is the only one, an exact total and the other counts prove it.
+ */
+function agrees({ form, profile }: Work, { statuses }: Counts, newest: Newest): boolean {
+  const { total, isExact, changed } = newest;
   const stored = accounted(form.state.tally);
   if (sumOf(stored.values()) !== total) return false;
   if (statuses === null || profile.now.hasStatuses === false) return true;
-  if (since.hasChanged) return false;
-  return Object.entries(statuses).every(([status, count]) => (stored.get(status) ?? 0) === count);
+  if (changed.size > (isExact ? 1 : 0)) return false;
+  return Object.entries(statuses).every(
+    ([status, count]) => changed.has(status) || (stored.get(status) ?? 0) === count,
+  );
 }
 
 async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<void> {

@@ -311,7 +311,8 @@ export class People {
       // With the list of what was forgotten (DESIGN, section 6), and what was paused.
       this.#erased.clear();
       this.#paused.clear();
-      this.#perhapsPaused.clear();
+      // The other target keeps its pauses.
+      if (this.#targets.length === 1) this.#perhapsPaused.clear();
       return { text: `${text} in ${target}`, empties: target };
     } catch {
       return null;

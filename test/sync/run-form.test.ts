@@ -82,3 +82,23 @@ it('L16: finds the new status of an old submission although every page shows a n
     { status: 'PAID' },
   ]);
 });
+
+it('L16: agrees in few requests with a form that gets a submission before each response', async () => {
+  const source = spreadStore(1, 300);
+  const arrive = () => source.insert({ formId, status: 'NEW', data: () => new Map() });
+  let isBusy = false;
+  const { app, formId } = await openApp({
+    store: source,
+    onRequest: () => {
+      if (isBusy) arrive();
+    },
+  });
+  await app.run({ formId, target: 'default' }, {}, signal);
+  // More than one page of them, so that others arrive between pages.
+  for (let arrived = 0; arrived < 250; arrived++) arrive();
+  isBusy = true;
+  const run = await app.run({ formId, target: 'default' }, {}, signal);
+  expect(run).toMatchObject({ outcome: 'ok' });
+  expect(run.inserted).toBeGreaterThan(250);
+  expect(run.requests).toBeLessThan(20);
+});
