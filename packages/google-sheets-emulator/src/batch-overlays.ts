@@ -103,6 +103,20 @@ export function setBasicFilter(
   return undefined;
 }
 
+/** addFilterView: it hides nothing from anyone else. */
+export function addFilterView(
+  edit: Edit,
+  { filter = {} }: sheets_v4.Schema$AddFilterViewRequest,
+): Response {
+  const sheet = edit.document.grid(filter.range?.sheetId);
+  const area = sheet.areaOf(boundsOf(filter.range));
+  const filterViewId = filter.filterViewId ?? edit.nextId();
+  const stored = { ...filter, filterViewId, range: closed(sheet, area) };
+  const filterViews = [...sheet.overlays.filterViews, stored];
+  sheet.overlays = { ...sheet.overlays, filterViews };
+  return { addFilterView: { filter: stored } };
+}
+
 /** clearBasicFilter: the rows it hid come back. */
 export function clearBasicFilter(
   edit: Edit,

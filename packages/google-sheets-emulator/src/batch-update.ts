@@ -23,6 +23,7 @@ const HANDLERS: Handlers = {
   addBanding: overlays.addBanding,
   addChart: charts.addChart,
   addConditionalFormatRule: overlays.addRule,
+  addFilterView: overlays.addFilterView,
   addProtectedRange: overlays.addProtection,
   addSheet: sheets.addSheet,
   addTable: tables.addTable,

@@ -43,11 +43,11 @@ function remapRanged<T extends { range?: GridRange }>(
 }
 
 /** Filters keep their criteria by column index, so these move too. */
-function remapFilter(
-  filter: sheets_v4.Schema$BasicFilter,
+function remapFilter<T extends Pick<sheets_v4.Schema$BasicFilter, 'range' | 'criteria'>>(
+  filter: T,
   dimension: Dimension,
   remap: Remap,
-): sheets_v4.Schema$BasicFilter | undefined {
+): T | undefined {
   const moved = remapRanged(filter, dimension, remap);
   if (moved === undefined || dimension === 'ROWS') return moved;
   const criteria = Object.entries(moved.criteria ?? {}).flatMap(([column, criterion]) => {
@@ -99,11 +99,12 @@ function remapConditionValue(
 /** Everything that lies on a tab, after rows or columns moved. */
 export function remapOverlays(overlays: Overlays, dimension: Dimension, remap: Remap): Overlays {
   const { merges, protectedRanges, basicFilter, conditionalFormats } = overlays;
-  const { bandedRanges, tables } = overlays;
+  const { bandedRanges, filterViews, tables } = overlays;
   return {
     merges: kept(merges.map((merge) => remapGridRange(merge, dimension, remap))),
     protectedRanges: kept(protectedRanges.map((item) => remapRanged(item, dimension, remap))),
     basicFilter: basicFilter && remapFilter(basicFilter, dimension, remap),
+    filterViews: kept(filterViews.map((view) => remapFilter(view, dimension, remap))),
     conditionalFormats: remapRules(conditionalFormats, dimension, remap),
     bandedRanges: kept(bandedRanges.map((banding) => remapRanged(banding, dimension, remap))),
     tables: remapTables(tables, dimension, remap),

@@ -32,6 +32,8 @@ export interface Overlays {
   readonly merges: readonly sheets_v4.Schema$GridRange[];
   readonly protectedRanges: readonly sheets_v4.Schema$ProtectedRange[];
   readonly basicFilter: sheets_v4.Schema$BasicFilter | undefined;
+  /** Filters that each person switches on for themselves: they hide nothing here. */
+  readonly filterViews: readonly sheets_v4.Schema$FilterView[];
   readonly conditionalFormats: readonly sheets_v4.Schema$ConditionalFormatRule[];
   /** Alternating colors, those of tables aside. */
   readonly bandedRanges: readonly sheets_v4.Schema$BandedRange[];
@@ -42,6 +44,7 @@ const NO_OVERLAYS: Overlays = {
   merges: [],
   protectedRanges: [],
   basicFilter: undefined,
+  filterViews: [],
   conditionalFormats: [],
   bandedRanges: [],
   tables: [],

@@ -62,6 +62,7 @@ function sheetResource(
   const dataMask = mask === true ? undefined : below(below(mask, 'sheets') ?? new Map(), 'data');
   const own = metadata.filter(({ place }) => place.kind === 'SHEET' && place.sheetId === sheet.id);
   const { merges, protectedRanges, basicFilter, conditionalFormats, tables } = sheet.overlays;
+  const { filterViews } = sheet.overlays;
   const bandedRanges = [...sheet.overlays.bandedRanges, ...tables.map(tableBanding)];
   return {
     properties: sheetProperties(sheet, sheets.indexOf(sheet)),
@@ -72,6 +73,7 @@ function sheetResource(
       protectedRanges: protectedRanges.map((item) => protectionResource(item, caller)),
     }),
     ...(basicFilter !== undefined && { basicFilter }),
+    ...(filterViews.length > 0 && { filterViews: [...filterViews] }),
     ...(bandedRanges.length > 0 && { bandedRanges }),
     ...(tables.length > 0 && { tables: tables.map(tableResource) }),
     ...(sheet.charts.length > 0 && { charts: [...sheet.charts] }),

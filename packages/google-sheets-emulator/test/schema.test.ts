@@ -82,6 +82,7 @@ const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
   { addProtectedRange: { protectedRange: { range: RANGE, warningOnly: true } } },
   { addConditionalFormatRule: { rule: RULE } },
   { setBasicFilter: { filter: { range: RANGE, criteria: { '0': { hiddenValues: ['a'] } } } } },
+  { addFilterView: { filter: { title: 'v', range: RANGE } } },
   {
     mergeCells: {
       range: { ...RANGE, startRowIndex: 5, endRowIndex: 6 },

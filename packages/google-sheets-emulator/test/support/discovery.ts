@@ -35,7 +35,7 @@ const ROOTS = [
 
 /** Kept by name only (`any`): what the emulator does not hold, or keeps as it comes. */
 const OPAQUE =
-  /^Response$|(?:Bubble|Candlestick|Histogram|Org|Pie|Scorecard|Treemap|Waterfall)Chart|BasicChart(?:Axis|Domain|Series)|Pivot|Slicer|DataSource|DataExecution|BigQuery|Looker|Person|RichLink|Chip|TextPosition|Border|FilterView|FilterSpec|FilterCriteria|Theme|Iterative|NamedRange|DimensionGroup|DataValidation|TextFormatRun|Padding|TextRotation|Gradient|RowsProperties|ColumnProperties|BandingProperties|Link|ErrorValue/;
+  /^Response$|(?:Bubble|Candlestick|Histogram|Org|Pie|Scorecard|Treemap|Waterfall)Chart|BasicChart(?:Axis|Domain|Series)|ChartGroupRule|Pivot|Slicer|DataSource|DataExecution|BigQuery|Looker|Person|RichLink|Chip|TextPosition|Border|FilterView|FilterSpec|FilterCriteria|Theme|Iterative|NamedRange|DimensionGroup|DataValidation|TextFormatRun|Padding|TextRotation|Gradient|RowsProperties|ColumnProperties|BandingProperties|Link|ErrorValue/;
 
 function typeOf(property: DiscoveryProperty): ShapeType {
   if (property.$ref !== undefined) return OPAQUE.test(property.$ref) ? 'any' : property.$ref;

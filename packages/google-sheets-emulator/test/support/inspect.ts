@@ -19,7 +19,7 @@ export interface InspectedCell {
 /** See {@link Inspection.ranges}. */
 export type InspectedRanges = Pick<
   Overlays,
-  'basicFilter' | 'bandedRanges' | 'merges' | 'protectedRanges'
+  'basicFilter' | 'filterViews' | 'bandedRanges' | 'merges' | 'protectedRanges'
 > & {
   readonly tables: readonly sheets_v4.Schema$Table[];
 };
