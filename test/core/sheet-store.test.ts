@@ -209,6 +209,14 @@ describe('protections of people in a sheet', () => {
     await expect(place.write(rehash)).rejects.toMatchObject({ code: 'TARGET_DENIED' });
   });
 
+  it('L11: a copy of a row, and one without its ID, are hashed as well', async () => {
+    place.person().duplicateRow(place.placeOf('s1'));
+    place.person().type(place.placeOf('s4'), ID, '');
+    const rehash = { kind: 'rehash', fieldIds: ['f_name'], hash: () => 'a'.repeat(64) } as const;
+    await place.write(async (form) => expect(await form.erase(rehash)).toBe(7));
+    expect(place.grid().filter((line) => String(line[FULL_NAME]).startsWith('Person'))).toEqual([]);
+  });
+
   it('merged cells are named', async () => {
     const at = place.placeOf('s2');
     place.person().merge({ top: at, bottom: at + 2, left: AGE_AT, right: AGE_AT + 1 });

@@ -44,6 +44,18 @@ export interface CopiedForm {
   readonly statuses: ReadonlyMap<string, readonly string[]> | null;
   /** Submissions that are listed as rejected, and why; those without an ID are not in it. */
   readonly rejected: ReadonlyMap<string, Rejected>;
+  /** What people have added to a sheet; absent in a database. */
+  readonly people?: AddedByPeople;
+}
+
+/** What people have added to the tab of a form, or left of it. */
+export interface AddedByPeople {
+  /** Rows beside the one that counts of their submission, and rows whose ID they cleared. */
+  readonly others: readonly CopiedRow[];
+  /** Notes and texts of theirs that are not beside the submission that they were put beside, in words. */
+  readonly misplaced: readonly string[];
+  /** Filters and tables that do not cover the rows, in words. */
+  readonly outside: readonly string[];
 }
 
 export type Copy = ReadonlyMap<string, CopiedForm>;

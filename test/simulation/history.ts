@@ -40,8 +40,8 @@ import { Random } from './random.ts';
 import { Refills } from './refills.ts';
 import { type ChangeKind, Source } from './source.ts';
 import { bannedTraces, printedSecret, storedSecret } from './traces.ts';
-import { CopyWatch, labelBreach, purgeBreach } from './watch.ts';
-import { Workers } from './workers.ts';
+import { CopyWatch, labelBreach, namedBreach, purgeBreach } from './watch.ts';
+import { putToSleep, Workers } from './workers.ts';
 import { type Actor, type Ending, World } from './world.ts';
 
 const START_MS = Date.UTC(2026, 0, 10, 12);
@@ -105,7 +105,7 @@ export class History {
       for (const place of places.values()) if ((await place.isBlocked?.()) === true) return true;
       return false;
     };
-    this.world.onCall = () => this.#peopleRearrange();
+    this.world.onCall = () => this.#peopleAct();
     this.world.onRequest = (path) => this.#somethingHappens(path);
     this.world.onPatch = async (process, path) => this.#judgePatch(process, path);
   }
@@ -128,6 +128,7 @@ export class History {
       this.world.random = new Random(step.seed);
       this.#api.random = new Random(step.seed + 1);
       this.world.say(`— step ${index + 1}: ${stepText(step)}`);
+      if (index > 0) this.#peopleActBefore(step);
       await this.#do(step);
       this.#judgeTraces(false);
     }
@@ -180,19 +181,31 @@ export class History {
     while (this.world.random.chance(0.3));
   }
 
-  /** People move things about in a spreadsheet while the program reads and writes it. */
-  #peopleRearrange(): void {
+  /** People work in a spreadsheet while the program reads and writes it. */
+  #peopleAct(): void {
     const { busy, people = 1 } = this.#plan;
     if (!this.#isBusy || !this.world.random.chance(busy * 0.2 * people)) return;
-    const key = `${this.#step?.seed ?? 0}:${this.#changeNumber++}`;
-    if (this.#plan.without.includes(key)) return;
-    for (const [target, place] of this.#places) {
-      const act = place.rearrange?.(this.world.random) ?? null;
-      if (act === null) continue;
-      this.#rearranged.set(`${target} ${act.formId}`, this.#source.now);
-      this.tally.acts++;
-      this.world.say(`    [${key}] somebody ${act.text} in ${target}`);
-    }
+    for (const key of this.#actInSheets(this.world.random))
+      this.#rearranged.set(key, this.#source.now);
+  }
+
+  /** And between its runs. */
+  #peopleActBefore({ seed }: Step): void {
+    const random = new Random(seed + 3);
+    const { people = 1 } = this.#plan;
+    for (let n = 0; n < people && random.chance(0.5); n++) this.#actInSheets(random);
+  }
+
+  /** A person does something to each spreadsheet. Returns the targets with their forms. */
+  #actInSheets(random: Random): string[] {
+    const number = `${this.#step?.seed ?? 0}:${this.#changeNumber++}`;
+    if (this.#plan.without.includes(number)) return [];
+    // Nothing else happens in that millisecond.
+    this.world.clock.now++;
+    const acts = this.#people.actInSheets(random);
+    for (const { text } of acts) this.world.say(`    [${number}] somebody ${text}`);
+    this.tally.acts += acts.length;
+    return acts.map(({ place }) => place);
   }
 
   /** A person sets the status of a submission that the program is about to read by its ID. */
@@ -262,7 +275,7 @@ export class History {
   }
 
   #printed(printed: Printed): Printed {
-    this.#judgeText(printed.text);
+    this.#breakIf(printedSecret(printed.text));
     return printed;
   }
 
@@ -286,7 +299,7 @@ export class History {
       };
       return { process, work };
     });
-    this.#putToSleep(step, actors);
+    putToSleep(step, actors);
     const endings = await this.#run(actors);
     const printed = endings.flatMap((ending) =>
       'result' in ending ? [this.#printed(ending.result)] : [],
@@ -335,10 +348,10 @@ export class History {
   async #tick(step: Step): Promise<void> {
     this.#polledAt.push(this.#source.now);
     const workers = this.#workers.begin(step.processes ?? 1, this.#settings(), step.crashAt ?? 0);
-    this.#putToSleep(step, workers);
+    putToSleep(step, workers);
     await this.#run([...workers, ...this.#inBetween(step)]);
     this.#workers.forgetTheDead();
-    for (const { worker } of this.#workers.all) this.#judgeText(worker.log.text);
+    for (const { worker } of this.#workers.all) this.#breakIf(printedSecret(worker.log.text));
     await this.#look();
     await this.#judgeStatus();
   }
@@ -366,19 +379,10 @@ export class History {
       await this.world.sleep(process, delayMs, undefined);
       const printed = await command(this.world, process, settings, args);
       this.world.say(`people: ${text}, which exits with ${printed.code}`);
-      this.#judgeText(printed.text);
+      this.#breakIf(printedSecret(printed.text));
       done?.(printed.code);
     };
     return [{ process, work }];
-  }
-
-  /** One of the processes is suspended when the source answers one of its requests, if it makes so many in this step. */
-  #putToSleep({ seed, sleepsAt = 0 }: Step, actors: readonly Actor<unknown>[]): void {
-    const chosen = new Random(seed + 7).pick(actors);
-    for (const actor of actors) {
-      const sleeps = actor === chosen && sleepsAt > 0;
-      actor.process.sleepsAt = sleeps ? actor.process.requests + sleepsAt : 0;
-    }
   }
 
   async #deed(step: Step, random: Random): Promise<void> {
@@ -440,7 +444,7 @@ export class History {
       .filter(({ lives }) => lives.every(({ at }) => at <= from))
       .filter(({ id, exists }) => exists && !this.#people.isPaused(id))
       .flatMap(({ id: formId }) => this.#targets.map((target) => ({ formId, target })))
-      .filter(({ target }) => !this.#people.isRefusing(target));
+      .filter(({ target, formId }) => !this.#people.isRefusing(target, formId));
     const { behaviour, busy, faultRate } = this.#plan;
     const isCalm = busy === 0 && faultRate === 0 && !contradictsItself(behaviour);
     // With two forms it is unknown whether each has a list of its own.
@@ -646,6 +650,7 @@ export class History {
       const isTouched = this.#people.special().touched.has(key) || this.#rearranged.has(key);
       const held = isTouched ? undefined : copies.get(target)?.get(formId);
       this.#breakIf(metricsBreach(this.#samples, claim, held));
+      this.#breakIf(namedBreach(claim, copies.get(target)?.get(formId)));
       if (claim.goneAt !== null) continue;
       this.#breakIf(this.#refills.judge(claim));
       this.#judge(copies, {
@@ -704,10 +709,6 @@ export class History {
     // Not thrown into the program, which would take it for an answer.
     for (const text of this.#patchJudge.faults(process, id, read, rows, isPaused))
       this.breaches.push({ law: 'L7', text });
-  }
-
-  #judgeText(text: string): void {
-    this.#breakIf(printedSecret(text));
   }
 
   /** What was forgotten, hashed or is not selected any more is nowhere. */

@@ -94,7 +94,8 @@ export function judgeClaim(
   if (since === null || form === undefined) return [];
   // Claims do not cover a form that came or went since.
   if (!form.exists || form.lives.some(({ at }) => at > since)) return [];
-  if ((special.touched.get(`${claim.target} ${claim.formId}`) ?? 0) > claim.askedFrom) return [];
+  const touched = special.touched.get(`${claim.target} ${claim.formId}`) ?? 0;
+  if (touched > claim.askedFrom) return [];
   tally.claims++;
   const held = copy.get(claim.formId);
   const breaches: Breach[] = [];
@@ -155,7 +156,9 @@ export function judgeClaim(
       isCounted = true;
       return blocked <= claim.rejected;
     };
-    const { statusesAsOf, answersAsOf } = claim;
+    const { statusesAsOf } = claim;
+    // A cell that people cleared stays so until the next comparison.
+    const answersAsOf = touched > (claim.answersAsOf ?? 0) ? null : claim.answersAsOf;
     if (
       statusesAsOf !== null &&
       submission.defect !== 'status' &&
@@ -241,12 +244,13 @@ function alienRow(source: Source, { formId, rows }: CopiedForm, since: number): 
 }
 
 /** A cell that is to be a hash, and shows its answer. */
-function plainAnswer({ fields, rows }: CopiedForm, special: Special): string | null {
+function plainAnswer({ fields, rows, people }: CopiedForm, special: Special): string | null {
   for (const { fieldId, column } of fields) {
     if (column === null || !special.isHashed(fieldId)) continue;
-    for (const { id, cells } of rows.values()) {
+    for (const { id, cells } of [...rows.values(), ...(people?.others ?? [])]) {
       const cell = cells[column];
-      if (typeof cell === 'string' && cell.startsWith(`${id}.`))
+      const isPlain = /^s\w+n\d+\.\d/.test(String(cell));
+      if (isPlain)
         return `${fieldId} of ${id} is to be hashed, and stored as ${JSON.stringify(cell)}`;
     }
   }

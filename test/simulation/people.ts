@@ -73,9 +73,11 @@ export class People {
       );
   }
 
-  /** Nothing is paused, refused or chosen. */
+  /** Nothing is paused, refused, protected or chosen. */
   get isUsual(): boolean {
-    return this.#perhapsPaused.size === 0 && this.#hashed.size === 0 && this.#refusing.size === 0;
+    return [this.#perhapsPaused, this.#hashed, this.#refusing, this.#protected].every(
+      ({ size }) => size === 0,
+    );
   }
 
   /** The settings name a field that no form has any more. */
@@ -100,9 +102,9 @@ export class People {
     };
   }
 
-  /** Whether a trigger refuses rows in a target. */
-  isRefusing(target: string): boolean {
-    return this.#refusing.has(target);
+  /** Whether a trigger refuses rows in a target, or cells of a form are or were protected there. */
+  isRefusing(target: string, formId: string): boolean {
+    return this.#refusing.has(target) || this.#protected.has(`${target} ${formId}`);
   }
 
   /** Whether a form is mirrored. */
@@ -129,6 +131,23 @@ export class People {
       isSelected: (fieldId) => this.#selected?.has(fieldId) ?? true,
       isHashed: (fieldId) => this.#hashed.has(fieldId),
     };
+  }
+
+  /** A person does something to each spreadsheet. `place`: the target and the form. */
+  actInSheets(random: Random): { place: string; text: string }[] {
+    return [...this.#places].flatMap(([target, sheet]) => {
+      const act = sheet.act?.(random) ?? null;
+      if (act === null) return [];
+      const { formId, text, effect } = act;
+      if (effect !== 'none') this.#noteHarm(target, formId, effect);
+      return [{ place: `${target} ${formId}`, text: `${text} in ${target}` }];
+    });
+  }
+
+  /** People did something to a sheet that no earlier claim covers. */
+  #noteHarm(target: string, formId: string, effect: 'loss' | 'protection'): void {
+    this.#touched.set(`${target} ${formId}`, this.#source.now);
+    if (effect === 'protection') this.#protected.add(`${target} ${formId}`);
   }
 
   /** Takes triggers and protections away; the commands that end all pauses. */
@@ -289,8 +308,7 @@ export class People {
     if (place?.damage !== undefined) {
       const text = place.damage(deed, form.id, random);
       if (text === null) return null;
-      this.#touched.set(`${target} ${form.id}`, this.#source.now);
-      if (deed === 'refusing-trigger') this.#protected.add(`${target} ${form.id}`);
+      this.#noteHarm(target, form.id, deed === 'refusing-trigger' ? 'protection' : 'loss');
       return { text: `${text} in ${target}` };
     }
     const path = this.#path(target);

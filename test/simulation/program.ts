@@ -54,6 +54,8 @@ export interface Claim {
   readonly goneAt: string | null;
   /** Codes of the reported problems, without those that another one explains. */
   readonly problems: readonly string[];
+  /** Codes of what is reported of people's changes to the target. */
+  readonly notices: readonly string[];
 }
 
 /** How `verify` found a form in a target. */
@@ -183,6 +185,7 @@ interface FormDocument {
   readonly goneAt: string | null;
   readonly rejected: number | null;
   readonly problems: readonly { readonly code: string }[];
+  readonly notices: readonly { readonly code: string }[];
   readonly claim: ClaimDocument;
 }
 
@@ -256,7 +259,7 @@ export function runLines(runs: readonly Run[], { code, text }: Printed): string[
 export function claimsOf(printed: Printed): Claim[] {
   const ms = (text: string | null): number | null => (text === null ? null : Date.parse(text));
   const forms = (documentOf(printed).forms ?? []) as readonly FormDocument[];
-  return forms.map(({ form, target, claim, rejected, state, goneAt, problems }) => ({
+  return forms.map(({ form, target, claim, rejected, state, goneAt, problems, notices }) => ({
     formId: form.id,
     target,
     submissionsAsOf: ms(claim.submissionsAsOf),
@@ -267,6 +270,7 @@ export function claimsOf(printed: Printed): Claim[] {
     state,
     goneAt,
     problems: problems.map(({ code }) => code),
+    notices: notices.map(({ code }) => code),
   }));
 }
 

@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { TestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import type { Copy, CopiedField, CopiedForm, CopiedRow, Rejected } from './copy.ts';
-import type { Random } from './random.ts';
+import {
+  actOn,
+  BESIDE,
+  CLEARED,
+  COPY,
+  damage,
+  type FormTab,
+  formTabs,
+  unprotect,
+} from './sheet-acts.ts';
 import type { Place } from './stores.ts';
 
 /*
@@ -38,124 +47,9 @@ export async function newSheet(): Promise<Place> {
     read: async () => readSheet(emulator, id),
     damage: (deed, formId, random) => damage(emulator, id, deed, formId, random),
     mend: () => unprotect(emulator, id),
-    rearrange: (random) => rearrange(emulator, id, random),
+    act: (random) => actOn(emulator, id, random),
     dispose: async () => {},
   };
-}
-
-/** The tab of a form, and where its columns are. */
-function tabOf(
-  { inspect }: TestEmulator,
-  spreadsheetId: string,
-  formId: string,
-): { sheetId: number; columns: Map<string, number>; lines: number } | null {
-  const metadata = inspect.metadata(spreadsheetId);
-  const bound = metadata.find(
-    ({ metadataKey, metadataValue }) =>
-      metadataKey === 'fm.form' && (JSON.parse(metadataValue ?? '[]') as unknown[])[0] === formId,
-  );
-  const sheetId = bound?.location?.sheetId;
-  if (typeof sheetId !== 'number') return null;
-  const columns = new Map<string, number>();
-  for (const { metadataKey, metadataValue, location } of metadata) {
-    const range = location?.dimensionRange;
-    if (metadataKey === 'fm.col' && range?.sheetId === sheetId)
-      columns.set(metadataValue ?? '', range.startIndex ?? 0);
-  }
-  return { sheetId, columns, lines: inspect.grid(spreadsheetId, sheetId).length };
-}
-
-/** Things that people take away or write over. */
-function damage(
-  emulator: TestEmulator,
-  spreadsheetId: string,
-  deed: string,
-  formId: string,
-  random: Random,
-): string | null {
-  const tab = tabOf(emulator, spreadsheetId, formId);
-  if (tab === null || tab.lines < 2) return null;
-  const person = emulator.people.at(spreadsheetId, tab.sheetId);
-  const row = 1 + random.below(tab.lines - 1);
-  switch (deed) {
-    case 'remove-rows':
-      person.deleteRows(row, Math.min(1 + random.below(3), tab.lines - row));
-      return `deletes rows of ${formId}`;
-    case 'drop-table':
-      try {
-        person.deleteTab();
-      } catch {
-        // Google lets nobody delete the only visible tab.
-        return null;
-      }
-      return `deletes the tab of ${formId}`;
-    case 'drop-column': {
-      const [key, column] = [...tab.columns].find(([each]) => each.startsWith('f:')) ?? [];
-      if (column === undefined) return null;
-      person.deleteColumns(column);
-      return `deletes the column ${key} of ${formId}`;
-    }
-    case 'edit-cell':
-      person.type(row, tab.columns.get('s:status') ?? 0, 'PAID');
-      return `edits a status of ${formId}`;
-    case 'refusing-trigger': {
-      const column = random.pick([...tab.columns.values()]);
-      const ofColumn = { left: column, right: column + 1 };
-      const ofRows = { top: row, bottom: Math.min(row + 1 + random.below(3), tab.lines) };
-      const range = random.pick([ofColumn, ofRows, { ...ofColumn, ...ofRows }]);
-      person.protect(range);
-      return `protects ${JSON.stringify(range)} of ${formId}`;
-    }
-    default:
-      return null;
-  }
-}
-
-/** Everything may be written again. */
-function unprotect(emulator: TestEmulator, spreadsheetId: string): void {
-  for (const { sheetId } of emulator.inspect.tabs(spreadsheetId)) {
-    const { protectedRanges } = emulator.inspect.ranges(spreadsheetId, sheetId);
-    const person = emulator.people.at(spreadsheetId, sheetId);
-    for (const { protectedRangeId, warningOnly } of protectedRanges ?? [])
-      if (warningOnly !== true) person.unprotect(protectedRangeId ?? 0);
-  }
-}
-
-/** Things that people move about. None of it loses a submission or an answer. Null: it came to nothing. */
-function rearrange(
-  emulator: TestEmulator,
-  spreadsheetId: string,
-  random: Random,
-): { formId: string; text: string } | null {
-  const forms = [...readSheet(emulator, spreadsheetId).keys()];
-  const formId = forms.length === 0 ? '' : random.pick(forms);
-  const tab = tabOf(emulator, spreadsheetId, formId);
-  if (tab === null || tab.lines < 2) return null;
-  const person = emulator.people.at(spreadsheetId, tab.sheetId);
-  const row = 1 + random.below(tab.lines - 1);
-  const column = random.pick([...tab.columns.values()]);
-  // Few names, so that one tab takes the former name of another.
-  const title = `Renamed ${random.below(3)}`;
-  const acts: [text: string, act: () => void][] = [
-    [
-      `sorts ${formId}`,
-      () => person.sortSheet(column, random.chance(0.5) ? 'ASCENDING' : 'DESCENDING'),
-    ],
-    [`moves a column of ${formId}`, () => person.moveColumns(column, 1, 0)],
-    [`inserts rows into ${formId}`, () => person.insertRows(row, 1 + random.below(2))],
-    [`inserts a column into ${formId}`, () => person.insertColumns(column)],
-    [`moves a row of ${formId}`, () => person.moveRows(row, 1, 1)],
-    [`adds a note to ${formId}`, () => person.note(row, column, 'a note')],
-    [`renames the tab of ${formId} to "${title}"`, () => person.renameTab(title)],
-  ];
-  const [text, act] = random.pick(acts);
-  try {
-    act();
-    return { formId, text };
-  } catch {
-    // Google refused it, as it does a title that another tab has.
-    return null;
-  }
 }
 
 export async function stopSheets(): Promise<void> {
@@ -163,42 +57,30 @@ export async function stopSheets(): Promise<void> {
   started = undefined;
 }
 
-function readSheet({ inspect }: TestEmulator, spreadsheetId: string): Copy {
-  const metadata = inspect.metadata(spreadsheetId);
-  const { rejections, fieldIds } = hiddenIn({ inspect } as TestEmulator, spreadsheetId);
-  const copy = new Map<string, CopiedForm>();
-  for (const { metadataKey, metadataValue, location } of metadata) {
-    const sheetId = location?.sheetId;
-    if (metadataKey !== 'fm.form' || typeof sheetId !== 'number') continue;
-    const [formId, file, sheet] = JSON.parse(metadataValue ?? '[]') as unknown[];
-    if (typeof formId !== 'string' || file !== spreadsheetId || sheet !== sheetId) continue;
-    const columns = new Map<string, number>();
-    for (const { metadataKey: key, metadataValue: mark, location: place } of metadata) {
-      const range = place?.dimensionRange;
-      if (range?.sheetId !== sheetId) continue;
-      if (key === 'fm.col') columns.set(mark ?? '', range.startIndex ?? 0);
-    }
-    const grid = inspect.grid(spreadsheetId, sheetId);
-    const ids = columns.get('s:id') ?? -1;
-    const header = Math.max(
-      0,
-      grid.findIndex((line) => line[ids] === 'Submission ID'),
-    );
-    copy.set(
-      formId,
-      formIn(formId, grid.slice(header), columns, fieldIds, rejections.get(formId) ?? new Map()),
-    );
-  }
-  return copy;
+function readSheet(emulator: TestEmulator, spreadsheetId: string): Copy {
+  const { rejections, fieldIds } = hiddenIn(emulator, spreadsheetId);
+  return new Map(
+    [...formTabs(emulator, spreadsheetId)].map(([formId, tab]) => {
+      const rejected = rejections.get(formId) ?? new Map<string, Rejected>();
+      return [formId, formIn(emulator, spreadsheetId, formId, tab, fieldIds, rejected)];
+    }),
+  );
 }
 
 function formIn(
+  emulator: TestEmulator,
+  spreadsheetId: string,
   formId: string,
-  [header = [], ...lines]: readonly (readonly Value[])[],
-  columns: ReadonlyMap<string, number>,
+  { sheetId, columns, grid }: FormTab,
   fieldIds: ReadonlyMap<string, string>,
   rejected: ReadonlyMap<string, Rejected>,
 ): CopiedForm {
+  const ids = columns.get('s:id') ?? -1;
+  const headerRow = Math.max(
+    0,
+    grid.findIndex((line) => line[ids] === 'Submission ID'),
+  );
+  const header = grid[headerRow] ?? [];
   const cell = (line: readonly Value[], key: string): Value => {
     const at = columns.get(key);
     return at === undefined ? null : (line[at] ?? null);
@@ -214,14 +96,23 @@ function formIn(
       label: labelIn(String(header[at] ?? ''), fieldId),
     });
   }
+  const marks = new Map<number, string>();
+  const notes = emulator.inspect.notes(spreadsheetId, sheetId);
+  for (const { row, column, note } of notes) if (column === ids) marks.set(row, note);
   const rows = new Map<string, CopiedRow>();
+  const others: CopiedRow[] = [];
+  const own = new Set<string>();
+  const places: number[] = [];
   const twice: string[] = [];
-  for (const line of lines) {
-    const id = cell(line, 's:id');
-    if (typeof id !== 'string' || id === '') continue;
-    if (rows.has(id)) twice.push(id);
-    const deletedAt = timeOf(cell(line, 's:removed'));
-    rows.set(id, {
+  const astray: string[] = [];
+  const misplaced: string[] = [];
+  const isAnswer = new Set(fields.map(({ column }) => columns.get(column ?? '')));
+  for (const [at, line] of grid.entries()) {
+    if (at <= headerRow) continue;
+    const id = String(cell(line, 's:id') ?? '');
+    const removed = cell(line, 's:removed');
+    const deletedAt = timeOf(removed);
+    const row: CopiedRow = {
       id,
       status: String(cell(line, 's:status') ?? ''),
       createdAt: timeOf(cell(line, 's:at')) ?? '',
@@ -229,25 +120,68 @@ function formIn(
       isDeleted: deletedAt !== null,
       deletedAt,
       cells: Object.fromEntries(fields.map(({ column }) => [column, cell(line, column ?? '')])),
-    });
+    };
+    const isCleared = marks.get(at) === CLEARED;
+    // What lies in the column of a field begins with the ID of its submission.
+    for (const [column, value] of line.entries()) {
+      if (column === ids) continue;
+      const [, beside] = /^beside (s\w+n\d+)$/.exec(String(value)) ?? [];
+      if (beside !== undefined && beside !== id && !isCleared)
+        misplaced.push(`${value} in row ${at}`);
+      const [, of] = /^(s\w+n\d+)\.\d/.exec(String(value)) ?? [];
+      if (of !== undefined && !(isAnswer.has(column) && (of === id || isCleared))) astray.push(of);
+    }
+    // Of a row that only shows an ID nothing is left: it stores no submission.
+    const isBlank = Object.values(row.cells).every((value) => value === null || value === '');
+    if (row.status === '' && row.createdAt === '' && !row.isDeleted && isBlank) continue;
+    if (id === '') {
+      if (isCleared) others.push(row);
+      continue;
+    }
+    // Of two rows with one ID the upper one is the submission's.
+    if (rows.has(id)) others.push(row);
+    else rows.set(id, row);
+    if (marks.get(at) === COPY) continue;
+    if (own.has(id)) twice.push(id);
+    own.add(id);
+    places.push(at);
   }
-  // Of a row that only shows an ID nothing is left: it stores no submission.
-  for (const { id, status, createdAt, isDeleted, cells } of rows.values()) {
-    const isBlank = Object.values(cells).every((value) => value === null || value === '');
-    if (status === '' && createdAt === '' && !isDeleted && isBlank) rows.delete(id);
+  for (const { row, note } of notes) {
+    const [, id] = new RegExp(`^${BESIDE}(.*)$`).exec(note) ?? [];
+    const there = String(cell(grid[row] ?? [], 's:id') ?? '');
+    if (id !== undefined && id !== there && marks.get(row) !== CLEARED)
+      misplaced.push(`the note on ${id} is on ${there === '' ? 'a row without an ID' : there}`);
   }
-  const ids = columns.get('s:id');
-  // An ID beside its column, or an answer (which begins with its submission's ID) beside its row or the columns of fields.
-  const own = new Set(fields.map(({ column }) => columns.get(column ?? '')));
-  const astray = lines.flatMap((line) =>
-    line.flatMap((value, at) => {
-      const text = String(value);
-      if (at !== ids && rows.has(text)) return [text];
-      const [, of] = /^(s\w+n\d+)\.\d/.exec(text) ?? [];
-      return of === undefined || (own.has(at) && cell(line, 's:id') === of) ? [] : [text];
-    }),
-  );
-  return { formId, table: formId, rows, twice, astray, fields, statuses: null, rejected };
+  for (const line of grid.slice(headerRow + 1))
+    for (const [at, value] of line.entries())
+      if (at !== ids && rows.has(String(value))) astray.push(String(value));
+  const outside = uncovered(emulator, spreadsheetId, sheetId, places);
+  const people = { others, misplaced, outside };
+  return { formId, table: formId, rows, twice, astray, fields, statuses: null, rejected, people };
+}
+
+/** What filters, tables and colors of people do not cover, of rows of submissions. */
+function uncovered(
+  { inspect }: TestEmulator,
+  spreadsheetId: string,
+  sheetId: number,
+  rows: readonly number[],
+): string[] {
+  const { basicFilter, tables, filterViews, bandedRanges } = inspect.ranges(spreadsheetId, sheetId);
+  const laid = [
+    ...(basicFilter === undefined ? [] : [{ what: 'filter', range: basicFilter.range }]),
+    ...tables.map(({ range }) => ({ what: 'table', range })),
+    ...filterViews.map(({ range }) => ({ what: 'filter view', range })),
+    ...bandedRanges.map(({ range }) => ({ what: 'alternating colors', range })),
+  ];
+  if (basicFilter === undefined && tables.length === 0) return ['the filter is gone'];
+  return laid.flatMap(({ what, range }) => {
+    const [start, end] = [range?.startRowIndex ?? 0, range?.endRowIndex ?? Infinity];
+    // Nothing is left of it but the header, and so no row that others could come above.
+    if (end - start < 2) return [];
+    const row = rows.find((each) => each < start || each >= end);
+    return row === undefined ? [] : [`the ${what} (${start} to ${end}) does not cover row ${row}`];
+  });
 }
 
 /** The label that a header shows; for a field without a label its ID. */

@@ -23,12 +23,20 @@ export interface Place {
   damage?(deed: string, formId: string, random: Random): string | null;
   /** Ends what keeps the program from writing. */
   mend?(): void;
-  /** A person moves things about in the tab of a form, and loses nothing. */
-  rearrange?(random: Random): { formId: string; text: string } | null;
+  /** A person does something to the tab of a form; null: it came to nothing. */
+  act?(random: Random): PersonAct | null;
   /** Whether a statement waits for the lock of another one; absent where there is no server. */
   isBlocked?(): Promise<boolean>;
   /** Takes it away. */
   dispose(): Promise<void>;
+}
+
+/** What a person did to the tab of a form. */
+export interface PersonAct {
+  readonly formId: string;
+  readonly text: string;
+  /** Whether mirrored cells are not as they were any more, or cannot be written any more. */
+  readonly effect: 'none' | 'loss' | 'protection';
 }
 
 /** A place of its own for a target; a file is below `dir`. */

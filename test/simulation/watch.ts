@@ -2,6 +2,7 @@ import { namesForms } from './behaviours.ts';
 import type { Breach } from './breach.ts';
 import type { CopiedForm, CopiedRow, Copy } from './copy.ts';
 import { clockTime, type Special } from './judge.ts';
+import type { Claim } from './program.ts';
 import type { Source, SourceForm } from './source.ts';
 
 /** What happened since a copy was last looked at. */
@@ -28,6 +29,7 @@ export class CopyWatch {
       const touched = special.touched.get(`${target} ${formId}`) ?? 0;
       breaches.push(
         ...formBreaches(source, form, target, special),
+        ...addedBreaches(form, special.isProtected(target, formId), since.rearrangedAt(formId)),
         ...(touched === 0 ? historyBreaches(source, form) : []),
         ...this.#columnsOf(form, target),
       );
@@ -135,7 +137,8 @@ function formBreaches(
       breaches.push({ law: 'L3', text: `${id} of ${owner} is in ${form.table}` });
   }
   for (const id of special.erased) {
-    if (form.rows.has(id) || form.rejected.has(id))
+    const isLeft = form.people?.others.some((row) => row.id === id) === true;
+    if (form.rows.has(id) || form.rejected.has(id) || isLeft)
       breaches.push({ law: 'L18', text: `${id} was forgotten, and is in ${form.table} again` });
   }
   for (const [id, { reason, isStored, isBlocked }] of form.rejected) {
@@ -152,6 +155,40 @@ function formBreaches(
       });
   }
   return breaches;
+}
+
+/**
+ * What people add to a sheet stays where it is (L9): notes and texts beside their submission; filters and tables take in new rows,
+ * except those that come while people move rows, or cannot come above the last one for a protection.
+ */
+function addedBreaches(
+  { formId, people }: CopiedForm,
+  isProtected: boolean,
+  rearrangedAt: number,
+): Breach[] {
+  if (people === undefined) return [];
+  const outside = isProtected || rearrangedAt > 0 ? [] : people.outside;
+  return [...people.misplaced, ...outside].map((text) => ({
+    law: 'L9',
+    text: `in ${formId}, ${text}`,
+  }));
+}
+
+/** `status` names the rows that people copied, and those whose ID they cleared. */
+export function namedBreach(
+  { formId, target, notices }: Claim,
+  held: CopiedForm | undefined,
+): Breach | null {
+  for (const { id, status, createdAt } of held?.people?.others ?? []) {
+    if (status === '' || createdAt === '') continue;
+    const code = id === '' ? 'ROWS_WITHOUT_ID' : 'ROWS_COPIED';
+    if (!notices.includes(code))
+      return {
+        law: 'L17',
+        text: `a row ${id === '' ? 'without an ID' : `that repeats ${id}`} is in ${formId} in ${target}, and status does not name it`,
+      };
+  }
+  return null;
 }
 
 /** The history of statuses ends with the status that the row has, and shows no change that the source did not make. */

@@ -1,5 +1,7 @@
+import type { Step } from './plan.ts';
 import type { SimProcess } from './process.ts';
 import { type Job, jobKey, type Settings, Worker } from './program.ts';
+import { Random } from './random.ts';
 import type { Actor, World } from './world.ts';
 
 /** How often a worker without a job looks for one (milliseconds). */
@@ -118,5 +120,14 @@ export class Workers {
     const [first] = this.#queue;
     if (first !== undefined) this.#queue.delete(first[0]);
     return first?.[1];
+  }
+}
+
+/** One of the processes is suspended when the source answers one of its requests, if it makes so many in this step. */
+export function putToSleep({ seed, sleepsAt = 0 }: Step, actors: readonly Actor<unknown>[]): void {
+  const chosen = new Random(seed + 7).pick(actors);
+  for (const actor of actors) {
+    const sleeps = actor === chosen && sleepsAt > 0;
+    actor.process.sleepsAt = sleeps ? actor.process.requests + sleepsAt : 0;
   }
 }

@@ -7,7 +7,9 @@ type NumberFormat = sheets_v4.Schema$NumberFormat;
 export function formatNumber(value: number, format: NumberFormat | null | undefined): string {
   switch (format?.type ?? '') {
     case 'DATE_TIME':
-      return dateTime(value);
+      return format?.pattern === 'yyyy-mm-dd hh:mm'
+        ? dateOf(value).toISOString().slice(0, 16).replace('T', ' ')
+        : dateTime(value);
     case 'DATE':
       return dateOf(value).toISOString().slice(0, 10);
     case 'PERCENT':

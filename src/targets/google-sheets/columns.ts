@@ -293,9 +293,9 @@ const writeCells = (
 });
 
 const WIDTHS: Partial<Record<ColumnKey, number>> = {
-  's:at': 150,
-  's:status': 110,
-  's:removed': 150,
+  's:at': 125,
+  's:status': 105,
+  's:removed': 125,
   's:id': 110,
 };
 

@@ -95,7 +95,10 @@ export async function planRemoval(
   return deleteRows(tab.sheetId, places);
 }
 
-/** Replaces each stored answer of some fields. An answer that is hashed stays, and so does one that is protected. */
+/**
+ * Replaces each answer in the columns of some fields, also in rows that people copied or took the ID from. An answer that is hashed
+ * stays, and so does one that is protected.
+ */
 async function rewrite(
   file: SheetFile,
   tab: FormTab | undefined,
@@ -112,7 +115,10 @@ async function rewrite(
   const requests: Request[] = [];
   const written: WrittenRow[] = [];
   const deniedBy = new Set<string>();
-  for (const [id, row] of survey(table).places) {
+  const { headerRow, places } = survey(table);
+  const length = Math.max(0, ...[...table.values()].map((cells) => cells.length));
+  for (let row = headerRow + 1; row < length; row++) {
+    const id = String(table.get('s:id')?.[row] ?? '');
     const values = new Map<ColumnKey, string | number | null>();
     for (const { id: fieldId, content } of wanted) {
       const cell = answerOf(table.get(fieldKey(fieldId))?.[row] ?? null, content);
@@ -123,8 +129,8 @@ async function rewrite(
     const { free, by } = split(tab, row, values);
     const before = rows.get(id);
     // The next comparison lists the others: the source shows what they should hold.
-    if (what.kind === 'columns' || before?.isDeleted === true)
-      for (const { name } of by) deniedBy.add(name);
+    const isListed = places.get(id) === row && before?.isDeleted === false;
+    if (what.kind === 'columns' || !isListed) for (const { name } of by) deniedBy.add(name);
     if (free.size === 0) continue;
     requests.push(...writeRow(sheetId, row, free, columns));
     if (before !== undefined) rows.set(id, { ...before, print: null });

@@ -71,13 +71,13 @@ export const waitingHeaders = (fields: readonly SheetField[]): ColumnKey[] =>
     field.column !== null && field.header !== headerText(field) ? [field.column] : [],
   );
 
-/** Longest label written into a header cell; the Mirror tab shows more of it. */
+/** Longest label written into a header cell. */
 const MAX_HEADER = 300;
 /** Characters of a field's ID that tell it from others, where it has no label. */
 const ID_END = 6;
 
 /** A field's label as a header cell: one line of limited length. A question that only answers show has no label but its ID. */
-function headerText({ id, label }: SheetField): string {
+export function headerText({ id, label }: SheetField): string {
   const line = safeText(label.replace(/\s*[\r\n]+\s*/g, ' ').trim(), MAX_HEADER);
   return line === '' || line === id ? `Unnamed question (…${id.slice(-ID_END)})` : line;
 }

@@ -1,10 +1,10 @@
-import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { count } from '../../base/format.ts';
 import { liveRows } from '../../mirror/form-state.ts';
 import { type FormHealthText, HEALTH_STATES, type HealthState } from '../../mirror/health-text.ts';
 import type { Entry, Run, StoredForm } from '../../mirror/port.ts';
 import { BODY_FORMAT, COLOURS, DATE_FORMAT } from './api/formatting.ts';
-import { formula, headers, number, Page, type PageCell, showPage, text } from './page.ts';
+import { headerText } from './fields.ts';
+import { formula, headers, number, Page, type PageCell, showPage, text, WRAPPED } from './page.ts';
 import { SerialTime } from './serial-time.ts';
 import type { SheetFile, Shown, View } from './sheet-file.ts';
 import { documentsIn, entriesIn, type FormDocument, textIn } from './state-tab.ts';
@@ -66,7 +66,8 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
 
 const MOST_LISTED = 300;
 const MOST_FIELDS = 3_000;
-const WIDTHS = [190, 150, 110, 90, 170, 330, 330];
+/** A phone shows the first three: which forms there are, how they are, and how many submissions they have. */
+const WIDTHS = [145, 88, 101, 70, 125, 330, 330];
 const MIRROR = {
   role: 'mirror',
   width: WIDTHS.length,
@@ -77,17 +78,16 @@ const MIRROR = {
     warning: 'forms-mirror keeps this tab up to date, and writes over edits.',
   },
 } as const;
-const WRAPPED: sheets_v4.Schema$CellFormat = { ...BODY_FORMAT, wrapStrategy: 'WRAP' };
 const NONE: PageCell = {};
 const wrapped = (value: string): PageCell => text(value, WRAPPED);
 /** A line below the forms. */
 const line = (
-  form: string,
+  subject: string,
   about: PageCell,
   seen: PageCell,
   what: string,
   last: PageCell,
-): PageCell[] => [wrapped(form), about, NONE, NONE, seen, wrapped(what), last];
+): PageCell[] => [wrapped(subject), about, NONE, NONE, seen, wrapped(what), last];
 
 /** Puts the forms of a spreadsheet into rows of cells: those that need attention first. */
 function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
@@ -118,15 +118,15 @@ function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
   ]);
   const titles = ['Needs attention', 'Submission', '', '', 'Seen', 'What happened', 'What to do'];
   section(titles, problems, MOST_LISTED);
-  const questions = forms.flatMap(({ state: { name }, fields }) =>
-    fields
-      .toSorted((one, two) => one.position - two.position)
-      .map(({ id, label, isInForm }) => {
-        const where = isInForm ? 'in the form' : 'not in the form any more';
-        return line(name, wrapped(where), NONE, label, wrapped(id));
-      }),
-  );
-  section(['Questions', '', '', '', '', 'Question', 'Field ID'], questions, MOST_FIELDS);
+  const questions: PageCell[][] = [];
+  for (const { state, fields } of forms) {
+    questions.push([text(state.name, { textFormat: { bold: true } })]);
+    for (const field of fields.toSorted((one, two) => one.position - two.position)) {
+      const note = field.isInForm ? NONE : wrapped('not in the form any more');
+      questions.push(line(headerText(field), note, NONE, field.id, NONE));
+    }
+  }
+  section(['Questions', '', '', '', '', 'Field ID', ''], questions, MOST_FIELDS);
   return page;
 }
 

@@ -24,6 +24,9 @@ export type PageCell = sheets_v4.Schema$CellData;
 /** Characters of a text on a page. */
 const MOST_CHARACTERS = 1_000;
 
+/** A text that is read in whole, in as many lines as that takes. */
+export const WRAPPED: Format = { ...BODY_FORMAT, wrapStrategy: 'WRAP' };
+
 /** A text, shortened if it is long. */
 export const text = (value: string, userEnteredFormat: Format = BODY_FORMAT): PageCell => ({
   ...cellData(safeText(value, MOST_CHARACTERS)),

@@ -3,7 +3,7 @@ import { OPEN_STATUSES, STATUSES } from '../../mirror/types.ts';
 import { columnName } from './api/a1.ts';
 import { COLOURS, HEADER_FORMAT } from './api/formatting.ts';
 import { FormFormulas } from './formulas.ts';
-import { formula, headers, type Page, type PageCell, text } from './page.ts';
+import { formula, headers, type Page, type PageCell, text, WRAPPED } from './page.ts';
 
 /** A form as the Summary tab shows it, with where its columns are now. */
 export interface SummaryForm {
@@ -50,12 +50,13 @@ export interface Section {
 type Format = sheets_v4.Schema$CellFormat;
 const BOLD: Format = { textFormat: { bold: true } };
 const ITALIC: Format = { textFormat: { italic: true, foregroundColorStyle: COLOURS.headerText } };
-const CLIPPED: Format = { horizontalAlignment: 'LEFT', wrapStrategy: 'CLIP' };
+const ANSWER: Format = { ...WRAPPED, horizontalAlignment: 'LEFT' };
 const PERCENT: Format = { numberFormat: { type: 'PERCENT', pattern: '0%' } };
 const BAR: Format = { textFormat: { foregroundColorStyle: COLOURS.freshText } };
 const DAY: Format = {
   numberFormat: { type: 'DATE', pattern: 'yyyy-mm-dd' },
   horizontalAlignment: 'LEFT',
+  verticalAlignment: 'TOP',
 };
 const TITLE: Format = {
   backgroundColorStyle: COLOURS.headerBack,
@@ -106,7 +107,7 @@ function putStatuses(
   formulas: FormFormulas,
   total: string,
 ): number {
-  page.put(start, LABEL, headers(['Status', 'Submissions', 'Share', ''], CLIPPED_HEADER));
+  page.put(start, LABEL, headers(['Status', 'Submissions', 'Share', '']));
   const [first, last] = [start + 1, start + 1 + STATUSES.length];
   for (const [nth, status] of STATUSES.entries()) {
     const row = first + nth;
@@ -118,8 +119,6 @@ function putStatuses(
   return last + 2;
 }
 
-const CLIPPED_HEADER: Format = { ...HEADER_FORMAT, wrapStrategy: 'CLIP' };
-
 function putQuestion(
   page: Page,
   start: number,
@@ -129,14 +128,14 @@ function putQuestion(
 ): number {
   const [first, other] = [start + 1, start + 1 + listed];
   const answered = cell(other + 1, COUNT);
-  const [, ...rest] = headers(['', 'Submissions', 'Share', ''], CLIPPED_HEADER);
-  page.put(start, LABEL, [formula(`${formulas.header(column)}&""`, CLIPPED_HEADER), ...rest]);
+  const [, ...rest] = headers(['', 'Submissions', 'Share', '']);
+  page.put(start, LABEL, [formula(`${formulas.header(column)}&""`, HEADER_FORMAT), ...rest]);
   // The first formula fills the labels and counts below it.
   for (let row = first; row < other; row++) {
     const label =
       row === first
-        ? formula(formulas.distribution(column, listed, numbers), CLIPPED)
-        : { userEnteredFormat: CLIPPED };
+        ? formula(formulas.distribution(column, listed, numbers), ANSWER)
+        : { userEnteredFormat: ANSWER };
     page.put(row, LABEL, counted(row, label, {}, answered));
   }
   const others = formula(`${answered}-SUM(${cells(first, other, COUNT)})`, ITALIC);
@@ -159,7 +158,7 @@ function putWeeks(
 ): Section['weeks'] {
   const first = start + 1;
   const end = first + WEEKS;
-  page.put(start, WEEK, headers(['Week from', 'Submissions'], CLIPPED_HEADER));
+  page.put(start, WEEK, headers(['Week from', 'Submissions']));
   for (let row = first; row < end; row++) {
     const monday = `TODAY()-WEEKDAY(TODAY();2)+1-${7 * (WEEKS - 1)}`;
     const week = cell(row, WEEK);

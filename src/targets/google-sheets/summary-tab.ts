@@ -3,7 +3,7 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { safeText } from '../../base/errors.ts';
 import { OPEN_STATUSES } from '../../mirror/types.ts';
 import { COLOURS } from './api/formatting.ts';
-import { formula, headers, type OwnPage, Page, showPage, text } from './page.ts';
+import { formula, headers, type OwnPage, Page, showPage, text, WRAPPED } from './page.ts';
 import { OWN_COLUMNS } from './rows.ts';
 import { NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
 import { documentsIn } from './state-tab.ts';
@@ -28,14 +28,17 @@ export function showSummary(file: SheetFile, view: View): Shown {
   if (all.length === 0 && !structure.own.has('summary')) return NOTHING;
   const forms = all.slice(0, MAX_FORMS);
   const page = new Page();
-  for (const [row, line] of linesOf(all.length > MAX_FORMS).entries()) page.put(row, 0, [line]);
+  page.put(0, 0, [text('Summary', { textFormat: { bold: true, fontSize: 16 } })]);
   page.put(OVERVIEW, 0, headers(OVERVIEW_HEADERS));
-  let top = OVERVIEW + 1 + forms.length + 2;
+  const below = OVERVIEW + 1 + forms.length + 1;
+  const remarks = remarksOf(all.length > MAX_FORMS);
+  for (const [at, remark] of remarks.entries()) page.put(below + at, 0, [remark]);
+  let top = below + remarks.length + 1;
   const sections = forms.map((form, at) => {
     const section = putSection(page, top, form);
     const { total, thisWeek, open } = section;
     const cells = [total, thisWeek, open].map((each) => formula(each));
-    page.put(OVERVIEW + 1 + at, 0, [text(form.name), ...cells]);
+    page.put(OVERVIEW + 1 + at, 0, [text(form.name, WRAPPED), ...cells]);
     top = page.rows.length + 2;
     return { form, section };
   });
@@ -52,7 +55,8 @@ export function showSummary(file: SheetFile, view: View): Shown {
 
 const NEW_TAB = {
   title: 'Summary',
-  widths: [260, 100, 100, 200, 24, 110, 100, 24],
+  // A phone shows the first three: what is counted, how often, and the share.
+  widths: [165, 100, 65, 180, 24, 95, 100, 24],
   // Charts lie on those on the right.
   columnCount: 16,
   warning:
@@ -60,21 +64,18 @@ const NEW_TAB = {
 } as const;
 
 /** The row of the table over all forms. */
-const OVERVIEW = 5;
+const OVERVIEW = 1;
 const OVERVIEW_HEADERS = ['Form', 'Submissions', 'This week', `Open (${OPEN_STATUSES.join(', ')})`];
 
-const linesOf = (isCut: boolean) => {
+const remarksOf = (isCut: boolean) => {
   const faint = { textFormat: { italic: true, foregroundColorStyle: COLOURS.faint } };
   return [
-    text('Summary', { textFormat: { bold: true, fontSize: 16 } }),
-    ...[
-      'Counted live by formulas over the forms’ tabs; submissions that are marked as removed do not count. Rename, sort and move columns there as you like.',
-      'Shown are questions whose answers repeat, because the API does not say which questions have choices. Several choices in one text count as one answer.',
-      isCut
-        ? `Shown are the first ${MAX_FORMS} forms, in the order of their tabs.`
-        : 'This tab is rewritten by forms-mirror when forms or questions change: notes here may be overwritten.',
-    ].map((line) => text(line, faint)),
-  ];
+    'Counted live by formulas over the forms’ tabs; submissions that are marked as removed do not count. Rename, sort and move columns there as you like.',
+    'Shown are questions whose answers repeat, because the API does not say which questions have choices. Several choices in one text count as one answer.',
+    isCut
+      ? `Shown are the first ${MAX_FORMS} forms, in the order of their tabs.`
+      : 'This tab is rewritten by forms-mirror when forms or questions change: notes here may be overwritten.',
+  ].map((line) => text(line, faint));
 };
 
 /** Forms that the Summary tab shows, in the order of their tabs. */

@@ -58,15 +58,18 @@ export function lookFor(
   table: Table,
 ): { readonly missed: ReadonlySet<string>; readonly strays: readonly Stray[] } {
   const length = Math.max(0, ...[...table.values()].map((cells) => cells.length));
-  const missed = new Set(announced.flatMap(({ rows }) => rows.map(([id]) => id)));
+  const missed = new Set<string>();
   const found: (Stray & { of: readonly string[] })[] = [];
   for (const { keys, rows } of announced) {
-    const digests = new Map(rows);
+    // People copy rows, so that an ID may be there more than once.
+    const unseen = new Map(rows.map((row) => [row.join(' '), row[0]]));
+    const isOurs = new Set(unseen.keys());
     const byDigest = Map.groupBy(rows, ([, digest]) => digest);
     for (let row = 0; row < length; row++) {
       const digest = digestOf(keys, (key) => table.get(key)?.[row]);
       const id = String(table.get('s:id')?.[row] ?? '');
-      if (digests.get(id) === digest) missed.delete(id);
+      const name = [id, digest].join(' ');
+      if (isOurs.has(name)) unseen.delete(name);
       // Blank cells are everywhere.
       else if (digest !== '' && byDigest.has(digest)) {
         const of = (byDigest.get(digest) ?? []).map(([each]) => each);
@@ -75,6 +78,7 @@ export function lookFor(
         found.push({ row, id, keys: emptied, of });
       }
     }
+    for (const id of unseen.values()) missed.add(id);
   }
   return { missed, strays: found.filter(({ of }) => of.some((id) => missed.has(id))) };
 }

@@ -1,7 +1,13 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 
-/** Shows a serial number as date and time, as people of the spreadsheet's locale write them. */
-export const DATE_FORMAT: sheets_v4.Schema$NumberFormat = { type: 'DATE_TIME' };
+/**
+ * Shows a serial number as date and time. Without seconds, and equally wide in every locale: with too narrow a column people would see ###,
+ * and a wider one takes much of a phone's screen.
+ */
+export const DATE_FORMAT: sheets_v4.Schema$NumberFormat = {
+  type: 'DATE_TIME',
+  pattern: 'yyyy-mm-dd hh:mm',
+};
 
 const rgb = (hex: string): sheets_v4.Schema$ColorStyle => ({
   rgbColor: {

@@ -1,0 +1,261 @@
+import type { TestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
+import type { Stored } from '../../packages/google-sheets-emulator/test/support/inspect.ts';
+import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
+import type { Random } from './random.ts';
+import type { PersonAct } from './stores.ts';
+
+/*
+ * What people do to the tab of a form. They mark what they add with the submission of its row, so that the judge sees later whether it
+ * is still there: by notes, which go along with their row.
+ */
+
+/** The tab of a form, and where its columns are. */
+export interface FormTab {
+  readonly sheetId: number;
+  readonly columns: ReadonlyMap<string, number>;
+  readonly grid: readonly (readonly Stored[])[];
+}
+
+/** The tabs of a spreadsheet, by their forms. */
+export function formTabs({ inspect }: TestEmulator, spreadsheetId: string): Map<string, FormTab> {
+  const metadata = inspect.metadata(spreadsheetId);
+  const tabs = new Map<string, FormTab>();
+  for (const { metadataKey, metadataValue, location } of metadata) {
+    const sheetId = location?.sheetId;
+    if (metadataKey !== 'fm.form' || typeof sheetId !== 'number') continue;
+    const [formId, file, sheet] = JSON.parse(metadataValue ?? '[]') as unknown[];
+    if (typeof formId !== 'string' || file !== spreadsheetId || sheet !== sheetId) continue;
+    const columns = new Map<string, number>();
+    for (const { metadataKey: key, metadataValue: mark, location: place } of metadata) {
+      const range = place?.dimensionRange;
+      if (key === 'fm.col' && range?.sheetId === sheetId)
+        columns.set(mark ?? '', range.startIndex ?? 0);
+    }
+    tabs.set(formId, { sheetId, columns, grid: inspect.grid(spreadsheetId, sheetId) });
+  }
+  return tabs;
+}
+
+/** The notes on the ID of a row that a person copied, and on one that a person cleared. */
+export const [COPY, CLEARED] = ['a copy', 'its ID was cleared'];
+/** What people add beside a submission begins so. */
+export const BESIDE = 'beside ';
+
+/** One thing that a person may do. */
+interface Act {
+  readonly text: string;
+  /** 'order': a loss where there are copies of rows, which show former answers: the upper one is the row of its submission. */
+  readonly effect?: PersonAct['effect'] | 'order';
+  readonly act: () => void;
+}
+
+/** What an act is about: a row of a form's tab, and one of its columns. */
+interface Subject {
+  readonly person: Person;
+  readonly formId: string;
+  readonly tab: FormTab;
+  readonly row: number;
+  readonly column: number;
+  readonly random: Random;
+}
+
+const idIn = ({ tab: { grid, columns }, row }: Subject): string =>
+  String(grid[row]?.[columns.get('s:id') ?? -1] ?? '');
+
+/** Things that lose nothing, whenever they are done. */
+function harmless(subject: Subject): Act[] {
+  const { person, formId, tab, row, column, random } = subject;
+  const { columns, grid } = tab;
+  const [ids, status] = [columns.get('s:id') ?? 0, columns.get('s:status') ?? 0];
+  const id = idIn(subject);
+  // Few names, so that one tab takes the former name of another.
+  const title = `Renamed ${random.below(3)}`;
+  const order = random.chance(0.5) ? 'ASCENDING' : 'DESCENDING';
+  const own = Math.max(...columns.values()) + 1;
+  const hidden = [random.pick(['NEW', 'DONE', 'PAID'])];
+  return [
+    { text: `sorts ${formId}`, effect: 'order', act: () => person.sortSheet(column, order) },
+    { text: `moves a column of ${formId}`, act: () => person.moveColumns(column, 1, 0) },
+    {
+      text: `inserts rows into ${formId}`,
+      act: () => person.insertRows(row, 1 + random.below(2)),
+    },
+    { text: `inserts a column into ${formId}`, act: () => person.insertColumns(column) },
+    { text: `moves a row of ${formId}`, effect: 'order', act: () => person.moveRows(row, 1, 1) },
+    { text: `renames the tab of ${formId} to "${title}"`, act: () => person.renameTab(title) },
+    { text: `filters ${formId}`, act: () => person.filter(status, hidden) },
+    { text: `makes a filter view of ${formId}`, act: () => person.addFilterView(status, hidden) },
+    { text: `makes a table of ${formId}`, act: () => person.convertToTable() },
+    {
+      text: `colors the rows of ${formId}`,
+      act: () => person.band({ top: 0, bottom: grid.length, left: 0, right: own }),
+    },
+    ...(id === ''
+      ? []
+      : [
+          {
+            text: `adds a note to ${id} of ${formId}`,
+            act: () => person.note(row, column === ids ? status : column, BESIDE + id),
+          },
+          {
+            text: `types beside ${id} of ${formId}`,
+            act: () => person.type(row, own, BESIDE + id),
+          },
+        ]),
+    // Below the last row it would be outside of filters and tables.
+    ...(id === '' || row === grid.length - 1
+      ? []
+      : [
+          {
+            text: `copies the row of ${id} of ${formId}`,
+            act: () => {
+              person.duplicateRow(row);
+              person.note(row + 1, ids, COPY);
+            },
+          },
+        ]),
+  ];
+}
+
+/** Things that take mirrored cells away, or write over them. */
+function harmful(subject: Subject): Act[] {
+  const { person, formId, tab, row, column, random } = subject;
+  const { columns, grid } = tab;
+  const [ids, status] = [columns.get('s:id') ?? 0, columns.get('s:status') ?? 0];
+  const id = idIn(subject);
+  const rows = Math.min(1 + random.below(3), grid.length - row);
+  const clear = (some: Iterable<number>): void => {
+    for (const each of some) if (each !== ids) person.type(row, each, '');
+  };
+  const acts: Act[] = [
+    { text: `deletes rows of ${formId}`, act: () => person.deleteRows(row, rows) },
+    {
+      text: `types a status into the row of ${id} of ${formId}`,
+      act: () => person.type(row, status, 'PAID'),
+    },
+    { text: `clears a cell of ${id} of ${formId}`, act: () => clear([column]) },
+    {
+      text: `clears all of ${id} of ${formId} but its ID`,
+      act: () => clear(columns.values()),
+    },
+    ...(id === ''
+      ? []
+      : [
+          {
+            text: `clears the ID of ${id} of ${formId}`,
+            act: () => {
+              person.type(row, ids, '');
+              person.note(row, ids, CLEARED);
+            },
+          },
+        ]),
+  ];
+  return acts.map(({ text, act }) => ({ text, act, effect: 'loss' }));
+}
+
+/** Protects a column, some rows, or where they cross. */
+function protection({ person, formId, tab, row, column, random }: Subject): Act {
+  const ofColumn = { left: column, right: column + 1 };
+  const bottom = Math.min(row + 1 + random.below(3), tab.grid.length);
+  const ofRows = { top: row, bottom };
+  const range = random.pick([ofColumn, ofRows, { ...ofColumn, ...ofRows }]);
+  return {
+    text: `protects ${JSON.stringify(range)} of ${formId}`,
+    effect: 'protection',
+    act: () => person.protect(range),
+  };
+}
+
+function subjectOf(
+  { people }: TestEmulator,
+  spreadsheetId: string,
+  formId: string,
+  tab: FormTab | undefined,
+  random: Random,
+): Subject | null {
+  if (tab === undefined || tab.grid.length < 2) return null;
+  const row = 1 + random.below(tab.grid.length - 1);
+  const column = random.pick([...tab.columns.values()]);
+  return { person: people.at(spreadsheetId, tab.sheetId), formId, tab, row, column, random };
+}
+
+/** So much of what people do takes something away. */
+const HARM = 0.06;
+
+/** A person does something to a tab. Null: it came to nothing. */
+export function actOn(
+  emulator: TestEmulator,
+  spreadsheetId: string,
+  random: Random,
+): PersonAct | null {
+  const tabs = formTabs(emulator, spreadsheetId);
+  if (tabs.size === 0) return null;
+  const [formId, tab] = random.pick([...tabs]);
+  const subject = subjectOf(emulator, spreadsheetId, formId, tab, random);
+  if (subject === null) return null;
+  const draw = random.next();
+  const acts =
+    draw < HARM ? harmful(subject) : draw < 1.2 * HARM ? [protection(subject)] : harmless(subject);
+  const { text, effect = 'none', act } = random.pick(acts);
+  try {
+    act();
+  } catch {
+    // Google refused it, as it does a title that another tab has.
+    return null;
+  }
+  if (effect !== 'order') return { formId, text, effect };
+  const notes = emulator.inspect.notes(spreadsheetId, tab.sheetId);
+  return { formId, text, effect: notes.some(({ note }) => note === COPY) ? 'loss' : 'none' };
+}
+
+/** What people take away from a tab, or write over. */
+export function damage(
+  emulator: TestEmulator,
+  spreadsheetId: string,
+  deed: string,
+  formId: string,
+  random: Random,
+): string | null {
+  const tab = formTabs(emulator, spreadsheetId).get(formId);
+  const subject = subjectOf(emulator, spreadsheetId, formId, tab, random);
+  if (subject === null) return null;
+  const { person, row } = subject;
+  switch (deed) {
+    case 'remove-rows':
+      person.deleteRows(row, Math.min(1 + random.below(3), subject.tab.grid.length - row));
+      return `deletes rows of ${formId}`;
+    case 'drop-table':
+      try {
+        person.deleteTab();
+      } catch {
+        // Google lets nobody delete the only visible tab.
+        return null;
+      }
+      return `deletes the tab of ${formId}`;
+    case 'drop-column': {
+      const [key, column] = [...subject.tab.columns].find(([each]) => each.startsWith('f:')) ?? [];
+      if (column === undefined) return null;
+      person.deleteColumns(column);
+      return `deletes the column ${key} of ${formId}`;
+    }
+    case 'edit-cell':
+    case 'refusing-trigger': {
+      const { text, act } =
+        deed === 'edit-cell' ? random.pick(harmful(subject)) : protection(subject);
+      act();
+      return text;
+    }
+    default:
+      return null;
+  }
+}
+
+/** Everything may be written again. */
+export function unprotect(emulator: TestEmulator, spreadsheetId: string): void {
+  for (const { sheetId } of emulator.inspect.tabs(spreadsheetId)) {
+    const { protectedRanges } = emulator.inspect.ranges(spreadsheetId, sheetId);
+    const person = emulator.people.at(spreadsheetId, sheetId);
+    for (const { protectedRangeId, warningOnly } of protectedRanges ?? [])
+      if (warningOnly !== true) person.unprotect(protectedRangeId ?? 0);
+  }
+}
