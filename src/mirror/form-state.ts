@@ -115,9 +115,14 @@ export const nextCommitUs = ({ commitUs }: Pick<FormState, 'commitUs'>, nowMs: n
  * have changed.
  */
 export const distrust = (state: FormState): FormState => ({
-  ...state,
+  ...withdrawClaims(state),
   ranges: state.ranges.map((range) => ({ ...range, readAtMs: null, isDue: true })),
   watermarkMs: null,
+});
+
+/** The copy has to agree with the source again: somebody else has changed rows. */
+export const withdrawClaims = (state: FormState): FormState => ({
+  ...state,
   submissionsAsOfMs: null,
   statusesAsOfMs: null,
 });

@@ -73,7 +73,7 @@ export interface Plan extends SourcePlan {
   /** What may happen between any two requests, and how often something does. */
   readonly changes: readonly ChangeKind[];
   readonly busy: number;
-  /** How often people rearrange a spreadsheet that is worked on, compared with the usual; undefined: as usual. */
+  /** How often people do something to a spreadsheet, compared with the usual; undefined: as usual. */
   readonly people?: number;
   readonly faultRate: number;
   readonly steps: readonly Step[];
@@ -260,7 +260,7 @@ function drawWhole(seed: number, kinds: readonly SourceKind[]): Plan {
 }
 
 /**
- * The plan with a behavior (`point=value`), a change or a deed in it that it may not have drawn; with `people=N`, who rearrange a
+ * The plan with a behavior (`point=value`), a change or a deed in it that it may not have drawn; with `people=N`, who work in a
  * spreadsheet N times as often; with a `night` before each of its runs,
  * in which people submit and change things; or with a `crash` of most of its runs, just after something was written. Throws where `what` is none
  * of them.

@@ -17,7 +17,7 @@ Draws histories, runs the program in each, and checks every claim when it is mad
   --kind KINDS   of the source, with commas: ${SOURCE_KINDS.join(', ')} (default all)
   --store STORE  ${STORES.join(', ')} (default sqlite)
   --with WHAT    a behaviour (point=value), a change, a deed, a night or a crash that each history gets; may be repeated.
-                 people=N: people rearrange a spreadsheet N times as often
+                 people=N: people work in a spreadsheet N times as often
   --keep         goes on after a broken history
   --brief        prints no story
   --help         prints this`;

@@ -22,10 +22,8 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sqlite', 618478512],
   ['sqlite', 5100145],
   ['sqlite', 808320980],
-  ['sheets', 943146, 'people=4'],
-  ['sheets', 808321488, 'people=4'],
-  ['sheets', 808322126, 'people=4'],
-  ['sheets', 808322136, 'people=4'],
+  ['sheets', 4325, 'people=4'],
+  ['sheets', 4344, 'people=4'],
   ['sheets', 8068, 'refusing-trigger'],
   ['sqlite', 17, 'formFilter=ignored', 'itemForm=missing', 'unknownForm=404'],
 ];

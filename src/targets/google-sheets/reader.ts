@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { plural } from '../../base/format.ts';
 import { countsOf, forgottenHash, isIn, tallyOf } from '../../mirror/ledger.ts';
 import { type FormState, liveRows } from '../../mirror/form-state.ts';
@@ -27,6 +28,8 @@ export interface FoundForm extends Known {
   readonly tab: FormTab | undefined;
   /** Losses by people's hands, a sentence for each. */
   readonly losses: readonly string[];
+  /** Its rows are not those that the last write left: people changed statuses, or added rows. */
+  readonly isChanged: boolean;
   /** Cells that could not be written before can be now. */
   readonly isFreed: boolean;
 }
@@ -59,6 +62,7 @@ export function findForm(
     survey: found,
     doubted: new Set(doubted),
     losses: lossesOf(tab, { state, fields }, liveRows(tally)),
+    isChanged: !isDeepStrictEqual(tally.rows, state.tally.rows),
     isFreed,
   };
 }

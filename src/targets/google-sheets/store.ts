@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { newSalt } from '../../mirror/ledger.ts';
-import { distrust, flagAll, newFormState } from '../../mirror/form-state.ts';
+import { distrust, flagAll, newFormState, withdrawClaims } from '../../mirror/form-state.ts';
 import type {
   CheckResult,
   OpenForm,
@@ -127,7 +126,7 @@ class SheetStore implements Store {
           return { state, fields, runs: newest, losses: [], notices, location, place };
         }
         const lost = [...losses];
-        if (lost.length === 0 && !isDeepStrictEqual(found.state.tally.rows, state.tally.rows))
+        if (lost.length === 0 && found.isChanged)
           lost.push(`Rows of ${state.name} were changed or added; they are read again.`);
         const { email } = this.#file.api;
         const notices = tab === undefined ? [] : noticesOf(tab, entries, found.survey, email);
@@ -246,7 +245,8 @@ class SheetStore implements Store {
         losses.push(
           `Cells of ${name} that were protected or merged can be written now; its rows are read again.`,
         );
-      const state = losses.length === 0 ? found.state : distrust(found.state);
+      const counted = found.isChanged ? withdrawClaims(found.state) : found.state;
+      const state = losses.length === 0 ? counted : distrust(found.state);
       const form = new SheetForm({
         file,
         salt: textIn(view.stateTab, SALT) ?? newSalt(),
