@@ -231,25 +231,6 @@ export class App implements AsyncDisposable {
     return report;
   }
 
-  /**
-   * Whether the settings have a form mirrored into a target, or, for null, into any. Plans again where the last plan, which
-   * may be older than the form, does not have it. Rejects as {@link plan} does.
-   */
-  async isPlanned(
-    { formId, target }: { readonly formId: string; readonly target: string | null },
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const names = (plan: MirrorPlan | null): boolean =>
-      plan?.forms.some(
-        ({ form, targets }) =>
-          form.id === formId && (target === null ? targets.length > 0 : targets.includes(target)),
-      ) ?? false;
-    const { planned } = this;
-    if (names(planned)) return true;
-    if (planned !== null && this.clock.now() - planned.atMs < FRESH_PLAN_MS) return false;
-    return names(await this.plan(signal));
-  }
-
   /** What this process planned last; null: nothing yet. */
   get planned(): MirrorPlan | null {
     return this.#planner.planned;
@@ -263,6 +244,8 @@ export class App implements AsyncDisposable {
           this.events.emit('run.progress', { ...subject, seen, total });
         return runForm(mirroring, form, { ...options, onProgress }, signal);
       });
+      // A run that the settings do not ask for is no problem of a form.
+      if (report.code === 'USAGE') return report;
       await this.#keep(this.dataDir.noteRun(report));
       await this.#keep(this.#noteCopy(report));
       return report;
@@ -437,6 +420,3 @@ export class App implements AsyncDisposable {
     });
   }
 }
-
-/** A plan of this age shows every form that a job can be about: jobs that were never planned must not cause one request after another. */
-const FRESH_PLAN_MS = 1_000;

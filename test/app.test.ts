@@ -67,42 +67,21 @@ describe('the plan', () => {
   });
 });
 
-describe('what a job may be about', () => {
-  it('is what the settings mirror, by ID or slug, into a target that they name', async () => {
+describe('a job', () => {
+  it('L11: copies only what the settings mirror, into a target that they name', async () => {
     const { env, sandbox } = await openPlace();
     const [first, second] = sandbox.store.forms();
     const app = open({ ...env, TARGET_FORMS: `${first?.slug}` });
-    const isPlanned = (formId: string, target: string | null): Promise<boolean> =>
-      app.isPlanned({ formId, target }, signal);
-    expect(await isPlanned(first?.id ?? '', 'default')).toBe(true);
-    expect(await isPlanned(first?.id ?? '', null)).toBe(true);
-    expect(await isPlanned(first?.id ?? '', 'other')).toBe(false);
-    expect(await isPlanned(second?.id ?? '', 'default')).toBe(false);
-    expect(await isPlanned(second?.id ?? '', null)).toBe(false);
-    expect(await isPlanned(first?.slug ?? '', 'default')).toBe(false);
-  });
-
-  it('is found out with one list of forms, however many jobs are about another', async () => {
-    let lists = 0;
-    const { env, sandbox } = await openPlace({
-      onRequest: ({ path }) => void (path === '/forms' && lists++),
-    });
-    const now = Date.now();
-    let passedMs = 0;
-    const clock = { ...systemClock, now: () => now + passedMs };
-    const app = new App(load(env), { clock, logger: silentLogger });
-    onTestFinished(() => app[Symbol.asyncDispose]());
-    const handlers = jobHandlers(app);
-    const ask = (formId: string): Promise<boolean> =>
-      handlers.isPlanned({ formId, target: 'default' }, signal);
-    for (let job = 0; job < 20; job++) expect(await ask(`nobody-${job}`)).toBe(false);
-    expect(lists).toBe(1);
-    passedMs += 2_000;
-    const fields = [{ id: 'field_1', label: 'Name' }];
-    sandbox.store.addForm({ id: 'new-form', slug: 'new-form', name: 'New', fields });
-    expect(await ask('new-form')).toBe(true);
-    expect(await ask('new-form')).toBe(true);
-    expect(lists).toBe(2);
+    const { sync } = jobHandlers(app);
+    const order = (formId = '', target = 'default') =>
+      sync({ formId, target, isComparison: false }, signal, () => {});
+    await expect(order(second?.id)).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(order(first?.id, 'other')).rejects.toMatchObject({ code: 'USAGE' });
+    expect(await order(first?.id)).toBe('ok');
+    const { store } = await app.target('default');
+    expect((await store.states()).map(({ state }) => state.formId)).toEqual([first?.id]);
+    // It is no problem of the form.
+    expect((await app.dataDir.kept()).runs).toEqual([]);
   });
 });
 

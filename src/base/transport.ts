@@ -66,13 +66,13 @@ export function redisTransport(url: URL): Transport {
   if (passwordOf(url).trim() === '') {
     weaknesses.push('holds no password, so anyone who reaches the server could add jobs: set one');
   }
-  const others = url.searchParams.getAll('sentinel');
-  const hosts = others.map((text) => URL.parse(`redis://${text}`)?.hostname ?? '');
-  const all = [decoded(url.hostname) || option('host') || 'localhost', ...hosts];
-  const away = all.flatMap((host) => transportTo(host, weaknesses).host ?? []);
-  const [host, ...rest] = away;
-  if (host === undefined) return LOCAL;
-  return rest.length === 0 ? { host, weaknesses } : { host, others: rest, weaknesses };
+  const main = decoded(url.hostname) || option('host') || 'localhost';
+  if (!url.protocol.endsWith('+sentinel:')) return transportTo(main, weaknesses);
+  // Sentinels may name a master on any machine, so one on this machine is no better.
+  const hosts = url.searchParams.getAll('sentinel').map((text) => {
+    return plainHost(URL.parse(`redis://${text}`)?.hostname ?? '');
+  });
+  return { host: plainHost(main), others: hosts, weaknesses };
 }
 
 /** The password in an address, as the drivers read it; empty: none. */

@@ -82,7 +82,7 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
     return failed(`${name}: ${now}. Nothing was accepted. Check them again.`);
   }
   const how = { isComparison: true, isFull: true, acceptDeletes: held };
-  const { begun } = await queue.runNow([{ formId: place.form.id, target: place.target, ...how }]);
+  const begun = await queue.runNow([{ formId: place.form.id, target: place.target, ...how }]);
   // Only the run that carries the number accepts deletions.
   if (begun.length === 0)
     return failed(

@@ -4,6 +4,7 @@ import { Events } from '../base/events.ts';
 import { keepProcessRecord } from '../health/processes.ts';
 import { SourceWaits } from '../health/source-waits.ts';
 import { settingsTroubles, type Trouble } from '../health/trouble.ts';
+import type { OutcomeName } from '../mirror/form-state.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { JobHandlers } from '../queue/handlers.ts';
 import { type QueueRuntime, startQueue } from '../queue/runtime.ts';
@@ -65,6 +66,9 @@ export async function openService(
   return { queue, metrics, troubles, [Symbol.asyncDispose]: () => rest.disposeAsync() };
 }
 
+/** Outcomes of runs that did not do their work. */
+const ENDED_EARLY: ReadonlySet<OutcomeName> = new Set(['failed', 'busy', 'stopped']);
+
 /** The work of the queue's jobs. The app logs how runs and write-backs end. */
 export function jobHandlers(app: App): JobHandlers {
   let warned = '';
@@ -78,8 +82,6 @@ export function jobHandlers(app: App): JobHandlers {
       return app.poll(plan.forms, signal);
     },
 
-    isPlanned: (place, signal) => app.isPlanned(place, signal),
-
     async sync({ formId, target, ...options }, signal, onProgress) {
       const stopListening = app.events.on('run.progress', (progress) => {
         if (progress.form.id === formId && progress.target === target)
@@ -87,8 +89,9 @@ export function jobHandlers(app: App): JobHandlers {
       });
       const report = await app.run({ formId, target }, options, signal).finally(stopListening);
       if (options.isComparison || options.isFull === true) await app.upkeep(report, signal);
-      if (report.outcome === 'failed' && report.failure !== null) throw report.failure;
-      return report.outcome;
+      const { outcome, failure } = report;
+      if (ENDED_EARLY.has(outcome) && failure !== null) throw failure;
+      return outcome;
     },
 
     async writeBack(formId, signal) {

@@ -2,7 +2,14 @@ import type { BackendFactory, IQueueBackend } from 'bullmq';
 import type { Clock } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { decoded, postgresTransport, redisTransport, type Transport } from '../base/transport.ts';
+import { DEFAULT_RETRY, withRetry } from '../base/retry.ts';
+import {
+  decoded,
+  plainHost,
+  postgresTransport,
+  redisTransport,
+  type Transport,
+} from '../base/transport.ts';
 import type { ErrorListener } from './events.ts';
 
 /** The stores a queue can live in. */
@@ -13,10 +20,11 @@ export interface QueueBackend {
   readonly kind: BackendKind;
   /** Where it is, for people: no password (L15). */
   readonly address: string;
-  /** BullMQ's factory with the connection already inside; the `connection` that callers pass is ignored. */
+  /**
+   * BullMQ's factory with the connection already inside; the `connection` that callers pass is ignored. It keeps the queues of several
+   * mirrors in one store apart.
+   */
   readonly factory: BackendFactory<IQueueBackend, object>;
-  /** The full name of a queue: several mirrors can share a store. */
-  queueName(name: string): string;
   /** Closes the connections, at once where `force` is set. Never rejects. */
   close(force: boolean): Promise<void>;
 }
@@ -40,18 +48,28 @@ export async function openBackend(
   role: 'all' | 'worker',
   options: BackendOptions,
 ): Promise<QueueBackend> {
-  const { url } = options;
+  const { url, clock, logger } = options;
   // A driver is loaded only when it is chosen.
-  if (url !== undefined) {
-    return backendKindOf(url) === 'redis'
-      ? (await import('./redis.ts')).openRedis(url, options)
-      : (await import('./postgres.ts')).openPostgres(url, options);
+  if (url === undefined) {
+    if (role === 'all') return (await import('./embedded.ts')).openEmbedded(options);
+    throw new MirrorError(
+      'SETTINGS',
+      'A separate worker needs a queue that several processes can share: set QUEUE_URL (redis://… or postgres://…) here and for `start`. The embedded queue belongs to one process.',
+    );
   }
-  if (role === 'all') return (await import('./embedded.ts')).openEmbedded(options);
-  throw new MirrorError(
-    'SETTINGS',
-    'A separate worker needs a queue that several processes can share: set QUEUE_URL (redis://… or postgres://…) here and for `start`. The embedded queue belongs to one process.',
-  );
+  const open =
+    backendKindOf(url) === 'redis'
+      ? (await import('./redis.ts')).openRedis
+      : (await import('./postgres.ts')).openPostgres;
+  return withRetry(() => open(url, options), {
+    policy: DEFAULT_RETRY,
+    clock,
+    onRetry: ({ delayMs }) =>
+      logger.warn(
+        { address: safeAddress(url), delayMs },
+        'The queue does not answer yet; trying again.',
+      ),
+  });
 }
 
 /** The kind of server at an address. Throws {@link QueueUrlError} for another scheme. */
@@ -73,7 +91,7 @@ export function parseQueueUrl(text: string): URL {
       'is not an address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)',
     );
   }
-  sentinelAddress(url);
+  sentinelOptions(url);
   return url;
 }
 
@@ -96,16 +114,19 @@ export class QueueUrlError extends MirrorError {
  * The driver's options for `redis+sentinel://:password@host:26379/master?sentinel=other:26379` (`rediss+…` for TLS). Undefined for the
  * address of Redis itself. Throws {@link QueueUrlError}.
  */
-export function sentinelAddress(url: URL) {
-  if (!url.protocol.endsWith('+sentinel:')) return undefined;
-  const { searchParams, username, password } = url;
-  const sentinels = [url.host, ...searchParams.getAll('sentinel')].map(placeOf);
+export function sentinelOptions(url: URL) {
+  const { protocol, searchParams, username, password } = url;
+  if (!protocol.endsWith('+sentinel:')) return undefined;
   const name = decoded(url.pathname.slice(1));
-  if (!/^[\w.-]+$/.test(name)) {
-    throw new QueueUrlError(
-      'does not say what the sentinels call the master: write redis+sentinel://host:26379/master',
-    );
-  }
+  const sentinels = [url.host, ...searchParams.getAll('sentinel')].map((text) => {
+    const place = URL.parse(`redis://${text}`);
+    if (place === null || place.host !== text || text === '' || !/^[\w.-]+$/.test(name)) {
+      throw new QueueUrlError(
+        'does not name sentinels and what they call the master: write redis+sentinel://host:26379/master?sentinel=other:26379',
+      );
+    }
+    return { host: plainHost(place.hostname), port: Number(place.port || 26_379) };
+  });
   const sentinelPassword = searchParams.get('sentinelPassword');
   return {
     sentinels,
@@ -113,18 +134,12 @@ export function sentinelAddress(url: URL) {
     ...(username !== '' && { username: decoded(username) }),
     ...(password !== '' && { password: decoded(password) }),
     ...(sentinelPassword !== null && { sentinelPassword }),
+    ...(protocol.startsWith('rediss') && {
+      tls: {},
+      sentinelTLS: {},
+      enableTLSForSentinelMode: true,
+    }),
   };
-}
-
-function placeOf(text: string): { host: string; port: number } {
-  const url = URL.parse(`redis://${text}`);
-  if (url === null || url.hostname === '' || url.host !== text) {
-    throw new QueueUrlError(
-      'names a sentinel that is not a host and port: write redis+sentinel://host:26379/master?sentinel=other:26379',
-    );
-  }
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  return { host, port: url.port === '' ? 26_379 : Number(url.port) };
 }
 
 /** The address without user, password and parameters. */

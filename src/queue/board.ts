@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
-import type { Job } from 'bullmq';
 import { fastify } from 'fastify';
 import type { AnyQueue } from './queues.ts';
 
@@ -33,7 +32,7 @@ const BOARD_PATH = '/queue';
 /** Where the published package has the board's pages. In a checkout the board finds those of its own package. */
 const PAGES = join(import.meta.dirname, 'board');
 
-/** Shown in place of a job's payload: payloads are not for readers of this page (L11, L15). */
+/** Shown in place of a job's payload and result: they are not for readers of this page (L11, L15). */
 const HIDDEN = 'not shown';
 
 /** Opens the board. The queues stay the caller's. */
@@ -41,9 +40,11 @@ export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard
   const server = new FastifyAdapter();
   server.setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: queues.map(
-      (queue) => new HidingAdapter(queue as never, { readOnlyMode: true, allowRetries: false }),
-    ),
+    queues: queues.map((queue) => {
+      const shown = new BullMQAdapter(queue as never, { readOnlyMode: true, allowRetries: false });
+      for (const part of ['data', 'returnValue'] as const) shown.setFormatter(part, () => HIDDEN);
+      return shown;
+    }),
     serverAdapter: server,
     options: {
       ...(existsSync(PAGES) ? { uiBasePath: PAGES } : {}),
@@ -71,35 +72,4 @@ export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard
     },
     close: () => app.close(),
   };
-}
-
-type Schedulers = Awaited<ReturnType<BullMQAdapter['getJobSchedulers']>>;
-
-/** Removes payloads from everything that any part of the board reads. */
-class HidingAdapter extends BullMQAdapter {
-  override async getJob(id: string): Promise<Job | undefined> {
-    const job: Job | undefined = await super.getJob(id);
-    return job && hide(job);
-  }
-
-  override async getJobs(...which: Parameters<BullMQAdapter['getJobs']>): Promise<Job[]> {
-    return (await super.getJobs(...which)).map(hide);
-  }
-
-  override async getJobSchedulers(): Promise<Schedulers> {
-    const schedulers = await super.getJobSchedulers();
-    return schedulers.map((scheduler) => Object.assign({}, scheduler, { template: undefined }));
-  }
-
-  override async getJobLogs(): Promise<string[]> {
-    return [];
-  }
-}
-
-/** The job was read for this answer only. */
-function hide(job: Job): Job {
-  job.data = HIDDEN;
-  job.returnvalue = null;
-  job.stacktrace = [];
-  return job;
 }

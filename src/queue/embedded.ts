@@ -37,9 +37,7 @@ const SMALL = [
 ];
 
 /** Opens PGlite in this process. Throws as `openBackend` does, and INTERNAL when even a new directory does not open. */
-export async function openEmbedded(
-  options: BackendOptions,
-): Promise<QueueBackend & { readonly pool: PGlitePool }> {
+export async function openEmbedded(options: BackendOptions): Promise<QueueBackend> {
   const lock = lockStore(options.dataDir);
   const db = await openOrRebuild(options).catch((error: unknown) => {
     lock.close();
@@ -48,23 +46,17 @@ export async function openEmbedded(
   const pool = new PGlitePool(db);
   const closing = new AbortController();
   const upkeep = vacuumUntil(closing.signal, db, options);
-  const close = async (): Promise<void> => {
-    closing.abort();
-    await upkeep;
-    await pool.end();
-    await vacuum(db).catch(options.onError);
-    await db.close().catch(options.onError);
-    lock.close();
-  };
-  let closed: Promise<void> | undefined;
   return {
     kind: 'embedded',
     address: `embedded in ${options.dataDir}`,
-    pool,
     factory: (name, opts, extra) =>
       createPostgresBackend(name, { ...opts, connection: pool }, extra),
-    queueName: (name) => name,
-    close: () => (closed ??= close()),
+    close: async () => {
+      closing.abort();
+      await upkeep;
+      await db.close().catch(options.onError);
+      lock.close();
+    },
   };
 }
 
@@ -134,15 +126,15 @@ async function collectGarbage(): Promise<void> {
   }
 }
 
-/** Vacuums at intervals, one after another however long it takes, until `signal` aborts. */
+/** Vacuums at once and at intervals, one after another however long it takes, until `signal` aborts. */
 async function vacuumUntil(
   signal: AbortSignal,
   db: PGlite,
-  options: BackendOptions,
+  { clock, upkeepMs, onError }: BackendOptions,
 ): Promise<void> {
   while (!signal.aborted) {
-    await options.clock.sleep(options.upkeepMs, signal).catch(() => undefined);
-    if (!signal.aborted) await vacuum(db).catch(options.onError);
+    await vacuum(db).catch(onError);
+    await clock.sleep(upkeepMs, signal).catch(() => undefined);
   }
 }
 

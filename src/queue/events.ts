@@ -1,7 +1,6 @@
 import type { ProblemCode } from '../base/catalogue.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
-import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
 
 /** What a job is about: IDs only (L11). */
@@ -27,8 +26,6 @@ export interface QueueEventMap {
   };
   /** A worker died while it ran a job, here or on another machine; the job is run again. */
   'job.recovered': { readonly queue: string };
-  /** Redis, PostgreSQL or the embedded store reports an error: the same one at most once every half minute. */
-  'queue.error': { readonly error: string };
 }
 
 /** Listener for the `error` events of BullMQ and its drivers, which are logged and never fatal. */
@@ -38,11 +35,7 @@ export type ErrorListener = (error: unknown) => void;
 const REPEAT_AFTER_MS = 30_000;
 
 /** Logs the same error once every half minute, with the number of times that it came up in between. */
-export function createErrorLog(
-  logger: Logger,
-  events: Events<QueueEventMap>,
-  clock: Clock,
-): ErrorListener {
+export function createErrorLog(logger: Logger, clock: Clock): ErrorListener {
   const seen = new Map<string, { loggedAt: number; suppressed: number }>();
   return (error) => {
     const name = errorName(error);
@@ -55,7 +48,6 @@ export function createErrorLog(
     seen.set(name, { loggedAt: now, suppressed: 0 });
     const message = error instanceof MirrorError ? error.message : 'The queue reports an error.';
     logger.warn({ error: name, suppressed: last?.suppressed ?? 0 }, message);
-    events.emit('queue.error', { error: name });
   };
 }
 

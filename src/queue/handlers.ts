@@ -22,17 +22,8 @@ export interface JobHandlers {
   poll(signal: AbortSignal): Promise<PollFound>;
 
   /**
-   * Whether the settings of this process have the form mirrored: into `target`, or, for null, into any. Throws
-   * MirrorError if that cannot be known.
-   */
-  isPlanned(
-    place: { readonly formId: string; readonly target: string | null },
-    signal: AbortSignal,
-  ): Promise<boolean>;
-
-  /**
-   * One run. Throws a MirrorError instead of returning `failed`: a retryable one is tried again. Of the outcomes, `busy` is
-   * tried again soon, and `stopped` by the next worker.
+   * One run, if the settings have the form mirrored there. Throws a MirrorError where it failed, was stopped or met another run: a
+   * retryable one is tried again.
    */
   sync(
     order: SyncOrder,
@@ -40,6 +31,6 @@ export interface JobHandlers {
     onProgress: (seen: number, total: number) => void,
   ): Promise<OutcomeName>;
 
-  /** Does the write-back of a form. Throws MirrorError. */
+  /** Does the write-back of a form, if the settings ask for it. Throws MirrorError. */
   writeBack(formId: string, signal: AbortSignal): Promise<void>;
 }

@@ -26,9 +26,9 @@ export const jobIdOf = (formId: string): string => `form-${encodeURIComponent(fo
 /** True for an ID that every store keeps unchanged: PostgreSQL refuses NUL and lone surrogates. */
 export const isStorable = (id: string): boolean => id.isWellFormed() && !id.includes('\0');
 
-/** Whether a run may take long, and belongs in the queue of comparisons. */
-export const isLong = (order: { readonly isComparison: boolean; readonly isFull?: boolean }) =>
-  order.isComparison || order.isFull === true;
+/** The kind of queue that a run belongs in. One that may take long is a comparison. */
+export const kindOf = (order: { readonly isComparison: boolean; readonly isFull?: boolean }) =>
+  order.isComparison || order.isFull === true ? 'comparison' : 'sync';
 
 /*
  * Payloads are parsed strictly and compared with the settings, because anyone with access to the store can write any
@@ -86,16 +86,19 @@ export const DEFAULT_TIMINGS = {
   refusedMs: 5_000,
   /** Least time before a run first stores how far it has come, and between two times. */
   progressMs: 2_000,
-  /** How often the schedule is checked. */
+  /** The longest wait for the next poll without a look at the clock. */
   heartbeatMs: 15_000,
-  /** Attempts of a failing job and the waits between them: for about a minute, then the next poll does its work. */
+  /** A poll that waits for longer, while none is under way, is late. */
+  lateMs: MINUTE_MS,
+  /**
+   * Attempts of a job that failed, was stopped, or met another run, and the waits between them: for about a minute, then the next
+   * poll does its work.
+   */
   retry: policy(5, 5_000, MINUTE_MS),
   /** Those of a full run or a comparison: until it succeeds, every ten minutes at last. */
   longRetry: policy(1_000_000, 10_000, 10 * MINUTE_MS),
-  /** The waits of a job while another run holds its form. They cost no attempt. */
-  busy: policy(Number.POSITIVE_INFINITY, 5_000, MINUTE_MS),
-  /** How long stopping waits for the current batches before it disconnects. */
-  stopMs: 8_000,
+  /** How long stopping waits for the current batches, and for the store, before it disconnects. */
+  stopMs: 10_000,
   /** The longest time for reading the status: a page must not hang because the store does. */
   answerMs: 3_000,
   /** How often the embedded store is vacuumed. */

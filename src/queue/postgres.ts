@@ -1,7 +1,6 @@
 import { createPostgresBackend, type PgPool, runMigrations } from 'bullmq';
 import { Pool } from 'pg';
 import { errorCode, MirrorError } from '../base/errors.ts';
-import { DEFAULT_RETRY, withRetry } from '../base/retry.ts';
 import { verifyCertificates } from '../base/transport.ts';
 import {
   type BackendOptions,
@@ -18,8 +17,8 @@ const SCHEMA = 'bullmq';
 const QUERY_CONNECTIONS = 6;
 
 /**
- * Opens PostgreSQL. Throws as `openBackend` does. Locks and delays go by the clocks of the workers' machines:
- * they need NTP.
+ * Opens PostgreSQL. Throws as `openBackend` does; a server that does not answer may be asked again. Locks and delays go by the clocks
+ * of the workers' machines: they need NTP.
  */
 export async function openPostgres(url: URL, options: BackendOptions): Promise<QueueBackend> {
   const prefix = readPrefix(url);
@@ -36,23 +35,22 @@ export async function openPostgres(url: URL, options: BackendOptions): Promise<Q
   pool.on('error', options.onError);
   try {
     // BullMQ's objects stay dead for ever if the server is away when they are made: so ask first.
-    await withRetry(() => prepare(pool, address), {
-      policy: DEFAULT_RETRY,
-      clock: options.clock,
-      onRetry: ({ delayMs }) =>
-        options.logger.warn({ address, delayMs }, 'PostgreSQL does not answer yet; trying again.'),
-    });
+    const client = await pool.connect();
+    try {
+      await runMigrations(client, SCHEMA);
+    } finally {
+      client.release();
+    }
   } catch (error) {
     await pool.end().catch(() => undefined);
-    throw error;
+    throw translate(error, address);
   }
   return {
     kind: 'postgres',
     address,
-    factory: (name, opts, extra) =>
-      createPostgresBackend(name, { ...opts, connection: pool as PgPool }, extra),
     // The schema may hold other programs' queues.
-    queueName: (name) => `${prefix}.${name}`,
+    factory: (name, opts, extra) =>
+      createPostgresBackend(`${prefix}.${name}`, { ...opts, connection: pool as PgPool }, extra),
     close: async (force) => {
       const ended = pool.end().catch(() => undefined);
       if (!force) await ended;
@@ -70,19 +68,6 @@ function connectionString(url: URL): string {
   // The driver reads %20 only; URLSearchParams writes +.
   copy.search = copy.search.replaceAll('+', '%20');
   return copy.href;
-}
-
-async function prepare(pool: Pool, address: string): Promise<void> {
-  try {
-    const client = await pool.connect();
-    try {
-      await runMigrations(client, SCHEMA);
-    } finally {
-      client.release();
-    }
-  } catch (error) {
-    throw translate(error, address);
-  }
 }
 
 /** Codes of PostgreSQL (appendix A) that trying again does not change. */

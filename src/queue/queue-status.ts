@@ -4,8 +4,9 @@ import { withinTime } from '../base/clock.ts';
 import type { QueueState, RunningJob } from '../health/report.ts';
 import type { Trouble } from '../health/trouble.ts';
 import { syncData, writeBackData } from './jobs.ts';
-import type { AnyQueue, OneQueue, QueueContext } from './queues.ts';
-import { readSchedule } from './scheduler.ts';
+import { type AnyQueue, type OneQueue, type QueueContext, queueFor } from './queues.ts';
+import { pollTrouble } from './scheduler.ts';
+import { WORKER } from './workers.ts';
 
 const NOTHING = {
   nextPollAt: null,
@@ -38,18 +39,19 @@ export async function readStatus(context: QueueContext): Promise<QueueState> {
 }
 
 async function readAll(context: QueueContext) {
-  const { all, poll } = context.queues;
+  const { backend, queues, nextPollMs } = context;
   // All at once: a promise that failed while another was awaited would be unhandled, and end the process.
-  const [schedule, counts, running, workers] = await Promise.all([
-    readSchedule(context),
-    Promise.all(all.map(({ queue }) => queue.getJobCounts('waiting', 'active'))),
-    Promise.all(all.map(readRunning)),
-    readWorkers(poll),
+  const [trouble, counts, running, workers] = await Promise.all([
+    pollTrouble(context),
+    Promise.all(queues.map(({ queue }) => queue.getJobCounts('waiting', 'active'))),
+    Promise.all(queues.map(readRunning)),
+    backend.kind === 'embedded' ? [WORKER] : readWorkers(queueFor(context, 'poll')),
   ]);
   const sum = (state: 'waiting' | 'active'): number =>
     counts.reduce((total, count) => total + (count[state] ?? 0), 0);
   const totals = { waiting: sum('waiting'), active: sum('active') };
-  return { ...schedule, ...totals, running: running.flat(), workers };
+  const nextPollAt = nextPollMs === null ? null : new Date(nextPollMs).toISOString();
+  return { trouble, nextPollAt, ...totals, running: running.flat(), workers };
 }
 
 /** Most jobs that are read of each queue: as many as workers can run. */

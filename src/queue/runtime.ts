@@ -8,8 +8,8 @@ import { createErrorLog, type QueueEventMap } from './events.ts';
 import type { JobHandlers, SyncOrder } from './handlers.ts';
 import { DEFAULT_TIMINGS, type Timings } from './jobs.ts';
 import { readStatus } from './queue-status.ts';
-import { openQueues, type QueueContext, runNow, type RunStarted } from './queues.ts';
-import { applySchedule, pollNow, repairSchedule, type Schedule } from './scheduler.ts';
+import { openQueues, type QueueContext, runNow } from './queues.ts';
+import { keepSchedule, pollNow, type Schedule } from './scheduler.ts';
 import { startWorkers } from './workers.ts';
 
 /** How {@link startQueue} runs the queue. */
@@ -29,7 +29,6 @@ export interface QueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Events<QueueEventMap>;
-  readonly random?: () => number;
   /** For tests. */
   readonly timings?: Partial<Timings>;
 }
@@ -42,8 +41,8 @@ export interface QueueRuntime {
   board(path: string): Promise<BoardAnswer>;
   /** A poll now, in addition to the scheduled ones. */
   pollNow(): Promise<void>;
-  /** Runs of single forms now. See `RunStarted`. */
-  runNow(orders: readonly SyncOrder[]): Promise<RunStarted>;
+  /** Runs of single forms now, except where one is running: those that begin as soon as a worker is free. */
+  runNow(orders: readonly SyncOrder[]): Promise<readonly SyncOrder[]>;
   /**
    * Accepts no further jobs, aborts the running ones, waits some seconds at most for them to end, and closes. An
    * unfinished job goes back to the queue. Never rejects; a second call waits for the first.
@@ -55,7 +54,7 @@ export interface QueueRuntime {
 export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
   const { clock, logger, targets, role } = options;
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };
-  const onError = createErrorLog(logger, options.events, clock);
+  const onError = createErrorLog(logger, clock);
   const backend = await openBackend(role, {
     url: options.queueUrl,
     dataDir: options.dataDir,
@@ -72,82 +71,43 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     backend,
     queues,
     timings,
-    random: options.random ?? Math.random,
     onError,
     stopping: stopping.signal,
     awaySinceMs: null,
+    nextPollMs: null,
   };
-  try {
-    if (role === 'all') await applySchedule(context);
-  } catch (error) {
-    await queues.close();
-    await backend.close(false);
-    throw error;
-  }
   const workers = startWorkers(context);
-  const heartbeat = role === 'all' ? keepSchedule(context) : undefined;
+  const schedule = role === 'all' ? keepSchedule(context) : undefined;
   logger.info({ queue: backend.kind, address: backend.address }, 'The queue is open.');
 
   let board: Promise<QueueBoard> | undefined;
   const openBoard = async (): Promise<QueueBoard> =>
-    (await import('./board.ts')).openBoard(queues.all.map(({ queue }) => queue));
+    (await import('./board.ts')).openBoard(queues.map(({ queue }) => queue));
 
-  const closeAll = async (): Promise<void> => {
-    await heartbeat;
-    await board?.then((open) => open.close()).catch(onError);
-    await queues.close();
-    await backend.close(false);
-  };
-  const stop = async (): Promise<void> => {
-    // Closing first: no worker may take another job once the running ones are aborted.
+  const close = async (): Promise<boolean> => {
+    // First of all: no worker may take another job once the running ones are aborted.
     const closed = Promise.allSettled(workers.map((worker) => worker.close()));
     stopping.abort();
-    let isInTime = await endsWithin(closed, timings.stopMs, clock);
-    if (isInTime) isInTime = await endsWithin(closeAll(), CLOSE_WITHIN_MS, clock);
-    if (isInTime) return;
+    await closed;
+    await schedule;
+    await board?.then((open) => open.close()).catch(onError);
+    await Promise.allSettled(queues.map(({ queue }) => queue.close()));
+    await backend.close(false);
+    return true;
+  };
+  const stop = async (): Promise<void> => {
+    if (await withinTime(close(), timings.stopMs, clock)) return;
     logger.warn('The queue did not close in time; other workers take over the unfinished jobs.');
     for (const worker of workers) worker.disconnect().catch(onError);
-    await endsWithin(backend.close(true), CLOSE_WITHIN_MS, clock);
+    await backend.close(true);
   };
 
   let stopped: Promise<void> | undefined;
   return {
     status: () => readStatus(context),
-    board: async (path) => {
-      // A failure to load it is not for ever.
-      board ??= openBoard().catch((error: unknown) => {
-        board = undefined;
-        throw error;
-      });
-      return (await board).get(path);
-    },
+    board: async (path) => (await (board ??= openBoard())).get(path),
     pollNow: () => pollNow(context),
     runNow: (orders) => runNow(context, orders),
     stop: () => (stopped ??= stop()),
   };
-}
-
-/** Checks the schedule until stopped; a check that fails is logged and followed by the next. */
-async function keepSchedule(context: QueueContext): Promise<void> {
-  const { clock, timings, stopping, onError } = context;
-  while (!stopping.aborted) {
-    try {
-      await clock.sleep(timings.heartbeatMs, stopping);
-      await repairSchedule(context);
-    } catch (error) {
-      if (!stopping.aborted) onError(error);
-    }
-  }
-}
-
-/** Closing connections takes milliseconds, unless the server is away. */
-const CLOSE_WITHIN_MS = 3_000;
-
-/** True when `work` ends in time, well or not. */
-async function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
-  const ended = work.then(
-    () => true,
-    () => true,
-  );
-  return (await withinTime(ended, ms, clock)) ?? false;
 }

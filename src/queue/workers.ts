@@ -5,9 +5,9 @@ import { safeText } from '../base/errors.ts';
 import { retryDelayMs } from '../base/retry.ts';
 import { unreachable } from './backends.ts';
 import { type HeldJob, runJob } from './job-outcome.ts';
-import { isLong, type QueueKind, queueName, retryPolicy, syncData, writeBackData } from './jobs.ts';
+import { kindOf, type QueueKind, queueName, retryPolicy, syncData, writeBackData } from './jobs.ts';
 import { addSyncs, addWriteBacks, type OneQueue, type QueueContext } from './queues.ts';
-import { intervalOf } from './scheduler.ts';
+import { untilPoll } from './scheduler.ts';
 
 /** A worker on any store. */
 export type AnyWorker = Worker<
@@ -25,38 +25,42 @@ export type AnyWorker = Worker<
  */
 const AT_ONCE = { poll: 1, sync: 2, comparison: 1, 'write-back': 2 };
 
+/** The name of this process among the workers. */
+export const WORKER = `${hostname()}-${process.pid}`;
+
 /** A stall costs no attempt and means that a process died; after 100 of them the job is left to the next poll. */
 const MAX_STALLS = 100;
 
 /** One worker for each queue: a slow or failing target delays only itself, and a long comparison delays no newcomer. */
 export function startWorkers(context: QueueContext): AnyWorker[] {
-  return context.queues.all.map((queue) => startWorker(context, queue));
+  return context.queues.map((queue) => startWorker(context, queue));
 }
 
 function startWorker(context: QueueContext, { kind, target }: OneQueue): AnyWorker {
-  const { timings, random, logger } = context;
+  const { timings, logger } = context;
   const name = queueName(kind, target);
   const worker: AnyWorker = new Worker(
-    context.backend.queueName(name),
+    name,
     // BullMQ gives a signal only to a function that declares all three. It aborts when the job's lock is lost.
-    (job: Job, token?: string, signal?: AbortSignal) => {
-      const held = { job, token: token ?? '', signal };
+    (job: Job, _token?: string, signal?: AbortSignal) => {
+      const held = { job, signal };
       if (kind === 'poll') return poll(context, held);
       return target === null ? writeBack(context, held) : sync(context, held, kind, target);
     },
     {
       connection: {},
-      name: `${hostname()}-${process.pid}`,
+      name: WORKER,
       concurrency: AT_ONCE[kind],
       lockDuration: timings.lockDurationMs,
       stalledInterval: timings.stalledIntervalMs,
       runRetryDelay: timings.refusedMs,
       maxStalledCount: MAX_STALLS,
       settings: {
-        backoffStrategy: (attemptsMade) => {
-          const delayMs = retryDelayMs(retryPolicy(kind, timings), attemptsMade, random);
-          return Math.min(delayMs, intervalOf(context.schedule));
-        },
+        backoffStrategy: (attemptsMade) =>
+          untilPoll(
+            retryDelayMs(retryPolicy(kind, timings), attemptsMade, Math.random),
+            context.schedule,
+          ),
       },
     },
     context.backend.factory,
@@ -92,14 +96,12 @@ async function sync(
   target: string,
 ): Promise<string> {
   const { job } = held;
-  const order = ownPayload(context, job, 'sync', syncData);
-  if (order.target !== target || isLong(order) !== (kind === 'comparison')) {
-    refuse(context, job, 'it is in the wrong queue');
-  }
+  const isHere = (order: z.infer<typeof syncData>): boolean =>
+    order.target === target && kindOf(order) === kind;
+  const order = ownPayload(context, job, syncData.refine(isHere));
   const { formId } = order;
   const subject = { step: 'sync', formId, target } as const;
   return runJob(context, held, subject, async (stop) => {
-    await requirePlanned(context, job, { formId, target }, stop);
     const outcome = await context.handlers.sync(order, stop, progressWriter(context, job));
     if (context.writesBack && (outcome === 'ok' || outcome === 'held')) {
       // If it cannot be added, the next poll adds it.
@@ -111,10 +113,9 @@ async function sync(
 
 /** Writes back one form. */
 async function writeBack(context: QueueContext, held: HeldJob): Promise<string> {
-  const { formId } = ownPayload(context, held.job, 'write-back', writeBackData);
+  const { formId } = ownPayload(context, held.job, writeBackData);
   const subject = { step: 'write-back', formId, target: null } as const;
   return runJob(context, held, subject, async (stop) => {
-    await requirePlanned(context, held.job, { formId, target: null }, stop);
     await context.handlers.writeBack(formId, stop);
     return 'done';
   });
@@ -139,40 +140,18 @@ function progressWriter({ clock, timings }: QueueContext, job: Job) {
   };
 }
 
-/*
- * Anyone with access to the store can write any job, and an earlier setting may have left some. So a worker does
- * only what its own settings say: a foreign job, or one about a form or target that is not mirrored, ends without a
- * retry, and nothing is read or written for it.
+/**
+ * The payload of a job. Anyone with access to the store can write any job: for a foreign one nothing is read or written, and it throws
+ * UnrecoverableError. A run or a write-back does only what the settings of its process say.
  */
-
-/** The payload of a job called `name`. Throws BullMQ's UnrecoverableError for any other shape. */
 function ownPayload<Schema extends z.ZodType>(
-  context: QueueContext,
+  { logger }: QueueContext,
   job: Job,
-  name: string,
   schema: Schema,
 ): z.infer<Schema> {
   const parsed = schema.safeParse(job.data);
-  if (parsed.success && job.name === name) return parsed.data;
-  return refuse(context, job, 'it was written by another program or version');
+  if (parsed.success) return parsed.data;
+  const refusal = 'A job is refused: it was written by another program or version.';
+  logger.warn({ queue: job.queueName, job: safeText(job.id ?? '', 100) }, refusal);
+  throw new UnrecoverableError(refusal);
 }
-
-/** Throws BullMQ's UnrecoverableError for a job that the settings of this process do not ask for. */
-async function requirePlanned(
-  context: QueueContext,
-  job: Job,
-  place: { readonly formId: string; readonly target: string | null },
-  signal: AbortSignal,
-): Promise<void> {
-  if (await context.handlers.isPlanned(place, signal)) return;
-  const about = { formId: short(place.formId), target: place.target };
-  refuse(context, job, 'the settings of this process do not mirror that form there', about);
-}
-
-function refuse(context: QueueContext, job: Job, why: string, about?: object): never {
-  const where = { queue: job.queueName, job: short(job.id ?? '') };
-  context.logger.warn({ ...where, ...about }, `A job is refused: ${why}.`);
-  throw new UnrecoverableError(`Refused: ${why}.`);
-}
-
-const short = (text: string): string => safeText(text, 100);

@@ -198,8 +198,8 @@ export class Planner {
   }
 
   /**
-   * Throws where nothing of `form` may be stored in `target`: SLUG_REUSED where its slug means another form, and SETTINGS while
-   * a name in TARGET_HASH_FIELDS matches nothing. `form`: as the run that is about to store it sees it; `keep`: it is about to, so
+   * Throws where nothing of `form` may be stored in `target`: USAGE where the settings leave it out, SLUG_REUSED where its slug means
+   * another form, and SETTINGS while a name in TARGET_HASH_FIELDS matches nothing. `form`: as the run that is about to store it sees it; `keep`: it is about to, so
    * the target keeps which form its slug means. Rejects as `listForms` and the target do.
    */
   async requireNames(
@@ -218,6 +218,11 @@ export class Planner {
     };
     this.#note([form]);
     refuseReused();
+    // Anyone with access to the queue can add a job, and an earlier setting may have left one.
+    if (this.choice(target, form) === 'left out') {
+      const what = `The settings leave form "${form.name}" (${form.id}) out of target ${target}, so nothing of it is stored there.`;
+      throw new MirrorError('USAGE', what);
+    }
     const isMeant = this.#idsFor(settings).get(form.slug) === form.id && form.slug !== form.id;
     if (keep && isMeant && !slugs.has(form.slug)) {
       const { store } = await openTarget(target);

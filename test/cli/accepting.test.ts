@@ -32,7 +32,7 @@ function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
     pollNow: () => (isReachable ? Promise.resolve() : new Promise<void>(() => {})),
     async runNow(orders: readonly SyncOrder[]) {
       begun.push(...orders);
-      return { begun: orders, underWay: [] };
+      return orders;
     },
   };
   const act = (order: Partial<ActionOrder>) =>

@@ -50,7 +50,7 @@ export function describeOutages(it: QueueIt): void {
     expect(child.lines).toContain('finished the batch of f1');
     const handlers = one();
     use(await startAt(place, handlers));
-    // At once, not only when a lock has run out.
+    // Soon, not only when a lock has run out.
     await soon(() => expect(handlers.syncs).toHaveLength(1));
   });
 

@@ -7,12 +7,12 @@ import { QUICK, type QueuePlace, startAt } from './harness.ts';
 const place = JSON.parse(process.argv[2] ?? '{}') as QueuePlace;
 const handlers = new FakeHandlers(['f1']);
 const never = new Gate();
-handlers.script = async ({ formId }, signal): Promise<'stopped'> => {
+handlers.script = async ({ formId }, signal) => {
   console.log(`began ${formId}`);
-  await never.wait(signal).catch(() => undefined);
-  await wait(100);
-  console.log(`finished the batch of ${formId}`);
-  return 'stopped';
+  return never.wait(signal).finally(async () => {
+    await wait(100);
+    console.log(`finished the batch of ${formId}`);
+  });
 };
 const lockDurationMs = Number(process.argv[3] ?? QUICK.lockDurationMs);
 const queue = await startAt(place, handlers, { timings: { ...QUICK, lockDurationMs } });

@@ -49,12 +49,6 @@ export class FakeHandlers implements JobHandlers {
     return this.found(signal);
   }
 
-  async isPlanned({ formId, target }: { formId: string; target: string | null }): Promise<boolean> {
-    return this.#places.some(
-      (place) => place.formId === formId && (target === null || place.target === target),
-    );
-  }
-
   async sync(
     order: SyncOrder,
     signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
-import { silentLogger } from '../../src/base/logger.ts';
+import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
 import type { QueueEventMap } from '../../src/queue/events.ts';
 import type { JobHandlers } from '../../src/queue/handlers.ts';
@@ -30,8 +30,6 @@ export interface QueueServer {
   readonly shared: boolean;
   /** Takes the locks of running jobs away, as if their worker had been frozen for too long. */
   dropLocks?(place: QueuePlace): Promise<void>;
-  /** Loses the polls that are on the way, leaving the schedule. */
-  dropPolls?(place: QueuePlace): Promise<void>;
   /** Kills the server. Absent where there is none, or it is not ours. */
   kill?(): Promise<void>;
   /** Starts it again. */
@@ -51,9 +49,9 @@ export const QUICK: Timings = {
   refusedMs: 500,
   progressMs: 0,
   heartbeatMs: 150,
+  lateMs: 60_000,
   retry: { attempts: 3, ...quick },
   longRetry: { attempts: 1_000, ...quick },
-  busy: { attempts: 1, ...quick },
   stopMs: 4_000,
   answerMs: 5_000,
   upkeepMs: 60_000,
@@ -84,7 +82,9 @@ export async function startAt(
   const ended: TestQueue['ended'] = [];
   const errors: string[] = [];
   events.on('job.ended', (event) => ended.push(event));
-  events.on('queue.error', ({ error }) => errors.push(error));
+  const logger = createLogger('warn', {
+    write: (line) => errors.push(...[(JSON.parse(line) as { error?: string }).error ?? []].flat()),
+  });
   const runtime = await startQueue({
     queueUrl: urlOf(place),
     dataDir: place.dataDir,
@@ -94,7 +94,7 @@ export async function startAt(
     targets: ['a'],
     writesBack: false,
     clock: systemClock,
-    logger: silentLogger,
+    logger,
     events,
     timings: QUICK,
     ...more,
@@ -132,9 +132,9 @@ export async function produceAt(
   const more = {
     timings: QUICK,
     onError,
-    random: Math.random,
     stopping: new AbortController().signal,
     awaySinceMs: null,
+    nextPollMs: null,
   };
   const backend = await openBackend('all', {
     ...options,
@@ -145,7 +145,7 @@ export async function produceAt(
   });
   const queues = openQueues(backend, targets, onError);
   const close = async (): Promise<void> => {
-    await queues.close();
+    await Promise.all(queues.map(({ queue }) => queue.close()));
     await backend.close(false);
   };
   return { ...options, ...more, backend, queues, errors, [Symbol.asyncDispose]: close };

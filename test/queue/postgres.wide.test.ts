@@ -41,11 +41,6 @@ async function openPostgresServer(): Promise<QueueServer> {
         `UPDATE bullmq.job SET lock_token = NULL, locked_until_ms = 0 WHERE state = 'active' AND starts_with(queue, '${prefixOf(place)}')`,
       );
     },
-    dropPolls: async (place) => {
-      await ask(
-        `DELETE FROM bullmq.job WHERE queue = '${prefixOf(place)}poll' AND state = 'delayed'`,
-      );
-    },
     ...(owned && {
       kill: async () => {
         const died = server.process;

@@ -46,10 +46,12 @@ export const depthsOf = (queue: TestQueue): Promise<ReadonlyMap<string, Depth>> 
 export const depthOf = async (queue: TestQueue, name: string): Promise<Depth | undefined> =>
   (await depthsOf(queue)).get(name);
 
-/** Resolves when no job of a form is left in the store: one whose end was reported may hold its ID for a moment longer. */
-export const idle = (queue: TestQueue): Promise<void> =>
+/** Resolves when no job is left in the store, or none but polls: one whose end was reported may hold its ID for a moment longer. */
+export const idle = (queue: TestQueue, only?: string): Promise<void> =>
   soon(async () => {
-    const ours = [...(await depthsOf(queue))].filter(([name]) => name !== 'poll');
+    const ours = [...(await depthsOf(queue))].filter(([name]) =>
+      only === undefined ? name !== 'poll' : name === only,
+    );
     const left = ours.filter(([, one]) => one.active + one.waiting + one.delayed > 0);
     expect(left).toEqual([]);
   });

@@ -52,15 +52,19 @@ describe('an address beyond this machine', () => {
   });
 
   it('each further server is to be reached safely, too', () => {
-    const QUEUE_URL = 'redis+sentinel://:kZ4vQ1mW@s1:26379/m?sentinel=127.0.0.1&sentinel=s2:1';
+    const QUEUE_URL = 'redis+sentinel://:kZ4vQ1mW@s1:26379/m?sentinel=s2:1';
     const of = (ALLOW_PLAINTEXT: string): string[] => complaints({ QUEUE_URL, ALLOW_PLAINTEXT });
     expect(complaints({ QUEUE_URL })).toEqual([expect.stringContaining('name s1 in')]);
     expect(of('s1')).toEqual([expect.stringContaining('name s2 in')]);
     expect(of('s1,s2')).toEqual([]);
     const secure = QUEUE_URL.replace('redis+', 'rediss+');
     expect(complaints({ QUEUE_URL: secure })).toEqual([]);
-    const local = QUEUE_URL.replace('s1:', 'localhost:').replace('s2:', '127.0.0.2:');
-    expect(complaints({ QUEUE_URL: local })).toEqual([]);
+    // One on this machine may name a master on another.
+    const local = 'redis+sentinel://:kZ4vQ1mW@localhost:26379/m';
+    expect(complaints({ QUEUE_URL: local })).toEqual([
+      expect.stringContaining('name localhost in'),
+    ]);
+    expect(complaints({ QUEUE_URL: local, ALLOW_PLAINTEXT: 'localhost' })).toEqual([]);
   });
 
   it('Redis needs TLS and a password', () => {

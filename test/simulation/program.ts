@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { App } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { stopReason } from '../../src/base/errors.ts';
+import { stopReason, toMirrorError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { Host } from '../../src/cli/host.ts';
@@ -325,12 +325,13 @@ export class Worker {
     try {
       if (job.kind === 'sync') {
         const outcome = await this.#handlers.sync(job.order, signal, () => {});
-        return { outcome, again: outcome === 'busy' };
+        return { outcome, again: false };
       }
       await this.#handlers.writeBack(job.formId, signal);
       return { outcome: 'done', again: false };
     } catch (error) {
-      return { outcome: `failed: ${(error as Error).message}`, again: false };
+      const { code, message } = toMirrorError(error);
+      return { outcome: `failed: ${message}`, again: code === 'TARGET_BUSY' };
     }
   }
 
