@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { canonicalTime } from '../mirror/canonical-time.ts';
-import { decimalText } from '../mirror/json.ts';
-import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
+import { decimalText, isTooDeep, TOO_DEEP } from '../mirror/json.ts';
+import { type Answers, ExactNumber, type Submission } from '../mirror/types.ts';
 import { isJsonObject } from './exact-json.ts';
 
 /** One item of a list in its place, whether or not it can be stored (L6). */
@@ -18,10 +18,6 @@ export interface SubmissionItem {
 
 /** Longer IDs fit no primary key (PostgreSQL: a third of a page). */
 const MAX_ID_LENGTH = 500;
-/** Deeper values would overflow the stack of recursive code. */
-const MAX_DEPTH = 200;
-const TOO_DEEP = '[nested too deeply]';
-
 /**
  * An item of the submissions list, which was asked for `formId` (empty: for every form). Never throws. Every field is looked at
  * by itself, so that each defect gets a name; what else an item holds is ignored.
@@ -115,35 +111,10 @@ function readTime(createdAt: unknown): Checked<string | null> {
   return { value, defect: value === null ? 'createdAt is not a date' : '' };
 }
 
-function readData(data: unknown): Checked<Submission['data']> {
-  if (data === undefined || data === null) return { value: NO_ANSWERS, defect: 'data is missing' };
-  if (!isJsonObject(data)) return { value: NO_ANSWERS, defect: 'data is not an object' };
-  const answers = new Map<string, Json>();
-  let defect = '';
-  for (const id of Object.keys(data)) {
-    const isDeep = isTooDeep(data[id]);
-    if (isDeep) defect = 'an answer is nested too deeply';
-    answers.set(id, isDeep ? TOO_DEEP : (data[id] as Json));
-  }
-  return { value: answers, defect };
-}
-
-const NO_ANSWERS: Submission['data'] = new Map();
-
-/** Works level by level, because recursion would overflow the stack on such values. */
-function isTooDeep(value: unknown): boolean {
-  if (typeof value !== 'object') return false;
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true;
-    const below: unknown[] = [];
-    for (const part of level) {
-      if (typeof part !== 'object' || part === null || part instanceof ExactNumber) continue;
-      for (const each of Object.values(part)) below.push(each);
-    }
-    level = below;
-  }
-  return false;
+function readData(data: unknown): Checked<Answers> {
+  if (data === undefined || data === null) return { value: {}, defect: 'data is missing' };
+  if (!isJsonObject(data)) return { value: {}, defect: 'data is not an object' };
+  return { value: data as Answers, defect: '' };
 }
 
 const withoutId = (key: string, defect: string, status = ''): SubmissionItem => ({

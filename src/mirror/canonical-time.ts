@@ -31,8 +31,7 @@ const USUAL = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 
 /** Whether calendar and clock have this moment (24:00 and leap seconds are none): JavaScript takes 30 February for 2 March. */
 function isMoment(time: string): boolean {
-  const ms = Date.parse(time);
-  return !Number.isNaN(ms) && new Date(ms).toISOString() === time;
+  return new Date(time).getUTCDate() === Number(time.slice(8, 10));
 }
 
 /** Minutes east of UTC; null when out of range. */

@@ -1,6 +1,6 @@
 import { count } from '../base/format.ts';
 import { type FieldSelection, fieldTest } from './selection.ts';
-import type { Form, FormField, SelectedField } from './types.ts';
+import type { Answers, Form, FormField, SelectedField } from './types.ts';
 
 /** A field as people see it: its label, or its ID in place of a blank one, and its place in the form, from 0. */
 type Labelled = Pick<SelectedField, 'label' | 'position'>;
@@ -82,9 +82,9 @@ export class UnlistedFields {
   }
 
   /** Takes answers by field ID; the IDs that are new among them. */
-  meet(answers: ReadonlyMap<string, unknown>): readonly string[] {
+  meet(answers: Answers): readonly string[] {
     const met: string[] = [];
-    for (const id of answers.keys()) {
+    for (const id of Object.keys(answers)) {
       if (!this.#isNew(id)) continue;
       if (id.length > MAX_FIELD_ID || this.#ids.size >= this.#room) {
         this.#isAnyLeftOut = true;
@@ -97,8 +97,10 @@ export class UnlistedFields {
   }
 
   /** Why some of these answers, which were met, are not mirrored, although they are selected. */
-  defectsOf(answers: ReadonlyMap<string, unknown>): readonly string[] {
-    return this.#isAnyLeftOut && answers.keys().some((id) => this.#isNew(id)) ? [LEFT_OUT] : [];
+  defectsOf(answers: Answers): readonly string[] {
+    return this.#isAnyLeftOut && Object.keys(answers).some((id) => this.#isNew(id))
+      ? [LEFT_OUT]
+      : [];
   }
 
   #isNew(id: string): boolean {

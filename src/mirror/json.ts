@@ -60,6 +60,27 @@ function stripTrailingZeros(digits: string): string {
   return digits.slice(0, end);
 }
 
+/** Deeper values would overflow the stack of recursive code. */
+const MAX_DEPTH = 200;
+/** In place of such a value. */
+export const TOO_DEEP = '[nested too deeply]';
+
+/** Works level by level, because recursion would overflow the stack on such values. */
+export function isTooDeep(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true;
+    const below: unknown[] = [];
+    for (const part of level) {
+      if (typeof part !== 'object' || part === null || part instanceof ExactNumber) continue;
+      for (const each of Object.values(part)) below.push(each);
+    }
+    level = below;
+  }
+  return false;
+}
+
 /** A text that equal JSON values share, with their keys in any order. Undefined for a text that is not JSON. */
 export function canonicalJson(text: string): string | undefined {
   const value = parseJson(text);

@@ -31,14 +31,21 @@ export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCH
 /** Statuses of submissions that still wait for a person. */
 export const OPEN_STATUSES = STATUSES.slice(0, 2);
 
-/** A submission as the source holds it. `data` is keyed by field ID; a Map, because `__proto__` is a legal field ID. */
+/** Answers by field ID, as they were received: read one with {@link answerOf}. */
+export type Answers = Readonly<Record<string, Json>>;
+
+/** Only what a submission has itself: a field's ID may be any text, the name of something that each object has as well. */
+export const answerOf = (data: Answers, fieldId: string): Json | undefined =>
+  Object.hasOwn(data, fieldId) ? data[fieldId] : undefined;
+
+/** A submission as the source holds it. */
 export interface Submission {
   readonly id: string;
   readonly formId: string;
   readonly status: string;
   /** As {@link Row} has it. */
   readonly createdAt: string | null;
-  readonly data: ReadonlyMap<string, Json>;
+  readonly data: Answers;
 }
 
 /**
@@ -91,5 +98,5 @@ export interface Row {
   /** UTC, `YYYY-MM-DDTHH:MM:SS.mmmZ`, up to six fraction digits when the source has more than three; null when the source's is broken. */
   readonly createdAt: string | null;
   /** By field ID. */
-  readonly cells: ReadonlyMap<string, Cell>;
+  readonly cells: Pick<ReadonlyMap<string, Cell>, 'get'>;
 }

@@ -39,7 +39,8 @@ export interface FormDraft extends Partial<Omit<SandboxForm, 'sections' | 'name'
 }
 
 /** A submission as the store holds it. */
-export interface StoredSubmission extends Submission {
+export interface StoredSubmission extends Omit<Submission, 'data'> {
+  readonly data: Answers;
   /** As the API shows it. */
   readonly createdAt: string;
   readonly createdAtMs: number;

@@ -66,7 +66,7 @@ export async function explainSubmission(
   const there = submission && {
     status: submission.status,
     createdAt: submission.createdAt,
-    answers: submission.data.size,
+    answers: Object.keys(submission.data).length,
     defects,
   };
   return {

@@ -2,8 +2,8 @@ import type { Joining } from '../mirror/selection.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
 import { fieldTest } from '../mirror/selection.ts';
-import { joinRow } from '../mirror/row.ts';
-import type { Form, SelectedField } from '../mirror/types.ts';
+import { Join } from '../mirror/row.ts';
+import type { Form } from '../mirror/types.ts';
 import type { FormState } from '../mirror/form-state.ts';
 import type { Applied, Change, Entry, OpenForm, Row } from '../mirror/port.ts';
 import { Incomplete } from './work.ts';
@@ -45,8 +45,10 @@ export class Sink {
   readonly #unlisted: UnlistedFields;
   readonly #reread: () => Promise<Form | null>;
   #source: Form;
-  /** The selected fields, those included that only answers carry. */
-  #fields: SelectedField[] = [];
+  /** Of the selected fields, those included that only answers carry. */
+  #join = new Join([], undefined);
+  /** A batch of so many rows is stored. */
+  #most = BATCH_ROWS;
   #batch = new Map<string, Joined>();
   #storing: Promise<void> = Promise.resolve();
   #beingStored = 0;
@@ -94,13 +96,12 @@ export class Sink {
       await this.#prepare();
     }
     for (const item of items) {
-      const joined = joinItem(item, this.#fields, this.#joining, this.#unlisted, this.#nowMs());
+      const joined = joinItem(item, this.#join, this.#unlisted, this.#nowMs());
       this.#batch.set(item.key, joined);
       const createdMs = Date.parse(joined.row?.createdAt ?? '');
       if (createdMs > (this.topMs ?? -Infinity)) this.topMs = createdMs;
     }
-    const most = Math.min(BATCH_ROWS, BATCH_ANSWERS / Math.max(1, this.#fields.length));
-    if (this.#batch.size < most) return;
+    if (this.#batch.size < this.#most) return;
     await this.#storing;
     this.#storing = this.#store({});
     this.#storing.catch(() => {}); // Waited for by the next one.
@@ -133,22 +134,23 @@ export class Sink {
   }
 
   async #prepare(): Promise<void> {
-    const { selection } = this.#joining;
+    const { selection, hashKey } = this.#joining;
     const known = this.#form.fields;
     this.#unlisted.know(
       this.#source.fields.map(({ id }) => id),
       known.map(({ id }) => id),
     );
-    this.#fields = selectedFields(this.#source, selection, known, this.#unlisted.ids);
-    await this.#form.prepare(this.#source, this.#fields);
+    const fields = selectedFields(this.#source, selection, known, this.#unlisted.ids);
+    this.#join = new Join(fields, hashKey);
+    this.#most = Math.min(BATCH_ROWS, BATCH_ANSWERS / Math.max(1, fields.length));
+    await this.#form.prepare(this.#source, fields);
   }
 }
 
 /** The row or entry to store for an item. One without an ID is listed; one with another defect is stored and listed. */
 export function joinItem(
   { key, submission, status, defects }: SubmissionItem,
-  fields: readonly SelectedField[],
-  { hashKey }: Joining,
+  join: Join,
   unlisted: Pick<UnlistedFields, 'defectsOf'>,
   atMs: number,
 ): Joined {
@@ -163,7 +165,7 @@ export function joinItem(
   if (submission === null)
     return { row: null, entries: [listed(defects.join('; '), status ?? '', null)] };
   const missing = unlisted.defectsOf(submission.data);
-  const { row, reasons } = joinRow(submission, [...defects, ...missing], fields, hashKey);
+  const { row, reasons } = join.row(submission, [...defects, ...missing]);
   if (reasons.length === 0) return { row, entries: [] };
   return { row, entries: [listed(reasons.join('; '), row.status, row.createdAt)] };
 }

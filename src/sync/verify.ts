@@ -4,7 +4,7 @@ import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
 import { fieldTest, type Joining } from '../mirror/selection.ts';
 import type { ReadForm, Row, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
-import { compareRow, type RowDifference } from '../mirror/row.ts';
+import { compareRow, Join, type RowDifference } from '../mirror/row.ts';
 import type { Form } from '../mirror/types.ts';
 import { createdMsOf, type Profile, queryOf, type Span, WHOLE } from './profile.ts';
 import { shownOf } from './read-range.ts';
@@ -130,9 +130,10 @@ export class Comparison {
     for (const { submission } of items)
       if (submission !== null) this.#unlisted.meet(submission.data);
     const fields = selectedFields(form, joining.selection, held?.fields ?? [], this.#unlisted.ids);
+    const join = new Join(fields, joining.hashKey);
     const rows = new Map<string, Row>();
     for (const item of items) {
-      const { row } = joinItem(item, fields, joining, this.#unlisted, this.#atMs);
+      const { row } = joinItem(item, join, this.#unlisted, this.#atMs);
       if (row !== null) rows.set(row.id, row);
     }
     const ids = [...rows.keys()];

@@ -81,7 +81,7 @@ describe('selectedFields', () => {
 });
 
 describe('fields that only answers carry', () => {
-  const answers = (...ids: string[]) => new Map(ids.map((id) => [id, 1]));
+  const answers = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 1]));
 
   it('L9: are met once, if they are selected and have a usable ID', () => {
     const fields = new UnlistedFields((id) => id !== 'unselected');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hashedCell, sameCell, toCell } from '../../src/mirror/cells.ts';
-import { compareRow, joinRow } from '../../src/mirror/row.ts';
+import { compareRow, Join } from '../../src/mirror/row.ts';
 import { fieldTest, namesFor, parseSelection } from '../../src/mirror/selection.ts';
 import { ExactNumber, type Json, JsonText, type SelectedField } from '../../src/mirror/types.ts';
 
@@ -17,7 +17,7 @@ const submission = (data: [string, Json][]) => ({
   formId: 'f',
   status: 'NEW',
   createdAt: '2026-01-01T00:00:00.000Z',
-  data: new Map(data),
+  data: Object.fromEntries(data),
 });
 
 describe('the join', () => {
@@ -26,8 +26,12 @@ describe('the join', () => {
       ['name', 'Jana'],
       ['secret', 'never'],
     ]);
-    const { row } = joinRow(answers, [], [field('name'), field('absent')], undefined);
-    expect([...row.cells]).toEqual([['name', 'Jana']]);
+    const { row } = new Join([field('name'), field('absent')], undefined).row(answers, []);
+    expect(['name', 'absent', 'secret'].map((id) => row.cells.get(id) ?? null)).toEqual([
+      'Jana',
+      null,
+      null,
+    ]);
     expect(row.createdAt).toBe('2026-01-01T00:00:00.000Z');
   });
 
@@ -46,33 +50,53 @@ describe('the join', () => {
       ['a', 'x\ud83d'],
       ['b', '\udc0ey'],
     ]);
-    const { row, reasons } = joinRow(
-      answers,
-      ['status is missing'],
-      [field('a'), field('b')],
+    const { row, reasons } = new Join([field('a'), field('b')], undefined).row(answers, [
+      'status is missing',
+    ]);
+    expect([row.cells.get('a'), row.cells.get('b')]).toEqual(['x\ufffd', '\ufffdy']);
+    expect(reasons.map((reason) => reason.includes('x'))).toEqual([false, false]);
+  });
+
+  it('L6: an absurdly nested answer is replaced visibly, and holds up no other', () => {
+    const text = `{"deep":${'[{"y":'.repeat(30_000)}1${'}]'.repeat(30_000)},"b":[[["ok"]]]}`;
+    const data = JSON.parse(text) as Readonly<Record<string, Json>>;
+    const join = new Join([field('deep'), field('b')], undefined);
+    const { row, reasons } = join.row({ ...submission([]), data }, []);
+    expect(reasons).toEqual(['an answer is nested too deeply']);
+    expect(row.cells.get('deep')).toBe('[nested too deeply]');
+    expect(row.cells.get('b')).toEqual(new JsonText('[[["ok"]]]'));
+  });
+
+  it('is not fooled by what each object has', () => {
+    const data = JSON.parse('{"__proto__":"own"}') as Readonly<Record<string, Json>>;
+    const names = ['__proto__', 'constructor', 'toString'];
+    const join = new Join(
+      names.map((name) => field(name)),
       undefined,
     );
-    expect([...row.cells].map(([, cell]) => cell)).toEqual(['x\ufffd', '\ufffdy']);
-    expect(reasons.map((reason) => reason.includes('x'))).toEqual([false, false]);
+    const cellsOf = (each: Readonly<Record<string, Json>>) => {
+      const { row } = join.row({ ...submission([]), data: each }, []);
+      return names.map((name) => row.cells.get(name));
+    };
+    expect(cellsOf(data)).toEqual(['own', null, null]);
+    expect(cellsOf({})).toEqual([null, null, null]);
   });
 
   it('L11: a hashed field leaves as a keyed hash; equal answers stay equal, under another key they differ', () => {
     const answers = submission([['mail', 'a@b.c']]);
-    const { row } = joinRow(answers, [], [field('mail', true)], 'key');
+    const { row } = new Join([field('mail', true)], 'key').row(answers, []);
     expect(row.cells.get('mail')).toBe(hashedCell('a@b.c', 'key'));
     expect(hashedCell('a@b.c', 'other')).not.toBe(row.cells.get('mail'));
-    expect(() => joinRow(answers, [], [field('mail', true)], undefined)).toThrow('hash key');
+    expect(() => new Join([field('mail', true)], undefined).row(answers, [])).toThrow('hash key');
   });
 
   it('sees which columns differ, and that a number in a column of texts is the same', () => {
-    const { row } = joinRow(
+    const { row } = new Join([field('n'), field('t')], undefined).row(
       submission([
         ['n', 7],
         ['t', 'new'],
       ]),
       [],
-      [field('n'), field('t')],
-      undefined,
     );
     const cells = new Map([
       ['n', '7'],
@@ -81,7 +105,7 @@ describe('the join', () => {
     const stored = { ...row, cells, deletedAt: null };
     expect(compareRow(row, stored, ['n', 't'])).toEqual({ columns: [], fieldIds: ['t'] });
     expect(compareRow(row, stored, ['n'])).toEqual({ columns: [], fieldIds: [] });
-    const gone = { ...row, status: 'DONE', deletedAt: '2026-01-02T00:00:00.000Z' };
+    const gone = { ...stored, status: 'DONE', deletedAt: '2026-01-02T00:00:00.000Z' };
     expect(compareRow(row, gone, ['n', 't']).columns).toEqual(['status', '_deleted_at']);
     expect([
       sameCell('', null),

@@ -1,4 +1,5 @@
 import { safeText } from '../../base/errors.ts';
+import { isBlank } from '../../mirror/cells.ts';
 import { labelMap } from '../../mirror/fields.ts';
 import type { StoredField } from '../../mirror/port.ts';
 import type { Form, SelectedField, Row } from '../../mirror/types.ts';
@@ -43,16 +44,13 @@ export function withAnswers(
   rows: readonly Row[],
   selected: ReadonlySet<string>,
 ): SheetField[] {
-  const contents = new Map<string, FieldContent>();
-  for (const { cells } of rows)
-    for (const [id, cell] of cells) {
-      if (cell === null || cell === '' || contents.get(id) === 'mixed') continue;
-      contents.set(id, typeof cell === 'string' ? 'mixed' : 'numbers');
-    }
   return fields.map((field) => {
-    const now = contents.get(field.id);
-    if (now === undefined || !selected.has(field.id)) return field;
-    const content = now === 'mixed' || field.content === 'mixed' ? 'mixed' : now;
+    if (!selected.has(field.id)) return field;
+    const answers = rows.flatMap(({ cells }) => cells.get(field.id) ?? []);
+    const given = answers.filter((cell) => !isBlank(cell));
+    if (given.length === 0) return field;
+    const isText = field.content === 'mixed' || given.some((cell) => typeof cell === 'string');
+    const content = isText ? 'mixed' : 'numbers';
     return { ...field, column: fieldKey(field.id), isFilled: true, content };
   });
 }

@@ -53,17 +53,18 @@ export class Program {
 
   /** The rows of the first pages, joined, with the fields that they are joined for. */
   async rows(many: number): Promise<{ rows: Row[]; fields: SelectedField[] }> {
-    const { joinRow } = await this.#load<typeof RowModule>('mirror/row.ts');
+    const { Join } = await this.#load<typeof RowModule>('mirror/row.ts');
     await using client = await this.client();
     const form = await client.getForm(FORM_ID);
     const fields = form.fields.map(({ id, label }, position) => {
       return { id, label, position, inSchema: true, hashed: false };
     });
+    const join = new Join(fields, undefined);
     const rows: Row[] = [];
     await eachPage(many, 1, async (page) => {
       const { items } = await client.listSubmissions({ formId: FORM_ID, page });
       for (const { submission, defects } of items) {
-        if (submission !== null) rows.push(joinRow(submission, defects, fields, undefined).row);
+        if (submission !== null) rows.push(join.row(submission, defects).row);
       }
     });
     return { rows, fields };

@@ -173,8 +173,8 @@ export const BREAKS: readonly Break[] = [
     name: 'what is wrong with an item is not listed',
     with: ['items=defective'],
     file: 'src/mirror/row.ts',
-    find: 'const reasons = new Set(isHalved ? [...defects, HALF_A_CHARACTER] : defects);',
-    replace: 'const reasons = new Set(isHalved ? [HALF_A_CHARACTER] : []);',
+    find: 'const reasons = new Set(defects);',
+    replace: 'const reasons = new Set<string>();',
   },
   {
     law: 'L7',
