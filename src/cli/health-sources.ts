@@ -30,9 +30,11 @@ export function healthSources(
     queue: running && (() => running.queue.status()),
     plan: () => app.planned ?? { atMs: null, forms: [], sinceMs: new Map() },
     troubles: () => running?.troubles() ?? [],
-    kept: () => dataDir.kept(),
-    dataDir: () => dataDir.trouble(),
-    processes: () => readProcesses(dataDir, clock.now(), running !== null),
+    files: async () => ({
+      kept: await dataDir.kept(),
+      dataDir: await dataDir.trouble(),
+      processes: await readProcesses(dataDir, clock.now(), running !== null),
+    }),
     isChosen: (target, form) => app.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
   };

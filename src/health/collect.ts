@@ -2,15 +2,14 @@ import { type Clock, withinTime } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kept } from './data-dir.ts';
-import type { Facts, HeldTarget, PlanFacts, TargetFacts } from './facts.ts';
+import type { Facts, HeldTarget, PlanFacts } from './facts.ts';
 import { judge } from './judge.ts';
 import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
 import type { Trouble } from './trouble.ts';
 
 /** The sources of facts, which the composition provides. Calls may be slow, hang or fail; none delays another (L12). */
-export interface HealthSources {
-  readonly version: string;
+export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nextPollMs'> {
   /** The names of the targets, as the settings order them. */
   readonly targets: readonly string[];
   /** What a target holds. Rejects when it cannot be read. */
@@ -22,13 +21,17 @@ export interface HealthSources {
   plan(): PlanFacts;
   /** What this process sees apart from the queue; none for a command. */
   troubles(): readonly Trouble[];
-  kept(): Promise<Kept>;
-  /** What keeps failures from being kept. Never rejects. */
-  dataDir(): Promise<Trouble | null>;
+  /** Rejects with the system's error. */
+  files(): Promise<FileFacts>;
+}
+
+/** The records in DATA_DIR. */
+interface FileFacts {
+  readonly kept: Kept;
+  /** What keeps failures from being kept. */
+  readonly dataDir: Trouble | null;
   /** What running processes recorded: all, for a command; the others, for the one that runs. */
-  processes(): Promise<readonly Trouble[]>;
-  readonly isChosen: Facts['isChosen'];
-  readonly nextPollMs: Facts['nextPollMs'];
+  readonly processes: readonly Trouble[];
 }
 
 export interface WatchOptions {
@@ -38,7 +41,7 @@ export interface WatchOptions {
 }
 
 /** A target that takes longer does not answer. */
-export const TARGET_LIMIT_MS = 20_000;
+const TARGET_LIMIT_MS = 20_000;
 const OTHERS_LIMIT_MS = 5_000;
 /** How often everything is read without a request, and while there is a problem, so that its end shows soon. */
 const [READ_MS, TROUBLED_MS] = [30_000, 5_000];
@@ -53,11 +56,7 @@ export class Watch {
   readonly #options: WatchOptions;
   readonly #targets: ReadonlyMap<string, Reading<HeldTarget>>;
   readonly #queue: Reading<QueueState> | null;
-  readonly #files: Reading<{
-    kept: Kept;
-    dataDir: Trouble | null;
-    processes: readonly Trouble[];
-  }>;
+  readonly #files: Reading<FileFacts>;
   readonly #stopping = new AbortController();
   #polling: Promise<void> | undefined;
   #hasRead = false;
@@ -72,41 +71,17 @@ export class Watch {
           read: () => sources.readTarget(name),
           clock,
           limitMs: TARGET_LIMIT_MS,
-          tooSlow: () => slowTarget(name),
+          slow: slowTarget(name),
           restMs: () => sources.restMs(name),
         }),
       ]),
     );
+    const others = { clock, limitMs: OTHERS_LIMIT_MS, restMs: () => 0 };
     const { queue } = sources;
-    this.#queue =
-      queue &&
-      new Reading({
-        read: queue,
-        clock,
-        limitMs: OTHERS_LIMIT_MS,
-        tooSlow: () => new MirrorError('QUEUE_FAILED', 'The queue does not answer.'),
-        restMs: () => 0,
-      });
-    this.#files = new Reading({
-      read: async () => {
-        try {
-          const dataDir = await sources.dataDir();
-          return {
-            dataDir,
-            kept: await sources.kept(),
-            processes: await sources.processes(),
-          };
-        } catch (error) {
-          const code = errorCode(error);
-          const text = `DATA_DIR cannot be read${code === undefined ? '' : ` (${code})`}.`;
-          throw new MirrorError('DATA_DIR', text, { cause: error });
-        }
-      },
-      clock,
-      limitMs: OTHERS_LIMIT_MS,
-      tooSlow: () => new MirrorError('DATA_DIR', 'DATA_DIR does not answer.'),
-      restMs: () => 0,
-    });
+    const slowQueue = { code: 'QUEUE_FAILED', message: 'The queue does not answer.' } as const;
+    this.#queue = queue && new Reading({ ...others, read: queue, slow: slowQueue });
+    const slowFiles = { code: 'DATA_DIR', message: 'DATA_DIR does not answer.' } as const;
+    this.#files = new Reading({ ...others, read: () => readFiles(sources), slow: slowFiles });
   }
 
   /** True once everything was tried. */
@@ -150,31 +125,23 @@ export class Watch {
   }
 
   async #poll(onReport: (report: Report) => void): Promise<void> {
+    const { clock, logger } = this.#options;
     const { signal } = this.#stopping;
-    const stopped = new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    let isTroubled = false;
+    const stopped = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    let pauseMs = READ_MS;
     while (!signal.aborted) {
-      const restMs = isTroubled ? TROUBLED_MS : READ_MS;
-      await Promise.race([this.#readAll(restMs / 2), stopped]);
+      await Promise.race([this.#readAll(pauseMs / 2), stopped]);
       if (signal.aborted) return;
       this.#hasRead = true;
-      const report = this.#report(onReport);
-      isTroubled = report !== null && (report.problems.length > 0 || report.state === 'failed');
-      const pauseMs = isTroubled ? TROUBLED_MS : READ_MS;
-      await this.#options.clock.sleep(pauseMs, signal).catch(() => undefined);
-    }
-  }
-
-  #report(onReport: (report: Report) => void): Report | null {
-    try {
-      const report = this.current();
-      onReport(report);
-      return report;
-    } catch (error) {
-      this.#options.logger.error({ err: error }, 'The mirror cannot be judged.');
-      return null;
+      try {
+        const report = this.current();
+        onReport(report);
+        const isTroubled = report.problems.length > 0 || report.state === 'failed';
+        pauseMs = isTroubled ? TROUBLED_MS : READ_MS;
+      } catch (error) {
+        logger.error({ err: error }, 'The mirror cannot be judged.');
+      }
+      await clock.sleep(pauseMs, signal).catch(() => undefined);
     }
   }
 
@@ -206,7 +173,9 @@ export class Watch {
     return {
       nowMs: clock.now(),
       version: sources.version,
-      targets: [...this.#targets].map(([name, reading]) => factsOf(name, reading)),
+      targets: [...this.#targets].map(([name, { value, readAtMs, trouble }]) => {
+        return { name, held: value, readAtMs, failure: trouble };
+      }),
       queue: queue && { ...queue, isReachable: queue.isReachable && !this.#queue?.trouble },
       troubles: this.#troubles(),
       plan: sources.plan(),
@@ -217,16 +186,19 @@ export class Watch {
   }
 }
 
-/** The problem of a target that takes too long. */
-const slowTarget = (name: string): MirrorError =>
-  new MirrorError(
-    'TARGET_UNREACHABLE',
-    `Target ${name} takes longer than ${TARGET_LIMIT_MS / 1_000} s to answer: it is very busy, or one of its tables is locked.`,
-  );
+async function readFiles(sources: HealthSources): Promise<FileFacts> {
+  try {
+    return await sources.files();
+  } catch (error) {
+    const code = errorCode(error);
+    const text = `DATA_DIR cannot be read${code === undefined ? '' : ` (${code})`}.`;
+    throw new MirrorError('DATA_DIR', text, { cause: error });
+  }
+}
 
-const factsOf = (name: string, reading: Reading<HeldTarget>): TargetFacts => ({
-  name,
-  held: reading.value,
-  readAtMs: reading.readAtMs,
-  failure: reading.trouble,
-});
+/** The problem of a target that takes too long. */
+const slowTarget = (name: string) =>
+  ({
+    code: 'TARGET_UNREACHABLE',
+    message: `Target ${name} takes longer than ${TARGET_LIMIT_MS / 1_000} s to answer: it is very busy, or one of its tables is locked.`,
+  }) as const;

@@ -65,11 +65,6 @@ export interface CopySeen {
   readonly isHeld: boolean;
 }
 
-/** The records of one kind, in a folder of their own. */
-type Records<Schema extends z.ZodType> = readonly [folder: string, schema: Schema];
-const RUNS = ['failures', keptRun] as const;
-const COPIES = ['copies', keptCopy] as const;
-const PROCESSES = ['processes', processRecord] as const;
 /** Room for a failure, a log of the queue and a batch. */
 const LEAST_ROOM_BYTES = 1_048_576;
 
@@ -77,30 +72,33 @@ const LEAST_ROOM_BYTES = 1_048_576;
 export class DataDir {
   readonly #path: string;
   readonly #source: JsonFile<typeof keptSource>;
+  readonly #runs: Records<typeof keptRun>;
+  readonly #copies: Records<typeof keptCopy>;
+  readonly #processes: Records<typeof processRecord>;
 
   constructor(path: string) {
     this.#path = path;
     this.#source = new JsonFile(join(path, 'source.json'), VERSION, keptSource);
+    this.#runs = new Records(join(path, 'failures'), keptRun);
+    this.#copies = new Records(join(path, 'copies'), keptCopy);
+    this.#processes = new Records(join(path, 'processes'), processRecord);
   }
 
   /** Keeps a run that failed, or forgets it once another one has not. */
   async noteRun(report: RunReport): Promise<void> {
     const { target, form, outcome, error, endedAtMs } = report;
-    const file = this.#of(RUNS, hashOf(target, form.id));
+    const file = this.#runs.of(target, form.id);
     if (outcome === 'ok' || outcome === 'held' || outcome === 'incomplete') return file.remove();
     if (outcome !== 'failed' && outcome !== 'gone') return;
     const before = await file.read();
-    const isSame = before?.outcome === outcome;
-    const { id, slug, name } = form;
+    const sinceMs = before?.outcome === outcome ? before.sinceMs : endedAtMs;
     const code = problemCodeOrNull(report.code);
-    const kept = { target, form: { id, slug, name }, outcome, code, error };
-    const times = { sinceMs: isSame ? before.sinceMs : endedAtMs, atMs: endedAtMs };
-    await file.write({ ...kept, ...times });
+    await file.write({ target, form, outcome, code, error, sinceMs, atMs: endedAtMs });
   }
 
   /** Deletes the record of a form in a target. */
   forgetRun(target: string, formId: string): Promise<void> {
-    return this.#of(RUNS, hashOf(target, formId)).remove();
+    return this.#runs.of(target, formId).remove();
   }
 
   /** Keeps that the source would not list its forms; null: it did. */
@@ -117,7 +115,7 @@ export class DataDir {
     { target, address, formId, wasEmpty, isHeld }: CopySeen,
     atMs: number,
   ): Promise<boolean> {
-    const file = this.#of(COPIES, hashOf(target, formId));
+    const file = this.#copies.of(target, formId);
     const kept = await file.read();
     const before = kept?.address === address ? kept : null;
     const isRefill = wasEmpty && before !== null;
@@ -129,7 +127,7 @@ export class DataDir {
 
   /** By form ID, when the copy in a target at this address was last found gone. */
   async refills(target: string, address: string): Promise<ReadonlyMap<string, number>> {
-    const copies = await this.#all(COPIES);
+    const copies = await this.#copies.all();
     return new Map(
       copies.flatMap((copy): [string, number][] =>
         copy.target === target && copy.address === address && copy.refilledAtMs !== null
@@ -141,7 +139,7 @@ export class DataDir {
 
   /** Every recorded failure; damaged records are left out. */
   async kept(): Promise<Kept> {
-    return { runs: await this.#all(RUNS), source: await this.#source.read() };
+    return { runs: await this.#runs.all(), source: await this.#source.read() };
   }
 
   /** Why nothing can be recorded; null if it can, or if the folder does not exist yet. Never rejects. */
@@ -163,38 +161,44 @@ export class DataDir {
 
   /** The records of all processes that share this folder. */
   processes(): Promise<ProcessRecord[]> {
-    return this.#all(PROCESSES);
+    return this.#processes.all();
   }
 
   writeProcess(record: ProcessRecord): Promise<void> {
-    return this.#of(PROCESSES, processName(record)).write(record);
+    return this.#processes.of(record.host, record.pid).write(record);
   }
 
-  removeProcess(record: Pick<ProcessRecord, 'host' | 'pid'>): Promise<void> {
-    return this.#of(PROCESSES, processName(record)).remove();
-  }
-
-  async #all<Schema extends z.ZodType>(records: Records<Schema>): Promise<z.infer<Schema>[]> {
-    const files = await readdir(join(this.#path, records[0])).catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return [];
-      throw error;
-    });
-    const names = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -5));
-    const found = await Promise.all(names.map((name) => this.#of(records, name).read()));
-    return found.filter((one) => one !== null);
-  }
-
-  #of<Schema extends z.ZodType>([folder, schema]: Records<Schema>, name: string): JsonFile<Schema> {
-    return new JsonFile(join(this.#path, folder, `${name}.json`), VERSION, schema);
+  removeProcess({ host, pid }: Pick<ProcessRecord, 'host' | 'pid'>): Promise<void> {
+    return this.#processes.of(host, pid).remove();
   }
 }
 
-const processName = ({ host, pid }: Pick<ProcessRecord, 'host' | 'pid'>): string =>
-  `${encodeURIComponent(host)}-${pid}`;
+/** The records of one kind: a folder with a file for each. */
+class Records<Schema extends z.ZodType> {
+  readonly #path: string;
+  readonly #schema: Schema;
 
-/** A file name for any target and form, which may hold any characters. */
-const hashOf = (target: string, formId: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify([target, formId]))
-    .digest('hex')
-    .slice(0, 32);
+  constructor(path: string, schema: Schema) {
+    [this.#path, this.#schema] = [path, schema];
+  }
+
+  /** The record with a key, which may hold any characters. */
+  of(...key: readonly (string | number)[]): JsonFile<Schema> {
+    const name = createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 32);
+    return this.#file(`${name}.json`);
+  }
+
+  async all(): Promise<z.infer<Schema>[]> {
+    const files = await readdir(this.#path).catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return [];
+      throw error;
+    });
+    const names = files.filter((file) => file.endsWith('.json'));
+    const found = await Promise.all(names.map((name) => this.#file(name).read()));
+    return found.filter((one) => one !== null);
+  }
+
+  #file(name: string): JsonFile<Schema> {
+    return new JsonFile(join(this.#path, name), VERSION, this.#schema);
+  }
+}

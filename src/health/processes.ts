@@ -65,30 +65,24 @@ export async function keepProcessRecord(options: KeepRecordOptions): Promise<Asy
   const { dataDir, clock, role, onError } = options;
   const own = { host: hostname(), pid: process.pid };
   const stopping = new AbortController();
-  const write = async (): Promise<void> => {
-    const atMs = clock.now();
-    const troubles = [...(await options.troubles())];
+  const beat = async (): Promise<void> => {
+    const [atMs, troubles] = [clock.now(), [...(await options.troubles())]];
     await dataDir.writeProcess({ ...own, role, atMs, troubles }).catch(onError);
-  };
-  // One that was killed on another machine counts as running until its record is old.
-  const removeDead = async (): Promise<void> => {
+    // One that was killed on another machine counts as running until its record is old.
     for (const record of await dataDir.processes().catch(() => []))
       if (!isRunning(record, clock.now())) await dataDir.removeProcess(record).catch(onError);
   };
-  await write();
-  await removeDead();
-  const heartbeat = (async () => {
+  await beat();
+  const beating = (async () => {
     while (!stopping.signal.aborted) {
       await clock.sleep(RECORD_MS, stopping.signal).catch(() => undefined);
-      if (stopping.signal.aborted) return;
-      await write();
-      await removeDead();
+      if (!stopping.signal.aborted) await beat();
     }
   })();
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      await heartbeat;
+      await beating;
       await dataDir.removeProcess(own).catch(onError);
     },
   };

@@ -1,18 +1,21 @@
 import { type Clock, withinTime } from '../base/clock.ts';
-import { type MirrorError, toMirrorError } from '../base/errors.ts';
+import { toMirrorError } from '../base/errors.ts';
 import type { Trouble } from './trouble.ts';
 
 /** No reading takes more than this part of the time. */
 const MOST_OF_THE_TIME = 1 / 20;
 const MOST_REST_MS = 60_000;
 
+type Failure = Pick<Trouble, 'code' | 'message'>;
+
 /** See {@link Reading}. */
 export interface ReadingOptions<T> {
   readonly read: () => Promise<T>;
   readonly clock: Clock;
-  /** A reading that takes longer has failed with `tooSlow`. */
+  /** A reading that takes longer has failed with `slow`. */
   readonly limitMs: number;
-  readonly tooSlow: () => MirrorError;
+  readonly slow: Failure;
+  /** Least time between two readings. */
   readonly restMs: () => number;
 }
 
@@ -65,26 +68,25 @@ export class Reading<T> {
   }
 
   async #read(): Promise<void> {
-    const { clock, restMs, read, limitMs, tooSlow } = this.#options;
+    const { clock, restMs, read, limitMs, slow } = this.#options;
     const startedMs = clock.now();
     this.#triedAtMs = startedMs;
+    const failed = ({ code, message }: Failure): void => {
+      this.#trouble = { code, message, sinceMs: this.#trouble?.sinceMs ?? startedMs };
+    };
     try {
       this.#pending ??= read().finally(() => (this.#pending = undefined));
-      const found = await withinTime(
-        this.#pending.then((value) => ({ value })),
-        limitMs,
-        clock,
-      );
-      if (found === undefined) throw tooSlow();
-      this.#value = found.value;
+      const found = this.#pending.then((value) => ({ value }));
+      const inTime = await withinTime(found, limitMs, clock);
+      if (inTime === undefined) return failed(slow);
+      this.#value = inTime.value;
       this.#readAtMs = clock.now();
       this.#trouble = null;
       const tookMs = this.#readAtMs - startedMs;
       const rest = Math.max(restMs(), Math.min(MOST_REST_MS, tookMs / MOST_OF_THE_TIME));
       this.#restUntilMs = this.#readAtMs + rest;
     } catch (error) {
-      const { code, message } = toMirrorError(error);
-      this.#trouble = { code, message, sinceMs: this.#trouble?.sinceMs ?? startedMs };
+      failed(toMirrorError(error));
     }
   }
 }

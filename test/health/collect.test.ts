@@ -14,6 +14,7 @@ import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf, WAIT } f
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const { plan, kept, isChosen, nextPollMs } = factsOf();
+const FILES = { kept, dataDir: null, processes: [] };
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
 const AWAY = { ...QUEUE, isReachable: false, trouble: away };
@@ -43,9 +44,7 @@ function watching() {
     queue: () => counted('queue', read.queue()),
     plan: () => plan,
     troubles: () => [],
-    kept: async () => kept,
-    dataDir: async () => null,
-    processes: async () => [],
+    files: async () => FILES,
   };
   const watch = new Watch({ sources, clock, logger: silentLogger });
   const seen: Report[] = [];
@@ -79,10 +78,8 @@ describe('a watch', () => {
     expect([at.watch.hasRead, at.last().state, at.reads.db]).toEqual([true, 'ok', 1]);
     await at.wait(2 * MINUTE);
     expect(at.reads.db).toBe(5);
-    at.sources.kept = async () => ({
-      ...kept,
-      source: { code: 'FORMS_FAILED', message: 'x', sinceMs: 0, atMs: NOW + HOUR },
-    });
+    const source = { code: 'FORMS_FAILED', message: 'x', sinceMs: 0, atMs: NOW + HOUR } as const;
+    at.sources.files = async () => ({ ...FILES, kept: { ...kept, source } });
     await at.wait(2 * MINUTE);
     expect(at.last()).toMatchObject({ state: 'failed', problems: [{ code: 'FORMS_FAILED' }] });
     expect(at.reads.db).toBeGreaterThan(20);
@@ -191,7 +188,7 @@ describe('a watch', () => {
     const cause = new Error('secret answer');
     at.read.db = () => Promise.reject(new MirrorError('TARGET_FAILED', 'broke', { cause }));
     at.read.sheet = () => Promise.reject(cause);
-    at.sources.kept = () => Promise.reject(Object.assign(cause, { code: 'EACCES' }));
+    at.sources.files = () => Promise.reject(Object.assign(cause, { code: 'EACCES' }));
     const report = await at.watch.once();
     expect(problemsOf(report)).toEqual(['TARGET_FAILED', 'INTERNAL']);
     expect(report.problems).toMatchObject([
@@ -202,8 +199,8 @@ describe('a watch', () => {
 
   it('a command looks at no queue, and at what other processes recorded', async () => {
     const { sources, clock } = watching();
-    const processes = async () => [AWAY.trouble, WAIT];
-    const command = { ...sources, queue: null, processes } as HealthSources;
+    const files = async () => ({ ...FILES, processes: [AWAY.trouble, WAIT] });
+    const command = { ...sources, queue: null, files };
     const report = await new Watch({ sources: command, clock, logger: silentLogger }).once();
     expect(report.queue).toBeNull();
     expect(report.problems[0]?.message).toBe(AWAY.trouble.message);
@@ -213,7 +210,7 @@ describe('a watch', () => {
 
 it('a process shows that others wait for the source too, and nothing else of them; its own wait counts', async () => {
   const { sources, watch } = watching();
-  sources.processes = async () => [away, WAIT];
+  sources.files = async () => ({ ...FILES, processes: [away, WAIT] });
   expect((await watch.once()).problems).toMatchObject([{ message: WAIT.message }]);
   const message = 'The next is sent soon.';
   sources.troubles = () => [{ ...WAIT, message }];
