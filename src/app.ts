@@ -151,10 +151,7 @@ export class App implements AsyncDisposable {
 
   /** What a target holds, as the judge reads it under these settings. Rejects as the target does. */
   async held(name: string): Promise<HeldTarget> {
-    const { target, joining, isChosen } = await this.chosen(name);
-    return readTarget(target, {
-      joining,
-      isChosen,
+    return readTarget(await this.chosen(name), {
       writesBack: this.config.rule !== null,
       refills: (address) => this.dataDir.refills(name, address).catch(() => new Map()),
     });

@@ -28,7 +28,7 @@ export function healthSources(
     readTarget: (name) => app.held(name),
     restMs: (name) => overviewRestMs(app.settingsOf(name).address.kind),
     queue: running && (() => running.queue.status()),
-    plan: () => app.planned ?? { atMs: null, forms: [], sinceMs: new Map() },
+    plan: () => app.planned,
     troubles: () => running?.troubles() ?? [],
     files: async () => ({
       kept: await dataDir.kept(),

@@ -2,7 +2,7 @@ import { type Clock, withinTime } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kept } from './data-dir.ts';
-import type { Facts, HeldTarget, PlanFacts } from './facts.ts';
+import type { Facts, HeldTarget } from './facts.ts';
 import { judge } from './judge.ts';
 import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
@@ -18,7 +18,7 @@ export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nex
   restMs(name: string): number;
   /** The queue; null for a command, which looks at none. */
   readonly queue: (() => Promise<QueueState>) | null;
-  plan(): PlanFacts;
+  plan(): Facts['plan'];
   /** What this process sees apart from the queue; none for a command. */
   troubles(): readonly Trouble[];
   /** Rejects with the system's error. */

@@ -32,7 +32,7 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
   const { form, target, held, running, isWanted, last, claim } = known;
   const problems = isWanted ? problemsOf(known, around) : [];
   const [state, title] = stateOf(known, problems, around);
-  const { tally, goneAtMs = null } = held?.stored.state ?? {};
+  const { tally, goneAtMs = null } = held?.state ?? {};
   const none = around.isTargetRead ? 0 : null;
   return {
     form,
@@ -43,9 +43,9 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
     problems,
     notices: held?.notices ?? [],
     claim,
-    location: held?.stored.location ?? null,
-    url: held?.stored.place.url ?? null,
-    table: held?.stored.place.table ?? null,
+    location: held?.location ?? null,
+    url: held?.place.url ?? null,
+    table: held?.place.table ?? null,
     rows: tally === undefined ? none : liveRows(tally),
     deletedRows: tally?.deleted ?? none,
     rejected: tally === undefined ? none : tally.rejected + tally.undecided,
@@ -87,7 +87,7 @@ function stateOf(
   const shared = firstOf(around.problems);
   if (shared !== null) return titled('waiting', shared.title);
   if (claim.submissionsAsOf !== null) return titled('ok');
-  const isFirst = (held?.stored.runs ?? []).length === 0;
+  const isFirst = (held?.runs ?? []).length === 0;
   return titled('waiting', isFirst ? 'Waiting for the first run' : 'Waiting for the next run');
 }
 
@@ -154,14 +154,12 @@ const UNPROVEN = 'The last run ended without proof that nothing was missed.';
 /** What the copy itself shows. */
 function heldProblems(
   { form, target }: KnownForm,
-  { stored, refilledAtMs, isOtherSettings }: HeldForm,
+  { losses, runs, state, refilledAtMs }: HeldForm,
   nowMs: number,
 ): Problem[] {
   const found: Problem[] = [];
-  const { losses, runs, state } = stored;
-  const outdated = losses.length > 0 ? losses.join(' ') : isOtherSettings ? OTHER_SETTINGS : null;
-  if (outdated !== null) {
-    const message = `${outdated} The copy is not complete until a run has read everything again.`;
+  if (losses.length > 0) {
+    const message = `${losses.join(' ')} The copy is not complete until a run has read everything again.`;
     found.push(problemOf({ code: 'COPY_OUTDATED', message, sinceMs: null }));
   }
   if (refilledAtMs !== null && nowMs - refilledAtMs <= NEWS_MS) {
@@ -180,9 +178,6 @@ function heldProblems(
   }
   return found;
 }
-
-const OTHER_SETTINGS =
-  'Other fields are selected or hashed than when the rows were stored, so answers that are not selected, or plain answers, may still be there.';
 
 /** That a target was found empty which DATA_DIR says has held a form, and what no run brings back. */
 export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: number): string =>

@@ -32,7 +32,7 @@ export function judge(facts: Facts): Report {
   // When the source last answered as it should, by runs and polls.
   const agreedMs = facts.targets.map(({ held }) => held?.agreement?.atMs);
   const succeededMs = all.map((form) => form.succeededMs);
-  const heardMs = newestOf([plan.atMs, ...agreedMs, ...succeededMs], nowMs);
+  const heardMs = newestOf([plan?.atMs, ...agreedMs, ...succeededMs], nowMs);
   const unlisted = kept.source !== null && kept.source.atMs > heardMs ? kept.source : null;
   const source = sharedFailure(all, 'source', heardMs) ?? failureOf(unlisted);
   const troubles = facts.troubles.map((trouble) => problemOf(trouble));

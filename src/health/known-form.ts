@@ -48,14 +48,15 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped'])
 
 /** The forms that a target holds, and those that are planned for it and still to come. Pure. */
 export function knownForms({ name, held: target }: TargetFacts, facts: Facts): KnownForm[] {
-  const { plan, queue, nowMs } = facts;
+  const { queue, nowMs } = facts;
+  const { forms: allPlanned = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
   const { forms: heldForms = [], pauses = [], agreement = null } = target ?? {};
-  const byId = new Map(heldForms.map((form) => [form.stored.state.formId, form]));
+  const byId = new Map(heldForms.map((form) => [form.state.formId, form]));
   // Known by a failure: a first run that the target could not record.
   const failures = new Map(
     facts.kept.runs.filter((run) => run.target === name).map((run) => [run.form.id, run]),
   );
-  const planned = plan.forms.filter(({ targets }) => targets.includes(name));
+  const planned = allPlanned.filter(({ targets }) => targets.includes(name));
   const plannedIds = new Set(planned.map(({ form }) => form.id));
   const jobs = new Map(
     (queue?.running ?? [])
@@ -64,8 +65,8 @@ export function knownForms({ name, held: target }: TargetFacts, facts: Facts): K
   );
   const forms = new Map(planned.map(({ form }) => [form.id, form]));
   for (const { form, atMs } of failures.values())
-    if (plan.atMs === null || atMs > plan.atMs) forms.set(form.id, form);
-  for (const [id, { stored }] of byId) forms.set(id, identityOf(stored));
+    if (plannedAtMs === null || atMs > plannedAtMs) forms.set(form.id, form);
+  for (const [id, form] of byId) forms.set(id, identityOf(form));
   // Paused before its first run: it must not look as if nothing were missing.
   for (const { formId: id } of pauses)
     if (id !== null && !forms.has(id)) forms.set(id, elsewhere(id, facts));
@@ -73,12 +74,12 @@ export function knownForms({ name, held: target }: TargetFacts, facts: Facts): K
     const held = byId.get(form.id) ?? null;
     const failure = failures.get(form.id) ?? null;
     // A run dated ahead of now was recorded before the clock was set back: it hides nothing else.
-    const runs = (held?.stored.runs ?? []).filter(
+    const runs = (held?.runs ?? []).filter(
       ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
     );
     const last = lastOf(runs, failure);
     const running = jobs.get(form.id) ?? null;
-    const goneMs = held?.stored.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
+    const goneMs = held?.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
     const claim = claimIn(held, agreement, nowMs);
     const claimedMs = Date.parse(claim.submissionsAsOf ?? '') || 0;
     const hasAgreed = last?.outcome === 'ok' || last?.outcome === 'held';
@@ -87,11 +88,11 @@ export function knownForms({ name, held: target }: TargetFacts, facts: Facts): K
     if (failure?.outcome === 'gone') worked.push(failure.atMs);
     // A newer plan, made by another process, may know forms that ours does not.
     const isPlanned =
-      plan.atMs === null ||
+      plannedAtMs === null ||
       plannedIds.has(form.id) ||
       running !== null ||
       goneMs !== null ||
-      Math.max(claimedMs, endedMs) > plan.atMs;
+      Math.max(claimedMs, endedMs) > plannedAtMs;
     return {
       form,
       target: name,
@@ -102,20 +103,20 @@ export function knownForms({ name, held: target }: TargetFacts, facts: Facts): K
       last,
       goneMs,
       claim,
-      plannedMs: plan.sinceMs.get(form.id) ?? 0,
+      plannedMs: sinceMs?.get(form.id) ?? 0,
       agreedMs: Math.max(claimedMs, hasAgreed ? endedMs : 0),
       succeededMs: newestOf(worked, nowMs),
     };
   });
 }
 
-const identityOf = ({ state: { formId: id, slug, name } }: HeldForm['stored']): FormIdentity => {
+const identityOf = ({ state: { formId: id, slug, name } }: HeldForm): FormIdentity => {
   return { id, slug, name };
 };
 
 /** As another target knows the form; its ID in place of its names where none does. */
 function elsewhere(id: string, { targets }: Facts): FormIdentity {
-  const forms = targets.flatMap(({ held }) => held?.forms ?? []).map(({ stored }) => stored);
+  const forms = targets.flatMap(({ held }) => held?.forms ?? []);
   const found = forms.find(({ state }) => state.formId === id);
   return found === undefined ? { id, slug: id, name: id } : identityOf(found);
 }
@@ -138,9 +139,9 @@ function lastOf(runs: readonly Run[], failure: KeptRun | null): Ended | null {
 /** The claim from runs and polls. A time in the future came from a wrong clock: nothing is claimed by it. */
 function claimIn(held: HeldForm | null, agreed: Agreement | null, nowMs: number): ShownClaim {
   if (held === null) return NO_CLAIM;
-  const { state, losses } = held.stored;
+  const { state, losses } = held;
   const nothing = { ...NO_CLAIM, held: state.tally.held, undecided: state.tally.undecided };
-  if (losses.length > 0 || held.isOtherSettings || state.goneAtMs !== null) return nothing;
+  if (losses.length > 0 || state.goneAtMs !== null) return nothing;
   const claim = claimWith(state, null, isAhead(agreed?.atMs ?? 0, nowMs) ? null : agreed);
   const time = (ms: number | null): string | null =>
     ms === null || isAhead(ms, nowMs) ? null : new Date(ms).toISOString();

@@ -30,12 +30,11 @@ export const describeForm =
     nowMs: number,
   ): Described => {
     // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
-    const stored = { ...form, runs, losses: [], location: '', place: {} };
-    const nothing = { writeBack: null, refilledAtMs: null, isOtherSettings: false, notices: [] };
+    const nothing = { losses: [], location: '', place: {}, writeBack: null, refilledAtMs: null };
     const held = {
       kind: '',
       address: '',
-      forms: [{ ...nothing, stored }],
+      forms: [{ ...form, runs, ...nothing }],
       pauses: PAUSES.in(recordOf),
       agreement: AGREEMENT.in(recordOf),
     };
@@ -45,7 +44,7 @@ export const describeForm =
       targets: [{ name: target, held, readAtMs: nowMs, failure: null }],
       queue: null,
       troubles: [],
-      plan: { atMs: null, forms: [], sinceMs: new Map() },
+      plan: null,
       kept: { runs: [], source: null },
       isChosen: () => true,
       // The sheet's own clock shows that it is stale.

@@ -9,7 +9,7 @@ import { SourceWaits } from '../../src/health/source-waits.ts';
 import { parseSelection, storedUnder } from '../../src/mirror/selection.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
-import type { Target } from '../../src/sync/target.ts';
+import type { ChosenTarget } from '../../src/sync/target.ts';
 import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf, WAIT } from './facts.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
@@ -226,30 +226,31 @@ describe('what a target holds', () => {
   /** A target with one form whose rows were stored plain. */
   const held = (state: Partial<StoredForm['state']> = {}) => {
     const storedPlain = storedUnder(under([]), FORM_A);
-    const { stored } = heldForm(FORM_A, { fields, state: { storedUnder: storedPlain, ...state } });
+    const stored = heldForm(FORM_A, { fields, state: { storedUnder: storedPlain, ...state } });
     const store = { forms: async () => [stored], record: async () => null, open: unexpected };
     const target = { name: 'db', kind: 'sqlite', address: 'a.sqlite', store };
-    return (hashed: string[], isStillChosen = true) =>
-      readTarget(target as unknown as Target, {
-        joining: under(hashed),
-        isChosen: () => isStillChosen,
+    return (hashed: string[], isStillChosen = true) => {
+      const chosen = { target, joining: under(hashed), isChosen: () => isStillChosen };
+      return readTarget(chosen as unknown as ChosenTarget, {
         writesBack: false,
         refills: async (address) => new Map([[FORM_A.id, address.length]]),
       });
+    };
   };
 
   it('is read as a whole: no form is opened for its runs', async () => {
     const [form] = (await held()([])).forms;
-    expect(form?.stored.runs).toHaveLength(1);
+    expect(form?.runs).toHaveLength(1);
   });
 
   it('L17: is of other settings where a field is hashed now; a form that is gone is as it was', async () => {
     const [form] = (await held()(['mail'])).forms;
-    expect(form).toMatchObject({ isOtherSettings: true, refilledAtMs: 8, notices: [] });
-    expect((await held()([])).forms).toMatchObject([{ isOtherSettings: false }]);
+    const losses = [expect.stringMatching(/^Other fields are selected or hashed/)];
+    expect(form).toMatchObject({ losses, refilledAtMs: 8, notices: [] });
+    expect((await held()([])).forms).toMatchObject([{ losses: [] }]);
     const gone = await held({ goneAtMs: NOW })(['mail']);
     const notices = [{ code: 'UNSELECTED_ANSWERS' }];
-    expect(gone.forms).toMatchObject([{ isOtherSettings: false, notices }]);
+    expect(gone.forms).toMatchObject([{ losses: [], notices }]);
   });
 });
 

@@ -9,7 +9,7 @@ import {
 } from '../../src/mirror/form-state.ts';
 import type { QueueState, RunningJob } from '../../src/health/report.ts';
 import type { Pause } from '../../src/mirror/pauses.ts';
-import type { Run, StoredForm } from '../../src/mirror/port.ts';
+import type { Run } from '../../src/mirror/port.ts';
 import type { FormIdentity } from '../../src/mirror/types.ts';
 
 /*
@@ -60,41 +60,35 @@ export const kept = (agoMs: number, changes: Partial<KeptRun> = {}): KeptRun => 
   ...changes,
 });
 
-export type FormChanges = Partial<Omit<HeldForm, 'stored'>> &
-  Partial<Pick<StoredForm, 'losses' | 'fields' | 'runs'>> & {
-    readonly state?: Partial<FormState>;
-    readonly tally?: Partial<Tally>;
-    /** When source and copy last agreed, by a run that ended then. */
-    readonly agoMs?: number;
-  };
+export type FormChanges = Partial<Omit<HeldForm, 'state'>> & {
+  readonly state?: Partial<FormState>;
+  readonly tally?: Partial<Tally>;
+  /** When source and copy last agreed, by a run that ended then. */
+  readonly agoMs?: number;
+};
 
 /** A form that was read whole two hours ago, and last agreed `agoMs` ago (20 s). */
 export function heldForm(form: FormIdentity, changes: FormChanges = {}): HeldForm {
   const { state, tally, agoMs = 20_000, ...others } = changes;
-  const { losses = [], fields = [], runs = [run(agoMs)], ...held } = others;
   const { id: formId, slug, name } = form;
   return {
-    stored: {
-      state: {
-        ...newFormState({ formId, slug, name, place: slug }),
-        ranges: [{ fromMs: null, toMs: null, readAtMs: NOW - 2 * HOUR, isDue: false }],
-        submissionsAsOfMs: NOW - agoMs,
-        statusesAsOfMs: NOW - agoMs,
-        tally: { ...EMPTY_TALLY, rows: { NEW: 100 }, ...tally },
-        ...state,
-      },
-      fields,
-      runs,
-      losses,
-      notices: [],
-      location: `table ${slug}`,
-      place: { table: slug },
+    state: {
+      ...newFormState({ formId, slug, name, place: slug }),
+      ranges: [{ fromMs: null, toMs: null, readAtMs: NOW - 2 * HOUR, isDue: false }],
+      submissionsAsOfMs: NOW - agoMs,
+      statusesAsOfMs: NOW - agoMs,
+      tally: { ...EMPTY_TALLY, rows: { NEW: 100 }, ...tally },
+      ...state,
     },
+    fields: [],
+    runs: [run(agoMs)],
+    losses: [],
+    notices: [],
+    location: `table ${slug}`,
+    place: { table: slug },
     writeBack: null,
     refilledAtMs: null,
-    isOtherSettings: false,
-    notices: [],
-    ...held,
+    ...others,
   };
 }
 
@@ -173,7 +167,7 @@ export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts
     targets: [targetOf({ forms, ...held }, read)],
     queue: QUEUE,
     troubles: [],
-    plan: NO_PLAN,
+    plan: null,
     kept: { runs: [], source: null },
     isChosen: () => true,
     nextPollMs: (afterMs) => afterMs + MINUTE,
@@ -188,7 +182,8 @@ const NEW = { id: 'frm_new', slug: 'new', name: 'New' };
 /** `sinceAgoMs`: when its forms were planned first. */
 export const planOf = (forms = [FORM_A, FORM_B, NEW], agoMs = 1_000, sinceAgoMs = agoMs) => ({
   atMs: NOW - agoMs,
-  forms: forms.map((form) => ({ form, targets: ['db'] })),
+  unmatched: [],
+  forms: forms.map((form) => ({ form, targets: ['db'], listed: null })),
   sinceMs: new Map(forms.map(({ id }) => [id, NOW - sinceAgoMs])),
 });
 export const keeping = (some: Partial<Kept>): Situation => ({
@@ -200,7 +195,6 @@ export const agreement = (agoMs: number) => {
 export const fails = (code: ProblemCode, agoMs = 1_000): FormChanges => ({
   runs: [failed(agoMs, code), run(agoMs + MINUTE)],
 });
-export const NO_PLAN = { atMs: null, forms: [], sinceMs: new Map<string, number>() };
 export const silent = (agoMs: number): FormChanges => ({ agoMs });
 export const WRITTEN = { since: before(HOUR), code: null, error: null, refused: 0 };
 export const FULL = { code: 'DATA_DIR', message: 'DATA_DIR is full.', sinceMs: null } as const;

@@ -20,7 +20,6 @@ import {
   kept,
   MINUTE,
   NEW_STATE,
-  NO_PLAN,
   NOW,
   pause,
   planOf,
@@ -48,7 +47,6 @@ const someForm: fc.Arbitrary<FormChanges> = fc.record({
   agoMs,
   runs: fc.array(aRun, { maxLength: 3 }),
   losses: fc.constantFrom([], [], ['Rows are missing.']),
-  isOtherSettings: fc.constantFrom(false, false, true),
   refilledAtMs: maybe(agoMs.map((ms) => NOW - ms)),
   tally: fc.record({ held: fc.constantFrom(0, 0, 3), undecided: fc.constantFrom(0, 1) }),
   writeBack: maybe(maybe(codes).map((code) => Object.assign({}, WRITTEN, { code, refused: 1 }))),
@@ -70,7 +68,7 @@ const someFacts = fc
       FULL,
       WAIT,
     ]),
-    plan: fc.constantFrom(planOf(), planOf([FORM_B]), planOf([FORM_A], -HOUR), NO_PLAN),
+    plan: fc.constantFrom(planOf(), planOf([FORM_B]), planOf([FORM_A], -HOUR), null),
     kept: fc.record({
       runs: fc.array(
         fc.tuple(agoMs, codes).map(([ms, code]) => kept(ms, { code })),

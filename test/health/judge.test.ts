@@ -118,11 +118,6 @@ const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
     'failed [COPY_OUTDATED error]; claims nothing',
   ],
   [
-    'L17: the rows were stored under other settings',
-    { isOtherSettings: true },
-    'failed [COPY_OUTDATED error]; claims nothing',
-  ],
-  [
     'a form has been gone for more than a week',
     { runs: [run(8 * DAY, { outcome: 'gone' })], state: { goneAtMs: NOW - 8 * DAY } },
     'ended [FORM_GONE warning]; claims nothing',

@@ -16,7 +16,7 @@ import {
 
 /** What a sheet shows of a form; `records`: of its target. */
 function words(changes: FormChanges = {}, records: Readonly<Record<string, unknown>> = {}) {
-  const { stored } = heldForm(FORM_A, changes);
+  const stored = heldForm(FORM_A, changes);
   return describeForm('sheet', MINUTE)(stored, stored.runs, (key) => records[key] ?? null, NOW);
 }
 
@@ -66,7 +66,7 @@ describe('the words of the Mirror tab', () => {
     const isWell = health.state === 'ok' || health.state === 'waiting';
     expect(health.remedy?.includes('admin') ?? false).toBe(!isWell);
     // L17: a sheet is not written while nothing comes. What it shows stays true until its clock calls it stale.
-    const [{ stored }, later] = [heldForm(FORM_A, changes), NOW + 30 * MINUTE];
+    const [stored, later] = [heldForm(FORM_A, changes), NOW + 30 * MINUTE];
     const recordOf = (key: string): unknown =>
       Object.entries(records).find(([of]) => of === key)?.[1];
     const again = describeForm('sheet', MINUTE)(stored, stored.runs, recordOf, later);
@@ -78,7 +78,7 @@ describe('the words of the Mirror tab', () => {
     expect(words().asOfMs).toBe(NOW - 20_000);
     expect(words({}, { 'poll agreement': agreed }).asOfMs).toBe(NOW - 5_000);
     expect(words().health).toMatchObject({ staleAfterMinutes: 45, staleTitle: 'Stale' });
-    const { stored } = heldForm(FORM_A);
+    const stored = heldForm(FORM_A);
     const daily = describeForm('sheet', DAY)(stored, stored.runs, () => null, NOW);
     expect(daily.health.staleAfterMinutes).toBe(3 * 24 * 60);
   });

@@ -207,7 +207,7 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
 
   it('has its word on the Mirror tab, as far as that can know', () => {
     if (tab === null) return;
-    const { stored } = heldForm(FORM_A, situation.a);
+    const stored = heldForm(FORM_A, situation.a);
     const { pauses = [] } = situation.held ?? {};
     const recordOf = (key: string): unknown => (key === 'pauses' ? pauses : null);
     const { health } = describeForm('db', MINUTE)(stored, stored.runs, recordOf, NOW);

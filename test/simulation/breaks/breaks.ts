@@ -394,8 +394,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L17',
     name: 'a form stored under other settings is claimed all the same',
     file: 'src/health/facts.ts',
-    find: 'now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now),',
-    replace: 'now !== undefined && before !== null && goneAtMs === null && before === now,',
+    find: 'now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now);',
+    replace: 'now !== undefined && before !== null && goneAtMs === null && before === now;',
     with: ['hash'],
   },
   {
