@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import {
   type AnyAuthClient,
+  type CredentialBody,
   GoogleAuth,
+  type GoogleAuthOptions,
   JWT,
+  type JWTInput,
   OAuth2Client,
   type OAuth2ClientOptions,
-  UserRefreshClient,
 } from 'google-auth-library';
 import { errorCode, MirrorError } from '../../base/errors.ts';
 import { fetchWithProxy, type ProxySettings } from '../../base/proxy.ts';
@@ -13,9 +15,6 @@ import { NO_CREDENTIALS } from './call-failure.ts';
 
 /** Google's client takes them for every kind of account. */
 type ClientOptions = Pick<OAuth2ClientOptions, 'transporterOptions'>;
-
-/** The same, and the right that is asked for. */
-type ScopedOptions = ClientOptions & { readonly scope: string };
 
 /** Where the credentials are, as the settings say it. */
 export interface CredentialsSource {
@@ -47,43 +46,37 @@ export const EMULATOR_TOKEN = 'forms-mirror-emulator';
  * Throws SETTINGS or TARGET_DENIED with the remedy; no key ever appears in a message (L15).
  */
 export async function openAccount(
-  source: CredentialsSource,
+  { credentialsFile: file, credentialsJson: json, emulatorUrl, proxy }: CredentialsSource,
   scope: string,
 ): Promise<GoogleAccount> {
-  const client = optionsOf(source);
-  if (source.emulatorUrl !== undefined) return emulatorAccount(client);
-  return givenAccount(source, { ...client, scope });
-}
-
-/**
- * How Google's client sends. Left to itself, it would take proxies from the environment, also for loopback hosts, and not from
- * a `.env` file.
- */
-function optionsOf({ proxy }: CredentialsSource): ClientOptions {
-  if (proxy === undefined) return {};
-  return { transporterOptions: { fetchImplementation: fetchWithProxy(proxy) } };
-}
-
-async function givenAccount(
-  source: CredentialsSource,
-  client: ScopedOptions,
-): Promise<GoogleAccount> {
-  if (source.credentialsFile !== undefined) {
-    const json = await readKeyFile(source.credentialsFile);
-    return accountOf(json, 'GOOGLE_APPLICATION_CREDENTIALS', client, source.credentialsFile);
+  // Left to itself, Google's client would take proxies from the environment, also for loopback hosts, and not from a `.env` file.
+  const clientOptions: ClientOptions =
+    proxy === undefined
+      ? {}
+      : { transporterOptions: { fetchImplementation: fetchWithProxy(proxy) } };
+  if (emulatorUrl !== undefined) {
+    const auth = new OAuth2Client(clientOptions);
+    auth.setCredentials({ access_token: EMULATOR_TOKEN, expiry_date: 8_640_000_000_000_000 });
+    return { auth, email: EMULATOR_EMAIL };
   }
-  if (source.credentialsJson !== undefined) {
-    return accountOf(plainJson(source.credentialsJson), 'GOOGLE_CREDENTIALS_JSON', client);
+  const options = { scopes: [scope], clientOptions };
+  if (file !== undefined)
+    return givenAccount('GOOGLE_APPLICATION_CREDENTIALS', await readKeyFile(file), options);
+  if (json !== undefined) return givenAccount('GOOGLE_CREDENTIALS_JSON', plainJson(json), options);
+  try {
+    // The machine's own account.
+    return await accountOf(options);
+  } catch {
+    // Its errors may quote the file.
+    throw new MirrorError('TARGET_DENIED', NO_CREDENTIALS.join(' '));
   }
-  // The machine's own account.
-  const { scope, ...clientOptions } = client;
-  return federatedAccount(new GoogleAuth({ scopes: [scope], clientOptions }));
 }
 
-function emulatorAccount(client: ClientOptions): GoogleAccount {
-  const auth = new OAuth2Client(client);
-  auth.setCredentials({ access_token: EMULATOR_TOKEN, expiry_date: 8_640_000_000_000_000 });
-  return { auth, email: EMULATOR_EMAIL };
+async function accountOf(options: GoogleAuthOptions): Promise<GoogleAccount> {
+  const google = new GoogleAuth(options);
+  const auth = await google.getClient();
+  const { client_email: email } = await google.getCredentials().catch(() => ({}) as CredentialBody);
+  return { auth, email };
 }
 
 async function readKeyFile(path: string): Promise<string> {
@@ -99,70 +92,31 @@ async function readKeyFile(path: string): Promise<string> {
 const plainJson = (text: string): string =>
   text.trim().startsWith('{') ? text : Buffer.from(text, 'base64').toString('utf8');
 
-async function accountOf(
-  json: string,
+/** An account by the text of a key; its errors and those of the parser would quote it. */
+async function givenAccount(
   variable: string,
-  { scope, ...client }: ScopedOptions,
-  file?: string,
+  json: string,
+  { scopes, clientOptions }: { readonly scopes: string[]; readonly clientOptions: ClientOptions },
 ): Promise<GoogleAccount> {
-  const key = parseKey(json, variable);
-  const text = (name: string): string | undefined => {
-    const value = key[name];
-    return typeof value === 'string' && value !== '' ? value : undefined;
-  };
-  const [email, privateKey] = [text('client_email'), text('private_key')];
-  if (email !== undefined && privateKey !== undefined) {
-    // Environment files often carry the line ends of the PEM text as backslash and n.
-    const pem = privateKey.replaceAll('\\n', '\n');
-    const auth = new JWT({ ...client, email, key: pem, scopes: [scope] });
-    return { auth, email };
-  }
-  const type = text('type');
-  if (type === 'authorized_user') {
-    const auth = new UserRefreshClient({
-      ...client,
-      clientId: text('client_id') ?? '',
-      clientSecret: text('client_secret') ?? '',
-      refreshToken: text('refresh_token') ?? '',
-    });
-    return { auth, email: undefined };
-  }
-  if (
-    file !== undefined &&
-    (type === 'external_account' || type === 'impersonated_service_account')
-  ) {
-    const options = { keyFilename: file, scopes: [scope], clientOptions: client };
-    return federatedAccount(new GoogleAuth(options));
-  }
-  throw new MirrorError(
-    'SETTINGS',
-    `${variable} holds no service account key. In the Cloud console open IAM › Service accounts › Keys, create a key as JSON, and use that file unchanged.`,
-  );
-}
-
-function parseKey(json: string, variable: string): Record<string, unknown> {
+  let key: JWTInput;
   try {
-    const value: unknown = JSON.parse(json);
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+    key = JSON.parse(json) as JWTInput;
   } catch {
-    // The parser's message would quote the key.
-  }
-  throw new MirrorError(
-    'SETTINGS',
-    `${variable} holds no JSON. Use the file that Google gave you when the key was created, unchanged.`,
-  );
-}
-
-async function federatedAccount(google: GoogleAuth): Promise<GoogleAccount> {
-  try {
-    const auth = await google.getClient();
-    const email = await google.getCredentials().then(
-      (credentials) => credentials.client_email,
-      () => undefined,
+    throw new MirrorError(
+      'SETTINGS',
+      `${variable} holds no JSON. Use the file that Google gave you when the key was created, unchanged.`,
     );
+  }
+  try {
+    const { client_email: email, private_key: pem } = key;
+    if (!email || !pem) return await accountOf({ scopes, clientOptions, credentials: key });
+    // Environment files often carry the line ends of the PEM text as backslash and n.
+    const auth = new JWT({ ...clientOptions, scopes, email, key: pem.replaceAll('\\n', '\n') });
     return { auth, email };
   } catch {
-    // Its errors may quote the file.
-    throw new MirrorError('TARGET_DENIED', NO_CREDENTIALS.join(' '));
+    throw new MirrorError(
+      'SETTINGS',
+      `${variable} holds no service account key. In the Cloud console open IAM › Service accounts › Keys, create a key as JSON, and use that file unchanged.`,
+    );
   }
 }
