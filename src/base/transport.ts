@@ -1,3 +1,27 @@
+import { MirrorError } from './errors.ts';
+
+/** An address in the settings that cannot be used (SETTINGS). It does not quote the address, which may hold a password (L15). */
+export class AddressError extends MirrorError {
+  /** The mistake and its correction: continues after the variable's name, without a full stop. */
+  readonly problem: string;
+
+  constructor(problem: string) {
+    super('SETTINGS', `The address ${problem}.`);
+    this.problem = problem;
+  }
+}
+
+/** The address of a server. Throws {@link AddressError}. */
+export function serverUrl(text: string): URL {
+  const url = URL.parse(text.trim());
+  // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
+  if (url === null || url.hash !== '' || url.pathname.includes('@'))
+    throw new AddressError(
+      'is not an address: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23)',
+    );
+  return url;
+}
+
 /** How a server is reached, according to its address. */
 export interface Transport {
   /** Without a port, in lower case; undefined for what never leaves this machine. Holds no user and no password. */

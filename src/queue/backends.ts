@@ -4,10 +4,12 @@ import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { DEFAULT_RETRY, withRetry } from '../base/retry.ts';
 import {
+  AddressError,
   decoded,
   plainHost,
   postgresTransport,
   redisTransport,
+  serverUrl,
   type Transport,
 } from '../base/transport.ts';
 import type { ErrorListener } from './events.ts';
@@ -72,25 +74,19 @@ export async function openBackend(
   });
 }
 
-/** The kind of server at an address. Throws {@link QueueUrlError} for another scheme. */
+/** The kind of server at an address. Throws {@link AddressError} for another scheme. */
 export function backendKindOf({ protocol }: { readonly protocol: string }): BackendKind {
   if (/^rediss?([+]sentinel)?:$/.test(protocol)) return 'redis';
   if (/^postgres(ql)?:$/.test(protocol)) return 'postgres';
-  throw new QueueUrlError(
+  throw new AddressError(
     'is of an unknown kind: write redis://…, rediss://… or postgres://…, or leave it unset for the embedded queue',
   );
 }
 
-/** QUEUE_URL, parsed here only. Throws {@link QueueUrlError}. */
+/** QUEUE_URL, parsed here only. Throws {@link AddressError}. */
 export function parseQueueUrl(text: string): URL {
   backendKindOf({ protocol: /^[a-z+]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase() ?? '' });
-  const url = URL.parse(text);
-  // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
-  if (url === null || url.hash !== '' || url.pathname.includes('@')) {
-    throw new QueueUrlError(
-      'is not an address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)',
-    );
-  }
+  const url = serverUrl(text);
   sentinelOptions(url);
   return url;
 }
@@ -99,20 +95,9 @@ export function parseQueueUrl(text: string): URL {
 export const queueTransport = (url: URL): Transport =>
   backendKindOf(url) === 'redis' ? redisTransport(url) : postgresTransport(url);
 
-/** A QUEUE_URL that cannot be used. Neither message nor problem repeats it: it may hold a password (L15). */
-export class QueueUrlError extends MirrorError {
-  /** The mistake and its correction: continues after the variable's name, without a full stop. */
-  readonly problem: string;
-
-  constructor(problem: string) {
-    super('SETTINGS', `QUEUE_URL ${problem}.`);
-    this.problem = problem;
-  }
-}
-
 /**
  * The driver's options for `redis+sentinel://:password@host:26379/master?sentinel=other:26379` (`rediss+…` for TLS). Undefined for the
- * address of Redis itself. Throws {@link QueueUrlError}.
+ * address of Redis itself. Throws {@link AddressError}.
  */
 export function sentinelOptions(url: URL) {
   const { protocol, searchParams, username, password } = url;
@@ -121,7 +106,7 @@ export function sentinelOptions(url: URL) {
   const sentinels = [url.host, ...searchParams.getAll('sentinel')].map((text) => {
     const place = URL.parse(`redis://${text}`);
     if (place === null || place.host !== text || text === '' || !/^[\w.-]+$/.test(name)) {
-      throw new QueueUrlError(
+      throw new AddressError(
         'does not name sentinels and what they call the master: write redis+sentinel://host:26379/master?sentinel=other:26379',
       );
     }

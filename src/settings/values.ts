@@ -1,8 +1,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
-import { MirrorError } from '../base/errors.ts';
 import { looksLikeKey } from '../base/key-like.ts';
-import { decoded, isLoopback, plainHost } from '../base/transport.ts';
+import { AddressError, decoded, isLoopback, plainHost } from '../base/transport.ts';
 
 /*
  * The values of settings. A message states the mistake, as the rest of a sentence after the setting's name. None
@@ -12,14 +11,14 @@ import { decoded, isLoopback, plainHost } from '../base/transport.ts';
 /** A schema from a parser, which returns undefined or throws for a text that is wrong; its own `problem` is the better message. */
 export function parsed<T>(parse: (text: string) => T | undefined, message: string) {
   return z.string().transform((text, context): T => {
-    let problem: unknown = message;
+    let problem = message;
     try {
       const value = parse(text);
       if (value !== undefined) return value;
     } catch (error) {
-      if (error instanceof MirrorError && 'problem' in error) problem = error.problem;
+      if (error instanceof AddressError) ({ problem } = error);
     }
-    context.addIssue({ code: 'custom', message: String(problem) });
+    context.addIssue({ code: 'custom', message: problem });
     return z.NEVER;
   });
 }

@@ -1,9 +1,10 @@
 import type { BigQueryOptions } from '../../packages/target-bigquery/src/bigquery-driver.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
+import { AddressError } from '../base/transport.ts';
 import type { CredentialsSource } from './google/credentials.ts';
 import { sqlOpener } from './sql/address.ts';
-import { type Address, TargetUrlError } from './target-address.ts';
+import type { Address } from './target-address.ts';
 
 /*
  * A dataset of BigQuery. What speaks to it is in `packages/target-bigquery`, beside its emulator, and is loaded when an address asks for it.
@@ -15,7 +16,6 @@ export interface BigQueryAddress extends Address {
   connection(google: CredentialsSource, clock: Clock): Promise<BigQueryOptions>;
 }
 
-const EXAMPLE = 'bigquery://my-project-123456/forms?location=EU';
 /** The only right that the target asks Google for. */
 const SCOPE = 'https://www.googleapis.com/auth/bigquery';
 const HOST = 'bigquery.googleapis.com';
@@ -29,11 +29,11 @@ const OPTIONS = ['location', 'max-gb-per-job', 'endpoint'];
 const DEFAULT_GB_PER_JOB = 100;
 const GB = 1_000_000_000;
 
-/** Reads `bigquery://<project>/<dataset>?location=EU`. Throws {@link TargetUrlError}. */
+/** Reads `bigquery://<project>/<dataset>?location=EU`. Throws {@link AddressError}. */
 export function parseBigQueryUrl(url: string): BigQueryAddress {
   const [, project = '', path = '', query = ''] = ADDRESS.exec(url.trim()) ?? [];
   const wrong = (what: string): never => {
-    throw new TargetUrlError(what, EXAMPLE);
+    throw new AddressError(what);
   };
   if (project.includes('@'))
     wrong(

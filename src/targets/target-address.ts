@@ -1,5 +1,4 @@
 import type { Clock } from '../base/clock.ts';
-import { MirrorError } from '../base/errors.ts';
 import type { Transport } from '../base/transport.ts';
 import type { HistoryKind, Store } from '../mirror/port.ts';
 import type { SheetStoreOptions } from './google-sheets/store.ts';
@@ -28,16 +27,4 @@ export interface Address {
   readonly file?: string;
   /** Opens it under the name from the settings. Loads the driver of its kind and no other; connects at first use. */
   open(name: string, options?: OpenTargetOptions): Promise<Store>;
-}
-
-/** A target URL that can't be used (SETTINGS). Nothing in it quotes the URL, which may hold a password (L15). */
-export class TargetUrlError extends MirrorError {
-  /** The mistake in it and its correction: follows the name of the setting, no full stop. */
-  readonly problem: string;
-
-  constructor(problem: string, example?: string) {
-    const also = example === undefined ? '' : ` Example: ${example}.`;
-    super('SETTINGS', `The target URL ${problem}.${also}`);
-    this.problem = problem;
-  }
 }

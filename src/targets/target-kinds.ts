@@ -1,8 +1,9 @@
 import { systemClock } from '../base/clock.ts';
+import { AddressError } from '../base/transport.ts';
 import { parseBigQueryUrl } from './bigquery.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
 import { parseMysqlUrl, parsePostgresUrl, parseSqliteUrl } from './sql/address.ts';
-import { type Address, TargetUrlError } from './target-address.ts';
+import type { Address } from './target-address.ts';
 
 /** A target URL, parsed. */
 export interface TargetAddress extends Address {
@@ -17,9 +18,9 @@ interface Kind {
   readonly begins: RegExp;
   /** How its URL is written, for messages. */
   readonly form: string;
-  /** How long an answer of `overview` serves before it is read again, where reading takes of a quota that passes need. */
-  readonly overviewRestMs: number;
-  /** Reads a URL without connecting or loading a driver. Throws {@link TargetUrlError}. */
+  /** How long an answer of `overview` serves before it is read again, where reading takes of a quota that runs need. */
+  readonly overviewRestMs?: number;
+  /** Reads a URL without connecting or loading a driver. Throws {@link AddressError}. */
   parse(url: string): Address;
 }
 
@@ -29,21 +30,18 @@ const KINDS: Readonly<Record<string, Kind>> = {
     product: 'SQLite',
     begins: /^sqlite:/i,
     form: 'sqlite:<file>',
-    overviewRestMs: 0,
     parse: parseSqliteUrl,
   },
   postgres: {
     product: 'PostgreSQL',
     begins: /^postgres(?:ql)?:/i,
     form: 'postgres://user:password@host:5432/database?schema=forms',
-    overviewRestMs: 0,
     parse: parsePostgresUrl,
   },
   mysql: {
     product: 'MySQL or MariaDB',
     begins: /^(?:mysql|mariadb):/i,
     form: 'mysql://user:password@host:3306/database',
-    overviewRestMs: 0,
     parse: parseMysqlUrl,
   },
   bigquery: {
@@ -76,7 +74,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Parses a target URL of any kind, the only place that does. Throws {@link TargetUrlError}. */
+/** Parses a target URL of any kind, the only place that does. Throws {@link AddressError}. */
 export function parseTargetUrl(url: string): TargetAddress {
   const text = url.trim();
   const found = Object.entries(KINDS).find(([, { begins }]) => begins.test(text));
@@ -85,7 +83,7 @@ export function parseTargetUrl(url: string): TargetAddress {
     return { kind, ...entry.parse(text) };
   }
   const forms = Object.values(KINDS).map(({ form }) => form);
-  throw new TargetUrlError(
+  throw new AddressError(
     `is of an unknown kind: write ${new Intl.ListFormat('en', { type: 'disjunction' }).format(forms)}`,
   );
 }

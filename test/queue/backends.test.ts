@@ -35,7 +35,7 @@ describe('QUEUE_URL', () => {
       } catch (error) {
         message = (error as Error).message;
       }
-      expect(message).toContain('QUEUE_URL');
+      expect(message).toContain('The address');
       expect(message).not.toContain('s3c');
     }
   });

@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'mysql2';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { MirrorError } from '../../base/errors.ts';
 import {
+  AddressError,
   decoded,
   LOCAL,
   mysqlTransport,
   postgresTransport,
+  serverUrl,
   verifyCertificates,
 } from '../../base/transport.ts';
-import { type Address, type OpenTargetOptions, TargetUrlError } from '../target-address.ts';
+import type { Address, OpenTargetOptions } from '../target-address.ts';
 import type { Driver } from './database.ts';
 
 /**
@@ -28,11 +31,10 @@ export const sqlOpener =
     return new SqlStore(database, { name, clock, history });
   };
 
-/** Reads `sqlite:<path>` or `sqlite://<path>`. Throws {@link TargetUrlError}. */
+/** Reads `sqlite:<path>` or `sqlite://<path>`. Throws {@link AddressError}. */
 export function parseSqliteUrl(url: string): Address {
   const path = /^sqlite:(?:\/\/)?(.+)$/i.exec(url.trim())?.[1];
-  if (path === undefined || path.includes('\0'))
-    throw new TargetUrlError('names no file', 'sqlite:./data/mirror.sqlite');
+  if (path === undefined || path.includes('\0')) throw new AddressError('names no file');
   const shown = `sqlite:${path}`;
   return {
     shown,
@@ -45,16 +47,14 @@ export function parseSqliteUrl(url: string): Address {
   };
 }
 
-const POSTGRES_EXAMPLE = 'postgres://user:password@host:5432/database?schema=forms';
-
-/** Reads `postgres://…?schema=…`. Throws {@link TargetUrlError}. */
+/** Reads `postgres://…?schema=…`. Throws {@link AddressError}. */
 export function parsePostgresUrl(url: string): Address {
-  const { parsed } = parseServerUrl(url, POSTGRES_EXAMPLE);
+  const { parsed } = parseServerUrl(url);
   const options = parsed.searchParams;
   const schema = options.get('schema') ?? 'public';
   // PostgreSQL would cut a longer name, and then not find it.
   if (schema === '' || Buffer.byteLength(schema) > 63)
-    throw new TargetUrlError('has a ?schema= that is not 1 to 63 bytes long', POSTGRES_EXAMPLE);
+    throw new AddressError('has a ?schema= that is not 1 to 63 bytes long');
   const host = options.get('host');
   const shown = shownAddress(parsed, [
     ...(host === null ? [] : [`host=${host}`]),
@@ -75,21 +75,19 @@ export function parsePostgresUrl(url: string): Address {
   };
 }
 
-const MYSQL_EXAMPLE = 'mysql://user:password@host:3306/database?ssl-mode=VERIFY_IDENTITY';
 const MYSQL_PORT = 3306;
 const MYSQL_OPTIONS = new Set(['ssl-mode', 'ssl-ca', 'socket']);
 
-/** Reads `mysql://…` or `mariadb://…`. Throws {@link TargetUrlError}. */
+/** Reads `mysql://…` or `mariadb://…`. Throws {@link AddressError}. */
 export function parseMysqlUrl(url: string): Address {
-  const { parsed, database } = parseServerUrl(url, MYSQL_EXAMPLE);
+  const { parsed, database } = parseServerUrl(url);
   const options = parsed.searchParams;
   if ([...options.keys()].some((name) => !MYSQL_OPTIONS.has(name)))
-    throw new TargetUrlError('has an option other than ssl-mode, ssl-ca and socket', MYSQL_EXAMPLE);
+    throw new AddressError('has an option other than ssl-mode, ssl-ca and socket');
   const mode = (options.get('ssl-mode') ?? 'DISABLED').toUpperCase().replaceAll('-', '_');
   if (!/^(?:DISABLED|REQUIRED|VERIFY_CA|VERIFY_IDENTITY)$/.test(mode))
-    throw new TargetUrlError(
+    throw new AddressError(
       'has an ssl-mode other than DISABLED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY',
-      MYSQL_EXAMPLE,
     );
   const socket = options.get('socket');
   const shown = shownAddress(parsed, socket === null ? [] : [`socket=${socket}`]);
@@ -130,20 +128,17 @@ function readAuthority(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    throw new TargetUrlError('names a file in ssl-ca that cannot be read', MYSQL_EXAMPLE);
+    throw new MirrorError(
+      'SETTINGS',
+      'The file that ssl-ca names in the URL of the target cannot be read.',
+    );
   }
 }
 
-function parseServerUrl(url: string, example: string): { parsed: URL; database: string } {
-  const parsed = URL.parse(url.trim());
-  // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
-  if (parsed === null || parsed.hash !== '' || parsed.pathname.includes('@'))
-    throw new TargetUrlError(
-      'is not an address: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23)',
-      example,
-    );
+function parseServerUrl(url: string): { parsed: URL; database: string } {
+  const parsed = serverUrl(url);
   const database = decoded(parsed.pathname.slice(1));
-  if (database === '') throw new TargetUrlError('names no database', example);
+  if (database === '') throw new AddressError('names no database');
   return { parsed, database };
 }
 

@@ -1,10 +1,10 @@
-import { TargetUrlError } from '../../target-address.ts';
+import { AddressError } from '../../../base/transport.ts';
 
 const ID = /^[\w-]+$/;
 
 /**
  * The ID in the address of a spreadsheet, as copied from the browser (with `/u/1/`, a domain, `?usp=…`, `#gid=…`), or
- * `sheets:<id>`. Throws {@link TargetUrlError} with what to copy instead when it names no spreadsheet that can be written to.
+ * `sheets:<id>`. Throws {@link AddressError} with what to copy instead when it names no spreadsheet that can be written to.
  */
 export function parseSheetAddress(address: string): string {
   const text = address.trim();
@@ -33,8 +33,8 @@ function checkedId(id: string): string {
   throw wrong('holds no spreadsheet ID');
 }
 
-function wrong(what: string): TargetUrlError {
-  return new TargetUrlError(
+function wrong(what: string): AddressError {
+  return new AddressError(
     `${what}. Open the spreadsheet in the browser and copy the address from there (https://docs.google.com/spreadsheets/d/…/edit), or write sheets:<id>`,
   );
 }
