@@ -323,6 +323,17 @@ describe('rows of a sheet', () => {
     ]);
   });
 
+  it('L17: a status that people typed withdraws what is claimed of statuses', async () => {
+    await place.write((form) =>
+      form.commit({ state: (state) => ({ ...state, submissionsAsOfMs: 1, statusesAsOfMs: 1 }) }),
+    );
+    place.person().type(place.placeOf('s2'), STATUS, 'PAID');
+    await place.write(async ({ state }) => {
+      expect(state).toMatchObject({ submissionsAsOfMs: null, statusesAsOfMs: null });
+      expect(state.tally.rows).toEqual({ NEW: 5, PAID: 1 });
+    });
+  });
+
   it('L10: what a cell cannot hold is cut, and listed; a full spreadsheet is a failure that says what to do', async () => {
     await place.write(async (form) => {
       await form.commit({ rows: [row('long', { f_name: 'x'.repeat(60_000) })] });

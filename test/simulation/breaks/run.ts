@@ -116,7 +116,7 @@ const hunt = (fault: Break): Promise<Found | undefined> =>
   inCopy(fault, async (dir) => {
     const drawn = [
       '--brief',
-      ...(fault.isOfSheets === true ? ['--store', 'sheets', '--people', '4'] : []),
+      ...(fault.isOfSheets === true ? ['--store', 'sheets', '--with', 'people=4'] : []),
       ...(fault.with ?? []).flatMap((what) => ['--with', what]),
     ];
     const known = seeds.get(fault.name)?.seed;
