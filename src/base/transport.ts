@@ -38,14 +38,18 @@ export const LOCAL: Transport = { host: undefined, weaknesses: [] };
 /** A host as messages and settings write it: in lower case, without the brackets of IPv6. */
 export const plainHost = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
 
+/** An option of an address. The last one counts, as for the drivers. */
+export const optionOf = ({ searchParams }: URL, name: string): string | undefined =>
+  searchParams.getAll(name).at(-1);
+
 /** The transport of an address at `host`, which may be a path to a Unix socket. */
-function transportTo(host: string, weaknesses: readonly string[]): Transport {
+export function transportTo(host: string, weaknesses: readonly string[]): Transport {
   const name = plainHost(host);
   return name.startsWith('/') || isLoopback(name) ? LOCAL : { host: name, weaknesses };
 }
 
 /** What a connection to a database risks that may go without TLS, or without a check of the certificate. */
-const unsafe = (setting: string, authority: string): string =>
+export const unsafe = (setting: string, authority: string): string =>
   `asks for no TLS with a checked certificate, so answers and the password could be read on the way: add ${setting}, with ${authority}=<file> for an authority of your own`;
 
 /** The modes of `sslmode` that never continue without TLS. */
@@ -53,33 +57,22 @@ const WITH_TLS = new Set(['require', 'verify-ca', 'verify-full']);
 
 /** How a `postgres://` address is reached, as the driver reads it: a parameter wins over the address, its last value counts. */
 export function postgresTransport(url: URL): Transport {
-  const option = (name: string): string | undefined => url.searchParams.getAll(name).at(-1);
-  const host = option('host') || decoded(url.hostname);
+  const host = optionOf(url, 'host') || decoded(url.hostname);
   if (host === '')
     return { host: '', weaknesses: ['names no host: write it, localhost for this machine'] };
-  const mode = option('sslmode') ?? '';
+  const mode = optionOf(url, 'sslmode') ?? '';
   // With libpq's meaning `require` encrypts and checks nothing, unless an authority is named: an empty name names none.
   const isUnchecked =
-    option('uselibpqcompat') === 'true' && mode === 'require' && !option('sslrootcert');
+    optionOf(url, 'uselibpqcompat') === 'true' &&
+    mode === 'require' &&
+    !optionOf(url, 'sslrootcert');
   const isSafe = WITH_TLS.has(mode) && !isUnchecked;
   return transportTo(host, isSafe ? [] : [unsafe('sslmode=verify-full', 'sslrootcert')]);
 }
 
-/** How a `mysql://` or `mariadb://` address is reached. */
-export function mysqlTransport(url: URL): Transport {
-  const option = (name: string): string | undefined => url.searchParams.getAll(name).at(-1);
-  if (option('socket') !== undefined) return LOCAL;
-  const mode = option('ssl-mode')?.toUpperCase().replaceAll('-', '_');
-  // Anyone with a certificate of a public authority passes for any other host.
-  const isSafe = mode === 'VERIFY_IDENTITY' || (mode === 'VERIFY_CA' && option('ssl-ca'));
-  const host = decoded(url.hostname) || 'localhost';
-  return transportTo(host, isSafe ? [] : [unsafe('ssl-mode=VERIFY_IDENTITY', 'ssl-ca')]);
-}
-
 /** How a Redis is reached, and the sentinels that name it, as the driver reads it. */
 export function redisTransport(url: URL): Transport {
-  const option = (name: string): string => url.searchParams.getAll(name).at(-1) ?? '';
-  if (option('path') !== '') return LOCAL;
+  if (optionOf(url, 'path')) return LOCAL;
   const weaknesses: string[] = [];
   if (!url.protocol.startsWith('rediss')) {
     weaknesses.push(
@@ -87,21 +80,17 @@ export function redisTransport(url: URL): Transport {
     );
   }
   // The one in the address wins.
-  if (passwordOf(url).trim() === '') {
+  const password = decoded(url.password) || (optionOf(url, 'password') ?? '');
+  if (password.trim() === '') {
     weaknesses.push('holds no password, so anyone who reaches the server could add jobs: set one');
   }
-  const main = decoded(url.hostname) || option('host') || 'localhost';
+  const main = decoded(url.hostname) || optionOf(url, 'host') || 'localhost';
   if (!url.protocol.endsWith('+sentinel:')) return transportTo(main, weaknesses);
   // Sentinels may name a master on any machine, so one on this machine is no better.
   const hosts = url.searchParams.getAll('sentinel').map((text) => {
     return plainHost(URL.parse(`redis://${text}`)?.hostname ?? '');
   });
   return { host: plainHost(main), others: hosts, weaknesses };
-}
-
-/** The password in an address, as the drivers read it; empty: none. */
-function passwordOf(url: URL): string {
-  return decoded(url.password) || (url.searchParams.getAll('password').at(-1) ?? '');
 }
 
 /** A part of an address: `%2Frun%2Fpostgresql` is a path to a socket, `p%40ss` a password. An invalid escape stays unchanged. */
@@ -111,14 +100,6 @@ export function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** The header that sends the user name and password of an address, which the client itself leaves out; none without them. */
-export function loginOf(address: string | URL): Readonly<Record<string, string>> {
-  const { username, password } = new URL(address);
-  if (username === '' && password === '') return {};
-  const login = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
-  return { authorization: `Basic ${login}` };
 }
 
 /**

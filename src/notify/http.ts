@@ -1,6 +1,6 @@
 import { LinkedSignal } from '../base/clock.ts';
 import { proxyFailureIn } from '../base/proxy.ts';
-import { loginOf } from '../base/transport.ts';
+import { decoded } from '../base/transport.ts';
 
 /** `fetch`, through the proxy of this machine's network where there is one. */
 export type Fetch = typeof globalThis.fetch;
@@ -52,4 +52,12 @@ export async function request(
     if (refused === undefined) return `${host} cannot be reached`;
     return `${refused.message}. ${refused.remedy}`.replace(/\.$/, '');
   }
+}
+
+/** The header that sends the user name and password of an address, which the client itself leaves out; none without them. */
+function loginOf(address: string | URL): Readonly<Record<string, string>> {
+  const { username, password } = new URL(address);
+  if (username === '' && password === '') return {};
+  const login = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+  return { authorization: `Basic ${login}` };
 }

@@ -67,6 +67,13 @@ describe('an address beyond this machine', () => {
     expect(complaints({ QUEUE_URL: local, ALLOW_PLAINTEXT: 'localhost' })).toEqual([]);
   });
 
+  it('MySQL takes the last mode, for the connection and for its safety', () => {
+    const url = 'mysql://u:p@db.example.com/d?ssl-mode=VERIFY_IDENTITY&ssl-mode=DISABLED';
+    expect(onlyProblem({ TARGET_URL: url })).toContain('asks for no TLS');
+    const other = 'mysql://u:p@db.example.com/d?ssl-mode=none&ssl-mode=VERIFY_IDENTITY';
+    expect(problemsOf({ ...SOURCE, TARGET_URL: other })).toEqual([]);
+  });
+
   it('Redis needs TLS and a password', () => {
     const both = complaints({ QUEUE_URL: 'redis://cache.example.com:6379' });
     expect(both).toEqual([

@@ -6,9 +6,11 @@ import {
   AddressError,
   decoded,
   LOCAL,
-  mysqlTransport,
+  optionOf,
   postgresTransport,
   serverUrl,
+  transportTo,
+  unsafe,
   verifyCertificates,
 } from '../../base/transport.ts';
 import type { Address, OpenTargetOptions } from '../target-address.ts';
@@ -81,19 +83,21 @@ const MYSQL_OPTIONS = new Set(['ssl-mode', 'ssl-ca', 'socket']);
 /** Reads `mysql://…` or `mariadb://…`. Throws {@link AddressError}. */
 export function parseMysqlUrl(url: string): Address {
   const { parsed, database } = parseServerUrl(url);
-  const options = parsed.searchParams;
-  if ([...options.keys()].some((name) => !MYSQL_OPTIONS.has(name)))
+  if ([...parsed.searchParams.keys()].some((name) => !MYSQL_OPTIONS.has(name)))
     throw new AddressError('has an option other than ssl-mode, ssl-ca and socket');
-  const mode = (options.get('ssl-mode') ?? 'DISABLED').toUpperCase().replaceAll('-', '_');
+  const mode = (optionOf(parsed, 'ssl-mode') ?? 'DISABLED').toUpperCase().replaceAll('-', '_');
   if (!/^(?:DISABLED|REQUIRED|VERIFY_CA|VERIFY_IDENTITY)$/.test(mode))
     throw new AddressError(
       'has an ssl-mode other than DISABLED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY',
     );
-  const socket = options.get('socket');
-  const shown = shownAddress(parsed, socket === null ? [] : [`socket=${socket}`]);
+  const [socket, authority] = [optionOf(parsed, 'socket'), optionOf(parsed, 'ssl-ca')];
+  // Anyone with a certificate of a public authority passes for any other host.
+  const isSafe = mode === 'VERIFY_IDENTITY' || (mode === 'VERIFY_CA' && Boolean(authority));
+  const weaknesses = isSafe ? [] : [unsafe('ssl-mode=VERIFY_IDENTITY', 'ssl-ca')];
+  const shown = shownAddress(parsed, socket === undefined ? [] : [`socket=${socket}`]);
   const host = decoded(parsed.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost';
   const connection: ConnectionOptions = {
-    ...(socket === null
+    ...(socket === undefined
       ? { host, port: parsed.port === '' ? MYSQL_PORT : Number(parsed.port) }
       : { socketPath: socket }),
     user: decoded(parsed.username),
@@ -103,23 +107,23 @@ export function parseMysqlUrl(url: string): Address {
   return {
     shown,
     place: placeOf(shown, 'mysql:', MYSQL_PORT),
-    transport: mysqlTransport(parsed),
+    transport: socket === undefined ? transportTo(host, weaknesses) : LOCAL,
     open: sqlOpener(shown, async () => {
       const { mysqlDriver } = await import('./mysql/mysql-connection.ts');
-      return mysqlDriver({ ...connection, ...tlsOptions(mode, options.get('ssl-ca')) });
+      return mysqlDriver({ ...connection, ...tlsOptions(mode, authority) });
     }),
   };
 }
 
 /** TLS as `ssl-mode` has it in the client programs of MySQL and MariaDB. `authority`: the file of one's own, read here. */
-function tlsOptions(mode: string, authority: string | null): Pick<ConnectionOptions, 'ssl'> {
+function tlsOptions(mode: string, authority: string | undefined): Pick<ConnectionOptions, 'ssl'> {
   if (mode === 'DISABLED') return {};
   return {
     ssl: {
       minVersion: 'TLSv1.2',
       rejectUnauthorized: mode !== 'REQUIRED',
       verifyIdentity: mode === 'VERIFY_IDENTITY',
-      ...(authority === null ? {} : { ca: readAuthority(authority) }),
+      ...(authority === undefined ? {} : { ca: readAuthority(authority) }),
     },
   };
 }
