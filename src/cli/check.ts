@@ -174,7 +174,7 @@ const SHOWN: ReadonlySet<HealthState> = new Set<HealthState>(['failed', 'attenti
 /** Forms that are in one state for one reason. */
 function copiesResult(copies: readonly FormReport[]): Result {
   const [{ form, title, pause, problems }] = copies as [FormReport];
-  const name = form.slug || form.id;
+  const name = form.slug;
   const isOne = copies.length === 1;
   const what = `${isOne ? name : plural(copies.length, 'form')}: ${title}`;
   if (pause !== null) return { ok: true, message: what, remedy: pause.command };

@@ -6,9 +6,8 @@ import type { FormIdentity } from '../mirror/types.ts';
 import type { Line } from './terminal.ts';
 
 /** `contact → default`: a form in a target. */
-export function copyName({ form, target }: { form: FormIdentity; target: string }): string {
-  return `${form.slug === '' ? form.id : form.slug} → ${target}`;
-}
+export const copyName = ({ form, target }: { form: FormIdentity; target: string }): string =>
+  `${form.slug} → ${target}`;
 
 /** The sign of a state. */
 export function signOf(state: HealthState): Line['sign'] {

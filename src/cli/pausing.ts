@@ -104,7 +104,7 @@ async function changeIn(
 
 /** `contact in default`, `Target default`. */
 export const placeName = (form: FormIdentity | null, target: string): string =>
-  form === null ? `Target ${target}` : `${form.slug === '' ? form.id : form.slug} in ${target}`;
+  form === null ? `Target ${target}` : `${form.slug} in ${target}`;
 
 /** The effects of a pause, for the person who has just started one. */
 const PAUSE_MEANS =

@@ -76,7 +76,7 @@ function comparisonLines(comparison: Comparison): Line[] {
   const compared = `${plural(report.compared, 'submission')} compared`;
   const listed = report.listed === 0 ? '' : `; ${count(report.listed)} listed as rejected`;
   const gone = report.forgotten === 0 ? '' : `; ${count(report.forgotten)} forgotten`;
-  const only = `${shellOption('--form', form.slug || form.id)} ${shellOption('--target', target)}`;
+  const only = `${shellOption('--form', form.slug)} ${shellOption('--target', target)}`;
   const isBehind = outcome === 'different' && pause === null;
   const line: Line = {
     sign: isWell(comparison) ? 'ok' : 'error',

@@ -170,7 +170,7 @@ function heldProblems(
   if (held > 0) {
     const rows = plural(held, 'row is', 'rows are');
     const message = `${rows} missing from the source, more than MAX_DELETE_FRACTION allows at once. None was marked deleted.`;
-    const place = `${shellOption('--form', form.slug || form.id)} ${shellOption('--target', target)}`;
+    const place = `${shellOption('--form', form.slug)} ${shellOption('--target', target)}`;
     const command = `forms-mirror sync --full --accept-deletes ${place}`;
     const first = runs.findLast((run) => run.held > 0);
     const sinceMs = first?.endedAtMs ?? null;

@@ -45,13 +45,13 @@ export function pauseText({ since, by, reason }: Omit<Pause, 'formId'>): string 
   return `paused since ${exact(since)} by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
-/** The command line that ends a pause of `target`. `slug`: of the form that is paused; its ID where it has none. */
+/** The command line that ends a pause of `target`. `slug`: of the form that is paused. */
 export function resumeCommand(
   { formId }: Pick<Pause, 'formId'>,
   slug: string,
   target: string,
 ): string {
-  const form = formId === null ? '' : `${shellOption('--form', slug || formId)} `;
+  const form = formId === null ? '' : `${shellOption('--form', slug)} `;
   return `forms-mirror resume ${form}${shellOption('--target', target)}`;
 }
 

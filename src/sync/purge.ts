@@ -63,7 +63,7 @@ export function leftoverNotices(
   if (fields.length === 0) return [];
   const shown = fields.slice(0, MOST_NAMED).map(({ id, label }) => `"${label}" (${id})`);
   const more = fields.length > MOST_NAMED ? ` and ${count(fields.length - MOST_NAMED)} more` : '';
-  const form = shellOption('--form', held.state.slug || held.state.formId);
+  const form = shellOption('--form', held.state.slug);
   return [
     {
       code: 'UNSELECTED_ANSWERS',

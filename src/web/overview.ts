@@ -227,7 +227,7 @@ function formRow(
   return html`<tr class="${state}">
     <th scope="row">
       <a class="name" href="${formPath(form.id)}"><bdi>${shortened(form.name)}</bdi></a>
-      <span class="fact"><bdi>${shortened(form.slug || form.id)}</bdi></span>
+      <span class="fact"><bdi>${shortened(form.slug)}</bdi></span>
     </th>
     ${targets.map(({ name }, at) => formCell(cells[at], name, nowMs))}
   </tr>`;

@@ -149,8 +149,8 @@ describe('L18: forget', () => {
       place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`).length;
     await using store = await parseTargetUrl(`sqlite:${place.file}`).open('default');
     const [stored] = await store.states();
-    const identity = { id: stored?.state.formId ?? '', slug: '', name: '' };
-    const writer = await store.open(identity, 'write');
+    const formId = stored?.state.formId ?? '';
+    const writer = await store.open({ id: formId, slug: formId, name: formId }, 'write');
     const running = startCli(['forget', id, '--yes'], env);
     await vi.waitFor(() => expect(running.stdout.text).toContain('remove 1 submission'), {
       timeout: 60_000,
