@@ -274,7 +274,7 @@ const ROWS = {
     severity: 'error',
     retryable: true,
     graceMs: OUTAGE_MS,
-    title: 'The queue does not answer',
+    title: 'The queue does not work',
     meaning:
       'The queue (Redis or PostgreSQL) did not answer, refused access, may drop jobs (Redis needs maxmemory-policy noeviction), or did not start a poll on time. Or another process uses the embedded queue in DATA_DIR.',
     remedy: 'Check the server in QUEUE_URL. Work resumes by itself when it is back.',

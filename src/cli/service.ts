@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { mistakeText } from '../base/errors.ts';
 import { Events } from '../base/events.ts';
 import { keepProcessRecord } from '../health/processes.ts';
-import { SourceWaits } from '../health/source-waits.ts';
+import { followWaits } from '../health/source-waits.ts';
 import { settingsTroubles, type Trouble } from '../health/trouble.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { QueueEventMap } from '../queue/events.ts';
@@ -29,9 +29,8 @@ export async function openService(
   await using opened = new AsyncDisposableStack();
   const metrics = new Metrics({ version: host.version, role });
   const jobs = new Events<QueueEventMap>();
-  const waits = new SourceWaits(events, clock);
-  opened.defer(() => waits.stop());
   // These end with the app.
+  const waits = followWaits(events, clock);
   events.on('run.ended', (report) => metrics.run(report));
   events.on('write-back.ended', (report) => metrics.writeBack(report));
   events.on('forms.sent', (sent) => metrics.sent(sent));
@@ -53,7 +52,7 @@ export async function openService(
   });
   opened.defer(() => queue.stop());
   const troubles = (): Trouble[] =>
-    [settingsTroubles(app.planned?.unmatched ?? []), waits.trouble ?? []].flat();
+    [settingsTroubles(app.planned?.unmatched ?? []), waits() ?? []].flat();
   const record = await keepProcessRecord({
     dataDir,
     clock,

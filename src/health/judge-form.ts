@@ -3,7 +3,8 @@ import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { liveRows } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { Facts, HeldForm } from './facts.ts';
+import type { WriteBackProblem } from '../sync/records.ts';
+import type { Facts } from './facts.ts';
 import type { KnownForm } from './known-form.ts';
 import {
   type FormReport,
@@ -12,7 +13,6 @@ import {
   shownPause,
   STATE_TITLES,
 } from './report.ts';
-import type { Trouble } from './trouble.ts';
 
 /** The facts outside a form that its health depends on. */
 export interface Surroundings extends Pick<Facts, 'nowMs' | 'nextPollMs'> {
@@ -30,7 +30,11 @@ const NEWS_MS = 7 * 24 * 3_600_000;
 /** Judges a form in a target. Pure. */
 export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
   const { form, target, held, running, isWanted, last, claim } = known;
-  const problems = isWanted ? problemsOf(known, around) : [];
+  const ofStatuses = held?.writeBack ? [writeBackProblem(held.writeBack)] : [];
+  const own = isWanted ? [...problemsOf(known, around), ...ofStatuses] : [];
+  const problems = own
+    .filter(({ code }) => !isCausedBy(code, around.problems))
+    .toSorted(errorsFirst);
   const [state, title] = stateOf(known, problems, around);
   const { tally, goneAtMs = null } = held?.state ?? {};
   const none = around.isTargetRead ? 0 : null;
@@ -100,10 +104,14 @@ export const firstOf = (problems: readonly Problem[]): Problem | null =>
 export const errorsFirst = (a: Problem, b: Problem): number =>
   Number(isError(b)) - Number(isError(a));
 
-/** A problem from the catalogue, with its particulars. */
-export function problemOf(trouble: Trouble, particular: Partial<Problem> = {}): Problem {
-  const { code, title = PROBLEMS[code].title, message, sinceMs } = trouble;
-  const { severity: level, remedy } = PROBLEMS[code];
+/** A problem from the catalogue, with its particulars. `sinceMs`: null where it is not known. */
+export function problemOf(
+  code: ProblemCode,
+  message: string,
+  sinceMs: number | null,
+  particular: Partial<Problem> = {},
+): Problem {
+  const { severity: level, title, remedy } = PROBLEMS[code];
   const since = sinceMs === null ? null : iso(sinceMs);
   return { code, level, title, message, remedy, command: null, since, ...particular };
 }
@@ -115,68 +123,53 @@ const isCausedBy = (code: ProblemCode, problems: readonly Problem[]): boolean =>
     return code === 'STALE' || (scope !== 'program' && scope === PROBLEMS[code].scope);
   });
 
-function problemsOf(known: KnownForm, around: Surroundings): Problem[] {
-  const { form, held, last, goneMs, pause, running } = known;
-  const { nowMs, problems } = around;
-  const found: Problem[] = [];
+/** The problems of a form and its copy. */
+function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem> {
+  const { form, target, held, last, goneMs } = known;
+  const { name, slug, id } = form;
+  const { nowMs } = around;
   if (goneMs !== null) {
     const said = last?.outcome === 'gone' ? last.error : null;
-    const message = said ?? `The form "${form.name}" (${form.id}) answers 404. Its rows stay.`;
-    found.push(problemOf({ code: 'FORM_GONE', message, sinceMs: goneMs }));
-  } else if (last?.outcome === 'failed') {
-    const { code, error, sinceMs } = last;
-    const message = error ?? `The last run of "${form.name}" failed.`;
-    found.push(problemOf({ code: code ?? 'INTERNAL', message, sinceMs }, { level: 'error' }));
-  } else {
-    if (last?.outcome === 'incomplete') {
-      const message = last.error ?? UNPROVEN;
-      found.push(problemOf({ code: 'RUN_INCOMPLETE', message, sinceMs: last.sinceMs }));
-    }
-    const sinceMs = heardMs(known, around);
-    if (pause === null && running === null && sinceMs > 0 && isStale(sinceMs, around)) {
-      const message = `No run of "${form.name}" has ended, and no poll has found it unchanged, for ${span(nowMs - sinceMs)}, longer than its schedule explains.`;
-      found.push(problemOf({ code: 'STALE', message, sinceMs }));
-    }
+    const message = said ?? `The form "${name}" (${id}) answers 404. Its rows stay.`;
+    return yield problemOf('FORM_GONE', message, goneMs);
   }
-  if (held !== null && goneMs === null) found.push(...heldProblems(known, held, nowMs));
-  if (held?.writeBack) found.push(writeBackProblem(held.writeBack));
-  return found.filter(({ code }) => !isCausedBy(code, problems)).toSorted(errorsFirst);
-}
-
-/** When a form was last heard of, or, before its first run, was first to be copied; 0: nothing to count from. */
-function heardMs({ last, agreedMs, plannedMs }: KnownForm, { isBusy }: Surroundings): number {
-  const endedMs = Math.max(agreedMs, last?.endedAtMs ?? 0);
-  return endedMs === 0 && !isBusy ? plannedMs : endedMs;
+  const silentMs = silentSinceMs(known, around);
+  if (last?.outcome === 'failed') {
+    const message = last.error ?? `The last run of "${name}" failed.`;
+    yield problemOf(last.code ?? 'INTERNAL', message, last.sinceMs, { level: 'error' });
+  } else if (silentMs !== null) {
+    const message = `No run of "${name}" has ended, and no poll has found it unchanged, for ${span(nowMs - silentMs)}, longer than its schedule explains.`;
+    yield problemOf('STALE', message, silentMs);
+  }
+  if (last?.outcome === 'incomplete')
+    yield problemOf('RUN_INCOMPLETE', last.error ?? UNPROVEN, last.sinceMs);
+  if (held === null) return;
+  const { losses, refilledAtMs, runs, state } = held;
+  if (losses.length > 0) {
+    const message = `${losses.join(' ')} The copy is not complete until a run has read everything again.`;
+    yield problemOf('COPY_OUTDATED', message, null);
+  }
+  if (refilledAtMs !== null && nowMs - refilledAtMs <= NEWS_MS)
+    yield problemOf('COPY_REFILLED', refilledText(form, target, refilledAtMs), refilledAtMs);
+  if (state.tally.held > 0) {
+    const rows = plural(state.tally.held, 'row is', 'rows are');
+    const message = `${rows} missing from the source, more than MAX_DELETE_FRACTION allows at once. None was marked deleted.`;
+    const place = `${shellOption('--form', slug)} ${shellOption('--target', target)}`;
+    const command = `forms-mirror sync --full --accept-deletes ${place}`;
+    const sinceMs = runs.findLast((run) => run.held > 0)?.endedAtMs ?? null;
+    yield problemOf('DELETIONS_HELD', message, sinceMs, { command });
+  }
 }
 
 const UNPROVEN = 'The last run ended without proof that nothing was missed.';
 
-/** What the copy itself shows. */
-function heldProblems(
-  { form, target }: KnownForm,
-  { losses, runs, state, refilledAtMs }: HeldForm,
-  nowMs: number,
-): Problem[] {
-  const found: Problem[] = [];
-  if (losses.length > 0) {
-    const message = `${losses.join(' ')} The copy is not complete until a run has read everything again.`;
-    found.push(problemOf({ code: 'COPY_OUTDATED', message, sinceMs: null }));
-  }
-  if (refilledAtMs !== null && nowMs - refilledAtMs <= NEWS_MS) {
-    const message = refilledText(form, target, refilledAtMs);
-    found.push(problemOf({ code: 'COPY_REFILLED', message, sinceMs: refilledAtMs }));
-  }
-  const { held } = state.tally;
-  if (held > 0) {
-    const rows = plural(held, 'row is', 'rows are');
-    const message = `${rows} missing from the source, more than MAX_DELETE_FRACTION allows at once. None was marked deleted.`;
-    const place = `${shellOption('--form', form.slug)} ${shellOption('--target', target)}`;
-    const command = `forms-mirror sync --full --accept-deletes ${place}`;
-    const first = runs.findLast((run) => run.held > 0);
-    const sinceMs = first?.endedAtMs ?? null;
-    found.push(problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, { command }));
-  }
-  return found;
+/** Since when a stale form was not heard of, or, before its first run, was to be copied; null: it is not stale. */
+function silentSinceMs(known: KnownForm, around: Surroundings): number | null {
+  const { last, agreedMs, plannedMs, pause, running } = known;
+  if (pause !== null || running !== null) return null;
+  const endedMs = Math.max(agreedMs, last?.endedAtMs ?? 0);
+  const sinceMs = endedMs === 0 && !around.isBusy ? plannedMs : endedMs;
+  return sinceMs > 0 && isStale(sinceMs, around) ? sinceMs : null;
 }
 
 /** That a target was found empty which DATA_DIR says has held a form, and what no run brings back. */
@@ -184,21 +177,16 @@ export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: n
   `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(iso(atMs))}, so it was filled again from the source. ` +
   'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of forgotten submissions.';
 
-function writeBackProblem({
-  since,
-  code,
-  error,
-  refused,
-}: NonNullable<HeldForm['writeBack']>): Problem {
+function writeBackProblem({ since, code, error, refused }: WriteBackProblem): Problem {
   const sinceMs = Date.parse(since);
   if (code !== null) {
     const message = error ?? 'The last write-back failed.';
     const remedy = code === 'FORMS_REFUSED' ? REFUSED_REMEDY : PROBLEMS[code].remedy;
-    const trouble = { code, title: 'Status changes failed', message, sinceMs };
-    return problemOf(trouble, { level: 'warning', remedy });
+    const title = 'Status changes failed';
+    return problemOf(code, message, sinceMs, { title, level: 'warning', remedy });
   }
   const message = `The status of ${plural(refused, 'submission')} could not be changed: the source refused it, or answered with success and did not change the status. Each is tried again when it changes, and a day after it was refused.`;
-  return problemOf({ code: 'WRITE_BACK_REFUSED', message, sinceMs });
+  return problemOf('WRITE_BACK_REFUSED', message, sinceMs);
 }
 
 const REFUSED_REMEDY =

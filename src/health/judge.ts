@@ -35,7 +35,7 @@ export function judge(facts: Facts): Report {
   const heardMs = newestOf([plan?.atMs, ...agreedMs, ...succeededMs], nowMs);
   const unlisted = kept.source !== null && kept.source.atMs > heardMs ? kept.source : null;
   const source = sharedFailure(all, 'source', heardMs) ?? failureOf(unlisted);
-  const troubles = facts.troubles.map((trouble) => problemOf(trouble));
+  const troubles = facts.troubles.map(reported);
   // A known failure is not also reported as waited for.
   const problems = [
     ...(source === null ? [] : [source]),
@@ -76,9 +76,12 @@ export function judge(facts: Facts): Report {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
+const reported = ({ code, message, sinceMs }: Trouble): Problem =>
+  problemOf(code, message, sinceMs);
+
 /** The problem of something that does not work at all. */
 const failureOf = (trouble: Trouble | null): Problem | null =>
-  trouble && problemOf(trouble, { level: 'error' });
+  trouble && { ...reported(trouble), level: 'error' };
 
 /**
  * Parts that failed before people paused them are not retried, so they show nothing about the present state of

@@ -66,10 +66,10 @@ export function knownForms({ name, held: target }: TargetFacts, facts: Facts): K
   const forms = new Map(planned.map(({ form }) => [form.id, form]));
   for (const { form, atMs } of failures.values())
     if (plannedAtMs === null || atMs > plannedAtMs) forms.set(form.id, form);
-  for (const [id, form] of byId) forms.set(id, identityOf(form));
+  for (const [id, { state }] of byId) forms.set(id, { id, slug: state.slug, name: state.name });
   // Paused before its first run: it must not look as if nothing were missing.
   for (const { formId: id } of pauses)
-    if (id !== null && !forms.has(id)) forms.set(id, elsewhere(id, facts));
+    if (id !== null && !forms.has(id)) forms.set(id, { id, slug: id, name: id });
   return [...forms.values()].map((form): KnownForm => {
     const held = byId.get(form.id) ?? null;
     const failure = failures.get(form.id) ?? null;
@@ -108,17 +108,6 @@ export function knownForms({ name, held: target }: TargetFacts, facts: Facts): K
       succeededMs: newestOf(worked, nowMs),
     };
   });
-}
-
-const identityOf = ({ state: { formId: id, slug, name } }: HeldForm): FormIdentity => {
-  return { id, slug, name };
-};
-
-/** As another target knows the form; its ID in place of its names where none does. */
-function elsewhere(id: string, { targets }: Facts): FormIdentity {
-  const forms = targets.flatMap(({ held }) => held?.forms ?? []);
-  const found = forms.find(({ state }) => state.formId === id);
-  return found === undefined ? { id, slug: id, name: id } : identityOf(found);
 }
 
 /** The newest of several times; 0 for none. A time in the future came from a wrong clock. */

@@ -240,14 +240,10 @@ export const OUTCOME_TEXTS: Readonly<
 
 /** The claim that several copies share: of each part the oldest time, null if one of them has none; all exceptions. */
 export function oldestClaim(claims: readonly ShownClaim[]): ShownClaim {
-  const oldest = (pick: (claim: ShownClaim) => string | null): string | null =>
-    claims.map(pick).reduce(
-      (first, time) => {
-        if (first === null || time === null) return null;
-        return Date.parse(time) < Date.parse(first) ? time : first;
-      },
-      pick(claims[0] ?? NO_CLAIM),
-    );
+  const oldest = (pick: (claim: ShownClaim) => string | null): string | null => {
+    const times = claims.map(pick);
+    return times.includes(null) ? null : (times.toSorted()[0] ?? null);
+  };
   return {
     submissionsAsOf: oldest(({ submissionsAsOf }) => submissionsAsOf),
     statusesAsOf: oldest(({ statusesAsOf }) => statusesAsOf),

@@ -8,8 +8,6 @@ export const problemCode = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
 /** A fault of a part, before it is judged. Holds no answer and no secret (L11, L15). */
 export const troubleSchema = z.object({
   code: problemCode,
-  /** In place of the catalogue's. */
-  title: z.string().optional(),
   /** What happened, as sentences. */
   message: z.string(),
   /** Since the epoch; null: not known. */
@@ -19,14 +17,8 @@ export const troubleSchema = z.object({
 export type Trouble = z.infer<typeof troubleSchema>;
 
 /** The fault of settings that name things that do not exist: one, or none. `unmatched`: the names that match nothing. */
-export const settingsTroubles = (unmatched: readonly SettingMistake[]): Trouble[] =>
-  unmatched.length === 0
-    ? []
-    : [
-        {
-          code: 'SETTINGS',
-          title: 'The settings name what does not exist',
-          message: unmatched.map(mistakeText).join(' '),
-          sinceMs: null,
-        },
-      ];
+export function settingsTroubles(unmatched: readonly SettingMistake[]): Trouble[] {
+  if (unmatched.length === 0) return [];
+  const message = unmatched.map(mistakeText).join(' ');
+  return [{ code: 'SETTINGS', message, sinceMs: null }];
+}

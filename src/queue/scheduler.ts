@@ -59,7 +59,6 @@ export async function pollTrouble(context: QueueContext): Promise<Trouble | null
   const dueAt = exact(new Date(job.timestamp).toISOString());
   return {
     code: 'QUEUE_FAILED',
-    title: 'Polls do not begin',
     message: `The poll that was due at ${dueAt} has not begun.`,
     sinceMs: job.timestamp,
   };

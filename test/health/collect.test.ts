@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { type HealthSources, Watch } from '../../src/health/collect.ts';
 import { type HeldTarget, readTarget } from '../../src/health/facts.ts';
 import type { QueueState, Report } from '../../src/health/report.ts';
-import { SourceWaits } from '../../src/health/source-waits.ts';
+import { followWaits } from '../../src/health/source-waits.ts';
 import { parseSelection, storedUnder } from '../../src/mirror/selection.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
@@ -258,25 +258,25 @@ describe('waiting for the source', () => {
   const request = 'GET /submissions?formId=frm_a';
   const start = () => {
     const [clock, events] = [new VirtualClock(NOW), new Events<SyncEvents>()];
-    return { clock, events, waits: new SourceWaits(events, clock) };
+    return { clock, events, trouble: followWaits(events, clock) };
   };
 
   it('begins when a request fails, and ends with it', () => {
-    const { events, waits } = start();
+    const { events, trouble } = start();
     const reason = 'the source did not answer within 30 s';
     events.emit('forms.retry', { request, attempt: 1, delayMs: 20_000, reason });
-    expect(waits.trouble).toEqual({
+    expect(trouble()).toEqual({
       code: 'SOURCE_WAITING',
       message:
         'The Forms API has not answered as it should since 2026-05-12 09:30:00 UTC (the source did not answer within 30 s). The request is repeated at 2026-05-12 09:30:20 UTC.',
       sinceMs: NOW,
     });
     events.emit('forms.settled', { request });
-    expect(waits.trouble).toBeNull();
+    expect(trouble()).toBeNull();
   });
 
   it('lasts since the first and until the last of several requests; one that was forgotten ends', async () => {
-    const { clock, events, waits } = start();
+    const { clock, events, trouble } = start();
     const retry = (of: string, delayMs: number, reason: string): void =>
       events.emit('forms.retry', { request: of, attempt: 1, delayMs, reason });
     retry(request, 1_000, 'answered 429 (too many requests)');
@@ -284,16 +284,13 @@ describe('waiting for the source', () => {
     retry('GET /forms', 5_000, 'answered 503');
     const message =
       'The Forms API asks for fewer requests: the next is sent at 2026-05-12 09:30:07 UTC.';
-    expect(waits.trouble).toMatchObject({ message, sinceMs: NOW });
+    expect(trouble()).toMatchObject({ message, sinceMs: NOW });
     events.emit('forms.settled', { request });
-    expect(waits.trouble).toMatchObject({
+    expect(trouble()).toMatchObject({
       message: expect.stringContaining('(answered 503)'),
       sinceMs: NOW + 2_000,
     });
     await clock.advance(MINUTE);
-    expect(waits.trouble).toBeNull();
-    waits.stop();
-    retry(request, 1_000, 'answered 503');
-    expect(waits.trouble).toBeNull();
+    expect(trouble()).toBeNull();
   });
 });

@@ -252,7 +252,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
       troubles: settingsTroubles([UNMATCHED]),
       a: fails('SETTINGS'),
     },
-    'failed: The settings name what does not exist | all [SETTINGS error] | a waiting: The settings name what does not exist | b waiting: The settings name what does not exist | new waiting: The settings name what does not exist; claims nothing',
+    'failed: A setting is wrong | all [SETTINGS error] | a waiting: A setting is wrong | b waiting: A setting is wrong | new waiting: A setting is wrong; claims nothing',
   ],
   [
     'failures cannot be kept: the forms are well',
@@ -267,7 +267,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'forms are stale as the queue is away',
     { a: silent(HOUR), ...queueAway(NOW - HOUR) },
-    'failed: The queue does not answer | all [QUEUE_FAILED error] | a waiting: The queue does not answer; claims 1 h, 1 h, 2 h | b waiting: The queue does not answer',
+    'failed: The queue does not work | all [QUEUE_FAILED error] | a waiting: The queue does not work; claims 1 h, 1 h, 2 h | b waiting: The queue does not work',
   ],
   [
     'the schedule has a night without runs',
