@@ -13,7 +13,6 @@ import { type HeldTarget, readTarget } from './health/facts.ts';
 import { refilledText } from './health/judge-form.ts';
 import { describeForm } from './health/mirror-words.ts';
 import { fingerprint, keyFingerprint } from './mirror/cells.ts';
-import { type Joining, storedUnder } from './mirror/selection.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
@@ -22,10 +21,9 @@ import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from '.
 import { upkeep } from './sync/purge.ts';
 import { dryRun } from './sync/dry-run.ts';
 import type { Difference } from './sync/verify.ts';
-import type { Mirroring } from './sync/mirroring.ts';
 import { poll, type PollReport } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
-import type { ChosenTarget, Target } from './sync/target.ts';
+import type { Mirror, Target } from './sync/target.ts';
 import { verifyForm, type VerifyReport } from './sync/verify-form.ts';
 import { nothingWritten, writeBack, type WriteBackReport } from './sync/write-back.ts';
 import type { RunOptions } from './sync/work.ts';
@@ -55,12 +53,22 @@ export class App implements AsyncDisposable {
   readonly #targets = new Map<string, Promise<Target>>();
   readonly #planner: Planner;
   readonly #listed = new ListedForms();
+  readonly #mirror: Mirror;
   #http: FormsHttp | undefined;
 
   constructor(config: Config, { clock, logger }: AppOptions) {
     [this.config, this.clock, this.logger] = [config, clock, logger];
     this.dataDir = new DataDir(config.dataDir);
     this.events = new Events((error) => this.logger.error({ err: error }, 'A listener failed.'));
+    const { source, maxDeleteFraction, compareEveryMs } = config;
+    this.#mirror = {
+      connect: (signal) => this.source(signal),
+      clock,
+      logger,
+      sourceName: fingerprint(source === undefined ? [] : [source.url, keyFingerprint(source.key)]),
+      maxDeleteFraction,
+      compareEveryMs,
+    };
     this.#planner = new Planner({
       targets: config.targets,
       listForms: (signal, options) => this.forms(signal, options),
@@ -97,14 +105,34 @@ export class App implements AsyncDisposable {
   }
 
   async #open(name: string): Promise<Target> {
-    const { address, history } = this.settingsOf(name);
-    const { google: access, proxy, schedule } = this.config;
+    const settings = this.settingsOf(name);
+    const { address, history } = settings;
+    const { google: access, proxy, schedule, hashKey } = this.config;
+    const planner = this.#planner;
     const describe = describeForm(name, longestGapMs(schedule, this.clock.now()));
     const google = { ...access, proxy, describe };
     const onBilled = (bytes: number): void =>
       this.events.emit('target.billed', { target: name, bytes });
     const store = await address.open(name, { clock: this.clock, google, history, onBilled });
-    return { name, kind: address.kind, address: address.shown, store };
+    const target: Target = {
+      ...this.#mirror,
+      name,
+      kind: address.kind,
+      address: address.shown,
+      store,
+      get joining() {
+        const { selection } = planner.settingsById(settings);
+        return selection && { selection, hashKey };
+      },
+      isChosen: (form) => planner.choice(name, form) !== 'left out',
+      async admit(form, signal, keep) {
+        await planner.requireNames(name, form, signal, keep);
+        if (target.joining !== undefined) return target.joining;
+        const remedy = 'forms-mirror forms <form> lists the fields of a form';
+        throw new MirrorError('SETTINGS', `${settings.variables.fields} is missing: ${remedy}.`);
+      },
+    };
+    return target;
   }
 
   /** The settings of a target. Throws USAGE for a name that the settings do not know. */
@@ -115,46 +143,28 @@ export class App implements AsyncDisposable {
     throw new MirrorError('USAGE', `There is no target ${name}. The settings name: ${names}.`);
   }
 
-  /** How answers are stored in a target; undefined while no fields are selected. */
-  joiningOf(name: string): Joining | undefined {
-    const { selection } = this.#planner.settingsById(this.settingsOf(name));
-    return selection && { selection, hashKey: this.config.hashKey };
-  }
-
-  /** The same. Throws SETTINGS while no fields are selected (L11). */
-  requireJoining(name: string): Joining {
-    const joining = this.joiningOf(name);
-    if (joining !== undefined) return joining;
-    const { fields } = this.settingsOf(name).variables;
-    const remedy = 'forms-mirror forms <form> lists the fields of a form';
-    throw new MirrorError('SETTINGS', `${fields} is missing: ${remedy}.`);
-  }
-
-  /** Asks a target which forms the slugs in its settings mean, before {@link isChosen} and {@link joiningOf}. Rejects as the target does. */
+  /** Asks a target which forms the slugs in its settings mean, before {@link choice}. Rejects as the target does. */
   async readSlugs(name: string): Promise<void> {
     await this.#planner.read(name);
   }
 
-  /** SLUG_REUSED where the slug of a form means another one in the settings of a target, as far as is known; null otherwise. */
-  slugProblem(target: string, form: FormIdentity): MirrorError | null {
-    return this.#planner.problemOf(target, form);
-  }
-
-  /** An open target, and what the settings have it mirror. Rejects as the target does. */
-  async chosen(name: string): Promise<ChosenTarget> {
+  /** An open target that knows which forms its settings mean. Rejects as the target does. */
+  async chosen(name: string): Promise<Target> {
     const target = await this.target(name);
     await this.readSlugs(name);
-    const isChosen = (form: Pick<FormIdentity, 'id' | 'slug'>): boolean =>
-      this.isChosen(name, form);
-    return { target, joining: this.joiningOf(name), isChosen };
+    return target;
   }
 
   /** What a target holds, as the judge reads it under these settings. Rejects as the target does. */
   async held(name: string): Promise<HeldTarget> {
-    return readTarget(await this.chosen(name), {
-      writesBack: this.config.rule !== null,
-      refills: (address) => this.dataDir.refills(name, address).catch(() => new Map()),
-    });
+    const target = await this.chosen(name);
+    const refills = await this.dataDir.refills(name, target.address).catch(() => new Map());
+    return readTarget(target, this.config.rule !== null, refills);
+  }
+
+  /** See {@link Planner.choice}. */
+  choice(target: string, form: FormIdentity): ReturnType<Planner['choice']> {
+    return this.#planner.choice(target, form);
   }
 
   /**
@@ -201,24 +211,9 @@ export class App implements AsyncDisposable {
    * FORMS_UNAUTHORIZED.
    */
   async poll(forms: readonly FormPlan[], signal: AbortSignal): Promise<PollReport> {
-    const { clock, logger } = this;
-    const { rule } = this.config;
-    const compareEveryMs = this.config.compareEveryMs;
-    const parts = { sourceName: this.#sourceName, clock, logger, rule, compareEveryMs };
-    const targets = [...new Set(forms.flatMap((plan) => plan.targets))].map((name) => ({
-      name,
-      open: async () => (await this.target(name)).store,
-      chosen: new Set(
-        forms.flatMap(({ form, targets: into }) => (into.includes(name) ? [form.id] : [])),
-      ),
-      storedUnder: (form: Pick<Form, 'id' | 'slug'>) => {
-        // Where no fields are selected, its runs report that.
-        const joining = this.joiningOf(name);
-        return joining === undefined ? null : storedUnder(joining, form);
-      },
-    }));
-    const source = this.source(signal);
-    const report = await poll(parts, source, targets, await this.#planner.listedForms(signal));
+    const plan = { forms, listed: this.planned?.listed ?? [] };
+    const open = (name: string): Promise<Target> => this.target(name);
+    const report = await poll(this.#mirror, plan, open, this.config.rule, signal);
     const kept = await this.dataDir.kept().catch(() => undefined);
     for (const { target, form } of kept?.runs ?? []) {
       const isSame = (one: RunReport): boolean => one.target === target && one.form.id === form.id;
@@ -236,10 +231,10 @@ export class App implements AsyncDisposable {
   /** One run, now. Every failure is an outcome, and kept until a newer run succeeds. Every line that it logs carries an ID of this run. */
   run(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
     return withLogFields({ runId: randomUUID() }, async () => {
-      const report = await this.#run(place, options.isFull === true, (mirroring, form, subject) => {
+      const report = await this.#run(place, options.isFull === true, (target, form, subject) => {
         const onProgress = (seen: number, total: number): void =>
           this.events.emit('run.progress', { ...subject, seen, total });
-        return runForm(mirroring, form, { ...options, onProgress }, signal);
+        return runForm(target, form, { ...options, onProgress }, signal);
       });
       // A run that the settings do not ask for is no problem of a form.
       if (report.code === 'USAGE') return report;
@@ -256,8 +251,8 @@ export class App implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<[RunReport, readonly Difference[]]> {
     let changes: readonly Difference[] = [];
-    const report = await this.#run(place, true, async (mirroring, form) => {
-      const found = await dryRun(mirroring, form, options, signal);
+    const report = await this.#run(place, true, async (target, form) => {
+      const found = await dryRun(target, form, options, signal);
       changes = found.changes;
       return found.report;
     });
@@ -267,7 +262,7 @@ export class App implements AsyncDisposable {
   async #run(
     { formId, target }: RunPlace,
     isFull: boolean,
-    work: (mirroring: Mirroring, form: FormIdentity, subject: RunSubject) => Promise<RunReport>,
+    work: (target: Target, form: FormIdentity, subject: RunSubject) => Promise<RunReport>,
   ): Promise<RunReport> {
     const { clock, events } = this;
     const planned = this.planned?.forms.find(({ form }) => form.id === formId);
@@ -275,11 +270,10 @@ export class App implements AsyncDisposable {
     const startedAtMs = clock.now();
     let report: RunReport;
     try {
-      const mirroring = this.#mirroring(await this.target(target));
-      await this.readSlugs(target);
+      const opened = await this.target(target);
       const subject = { form, target, isFull };
       events.emit('run.started', subject);
-      report = await work(mirroring, form, subject);
+      report = await work(opened, form, subject);
     } catch (error) {
       report = blankRun(form, target, toMirrorError(error), startedAtMs, clock.now());
     }
@@ -303,13 +297,8 @@ export class App implements AsyncDisposable {
 
   /** Removes old rows and history, after a comparison. Never rejects. */
   async upkeep(report: RunReport, signal: AbortSignal): Promise<void> {
-    const { purgeDeletedAfterMs, purgeHistoryAfterMs } = this.config;
-    if (purgeDeletedAfterMs === undefined && purgeHistoryAfterMs === undefined) return;
-    const { logger, clock } = this;
-    const ages = { purgeDeletedAfterMs, purgeHistoryAfterMs };
     const target = await this.target(report.target).catch(() => null);
-    if (target !== null)
-      await upkeep(target, report, { logger, clock, signal, waitMs: 0, ...ages });
+    if (target !== null) await upkeep(target, report, this.config, signal);
   }
 
   /** The targets that mirror a form, as write-back asks them (L7). Rejects as the targets do. */
@@ -334,11 +323,9 @@ export class App implements AsyncDisposable {
       const found = await this.source(signal).formOrNull(formId);
       if (found === null) return undefined;
       form = { id: found.id, slug: found.slug, name: found.name };
-      const [first, ...others] = (await this.#targetsOf(form)).map((target) =>
-        this.#mirroring(target),
-      );
-      if (first === undefined) return undefined;
-      report = await writeBack([first, ...others], form, rule, waitMs, signal);
+      const targets = await this.#targetsOf(form);
+      if (targets.length === 0) return undefined;
+      report = await writeBack(this.#mirror, targets, form, rule, waitMs, signal);
     } catch (error) {
       report = nothingWritten(form, toMirrorError(error));
     }
@@ -348,12 +335,8 @@ export class App implements AsyncDisposable {
 
   /** Compares a form with its copy in a target. Rejects as source and target do, and with SLUG_REUSED. */
   async verify(target: string, form: FormIdentity, signal: AbortSignal): Promise<VerifyReport> {
-    const mirroring = this.#mirroring(await this.target(target));
-    await this.readSlugs(target);
-    const problem = this.slugProblem(target, form);
-    if (problem !== null) throw problem;
     const pollMs = longestGapMs(this.config.schedule, this.clock.now());
-    return verifyForm(mirroring, form.id, this.requireJoining(target), pollMs, signal);
+    return verifyForm(await this.target(target), form.id, pollMs, signal);
   }
 
   /** Closes the targets and connections that were opened; a target that cannot be closed delays no other. */
@@ -375,29 +358,6 @@ export class App implements AsyncDisposable {
       const text = `Failures cannot be recorded in DATA_DIR (${where}), so status will not show them. Make the folder writable.`;
       this.logger.warn({ err: error }, text);
     }
-  }
-
-  /** Names the source, and the key that it is read with, without giving it away. */
-  get #sourceName(): string {
-    const { source } = this.config;
-    return fingerprint(source === undefined ? [] : [source.url, keyFingerprint(source.key)]);
-  }
-
-  #mirroring({ name, store }: Target): Mirroring {
-    const { maxDeleteFraction, compareEveryMs } = this.config;
-    return {
-      target: name,
-      store,
-      connect: (signal) => this.source(signal),
-      clock: this.clock,
-      sourceName: this.#sourceName,
-      maxDeleteFraction,
-      compareEveryMs,
-      joining: async (form, signal, keep) => {
-        await this.#planner.requireNames(name, form, signal, keep);
-        return this.requireJoining(name);
-      },
-    };
   }
 
   #openSource(): FormsHttp {

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
-import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts';
+import { MirrorError, mistakeText, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
@@ -125,8 +125,8 @@ function checkNames(
         remedy: 'forms-mirror forms lists the forms, and forms-mirror forms <form> its fields',
       })),
     ...chosen
-      .map((form) => app.slugProblem(name, form))
-      .filter((problem) => problem !== null)
+      .map((form) => app.choice(name, form))
+      .filter((choice) => choice instanceof MirrorError)
       .map(({ code, message }) => ({ message: `${code}: ${message}` })),
     ...(named === undefined
       ? [

@@ -14,7 +14,7 @@ import {
   remember,
 } from '../sync/erase.ts';
 import { purgeDeleted, purgeLeftovers } from '../sync/purge.ts';
-import type { ChosenTarget } from '../sync/target.ts';
+import type { Target } from '../sync/target.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName } from './lines.ts';
 import { openApp } from './open-app.ts';
@@ -72,7 +72,7 @@ export async function forget(
 async function formsOf(
   { host, options: { form: wanted } }: CommandCall<PlaceOptions>,
   app: App,
-  targets: readonly ChosenTarget[],
+  targets: readonly Target[],
   ids: readonly string[],
 ): Promise<FoundForms> {
   const { signal } = host.stop;
@@ -111,7 +111,7 @@ export async function purge(
 }
 
 function deletedBefore(
-  targets: readonly ChosenTarget[],
+  targets: readonly Target[],
   formId: string | undefined,
   beforeMs: number,
 ): Erasure {
@@ -124,7 +124,7 @@ function deletedBefore(
   };
 }
 
-const unselected = (targets: readonly ChosenTarget[], formId: string | undefined): Erasure => ({
+const unselected = (targets: readonly Target[], formId: string | undefined): Erasure => ({
   command: 'purge --unselected',
   erase: (options) => purgeLeftovers(targets, formId, options),
   what({ rows, fields }) {
@@ -137,7 +137,7 @@ const unselected = (targets: readonly ChosenTarget[], formId: string | undefined
 
 /** The targets that `--target` selects, and a report of each that cannot be opened; the others continue (L12). */
 async function openTargets({ target: only }: PlaceOptions, app: App) {
-  const targets: ChosenTarget[] = [];
+  const targets: Target[] = [];
   const failed: ErasureReport[] = [];
   for (const name of app.namesOf(only)) {
     try {
@@ -149,8 +149,7 @@ async function openTargets({ target: only }: PlaceOptions, app: App) {
   return { targets, failed };
 }
 
-const namesOf = (targets: readonly ChosenTarget[]): string[] =>
-  targets.map(({ target }) => target.name);
+const namesOf = (targets: readonly Target[]): string[] => targets.map(({ name }) => name);
 
 /** How long an erasure waits for a run over the same form to end. */
 const WAIT_MS = 10 * 60_000;

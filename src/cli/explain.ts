@@ -15,8 +15,7 @@ export async function explain({
   await using app = await openApp(host, { source: true });
   requireSelection(app);
   const opened = await Promise.all(app.targetNames.map((name) => app.chosen(name)));
-  const parts = { source: app.source(host.stop.signal), clock: app.clock };
-  const explanation = await explainSubmission(parts, opened, id);
+  const explanation = await explainSubmission(app.source(host.stop.signal), opened, id);
   if (options.json) host.terminal.printJson(explanation);
   else printExplanation(host.terminal, explanation);
   // An ID that neither the source nor a target has is most likely a typing mistake.

@@ -22,8 +22,8 @@ export async function selectPlan(
   const form = wanted === undefined ? undefined : requireForm(identities, wanted);
   return forms
     .filter((plan) => form === undefined || plan.form.id === form.id)
-    .map(({ form: planned, targets, listed }) => {
-      return { form: planned, targets: targets.filter((name) => selected.includes(name)), listed };
+    .map(({ form: planned, targets }) => {
+      return { form: planned, targets: targets.filter((name) => selected.includes(name)) };
     });
 }
 

@@ -11,7 +11,7 @@ import {
   WRITE_BACKS,
   type WriteBackProblem,
 } from '../sync/records.ts';
-import type { ChosenTarget } from '../sync/target.ts';
+import type { Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
 import type { QueueState } from './report.ts';
 import type { Trouble } from './trouble.ts';
@@ -70,34 +70,26 @@ export interface Facts {
 /** So many runs show since when they have ended in one way. */
 const RECENT_RUNS = 20;
 
-/** What decides how the records of a target are read. */
-export interface Reader {
-  readonly writesBack: boolean;
-  /** By form ID, when the target at this address was found empty. */
-  readonly refills: (address: string) => Promise<ReadonlyMap<string, number>>;
-}
-
-/** Reads what a target holds. Rejects as the target does. */
+/** Reads what a target holds. `refills`: by form ID, when it was found empty. Rejects as the target does. */
 export async function readTarget(
-  { target, joining, isChosen }: ChosenTarget,
-  { writesBack, refills }: Reader,
+  target: Target,
+  writesBack: boolean,
+  refills: ReadonlyMap<string, number>,
 ): Promise<HeldTarget> {
-  const { store, kind, address, name } = target;
+  const { store, kind, address, joining } = target;
   const stored = await store.forms(RECENT_RUNS);
   const writeBacks = writesBack ? await WRITE_BACKS.read(store) : {};
-  const refilled = await refills(address);
   const forms = stored.map((form): HeldForm => {
     const { formId, slug, storedUnder: before, goneAtMs } = form.state;
     const now = joining && storedUnder(joining, { id: formId, slug });
     // A form that is gone is never written again, so its facts no longer change.
     const isOther =
       now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now);
-    const leftovers = joining ? leftoverNotices(name, joining, isChosen, form) : [];
     return Object.assign({}, form, {
       losses: isOther ? [...form.losses, OTHER_SETTINGS] : form.losses,
-      notices: [...form.notices, ...leftovers],
+      notices: [...form.notices, ...leftoverNotices(target, form)],
       writeBack: writeBacks[formId] ?? null,
-      refilledAtMs: refilled.get(formId) ?? null,
+      refilledAtMs: refills.get(formId) ?? null,
     });
   });
   const [pauses, agreement] = [await PAUSES.read(store), await AGREEMENT.read(store)];

@@ -1,24 +1,24 @@
 import type { FormIdentity } from '../mirror/types.ts';
 import { deletionLimit } from './absent.ts';
-import type { Mirroring } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
 import { blankRun, DONE, type Ending, type RunReport } from './run-form.ts';
+import type { Target } from './target.ts';
 import { Comparison, type Difference } from './verify.ts';
 import type { RunOptions } from './work.ts';
 
 /** Predicts the changes of a run, and how it would end: compares everything, and writes nothing. Rejects as source and target do. */
 export async function dryRun(
-  mirroring: Mirroring,
+  target: Target,
   { id }: FormIdentity,
   { acceptDeletes }: RunOptions,
   signal: AbortSignal,
 ): Promise<{ readonly report: RunReport; readonly changes: readonly Difference[] }> {
-  const { clock, store, target, maxDeleteFraction } = mirroring;
+  const { clock, store, maxDeleteFraction } = target;
   const startedAtMs = clock.now();
-  const source = mirroring.connect(signal);
+  const source = target.connect(signal);
   const form = await source.form(id);
-  const joining = await mirroring.joining(form, signal, false);
-  const profile = await ProfileRecord.load(store, mirroring.sourceName, startedAtMs);
+  const joining = await target.admit(form, signal, false);
+  const profile = await ProfileRecord.load(store, target.sourceName, startedAtMs);
   const stored = (await store.forms()).find(({ state }) => state.formId === form.id);
   await using held = await store.open({ id: form.id }, 'read');
   const comparison = new Comparison({ form, held, joining, clock });
@@ -42,7 +42,7 @@ export async function dryRun(
       : { outcome: 'incomplete', code: 'RUN_INCOMPLETE', error: UNPROVEN, failure: null };
   const identity = { id: form.id, slug: form.slug, name: form.name };
   const report: RunReport = {
-    ...blankRun(identity, target, ending, startedAtMs, clock.now()),
+    ...blankRun(identity, target.name, ending, startedAtMs, clock.now()),
     isWhole: true,
     accounted: compared,
     requests: source.requests,

@@ -7,7 +7,6 @@ import type { OpenForm, ReadForm, StoredField } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   allRows,
-  type ChosenTarget,
   entriesOf,
   heldForms,
   idsOf,
@@ -69,7 +68,7 @@ export const nothingErased = (
  * not stop the search.
  */
 export async function findForms(
-  { source, targets }: { source: Source | undefined; targets: readonly ChosenTarget[] },
+  { source, targets }: { source: Source | undefined; targets: readonly Target[] },
   ids: readonly string[],
 ): Promise<FoundForms> {
   const found = new Map<string, { form: FormIdentity; ids: Set<string> }>();
@@ -78,7 +77,7 @@ export async function findForms(
     entry.ids.add(id);
     found.set(form.id, entry);
   };
-  for (const { target } of targets) {
+  for (const target of targets) {
     for (const { id, slug, name } of (await orUndefined(heldForms(target))) ?? []) {
       const known = await orUndefined(reading(target, id, (form) => heldOf(form, ids, true)));
       for (const submission of known ?? []) add({ id, slug, name }, submission);
@@ -119,7 +118,7 @@ export interface ErasureOptions extends Waiting {
  * while the source still has them. If a target fails, the others continue (L12). Every step may be repeated.
  */
 export const forget = (
-  targets: readonly ChosenTarget[],
+  targets: readonly Target[],
   forms: readonly FormIds[],
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
@@ -136,7 +135,7 @@ export const forget = (
 
 /** Lets forgotten submissions come back with the next run; `rows` of the reports: how many were forgotten. */
 export const remember = (
-  targets: readonly ChosenTarget[],
+  targets: readonly Target[],
   forms: readonly FormIds[],
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
@@ -159,28 +158,28 @@ export async function writing<T>(
   waiting: Waiting,
   work: (open: OpenForm) => Promise<T>,
 ): Promise<T> {
-  return whileBusy(async () => {
+  return whileBusy(target.clock, waiting, async () => {
     await using open = await target.store.open(form, 'write');
     const done = await work(open);
     await open.finish();
     return done;
-  }, waiting);
+  });
 }
 
 /** Runs `work` for each of these forms in each target that has to do with it. `write`: null for a dry run. */
 const inTheirs = (
-  targets: readonly ChosenTarget[],
+  targets: readonly Target[],
   forms: readonly FormIds[],
   options: ErasureOptions,
   work: (open: ReadForm, write: OpenForm | null, target: Target, form: FormIds) => Promise<number>,
 ): Promise<ErasureReport[]> =>
   inEach(
     targets,
-    async ({ target, isChosen }) => {
+    async (target) => {
       const held = new Set((await heldForms(target)).map(({ id }) => id));
-      return forms.filter(({ form }) => held.has(form.id) || isChosen(form));
+      return forms.filter(({ form }) => held.has(form.id) || target.isChosen(form));
     },
-    async ({ target }, each) => {
+    async (target, each) => {
       const rows = options.dryRun
         ? await reading(target, each.form.id, (open) => work(open, null, target, each))
         : await writing(target, each.form, options, (open) => work(open, open, target, each));
@@ -192,25 +191,25 @@ const inTheirs = (
  * Runs `work` for each of the forms of each target, and reports what it did; null: nothing. A target or form that fails holds up no
  * other (L12).
  */
-export async function inEach<S extends { readonly target: Target }, F>(
-  scopes: readonly S[],
-  formsOf: (scope: S) => Promise<readonly (F & { readonly form: FormIdentity })[]>,
+export async function inEach<F>(
+  targets: readonly Target[],
+  formsOf: (target: Target) => Promise<readonly (F & { readonly form: FormIdentity })[]>,
   work: (
-    scope: S,
+    target: Target,
     form: F & { readonly form: FormIdentity },
   ) => Promise<Partial<ErasureReport> | null>,
 ): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
-  for (const scope of scopes) {
-    const none = nothingErased(scope.target.name);
+  for (const target of targets) {
+    const none = nothingErased(target.name);
     let { form } = none;
     const fail = (error: unknown): unknown =>
       reports.push({ ...none, form, failure: toMirrorError(error) });
-    const forms = await formsOf(scope).catch((error: unknown) => void fail(error));
+    const forms = await formsOf(target).catch((error: unknown) => void fail(error));
     for (const each of forms ?? []) {
       ({ form } = each);
       try {
-        const done = await work(scope, each);
+        const done = await work(target, each);
         if (done !== null) reports.push({ ...none, form, ...done });
       } catch (error) {
         fail(error);

@@ -1,9 +1,8 @@
-import type { Clock } from '../base/clock.ts';
 import type { Source } from '../forms/source.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import type { EntryKind, ReadForm, StoredRow } from '../mirror/port.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
-import { allRows, type ChosenTarget, entriesOf, heldForms, reading } from './target.ts';
+import { allRows, entriesOf, heldForms, reading, type Target } from './target.ts';
 import { Comparison } from './verify.ts';
 
 /** What a target lists of a submission. Times are ISO 8601 in UTC. */
@@ -52,8 +51,8 @@ export interface Explanation {
 
 /** Where one submission is: at the source, and in each target. Changes nothing. */
 export async function explainSubmission(
-  { source, clock }: { readonly source: Source; readonly clock: Clock },
-  targets: readonly ChosenTarget[],
+  source: Source,
+  targets: readonly Target[],
   submissionId: string,
 ): Promise<Explanation> {
   const item = await source.submissionOrNull(submissionId);
@@ -61,7 +60,7 @@ export async function explainSubmission(
   const defects = item?.defects ?? [];
   const form = await formOf(source, targets, submission, submissionId);
   const stored = await Promise.all(
-    targets.map((each) => lookUp(each, form, item, submissionId, clock)),
+    targets.map((target) => lookUp(target, form, item, submissionId)),
   );
   const there = submission && {
     status: submission.status,
@@ -80,12 +79,12 @@ export async function explainSubmission(
 /** The form of the submission: as the source names it, otherwise from the records of a target. */
 async function formOf(
   source: Source,
-  targets: readonly ChosenTarget[],
+  targets: readonly Target[],
   submission: Submission | null,
   submissionId: string,
 ): Promise<Form | null> {
   if (submission !== null && submission.formId !== '') return source.form(submission.formId);
-  for (const { target } of targets)
+  for (const target of targets)
     for (const { id, slug, name } of await heldForms(target)) {
       const isHere = await reading(
         target,
@@ -104,59 +103,29 @@ async function rowOf(form: ReadForm, id: string): Promise<StoredRow | undefined>
   return undefined;
 }
 
-/** What a target holds of the submission. */
-interface Held extends Pick<SubmissionInTarget, 'differing' | 'listed'> {
-  readonly row: StoredRow | undefined;
-  readonly forgottenAtMs: number | null;
-}
-
-const NOTHING: Held = { row: undefined, differing: [], forgottenAtMs: null, listed: [] };
-
-async function heldIn(
-  open: ReadForm,
-  form: Form,
-  id: string,
+async function lookUp(
+  target: Target,
+  form: Form | null,
   item: SubmissionItem | null,
-  { joining, isChosen }: ChosenTarget,
-  clock: Clock,
-): Promise<Held> {
-  const digest = (await open.forgotten([id])).get(id);
-  const forgotten = digest === undefined ? [] : await entriesOf(open, ['forgotten']);
-  const entries = await entriesOf(open, ['rejected', 'held', 'undecided', 'refused']);
+  id: string,
+): Promise<SubmissionInTarget> {
+  const { name, store, joining, isChosen, clock } = target;
+  await using held = form && (await store.open({ id: form.id }, 'read'));
+  const row = held === null ? undefined : await rowOf(held, id);
+  const digest = (await held?.forgotten([id]))?.get(id);
+  const forgotten = digest === undefined ? [] : await entriesOf(held, ['forgotten']);
+  const forgottenAtMs = forgotten.find((entry) => entry.id === digest)?.atMs ?? null;
+  const entries = await entriesOf(held, ['rejected', 'held', 'undecided', 'refused']);
+  // For an unknown ID the form is unknown too.
+  const isWanted = form === null || isChosen(form);
   let differing: readonly string[] = [];
-  if (item !== null && joining !== undefined && isChosen(form)) {
-    const parts = { form, held: open, joining, clock };
-    const comparison = new Comparison(parts, new Set());
+  if (form !== null && held !== null && item !== null && joining !== undefined && isWanted) {
+    const comparison = new Comparison({ form, held, joining, clock }, new Set());
     await comparison.compare([item]);
     differing = comparison.found.get(id)?.columns ?? [];
   }
   return {
-    row: await rowOf(open, id),
-    differing,
-    forgottenAtMs: forgotten.find((entry) => entry.id === digest)?.atMs ?? null,
-    listed: entries
-      .filter((entry) => entry.id === id)
-      .map(({ kind, reason, atMs }) => ({ kind, reason, at: iso(atMs) })),
-  };
-}
-
-async function lookUp(
-  each: ChosenTarget,
-  form: Form | null,
-  item: SubmissionItem | null,
-  id: string,
-  clock: Clock,
-): Promise<SubmissionInTarget> {
-  const { target, isChosen } = each;
-  const found =
-    form === null
-      ? null
-      : await reading(target, form.id, (open) => heldIn(open, form, id, item, each, clock));
-  const { row, differing, forgottenAtMs, listed } = found ?? NOTHING;
-  // For an unknown ID the form is unknown too.
-  const isWanted = form === null || isChosen(form);
-  return {
-    target: target.name,
+    target: name,
     state:
       forgottenAtMs !== null && row === undefined
         ? 'forgotten'
@@ -165,7 +134,9 @@ async function lookUp(
     deletedAt: row?.deletedAt ?? null,
     forgottenAt: forgottenAtMs === null ? null : iso(forgottenAtMs),
     differing,
-    listed,
+    listed: entries
+      .filter((entry) => entry.id === id)
+      .map(({ kind, reason, atMs }) => ({ kind, reason, at: iso(atMs) })),
   };
 }
 

@@ -1,34 +1,13 @@
-import type { Clock } from '../base/clock.ts';
 import type { Source } from '../forms/source.ts';
 import { hashedCell } from '../mirror/cells.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
 import { fieldTest, isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { distrust } from '../mirror/form-state.ts';
-import type { OpenForm, Store } from '../mirror/port.ts';
+import type { OpenForm } from '../mirror/port.ts';
 import { PAUSES } from './records.ts';
 import { Sink } from './sink.ts';
-import { heldForms } from './target.ts';
-
-/** What the work on the forms of one target shares. */
-export interface Mirroring {
-  readonly target: string;
-  readonly store: Store;
-  /** The source, as one run reads it. */
-  readonly connect: (signal: AbortSignal) => Source;
-  readonly clock: Clock;
-  /** Names the source and the key that it is read with, in the target's record of its profile. */
-  readonly sourceName: string;
-  /** More deletions than this part of the rows wait for a person. */
-  readonly maxDeleteFraction: number;
-  /** RECONCILE_EVERY. */
-  readonly compareEveryMs: number;
-  /**
-   * How the answers of a form become rows there. Throws SETTINGS or SLUG_REUSED where nothing of the form may be stored: a name
-   * matches nothing, or means another form. `keep`: it is about to be stored.
-   */
-  readonly joining: (form: Form, signal: AbortSignal, keep: boolean) => Promise<Joining>;
-}
+import { heldForms, type Target } from './target.ts';
 
 /** A form that is open for writing, and ready to take rows. */
 export interface Opened extends AsyncDisposable {
@@ -41,33 +20,26 @@ export interface Opened extends AsyncDisposable {
 }
 
 /** Throws PAUSED where a person has paused the form or the whole target. */
-export async function requireUnpaused(
-  { store, target }: Pick<Mirroring, 'store' | 'target'>,
-  form: FormIdentity,
-): Promise<void> {
+export async function requireUnpaused({ store, name }: Target, form: FormIdentity): Promise<void> {
   const pause = pauseOf(await PAUSES.read(store), form.id);
   if (pause === null) return;
-  throw pausedError(pause, form.slug, target);
+  throw pausedError(pause, form.slug, name);
 }
 
 /**
  * Opens a form for writing: takes its lease, follows its fields, and brings the stored rows in line with the settings. Throws
  * PAUSED, SETTINGS, SLUG_REUSED, TARGET_BUSY and other errors of the target.
  */
-export async function openForWriting(
-  mirroring: Mirroring,
-  source: Source,
-  shown: Form,
-): Promise<Opened> {
-  const { store, clock } = mirroring;
+export async function openForWriting(target: Target, source: Source, shown: Form): Promise<Opened> {
+  const { store, clock } = target;
   const { id, slug, name } = shown;
-  await requireUnpaused(mirroring, shown);
-  const joining = await mirroring.joining(shown, source.signal, true);
+  await requireUnpaused(target, shown);
+  const joining = await target.admit(shown, source.signal, true);
   const form = await store.open({ id, slug, name }, 'write');
   try {
     const reread = (): Promise<Form | null> => source.formOrNull(id);
     const sink = new Sink(form, shown, reread, joining, () => clock.now());
-    sink.beforeCommit = () => requireUnpaused(mirroring, shown);
+    sink.beforeCommit = () => requireUnpaused(target, shown);
     const reasons = [...form.losses, ...(await followSettings(form, shown, joining))];
     await sink.open();
     if (form.state.goneAtMs !== null) form.note((state) => ({ ...state, goneAtMs: null }));
@@ -85,15 +57,17 @@ export async function openForWriting(
 }
 
 /** Records that the form is gone at the source: its rows stay. False if the target does not have it. */
-export async function noteGone(
-  { store, clock }: Pick<Mirroring, 'store' | 'clock'>,
-  identity: FormIdentity,
-): Promise<boolean> {
-  const held = (await heldForms({ store })).find(({ id }) => id === identity.id);
+export async function noteGone(target: Target, identity: FormIdentity): Promise<boolean> {
+  const held = (await heldForms(target)).find(({ id }) => id === identity.id);
   if (held === undefined || held.goneAtMs !== null) return held !== undefined;
-  await using form = await store.open(held, 'write');
+  await using form = await target.store.open(held, 'write');
   await form.commit({
-    state: (state) => ({ ...state, goneAtMs: clock.now(), outcome: 'gone', code: 'FORM_GONE' }),
+    state: (state) => ({
+      ...state,
+      goneAtMs: target.clock.now(),
+      outcome: 'gone',
+      code: 'FORM_GONE',
+    }),
   });
   await form.finish();
   return true;

@@ -20,13 +20,13 @@ import type { Target } from './target.ts';
 export interface FormPlan {
   readonly form: FormIdentity;
   readonly targets: readonly string[];
-  /** As the list of forms shows it; null when it is mirrored and no longer listed. */
-  readonly listed: Form | null;
 }
 
 /** Which forms go into which targets. */
 export interface MirrorPlan {
   readonly forms: readonly FormPlan[];
+  /** All forms of the workspace. */
+  readonly listed: readonly Form[];
   /**
    * Mistakes in the names in the settings, as far as they are certain: while a target does not answer, a name may belong to one of
    * its forms. The other forms continue (L12), but the mirror differs from the settings.
@@ -52,7 +52,7 @@ export interface PlannerOptions {
     signal: AbortSignal,
     options: Pick<PlanningOptions, 'inTurn'>,
   ) => Promise<readonly Form[]>;
-  readonly openTarget: (name: string) => Promise<Target>;
+  readonly openTarget: (name: string) => Promise<Pick<Target, 'store'>>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -123,8 +123,7 @@ export class Planner {
       for (const { id, slug, name } of byId([...(held ?? []), ...listed])) {
         const form = { id, slug, name };
         if (this.choice(target, form) === 'left out') continue;
-        const shown = listed.find((each) => each.id === id) ?? null;
-        const plan = plans.get(id) ?? { form, targets: [], listed: shown };
+        const plan = plans.get(id) ?? { form, targets: [] };
         plan.targets.push(target);
         plans.set(id, plan);
       }
@@ -133,7 +132,7 @@ export class Planner {
     const atMs = clock.now();
     const before = this.#planned?.sinceMs;
     const sinceMs = new Map([...plans.keys()].map((id) => [id, before?.get(id) ?? atMs]));
-    this.#planned = { forms: [...plans.values()], unmatched, atMs, sinceMs };
+    this.#planned = { forms: [...plans.values()], listed, unmatched, atMs, sinceMs };
     return this.#planned;
   }
 
@@ -168,24 +167,18 @@ export class Planner {
   }
 
   /**
-   * Whether the settings have a form copied into a target. `reused`: they name its slug, which means another form there, and nothing
-   * in them means this one; its runs report why nothing of it is copied.
+   * Whether the settings have a form copied into a target. SLUG_REUSED where they name its slug, which means another form there, and
+   * nothing in them means this one: its runs report that.
    */
   choice(
     target: string,
-    form: Pick<FormIdentity, 'id' | 'slug'>,
-  ): 'copied' | 'reused' | 'left out' {
+    form: Pick<FormIdentity, 'id' | 'slug'> & Partial<FormIdentity>,
+  ): 'copied' | 'left out' | MirrorError {
     const settings = this.#settings(target);
     if (settings === undefined) return 'left out';
-    if (this.#reusedFrom(settings, form) !== null) return 'reused';
+    const first = this.#reusedFrom(settings, form);
+    if (first !== null) return slugReused(settings, { name: form.slug, ...form }, first);
     return choosesForm(this.settingsById(settings).forms, form) ? 'copied' : 'left out';
-  }
-
-  /** SLUG_REUSED where the choice is `reused`, as far as is known now; null otherwise. */
-  problemOf(target: string, form: FormIdentity): MirrorError | null {
-    const settings = this.#settings(target);
-    const first = settings === undefined ? null : this.#reusedFrom(settings, form);
-    return settings === undefined || first === null ? null : slugReused(settings, form, first);
   }
 
   /** The ID of the form that the slug of another one means in some settings; null where all is well. */
@@ -212,30 +205,21 @@ export class Planner {
     if (settings === undefined) return;
     const { openTarget, clock } = this.#options;
     const { slugs } = await this.read(target);
-    const refuseReused = (): void => {
-      const problem = this.problemOf(target, form);
-      if (problem !== null) throw problem;
-    };
     this.#note([form]);
-    refuseReused();
-    // Anyone with access to the queue can add a job, and an earlier setting may have left one.
-    if (this.choice(target, form) === 'left out') {
-      const what = `The settings leave form "${form.name}" (${form.id}) out of target ${target}, so nothing of it is stored there.`;
-      throw new MirrorError('USAGE', what);
-    }
+    this.#requireChoice(target, form);
     const isMeant = this.#idsFor(settings).get(form.slug) === form.id && form.slug !== form.id;
     if (keep && isMeant && !slugs.has(form.slug)) {
       const { store } = await openTarget(target);
       slugs.set(form.slug, await bindSlug(store, form.slug, form.id));
       // Another process may have kept another form.
-      refuseReused();
+      this.#requireChoice(target, form);
     }
     const mistake = (forms: readonly Form[]): NameMistake | null =>
       unhashed(settings, this.#names([...forms.filter(({ id }) => id !== form.id), form]));
-    if (mistake(await this.listedForms(signal)) === null) return;
+    if (mistake(await this.#listedForms(signal)) === null) return;
     if (clock.now() - (this.#listed?.atMs ?? 0) > LIST_TTL_MS) await this.#list(signal);
     await this.read(target, LIST_TTL_MS);
-    const found = mistake(await this.listedForms(signal));
+    const found = mistake(await this.#listedForms(signal));
     if (found === null) return;
     throw new MirrorError(
       'SETTINGS',
@@ -243,8 +227,17 @@ export class Planner {
     );
   }
 
+  /** Anyone with access to the queue can add a job, and an earlier setting may have left one. */
+  #requireChoice(target: string, form: FormIdentity): void {
+    const choice = this.choice(target, form);
+    if (choice instanceof MirrorError) throw choice;
+    if (choice === 'copied') return;
+    const what = `The settings leave form "${form.name}" (${form.id}) out of target ${target}, so nothing of it is stored there.`;
+    throw new MirrorError('USAGE', what);
+  }
+
   /** The forms as last listed. Rejects as `listForms` does. */
-  async listedForms(signal: AbortSignal): Promise<readonly Form[]> {
+  async #listedForms(signal: AbortSignal): Promise<readonly Form[]> {
     return this.#listed?.forms ?? (await this.#list(signal));
   }
 

@@ -1,10 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { isAbort, toMirrorError } from '../base/errors.ts';
-import type { Logger } from '../base/logger.ts';
 import { labelMap } from '../mirror/fields.ts';
 import { accounted, type FormState, isDue, isOld, OUTCOMES, sumOf } from '../mirror/form-state.ts';
 import { pauseOf } from '../mirror/pauses.ts';
-import { isSameUnder, type StoredUnder } from '../mirror/selection.ts';
+import { isSameUnder, storedUnder } from '../mirror/selection.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';
 import type { Form } from '../mirror/types.ts';
 import { areIgnored, askCounts, type Counts } from './counts.ts';
@@ -18,31 +17,13 @@ import {
   topOf,
   type Workspace,
 } from './poll-search.ts';
+import type { MirrorPlan } from './planner.ts';
 import { ProfileRecord } from './profile.ts';
 import { type Agreement, AGREEMENT, claimWith, PAUSES, REST } from './records.ts';
 import { blankRun, DONE, type RunReport } from './run-form.ts';
 import { type Source } from '../forms/source.ts';
+import type { Mirror, Target } from './target.ts';
 import { mayWait, type WriteBackRule } from './write-back.ts';
-
-/** A target as a poll sees it. */
-export interface PolledTarget {
-  readonly name: string;
-  readonly open: () => Promise<Store>;
-  /** IDs of the forms that the settings have it mirror. */
-  readonly chosen: ReadonlySet<string>;
-  /** What the settings say of a form now; null where that is not known. */
-  readonly storedUnder: (form: Pick<Form, 'id' | 'slug'>) => StoredUnder | null;
-}
-
-/** What all polls of a process share. */
-export interface PollParts {
-  readonly sourceName: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly rule: WriteBackRule | null;
-  /** How often each range is compared. */
-  readonly compareEveryMs: number;
-}
 
 /** A form in a target that needs a run. */
 export interface SyncJob {
@@ -70,17 +51,17 @@ type Jobs = ReadonlyMap<string, Counts | null>;
 
 /**
  * The scheduled check of the whole workspace: its six counts by status, then its newest submissions, compared with
- * the numbers of each target. `forms`: as the source lists them. If a target fails, or the source does not allow a
- * judgment, each of its forms has to be visited, so that its run says why. Rejects with CANCELLED, and with
- * FORMS_UNAUTHORIZED.
+ * the numbers of each target. `open`: opens a target. If a target fails, or the source does not allow a judgment, each of its
+ * forms has to be visited, so that its run says why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
  */
 export async function poll(
-  parts: PollParts,
-  source: Source,
-  targets: readonly PolledTarget[],
-  forms: readonly Form[],
+  { connect, clock, logger }: Mirror,
+  { forms, listed }: Pick<MirrorPlan, 'forms' | 'listed'>,
+  open: (name: string) => Promise<Target>,
+  rule: WriteBackRule | null,
+  signal: AbortSignal,
 ): Promise<PollReport> {
-  const { clock, logger, rule } = parts;
+  const source = connect(signal);
   const startedMs = clock.now();
   const syncs: SyncJob[] = [];
   const settled: RunReport[] = [];
@@ -89,28 +70,29 @@ export async function poll(
   const ask = (): Promise<Workspace> => (asking.workspace ??= askWorkspace(source, clock));
   const add = (target: string, formId: string, counts: Counts | null, isComparison = false): void =>
     void syncs.push({ formId, target, ...(counts && { counts }), isComparison });
-  const attempt = async ({ name, chosen }: PolledTarget, work: () => Promise<void>) => {
+  const chosenIn = (name: string): Set<string> =>
+    new Set(forms.flatMap(({ form, targets }) => (targets.includes(name) ? [form.id] : [])));
+  const attempt = async (name: string, work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
       if (isAbort(error) || toMirrorError(error).code === 'FORMS_UNAUTHORIZED') throw error;
       const what = 'The poll failed; each form of the target is visited.';
       logger.debug({ target: name, err: error }, what);
-      for (const formId of chosen) add(name, formId, null);
+      for (const formId of chosenIn(name)) add(name, formId, null);
     }
   };
-  const counted: { target: PolledTarget; store: Store; groups: Groups }[] = [];
+  const counted: { target: Target; groups: Groups }[] = [];
   // All targets are counted before the workspace: what a run stores after that cannot make up for what another target lacks.
-  for (const target of targets)
-    await attempt(target, async () => {
-      const store = await target.open();
-      const groups = await groupsOf(store, target, forms, parts.compareEveryMs, startedMs);
-      counted.push({ target, store, groups });
+  for (const name of new Set(forms.flatMap(({ targets }) => targets)))
+    await attempt(name, async () => {
+      const target = await open(name);
+      counted.push({ target, groups: await groupsOf(target, chosenIn(name), listed, startedMs) });
     });
-  for (const { target, store, groups } of counted)
-    await attempt(target, async () => {
+  for (const { target, groups } of counted)
+    await attempt(target.name, async () => {
       const { spokenFor, unsettled, old, paused } = groups;
-      const judged = spokenFor.length > 0 ? await judge(parts, source, store, groups, ask) : null;
+      const judged = spokenFor.length > 0 ? await judge(target, source, groups, ask) : null;
       const jobs = new Map([
         ...unsettled.map((id) => [id, null] as const),
         ...(judged?.jobs ?? []),
@@ -168,10 +150,9 @@ interface Groups {
 }
 
 async function groupsOf(
-  store: Store,
-  { chosen, storedUnder }: PolledTarget,
+  { store, joining, compareEveryMs }: Target,
+  chosen: ReadonlySet<string>,
   forms: readonly Form[],
-  compareEveryMs: number,
   nowMs: number,
 ): Promise<Groups> {
   const stored = await store.forms();
@@ -187,7 +168,9 @@ async function groupsOf(
     if (!chosen.has(form.id)) continue;
     const isSettled =
       held !== undefined &&
-      isSameUnder(held.state.storedUnder, storedUnder(form)) &&
+      // Where no fields are selected, its runs report that.
+      joining !== undefined &&
+      isSameUnder(held.state.storedUnder, storedUnder(joining, form)) &&
       isSpokenFor(held.state);
     if (isSettled) spokenFor.push(held);
     if (isPaused(form.id)) continue;
@@ -243,9 +226,8 @@ interface Judged {
 
 /** Which of the settled forms of a target need a run. */
 async function judge(
-  { sourceName }: PollParts,
+  { sourceName, store }: Target,
   source: Source,
-  store: Store,
   groups: Groups,
   ask: () => Promise<Workspace>,
 ): Promise<Judged> {

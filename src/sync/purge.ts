@@ -1,15 +1,14 @@
 import { isAbort } from '../base/errors.ts';
 import { count } from '../base/format.ts';
-import type { Logger } from '../base/logger.ts';
 import { shellOption } from '../base/printable.ts';
 import { looksHashed } from '../mirror/cells.ts';
-import { fieldTest, type Joining, storedUnder } from '../mirror/selection.ts';
+import { fieldTest, storedUnder } from '../mirror/selection.ts';
 import type { ReadForm, StoredField, StoredForm, TargetNotice } from '../mirror/port.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type ErasureOptions, type ErasureReport, inEach, writing } from './erase.ts';
 import type { RunReport } from './run-form.ts';
-import { allRows, type ChosenTarget, reading, type Target, type Waiting } from './target.ts';
+import { allRows, reading, type Target } from './target.ts';
 
 /*
  * Data that a copy should no longer have: rows that were marked deleted long ago, answers of fields that are no
@@ -25,8 +24,8 @@ const identityOf = ({ state: { formId: id, slug, name } }: Held): FormIdentity =
 /** The forms of a target that are to be purged: one, or all. */
 const formsOf =
   (formId: string | undefined) =>
-  async ({ target }: ChosenTarget): Promise<{ form: FormIdentity; held: Held }[]> =>
-    (await target.store.states())
+  async ({ store }: Target): Promise<{ form: FormIdentity; held: Held }[]> =>
+    (await store.states())
       .filter(({ state }) => formId === undefined || state.formId === formId)
       .map((held) => ({ form: identityOf(held), held }));
 
@@ -37,7 +36,8 @@ interface Leftover {
   readonly isPlain: boolean;
 }
 
-function leftoversOf(joining: Joining, isChosen: ChosenTarget['isChosen'], held: Held): Leftover[] {
+function leftoversOf({ joining, isChosen }: Target, held: Held): Leftover[] {
+  if (joining === undefined) return [];
   const form = identityOf(held);
   const { goneAtMs, storedUnder: before } = held.state;
   const isWritten = goneAtMs === null && isChosen(form);
@@ -52,14 +52,9 @@ function leftoversOf(joining: Joining, isChosen: ChosenTarget['isChosen'], held:
 /** Columns named in a notice. */
 const MOST_NAMED = 10;
 
-/** The note to a person about columns that hold answers they no longer should. `target`: its name, for command lines. */
-export function leftoverNotices(
-  target: string,
-  joining: Joining,
-  isChosen: ChosenTarget['isChosen'],
-  held: StoredForm,
-): TargetNotice[] {
-  const fields = leftoversOf(joining, isChosen, held).map(({ field }) => field);
+/** The note to a person about columns that hold answers they no longer should. */
+export function leftoverNotices(target: Target, held: StoredForm): TargetNotice[] {
+  const fields = leftoversOf(target, held).map(({ field }) => field);
   if (fields.length === 0) return [];
   const shown = fields.slice(0, MOST_NAMED).map(({ id, label }) => `"${label}" (${id})`);
   const more = fields.length > MOST_NAMED ? ` and ${count(fields.length - MOST_NAMED)} more` : '';
@@ -69,19 +64,19 @@ export function leftoverNotices(
       code: 'UNSELECTED_ANSWERS',
       blocks: false,
       message: `Columns may still hold answers that the settings do not allow: ${shown.join(', ')}${more}. The fields are not selected, or are to be hashed in a form that no run writes to.`,
-      remedy: `Select the fields or the form again. Or empty the columns, which cannot be undone: forms-mirror purge --unselected ${form} ${shellOption('--target', target)}`,
+      remedy: `Select the fields or the form again. Or empty the columns, which cannot be undone: forms-mirror purge --unselected ${form} ${shellOption('--target', target.name)}`,
     },
   ];
 }
 
 /** Removes rows that were marked deleted before then, of one form or all; the forms in which there were any. */
 export const purgeDeleted = (
-  targets: readonly ChosenTarget[],
+  targets: readonly Target[],
   formId: string | undefined,
   beforeMs: number,
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(targets, formsOf(formId), async ({ target }, { form, held }) => {
+  inEach(targets, formsOf(formId), async (target, { form, held }) => {
     if (held.state.tally.deleted === 0) return null;
     const rows = (await reading(target, form.id, (open) => deletedBefore(open, beforeMs))) ?? 0;
     if (rows === 0) return null;
@@ -103,13 +98,12 @@ async function deletedBefore(form: ReadForm, beforeMs: number): Promise<number> 
 
 /** Empties the columns that {@link leftoverNotices} names, as far as they hold something; the forms that have such columns. */
 export const purgeLeftovers = (
-  targets: readonly ChosenTarget[],
+  targets: readonly Target[],
   formId: string | undefined,
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(targets, formsOf(formId), async ({ target, joining, isChosen }, { form, held }) => {
-    if (joining === undefined) return null;
-    const leftovers = leftoversOf(joining, isChosen, held);
+  inEach(targets, formsOf(formId), async (target, { form, held }) => {
+    const leftovers = leftoversOf(target, held);
     if (leftovers.length === 0) return null;
     const found = await reading(target, form.id, (open) => leftIn(open, leftovers));
     if (found === null || found.fields.length === 0) return null;
@@ -141,9 +135,8 @@ async function leftIn(
 /** Runs that ended normally, with or without a proof: history may be removed without one. */
 const ENDED: ReadonlySet<OutcomeName> = new Set(['ok', 'held', 'incomplete']);
 
-/** How {@link upkeep} goes about it. Ages in milliseconds; undefined: for ever. */
-export interface UpkeepOptions extends Waiting {
-  readonly logger: Logger;
+/** For how long {@link upkeep} keeps things (milliseconds); undefined: for ever. */
+export interface KeptFor {
   /** How long rows marked deleted stay: PURGE_DELETED_AFTER. */
   readonly purgeDeletedAfterMs: number | undefined;
   /** How long histories keep former values: PURGE_HISTORY_AFTER. */
@@ -157,9 +150,10 @@ export interface UpkeepOptions extends Waiting {
 export async function upkeep(
   target: Target,
   { form, outcome }: RunReport,
-  options: UpkeepOptions,
+  { purgeDeletedAfterMs, purgeHistoryAfterMs }: KeptFor,
+  signal: AbortSignal,
 ): Promise<void> {
-  const { logger, clock, purgeDeletedAfterMs, purgeHistoryAfterMs } = options;
+  const { logger, clock } = target;
   const before = (ageMs: number | undefined): number | null =>
     ageMs === undefined ? null : clock.now() - ageMs;
   const deletedBeforeMs = outcome === 'ok' ? before(purgeDeletedAfterMs) : null;
@@ -173,7 +167,9 @@ export async function upkeep(
     const deleted = (await reading(target, form.id, isAnyOld)) === true ? deletedBeforeMs : null;
     if (deleted === null && versionsBeforeMs === null) return;
     const erasure = { kind: 'purge', deletedBeforeMs: deleted, versionsBeforeMs } as const;
-    const removed = await writing(target, form, options, (open) => open.erase(erasure));
+    const removed = await writing(target, form, { waitMs: 0, signal }, (open) =>
+      open.erase(erasure),
+    );
     if (removed > 0)
       logger.info(
         { ...fields, removed },

@@ -12,12 +12,12 @@ import {
   OUTCOMES,
   sumOf,
 } from '../mirror/form-state.ts';
-import { type Mirroring, noteGone, type Opened, openForWriting } from './mirroring.ts';
+import { noteGone, type Opened, openForWriting } from './mirroring.ts';
 import { withBill } from '../targets/billing.ts';
 import { ProfileRecord } from './profile.ts';
 import { NOTHING_APPLIED } from './sink.ts';
 import { sync } from './sync.ts';
-import { whileBusy } from './target.ts';
+import { type Target, whileBusy } from './target.ts';
 import { Incomplete, type RunOptions, type SyncOptions, type Work } from './work.ts';
 
 /** How a run ended, for a person. */
@@ -54,34 +54,34 @@ type Asked = RunOptions & Pick<SyncOptions, 'onProgress'>;
  * begins again, within the time that it may wait.
  */
 export function runForm(
-  mirroring: Mirroring,
+  target: Target,
   identity: FormIdentity,
   asked: Asked,
   signal: AbortSignal,
 ): Promise<RunReport> {
-  const { clock } = mirroring;
+  const { clock } = target;
   const untilMs = clock.now() + (asked.waitMs ?? 0);
   return withBill(async () => {
     for (;;) {
       const waitMs = untilMs - clock.now();
-      const report = await runOnce(mirroring, identity, { ...asked, waitMs }, signal);
+      const report = await runOnce(target, identity, { ...asked, waitMs }, signal);
       if (report.outcome !== 'busy' || clock.now() >= untilMs) return report;
     }
   });
 }
 
 async function runOnce(
-  mirroring: Mirroring,
+  target: Target,
   identity: FormIdentity,
   asked: Asked,
   signal: AbortSignal,
 ): Promise<RunReport> {
-  const { clock, target, compareEveryMs, maxDeleteFraction } = mirroring;
+  const { clock, store, compareEveryMs, maxDeleteFraction } = target;
   const options = { ...asked, compareEveryMs, maxDeleteFraction };
   const startedAtMs = clock.now();
-  const source = mirroring.connect(signal);
+  const source = target.connect(signal);
   const report = (ending: Ending, found: Partial<RunReport> = {}): RunReport => ({
-    ...blankRun(identity, target, ending, startedAtMs, clock.now()),
+    ...blankRun(identity, target.name, ending, startedAtMs, clock.now()),
     requests: source.requests,
     ...found,
   });
@@ -90,11 +90,11 @@ async function runOnce(
   try {
     const form = await source.formOrNull(identity.id);
     if (form === null) {
-      const isHeld = await noteGone(mirroring, identity);
+      const isHeld = await noteGone(target, identity);
       return report(gone(identity, isHeld));
     }
-    const waiting = { waitMs: asked.waitMs ?? 0, signal, clock };
-    opened = await whileBusy(() => openForWriting(mirroring, source, form), waiting);
+    const waiting = { waitMs: asked.waitMs ?? 0, signal };
+    opened = await whileBusy(clock, waiting, () => openForWriting(target, source, form));
   } catch (error) {
     return report(endingOf(error));
   }
@@ -106,14 +106,14 @@ async function runOnce(
   let ending: Ending;
   let isWhole = false;
   try {
-    const profile = await ProfileRecord.load(mirroring.store, mirroring.sourceName, clock.now());
+    const profile = await ProfileRecord.load(store, target.sourceName, clock.now());
     const work = { source, form, sink, profile, clock, options, shortBy: 0, since: null, seen: 0 };
     ending = await syncToEnd(work);
     isWhole =
       ending.outcome !== 'failed' &&
       form.state.ranges.length > 0 &&
       form.state.ranges.every(({ readAtMs }) => readAtMs !== null && readAtMs >= startedAtMs);
-    await profile.save(mirroring.store);
+    await profile.save(store);
   } catch (error) {
     ending = endingOf(error);
   }

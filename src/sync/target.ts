@@ -1,40 +1,57 @@
 import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Source } from '../forms/source.ts';
 import type { Joining } from '../mirror/selection.ts';
-import type { FormIdentity } from '../mirror/types.ts';
+import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { Entry, EntryKind, ReadForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
 
-/** A target that is open. */
-export interface Target {
+/** What the work on all targets of a process shares. */
+export interface Mirror {
+  /** The source, as one run reads it. */
+  readonly connect: (signal: AbortSignal) => Source;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Names the source and the key that it is read with, in a target's record of its profile. */
+  readonly sourceName: string;
+  /** More deletions than this part of the rows wait for a person. */
+  readonly maxDeleteFraction: number;
+  /** RECONCILE_EVERY. */
+  readonly compareEveryMs: number;
+}
+
+/** A target that is open, with what the settings say of it. */
+export interface Target extends Mirror {
   /** As the settings name it; `default` when unnamed. */
   readonly name: string;
   readonly kind: string;
   /** Where it is, for people: no password (L15). */
   readonly address: string;
   readonly store: Store;
-}
-
-/** The same, with what the settings have it mirror. */
-export interface ChosenTarget {
-  readonly target: Target;
-  /** Undefined while no fields are selected for it. */
+  /** How answers become rows there, as far as it is known what names mean; undefined while no fields are selected. */
   readonly joining: Joining | undefined;
+  /** Whether the settings choose a form for it, or name it by a slug that means another one: that is reported of it. */
   readonly isChosen: (form: Pick<FormIdentity, 'id' | 'slug'>) => boolean;
+  /**
+   * How the answers of a form become rows there. Throws USAGE, SETTINGS or SLUG_REUSED where nothing of the form may be stored: the
+   * settings leave it out, a name matches nothing, or means another form. `keep`: it is about to be stored.
+   */
+  readonly admit: (form: Form, signal: AbortSignal, keep: boolean) => Promise<Joining>;
 }
 
 /** How long to wait for another process that writes the form. */
 export interface Waiting {
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  readonly clock: Clock;
 }
 
 const BUSY_PAUSE_MS = 250;
 
 /** Does `work` again while another process has the form. Rejects with TARGET_BUSY when that takes too long. */
 export async function whileBusy<T>(
+  clock: Clock,
+  { waitMs, signal }: Waiting,
   work: () => Promise<T>,
-  { waitMs, signal, clock }: Waiting,
 ): Promise<T> {
   const untilMs = clock.now() + waitMs;
   for (;;) {

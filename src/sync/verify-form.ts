@@ -5,10 +5,10 @@ import type { Joining } from '../mirror/selection.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import type { Mirroring } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
 import { AGREEMENT, PAUSES } from './records.ts';
 import { type Source } from '../forms/source.ts';
+import type { Target } from './target.ts';
 import { Comparison, type Difference, MOST_KEPT } from './verify.ts';
 
 /*
@@ -63,16 +63,16 @@ type Differences = ReadonlyMap<string, Difference>;
  * Compares a form with its copy. `pollMs`: the longest time between two polls. Rejects as source and target do.
  */
 export async function verifyForm(
-  mirroring: Mirroring,
+  target: Target,
   formId: string,
-  joining: Joining,
   pollMs: number,
   signal: AbortSignal,
 ): Promise<VerifyReport> {
-  const { clock, store, target, sourceName } = mirroring;
-  const source = mirroring.connect(signal);
+  const { clock, store, sourceName } = target;
+  const source = target.connect(signal);
   const startedAtMs = clock.now();
   const form = await source.form(formId);
+  const joining = await target.admit(form, signal, false);
   const profile = await ProfileRecord.load(store, sourceName, startedAtMs);
   await using held = await store.open({ id: formId }, 'read');
   const comparison = new Comparison({ form, held, joining, clock });
@@ -108,7 +108,7 @@ export async function verifyForm(
   const stored = (await store.forms()).find((one) => one.state.formId === formId);
   return {
     form: { id: form.id, slug: form.slug, name: form.name },
-    target,
+    target: target.name,
     outcome: differing.length > 0 ? 'different' : isProven ? same : 'unproven',
     startedAt: iso(startedAtMs),
     endedAt: iso(clock.now()),
@@ -134,7 +134,7 @@ const firstOf = (differences: readonly Difference[]): Differing => ({
 });
 
 /** Where differing rows are read again. */
-interface Place extends Pick<Mirroring, 'store' | 'clock'> {
+interface Place extends Pick<Target, 'store' | 'clock'> {
   readonly source: Source;
   readonly form: Form;
   readonly joining: Joining;

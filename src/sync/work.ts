@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { liveRows, sumOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
-import type { Mirroring } from './mirroring.ts';
+import type { Mirror } from './target.ts';
 import { type ProfileRecord, type Span } from './profile.ts';
 import type { Sink } from './sink.ts';
 import type { Counts, SinceCounts } from './counts.ts';
@@ -26,7 +26,7 @@ export interface RunOptions {
 
 /** The same, with the settings. */
 export interface SyncOptions
-  extends RunOptions, Pick<Mirroring, 'compareEveryMs' | 'maxDeleteFraction'> {
+  extends RunOptions, Pick<Mirror, 'compareEveryMs' | 'maxDeleteFraction'> {
   /** Called as the run progresses, with the number of submissions seen and the total. */
   readonly onProgress: (seen: number, total: number) => void;
 }

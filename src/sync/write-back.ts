@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
@@ -5,10 +6,10 @@ import { FormsApiError } from '../forms/errors.ts';
 import { type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Entry, OpenForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { type Mirroring, openForWriting, type Opened } from './mirroring.ts';
+import { openForWriting, type Opened } from './mirroring.ts';
 import { noteWriteBack } from './records.ts';
 import { type Source } from '../forms/source.ts';
-import { entriesOf, heldForms, idsOf, whileBusy } from './target.ts';
+import { entriesOf, heldForms, idsOf, type Mirror, type Target, whileBusy } from './target.ts';
 
 /** Which statuses are changed, and into which. */
 export interface WriteBackRule {
@@ -67,15 +68,14 @@ type Results = ReadonlyMap<string, Written>;
 
 const isUnwritten = ({ what }: Written): boolean => what === 'refused' || what === 'failed';
 
-/** All that mirror the form. */
-export type WrittenTargets = readonly [Mirroring, ...Mirroring[]];
-
 /** One write-back of a form. */
 interface Writing {
-  readonly targets: WrittenTargets;
+  /** All that mirror the form. */
+  readonly targets: readonly Target[];
   readonly form: FormIdentity;
   readonly rule: WriteBackRule;
   readonly source: Source;
+  readonly clock: Clock;
   /** Each submission once. */
   readonly results: Map<string, Written>;
 }
@@ -90,23 +90,22 @@ const isHopeless = (batch: Results): boolean =>
  * latest reading. A submission that the source refuses delays no other. What could not be done is kept in each target. Never rejects.
  */
 export async function writeBack(
-  targets: WrittenTargets,
+  { clock, connect }: Mirror,
+  targets: readonly Target[],
   form: FormIdentity,
   rule: WriteBackRule,
   waitMs: number,
   signal: AbortSignal,
 ): Promise<WriteBackReport> {
-  const [first] = targets;
-  const { clock } = first;
   const results = new Map<string, Written>();
-  const source = first.connect(signal);
-  const writing: Writing = { targets, form, rule, source, results };
+  const source = connect(signal);
+  const writing: Writing = { targets, form, rule, source, clock, results };
   let outcome: WriteBackReport['outcome'] = 'done';
   let failure: MirrorError | null = null;
   try {
     let state: BatchState = 'more';
     while (state === 'more')
-      state = await whileBusy(() => writeBatch(writing), { waitMs, signal, clock });
+      state = await whileBusy(clock, { waitMs, signal }, () => writeBatch(writing));
     if (state === 'hopeless') failure = failureOf(writing, 'the others were not tried');
     else outcome = state;
   } catch (error) {
@@ -161,7 +160,7 @@ function failureOf({ results, rule }: Writing, others: string): MirrorError | nu
 }
 
 /** How many submissions one of the targets lists as refused, so that they are not tried for now. */
-async function refusedIn(targets: WrittenTargets, { id }: FormIdentity): Promise<number> {
+async function refusedIn(targets: readonly Target[], { id }: FormIdentity): Promise<number> {
   let most = 0;
   for (const { store } of targets) {
     const states = await store.states().catch(() => []);
@@ -175,17 +174,16 @@ async function refusedIn(targets: WrittenTargets, { id }: FormIdentity): Promise
 
 /** Writes back some submissions. */
 async function writeBatch(writing: Writing): Promise<BatchState> {
-  const { targets, form: identity, rule, source, results } = writing;
-  const { clock } = targets[0];
+  const { targets, form: identity, rule, source, clock, results } = writing;
   const form = await source.formOrNull(identity.id);
   if (form === null) return 'done';
   await using stack = new AsyncDisposableStack();
   const opened: Opened[] = [];
-  for (const mirroring of targets) {
-    const held = await heldForms(mirroring);
+  for (const target of targets) {
+    const held = await heldForms(target);
     // A target that has none of it yet: its first copy comes before.
     if (!held.some(({ id }) => id === identity.id)) return 'waiting';
-    opened.push(stack.use(await openForWriting(mirroring, source, form)));
+    opened.push(stack.use(await openForWriting(target, source, form)));
   }
   const waiting = (await candidates(opened, rule, clock.now())).filter((id) => !results.has(id));
   const ids = waiting.slice(0, MOST_AT_ONCE);
@@ -243,7 +241,7 @@ async function listedIn(form: OpenForm, nowMs: number): Promise<string[]> {
 /** Writes back one submission. Throws an error that stops the batch: a refused key, a pause, a stop. */
 async function writeOne(
   source: Source,
-  clock: Mirroring['clock'],
+  clock: Clock,
   id: string,
   { from, to }: WriteBackRule,
   requireUnpaused: () => Promise<void>,

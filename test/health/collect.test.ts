@@ -9,7 +9,7 @@ import { followWaits } from '../../src/health/source-waits.ts';
 import { parseSelection, storedUnder } from '../../src/mirror/selection.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
-import type { ChosenTarget } from '../../src/sync/target.ts';
+import type { Target } from '../../src/sync/target.ts';
 import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf, WAIT } from './facts.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
@@ -230,11 +230,9 @@ describe('what a target holds', () => {
     const store = { forms: async () => [stored], record: async () => null, open: unexpected };
     const target = { name: 'db', kind: 'sqlite', address: 'a.sqlite', store };
     return (hashed: string[], isStillChosen = true) => {
-      const chosen = { target, joining: under(hashed), isChosen: () => isStillChosen };
-      return readTarget(chosen as unknown as ChosenTarget, {
-        writesBack: false,
-        refills: async (address) => new Map([[FORM_A.id, address.length]]),
-      });
+      const settings = { joining: under(hashed), isChosen: () => isStillChosen };
+      const refills = new Map([[FORM_A.id, 8]]);
+      return readTarget({ ...target, ...settings } as unknown as Target, false, refills);
     };
   };
 

@@ -182,8 +182,9 @@ const NEW = { id: 'frm_new', slug: 'new', name: 'New' };
 /** `sinceAgoMs`: when its forms were planned first. */
 export const planOf = (forms = [FORM_A, FORM_B, NEW], agoMs = 1_000, sinceAgoMs = agoMs) => ({
   atMs: NOW - agoMs,
+  listed: [],
   unmatched: [],
-  forms: forms.map((form) => ({ form, targets: ['db'], listed: null })),
+  forms: forms.map((form) => ({ form, targets: ['db'] })),
   sinceMs: new Map(forms.map(({ id }) => [id, NOW - sinceAgoMs])),
 });
 export const keeping = (some: Partial<Kept>): Situation => ({

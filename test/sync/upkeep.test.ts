@@ -32,18 +32,12 @@ async function removed(
   } as unknown as OpenForm;
   const store = { open: async () => open };
   const clock = new TestClock(Date.UTC(2026, 2, 5));
-  const target = { name: 'db', kind: 'sqlite', address: '', store } as unknown as Target;
+  const target = { name: 'db', store, clock, logger: silentLogger } as unknown as Target;
   await upkeep(
     target,
     { ...blankRun(FORM, 'db', DONE, 0, 0), outcome },
-    {
-      logger: silentLogger,
-      clock,
-      waitMs: 0,
-      signal: new AbortController().signal,
-      purgeDeletedAfterMs: DAY_MS,
-      purgeHistoryAfterMs: 2 * DAY_MS,
-    },
+    { purgeDeletedAfterMs: DAY_MS, purgeHistoryAfterMs: 2 * DAY_MS },
+    new AbortController().signal,
   );
   return asked;
 }
