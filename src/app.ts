@@ -15,6 +15,7 @@ import { describeForm } from './health/mirror-words.ts';
 import { fingerprint, keyFingerprint } from './mirror/cells.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
+import type { QueueEventMap } from './queue/events.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import type { RunSubject, SyncEvents } from './sync/events.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
@@ -46,7 +47,7 @@ interface RunPlace {
  */
 export class App implements AsyncDisposable {
   readonly config: Config;
-  readonly events: Events<SyncEvents>;
+  readonly events: Events<SyncEvents & QueueEventMap>;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly dataDir: DataDir;

@@ -1,6 +1,6 @@
 /** A typed event emitter. Emitting never throws: a listener's error goes to `onListenerError`. */
 export class Events<EventMap extends Record<keyof EventMap, object>> {
-  readonly #listeners = new Map<keyof EventMap, Set<(event: never) => void>>();
+  readonly #listeners = new Map<PropertyKey, Set<(event: never) => void>>();
   readonly #onListenerError: (error: unknown) => void;
 
   constructor(onListenerError: (error: unknown) => void = () => {}) {

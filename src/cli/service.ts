@@ -1,11 +1,9 @@
 import type { App } from '../app.ts';
 import { mistakeText } from '../base/errors.ts';
-import { Events } from '../base/events.ts';
 import { keepProcessRecord } from '../health/processes.ts';
 import { followWaits } from '../health/source-waits.ts';
 import { settingsTroubles, type Trouble } from '../health/trouble.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
-import type { QueueEventMap } from '../queue/events.ts';
 import type { JobHandlers } from '../queue/handlers.ts';
 import { type QueueRuntime, startQueue } from '../queue/runtime.ts';
 import { Metrics } from '../web/metrics.ts';
@@ -28,16 +26,9 @@ export async function openService(
   const { config, events, clock, logger, dataDir } = app;
   await using opened = new AsyncDisposableStack();
   const metrics = new Metrics({ version: host.version, role });
-  const jobs = new Events<QueueEventMap>();
   // These end with the app.
   const waits = followWaits(events, clock);
-  events.on('run.ended', (report) => metrics.run(report));
-  events.on('write-back.ended', (report) => metrics.writeBack(report));
-  events.on('forms.sent', (sent) => metrics.sent(sent));
-  events.on('forms.retry', (notice) => metrics.retried(notice));
-  events.on('target.billed', (billed) => metrics.billed(billed));
-  jobs.on('job.ended', (job) => metrics.job(job));
-  jobs.on('job.recovered', () => metrics.jobRecovered());
+  metrics.count(events);
   const queue = await startQueue({
     queueUrl: config.queueUrl,
     dataDir: config.dataDir,
@@ -48,7 +39,7 @@ export async function openService(
     writesBack: config.rule !== null,
     clock,
     logger,
-    events: jobs,
+    events,
   });
   opened.defer(() => queue.stop());
   const troubles = (): Trouble[] =>

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
-import type { SentRequest } from '../forms/http.ts';
 import {
   type FormReport,
   HEALTH_STATES,
@@ -9,20 +9,24 @@ import {
   type Report,
 } from '../health/report.ts';
 import type { Run } from '../mirror/port.ts';
+import type { SyncEvents } from '../sync/events.ts';
 import type { RunReport } from '../sync/run-form.ts';
-import type { WriteBackReport } from '../sync/write-back.ts';
 
-/** A job that this process took from the queue and that has ended. Names of targets and words of fixed lists only (L11). */
-export interface EndedJob {
-  readonly step: string;
-  /** Null where the job serves all targets. */
-  readonly target: string | null;
-  /** Why it failed; null when it did not. */
-  readonly code: string | null;
+/** The events of a process that are counted. They name targets and words of fixed lists only (L11). */
+export interface CountedEvents extends Pick<
+  SyncEvents,
+  'forms.sent' | 'forms.retry' | 'target.billed' | 'write-back.ended'
+> {
+  'run.ended': Run & Pick<RunReport, 'form' | 'target'>;
+  /** A job that this process took from the queue; `target`: null where it serves all; `code`: why it failed, null when it did not. */
+  'job.ended': {
+    readonly step: string;
+    readonly target: string | null;
+    readonly code: string | null;
+  };
+  /** A worker died while it ran a job, here or elsewhere; this process has put the job back. */
+  'job.recovered': object;
 }
-
-/** A run, with its place. */
-export type CountedRun = Run & Pick<RunReport, 'form' | 'target'>;
 
 const CHANGES = ['inserted', 'updated', 'deleted', 'rejected'] as const;
 
@@ -58,47 +62,30 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  /** Counts a run that has ended. */
-  run(run: CountedRun): void {
-    const { runs, durations, changes } = this.#counters;
-    const [form, target] = [run.form.id, run.target];
-    runs.inc({ form, target, outcome: run.outcome });
-    durations.observe({ target }, Math.max(0, run.endedAtMs - run.startedAtMs) / 1_000);
-    for (const change of CHANGES) changes.inc({ form, target, change }, run[change]);
-  }
-
-  /** Counts the status changes of a write-back that has ended. */
-  writeBack({ form: { id: form }, written, refused, failed }: WriteBackReport): void {
-    for (const [outcome, number] of Object.entries({ written, refused, failed }))
-      this.#counters.statusChanges.inc({ form, outcome }, number);
-  }
-
-  /** Counts a request to the source that has ended, with or without an answer. */
-  sent({ status, ms, waitedMs }: SentRequest): void {
-    const { responses, requestSeconds, waits } = this.#counters;
-    responses.inc({ status: statusClass(status) });
-    requestSeconds.observe(ms / 1_000);
-    waits.inc({ for: 'turn' }, waitedMs / 1_000);
-  }
-
-  /** Counts a request that failed and is tried again after `delayMs`. */
-  retried({ delayMs }: { readonly delayMs: number }): void {
-    this.#counters.waits.inc({ for: 'retry' }, delayMs / 1_000);
-  }
-
-  /** Counts what a target billed. */
-  billed({ target, bytes }: { readonly target: string; readonly bytes: number }): void {
-    this.#counters.billedBytes.inc({ target }, bytes);
-  }
-
-  /** Counts a job that has failed. */
-  job({ step, target, code }: EndedJob): void {
-    if (code !== null) this.#counters.jobFailures.inc({ step, target: target ?? '', code });
-  }
-
-  /** A worker died while it ran a job, here or elsewhere; this process has put the job back. */
-  jobRecovered(): void {
-    this.#counters.recovered.inc();
+  /** Counts what happens in this process from now on. */
+  count(events: Events<CountedEvents>): void {
+    const { runs, durations, changes, statusChanges, responses, requestSeconds } = this.#counters;
+    const { waits, billedBytes, jobFailures, recovered } = this.#counters;
+    events.on('run.ended', ({ form: { id: form }, target, ...run }) => {
+      runs.inc({ form, target, outcome: run.outcome });
+      durations.observe({ target }, Math.max(0, run.endedAtMs - run.startedAtMs) / 1_000);
+      for (const change of CHANGES) changes.inc({ form, target, change }, run[change]);
+    });
+    events.on('write-back.ended', ({ form: { id: form }, written, refused, failed }) => {
+      for (const [outcome, number] of Object.entries({ written, refused, failed }))
+        statusChanges.inc({ form, outcome }, number);
+    });
+    events.on('forms.sent', ({ status, ms, waitedMs }) => {
+      responses.inc({ status: statusClass(status) });
+      requestSeconds.observe(ms / 1_000);
+      waits.inc({ for: 'turn' }, waitedMs / 1_000);
+    });
+    events.on('forms.retry', ({ delayMs }) => waits.inc({ for: 'retry' }, delayMs / 1_000));
+    events.on('target.billed', ({ target, bytes }) => billedBytes.inc({ target }, bytes));
+    events.on('job.ended', ({ step, target, code }) => {
+      if (code !== null) jobFailures.inc({ step, target: target ?? '', code });
+    });
+    events.on('job.recovered', () => recovered.inc());
   }
 
   /** All metrics in Prometheus' text format. `queueAnswers`: as was found just now; `report`: for `start`. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { nothingWritten } from '../../src/sync/write-back.ts';
-import { type CountedRun, Metrics } from '../../src/web/metrics.ts';
+import { type CountedEvents, Metrics } from '../../src/web/metrics.ts';
+import { Events } from '../../src/base/events.ts';
 import { projectText } from '../support/readme.ts';
 import {
   failingReport,
@@ -21,6 +22,8 @@ const open = (role: 'start' | 'worker' = 'start'): Metrics =>
 const samplesIn = (text: string): string[] =>
   text.split('\n').flatMap((line) => /^forms_mirror_(.*)$/.exec(line)?.[1] ?? []);
 
+type CountedRun = CountedEvents['run.ended'];
+
 const aRun = (changes: Partial<CountedRun> = {}): CountedRun => {
   const counts = { requests: 12, inserted: 7, updated: 2, deleted: 1, rejected: 3 };
   return { ...run(0, counts), form: FORM_A, target: 'db', ...changes };
@@ -31,24 +34,31 @@ const SENT = { status: 200, ms: 80, waitedMs: 0 };
 describe('the metrics of a process', () => {
   it('count its runs, write-backs, requests, jobs and bytes; a worker shows nothing of the mirror', async () => {
     const metrics = open('worker');
-    metrics.run(aRun());
-    metrics.run(aRun({ outcome: 'incomplete', inserted: 0, requests: 3 }));
-    metrics.writeBack({
+    const events = new Events<CountedEvents>();
+    metrics.count(events);
+    events.emit('run.ended', aRun());
+    events.emit('run.ended', aRun({ outcome: 'incomplete', inserted: 0, requests: 3 }));
+    events.emit('write-back.ended', {
       ...nothingWritten(FORM_A, new MirrorError('FORMS_FAILED', '')),
       written: 4,
       refused: 1,
       failed: 3,
     });
     for (const status of [200, 204, 302, 404, 401, 418, 429, 500, 599, null])
-      metrics.sent({ ...SENT, status });
-    metrics.sent({ ...SENT, waitedMs: 1_500 });
-    metrics.retried({ delayMs: 250 });
-    metrics.billed({ target: 'db', bytes: 10_485_760 });
-    metrics.billed({ target: 'db', bytes: 1 });
+      events.emit('forms.sent', { ...SENT, status });
+    events.emit('forms.sent', { ...SENT, waitedMs: 1_500 });
+    events.emit('forms.retry', {
+      request: 'x',
+      attempt: 1,
+      delayMs: 250,
+      reason: 'answered 503',
+    });
+    events.emit('target.billed', { target: 'db', bytes: 10_485_760 });
+    events.emit('target.billed', { target: 'db', bytes: 1 });
     const job = { step: 'sync', target: 'db', code: null, formId: 'frm_a' };
-    metrics.job(job);
-    metrics.job({ ...job, code: 'TARGET_FULL' });
-    metrics.jobRecovered();
+    events.emit('job.ended', job);
+    events.emit('job.ended', { ...job, code: 'TARGET_FULL' });
+    events.emit('job.recovered', {});
     const text = await metrics.text(false, realisticReport());
     expect(samplesIn(text).filter((name) => !name.includes('_bucket'))).toEqual([
       `build_info{version="1.2.3",node="${process.version}",role="worker"} 1`,
@@ -116,7 +126,9 @@ describe('the metrics of start', () => {
 
   it('L11: hold form IDs, target names and words of fixed lists; nothing else gets in', async () => {
     await using page = await startPage(realisticReport());
-    page.metrics.run(Object.assign(aRun(), { error: 'The answer "secret" of sub_9' }));
+    const events = new Events<CountedEvents>();
+    page.metrics.count(events);
+    events.emit('run.ended', Object.assign(aRun(), { error: 'The answer "secret" of sub_9' }));
     const labels = samplesIn(await page.text('/metrics'))
       .filter((name) => !/^(build|form)_info/.test(name))
       .flatMap((name) =>
@@ -155,7 +167,9 @@ describe('the metrics of start', () => {
       name: `Form ${at}`,
     }));
     await using page = await startPage(reportOf(forms.map((form) => formReport(form))));
-    for (const form of forms) page.metrics.run(aRun({ form }));
+    const events = new Events<CountedEvents>();
+    page.metrics.count(events);
+    for (const form of forms) events.emit('run.ended', aRun({ form }));
     const said = /200 forms in one target have ([\d,]+) series/.exec(
       projectText('docs/operating.md'),
     );
