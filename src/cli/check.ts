@@ -171,7 +171,7 @@ export function findingsOf({ problems, targets, forms }: Report): Result[] {
 /** A form in another state is well, or waits for a problem that is reported once. */
 const SHOWN: ReadonlySet<HealthState> = new Set<HealthState>(['failed', 'attention', 'paused']);
 
-/** Forms that are in one state for one reason. */
+/** Forms that share a state and its reason. */
 function copiesResult(copies: readonly FormReport[]): Result {
   const [{ form, title, pause, problems }] = copies as [FormReport];
   const name = form.slug;

@@ -120,7 +120,7 @@ export const distrust = (state: FormState): FormState => ({
   watermarkMs: null,
 });
 
-/** The copy has to agree with the source again: somebody else has changed rows. */
+/** The copy has to agree with the source again: people have changed rows. */
 export const withdrawClaims = (state: FormState): FormState => ({
   ...state,
   submissionsAsOfMs: null,

@@ -81,7 +81,7 @@ async function openOrRebuild({ dataDir, clock, logger }: BackendOptions): Promis
 }
 
 async function open(directory: string, clock: Clock): Promise<PGlite> {
-  // Here, not by PGlite, which lets everyone read and write what it makes, regardless of the umask of this process.
+  // Here, not by PGlite, which lets everyone read and write its files, regardless of the umask of this process.
   mkdirSync(directory, { recursive: true });
   const isNew = !existsSync(join(directory, 'PG_VERSION'));
   leaveUnoptimised();

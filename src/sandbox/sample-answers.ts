@@ -45,7 +45,7 @@ export function sampleAnswers(
   return answers;
 }
 
-/** Answers, by what is asked for. */
+/** Answers, by the question. */
 export const ANSWERS = {
   text: ({ words, random }) => random.pick(words.remarks),
   firstName: ({ firstName }) => firstName,

@@ -55,7 +55,7 @@ export function showSummary(file: SheetFile, view: View): Shown {
 
 const NEW_TAB = {
   title: 'Summary',
-  // A phone shows the first three: what is counted, how often, and the share.
+  // A phone shows the first three: the name, the number, and the share.
   widths: [165, 100, 65, 180, 24, 95, 100, 24],
   // Charts lie on those on the right.
   columnCount: 16,
