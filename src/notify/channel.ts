@@ -45,13 +45,14 @@ export interface Feed<Content = Message> {
 export interface ChannelOptions {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** The longest rest after attempts that failed. */
+  readonly maxRestMs: number;
   /** Writes what feeds keep. Never rejects. */
   readonly save: () => Promise<void>;
 }
 
 /** The first rest after an attempt that failed. It doubles with each, so that a server does not take them for an attack. */
 const REST_MS = 10_000;
-const MAX_REST_MS = 5 * 60_000;
 /** How long a stop waits for the attempt in progress. */
 export const STOP_MS = 2_000;
 
@@ -104,18 +105,22 @@ export class Channel<Content = Message> {
     const { signal } = this.#stopping;
     while (this.#report !== undefined && !signal.aborted) {
       const due = await this.feed.due(this.#report);
-      // At once, so that little can come between a delivery and the note of it.
       await save();
       const keys = new Set(due.map(({ key }) => key));
       for (const key of this.#tries.keys()) if (!keys.has(key)) this.#tries.delete(key);
       // One that is refused again and again holds up no other.
       const [next] = due.toSorted((a, b) => this.#triesOf(a) - this.#triesOf(b));
       const isResting = !hasPassed(this.#rest.fromMs, this.#rest.ms, clock.now());
-      if (next === undefined || isResting) return;
+      if (next === undefined || (isResting && this.#triesOf(next) > 0)) return;
       const attempt = await this.transport.send(next.content, signal);
-      if (attempt.taken) next.taken();
-      if (signal.aborted) return save();
+      if (attempt.taken) {
+        next.taken();
+        // At once, so that little can come between a delivery and the note of it.
+        await save();
+      }
+      if (signal.aborted) return;
       this.#note(next, attempt);
+      if (!attempt.taken) return;
     }
   }
 
@@ -125,13 +130,13 @@ export class Channel<Content = Message> {
 
   /** Logs once, not for each attempt. */
   #note(due: Due<Content>, { taken, problem }: Attempt): void {
-    const { clock, logger } = this.#options;
+    const { clock, logger, maxRestMs } = this.#options;
     if (taken) {
       this.#tries.delete(due.key);
       this.#rest = { fromMs: 0, ms: 0 };
     } else {
       this.#tries.set(due.key, this.#triesOf(due) + 1);
-      const ms = Math.min(Math.max(REST_MS, 2 * this.#rest.ms), MAX_REST_MS);
+      const ms = Math.min(Math.max(REST_MS, 2 * this.#rest.ms), maxRestMs);
       this.#rest = { fromMs: clock.now(), ms };
     }
     if (problem === null && this.#problem !== null)

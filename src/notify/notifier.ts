@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Report } from '../health/report.ts';
 import { Alerts } from './alerts.ts';
 import { Channel, type Transport, isForNews } from './channel.ts';
-import { Heartbeat, monitor } from './heartbeat.ts';
+import { Heartbeat, HEARTBEAT_MS, monitor } from './heartbeat.ts';
 import type { Fetch } from './http.ts';
 import { type EmailSettings, mail } from './mail.ts';
 import { pageLink, testMessage } from './message.ts';
@@ -42,6 +42,9 @@ export interface NotifierOptions extends NotifySettings {
 /** See {@link JsonFile}. */
 const VERSION = 4;
 
+/** A receiver that is away is tried at least so often. */
+const MAX_REST_MS = 5 * 60_000;
+
 /** What the feed of each channel keeps, by the setting that the channel comes from. */
 const recordSchema = z.record(z.string(), z.unknown());
 type Kept = z.infer<typeof recordSchema>;
@@ -63,7 +66,7 @@ export class Notifier {
     [this.#options, this.#file] = [options, file];
     const { heartbeatUrl, statusUrl, newAnswers: count, clock, logger } = options;
     const { fetch = globalThis.fetch } = options;
-    const how = { clock, logger, save: () => this.#save() };
+    const how = { clock, logger, maxRestMs: MAX_REST_MS, save: () => this.#save() };
     this.#messages = transportsOf(options, fetch).map((transport) => {
       const before = kept[transport.setting];
       const feed = isForNews(transport.setting)
@@ -72,10 +75,12 @@ export class Notifier {
       return new Channel(transport, feed, how);
     });
     const isBehind = (): boolean => this.#messages.some((channel) => channel.isBehind);
+    // Once the monitoring service is back, it must not wait longer than for the next call.
+    const often = { ...how, maxRestMs: HEARTBEAT_MS };
     const heartbeats = heartbeatUrl === undefined ? [] : [monitor(heartbeatUrl, fetch)];
     this.#channels = [
       ...this.#messages,
-      ...heartbeats.map((calls) => new Channel(calls, new Heartbeat(clock, isBehind), how)),
+      ...heartbeats.map((calls) => new Channel(calls, new Heartbeat(clock, isBehind), often)),
     ];
   }
 

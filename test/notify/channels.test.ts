@@ -166,13 +166,13 @@ describe('delivery', () => {
     return { codes, counts, notifier };
   }
 
-  it('is tried again after ten seconds, then ever more rarely, one message after another', async () => {
+  it('is tried at once, and again ever more rarely, one message after another', async () => {
     const { codes, counts } = await posts(
-      [0, 5_000, 5_000, 10_000, 10_000, 40_000],
+      [0, 5_000, 5_000, 20_000, 40_000],
       (_code, at) => new Response(null, { status: at < 4 ? 503 : 200 }),
     );
     expect(codes).toEqual([WRONG, HELD, WRONG, HELD, WRONG]);
-    expect(counts).toEqual([1, 1, 2, 2, 3, 5]);
+    expect(counts).toEqual([1, 2, 2, 3, 5]);
   });
 
   it('of a message that is refused holds up no other, and is tried again ever more rarely', async () => {
@@ -421,6 +421,17 @@ describe('the heartbeat', () => {
     pass(HEARTBEAT_MS);
     await look();
     expect(calls).toHaveLength(2);
+  });
+
+  it('is tried every minute while the monitor is away', async () => {
+    const { url, calls, answer } = await startMonitor();
+    answer(503, '');
+    const { look, pass } = await open({ heartbeatUrl: url });
+    for (let at = 0; at < 20; at++) {
+      await look();
+      pass(HEARTBEAT_MS / 2);
+    }
+    expect(calls.length).toBeGreaterThanOrEqual(10);
   });
 
   it.each([
