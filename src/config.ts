@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { misspeltVariables } from './settings/misspelt.ts';
 import {
-  readGoogle,
   readHost,
   readNotify,
   readProxy,
@@ -53,7 +52,13 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     purgeDeletedAfterMs: reader.read('PURGE_DELETED_AFTER'),
     /** How long histories keep former values; undefined: for ever. */
     purgeHistoryAfterMs: reader.read('PURGE_HISTORY_AFTER'),
-    google: readGoogle(reader),
+    /** Access to Google Sheets and BigQuery; all undefined: the machine's own Google account. */
+    google: {
+      credentialsJson: reader.read('GOOGLE_CREDENTIALS_JSON'),
+      credentialsFile: reader.read('GOOGLE_APPLICATION_CREDENTIALS'),
+      emulatorUrl: reader.read('SHEETS_EMULATOR_URL'),
+      summary: reader.read('SHEETS_SUMMARY') === 'true',
+    },
     /** Undefined: everything is reached directly. */
     proxy: readProxy(reader),
     /** Undefined: the embedded queue in `dataDir`. */

@@ -64,21 +64,6 @@ export function readQueueUrl(reader: SettingsReader): URL | undefined {
   return url;
 }
 
-/**
- * Access to Google Sheets and BigQuery; all undefined: the machine's own Google account. GOOGLE_CREDENTIALS_JSON, which only this
- * program reads, wins over a file that the machine may set for all.
- */
-export function readGoogle(reader: SettingsReader) {
-  const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON');
-  const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS');
-  return {
-    credentialsJson,
-    credentialsFile: credentialsJson === undefined ? credentialsFile : undefined,
-    emulatorUrl: reader.read('SHEETS_EMULATOR_URL'),
-    summary: reader.read('SHEETS_SUMMARY') === 'true',
-  };
-}
-
 /** The proxy of this machine's network; undefined: none. */
 export function readProxy(reader: SettingsReader): ProxySettings | undefined {
   const forHttp = reader.read('HTTP_PROXY');

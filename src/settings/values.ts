@@ -52,12 +52,14 @@ export const fraction = parsed((value) => {
 const wordList = (words: readonly string[]): string =>
   `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 
+const wordAmong =
+  <const T extends string>(words: readonly T[]) =>
+  (value: string): T | undefined =>
+    words.find((word) => word.toLowerCase() === value.toLowerCase());
+
 /** One of a few words, in any case. */
 export const oneOf = <const T extends string>(words: readonly T[]) =>
-  parsed(
-    (value) => words.find((word) => word.toLowerCase() === value.toLowerCase()),
-    `takes ${wordList(words)}`,
-  );
+  parsed(wordAmong(words), `takes ${wordList(words)}`);
 
 /** Entries between commas, white space or line breaks, each once. */
 export const list = parsed((value) => {
@@ -67,20 +69,15 @@ export const list = parsed((value) => {
 
 /** A list whose entries have a shape, each as `read` has it. */
 export const listOf = <T>(read: (entry: string) => T | undefined, message: string) =>
-  list.pipe(
-    z.array(z.string()).transform((entries, context): T[] => {
-      const found = entries.map(read).filter((entry) => entry !== undefined);
-      if (found.length < entries.length) context.addIssue({ code: 'custom', message });
-      return found;
-    }),
-  );
+  list.transform((entries, context): T[] => {
+    const found = entries.map(read).filter((entry) => entry !== undefined);
+    if (found.length < entries.length) context.addIssue({ code: 'custom', message });
+    return found;
+  });
 
 /** A list of some of these words, in any case. */
 export const wordsOf = <const T extends string>(words: readonly T[]) =>
-  listOf(
-    (entry) => words.find((word) => word.toLowerCase() === entry.toLowerCase()),
-    `takes ${wordList(words)}, with commas between them`,
-  );
+  listOf(wordAmong(words), `takes ${wordList(words)}, with commas between them`);
 
 /** A secret of at least so many characters: fewer can be found by trial and error. `command` makes a good one. */
 export const secretOf = (least: number, command: string) =>

@@ -41,7 +41,7 @@ export const EMULATOR_EMAIL = 'mirror@forms-mirror.iam.gserviceaccount.com';
 export const EMULATOR_TOKEN = 'forms-mirror-emulator';
 
 /**
- * Finds the account, asking Google only for the right `scope`: the stand-in's, the key file, the key in a variable, else Google's
+ * Finds the account, asking Google only for the right `scope`: the stand-in's, the key in a variable, the key file, else Google's
  * application default credentials.
  * Throws SETTINGS or TARGET_DENIED with the remedy; no key ever appears in a message (L15).
  */
@@ -60,9 +60,10 @@ export async function openAccount(
     return { auth, email: EMULATOR_EMAIL };
   }
   const options = { scopes: [scope], clientOptions };
+  // Only this program reads the variable; the machine may name a file for all programs.
+  if (json !== undefined) return givenAccount('GOOGLE_CREDENTIALS_JSON', plainJson(json), options);
   if (file !== undefined)
     return givenAccount('GOOGLE_APPLICATION_CREDENTIALS', await readKeyFile(file), options);
-  if (json !== undefined) return givenAccount('GOOGLE_CREDENTIALS_JSON', plainJson(json), options);
   try {
     // The machine's own account.
     return await accountOf(options);

@@ -47,12 +47,12 @@ describe('credentials', () => {
     }
   });
 
-  it('are taken from the file first', async () => {
+  it('are taken from the variable first', async () => {
     const other = JSON.stringify({ ...KEY, client_email: 'other@example.com' });
     const account = await openAccount(
       {
-        credentialsFile: file(JSON.stringify(KEY)),
-        credentialsJson: other,
+        credentialsFile: file(other),
+        credentialsJson: JSON.stringify(KEY),
       },
       SCOPE,
     );
