@@ -26,7 +26,7 @@ import { poll, type PollReport } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import type { Mirror, Target } from './sync/target.ts';
 import { verifyForm, type VerifyReport } from './sync/verify-form.ts';
-import { nothingWritten, writeBack, type WriteBackReport } from './sync/write-back.ts';
+import { writeBack, writeBackReport, type WriteBackReport } from './sync/write-back.ts';
 import type { RunOptions } from './sync/work.ts';
 
 /** What the app gets from its process. */
@@ -328,7 +328,7 @@ export class App implements AsyncDisposable {
       if (targets.length === 0) return undefined;
       report = await writeBack(this.#mirror, targets, form, rule, waitMs, signal);
     } catch (error) {
-      report = nothingWritten(form, toMirrorError(error));
+      report = writeBackReport(form, toMirrorError(error));
     }
     if (report.outcome !== 'paused') this.events.emit('write-back.ended', report);
     return report;

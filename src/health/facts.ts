@@ -1,16 +1,11 @@
+import type { Agreement } from '../mirror/form-state.ts';
 import { isSameUnder, storedUnder } from '../mirror/selection.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type { StoredForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { MirrorPlan } from '../sync/planner.ts';
 import { leftoverNotices } from '../sync/purge.ts';
-import {
-  type Agreement,
-  AGREEMENT,
-  PAUSES,
-  WRITE_BACKS,
-  type WriteBackProblem,
-} from '../sync/records.ts';
+import { AGREEMENT, PAUSES, WRITE_BACKS, type WriteBackProblem } from '../sync/records.ts';
 import type { Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
 import type { QueueState } from './report.ts';

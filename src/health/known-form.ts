@@ -1,10 +1,9 @@
 import { type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
-import type { OutcomeName } from '../mirror/form-state.ts';
+import { type Agreement, claimOf, type OutcomeName } from '../mirror/form-state.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { Run } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { type Agreement, claimWith } from '../sync/records.ts';
 import type { KeptRun } from './data-dir.ts';
 import type { Facts, HeldForm, TargetFacts } from './facts.ts';
 import { NO_CLAIM, type RunningJob, type ShownClaim } from './report.ts';
@@ -131,7 +130,7 @@ function claimIn(held: HeldForm | null, agreed: Agreement | null, nowMs: number)
   const { state, losses } = held;
   const nothing = { ...NO_CLAIM, held: state.tally.held, undecided: state.tally.undecided };
   if (losses.length > 0 || state.goneAtMs !== null) return nothing;
-  const claim = claimWith(state, null, isAhead(agreed?.atMs ?? 0, nowMs) ? null : agreed);
+  const claim = claimOf(state, isAhead(agreed?.atMs ?? 0, nowMs) ? null : agreed);
   const time = (ms: number | null): string | null =>
     ms === null || isAhead(ms, nowMs) ? null : new Date(ms).toISOString();
   const submissionsAsOf = time(claim.submissionsAsOfMs);

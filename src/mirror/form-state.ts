@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isSameUnder, type StoredUnder } from './selection.ts';
+import type { StoredUnder } from './selection.ts';
 
 /**
  * Everything known about one form in one target, apart from its rows and entries: one small JSON document, stored in
@@ -242,19 +242,33 @@ export interface Claim {
   readonly except: number;
 }
 
+/** The workspace, asked as a whole by a poll, had what the target accounts for, of these forms. */
+export interface Agreement {
+  readonly atMs: number;
+  /** Statuses were counted. */
+  readonly onStatuses: boolean;
+  readonly formIds: readonly string[];
+}
+
 /**
- * Computes the claim; it is never stored. A form that never agreed with the source claims nothing, nor does one
- * whose rows were stored under other settings than `under` (null: the settings are not known).
+ * Computes the claim; it is never stored. A form that never agreed with the source claims nothing. `agreement`: what the polls have
+ * seen since its last run.
  */
-export function claimOf(state: FormState, under: StoredUnder | null): Claim {
-  const { tally, storedUnder } = state;
-  const isAsNow = under === null || isSameUnder(storedUnder, under);
-  const isClaimed = isAsNow && state.submissionsAsOfMs !== null;
+export function claimOf(state: FormState, agreement: Agreement | null): Claim {
+  const { formId, tally, submissionsAsOfMs, statusesAsOfMs } = state;
+  const except = tally.held + tally.undecided;
+  if (submissionsAsOfMs === null)
+    return { submissionsAsOfMs, statusesAsOfMs: null, answersAsOfMs: null, except };
+  // What a poll agreed with before the form was last read says nothing more.
+  const polledMs = agreement?.formIds.includes(formId) === true ? agreement.atMs : 0;
   return {
-    submissionsAsOfMs: isClaimed ? state.submissionsAsOfMs : null,
-    statusesAsOfMs: isClaimed ? state.statusesAsOfMs : null,
-    answersAsOfMs: isClaimed ? oldestReading(state) : null,
-    except: tally.held + tally.undecided,
+    submissionsAsOfMs: Math.max(submissionsAsOfMs, polledMs),
+    statusesAsOfMs:
+      polledMs > 0 && agreement?.onStatuses === true
+        ? Math.max(statusesAsOfMs ?? 0, polledMs)
+        : statusesAsOfMs,
+    answersAsOfMs: oldestReading(state),
+    except,
   };
 }
 

@@ -108,7 +108,7 @@ export class Planner {
     { waitForTargets = false, inTurn = false }: PlanningOptions = {},
   ): Promise<MirrorPlan> {
     const { targets, clock, logger } = this.#options;
-    const listed = await this.#list(signal, inTurn);
+    const listed = await this.#list(signal, { inTurn });
     const answers = Promise.all(
       targets.map(({ name }) =>
         this.read(name).catch((error: unknown) =>
@@ -192,8 +192,8 @@ export class Planner {
 
   /**
    * Throws where nothing of `form` may be stored in `target`: USAGE where the settings leave it out, SLUG_REUSED where its slug means
-   * another form, and SETTINGS while a name in TARGET_HASH_FIELDS matches nothing. `form`: as the run that is about to store it sees it; `keep`: it is about to, so
-   * the target keeps which form its slug means. Rejects as `listForms` and the target do.
+   * another form, and SETTINGS while a name in TARGET_HASH_FIELDS matches nothing. `form`: as the run sees it that is about to store
+   * it; `keep`: it is about to, so the target keeps which form its slug means. Rejects as `listForms` and the target do.
    */
   async requireNames(
     target: string,
@@ -203,7 +203,7 @@ export class Planner {
   ): Promise<void> {
     const settings = this.#settings(target);
     if (settings === undefined) return;
-    const { openTarget, clock } = this.#options;
+    const { openTarget } = this.#options;
     const { slugs } = await this.read(target);
     this.#note([form]);
     this.#requireChoice(target, form);
@@ -214,16 +214,17 @@ export class Planner {
       // Another process may have kept another form.
       this.#requireChoice(target, form);
     }
-    const mistake = (forms: readonly Form[]): NameMistake | null =>
-      unhashed(settings, this.#names([...forms.filter(({ id }) => id !== form.id), form]));
-    if (mistake(await this.#listedForms(signal)) === null) return;
-    if (clock.now() - (this.#listed?.atMs ?? 0) > LIST_TTL_MS) await this.#list(signal);
-    await this.read(target, LIST_TTL_MS);
-    const found = mistake(await this.#listedForms(signal));
-    if (found === null) return;
+    const find = async (maxAgeMs: number): Promise<NameMistake | null> => {
+      await this.read(target, maxAgeMs);
+      const listed = await this.#list(signal, { maxAgeMs });
+      return unhashed(settings, this.#names([...listed.filter(({ id }) => id !== form.id), form]));
+    };
+    // Forms and fields come: a name that matched nothing is looked for once more.
+    const mistake = (await find(Infinity)) && (await find(LIST_TTL_MS));
+    if (mistake === null) return;
     throw new MirrorError(
       'SETTINGS',
-      `${mistakeText(found)} Answers that are to be hashed could be stored plain, so nothing is stored in target ${target} until the name is corrected.`,
+      `${mistakeText(mistake)} Answers that are to be hashed could be stored plain, so nothing is stored in target ${target} until the name is corrected.`,
     );
   }
 
@@ -236,14 +237,11 @@ export class Planner {
     throw new MirrorError('USAGE', what);
   }
 
-  /** The forms as last listed. Rejects as `listForms` does. */
-  async #listedForms(signal: AbortSignal): Promise<readonly Form[]> {
-    return this.#listed?.forms ?? (await this.#list(signal));
-  }
-
-  async #list(signal: AbortSignal, inTurn = false): Promise<readonly Form[]> {
-    const forms = await this.#options.listForms(signal, { inTurn });
+  /** The forms of the workspace, as listed at most `maxAgeMs` ago. Rejects as `listForms` does. */
+  async #list(signal: AbortSignal, { inTurn = false, maxAgeMs = 0 }): Promise<readonly Form[]> {
     const now = this.#options.clock.now();
+    if (this.#listed !== undefined && now - this.#listed.atMs < maxAgeMs) return this.#listed.forms;
+    const forms = await this.#options.listForms(signal, { inTurn });
     // The forms of other pages come from an earlier listing, so its age stays.
     this.#listed = { forms, atMs: inTurn ? (this.#listed?.atMs ?? now) : now };
     this.#note(forms);

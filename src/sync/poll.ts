@@ -1,7 +1,16 @@
 import type { Clock } from '../base/clock.ts';
 import { isAbort, toMirrorError } from '../base/errors.ts';
 import { labelMap } from '../mirror/fields.ts';
-import { accounted, type FormState, isDue, isOld, OUTCOMES, sumOf } from '../mirror/form-state.ts';
+import {
+  accounted,
+  type Agreement,
+  claimOf,
+  type FormState,
+  isDue,
+  isOld,
+  OUTCOMES,
+  sumOf,
+} from '../mirror/form-state.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import { isSameUnder, storedUnder } from '../mirror/selection.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';
@@ -19,7 +28,7 @@ import {
 } from './poll-search.ts';
 import type { MirrorPlan } from './planner.ts';
 import { ProfileRecord } from './profile.ts';
-import { type Agreement, AGREEMENT, claimWith, PAUSES, REST } from './records.ts';
+import { AGREEMENT, PAUSES, REST } from './records.ts';
 import { blankRun, DONE, type RunReport } from './run-form.ts';
 import { type Source } from '../forms/source.ts';
 import type { Mirror, Target } from './target.ts';
@@ -129,7 +138,7 @@ function settledRun(
   return {
     ...blankRun({ id, slug, name }, target, DONE, agreement.atMs, endedAtMs),
     accounted: sumOf(accounted(tally).values()),
-    claim: claimWith(state, null, agreement),
+    claim: claimOf(state, agreement),
     held: tally.held,
     notices,
   };

@@ -1,7 +1,6 @@
 import type { ProblemCode } from '../base/catalogue.ts';
-import { type Claim, claimOf, type FormState } from '../mirror/form-state.ts';
+import type { Agreement } from '../mirror/form-state.ts';
 import { newPause, type Pause } from '../mirror/pauses.ts';
-import type { StoredUnder } from '../mirror/selection.ts';
 import { AGREEMENT_RECORD, type Store } from '../mirror/port.ts';
 
 /*
@@ -115,14 +114,6 @@ export async function noteWriteBack(
   });
 }
 
-/** The workspace, asked as a whole, had what the target accounts for, of these forms. */
-export interface Agreement {
-  readonly atMs: number;
-  /** Statuses were counted. */
-  readonly onStatuses: boolean;
-  readonly formIds: readonly string[];
-}
-
 /** The last agreement of a poll; null before the first. */
 export const AGREEMENT = new TargetRecord<Agreement | null>(AGREEMENT_RECORD, null);
 
@@ -136,23 +127,3 @@ export interface Rest {
 }
 
 export const REST = new TargetRecord<Rest | null>('poll rest', null);
-
-/** The claim of a form, with what polls have seen since its last run. `under`: what the settings say of it now. */
-export function claimWith(
-  state: FormState,
-  under: StoredUnder | null,
-  agreement: Agreement | null,
-): Claim {
-  const claim = claimOf(state, under);
-  const { submissionsAsOfMs, statusesAsOfMs } = claim;
-  // What a poll agreed with before the form was last read says nothing more.
-  if (submissionsAsOfMs === null || agreement?.formIds.includes(state.formId) !== true)
-    return claim;
-  return {
-    ...claim,
-    submissionsAsOfMs: Math.max(submissionsAsOfMs, agreement.atMs),
-    statusesAsOfMs: agreement.onStatuses
-      ? Math.max(statusesAsOfMs ?? 0, agreement.atMs)
-      : statusesAsOfMs,
-  };
-}

@@ -31,16 +31,30 @@ export interface WriteBackReport {
   readonly failure: MirrorError | null;
 }
 
-/** The report of a write-back that could not begin. */
-export const nothingWritten = (form: FormIdentity, failure: MirrorError): WriteBackReport => ({
-  form,
-  outcome: OUTCOMES[failure.code] ?? 'failed',
-  written: 0,
-  adopted: 0,
-  refused: 0,
-  failed: 0,
-  failure,
-});
+const OUTCOMES: Partial<Record<MirrorError['code'], WriteBackReport['outcome']>> = {
+  PAUSED: 'paused',
+  TARGET_BUSY: 'waiting',
+  CANCELLED: 'stopped',
+};
+
+/** The report of a write-back; without results, of one that could not begin. */
+export function writeBackReport(
+  form: FormIdentity,
+  failure: MirrorError | null,
+  results: Results = new Map(),
+): WriteBackReport {
+  const count = (what: Written['what']): number =>
+    [...results.values()].filter((each) => each.what === what).length;
+  return {
+    form,
+    outcome: failure === null ? 'done' : (OUTCOMES[failure.code] ?? 'failed'),
+    written: count('written'),
+    adopted: count('adopted'),
+    refused: count('refused'),
+    failed: count('failed'),
+    failure,
+  };
+}
 
 /** So many submissions at once: a crash in between costs reading these again. */
 const MOST_AT_ONCE = 50;
@@ -49,7 +63,7 @@ const FRESH_MS = 10_000;
 /** Some sources show a change a moment after they made it. */
 const LOOK_AGAIN_MS = 2_000;
 /** For how long a submission whose change of status was refused is not tried again, unless it changes before: a day. */
-export const REFUSAL_LASTS_MS = 24 * 3_600_000;
+const REFUSAL_LASTS_MS = 24 * 3_600_000;
 /** So many of a batch without any success are not about single submissions: the others are tried by the next write-back. */
 const HOPELESS = 10;
 
@@ -78,6 +92,8 @@ interface Writing {
   readonly clock: Clock;
   /** Each submission once. */
   readonly results: Map<string, Written>;
+  /** How many submissions one of the targets lists as refused, so that they are not tried for now. */
+  listed: number;
 }
 
 /** Whether going on with a batch would only repeat the same failure, for thousands of submissions and again at the next run. */
@@ -99,51 +115,32 @@ export async function writeBack(
 ): Promise<WriteBackReport> {
   const results = new Map<string, Written>();
   const source = connect(signal);
-  const writing: Writing = { targets, form, rule, source, clock, results };
-  let outcome: WriteBackReport['outcome'] = 'done';
-  let failure: MirrorError | null = null;
+  const writing: Writing = { targets, form, rule, source, clock, results, listed: 0 };
+  let state: BatchState = 'more';
+  let failure: MirrorError | null;
   try {
-    let state: BatchState = 'more';
     while (state === 'more')
       state = await whileBusy(clock, { waitMs, signal }, () => writeBatch(writing));
-    if (state === 'hopeless') failure = failureOf(writing, 'the others were not tried');
-    else outcome = state;
+    const others = state === 'hopeless' ? 'the others were not tried' : 'all others were tried';
+    failure = failureOf(writing, others);
   } catch (error) {
     failure = toMirrorError(error);
-    outcome = OUTCOMES[failure.code] ?? 'failed';
   }
-  const count = (what: Written['what']): number =>
-    [...results.values()].filter((each) => each.what === what).length;
-  failure ??= failureOf(writing, 'all others were tried');
-  if (failure !== null && outcome === 'done') outcome = 'failed';
-  const listed = await refusedIn(targets, form);
-  if (outcome === 'done' || outcome === 'failed') {
+  const report = writeBackReport(form, failure, results);
+  if (state === 'waiting') return { ...report, outcome: state };
+  if (report.outcome === 'done' || report.outcome === 'failed') {
     const since = new Date(clock.now()).toISOString();
     const { code = null, message: error = null } = failure ?? {};
+    const { listed } = writing;
     const problem =
       failure === null && listed === 0 ? null : { since, code, error, refused: listed };
     // If it cannot be stored, the report still has it.
     for (const { store } of targets) await noteWriteBack(store, form.id, problem).catch(() => {});
   }
-  const [written, adopted] = [count('written'), count('adopted')];
-  return {
-    form,
-    outcome,
-    written,
-    adopted,
-    refused: count('refused'),
-    failed: count('failed'),
-    failure,
-  };
+  return report;
 }
 
 type BatchState = 'more' | 'done' | 'waiting' | 'hopeless';
-
-const OUTCOMES: Partial<Record<MirrorError['code'], WriteBackReport['outcome']>> = {
-  PAUSED: 'paused',
-  TARGET_BUSY: 'waiting',
-  CANCELLED: 'stopped',
-};
 
 /** A write-back has failed if more than single submissions could not be changed. */
 function failureOf({ results, rule }: Writing, others: string): MirrorError | null {
@@ -157,19 +154,6 @@ function failureOf({ results, rule }: Writing, others: string): MirrorError | nu
   return new MirrorError(isAnyFailed ? 'FORMS_FAILED' : 'FORMS_REFUSED', what, {
     retryable: false,
   });
-}
-
-/** How many submissions one of the targets lists as refused, so that they are not tried for now. */
-async function refusedIn(targets: readonly Target[], { id }: FormIdentity): Promise<number> {
-  let most = 0;
-  for (const { store } of targets) {
-    const states = await store.states().catch(() => []);
-    most = Math.max(
-      most,
-      states.find(({ state }) => state.formId === id)?.state.tally.refused ?? 0,
-    );
-  }
-  return most;
 }
 
 /** Writes back some submissions. */
@@ -208,6 +192,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   );
   for (const [id, result] of batch) results.set(id, result);
   await storeAll(opened, batch, rule, clock.now());
+  writing.listed = Math.max(...opened.map(({ form: held }) => held.state.tally.refused));
   if (fatal !== undefined) throw fatal;
   if (isHopeless(batch)) return 'hopeless';
   return waiting.length > ids.length ? 'more' : 'done';
@@ -249,7 +234,7 @@ async function writeOne(
   const before = await read(source, id);
   if (typeof before === 'string') return { shown: null, what: 'failed', reason: before };
   const status = statusOf(before);
-  if (before === null || status === null) return { shown: before, what: 'adopted', reason: '' };
+  if (status === null) return { shown: before, what: 'adopted', reason: '' };
   if (!from.includes(status)) return { shown: before, what: 'adopted', reason: '' };
   let refusal: string | null = null;
   const readAtMs = clock.now();

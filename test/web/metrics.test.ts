@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { nothingWritten } from '../../src/sync/write-back.ts';
+import { writeBackReport } from '../../src/sync/write-back.ts';
 import { type CountedEvents, Metrics } from '../../src/web/metrics.ts';
 import { Events } from '../../src/base/events.ts';
 import { projectText } from '../support/readme.ts';
@@ -39,7 +39,7 @@ describe('the metrics of a process', () => {
     events.emit('run.ended', aRun());
     events.emit('run.ended', aRun({ outcome: 'incomplete', inserted: 0, requests: 3 }));
     events.emit('write-back.ended', {
-      ...nothingWritten(FORM_A, new MirrorError('FORMS_FAILED', '')),
+      ...writeBackReport(FORM_A, new MirrorError('FORMS_FAILED', '')),
       written: 4,
       refused: 1,
       failed: 3,
