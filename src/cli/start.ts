@@ -42,7 +42,7 @@ export async function serve(host: Host, app: App, onOpen: (url: string) => void)
   const service = opened.use(await openService(host, app, 'start'));
   const { queue, metrics } = service;
   const notifier = await openNotifier(app);
-  opened.defer(async () => notifier?.stop());
+  opened.defer(() => notifier.stop());
   const watch = new Watch({ sources: healthSources(app, host, service), clock, logger });
   opened.defer(() => watch.stop());
   const server = await startStatus({
@@ -56,24 +56,17 @@ export async function serve(host: Host, app: App, onOpen: (url: string) => void)
     act: (order) => carryOut(app, queue, order),
     board: (path) => queue.board(path),
     metrics,
-    deliveryProblem: () => notifier?.deliveryProblem ?? null,
+    deliveryProblem: () => notifier.deliveryProblem,
   });
   opened.defer(() => server.stop());
   app.events.on('run.ended', ({ target }) => watch.expire(false, target));
-  watch.start((report) => {
-    notifier?.look(report).catch((error: unknown) => {
-      logger.error({ err: error }, 'People cannot be notified of a report.');
-    });
-  });
+  watch.start((report) => void notifier.look(report));
   onOpen(server.url);
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Undefined where the settings name neither a receiver nor a heartbeat. */
-async function openNotifier(app: App): Promise<Notifier | undefined> {
+function openNotifier(app: App): Promise<Notifier> {
   const { config, clock, logger } = app;
-  const { statusUrl: _, ...receivers } = config.notify;
-  if (Object.values(receivers).every((each) => each === undefined)) return undefined;
   return Notifier.open({
     ...config.notify,
     ...(config.proxy && { fetch: fetchWithProxy(config.proxy) }),

@@ -37,7 +37,7 @@ export interface Due<Content = Message> {
 export interface Feed<Content = Message> {
   /** What a restart must not lose, as JSON. */
   readonly kept: unknown;
-  /** Everything that is due by this report, the most urgent first. Asked again after each attempt. Never rejects. */
+  /** Everything that is due by this report, the most urgent first. Asked again after each attempt. */
   due(report: Report): readonly Due<Content>[] | Promise<readonly Due<Content>[]>;
 }
 
@@ -87,10 +87,15 @@ export class Channel<Content = Message> {
     return this.#tries.size > 0;
   }
 
-  /** Follows the reports, and resolves when everything that is due was tried. */
+  /** Follows the reports, and resolves when everything that is due was tried. Never rejects. */
   look(report: Report): Promise<void> {
     this.#report = report;
-    return (this.#sending = this.#sending.then(() => this.#sendAll()));
+    this.#sending = this.#sending
+      .then(() => this.#sendAll())
+      .catch((error: unknown) => {
+        this.#options.logger.error({ err: error }, 'People cannot be notified of a report.');
+      });
+    return this.#sending;
   }
 
   /** Waits a moment for the attempt in progress. Never rejects. */

@@ -29,7 +29,7 @@ const AHEAD_MS = 2 * 60_000;
 
 /** Answers of a form that were not announced yet. */
 interface Found {
-  /** The copy that they were counted in: another one is counted again. */
+  /** The copy that they were counted in: one that has changed is counted again. */
   readonly copy: string;
   readonly count: number;
   /** When the newest of them was created; null where there are none. */
@@ -37,6 +37,7 @@ interface Found {
   /** When the first of them was found. */
   readonly sinceMs: number;
 }
+const NOTHING: Found = { copy: '', count: 0, newestMs: null, sinceMs: 0 };
 
 const keptSchema = z.record(z.string(), z.number());
 
@@ -63,40 +64,33 @@ export class NewAnswers implements Feed {
     const { clock, logger } = this.#options;
     const due: Due[] = [];
     for (const copy of firstCopies(report)) {
-      await this.#count(copy).catch((error: unknown) => {
+      const found = await this.#count(copy).catch((error: unknown) => {
         logger.debug({ err: error }, 'New answers cannot be counted.');
       });
-      const found = this.#found.get(copy.form.id);
-      const newestMs = found?.newestMs ?? null;
-      if (found !== undefined && newestMs !== null)
-        if (hasPassed(found.sinceMs, GROUP_MS, clock.now()))
-          due.push(this.#dueOf(copy, found.count, newestMs));
+      const { count, newestMs, sinceMs } = found ?? NOTHING;
+      if (newestMs !== null && hasPassed(sinceMs, GROUP_MS, clock.now()))
+        due.push(this.#dueOf(copy, count, newestMs));
     }
     return due;
   }
 
   /** Counts in a copy that has changed. */
-  async #count(form: FormReport): Promise<void> {
+  async #count({ form: { id }, target, lastRun, rows, claim }: FormReport): Promise<Found> {
     const { count, clock } = this.#options;
-    const { id } = form.form;
-    const copy = [form.target, form.lastRun?.endedAt, form.rows].join('\n');
-    const before = this.#found.get(id);
-    if (before?.copy === copy) return;
+    const copy = [target, lastRun?.endedAt, rows].join('\n');
+    const before = this.#found.get(id) ?? NOTHING;
+    if (before.copy === copy) return before;
     const nowMs = clock.now();
     const announcedMs = this.kept[`form ${id}`];
-    const range = { fromMs: (announcedMs ?? -1) + 1, toMs: nowMs + AHEAD_MS };
-    const found = await count(form.target, id, range);
-    const sinceMs = before?.newestMs ? before.sinceMs : nowMs;
-    this.#found.set(id, { copy, sinceMs, ...found });
-    if (announcedMs !== undefined) return;
-    this.#announced(id, found.newestMs ?? Date.parse(form.claim.submissionsAsOf ?? '') - SLACK_MS);
-    this.#found.set(id, { copy, sinceMs, count: 0, newestMs: null });
-  }
-
-  #announced(formId: string, untilMs: number): void {
-    this.kept[`form ${formId}`] = untilMs;
-    // More may have come by now: they are counted again.
-    this.#found.delete(formId);
+    const fromMs = announcedMs === undefined ? 0 : announcedMs + 1;
+    const counted = await count(target, id, { fromMs, toMs: nowMs + AHEAD_MS });
+    const isFirst = announcedMs === undefined;
+    const beginMs = Date.parse(claim.submissionsAsOf ?? '') - SLACK_MS;
+    if (isFirst) this.kept[`form ${id}`] = counted.newestMs ?? beginMs;
+    const sinceMs = before.newestMs === null ? nowMs : before.sinceMs;
+    const found = isFirst ? { ...NOTHING, copy } : { ...counted, copy, sinceMs };
+    this.#found.set(id, found);
+    return found;
   }
 
   #dueOf({ form, target, url, table }: FormReport, count: number, newestMs: number): Due {
@@ -110,19 +104,22 @@ export class NewAnswers implements Feed {
         link: url === null ? null : { title: 'Answers', url },
         atMs: this.#options.clock.now(),
       },
-      taken: () => this.#announced(form.id, newestMs),
+      taken: () => {
+        this.kept[`form ${form.id}`] = newestMs;
+        // More may have come by now: they are counted again.
+        this.#found.delete(form.id);
+      },
     };
   }
 }
 
 /** Of each form the first target that has claimed a complete copy of it, where that can be read. */
 function firstCopies({ targets, forms }: Report): FormReport[] {
-  const claimed = forms.filter(({ claim }) => claim.submissionsAsOf !== null);
-  const copies = Map.groupBy(claimed, ({ form }) => form.id);
-  return [...copies.values()].flatMap((some) => {
-    const first = targets.find(({ name }) => some.some(({ target }) => target === name));
-    return first !== undefined && isKnown(first)
-      ? some.filter(({ target }) => target === first.name)
-      : [];
-  });
+  const first = new Map<string, FormReport>();
+  for (const { name } of targets)
+    for (const form of forms)
+      if (form.target === name && form.claim.submissionsAsOf !== null && !first.has(form.form.id))
+        first.set(form.form.id, form);
+  const known = new Set(targets.filter(isKnown).map(({ name }) => name));
+  return [...first.values()].filter(({ target }) => known.has(target));
 }

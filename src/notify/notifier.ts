@@ -100,7 +100,7 @@ export class Notifier {
     return this.#channels.flatMap(({ problem }) => problem ?? []).join(' ') || null;
   }
 
-  /** Compares a report on fresh readings with the deliveries, and resolves when the news was tried. */
+  /** Compares a report on fresh readings with the deliveries, and resolves when the news was tried. Never rejects. */
   async look(report: Report): Promise<void> {
     await Promise.all(this.#channels.map((channel) => channel.look(report)));
   }
