@@ -52,7 +52,7 @@ export function formMain(report: Report, forms: readonly DetailedForm[]): Html {
         </p>
       </div>
     </section>
-    ${report.problems.map((problem) => problemBox(problem, nowMs, { isWide: true }))}
+    ${report.problems.map((problem) => problemBox(problem, nowMs))}
     ${forms.map((each) => {
       const target = report.targets.find(({ name }) => name === each.report.target);
       return targetCard(each, target, nowMs);
@@ -74,9 +74,9 @@ function targetCard(
     </header>
     ${pause !== null && html`<p class="problem paused">${pauseText(pause, nowMs)}</p>`}
     ${running !== null && html`<p class="problem working">${progressOf(running)}</p>`}
-    ${target?.problem && problemBox(target.problem, nowMs, { button: remedyButton(target.problem, { target: target.name }) })}
+    ${target?.problem && problemBox(target.problem, nowMs, remedyButton(target.problem, { target: target.name }))}
     ${report.problems.map((problem) =>
-      problemBox(problem, nowMs, { button: remedyButton(problem, place, claim.held) }),
+      problemBox(problem, nowMs, remedyButton(problem, place, claim.held)),
     )}
     ${notices.map(
       ({ message, remedy }) =>

@@ -114,9 +114,9 @@ export function overviewMain(
       </div>
       ${mirrorActions(report)}
     </section>
-    ${problems.map((problem) => problemBox(problem, nowMs, { isWide: true }))}
-    ${deliveryProblem !== null && html`<p class="problem attention wide">${stateIcon('attention')} ${deliveryProblem}</p>`}
-    ${targets.map(({ name, problem }) => problem && problemBox(problem, nowMs, { button: remedyButton(problem, { target: name }), isWide: true }))}
+    ${problems.map((problem) => problemBox(problem, nowMs))}
+    ${deliveryProblem !== null && html`<p class="problem attention">${stateIcon('attention')} ${deliveryProblem}</p>`}
+    ${targets.map(({ name, problem }) => problem && problemBox(problem, nowMs, remedyButton(problem, { target: name })))}
     ${plantLine(source, queue, nowMs)} ${forms.length === 0 ? EMPTY : formsCard(report, query)}`;
 }
 
@@ -133,7 +133,8 @@ function queueText(queue: QueueState | null, nowMs: number): Html {
   if (queue === null) return stateMark('waiting', 'Not read yet');
   if (!queue.isReachable) return stateMark('failed', 'Does not answer');
   const jobs = `${plural(queue.active, 'job')} running, ${count(queue.waiting)} waiting`;
-  return html`${jobs}, next poll ${timeUntil(queue.nextPollAt, nowMs)}`;
+  const next = queue.nextPollAt === null ? 'not known' : timeUntil(queue.nextPollAt, nowMs);
+  return html`${jobs}, next poll ${next}`;
 }
 
 /** Before the first poll; a target that cannot be read is shown above. */

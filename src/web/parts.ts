@@ -131,10 +131,8 @@ const lastingFor = (since: string, nowMs: number): Html =>
   html` for ${timeText(since, (iso) => span(nowMs - Date.parse(iso)))}`;
 
 /** A time to come. */
-export function timeUntil(time: string | null, nowMs: number): Html {
-  if (time === null) return html`<span class="quiet">not known</span>`;
-  return timeText(time, (iso) => soon(iso, nowMs));
-}
+export const timeUntil = (time: string, nowMs: number): Html =>
+  timeText(time, (iso) => soon(iso, nowMs));
 
 function timeText(time: string | number, words: (iso: string) => string): Html {
   const iso = typeof time === 'string' ? time : new Date(time).toISOString();
@@ -147,18 +145,11 @@ export const formPath = (formId: string): string => `/forms/${encodeURIComponent
 /** The place of a target's rejected submissions on a form's page. */
 export const rejectedAnchor = (target: string): string => `rejected-${target}`;
 
-/** A problem and its remedy, with the `button` that does it where there is one. `isWide`: not part of a card. */
-export function problemBox(
-  problem: Problem,
-  nowMs: number,
-  {
-    button = false,
-    isWide = false,
-  }: { readonly button?: Html | null | false; readonly isWide?: boolean } = {},
-): Html {
+/** A problem and its remedy, with the `button` that does it where there is one. */
+export function problemBox(problem: Problem, nowMs: number, button: Html | null = null): Html {
   const { level, code, title, message, remedy, since } = problem;
   const state: HealthState = level === 'error' ? 'failed' : 'attention';
-  return html`<div class="problem ${state}${isWide && ' wide'}" role="note">
+  return html`<div class="problem ${state}" role="note">
     ${stateIcon(state)}
     <div>
       <b>${title}</b> <span class="id">${code}</span

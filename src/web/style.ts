@@ -67,7 +67,8 @@ footer { color: var(--quiet); font-size: 13px; }
 i { display: inline-grid; place-items: center; flex: none; width: 20px; height: 20px; border-radius: 50%; font: 700 12px/1 var(--mono); color: var(--tone); background: var(--wash); }
 .hero > i { width: 52px; height: 52px; font-size: 26px; }
 
-.card, .plant, .wide { background: var(--card); border: 1px solid var(--line); border-radius: 12px; margin-bottom: 20px; }
+.card, .plant { background: var(--card); border-radius: 12px; }
+.card, .plant, main > .problem { border: 1px solid var(--line); margin-bottom: 20px; }
 .card > header { padding: 14px 20px 10px; }
 .card > header .state { margin-left: auto; }
 .plant { padding: 10px 20px; gap: 4px 28px; font-size: 14px; }
