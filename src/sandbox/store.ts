@@ -87,7 +87,7 @@ export class FormsStore {
   readonly #forms = new Map<string, SandboxForm>();
   readonly #submissions = new Map<string, Kept>();
   readonly #distortions = new Map<string, Distortion>();
-  /** Submissions by time, of one form or in all, until something changes. */
+  /** Submissions by time, of one form or in all, until one comes or goes. */
   readonly #byTime = new Map<string | undefined, readonly StoredSubmission[]>();
   readonly #formRandom: Random;
   readonly #idRandom: Random;
@@ -138,28 +138,9 @@ export class FormsStore {
 
   /** Deletes a form and, with it, its submissions. */
   deleteForm(formId: string): void {
+    for (const { id } of this.all(formId)) this.#submissions.delete(id);
     this.#forms.delete(formId);
     this.#byTime.clear();
-  }
-
-  /** Gives a form another name or slug; its ID stays. Throws USAGE when the slug is taken. */
-  renameForm(formId: string, { name, slug }: { name?: string; slug?: string }): void {
-    const form = this.#knownForm(formId);
-    const holder = slug === undefined ? undefined : this.formBySlug(slug);
-    if (holder && holder !== form)
-      throw new MirrorError('USAGE', `The sandbox has a form /${slug} already.`);
-    form.name = name ?? form.name;
-    form.slug = slug ?? form.slug;
-  }
-
-  /** Adds a field to the last section, which is made when there is none. */
-  addField(formId: string, draft: FieldDraft): SandboxField {
-    const form = this.#knownForm(formId);
-    const field = this.#fieldOf(draft);
-    const section = form.sections?.at(-1) ?? {};
-    if (form.sections?.includes(section) !== true) (form.sections ??= []).push(section);
-    (section.fields ??= []).push(field);
-    return field;
   }
 
   /** Gives a field another label; its ID stays. */
@@ -188,20 +169,14 @@ export class FormsStore {
 
   /** Sets a status, any text. */
   setStatus(id: string, status: string): void {
-    this.#known(id).status = status;
-    this.#byTime.clear();
-  }
-
-  /** Replaces the answers. */
-  setAnswers(id: string, data: SubmissionDraft['data']): void {
-    this.#known(id).data = data;
-    this.#byTime.clear();
+    const kept = this.#submissions.get(id);
+    if (kept === undefined) throw new MirrorError('USAGE', `The sandbox has no submission ${id}.`);
+    kept.status = status;
   }
 
   /** The submission with this ID, undefined when there is none now. */
   get(id: string): StoredSubmission | undefined {
-    const kept = this.#submissions.get(id);
-    return kept !== undefined && this.#exists(kept) ? kept : undefined;
+    return this.#submissions.get(id);
   }
 
   /** The number of submissions, of one form or in all. */
@@ -213,7 +188,7 @@ export class FormsStore {
   all(formId?: string): readonly StoredSubmission[] {
     return this.#submissions
       .values()
-      .filter((kept) => (formId === undefined || kept.formId === formId) && this.#exists(kept))
+      .filter((kept) => formId === undefined || kept.formId === formId)
       .toArray();
   }
 
@@ -231,25 +206,14 @@ export class FormsStore {
     return found;
   }
 
-  /** From now on the API shows this form or submission with these properties put over its own; `undefined` undoes it. */
-  distort(id: string, distortion: Distortion | undefined): void {
-    if (distortion === undefined) this.#distortions.delete(id);
-    else this.#distortions.set(id, distortion);
+  /** From now on the API shows this form or submission with these properties put over its own. */
+  distort(id: string, distortion: Distortion): void {
+    this.#distortions.set(id, distortion);
   }
 
   /** The properties that {@link distort} set for this form or submission. */
   distortionOf(id: string): Distortion | undefined {
     return this.#distortions.get(id);
-  }
-
-  #exists({ formId }: Kept): boolean {
-    return this.#forms.has(formId);
-  }
-
-  #known(id: string): Kept {
-    const kept = this.#submissions.get(id);
-    if (kept === undefined) throw new MirrorError('USAGE', `The sandbox has no submission ${id}.`);
-    return kept;
   }
 
   #knownForm(formId: string): SandboxForm {
@@ -269,7 +233,7 @@ export class FormsStore {
   }
 }
 
-/** A submission; it exists while its form does. */
+/** A submission. */
 class Kept implements StoredSubmission {
   readonly id: string;
   readonly formId: string;

@@ -42,7 +42,7 @@ describe('sync --dry-run', () => {
       ...Object.fromEntries(store.get(edited)?.data ?? []),
       [field]: 'a secret answer 7f1',
     };
-    store.setAnswers(edited, answers);
+    Object.assign(store.get(edited) ?? {}, { data: answers });
     const { id: added } = store.insert({ formId, data: { [field]: 'new' } });
     const before = readFileSync(place.file);
     const args = ['sync', '--full', '--dry-run'];

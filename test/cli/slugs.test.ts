@@ -45,9 +45,9 @@ async function open(env: Environment) {
     answers,
     sync,
     swap() {
-      store.renameForm(CONTACT, { slug: 'swapping' });
-      store.renameForm(MEDICAL, { slug: 'contact' });
-      store.renameForm(CONTACT, { slug: 'medical' });
+      Object.assign(store.form(CONTACT) ?? {}, { slug: 'swapping' });
+      Object.assign(store.form(MEDICAL) ?? {}, { slug: 'contact' });
+      Object.assign(store.form(CONTACT) ?? {}, { slug: 'medical' });
     },
     /** On another machine, or after a new deployment: only the target is the same. */
     elsewhere: { ...settings, DATA_DIR: join(dataDir, 'elsewhere') },
@@ -91,7 +91,7 @@ describe('a slug in the settings', () => {
   it('L11: goes on meaning a form that has got another slug, though nothing else has its old one', async () => {
     const place = await open({ ...CHOICE, TARGET_HASH_FIELDS: undefined });
     await place.sync();
-    place.store.renameForm(CONTACT, { slug: 'contact-2' });
+    Object.assign(place.store.form(CONTACT) ?? {}, { slug: 'contact-2' });
     place.store.insert({ formId: CONTACT, data: { [`field_1_${CONTACT}`]: `${CONTACT} 4` } });
     for (const env of [place.settings, place.elsewhere]) {
       expect(await place.sync(env)).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
