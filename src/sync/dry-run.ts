@@ -1,7 +1,8 @@
+import { MirrorError } from '../base/errors.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { deletionLimit } from './absent.ts';
 import { ProfileRecord } from './profile.ts';
-import { blankRun, DONE, type Ending, type RunReport } from './run-form.ts';
+import { blankRun, type RunReport } from './run-form.ts';
 import type { Target } from './target.ts';
 import { Comparison, type Difference } from './verify.ts';
 import type { RunOptions } from './work.ts';
@@ -30,16 +31,11 @@ export async function dryRun(
   const [changes, gone] = [of('missing', 'changed', 'marked'), of('extra')];
   const limit = held && deletionLimit(held.state, { maxDeleteFraction, acceptDeletes });
   const isHeld = gone.length > (limit ?? 0);
-  const ending: Ending = isHeld
-    ? {
-        outcome: 'held',
-        code: 'DELETIONS_HELD',
-        error: `${gone.length} deletions would wait for a person.`,
-        failure: null,
-      }
+  const ending = isHeld
+    ? new MirrorError('DELETIONS_HELD', `${gone.length} deletions would wait for a person.`)
     : (isProven && undecided.size === 0) || found.size > 0
-      ? DONE
-      : { outcome: 'incomplete', code: 'RUN_INCOMPLETE', error: UNPROVEN, failure: null };
+      ? null
+      : new MirrorError('RUN_INCOMPLETE', UNPROVEN);
   const identity = { id: form.id, slug: form.slug, name: form.name };
   const report: RunReport = {
     ...blankRun(identity, target.name, ending, startedAtMs, clock.now()),

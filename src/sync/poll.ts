@@ -29,7 +29,7 @@ import {
 import type { MirrorPlan } from './planner.ts';
 import { ProfileRecord } from './profile.ts';
 import { AGREEMENT, PAUSES, REST } from './records.ts';
-import { blankRun, DONE, type RunReport } from './run-form.ts';
+import { blankRun, type RunReport } from './run-form.ts';
 import { type Source } from '../forms/source.ts';
 import type { Mirror, Target } from './target.ts';
 import { mayWait, type WriteBackRule } from './write-back.ts';
@@ -136,7 +136,7 @@ function settledRun(
 ): RunReport {
   const { formId: id, slug, name, tally } = state;
   return {
-    ...blankRun({ id, slug, name }, target, DONE, agreement.atMs, endedAtMs),
+    ...blankRun({ id, slug, name }, target, null, agreement.atMs, endedAtMs),
     accounted: sumOf(accounted(tally).values()),
     claim: claimOf(state, agreement),
     held: tally.held,

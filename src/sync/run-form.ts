@@ -1,5 +1,5 @@
 import type { Applied, Run, TargetNotice } from '../mirror/port.ts';
-import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
@@ -34,15 +34,7 @@ export interface RunReport extends Run {
   readonly reasons: readonly string[];
   /** What a person should see to in the target. */
   readonly notices: readonly TargetNotice[];
-  /** The error behind `error`; null if the run did not fail. */
-  readonly failure: MirrorError | null;
-}
-
-/** How a run ended. */
-export interface Ending {
-  readonly outcome: OutcomeName;
-  readonly code: string | null;
-  readonly error: string | null;
+  /** The error behind `code` and `error`; null: source and copy agree. */
   readonly failure: MirrorError | null;
 }
 
@@ -80,7 +72,7 @@ async function runOnce(
   const options = { ...asked, compareEveryMs, maxDeleteFraction };
   const startedAtMs = clock.now();
   const source = target.connect(signal);
-  const report = (ending: Ending, found: Partial<RunReport> = {}): RunReport => ({
+  const report = (ending: MirrorError | null, found: Partial<RunReport> = {}): RunReport => ({
     ...blankRun(identity, target.name, ending, startedAtMs, clock.now()),
     requests: source.requests,
     ...found,
@@ -96,26 +88,26 @@ async function runOnce(
     const waiting = { waitMs: asked.waitMs ?? 0, signal };
     opened = await whileBusy(clock, waiting, () => openForWriting(target, source, form));
   } catch (error) {
-    return report(endingOf(error));
+    return report(toMirrorError(error));
   }
 
   await using closing = opened;
   const { form, sink, reasons } = closing;
   const wasEmpty = form.state.ranges.length === 0;
   const notices: TargetNotice[] = [];
-  let ending: Ending;
+  let ending: MirrorError | null;
   let isWhole = false;
   try {
     const profile = await ProfileRecord.load(store, target.sourceName, clock.now());
     const work = { source, form, sink, profile, clock, options, shortBy: 0, since: null, seen: 0 };
     ending = await syncToEnd(work);
     isWhole =
-      ending.outcome !== 'failed' &&
+      outcomeOf(ending) !== 'failed' &&
       form.state.ranges.length > 0 &&
       form.state.ranges.every(({ readAtMs }) => readAtMs !== null && readAtMs >= startedAtMs);
     await profile.save(store);
   } catch (error) {
-    ending = endingOf(error);
+    ending = toMirrorError(error);
   }
   let isRecorded = true;
   const about = (): RunReport =>
@@ -131,14 +123,15 @@ async function runOnce(
       notices,
     });
   try {
-    const { outcome, code } = ending;
+    const run = about();
+    const { outcome, code } = run;
     if (OUTCOMES[outcome].isRecorded)
-      await form.commit({ run: about(), state: (state) => ({ ...state, outcome, code }) });
+      await form.commit({ run, state: (state) => ({ ...state, outcome, code }) });
     notices.push(...(await form.finish()));
   } catch (error) {
     // A run that is not recorded has failed, and the target does not have what it found.
     isRecorded = false;
-    if (ending.outcome !== 'failed') ending = endingOf(error);
+    if (outcomeOf(ending) !== 'failed') ending = toMirrorError(error);
   }
   return about();
 }
@@ -150,68 +143,64 @@ function counted(applied: Applied, { tally }: FormState): Applied {
   return { ...applied, unchanged: Math.min(unchanged, most) };
 }
 
-/** Syncs, and stores everything it saw, however it ends. */
-async function syncToEnd(work: Work): Promise<Ending> {
+/** Syncs, and stores everything it saw, however it ends; null: source and copy agree. */
+async function syncToEnd(work: Work): Promise<MirrorError | null> {
+  const { state } = work.form;
   try {
     await sync(work);
   } catch (error) {
     if (!(error instanceof Incomplete)) throw error;
     await work.sink.flush();
-    const { state } = work.form;
     const what = `Nothing is proven of ${nameOf(state)}: ${error.message}. What the run has seen is stored; the next run tries again.`;
-    return endingOf(new MirrorError('RUN_INCOMPLETE', what));
+    return new MirrorError('RUN_INCOMPLETE', what);
   }
-  const { state } = work.form;
-  if (state.tally.held === 0) return DONE;
-  const { held } = state.tally;
+  const { held } = work.form.state.tally;
+  if (held === 0) return null;
   const option = shellOption('--form', state.formId);
-  return {
-    outcome: 'held',
-    code: 'DELETIONS_HELD',
-    error:
-      `The source does not show ${held} rows of ${nameOf(work.form.state)}, more than MAX_DELETE_FRACTION allows at once, so none was ` +
+  return new MirrorError(
+    'DELETIONS_HELD',
+    `The source does not show ${held} rows of ${nameOf(state)}, more than MAX_DELETE_FRACTION allows at once, so none was ` +
       `marked deleted. If they were deleted on purpose, run: forms-mirror sync --full --accept-deletes ${option}`,
-    failure: null,
-  };
+  );
 }
 
-const gone = (form: FormIdentity, isHeld: boolean): Ending => ({
-  outcome: 'gone',
-  code: 'FORM_GONE',
-  error:
-    `The source answers 404 for ${nameOf({ formId: form.id, name: form.name })}: it was deleted, or the key is for another workspace. ` +
-    (isHeld ? 'Its rows stay.' : 'It was never copied here.'),
-  failure: null,
-});
+const gone = ({ id, name }: FormIdentity, isHeld: boolean): MirrorError =>
+  new MirrorError(
+    'FORM_GONE',
+    `The source answers 404 for ${nameOf({ formId: id, name })}: it was deleted, or the key is for another workspace. ` +
+      (isHeld ? 'Its rows stay.' : 'It was never copied here.'),
+  );
 
 const nameOf = ({ formId, name }: { readonly formId: string; readonly name: string }): string =>
   `form "${name}" (${formId})`;
 
-function endingOf(error: unknown): Ending {
-  const failure: MirrorError = toMirrorError(error);
-  const { code, message } = failure;
-  const outcomes: Partial<Record<MirrorError['code'], OutcomeName>> = {
-    PAUSED: 'paused',
-    TARGET_BUSY: 'busy',
-    RUN_INCOMPLETE: 'incomplete',
-  };
-  const outcome = isAbort(error) ? 'stopped' : (outcomes[code] ?? 'failed');
-  return { outcome, code, error: message, failure };
-}
+/** The outcomes that are no failures. */
+const ENDINGS: Partial<Record<MirrorError['code'], OutcomeName>> = {
+  CANCELLED: 'stopped',
+  PAUSED: 'paused',
+  TARGET_BUSY: 'busy',
+  RUN_INCOMPLETE: 'incomplete',
+  DELETIONS_HELD: 'held',
+  FORM_GONE: 'gone',
+};
 
-/** A run that succeeded. */
-export const DONE: Ending = { outcome: 'ok', code: null, error: null, failure: null };
+const outcomeOf = (ending: MirrorError | null): OutcomeName =>
+  ending === null ? 'ok' : (ENDINGS[ending.code] ?? 'failed');
 
-/** The report of a run that did not open the form, or wrote nothing. `ending`: the error where it is none. */
+/** The report of a run that did not open the form, or wrote nothing. `ending`: null where source and copy agree. */
 export const blankRun = (
   form: FormIdentity,
   target: string,
-  ending: Ending | Error,
+  ending: MirrorError | null,
   startedAtMs: number,
   endedAtMs: number,
 ): RunReport => ({
   form,
   target,
+  outcome: outcomeOf(ending),
+  code: ending?.code ?? null,
+  error: ending?.message ?? null,
+  failure: ending,
   startedAtMs,
   endedAtMs,
   requests: 0,
@@ -223,5 +212,4 @@ export const blankRun = (
   reasons: [],
   notices: [],
   ...NOTHING_APPLIED,
-  ...(ending instanceof Error ? endingOf(ending) : ending),
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { foreseenLines } from '../../src/cli/sync-report.ts';
-import { blankRun, DONE } from '../../src/sync/run-form.ts';
+import { blankRun } from '../../src/sync/run-form.ts';
 import type { Difference } from '../../src/sync/verify.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
@@ -85,7 +85,7 @@ describe('sync --dry-run', () => {
       columns: [],
       row: null,
     }));
-    const run = blankRun({ id: 'f', slug: 'contact', name: 'Contact' }, 'default', DONE, 0, 1);
+    const run = blankRun({ id: 'f', slug: 'contact', name: 'Contact' }, 'default', null, 0, 1);
     const [{ text, details = [] } = { text: '' }] = foreseenLines(run, [updated, ...inserted]);
     expect([text, details[0], details[1]]).toEqual([
       'contact → default',

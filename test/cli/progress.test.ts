@@ -4,7 +4,7 @@ import { Events } from '../../src/base/events.ts';
 import { runLines, showProgress } from '../../src/cli/sync-report.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
-import { blankRun, DONE, type RunReport } from '../../src/sync/run-form.ts';
+import { blankRun, type RunReport } from '../../src/sync/run-form.ts';
 import { RecordedStream } from '../support/cli-host.ts';
 
 const SUBJECT = {
@@ -13,7 +13,7 @@ const SUBJECT = {
   isFull: true,
 } as const;
 const REPORT: RunReport = {
-  ...blankRun(SUBJECT.form, SUBJECT.target, DONE, 0, 1_000),
+  ...blankRun(SUBJECT.form, SUBJECT.target, null, 0, 1_000),
   requests: 14,
   inserted: 1_250,
   rejected: 2,

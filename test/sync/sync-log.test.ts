@@ -3,7 +3,7 @@ import { Events } from '../../src/base/events.ts';
 import type { Logger } from '../../src/base/logger.ts';
 import type { TargetNotice } from '../../src/mirror/port.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
-import { blankRun, DONE, type RunReport } from '../../src/sync/run-form.ts';
+import { blankRun, type RunReport } from '../../src/sync/run-form.ts';
 import { logSync, logWaits } from '../../src/sync/sync-log.ts';
 
 /** Logs what happens; the levels and texts of the lines since the last call. */
@@ -26,7 +26,7 @@ function logging() {
     run(changes: Partial<RunReport>): string[] {
       lines = [];
       const ended = { outcome: 'ok', code: null, error: null, failure: null } as const;
-      events.emit('run.ended', { ...blankRun(form, 'db', DONE, 0, 9), ...ended, ...changes });
+      events.emit('run.ended', { ...blankRun(form, 'db', null, 0, 9), ...ended, ...changes });
       return lines;
     },
   };

@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { OutcomeName } from '../../src/mirror/form-state.ts';
 import type { Erasure, OpenForm } from '../../src/mirror/port.ts';
 import { upkeep } from '../../src/sync/purge.ts';
-import { blankRun, DONE } from '../../src/sync/run-form.ts';
+import { blankRun } from '../../src/sync/run-form.ts';
 import type { Target } from '../../src/sync/target.ts';
 import { TestClock } from '../support/test-clock.ts';
 
@@ -35,7 +35,7 @@ async function removed(
   const target = { name: 'db', store, clock, logger: silentLogger } as unknown as Target;
   await upkeep(
     target,
-    { ...blankRun(FORM, 'db', DONE, 0, 0), outcome },
+    { ...blankRun(FORM, 'db', null, 0, 0), outcome },
     { purgeDeletedAfterMs: DAY_MS, purgeHistoryAfterMs: 2 * DAY_MS },
     new AbortController().signal,
   );
