@@ -154,30 +154,24 @@ export class Watch {
     await Promise.all(readings.map((reading) => reading.refresh(maxAgeMs)));
   }
 
-  /** As this process sees them, with the wait of others for the source; for a command, as running processes do. */
-  #troubles(): readonly Trouble[] {
-    const dataDir = this.#files.value?.dataDir ?? this.#files.trouble ?? [];
-    const ofOthers = this.#files.value?.processes ?? [];
-    if (this.#queue === null) return [ofOthers, dataDir].flat();
-    const queue = this.#queue.trouble ?? this.#queue.value?.trouble ?? [];
-    const own = this.#options.sources.troubles();
-    const isWait = ({ code }: Trouble): boolean => code === 'SOURCE_WAITING';
-    // Every worker takes polls, and all wait for the same source.
-    return [queue, own, own.some(isWait) ? [] : ofOthers.filter(isWait), dataDir].flat();
-  }
-
   #facts(): Facts {
     const { sources, clock } = this.#options;
-    const files = this.#files.value;
-    const queue = this.#queue?.value ?? null;
+    const { value: files, trouble: ofFiles } = this.#files.latest;
+    const { value: queue, trouble: ofQueue } = this.#queue?.latest ?? NEVER_READ;
+    const own = sources.troubles();
+    const ofOthers = files?.processes ?? [];
+    const isWait = ({ code }: Trouble): boolean => code === 'SOURCE_WAITING';
+    // Every worker takes polls, and all wait for the same source.
+    const waits = own.some(isWait) ? [] : ofOthers.filter(isWait);
+    // As this process sees them; for a command, as running processes do.
+    const troubles =
+      this.#queue === null ? ofOthers : [ofQueue ?? queue?.trouble ?? [], own, waits].flat();
     return {
       nowMs: clock.now(),
       version: sources.version,
-      targets: [...this.#targets].map(([name, { value, readAtMs, trouble }]) => {
-        return { name, held: value, readAtMs, failure: trouble };
-      }),
-      queue: queue && { ...queue, isReachable: queue.isReachable && !this.#queue?.trouble },
-      troubles: this.#troubles(),
+      targets: [...this.#targets].map(([name, { latest }]) => Object.assign({ name }, latest)),
+      queue: queue && { ...queue, isReachable: queue.isReachable && ofQueue === null },
+      troubles: [troubles, files?.dataDir ?? ofFiles ?? []].flat(),
       plan: sources.plan(),
       kept: files?.kept ?? { runs: [], source: null },
       isChosen: sources.isChosen,
@@ -185,6 +179,8 @@ export class Watch {
     };
   }
 }
+
+const NEVER_READ = { value: null, readAtMs: 0, trouble: null };
 
 async function readFiles(sources: HealthSources): Promise<FileFacts> {
   try {

@@ -8,6 +8,7 @@ import { leftoverNotices } from '../sync/purge.ts';
 import { AGREEMENT, PAUSES, WRITE_BACKS, type WriteBackProblem } from '../sync/records.ts';
 import type { Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
+import type { Latest } from './reading.ts';
 import type { QueueState } from './report.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -34,14 +35,8 @@ export interface HeldTarget {
 }
 
 /** The latest reading of a target. */
-export interface TargetFacts {
+export interface TargetFacts extends Latest<HeldTarget> {
   readonly name: string;
-  /** Null: it could never be read. */
-  readonly held: HeldTarget | null;
-  /** When that was; 0 for never. */
-  readonly readAtMs: number;
-  /** Why the last try failed, and since when all tries have; null when it did not. */
-  readonly failure: Trouble | null;
 }
 
 /** Everything that a mirror is judged from. */

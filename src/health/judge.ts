@@ -30,7 +30,7 @@ export function judge(facts: Facts): Report {
   const known = facts.targets.map((target) => ({ target, forms: knownForms(target, facts) }));
   const all = known.flatMap(({ forms }) => forms);
   // When the source last answered as it should, by runs and polls.
-  const agreedMs = facts.targets.map(({ held }) => held?.agreement?.atMs);
+  const agreedMs = facts.targets.map(({ value }) => value?.agreement?.atMs);
   const succeededMs = all.map((form) => form.succeededMs);
   const heardMs = newestOf([plan?.atMs, ...agreedMs, ...succeededMs], nowMs);
   const unlisted = kept.source !== null && kept.source.atMs > heardMs ? kept.source : null;
@@ -48,11 +48,11 @@ export function judge(facts: Facts): Report {
       forms.filter(isTried).map((form) => form.succeededMs),
       nowMs,
     );
-    const problem = sharedFailure(forms, 'target', workedMs) ?? failureOf(target.failure);
+    const problem = sharedFailure(forms, 'target', workedMs) ?? failureOf(target.trouble);
     const around = {
       ...facts,
       isBusy: (facts.queue?.running.length ?? 0) > 0,
-      isTargetRead: target.failure === null && target.readAtMs > 0,
+      isTargetRead: target.trouble === null && target.readAtMs > 0,
       problems: [problem ?? [], holdingUp].flat(),
     };
     const reports = forms.map((form) => judgeForm(form, around));
@@ -125,7 +125,7 @@ function stateWith(shared: Problem | null, ofForms: HealthState): HealthState {
 }
 
 function targetReport(
-  { name, held, readAtMs, failure }: TargetFacts,
+  { name, value: held, readAtMs, trouble }: TargetFacts,
   problem: Problem | null,
   forms: readonly FormReport[],
   facts: Facts,
@@ -138,7 +138,7 @@ function targetReport(
     state,
     kind: held?.kind ?? null,
     address: held?.address ?? null,
-    isReadable: failure === null,
+    isReadable: trouble === null,
     readAt: readAtMs === 0 ? null : iso(readAtMs),
     pause: pause && shownPause(pause, '', name),
     problem,

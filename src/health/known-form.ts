@@ -46,7 +46,7 @@ export interface Ended {
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped']);
 
 /** The forms that a target holds, and those that are planned for it and still to come. Pure. */
-export function knownForms({ name, held: target }: TargetFacts, facts: Facts): KnownForm[] {
+export function knownForms({ name, value: target }: TargetFacts, facts: Facts): KnownForm[] {
   const { queue, nowMs } = facts;
   const { forms: allPlanned = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
   const { forms: heldForms = [], pauses = [], agreement = null } = target ?? {};

@@ -31,7 +31,7 @@ export const describeForm =
   ): Described => {
     // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
     const nothing = { losses: [], location: '', place: {}, writeBack: null, refilledAtMs: null };
-    const held = {
+    const value = {
       kind: '',
       address: '',
       forms: [{ ...form, runs, ...nothing }],
@@ -41,7 +41,7 @@ export const describeForm =
     const report = judge({
       nowMs,
       version: '',
-      targets: [{ name: target, held, readAtMs: nowMs, failure: null }],
+      targets: [{ name: target, value, readAtMs: nowMs, trouble: null }],
       queue: null,
       troubles: [],
       plan: null,

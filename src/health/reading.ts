@@ -19,14 +19,22 @@ export interface ReadingOptions<T> {
   readonly restMs: () => number;
 }
 
+/** What was read last, and whether the last try failed. */
+export interface Latest<T> {
+  /** The last value that could be read; null when none ever could. */
+  readonly value: T | null;
+  /** When that was; 0 for never. */
+  readonly readAtMs: number;
+  /** Why the last try failed, and since when all tries have; null when it did not. */
+  readonly trouble: Trouble | null;
+}
+
 /** A value that is read from time to time. At most one reading is in progress; the last value stays until the next. */
 export class Reading<T> {
   readonly #options: ReadingOptions<T>;
-  #value: T | null = null;
-  #readAtMs = 0;
+  #latest: Latest<T> = { value: null, readAtMs: 0, trouble: null };
   #triedAtMs = Number.NEGATIVE_INFINITY;
   #restUntilMs = 0;
-  #trouble: Trouble | null = null;
   #underWay: Promise<void> | undefined;
   /** What `read` has not answered yet; outlives its limit. */
   #pending: Promise<T> | undefined;
@@ -35,18 +43,8 @@ export class Reading<T> {
     this.#options = options;
   }
 
-  /** The last value that could be read; null when none ever could. */
-  get value(): T | null {
-    return this.#value;
-  }
-
-  get readAtMs(): number {
-    return this.#readAtMs;
-  }
-
-  /** Why the last try failed, since the first of several in a row; null when it did not. */
-  get trouble(): Trouble | null {
-    return this.#trouble;
+  get latest(): Latest<T> {
+    return this.#latest;
   }
 
   /** The next {@link refresh} reads, at any age of the value; `atAnyCost`: also where it would rest. */
@@ -72,19 +70,18 @@ export class Reading<T> {
     const startedMs = clock.now();
     this.#triedAtMs = startedMs;
     const failed = ({ code, message }: Failure): void => {
-      this.#trouble = { code, message, sinceMs: this.#trouble?.sinceMs ?? startedMs };
+      const sinceMs = this.#latest.trouble?.sinceMs ?? startedMs;
+      this.#latest = { ...this.#latest, trouble: { code, message, sinceMs } };
     };
     try {
       this.#pending ??= read().finally(() => (this.#pending = undefined));
       const found = this.#pending.then((value) => ({ value }));
       const inTime = await withinTime(found, limitMs, clock);
       if (inTime === undefined) return failed(slow);
-      this.#value = inTime.value;
-      this.#readAtMs = clock.now();
-      this.#trouble = null;
-      const tookMs = this.#readAtMs - startedMs;
-      const rest = Math.max(restMs(), Math.min(MOST_REST_MS, tookMs / MOST_OF_THE_TIME));
-      this.#restUntilMs = this.#readAtMs + rest;
+      const readAtMs = clock.now();
+      this.#latest = { value: inTime.value, readAtMs, trouble: null };
+      const leastMs = Math.min(MOST_REST_MS, (readAtMs - startedMs) / MOST_OF_THE_TIME);
+      this.#restUntilMs = readAtMs + Math.max(restMs(), leastMs);
     } catch (error) {
       failed(toMirrorError(error));
     }

@@ -23,8 +23,8 @@ const AWAY = { ...QUEUE, isReachable: false, trouble: away };
 function watching() {
   const [clock, reads] = [new VirtualClock(NOW), { db: 0, sheet: 0, queue: 0 }];
   const read = {
-    db: async (): Promise<HeldTarget> => targetOf().held!,
-    sheet: async (): Promise<HeldTarget> => ({ ...targetOf().held!, forms: [] }),
+    db: async (): Promise<HeldTarget> => targetOf().value!,
+    sheet: async (): Promise<HeldTarget> => ({ ...targetOf().value!, forms: [] }),
     queue: async (): Promise<QueueState> => QUEUE,
   };
   const counted = <T>(name: keyof typeof read, answer: Promise<T>): Promise<T> => {
@@ -116,7 +116,7 @@ describe('a watch', () => {
     ]);
     // It was asked once, and its late answer is taken.
     expect(at.reads.db).toBe(2);
-    late.resolve({ ...targetOf().held!, forms: [heldForm(FORM_A, { tally: { deleted: 7 } })] });
+    late.resolve({ ...targetOf().value!, forms: [heldForm(FORM_A, { tally: { deleted: 7 } })] });
     await at.wait(10_000);
     expect(at.last().forms).toMatchObject([{ deletedRows: 7 }]);
     expect(problemsOf(at.last())).toEqual([undefined, undefined]);
@@ -126,7 +126,7 @@ describe('a watch', () => {
     await using at = watching();
     at.read.db = async () => {
       await at.clock.sleep(1_500);
-      return targetOf().held!;
+      return targetOf().value!;
     };
     for (let second = 0; second < 120; second++) {
       void at.watch.refresh();

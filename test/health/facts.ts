@@ -138,7 +138,7 @@ export const targetOf = (
   read: Partial<TargetFacts> = {},
 ): TargetFacts => ({
   name: 'db',
-  held: {
+  value: {
     kind: 'postgres',
     address: 'postgres://db',
     forms: [heldForm(FORM_A), heldForm(FORM_B)],
@@ -147,7 +147,7 @@ export const targetOf = (
     ...held,
   },
   readAtMs: NOW,
-  failure: null,
+  trouble: null,
   ...read,
 });
 

@@ -60,7 +60,7 @@ const someFacts = fc
       pauses: fc.constantFrom([], [], [pause(null)], [pause('frm_a')]),
       agreement: maybe(agoMs.map(agreement)),
     }),
-    read: fc.constantFrom({}, { failure: AWAY }),
+    read: fc.constantFrom({}, { trouble: AWAY }),
     queue: fc.constantFrom(QUEUE, null, busy(job())),
     troubles: fc.subarray([
       ...queueAway(NOW - HOUR).troubles,

@@ -229,7 +229,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   ],
   [
     'L17: a target cannot be read: its forms are as of the last reading',
-    { read: { failure: AWAY, readAtMs: NOW - MINUTE } },
+    { read: { trouble: AWAY, readAtMs: NOW - MINUTE } },
     'failed: The target does not answer | db [TARGET_UNREACHABLE error] | both waiting: The target does not answer',
   ],
   [
@@ -368,7 +368,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   ],
   [
     'L17: what was copied is not known',
-    { read: { held: null, readAtMs: 0 } },
+    { read: { value: null, readAtMs: 0 } },
     'waiting: The mirrored forms are not known | source never heard',
   ],
   [
@@ -493,7 +493,7 @@ describe('the judge', () => {
 
   it('L17: knows no numbers of a form in a target that was never read; of one that is empty, 0', () => {
     const some = keeping({ runs: [kept(1_000)] });
-    const never = judge(factsOf({ ...some, read: { held: null, readAtMs: 0, failure: AWAY } }));
+    const never = judge(factsOf({ ...some, read: { value: null, readAtMs: 0, trouble: AWAY } }));
     const numbers = (n: number | null) => {
       return { rows: n, deletedRows: n, rejected: n, forgotten: n, refused: n };
     };
@@ -504,7 +504,7 @@ describe('the judge', () => {
   });
 
   it('L12: blames the target that fails, and no other; counts submissions once', () => {
-    const targets = [targetOf(), targetOf({}, { name: 'sheet', failure: AWAY })];
+    const targets = [targetOf(), targetOf({}, { name: 'sheet', trouble: AWAY })];
     const report = judge(factsOf({ targets }));
     expect(report.targets).toMatchObject([
       { name: 'db', state: 'ok', isReadable: true, readAt: before(0), problem: null },
