@@ -203,7 +203,7 @@ export class App implements AsyncDisposable {
       if (code !== 'SLUG_REUSED') continue;
       const now = forms.find((plan) => plan.form.id === form.id);
       if (now?.targets.includes(target) !== true)
-        await this.#keep(this.dataDir.forgetRun(target, form.id));
+        await this.#keep(this.dataDir.runs.of(target, form.id).remove());
     }
   }
 
@@ -289,8 +289,8 @@ export class App implements AsyncDisposable {
     if (!isHeld && !wasEmpty) return;
     const { address } = await this.target(target);
     const nowMs = this.clock.now();
-    const seen = { target, address, formId: form.id, wasEmpty, isHeld };
-    if (!(await this.dataDir.noteCopy(seen, nowMs))) return;
+    const place = { target, address, formId: form.id };
+    if (!(await this.dataDir.noteCopy(place, { wasEmpty, isHeld }, nowMs))) return;
     const about = { form: form.id, slug: form.slug, target, code: 'COPY_REFILLED' };
     const text = refilledText(form, target, nowMs);
     this.logger.warn(about, `${text} ${PROBLEMS.COPY_REFILLED.remedy}`);

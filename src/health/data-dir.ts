@@ -46,23 +46,13 @@ const processRecord = z.object({
 export type KeptRun = z.infer<typeof keptRun>;
 /** A process of the mirror, at the time of its latest record. */
 export type ProcessRecord = z.infer<typeof processRecord>;
+type KeptCopy = z.infer<typeof keptCopy>;
 
 /** What failed, as far as this machine has seen it. */
 export interface Kept {
   readonly runs: readonly KeptRun[];
   /** The source would not list its forms; null: it did. */
   readonly source: z.infer<typeof keptSource> | null;
-}
-
-/** A form in a target, as a run has found it. */
-export interface CopySeen {
-  readonly target: string;
-  readonly address: string;
-  readonly formId: string;
-  /** The run found nothing there. */
-  readonly wasEmpty: boolean;
-  /** The target holds the form by now. */
-  readonly isHeld: boolean;
 }
 
 /** Room for a failure, a log of the queue and a batch. */
@@ -72,33 +62,30 @@ const LEAST_ROOM_BYTES = 1_048_576;
 export class DataDir {
   readonly #path: string;
   readonly #source: JsonFile<typeof keptSource>;
-  readonly #runs: Records<typeof keptRun>;
   readonly #copies: Records<typeof keptCopy>;
-  readonly #processes: Records<typeof processRecord>;
+  /** By target and form ID. */
+  readonly runs: Records<typeof keptRun>;
+  /** Of all processes that share this folder, by host and process ID. */
+  readonly processes: Records<typeof processRecord>;
 
   constructor(path: string) {
     this.#path = path;
     this.#source = new JsonFile(join(path, 'source.json'), VERSION, keptSource);
-    this.#runs = new Records(join(path, 'failures'), keptRun);
+    this.runs = new Records(join(path, 'failures'), keptRun);
     this.#copies = new Records(join(path, 'copies'), keptCopy);
-    this.#processes = new Records(join(path, 'processes'), processRecord);
+    this.processes = new Records(join(path, 'processes'), processRecord);
   }
 
   /** Keeps a run that failed, or forgets it once another one has not. */
   async noteRun(report: RunReport): Promise<void> {
     const { target, form, outcome, error, endedAtMs } = report;
-    const file = this.#runs.of(target, form.id);
+    const file = this.runs.of(target, form.id);
     if (outcome === 'ok' || outcome === 'held' || outcome === 'incomplete') return file.remove();
     if (outcome !== 'failed' && outcome !== 'gone') return;
     const before = await file.read();
     const sinceMs = before?.outcome === outcome ? before.sinceMs : endedAtMs;
     const code = problemCodeOrNull(report.code);
     await file.write({ target, form, outcome, code, error, sinceMs, atMs: endedAtMs });
-  }
-
-  /** Deletes the record of a form in a target. */
-  forgetRun(target: string, formId: string): Promise<void> {
-    return this.#runs.of(target, formId).remove();
   }
 
   /** Keeps that the source would not list its forms; null: it did. */
@@ -110,9 +97,13 @@ export class DataDir {
     await this.#source.write({ code, message, sinceMs: before?.sinceMs ?? atMs, atMs });
   }
 
-  /** Records that a target has a form. True if the target had it and was found empty; that time is recorded, too. */
+  /**
+   * Records that a target has a form. `wasEmpty`: a run found nothing there; `isHeld`: the target holds the form by now. True if the
+   * target had it and was found empty; that time is recorded, too.
+   */
   async noteCopy(
-    { target, address, formId, wasEmpty, isHeld }: CopySeen,
+    { target, address, formId }: Omit<KeptCopy, 'refilledAtMs'>,
+    { wasEmpty, isHeld }: { readonly wasEmpty: boolean; readonly isHeld: boolean },
     atMs: number,
   ): Promise<boolean> {
     const file = this.#copies.of(target, formId);
@@ -139,7 +130,7 @@ export class DataDir {
 
   /** Every recorded failure; damaged records are left out. */
   async kept(): Promise<Kept> {
-    return { runs: await this.#runs.all(), source: await this.#source.read() };
+    return { runs: await this.runs.all(), source: await this.#source.read() };
   }
 
   /** Why nothing can be recorded; null if it can, or if the folder does not exist yet. Never rejects. */
@@ -157,19 +148,6 @@ export class DataDir {
     const disk = await statfs(this.#path).catch(() => null);
     const isFull = disk !== null && disk.bavail * disk.bsize < LEAST_ROOM_BYTES;
     return isFull ? why('is on a full disk') : null;
-  }
-
-  /** The records of all processes that share this folder. */
-  processes(): Promise<ProcessRecord[]> {
-    return this.#processes.all();
-  }
-
-  writeProcess(record: ProcessRecord): Promise<void> {
-    return this.#processes.of(record.host, record.pid).write(record);
-  }
-
-  removeProcess({ host, pid }: Pick<ProcessRecord, 'host' | 'pid'>): Promise<void> {
-    return this.#processes.of(host, pid).remove();
   }
 }
 

@@ -27,7 +27,7 @@ export async function readProcesses(
   nowMs: number,
   exceptOwn = false,
 ): Promise<readonly Trouble[]> {
-  const records = (await dataDir.processes()).filter(
+  const records = (await dataDir.processes.all()).filter(
     ({ host, pid }) => !exceptOwn || host !== hostname() || pid !== process.pid,
   );
   const running = records.filter((record) => isRunning(record, nowMs));
@@ -47,7 +47,9 @@ export async function readProcesses(
 
 /** Whether a `start` runs with this DATA_DIR, on this machine or another. */
 export const startRunsHere = async (dataDir: DataDir, nowMs: number): Promise<boolean> =>
-  (await dataDir.processes()).some((record) => record.role === 'start' && isRunning(record, nowMs));
+  (await dataDir.processes.all()).some(
+    (record) => record.role === 'start' && isRunning(record, nowMs),
+  );
 
 export interface KeepRecordOptions {
   readonly dataDir: DataDir;
@@ -64,13 +66,15 @@ export interface KeepRecordOptions {
 export async function keepProcessRecord(options: KeepRecordOptions): Promise<AsyncDisposable> {
   const { dataDir, clock, role, onError } = options;
   const own = { host: hostname(), pid: process.pid };
+  const record = dataDir.processes.of(own.host, own.pid);
   const stopping = new AbortController();
   const beat = async (): Promise<void> => {
     const [atMs, troubles] = [clock.now(), [...(await options.troubles())]];
-    await dataDir.writeProcess({ ...own, role, atMs, troubles }).catch(onError);
+    await record.write({ ...own, role, atMs, troubles }).catch(onError);
     // One that was killed on another machine counts as running until its record is old.
-    for (const record of await dataDir.processes().catch(() => []))
-      if (!isRunning(record, clock.now())) await dataDir.removeProcess(record).catch(onError);
+    for (const other of await dataDir.processes.all().catch(() => []))
+      if (!isRunning(other, clock.now()))
+        await dataDir.processes.of(other.host, other.pid).remove().catch(onError);
   };
   await beat();
   const beating = (async () => {
@@ -83,7 +87,7 @@ export async function keepProcessRecord(options: KeepRecordOptions): Promise<Asy
     async [Symbol.asyncDispose]() {
       stopping.abort();
       await beating;
-      await dataDir.removeProcess(own).catch(onError);
+      await record.remove().catch(onError);
     },
   };
 }

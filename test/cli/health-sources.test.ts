@@ -14,7 +14,7 @@ it('`start` shows that another process waits for the source', async () => {
   const dataDir = new DataDir(folder);
   const troubles = [WAIT];
   const worker = { host: 'web-7', pid: 42, role: 'worker', atMs: NOW, troubles };
-  await dataDir.writeProcess({ ...worker, role: 'worker' });
+  await dataDir.processes.of(worker.host, worker.pid).write({ ...worker, role: 'worker' });
   const app = { config: {}, clock: new TestClock(NOW), dataDir } as unknown as App;
   const running = { queue: { status: () => Promise.reject() }, troubles: () => [] };
   const sources = healthSources(app, { version: '1' }, running, []);

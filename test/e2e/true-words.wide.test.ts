@@ -133,7 +133,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       // As kill -9 leaves it: no process has this ID.
       const died = { host: hostname(), pid: 2 ** 22 + 1, role: 'start', atMs: Date.now() } as const;
       const dataDir = new DataDir(scene.env['DATA_DIR'] ?? '');
-      await dataDir.writeProcess({ ...died, troubles: [] });
+      await dataDir.processes.of(died.host, died.pid).write({ ...died, troubles: [] });
     },
     true: ['verify', 'sync'],
   },

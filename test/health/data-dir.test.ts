@@ -43,7 +43,7 @@ describe('DATA_DIR', () => {
       sinceMs: NOW - HOUR,
       atMs: NOW - MINUTE,
     });
-    await dataDir.forgetRun('db', FORM_B.id);
+    await dataDir.runs.of('db', FORM_B.id).remove();
     expect((await dataDir.kept()).runs).toHaveLength(2);
   });
 
@@ -81,9 +81,9 @@ describe('DATA_DIR', () => {
   });
 
   it('notices a copy that is gone: one that this target at this address has held', async () => {
-    const place = { target: 'db', address: 'a', formId: FORM_A.id };
-    const note = (seen: object, atMs: number): Promise<boolean> =>
-      dataDir.noteCopy({ ...place, wasEmpty: true, isHeld: true, ...seen }, atMs);
+    const place = { target: 'db', formId: FORM_A.id };
+    const note = (seen: object, atMs: number, address = 'a'): Promise<boolean> =>
+      dataDir.noteCopy({ ...place, address }, { wasEmpty: true, isHeld: true, ...seen }, atMs);
     expect(await note({ isHeld: false }, 1)).toBe(false);
     expect(await note({}, 2)).toBe(false);
     expect(await note({ wasEmpty: false }, 3)).toBe(false);
@@ -93,7 +93,7 @@ describe('DATA_DIR', () => {
     expect(await dataDir.refills('db', 'a')).toEqual(new Map([[FORM_A.id, 4]]));
     expect(await dataDir.refills('db', 'b')).toEqual(new Map());
     // Another database under the same name is new, not emptied.
-    expect(await note({ address: 'b' }, 6)).toBe(false);
+    expect(await note({}, 6, 'b')).toBe(false);
     expect(await dataDir.refills('db', 'b')).toEqual(new Map());
   });
 
@@ -164,14 +164,11 @@ describe('the records of processes', () => {
   const dead = { host: hostname(), pid: 2 ** 30 };
   const away = (agoMs: number) =>
     ({ code: 'QUEUE_FAILED', message: 'No answer.', sinceMs: NOW - agoMs }) as const;
-  const record = (changes: Partial<ProcessRecord>): Promise<void> =>
-    dataDir.writeProcess({
-      ...own,
-      role: 'start',
-      atMs: NOW,
-      troubles: [],
-      ...changes,
-    });
+  const record = (changes: Partial<ProcessRecord>): Promise<void> => {
+    const well = { ...own, role: 'start', atMs: NOW } as const;
+    const shown: ProcessRecord = { ...well, troubles: [], ...changes };
+    return dataDir.processes.of(shown.host, shown.pid).write(shown);
+  };
 
   it.each<[string, Partial<ProcessRecord>, boolean]>([
     ['one of this machine that lives', own, true],
@@ -216,7 +213,7 @@ describe('the records of processes', () => {
       troubles: async () => (isQueueThere ? [] : [away(0)]),
       onError: (error) => void errors.push(error),
     });
-    expect(new Set((await dataDir.processes()).map(({ pid }) => pid))).toEqual(
+    expect(new Set((await dataDir.processes.all()).map(({ pid }) => pid))).toEqual(
       new Set([own.pid, elsewhere.pid]),
     );
     isQueueThere = false;
@@ -227,11 +224,11 @@ describe('the records of processes', () => {
       const atMs = clock.now();
       // The one that was killed elsewhere is known to be dead after 45 s only.
       await expect
-        .poll(() => dataDir.processes())
+        .poll(() => dataDir.processes.all())
         .toContainEqual(expect.objectContaining({ atMs }));
     }
     expect(await shown()).toEqual([away(0)]);
     await keeping[Symbol.asyncDispose]();
-    expect([await dataDir.processes(), errors, clock.sleepers]).toEqual([[], [], 0]);
+    expect([await dataDir.processes.all(), errors, clock.sleepers]).toEqual([[], [], 0]);
   });
 });
