@@ -88,6 +88,7 @@ export function parseQueueUrl(text: string): URL {
   backendKindOf({ protocol: /^[a-z+]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase() ?? '' });
   const url = serverUrl(text);
   sentinelOptions(url);
+  readPrefix(url);
   return url;
 }
 
@@ -132,13 +133,12 @@ export function safeAddress(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
 }
 
-/** The prefix that separates this mirror's queues from others in the same store: `?prefix=…` of QUEUE_URL. */
+/** The prefix that separates this mirror's queues from others in the same store: `?prefix=…`. Throws {@link AddressError}. */
 export function readPrefix(url: URL): string {
   const prefix = url.searchParams.get('prefix') ?? 'forms-mirror';
   if (/^[\w.-]{1,40}$/.test(prefix)) return prefix;
-  throw new MirrorError(
-    'SETTINGS',
-    'prefix in QUEUE_URL may hold letters, digits, dots, dashes and underscores only, at most 40: redis://host:6379?prefix=my-mirror',
+  throw new AddressError(
+    'has a prefix with other characters than letters, digits, dots, dashes and underscores, or more than 40: write redis://host:6379?prefix=my-mirror',
   );
 }
 

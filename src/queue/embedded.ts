@@ -14,7 +14,7 @@ import { PGlitePool } from './pglite-pool.ts';
  * The embedded store: a PGlite directory that is a cache. The settings, the Forms API and the targets
  * can supply all of it again, so a directory that does not open is removed and made again. On disk, because an
  * existing directory opens in a quarter of a second and in half the memory, where one in memory takes two seconds each
- * time; and because the schedule then outlives a restart.
+ * time; and because the runs that people asked for then outlive a restart.
  */
 
 const SCHEMA = 'bullmq';

@@ -10,11 +10,10 @@ import type { QueueContext } from './queues.ts';
  * How a job ends: BullMQ takes a result, an error that it tries again while attempts are left, or an UnrecoverableError.
  */
 
-/** A job as BullMQ gives it to a worker. */
-export interface HeldJob {
-  readonly job: Job;
-  /** BullMQ's: aborts when the job is no longer this worker's. */
-  readonly signal: AbortSignal | undefined;
+/** What a job is about, and its work, which resolves to its outcome. */
+export interface Task {
+  readonly subject: JobSubject;
+  readonly work: (stop: AbortSignal) => Promise<string>;
 }
 
 /** The store says that it is no longer this worker's job, or does not know it. */
@@ -27,12 +26,15 @@ const OUTCOMES: Partial<Record<ProblemCode, string>> = {
   TARGET_BUSY: 'busy',
 };
 
-/** Runs `work` and reports its outcome: resolves to the job's result, or rejects with what BullMQ is to do. */
+/**
+ * Runs a task and reports its outcome: resolves to the job's result, or rejects with what BullMQ is to do. `signal`: BullMQ's, which
+ * aborts when the job is no longer this worker's.
+ */
 export function runJob(
   context: QueueContext,
-  { job, signal }: HeldJob,
-  subject: JobSubject,
-  work: (stop: AbortSignal) => Promise<string>,
+  job: Job,
+  { subject, work }: Task,
+  signal: AbortSignal | undefined,
 ): Promise<string> {
   const { clock, logger, stopping, events } = context;
   return withLogFields({ jobId: job.id ?? '' }, async () => {

@@ -1,4 +1,4 @@
-import { type IQueueBackend, Queue } from 'bullmq';
+import { Queue } from 'bullmq';
 import type { QueueBackend } from './backends.ts';
 import type { ErrorListener } from './events.ts';
 import type { SyncOrder } from './handlers.ts';
@@ -14,16 +14,7 @@ import {
 import type { QueueOptions } from './runtime.ts';
 
 /** A queue on any store. */
-export type AnyQueue = Queue<
-  unknown,
-  unknown,
-  string,
-  unknown,
-  unknown,
-  string,
-  IQueueBackend,
-  object
->;
+export type AnyQueue = ReturnType<typeof openQueue>;
 
 /** One of the queues, and its purpose. */
 export interface OneQueue {
@@ -74,8 +65,8 @@ const queueOf = ({ queues }: QueueContext, order: SyncOrder): AnyQueue | undefin
 /** We do not read BullMQ's event streams; a few events are kept for dashboards. */
 const STREAMS = { events: { maxLen: 200 } } as const;
 
-function openQueue(backend: QueueBackend, name: string, onError: ErrorListener): AnyQueue {
-  const queue: AnyQueue = new Queue(name, { connection: {}, streams: STREAMS }, backend.factory);
+function openQueue(backend: QueueBackend, name: string, onError: ErrorListener) {
+  const queue = new Queue(name, { connection: {}, streams: STREAMS }, backend.factory);
   queue.on('error', onError);
   return queue;
 }

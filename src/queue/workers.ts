@@ -1,23 +1,13 @@
 import { hostname } from 'node:os';
-import { type IQueueBackend, type Job, UnrecoverableError, Worker } from 'bullmq';
+import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { z } from 'zod';
 import { safeText } from '../base/errors.ts';
 import { retryDelayMs } from '../base/retry.ts';
 import { unreachable } from './backends.ts';
-import { type HeldJob, runJob } from './job-outcome.ts';
-import { kindOf, type QueueKind, queueName, retryPolicy, syncData, writeBackData } from './jobs.ts';
+import { runJob, type Task } from './job-outcome.ts';
+import { kindOf, queueName, retryPolicy, syncData, writeBackData } from './jobs.ts';
 import { addSyncs, addWriteBacks, type OneQueue, type QueueContext } from './queues.ts';
 import { untilPoll } from './scheduler.ts';
-
-/** A worker on any store. */
-export type AnyWorker = Worker<
-  unknown,
-  string,
-  string,
-  IQueueBackend,
-  string | boolean | number | object,
-  object
->;
 
 /**
  * Jobs of a queue that a process works on at one time. Of two runs one waits for the source while the other writes. A
@@ -32,21 +22,18 @@ export const WORKER = `${hostname()}-${process.pid}`;
 const MAX_STALLS = 100;
 
 /** One worker for each queue: a slow or failing target delays only itself, and a long comparison delays no newcomer. */
-export function startWorkers(context: QueueContext): AnyWorker[] {
-  return context.queues.map((queue) => startWorker(context, queue));
-}
+export const startWorkers = (context: QueueContext) =>
+  context.queues.map((queue) => startWorker(context, queue));
 
-function startWorker(context: QueueContext, { kind, target }: OneQueue): AnyWorker {
+function startWorker(context: QueueContext, queue: OneQueue) {
+  const { kind, target } = queue;
   const { timings, logger } = context;
   const name = queueName(kind, target);
-  const worker: AnyWorker = new Worker(
+  const worker = new Worker(
     name,
     // BullMQ gives a signal only to a function that declares all three. It aborts when the job's lock is lost.
-    (job: Job, _token?: string, signal?: AbortSignal) => {
-      const held = { job, signal };
-      if (kind === 'poll') return poll(context, held);
-      return target === null ? writeBack(context, held) : sync(context, held, kind, target);
-    },
+    async (job: Job, _token?: string, signal?: AbortSignal) =>
+      runJob(context, job, taskOf(context, queue, job), signal),
     {
       connection: {},
       name: WORKER,
@@ -77,48 +64,43 @@ function startWorker(context: QueueContext, { kind, target }: OneQueue): AnyWork
   return worker;
 }
 
-/** Asks for due jobs and adds them. */
-async function poll(context: QueueContext, held: HeldJob): Promise<string> {
-  const subject = { step: 'poll', formId: null, target: null } as const;
-  return runJob(context, held, subject, async (stop) => {
-    const { syncs, writeBacks } = await context.handlers.poll(stop);
-    await ofQueue(addSyncs(context, syncs));
-    if (context.writesBack) await ofQueue(addWriteBacks(context, writeBacks));
-    return 'done';
-  });
-}
-
-/** One run over one form, into the target that the queue is for. */
-async function sync(
-  context: QueueContext,
-  held: HeldJob,
-  kind: QueueKind,
-  target: string,
-): Promise<string> {
-  const { job } = held;
+/** The task of a job. Throws UnrecoverableError for a foreign job. */
+function taskOf(context: QueueContext, { kind, target }: OneQueue, job: Job): Task {
+  const { handlers, writesBack } = context;
+  if (kind === 'poll')
+    return {
+      subject: { step: 'poll', formId: null, target },
+      async work(stop) {
+        const { syncs, writeBacks } = await handlers.poll(stop);
+        await ofQueue(addSyncs(context, syncs));
+        if (writesBack) await ofQueue(addWriteBacks(context, writeBacks));
+        return 'done';
+      },
+    };
+  if (kind === 'write-back') {
+    const { formId } = ownPayload(context, job, writeBackData);
+    return {
+      subject: { step: 'write-back', formId, target },
+      async work(stop) {
+        await handlers.writeBack(formId, stop);
+        return 'done';
+      },
+    };
+  }
   const isHere = (order: z.infer<typeof syncData>): boolean =>
     order.target === target && kindOf(order) === kind;
   const order = ownPayload(context, job, syncData.refine(isHere));
-  const { formId } = order;
-  const subject = { step: 'sync', formId, target } as const;
-  return runJob(context, held, subject, async (stop) => {
-    const outcome = await context.handlers.sync(order, stop, progressWriter(context, job));
-    if (context.writesBack && (outcome === 'ok' || outcome === 'held')) {
-      // If it cannot be added, the next poll adds it.
-      await addWriteBacks(context, [formId]).catch(context.onError);
-    }
-    return outcome;
-  });
-}
-
-/** Writes back one form. */
-async function writeBack(context: QueueContext, held: HeldJob): Promise<string> {
-  const { formId } = ownPayload(context, held.job, writeBackData);
-  const subject = { step: 'write-back', formId, target: null } as const;
-  return runJob(context, held, subject, async (stop) => {
-    await context.handlers.writeBack(formId, stop);
-    return 'done';
-  });
+  return {
+    subject: { step: 'sync', formId: order.formId, target },
+    async work(stop) {
+      const outcome = await handlers.sync(order, stop, progressWriter(context, job));
+      if (writesBack && (outcome === 'ok' || outcome === 'held')) {
+        // If it cannot be added, the next poll adds it.
+        await addWriteBacks(context, [order.formId]).catch(context.onError);
+      }
+      return outcome;
+    },
+  };
 }
 
 /** What the queue's own connection meets while a job runs. */

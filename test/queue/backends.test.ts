@@ -90,7 +90,7 @@ describe('QUEUE_URL', () => {
   it('sets mirrors that share a store apart by prefix', () => {
     expect(readPrefix(new URL('redis://h'))).toBe('forms-mirror');
     expect(readPrefix(new URL('redis://h?prefix=team-a'))).toBe('team-a');
-    expect(codeOf(() => readPrefix(new URL('redis://h?prefix=a:b')))).toBe('SETTINGS');
+    expect(codeOf(() => parseQueueUrl('redis://h?prefix=a:b'))).toBe('SETTINGS');
     expect(codeOf(() => readPrefix(new URL('redis://h?prefix=')))).toBe('SETTINGS');
   });
 });
