@@ -24,7 +24,7 @@ describe('the defaults', () => {
     });
     expect(config.rule).toBeNull();
     expect(config.queueUrl).toBeUndefined();
-    expect(config.notify.alertUrl).toBeUndefined();
+    expect(config.notify.heartbeatUrl).toBeUndefined();
     expect(config.targets).toHaveLength(1);
     expect(config.targets[0]).toMatchObject({
       name: 'default',

@@ -14,14 +14,8 @@ import { webhook } from './webhook.ts';
 
 /** Where notifications go; undefined: nowhere. */
 export interface NotifySettings {
-  /** ALERT_WEBHOOK_URL. */
-  readonly alertUrl?: string | undefined;
-  /** ALERT_EMAIL_TO, by the server of ALERT_SMTP_URL. */
-  readonly alertEmail?: EmailSettings | undefined;
-  /** NOTIFY_NEW_URL. */
-  readonly newUrl?: string | undefined;
-  /** NOTIFY_NEW_EMAIL_TO, by the same server. */
-  readonly newEmail?: EmailSettings | undefined;
+  /** By the setting that names it: the address of a webhook, or people who get mail. */
+  readonly receivers: Readonly<Record<string, string | EmailSettings | undefined>>;
   /** HEARTBEAT_URL. */
   readonly heartbeatUrl?: string | undefined;
   /** STATUS_URL. */
@@ -146,14 +140,11 @@ export async function sendTest(
 }
 
 /** The ways to people that are set up. Nothing is opened. */
-export function transportsOf(
-  { alertUrl, alertEmail, newUrl, newEmail }: NotifySettings,
+export const transportsOf = (
+  { receivers }: NotifySettings,
   fetch: Fetch = globalThis.fetch,
-): Transport[] {
-  return [
-    alertUrl && webhook('ALERT_WEBHOOK_URL', alertUrl, fetch),
-    alertEmail && mail('ALERT_EMAIL_TO', alertEmail),
-    newUrl && webhook('NOTIFY_NEW_URL', newUrl, fetch),
-    newEmail && mail('NOTIFY_NEW_EMAIL_TO', newEmail),
-  ].filter((each) => typeof each === 'object');
-}
+): Transport[] =>
+  Object.entries(receivers).flatMap(([setting, to]) => {
+    if (to === undefined) return [];
+    return typeof to === 'string' ? webhook(setting, to, fetch) : mail(setting, to);
+  });

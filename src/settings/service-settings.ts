@@ -74,15 +74,18 @@ export function readProxy(reader: SettingsReader): ProxySettings | undefined {
 
 /** Where notifications go. Complains about missing settings. */
 export function readNotify(reader: SettingsReader): NotifySettings {
-  const [alertTo, newTo] = [reader.read('ALERT_EMAIL_TO'), reader.read('NOTIFY_NEW_EMAIL_TO')];
   const mail = readMail(reader);
-  const to = (addresses: readonly string[] | undefined): EmailSettings | undefined =>
-    addresses && mail && { ...mail, to: addresses };
+  const mailTo = (name: 'ALERT_EMAIL_TO' | 'NOTIFY_NEW_EMAIL_TO'): EmailSettings | undefined => {
+    const to = reader.read(name);
+    return to && mail && { ...mail, to };
+  };
   return {
-    alertUrl: readCalledUrl(reader, 'ALERT_WEBHOOK_URL'),
-    alertEmail: to(alertTo),
-    newUrl: readCalledUrl(reader, 'NOTIFY_NEW_URL'),
-    newEmail: to(newTo),
+    receivers: {
+      ALERT_WEBHOOK_URL: readCalledUrl(reader, 'ALERT_WEBHOOK_URL'),
+      ALERT_EMAIL_TO: mailTo('ALERT_EMAIL_TO'),
+      NOTIFY_NEW_URL: readCalledUrl(reader, 'NOTIFY_NEW_URL'),
+      NOTIFY_NEW_EMAIL_TO: mailTo('NOTIFY_NEW_EMAIL_TO'),
+    },
     heartbeatUrl: readCalledUrl(reader, 'HEARTBEAT_URL'),
     statusUrl: reader.read('STATUS_URL'),
   };

@@ -36,10 +36,19 @@ class Clock extends TestClock {
   }
 }
 
-async function open(settings: NotifySettings, file = stateFile(), fetch?: typeof globalThis.fetch) {
+/** Receivers and other settings, as tests name them. */
+interface Receiving extends Omit<NotifySettings, 'receivers'> {
+  readonly alertUrl?: string;
+  readonly alertEmail?: EmailSettings;
+}
+const settingsOf = ({ alertUrl, alertEmail, ...others }: Receiving): NotifySettings => {
+  return { ...others, receivers: { ALERT_WEBHOOK_URL: alertUrl, ALERT_EMAIL_TO: alertEmail } };
+};
+
+async function open(settings: Receiving, file = stateFile(), fetch?: typeof globalThis.fetch) {
   const clock = new Clock(NOW);
   const options = {
-    ...settings,
+    ...settingsOf(settings),
     stateFile: file,
     clock,
     fetch,
@@ -133,7 +142,7 @@ describe('a webhook', () => {
     await using proxy = await startProxy(() => ({ port: origin.port }));
     const fetch = fetchWithProxy({ url: new URL(`http://ann:pr0xy@${proxy.host}`), except: [] });
     const settings = { alertUrl: 'https://hooks.test/T0P-S3CRET' };
-    expect(transportsOf(settings, fetch)[0]?.name).toBe('webhook (hooks.test)');
+    expect(transportsOf(settingsOf(settings), fetch)[0]?.name).toBe('webhook (hooks.test)');
     expect(await tested(settings, fetch)).toBeNull();
     expect(delivered(webhook)).toEqual(['🔵 a test']);
     expect(proxy.requests).toEqual(['CONNECT hooks.test:443 HTTP/1.1']);
@@ -257,9 +266,10 @@ const mail = (
 
 /** Why a test message does not arrive at the first receiver; null: it does. */
 async function tested(
-  settings: NotifySettings,
+  receiving: Receiving,
   fetch?: typeof globalThis.fetch,
 ): Promise<string | null> {
+  const settings = settingsOf(receiving);
   const [first] = transportsOf(settings, fetch);
   const problem = await sendTest(first!, settings, systemClock);
   return problem && problem.replace(SMTP_PASSWORD, 'the password!');

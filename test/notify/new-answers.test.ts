@@ -29,7 +29,7 @@ async function open() {
   clock.now = () => NOW + atS * 1_000;
   const start = () =>
     Notifier.open({
-      newUrl: 'https://hooks.example.com/new',
+      receivers: { NOTIFY_NEW_URL: 'https://hooks.example.com/new' },
       fetch: fetch as unknown as typeof globalThis.fetch,
       stateFile,
       clock,
@@ -173,7 +173,13 @@ describe('new answers', () => {
     await using smtp = await startSmtp();
     const server = { host: '127.0.0.1', port: smtp.port, secure: false, login: undefined };
     const notifier = await Notifier.open({
-      newEmail: { server: { ...server, isTrusted: true }, from: 'm@example.com', to: ['a@b.cz'] },
+      receivers: {
+        NOTIFY_NEW_EMAIL_TO: {
+          server: { ...server, isTrusted: true },
+          from: 'm@example.com',
+          to: ['a@b.cz'],
+        },
+      },
       stateFile: newStateFile(),
       clock: new TestClock(NOW),
       logger: silentLogger,

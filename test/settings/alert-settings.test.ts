@@ -8,11 +8,13 @@ const notify = (env: Record<string, string> = {}) => load({ ...SOURCE, ...env })
 
 describe('where notifications go', () => {
   it('is nowhere where nothing is set', () => {
-    expect(new Set(Object.values(notify()))).toEqual(new Set([undefined]));
+    const { receivers, ...others } = notify();
+    const all = [...Object.values(receivers), ...Object.values(others)];
+    expect(new Set(all)).toEqual(new Set([undefined]));
   });
 
   it('reads who gets mail, and by which server', () => {
-    expect(notify(MAIL).alertEmail).toEqual({
+    expect(notify(MAIL).receivers['ALERT_EMAIL_TO']).toEqual({
       to: ['ops@example.com', 'jo@example.com'],
       from: 'mirror@example.com',
       server: {
@@ -26,14 +28,16 @@ describe('where notifications go', () => {
   });
 
   it('reads where new answers go: a webhook, and mail by the same server', () => {
-    const { alertEmail, newUrl, newEmail } = notify({
+    const { receivers } = notify({
       NOTIFY_NEW_URL: 'https://hooks.example.com/S3CRET',
       NOTIFY_NEW_EMAIL_TO: 'sales@example.com',
       ALERT_SMTP_URL: SMTP,
     });
-    expect(newUrl).toBe('https://hooks.example.com/S3CRET');
-    expect(newEmail).toMatchObject({ to: ['sales@example.com'], from: 'mirror@example.com' });
-    expect(alertEmail).toBeUndefined();
+    expect(receivers).toMatchObject({
+      NOTIFY_NEW_URL: 'https://hooks.example.com/S3CRET',
+      NOTIFY_NEW_EMAIL_TO: { to: ['sales@example.com'], from: 'mirror@example.com' },
+    });
+    expect(receivers['ALERT_EMAIL_TO']).toBeUndefined();
   });
 
   it.each([
@@ -43,7 +47,9 @@ describe('where notifications go', () => {
     ['smtp://mail', { ALLOW_PLAINTEXT: 'other' }, { host: 'mail', isTrusted: false }],
   ])('%s with %j', (url, env, server) => {
     const from = { ALERT_EMAIL_FROM: 'Forms mirror <mirror@example.com>' };
-    expect(notify({ ...MAIL, ...from, ...env, ALERT_SMTP_URL: url }).alertEmail).toMatchObject({
+    expect(
+      notify({ ...MAIL, ...from, ...env, ALERT_SMTP_URL: url }).receivers['ALERT_EMAIL_TO'],
+    ).toMatchObject({
       from: 'Forms mirror <mirror@example.com>',
       server: { ...server, login: undefined },
     });
