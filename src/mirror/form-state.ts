@@ -219,6 +219,9 @@ export function accounted({ rows, missing, unstored }: Tally): Map<string, numbe
   return counts;
 }
 
+/** The same of all statuses together. */
+export const accountedInAll = (tally: Tally): number => sumOf(accounted(tally).values());
+
 /** Whether the target has only rows that are marked deleted. */
 export const isEmpty = ({ rows, rejected, forgotten }: Tally): boolean =>
   liveRows({ rows }) + rejected + forgotten === 0;

@@ -1,4 +1,5 @@
 import {
+  accountedInAll,
   cutRanges,
   flagAll,
   flagOld,
@@ -8,18 +9,16 @@ import {
   oldestReading,
   type Range,
   rangeRead,
-  sumOf,
   wholeRead,
 } from '../mirror/form-state.ts';
 import { cutsOf } from '../mirror/ledger.ts';
-import type { Count } from '../mirror/port.ts';
 import { Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
 import { atStep, createdMsOf, stepOf, WHOLE } from './profile.ts';
 import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
 import { entriesOf } from './target.ts';
-import type { Work } from './work.ts';
+import { accountedIn, type Work } from './work.ts';
 
 /** A form of up to `MOST_OF_ONE` submissions is one range; a larger one is divided into ranges of about `RANGE`. */
 const [MOST_OF_ONE, RANGE] = [40_000, 20_000];
@@ -93,9 +92,8 @@ export async function readDue(work: Work, first: Page): Promise<void> {
 
 /** Whether some submissions have no date: they are in no range, and only a list without bounds shows them. */
 async function hasUndated({ form }: Work): Promise<boolean> {
-  const sum = (counts: readonly Count[]): number => sumOf(counts.map(({ count }) => count));
-  const within = await form.counts({ fromMs: 0 }, 'all');
-  if (sum(await form.counts({}, 'all')) > sum(within)) return true;
+  const dated = await accountedIn(form, { fromMs: 0, toMs: null });
+  if (accountedInAll(form.state.tally) > dated) return true;
   // Rows that the source does not show are not counted.
   const missing = await entriesOf(form, ['held', 'undecided']);
   return missing.some(({ createdAt }) => createdAt === null);

@@ -3,13 +3,13 @@ import { isAbort, toMirrorError } from '../base/errors.ts';
 import { labelMap } from '../mirror/fields.ts';
 import {
   accounted,
+  accountedInAll,
   type Agreement,
   claimOf,
   type FormState,
   isDue,
   isOld,
   OUTCOMES,
-  sumOf,
 } from '../mirror/form-state.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import { isSameUnder, storedUnder } from '../mirror/selection.ts';
@@ -137,7 +137,7 @@ function settledRun(
   const { formId: id, slug, name, tally } = state;
   return {
     ...blankRun({ id, slug, name }, target, null, agreement.atMs, endedAtMs),
-    accounted: sumOf(accounted(tally).values()),
+    accounted: accountedInAll(tally),
     claim: claimOf(state, agreement),
     held: tally.held,
     notices,

@@ -1,4 +1,4 @@
-import { isEmpty } from '../mirror/form-state.ts';
+import { accountedInAll, isEmpty } from '../mirror/form-state.ts';
 import { GRAIN_MS, grainsTo, halve } from '../mirror/ledger.ts';
 import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
@@ -7,7 +7,7 @@ import type { Place } from './narrow.ts';
 import { atStep, createdMsOf, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
 import { type Page } from '../forms/source.ts';
 import { idsOf } from './target.ts';
-import { accountedIn, pagesOf, type Work } from './work.ts';
+import { pagesOf, type Work } from './work.ts';
 
 /** So often a range that moves is divided. */
 const MOST_DIVISIONS = 12;
@@ -81,10 +81,10 @@ export async function sweepOnce(
     await sink.add(page.items);
     if (stored !== 'all' || before !== null || page.isLast) continue;
     await sink.flush();
-    before = await accountedIn(work.form, span);
+    before = accountedInAll(work.form.state.tally);
   }
   await sink.flush();
-  if (before !== null && (await accountedIn(work.form, span)) !== before) sweep.noteNewcomer();
+  if (before !== null && accountedInAll(work.form.state.tally) !== before) sweep.noteNewcomer();
   return { verdict: sweep.verdict, seen: sweep.seen };
 }
 

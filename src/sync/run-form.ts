@@ -3,14 +3,13 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
-  accounted,
+  accountedInAll,
   type Claim,
   claimOf,
   type FormState,
   liveRows,
   type OutcomeName,
   OUTCOMES,
-  sumOf,
 } from '../mirror/form-state.ts';
 import { noteGone, type Opened, openForWriting } from './mirroring.ts';
 import { withBill } from '../targets/billing.ts';
@@ -117,7 +116,7 @@ async function runOnce(
       held: form.state.tally.held,
       isWhole,
       wasEmpty,
-      accounted: sumOf(accounted(form.state.tally).values()),
+      accounted: accountedInAll(form.state.tally),
       claim: isRecorded ? claimOf(form.state, null) : null,
       reasons,
       notices,

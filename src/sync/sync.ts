@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { accounted, agreed, isDue, isEmpty, sumOf } from '../mirror/form-state.ts';
+import { accounted, accountedInAll, agreed, isDue, isEmpty, sumOf } from '../mirror/form-state.ts';
 import { areIgnored, askCounts, type Counts, uncounted } from './counts.ts';
 import { flagDue, readDue, takeSnapshot } from './due.ts';
 import { isNewestFirst, learnBounds } from './profile.ts';
@@ -89,7 +89,7 @@ function learnStatuses({ profile }: Work, counts: Counts, { total }: Newest): vo
 
 /** Notes how many submissions fewer the source has than the target accounts for. */
 function noteTotal(work: Work, total: number): void {
-  work.shortBy = sumOf(accounted(work.form.state.tally).values()) - total;
+  work.shortBy = accountedInAll(work.form.state.tally) - total;
 }
 
 /** The counts of the form; without statuses where the source is known not to look at them. */
