@@ -75,6 +75,7 @@ export class History {
   /** When people last moved things about in the tab of a form that the program was working on, by target and form. */
   readonly #rearranged = new Map<string, number>();
   #step: Step | undefined;
+  #stepAt = 0;
 
   constructor(plan: Plan, dir: string, places: ReadonlyMap<string, Place>, lines: string[] | null) {
     this.#places = places;
@@ -128,6 +129,7 @@ export class History {
       this.world.random = new Random(step.seed);
       this.#api.random = new Random(step.seed + 1);
       this.world.say(`— step ${index + 1}: ${stepText(step)}`);
+      this.#stepAt = this.#source.now;
       if (index > 0) this.#peopleActBefore(step);
       await this.#do(step);
       this.#judgeTraces(false);
@@ -192,8 +194,8 @@ export class History {
   /** And between its runs. */
   #peopleActBefore({ seed }: Step): void {
     const random = new Random(seed + 3);
-    const { people = 1 } = this.#plan;
-    for (let n = 0; n < people && random.chance(0.5); n++) this.#actInSheets(random);
+    for (let n = this.#plan.people ?? 1; n > 0 && random.chance(0.5); n--)
+      this.#actInSheets(random);
   }
 
   /** A person does something to each spreadsheet. Returns the targets with their forms. */
@@ -222,8 +224,7 @@ export class History {
 
   #change(changes: readonly ChangeKind[] = this.#plan.changes): void {
     const { without } = this.#plan;
-    const seed = this.#step?.seed ?? 0;
-    const number = this.#changeNumber++;
+    const [seed, number] = [this.#step?.seed ?? 0, this.#changeNumber++];
     if (without.includes(`${seed}:${number}`)) return;
     const random = new Random(seed + 7_919 * (number + 1));
     this.#source.random = random;
@@ -513,13 +514,14 @@ export class History {
   /** Reads every copy, and what may be seen of it by itself. */
   async #look(): Promise<Map<string, Copy>> {
     const copies = new Map<string, Copy>();
+    const logs = [...this.world.logs.values()];
     for (const target of this.#targets) {
       const copy = (await this.#places.get(target)?.read()) ?? new Map();
       copies.set(target, copy);
       const watch = this.#watches.get(target) ?? new CopyWatch();
       this.#watches.set(target, watch);
       const since = {
-        goneAt: (id: string) => this.#goneAt(id),
+        goneAt: (id: string) => Math.max(0, ...logs.map(({ gone }) => gone.get(id) ?? 0)),
         mostDeleted: (live: number) => this.#mostDeleted(live),
         isPurged: this.#isPurging,
         rearrangedAt: (formId: string) => this.#rearranged.get(`${target} ${formId}`) ?? 0,
@@ -535,10 +537,6 @@ export class History {
     const { busy, maxDeleteFraction } = this.#plan;
     const isAccepted = this.#step === undefined || this.#step.accept === true;
     return isAccepted || busy > 0 ? Infinity : Math.max(20, live * maxDeleteFraction);
-  }
-
-  #goneAt(id: string): number {
-    return Math.max(0, ...[...this.world.logs.values()].map((log) => log.gone.get(id) ?? 0));
   }
 
   /**
@@ -697,6 +695,8 @@ export class History {
     this.tally.patches++;
     const rows = new Map<string, CopiedRow | undefined>();
     for (const [target, place] of this.#places) {
+      // A row that people took away since it was stored.
+      if (this.#people.hasHarmed(target, submission.formId, this.#stepAt)) continue;
       const copy = await place.read();
       const forms = namesForms(this.#plan.behaviour) ? [submission.formId] : [...copy.keys()];
       const found = forms.flatMap((formId) => copy.get(formId)?.rows.get(id) ?? []);

@@ -249,8 +249,7 @@ function plainAnswer({ fields, rows, people }: CopiedForm, special: Special): st
     if (column === null || !special.isHashed(fieldId)) continue;
     for (const { id, cells } of [...rows.values(), ...(people?.others ?? [])]) {
       const cell = cells[column];
-      const isPlain = /^s\w+n\d+\.\d/.test(String(cell));
-      if (isPlain)
+      if (/^s\w+n\d+\.\d/.test(String(cell)))
         return `${fieldId} of ${id} is to be hashed, and stored as ${JSON.stringify(cell)}`;
     }
   }

@@ -144,6 +144,11 @@ export class People {
     });
   }
 
+  /** Whether they did something since then that takes rows or cells of a form away. */
+  hasHarmed(target: string, formId: string, since: number): boolean {
+    return (this.#touched.get(`${target} ${formId}`) ?? 0) > since;
+  }
+
   /** People did something to a sheet that no earlier claim covers. */
   #noteHarm(target: string, formId: string, effect: 'loss' | 'protection'): void {
     this.#touched.set(`${target} ${formId}`, this.#source.now);

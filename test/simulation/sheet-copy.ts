@@ -127,7 +127,7 @@ function formIn(
       if (column === ids) continue;
       const [, beside] = /^beside (s\w+n\d+)$/.exec(String(value)) ?? [];
       if (beside !== undefined && beside !== id && !isCleared)
-        misplaced.push(`${value} in row ${at}`);
+        misplaced.push(`"${value}" is in the row of ${id}`);
       const [, of] = /^(s\w+n\d+)\.\d/.exec(String(value)) ?? [];
       if (of !== undefined && !(isAnswer.has(column) && (of === id || isCleared))) astray.push(of);
     }

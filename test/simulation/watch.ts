@@ -29,7 +29,12 @@ export class CopyWatch {
       const touched = special.touched.get(`${target} ${formId}`) ?? 0;
       breaches.push(
         ...formBreaches(source, form, target, special),
-        ...addedBreaches(form, special.isProtected(target, formId), since.rearrangedAt(formId)),
+        ...addedBreaches(
+          form,
+          target,
+          special.isProtected(target, formId),
+          since.rearrangedAt(formId),
+        ),
         ...(touched === 0 ? historyBreaches(source, form) : []),
         ...this.#columnsOf(form, target),
       );
@@ -163,6 +168,7 @@ function formBreaches(
  */
 function addedBreaches(
   { formId, people }: CopiedForm,
+  target: string,
   isProtected: boolean,
   rearrangedAt: number,
 ): Breach[] {
@@ -170,7 +176,7 @@ function addedBreaches(
   const outside = isProtected || rearrangedAt > 0 ? [] : people.outside;
   return [...people.misplaced, ...outside].map((text) => ({
     law: 'L9',
-    text: `in ${formId}, ${text}`,
+    text: `in ${formId} of ${target}, ${text}`,
   }));
 }
 

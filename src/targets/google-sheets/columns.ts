@@ -3,15 +3,12 @@ import { MirrorError } from '../../base/errors.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import type { STATUSES } from '../../mirror/types.ts';
 import { columnName } from './api/a1.ts';
-import { cellData } from './api/cell-value.ts';
 import {
   BODY_FORMAT,
   COLOURS,
   columnWidth,
-  DATE_FORMAT,
-  FAINT_FORMAT,
   formatCells,
-  HEADER_FORMAT,
+  growBy,
   warnBeforeEdits,
 } from './api/formatting.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
@@ -23,7 +20,8 @@ import {
   type Obstacle,
   type Obstructed,
 } from './obstacles.ts';
-import { type Columns, headerRowOf, type Survey } from './rows.ts';
+import { formatOf, isOwn, OWN, OWN_COLUMNS } from './own-columns.ts';
+import { type Columns, headerRowOf, type Survey, writeRow } from './rows.ts';
 import { freeTabTitle, type SheetFile } from './sheet-file.ts';
 import type { FormTab, Structure } from './structure.ts';
 import type { WrittenRow } from './sweep.ts';
@@ -61,49 +59,46 @@ export async function layOut(
     ...field,
     header: (field.column && headers.get(field.column)) ?? null,
   }));
-  if (tab === undefined) {
+  if (tab === undefined)
     return { ...newTab(file, structure, state, headers), fields: named, header: null };
-  }
+  const { sheetId, obstacles } = tab;
   const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
   const waiting = waitingHeaders(fields).filter((key) => tab.columns.has(key));
   if (missing.length + waiting.length === 0) {
-    const { sheetId, columns } = tab;
+    const { columns } = tab;
     return { sheetId, requests: [], columns, fields: named, obstructed: tab, header: null };
   }
   const shown = await file.table(tab);
-  const rowIndex = headerRowOf(shown);
-  const added = addColumns(tab, missing, headers, state.name, rowIndex);
-  const { requests } = added;
+  const headerRow = headerRowOf(shown);
+  const added = addColumns(tab, missing, headers, state.name, headerRow);
   const before = new Map(fields.map((field) => [field.column, field.header]));
-  const kept = new Set<ColumnKey>(added.headless);
-  const written = missing.filter((key) => !kept.has(key));
-  for (const key of waiting) {
+  const [fresh, changed] = [new Map<ColumnKey, string>(), new Map<ColumnKey, string>()];
+  /** Headers that show what they did until they can be written; the Mirror tab has the present ones. */
+  const kept = new Set<ColumnKey>();
+  for (const key of [...missing, ...waiting]) {
+    const column = tab.columns.get(key) ?? added.above;
     const old = before.get(key) ?? null;
+    if (headerRow < 0 || obstacles.some((one) => keepsFrom(one, headerRow, column))) kept.add(key);
+    else if (!tab.columns.has(key)) fresh.set(key, headers.get(key) ?? '');
     // A header that people wrote stays.
-    const isOurs = old === null || shown.get(key)?.[rowIndex] === old;
-    const columnIndex = added.columns.get(key);
-    if (!isOurs || columnIndex === undefined || rowIndex < 0) continue;
-    const column = tab.columns.get(key) ?? 0;
-    // A protected header shows its former label until it can be written; the Mirror tab has the present one.
-    if (tab.obstacles.some((one) => keepsFrom(one, rowIndex, column))) {
-      kept.add(key);
-      continue;
-    }
-    requests.push(writeCells(tab.sheetId, rowIndex, columnIndex, [headers.get(key) ?? '']));
-    written.push(key);
+    else if (old === null || old === shown.get(key)?.[headerRow])
+      changed.set(key, headers.get(key) ?? '');
   }
-  const shownAs = named.map((field, n) =>
-    field.column !== null && kept.has(field.column) ? (fields[n] ?? field) : field,
-  );
-  const header = {
-    id: String(shown.get('s:id')?.[rowIndex] ?? ''),
-    values: new Map(written.map((key) => [key, headers.get(key) ?? ''] as const)),
-  };
+  const values = new Map([...fresh, ...changed]);
+  const headerId = String(shown.get('s:id')?.[headerRow] ?? '');
   return {
-    sheetId: tab.sheetId,
-    ...added,
-    fields: shownAs,
-    header: written.length > 0 ? header : null,
+    sheetId,
+    requests: [
+      ...added.requests,
+      ...writeRow(sheetId, headerRow, fresh, added.columns, 'header'),
+      ...writeRow(sheetId, headerRow, changed, added.columns),
+    ],
+    columns: added.columns,
+    obstructed: added.obstructed,
+    fields: named.map((field, n) =>
+      field.column !== null && kept.has(field.column) ? (fields[n] ?? field) : field,
+    ),
+    header: values.size > 0 ? { id: headerId, values } : null,
   };
 }
 
@@ -117,13 +112,13 @@ function addColumns(
   headers: Headers,
   formName: string,
   headerRow: number,
-): Pick<LaidOut, 'columns' | 'obstructed'> & {
-  readonly requests: Request[];
-  /** New columns whose header cannot be written. */
-  readonly headless: readonly ColumnKey[];
+): Pick<LaidOut, 'columns' | 'obstructed' | 'requests'> & {
+  /** A column of the tab as it is, with the obstacles of the new ones. */
+  readonly above: number;
 } {
   const { sheetId, columns: old, columnCount, obstacles } = tab;
-  if (keys.length === 0) return { requests: [], columns: old, obstructed: tab, headless: [] };
+  const none = { requests: [], columns: old, obstructed: tab, above: 0 };
+  if (keys.length === 0) return none;
   requireRoom([...old.keys(), ...keys], formName);
   const wanted = old.get('s:removed') ?? old.get('s:id') ?? columnCount;
   const isLast = obstacles.some((one) => keepsFromInsertingColumn(one, wanted));
@@ -133,21 +128,21 @@ function addColumns(
   );
   for (const [n, key] of keys.entries()) columns.set(key, at + n);
   const range = { sheetId, dimension: 'COLUMNS', startIndex: at, endIndex: at + keys.length };
-  const isHeadless =
-    headerRow < 0 || (isLast && obstacles.some((one) => keepsFrom(one, headerRow, at)));
-  const requests: Request[] = [
-    at >= columnCount
-      ? { appendDimension: { sheetId, dimension: 'COLUMNS', length: keys.length } }
-      : { insertDimension: { range, inheritFromBefore: false } },
-    // Rows in between may be protected: then the column looks as Google makes it.
-    ...(isLast ? [] : formatBodies(sheetId, at, keys, headerRow + 1)),
-    ...keys.map((key, n) => columnWidth(sheetId, at + n, widthOf(key, headers))),
-    ...(isHeadless ? [] : writeHeaders(sheetId, headerRow, at, keys, headers)),
-    ...keys.map((key, n) => markColumn(sheetId, at + n, key)),
-  ];
-  // An overlay of a column moves with it; a new column has none.
-  const obstructed = { obstacles, columns: isLast ? columns : old };
-  return { requests, columns, obstructed, headless: isHeadless ? keys : [] };
+  return {
+    requests: [
+      ...(at >= columnCount
+        ? growBy(sheetId, 'COLUMNS', keys.length)
+        : [{ insertDimension: { range, inheritFromBefore: false } }]),
+      // Rows in between may be protected: then the column looks as Google makes it.
+      ...(isLast ? [] : formatBodies(sheetId, at, keys, headerRow + 1)),
+      ...setUp(sheetId, at, keys, headers),
+    ],
+    columns,
+    // An overlay of a column moves with it; a new column has none.
+    obstructed: { obstacles, columns: isLast ? columns : old },
+    // An overlay of columns that ends before a new one does not reach it.
+    above: isLast ? at : -1,
+  };
 }
 
 /** Puts the header row back above the rows that people sorted it into, or makes it again where they deleted it. */
@@ -170,7 +165,7 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
   const properties = { sheetId, gridProperties: { frozenRowCount: 1 } };
   return [
     { insertDimension: { range, inheritFromBefore: false } },
-    ...[...columns].flatMap(([key, at]) => writeHeaders(sheetId, 0, at, [key], headers)),
+    ...writeRow(sheetId, 0, headers, columns, 'header'),
     { updateSheetProperties: { properties, fields: 'gridProperties.frozenRowCount' } },
   ];
 }
@@ -208,8 +203,8 @@ function newTab(
   const requests: Request[] = [
     { addSheet: { properties } },
     ...formatBodies(sheetId, 0, keys, 1),
-    ...keys.map((key, at) => columnWidth(sheetId, at, widthOf(key, headers))),
-    ...writeHeaders(sheetId, 0, 0, keys, headers),
+    ...setUp(sheetId, 0, keys, headers),
+    ...writeRow(sheetId, 0, headers, columns, 'header'),
     {
       updateDimensionProperties: {
         range: { sheetId, dimension: 'ROWS', startIndex: 1 },
@@ -226,78 +221,37 @@ function newTab(
     ),
     ...colorRules(sheetId, columns),
     createMetadata({ sheetId }, METADATA_KEYS.form, mark),
-    ...keys.map((key, at) => markColumn(sheetId, at, key)),
     ...headerNotes(sheetId, columns, timeZone),
   ];
   return { sheetId, requests, columns, obstructed: { obstacles: [], columns } };
 }
 
 /** Formats columns that lie side by side, from a row on. */
-function formatBodies(
+const formatBodies = (
   sheetId: number,
   at: number,
   keys: readonly ColumnKey[],
   startRowIndex: number,
-): Request[] {
-  const rows = { sheetId, startRowIndex };
-  const area = { ...rows, startColumnIndex: at, endColumnIndex: at + keys.length };
-  const fields = [
-    ...Object.keys(BODY_FORMAT),
-    'numberFormat',
-    'textFormat',
-    'backgroundColorStyle',
-  ];
-  return [
-    formatCells(area, BODY_FORMAT, fields),
-    ...keys.flatMap((key, n) => {
-      const format = FORMATS[key];
-      const column = { ...rows, startColumnIndex: at + n, endColumnIndex: at + n + 1 };
-      return format === undefined ? [] : [formatCells(column, format)];
-    }),
-  ];
-}
+): Request[] =>
+  keys.map((key, n) =>
+    formatCells(
+      { sheetId, startRowIndex, startColumnIndex: at + n, endColumnIndex: at + n + 1 },
+      formatOf(key),
+      [...Object.keys(BODY_FORMAT), 'numberFormat', 'textFormat', 'backgroundColorStyle'],
+    ),
+  );
 
-const FORMATS: Partial<Record<ColumnKey, sheets_v4.Schema$CellFormat>> = {
-  's:at': { numberFormat: DATE_FORMAT },
-  's:removed': { numberFormat: DATE_FORMAT },
-  's:id': FAINT_FORMAT,
-};
-
-/** Writes the headers of columns that lie side by side. */
-function writeHeaders(
+/** Widths and marks of columns that lie side by side. */
+const setUp = (
   sheetId: number,
-  row: number,
   at: number,
   keys: readonly ColumnKey[],
   headers: Headers,
-): Request[] {
-  const texts = keys.map((key) => headers.get(key) ?? '');
-  const columns = { startColumnIndex: at, endColumnIndex: at + keys.length };
-  return [
-    formatCells({ sheetId, startRowIndex: row, endRowIndex: row + 1, ...columns }, HEADER_FORMAT),
-    writeCells(sheetId, row, at, texts),
-  ];
-}
-
-const writeCells = (
-  sheetId: number,
-  rowIndex: number,
-  columnIndex: number,
-  texts: readonly string[],
-): Request => ({
-  updateCells: {
-    start: { sheetId, rowIndex, columnIndex },
-    rows: [{ values: texts.map((text) => cellData(text)) }],
-    fields: 'userEnteredValue',
-  },
-});
-
-const WIDTHS: Partial<Record<ColumnKey, number>> = {
-  's:at': 125,
-  's:status': 105,
-  's:removed': 125,
-  's:id': 110,
-};
+): Request[] =>
+  keys.flatMap((key, n) => [
+    columnWidth(sheetId, at + n, widthOf(key, headers)),
+    createMetadata({ sheetId, column: at + n }, METADATA_KEYS.column, key),
+  ]);
 
 /** About what a letter takes, in pixels, and the margin of a cell. */
 const [LETTER, MARGIN] = [7.5, 16];
@@ -309,14 +263,12 @@ const [LEAST_WIDTH, ADDRESS_WIDTH, MOST_WIDTH] = [150, 260, 320];
  * mentions mail gets room for an address, and longer questions get more room.
  */
 function widthOf(key: ColumnKey, headers: Headers): number {
+  if (isOwn(key)) return OWN[key].width;
   const label = headers.get(key) ?? '';
   const least = /mail|@/i.test(label) ? ADDRESS_WIDTH : LEAST_WIDTH;
   const wanted = Math.round(label.length * LETTER + MARGIN);
-  return WIDTHS[key] ?? Math.min(MOST_WIDTH, Math.max(least, wanted));
+  return Math.min(MOST_WIDTH, Math.max(least, wanted));
 }
-
-const markColumn = (sheetId: number, column: number, key: ColumnKey): Request =>
-  createMetadata({ sheetId, column }, METADATA_KEYS.column, key);
 
 /** Google keeps 30,000 characters of metadata for a tab; the mark of a column takes some 15. */
 const MAX_COLUMNS = 1_800;
@@ -379,23 +331,12 @@ function colorRules(sheetId: number, columns: Columns): Request[] {
   ];
 }
 
-/** What the headers of a new tab tell people who point at them. */
-function headerNotes(sheetId: number, columns: Columns, timeZone: string): Request[] {
-  const notes: Readonly<Record<string, string>> = {
-    's:at':
-      `When the form was sent, in the time zone of this spreadsheet (File › Settings; ${timeZone} when this tab was made).\n\n` +
-      'The columns from the forms service are kept up to date by forms-mirror: what you change in them is put back. Change answers ' +
-      'in the forms service. You may sort, filter, move and rename, and add columns of your own.',
-    's:status': 'The status in the forms service. Change it there: what you type here is put back.',
-    's:removed':
-      'When forms-mirror found that the submission was deleted in the forms service. Its row is gray and stays.',
-    's:id': 'Finds the row of each submission. Do not change it.',
-  };
-  return Object.entries(notes).map(([key, note]) => ({
+/** The notes on the headers of a new tab. */
+const headerNotes = (sheetId: number, columns: Columns, timeZone: string): Request[] =>
+  OWN_COLUMNS.map((key) => ({
     updateCells: {
-      start: { sheetId, rowIndex: 0, columnIndex: columns.get(key as ColumnKey) ?? 0 },
-      rows: [{ values: [{ note }] }],
+      start: { sheetId, rowIndex: 0, columnIndex: columns.get(key) ?? 0 },
+      rows: [{ values: [{ note: OWN[key].note(timeZone) }] }],
       fields: 'note',
     },
   }));
-}

@@ -7,16 +7,22 @@ import { type Entries, entryKey } from '../../mirror/ledger.ts';
 import type { Applied, Change, Entry, EntryKind, Row } from '../../mirror/port.ts';
 import type { SelectedField } from '../../mirror/types.ts';
 import type { ColumnKey } from './api/metadata.ts';
-import { allowRemedy } from './api/sheets-error.ts';
-import { type LaidOut, layOut } from './columns.ts';
+import { layOut } from './columns.ts';
 import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
-import { blockedReason, keepsFromInserting, type Split, split } from './obstacles.ts';
+import {
+  blockedReason,
+  keepsFromInserting,
+  type Obstacle,
+  remedyOf,
+  type Split,
+  split,
+} from './obstacles.ts';
+import { OWN_COLUMNS } from './own-columns.ts';
 import { RowEncoder, type SheetRow } from './row-values.ts';
 import {
   EMPTY_SURVEY,
   insertRows,
   type KnownRow,
-  OWN_COLUMNS,
   type Survey,
   survey,
   type Table,
@@ -121,7 +127,7 @@ export interface PlannedCommit {
   readonly applied: Applied;
   /** Rows that are written by their place. */
   readonly written: readonly WrittenRow[];
-  /** New rows that cannot be added: everything else is written, and the target has failed. */
+  /** New rows cannot be inserted: everything else is written, and the target has failed. */
   readonly refused: MirrorError | null;
 }
 
@@ -231,105 +237,52 @@ export async function planCommit(
     requests.push(...writeRow(sheetId, place, met.free, columns));
     written.push({ id, values: met.free });
   }
-  const added = await addRows(file, tab, laid, inserted, found.bottom);
-  requests.push(...added.requests);
-  const places = new Map(found.places);
-  for (const [row, met, at] of added.partly) {
-    listPartly(row, met);
-    places.set(row.id, at);
-  }
-  for (const { id } of added.refused) {
+  const grid = tab ?? { sheetId, rowCount: Infinity, laid: [], obstacles: [] };
+  const at = Math.min(found.bottom, grid.rowCount);
+  const by = laid.obstructed.obstacles.filter((one) => keepsFromInserting(one, at));
+  const isRefused = tab !== undefined && by.length > 0 && inserted.length > 0;
+  const waiting = new Set(isRefused ? inserted.map(({ id }) => id) : []);
+  for (const id of waiting) {
     rows.delete(id);
     stored.delete(id);
   }
+  if (!isRefused) requests.push(...insertRows(grid, inserted, at, columns));
   for (const [id, why] of compared.reasons)
-    if (!partly.has(id) && !added.refused.some((row) => row.id === id))
+    if (!partly.has(id) && !waiting.has(id))
       list('rejected', source.get(id) as Row, why.join(' '), null);
-  const refused = added.refused.length;
+  const added = inserted.length - waiting.size;
   return {
     requests,
     rows,
     fields: laid.fields,
-    survey: { ...found, places, bottom: added.bottom },
+    survey: { ...found, bottom: found.bottom + added },
     listed: [...listed.values()],
     stored,
     written: tab === undefined ? [] : written,
     applied: {
-      inserted: inserted.length - added.partly.length - refused,
+      inserted: added,
       updated,
       unchanged: compared.unchanged,
       deleted: marked,
       rejected: compared.rejected + partly.size,
     },
-    refused: refused === 0 ? null : refusal(file, state, tab, refused),
+    refused: isRefused ? refusal(file, state, tab, by, inserted.length) : null,
   };
 }
 
-interface AddedRows {
-  readonly requests: readonly Request[];
-  /** Rows of which some cells are left out. */
-  readonly partly: readonly (readonly [row: SheetRow, met: Split<unknown>, place: number])[];
-  /** Rows that have no place. */
-  readonly refused: readonly SheetRow[];
-  readonly bottom: number;
-}
-
-/** A row without these is not ours. */
-const NEEDED: readonly ColumnKey[] = ['s:id', 's:at', 's:status'];
-
-/** Adds rows below the last one; where something lies across, into the blank rows below everything. */
-async function addRows(
-  file: SheetFile,
-  tab: FormTab | undefined,
-  { sheetId, columns, obstructed }: LaidOut,
-  rows: readonly SheetRow[],
-  below: number,
-): Promise<AddedRows> {
-  const grid = tab ?? { sheetId, rowCount: Infinity, laid: [], obstacles: [] };
-  const at = Math.min(below, grid.rowCount);
-  if (!obstructed.obstacles.some((one) => keepsFromInserting(one, at)))
-    return {
-      requests: insertRows(grid, rows, at, columns),
-      partly: [],
-      refused: [],
-      bottom: at + rows.length,
-    };
-  const first = rows.length === 0 ? below : Math.max(at, (await file.cells(sheetId)).length);
-  // Google adds no row to a range that is protected to its end.
-  const isClosed = obstructed.obstacles.some(({ area }) => area.endRow === undefined);
-  const requests: Request[] = [];
-  const partly: [SheetRow, Split<unknown>, number][] = [];
-  const refused: SheetRow[] = [];
-  let bottom = first;
-  for (const row of rows) {
-    const values = new Map([...row.values].filter(([, value]) => value !== null));
-    const met = split(obstructed, bottom, values);
-    const isOutside = isClosed && bottom >= grid.rowCount;
-    if (isOutside || NEEDED.some((key) => met.blocked.includes(key))) {
-      refused.push(row);
-      continue;
-    }
-    requests.push(...writeRow(sheetId, bottom, met.free, columns, true));
-    if (met.blocked.length > 0) partly.push([row, met, bottom]);
-    bottom++;
-  }
-  const missing = bottom - grid.rowCount;
-  if (missing > 0)
-    requests.unshift({ appendDimension: { sheetId, dimension: 'ROWS', length: missing } });
-  return { requests, partly, refused, bottom };
-}
-
-/** Who may add no rows cannot keep the form up to date (L6). */
+/** Who may add no rows cannot keep the form up to date (L6). `by`: what keeps Google from inserting them. */
 function refusal(
   { api }: SheetFile,
   { name, formId }: FormState,
-  tab: FormTab | undefined,
+  tab: FormTab,
+  by: readonly Obstacle[],
   rows: number,
 ): MirrorError {
-  const names = (tab?.obstacles ?? []).map((one) => one.name);
+  const names = by.map((one) => one.name).join(' and ');
+  const remedies = [...new Set(by.map(({ kind }) => remedyOf(kind, api.email)))].join(' ');
   return new MirrorError(
     'TARGET_DENIED',
-    `On the tab "${tab?.title}" no row can be added for ${plural(rows, 'submission')} of form "${name}" (${formId}) because of ` +
-      `${names.join(' and ')}. Everything else is written. ${allowRemedy(api.email)} The next run tries again.`,
+    `On the tab "${tab.title}" no row can be added for ${plural(rows, 'new submission')} of form "${name}" (${formId}) because of ` +
+      `${names}. Everything else is written. ${remedies} The next run tries again.`,
   );
 }

@@ -27,7 +27,7 @@ export interface PlannedErasure {
   readonly written: readonly WrittenRow[];
   /** More rows than one write may hold. */
   readonly isLeft: boolean;
-  /** Cells that cannot be written, and that no comparison will name: everything else is, and the erasure has failed. */
+  /** Cells that cannot be written: everything else is, and the erasure has failed. */
   readonly denied: MirrorError | null;
 }
 
@@ -97,7 +97,7 @@ export async function planRemoval(
 
 /**
  * Replaces each answer in the columns of some fields, also in rows that people copied or took the ID from. An answer that is hashed
- * stays, and so does one that is protected.
+ * stays. One that is protected makes it fail, once all others are replaced.
  */
 async function rewrite(
   file: SheetFile,
@@ -115,7 +115,7 @@ async function rewrite(
   const requests: Request[] = [];
   const written: WrittenRow[] = [];
   const deniedBy = new Set<string>();
-  const { headerRow, places } = survey(table);
+  const { headerRow } = survey(table);
   const length = Math.max(0, ...[...table.values()].map((cells) => cells.length));
   for (let row = headerRow + 1; row < length; row++) {
     const id = String(table.get('s:id')?.[row] ?? '');
@@ -128,9 +128,7 @@ async function rewrite(
     }
     const { free, by } = split(tab, row, values);
     const before = rows.get(id);
-    // The next comparison lists the others: the source shows what they should hold.
-    const isListed = places.get(id) === row && before?.isDeleted === false;
-    if (what.kind === 'columns' || !isListed) for (const { name } of by) deniedBy.add(name);
+    for (const { name } of by) deniedBy.add(name);
     if (free.size === 0) continue;
     requests.push(...writeRow(sheetId, row, free, columns));
     if (before !== undefined) rows.set(id, { ...before, print: null });

@@ -5,7 +5,7 @@ import type { StoredField } from '../../mirror/port.ts';
 import type { Form, SelectedField, Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { FieldContent } from './row-values.ts';
-import { OWN_HEADERS } from './rows.ts';
+import { OWN, OWN_COLUMNS } from './own-columns.ts';
 
 /** A field as a spreadsheet keeps it. Its column is named by metadata, and has a name from its first answer on. */
 export interface SheetField extends StoredField {
@@ -57,7 +57,7 @@ export function withAnswers(
 
 /** The headers that columns should have, fields in the order of the form. Equal labels are equal headers: columns are known by metadata. */
 export function headersOf(fields: readonly SheetField[]): Map<ColumnKey, string> {
-  const headers = new Map(Object.entries(OWN_HEADERS) as [ColumnKey, string][]);
+  const headers = new Map<ColumnKey, string>(OWN_COLUMNS.map((key) => [key, OWN[key].header]));
   for (const field of fields.toSorted((a, b) => a.position - b.position))
     if (field.column !== null) headers.set(field.column, headerText(field));
   return headers;

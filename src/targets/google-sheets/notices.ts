@@ -1,8 +1,7 @@
 import { count, plural } from '../../base/format.ts';
 import type { Entries } from '../../mirror/ledger.ts';
 import type { TargetNotice } from '../../mirror/port.ts';
-import { allowRemedy } from './api/sheets-error.ts';
-import { blockedIn, type Obstacle, obstaclesOf } from './obstacles.ts';
+import { blockedIn, type Obstacle, obstaclesOf, remedyOf } from './obstacles.ts';
 import type { Survey } from './rows.ts';
 import type { FormTab } from './structure.ts';
 
@@ -37,15 +36,13 @@ function cellsBlocked(
   waiting: number,
   email: string | undefined,
 ): TargetNotice {
-  const remedy =
-    kind === 'merge' ? 'Unmerge them (Format › Merge cells › Unmerge).' : allowRemedy(email);
   return {
     code: 'CELLS_PROTECTED',
     blocks: false,
     message:
       `On the tab "${title}" forms-mirror cannot write into ${name}: cells of ${plural(waiting, 'submission')} are not as the ` +
       'source has them. Everything else is written.',
-    remedy: `${remedy} The rest follows by itself.`,
+    remedy: `${remedyOf(kind, email)} The rest follows by itself.`,
   };
 }
 

@@ -4,6 +4,7 @@ import { entryKey, type Entries } from '../../mirror/ledger.ts';
 import type { Entry, EntryKind } from '../../mirror/port.ts';
 import { columnName } from './api/a1.ts';
 import type { ColumnKey } from './api/metadata.ts';
+import { allowRemedy } from './api/sheets-error.ts';
 import type { Columns, KnownRow } from './rows.ts';
 
 /*
@@ -28,6 +29,10 @@ export interface Obstacle {
   /** In words, to be put into a sentence. */
   readonly name: string;
 }
+
+/** What people do about it. `email`: of the account that writes. */
+export const remedyOf = (kind: Obstacle['kind'], email: string | undefined): string =>
+  kind === 'merge' ? 'Unmerge them (Format › Merge cells › Unmerge).' : allowRemedy(email);
 
 /** Characters of a description that people gave a protection. */
 const MAX_DESCRIPTION = 80;

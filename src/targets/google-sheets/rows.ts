@@ -3,11 +3,12 @@ import { canonicalTime } from '../../mirror/canonical-time.ts';
 import type { StoredRow } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import { spansOf } from './api/a1.ts';
-import { cellData, needsPlainFormat, type ReadValue, type SheetValue } from './api/cell-value.ts';
-import { BODY_FORMAT, DATE_FORMAT, FAINT_FORMAT } from './api/formatting.ts';
+import { cellData, type ReadValue, type SheetValue } from './api/cell-value.ts';
+import { growBy, HEADER_FORMAT } from './api/formatting.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { SheetField } from './fields.ts';
 import { isWithin } from './obstacles.ts';
+import { formatOf, OWN } from './own-columns.ts';
 import { answerOf, type RowEncoder, type SheetRow, timeOf } from './row-values.ts';
 import type { SerialTime } from './serial-time.ts';
 import type { FormTab } from './structure.ts';
@@ -29,25 +30,14 @@ export interface KnownRow {
   readonly print: string | null;
 }
 
-/** The submission's own columns with their headers, in the order of a new tab: as people read, what only the mirror needs last. */
-export const OWN_HEADERS = {
-  's:at': 'Submitted at',
-  's:status': 'Status',
-  's:removed': 'Removed',
-  's:id': 'Submission ID',
-} as const;
-
-/** The part of rows that is read to find and to count them. */
-export const OWN_COLUMNS = Object.keys(OWN_HEADERS) as readonly (keyof typeof OWN_HEADERS)[];
-
 /**
  * The row with the headers, even after people sorted or pushed it; -1 without one. A header that people changed is
  * known by another one, or by the header over the times.
  */
 export function headerRowOf(table: Table): number {
-  const found = table.get('s:id')?.indexOf(OWN_HEADERS['s:id']) ?? -1;
+  const found = table.get('s:id')?.indexOf(OWN['s:id'].header) ?? -1;
   if (found >= 0) return found;
-  const status = table.get('s:status')?.indexOf(OWN_HEADERS['s:status']) ?? -1;
+  const status = table.get('s:status')?.indexOf(OWN['s:status'].header) ?? -1;
   if (status >= 0) return status;
   const isHeader = (at: ReadValue, row: number): boolean =>
     typeof at === 'string' &&
@@ -157,21 +147,23 @@ export function storedRow(
 }
 
 /**
- * Values side by side in a row: one write for each stretch of columns, so that people's cells in between stay. `isNew`: with the
- * ID, which every other row was found by, and with our look.
+ * Values side by side in a row: one write for each stretch of columns, so that people's cells in between stay. A row of a submission
+ * keeps its ID, by which it was found, and its look; a new one, and a new header, get both.
  */
 export function writeRow(
   sheetId: number,
   row: number,
   values: ReadonlyMap<ColumnKey, SheetValue>,
   columns: Columns,
-  isNew = false,
+  what: 'known' | 'new' | 'header' = 'known',
 ): Request[] {
+  const isKnown = what === 'known';
   const byColumn = new Map<number, sheets_v4.Schema$CellData>();
   for (const [key, value] of values) {
     const at = columns.get(key);
-    if (at === undefined || (key === 's:id' && !isNew)) continue;
-    byColumn.set(at, { ...cellData(value), ...(isNew && formatOf(key, value)) });
+    if (at === undefined || (key === 's:id' && isKnown)) continue;
+    const userEnteredFormat = what === 'header' ? HEADER_FORMAT : formatOf(key, value);
+    byColumn.set(at, { ...cellData(value), ...(!isKnown && { userEnteredFormat }) });
   }
   return spansOf([...byColumn.keys()].toSorted((a, b) => a - b)).map(({ start, end }) => ({
     updateCells: {
@@ -179,7 +171,7 @@ export function writeRow(
       rows: [
         { values: Array.from({ length: end - start }, (_, n) => byColumn.get(start + n) ?? {}) },
       ],
-      fields: isNew ? 'userEnteredValue,userEnteredFormat' : 'userEnteredValue',
+      fields: isKnown ? 'userEnteredValue' : 'userEnteredValue,userEnteredFormat',
     },
   }));
 }
@@ -200,12 +192,12 @@ export function insertRows(
     const cells: sheets_v4.Schema$CellData[] = Array.from({ length: width }, () => ({}));
     for (const [key, value] of values) {
       const column = columns.get(key);
-      if (column !== undefined) cells[column] = { ...cellData(value), ...formatOf(key, value) };
+      if (column !== undefined)
+        cells[column] = { ...cellData(value), userEnteredFormat: formatOf(key, value) };
     }
     return { values: cells };
   });
   const dimension = 'ROWS';
-  const missing = at + 1 - rowCount;
   const insertAt = (startIndex: number): Request => ({
     insertDimension: {
       range: { sheetId, dimension, startIndex, endIndex: startIndex + rows.length },
@@ -225,7 +217,7 @@ export function insertRows(
   };
   return [
     // Google inserts nothing behind the last row of the grid.
-    ...(missing > 0 ? [{ appendDimension: { sheetId, dimension, length: missing } }] : []),
+    ...growBy(sheetId, dimension, at + 1 - rowCount),
     insertAt(isInside ? at - 1 : at),
     ...(isInside ? [{ moveDimension: { source, destinationIndex: at - 1 } }] : []),
     {
@@ -239,17 +231,3 @@ export function insertRows(
 }
 
 type InsertedInto = Pick<FormTab, 'sheetId' | 'rowCount' | 'laid' | 'obstacles'>;
-
-function formatOf(
-  key: ColumnKey,
-  value: SheetValue,
-): Pick<sheets_v4.Schema$CellData, 'userEnteredFormat'> {
-  if (key === 's:at' || key === 's:removed')
-    return { userEnteredFormat: { ...BODY_FORMAT, numberFormat: DATE_FORMAT } };
-  if (key === 's:id') return { userEnteredFormat: { ...BODY_FORMAT, ...FAINT_FORMAT } };
-  if (needsPlainFormat(value))
-    return {
-      userEnteredFormat: { ...BODY_FORMAT, numberFormat: { type: 'NUMBER', pattern: '0' } },
-    };
-  return { userEnteredFormat: BODY_FORMAT };
-}

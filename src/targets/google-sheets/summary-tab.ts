@@ -4,7 +4,7 @@ import { safeText } from '../../base/errors.ts';
 import { OPEN_STATUSES } from '../../mirror/types.ts';
 import { COLOURS } from './api/formatting.ts';
 import { formula, headers, type OwnPage, Page, showPage, text, WRAPPED } from './page.ts';
-import { OWN_COLUMNS } from './rows.ts';
+import { OWN_COLUMNS } from './own-columns.ts';
 import { NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
 import { documentsIn } from './state-tab.ts';
 import {

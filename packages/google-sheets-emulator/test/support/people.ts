@@ -126,7 +126,9 @@ export class Person {
   type(row: number, column: number, text: string): void {
     this.#change((edit) => {
       const sheet = edit.document.grid(this.#sheetId);
-      guard(edit, sheet, { top: row, bottom: row + 1, left: column, right: column + 1 });
+      const [endRowIndex, endColumnIndex] = [row + 1, column + 1];
+      const cell = { startRowIndex: row, endRowIndex, startColumnIndex: column, endColumnIndex };
+      guard(edit, sheet, sheet.areaOf(cell));
       const number = text === '' ? Number.NaN : Number(text);
       const content = text.startsWith('=')
         ? contentOf({ formulaValue: text })
