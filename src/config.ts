@@ -18,6 +18,8 @@ import { readHashKey, readTargets } from './settings/target-settings.ts';
 export interface ConfigNeeds {
   /** FORMS_API_URL and FORMS_API_KEY. */
   readonly source?: boolean;
+  /** TARGET_FIELDS of each target (L11). */
+  readonly fields?: boolean;
   /** The setting of the port that the command opens: it must be safe to show, where it is set. */
   readonly serves?: 'PORT' | 'WORKER_PORT';
 }
@@ -42,7 +44,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     /** Undefined only when it is not required and not set. */
     source,
     /** At least one. */
-    targets: readTargets(reader, names, dataDir),
+    targets: readTargets(reader, names, dataDir, needs.fields ?? false),
     hashKey: readHashKey(reader, names),
     ...readSchedule(reader, source?.url),
     /** Null: never PATCH. */

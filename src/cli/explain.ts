@@ -3,7 +3,6 @@ import type { EntryKind } from '../mirror/port.ts';
 import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
 import type { CommandCall, ExitCode } from './host.ts';
 import { openApp } from './open-app.ts';
-import { requireSelection } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `explain`: where one submission is. */
@@ -12,8 +11,7 @@ export async function explain({
   args: [id = ''],
   options,
 }: CommandCall<{ json?: boolean }>): Promise<ExitCode> {
-  await using app = await openApp(host, { source: true });
-  requireSelection(app);
+  await using app = await openApp(host, { source: true, fields: true });
   const opened = await Promise.all(app.targetNames.map((name) => app.chosen(name)));
   const explanation = await explainSubmission(app.source(host.stop.signal), opened, id);
   if (options.json) host.terminal.printJson(explanation);

@@ -1,7 +1,6 @@
 import type { App } from '../app.ts';
 import { MirrorError, SettingsError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
-import { settingLine } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
 import { choosesForm, theForms } from '../sync/names.ts';
@@ -15,7 +14,6 @@ export async function selectPlan(
   app: App,
 ): Promise<FormPlan[]> {
   const selected = app.namesOf(options.target);
-  requireSelection(app, selected);
   const { forms } = await requirePlan(host, app);
   const wanted = options.form;
   const identities = forms.map(({ form }) => form);
@@ -25,20 +23,6 @@ export async function selectPlan(
     .map(({ form: planned, targets }) => {
       return { form: planned, targets: targets.filter((name) => selected.includes(name)) };
     });
-}
-
-/** Throws SettingsError unless fields are selected for these targets, by default for all (L11). */
-export function requireSelection(app: App, targets: readonly string[] = app.targetNames): void {
-  const missing = targets
-    .map((name) => app.settingsOf(name))
-    .filter(({ selection }) => !selection)
-    .map(({ variables: { fields } }) => ({
-      variable: fields,
-      message:
-        'is missing: only fields that you select leave the source. forms-mirror forms lists the forms, forms-mirror forms <form> the fields of one; * selects all of them',
-      example: settingLine(fields, 'contact:*'),
-    }));
-  if (missing.length > 0) throw new SettingsError(missing);
 }
 
 /**

@@ -15,13 +15,17 @@ import { carryOut } from './actions.ts';
 import { healthSources } from './health-sources.ts';
 import type { CommandCall, ExitCode, Host } from './host.ts';
 import { openApp } from './open-app.ts';
-import { requireSelection } from './selection.ts';
 import { openService } from './service.ts';
 
 /** `start`: everything in one process. */
 export async function start({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
-  await using app = await openApp(host, { source: true, serves: 'PORT', logLevel: 'info' });
+  await using app = await openApp(host, {
+    source: true,
+    fields: true,
+    serves: 'PORT',
+    logLevel: 'info',
+  });
   await checkBeforeStart(host, app);
   // Before a job is taken: a process that cannot show its page ends at once, with nothing in progress.
   await requireFreePort(statusPlace(app.config));
@@ -108,7 +112,6 @@ async function readDetails(app: App, name: string, formId: string): Promise<Form
 /** Throws for a mistake that a person has to correct before anything runs. If the source is down, waits for it. */
 async function checkBeforeStart(host: Host, app: App): Promise<void> {
   try {
-    requireSelection(app);
     const forms = await planned(host, app);
     app.logger.info({ forms: forms.length }, 'The source answers; the mirror starts.');
   } catch (error) {

@@ -2,15 +2,18 @@ import { once } from 'node:events';
 import type { App } from '../app.ts';
 import type { Listening } from '../web/listen.ts';
 import { openApp } from './open-app.ts';
-import { requireSelection } from './selection.ts';
 import { openService, type Service } from './service.ts';
 import type { CommandCall, ExitCode } from './host.ts';
 
 /** `worker`: takes jobs from the queue, and answers probes at WORKER_PORT if that is set. */
 export async function worker({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
-  await using app = await openApp(host, { source: true, serves: 'WORKER_PORT', logLevel: 'info' });
-  requireSelection(app);
+  await using app = await openApp(host, {
+    source: true,
+    fields: true,
+    serves: 'WORKER_PORT',
+    logLevel: 'info',
+  });
   await using service = await openService(host, app, 'worker');
   const server = await openServer(app, service);
   if (server !== undefined)

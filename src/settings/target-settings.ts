@@ -26,17 +26,20 @@ export interface TargetSettings {
 }
 
 /**
- * All targets; `names`: undefined when there is one without a name. Complains about two in one place, and about a full history that only
- * spreadsheets would keep.
+ * All targets; `names`: undefined when there is one without a name. Complains about two in one place, about a full history that only
+ * spreadsheets would keep, and, where fields are required, about a target without them.
  */
 export function readTargets(
   reader: SettingsReader,
   names: readonly string[] | undefined,
   dataDir: string,
+  needsFields: boolean,
 ): TargetSettings[] {
   const places = new Map<string, string>();
   const targets = (names ?? [undefined]).map((name) => {
     const target = readTarget(reader, name, dataDir);
+    if (needsFields && !reader.isGiven('TARGET_FIELDS', reader.sourceOf('TARGET_FIELDS', name)))
+      reader.complain('TARGET_FIELDS', NO_FIELDS, name);
     const { place } = target.address;
     const twin = places.get(place);
     places.set(place, target.name);
@@ -54,6 +57,9 @@ export function readTargets(
   }
   return targets;
 }
+
+const NO_FIELDS =
+  'is missing: only fields that you select leave the source. forms-mirror forms lists the forms, forms-mirror forms <form> the fields of one; * selects all of them';
 
 function readTarget(
   reader: SettingsReader,
