@@ -60,7 +60,11 @@ export function judge(facts: Facts): Report {
   });
   const targets = judged.map(({ target }) => target);
   const forms = judged.flatMap((one) => one.forms);
-  const shared = firstOf([...problems, ...targets.flatMap(({ problem }) => problem ?? [])]);
+  const ofTargets = targets.flatMap(({ name, problem }) => {
+    if (problem === null || targets.length === 1) return problem ?? [];
+    return { ...problem, title: `${name}: ${problem.title}` };
+  });
+  const shared = firstOf([...problems, ...ofTargets]);
   const report = {
     at: iso(nowMs),
     version: facts.version,

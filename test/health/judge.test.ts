@@ -512,6 +512,7 @@ describe('the judge', () => {
     ]);
     expect(formOf(report).state).toBe('ok');
     expect(formOf(report, FORM_A, 'sheet').state).toBe('waiting');
+    expect(report.title).toBe('sheet: The target does not answer');
     expect(report.summary).toMatch(/^2 forms in 2 targets · 200 submissions/);
   });
 
