@@ -6,7 +6,6 @@ import { fetchWithProxy } from '../base/proxy.ts';
 import { Watch } from '../health/collect.ts';
 import type { CountQuery } from '../mirror/port.ts';
 import { Notifier } from '../notify/notifier.ts';
-import type { FormPlan } from '../sync/planner.ts';
 import { entriesOf, heldForms, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/form-page.ts';
 import { requireFreePort, statusPlace } from '../web/listen.ts';
@@ -94,43 +93,35 @@ async function countNewAnswers(app: App, name: string, formId: string, range: Co
   };
 }
 
-/** So many runs and rejected submissions the page of a form shows. */
-const [SHOWN_RUNS, SHOWN_REJECTED] = [10, 50];
+/** So many runs the page of a form shows. */
+const SHOWN_RUNS = 10;
 
 async function readDetails(app: App, name: string, formId: string): Promise<FormDetails> {
   const target = await app.target(name);
   const found = await reading(target, formId, async (form): Promise<FormDetails> => {
-    const rejected = await entriesOf(form, LISTED);
-    return {
-      runs: await form.runs(SHOWN_RUNS),
-      rejected: { total: rejected.length, entries: rejected.slice(0, SHOWN_REJECTED) },
-    };
+    return { runs: await form.runs(SHOWN_RUNS), rejected: await entriesOf(form, LISTED) };
   });
-  return found ?? { runs: [], rejected: { total: 0, entries: [] } };
-}
-
-/** Throws for a mistake that a person has to correct before anything runs. If the source is down, waits for it. */
-async function checkBeforeStart(host: Host, app: App): Promise<void> {
-  try {
-    const forms = await planned(host, app);
-    app.logger.info({ forms: forms.length }, 'The source answers; the mirror starts.');
-  } catch (error) {
-    const failure = toMirrorError(error);
-    if (host.stop.signal.aborted) return;
-    if (!failure.retryable) throw failure;
-    app.logger.warn({ err: failure }, 'The source does not answer yet; the mirror starts anyway.');
-  }
+  return found ?? { runs: [], rejected: [] };
 }
 
 /**
- * The forms to mirror. A first start reports at once which names in the settings match nothing, and ends. A later
- * start continues with its forms, because a restart must not end what ran before (L12), and the page shows the
- * mistake.
+ * Throws for a mistake that a person has to correct before anything runs. If the source is down, waits for it. A first start reports
+ * at once which names in the settings match nothing, and ends. A later start continues with its forms, because a restart must not
+ * end what ran before (L12), and the page shows the mistake.
  */
-async function planned(host: Host, app: App): Promise<readonly FormPlan[]> {
-  const { forms, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
-  if (unmatched.length === 0 || (forms.length > 0 && (await holdsAnything(app)))) return forms;
-  throw new SettingsError(unmatched);
+async function checkBeforeStart(host: Host, app: App): Promise<void> {
+  const { signal } = host.stop;
+  try {
+    const { forms, unmatched } = await app.plan(signal, { waitForTargets: true });
+    if (unmatched.length > 0 && (forms.length === 0 || !(await holdsAnything(app))))
+      throw new SettingsError(unmatched);
+    app.logger.info({ forms: forms.length }, 'The source answers; the mirror starts.');
+  } catch (error) {
+    const failure = toMirrorError(error);
+    if (signal.aborted) return;
+    if (!failure.retryable) throw failure;
+    app.logger.warn({ err: failure }, 'The source does not answer yet; the mirror starts anyway.');
+  }
 }
 
 async function holdsAnything(app: App): Promise<boolean> {

@@ -28,8 +28,8 @@ import {
 export interface FormDetails {
   /** The newest first. */
   readonly runs: readonly Run[];
-  /** Submissions that could not be stored unchanged: how many, and some of them. */
-  readonly rejected: { readonly total: number; readonly entries: readonly Entry[] };
+  /** Submissions that could not be stored unchanged. */
+  readonly rejected: readonly Entry[];
 }
 
 /** A form in one target, with what the target keeps of it; null: it did not answer in time. */
@@ -122,8 +122,8 @@ function detailParts(target: string, { runs, rejected }: FormDetails, nowMs: num
       ${runsTable(runs, nowMs)}`
   }
   ${
-    rejected.total > 0 &&
-    html`<h3 id="${rejectedAnchor(target)}">${plural(rejected.total, 'rejected submission')}</h3>
+    rejected.length > 0 &&
+    html`<h3 id="${rejectedAnchor(target)}">${plural(rejected.length, 'rejected submission')}</h3>
       ${rejectedTable(rejected, nowMs)}`
   }`;
 }
@@ -159,11 +159,15 @@ function runsTable(runs: FormDetails['runs'], nowMs: number): Html {
   return listTable('Newest first', columns, rows);
 }
 
-function rejectedTable({ total, entries }: FormDetails['rejected'], nowMs: number): Html {
-  const rows = entries.map(({ id, reason, status, atMs }) => ({
+/** So many of them are shown. */
+const SHOWN_REJECTED = 50;
+
+function rejectedTable(rejected: readonly Entry[], nowMs: number): Html {
+  const rows = rejected.slice(0, SHOWN_REJECTED).map(({ id, reason, status, atMs }) => ({
     cells: [html`<span class="id">${id}</span>`, reason, status, timeAgo(atMs, nowMs)],
   }));
-  const part = entries.length < total ? ` (${count(entries.length)} of ${count(total)})` : '';
+  const [shown, all] = [rows.length, rejected.length];
+  const part = shown < all ? ` (${count(shown)} of ${count(all)})` : '';
   const caption = `Submissions and answers that could not be stored unchanged${part}`;
   return listTable(caption, ['Submission', 'Reason', 'Status', 'Last seen'], rows);
 }

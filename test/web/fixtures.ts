@@ -97,7 +97,7 @@ export function reportOf(
 /** A target keeps nothing of a form. */
 export const NO_DETAILS: FormDetails = {
   runs: [],
-  rejected: { total: 0, entries: [] },
+  rejected: [],
 };
 
 const SHEET =
@@ -238,13 +238,10 @@ export function feedbackDetails(): FormDetails {
   });
   return {
     runs,
-    rejected: {
-      total: 41,
-      entries: [
-        entry('sub_8Kq2mZx0', 'createdAt is no date; the row has none.'),
-        entry('no-id:5f1d0c9ab2', 'The item has no ID.'),
-      ],
-    },
+    rejected: [
+      entry('sub_8Kq2mZx0', 'createdAt is no date; the row has none.'),
+      ...Array.from({ length: 60 }, (_, at) => entry(`no-id:5f1d0c9a${at}`, 'The item has no ID.')),
+    ],
   };
 }
 
