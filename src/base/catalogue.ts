@@ -11,7 +11,7 @@ interface CatalogueRow {
   /** `error`: the copy falls behind, or may be wrong. `warning`: something needs attention, and the copy is as claimed. */
   readonly severity: 'error' | 'warning';
   /** The same attempt can succeed later without a change by a person. */
-  readonly retryable: boolean;
+  readonly retryable?: true;
   /** How long a problem lasts before people are notified of it. 0: it does not end on its own. Null: never. */
   readonly graceMs: number | null;
   /** The mirror works all the same: `check` reports the problem and does not fail. */
@@ -44,7 +44,6 @@ const ROWS = {
   SETTINGS: {
     scope: 'settings',
     severity: 'error',
-    retryable: false,
     graceMs: 0,
     title: 'A setting is wrong',
     meaning: 'A setting is missing, misspelled or invalid.',
@@ -53,7 +52,6 @@ const ROWS = {
   OTHER_SCHEMA: {
     scope: 'target',
     severity: 'error',
-    retryable: false,
     graceMs: 0,
     title: 'Another build wrote the target',
     meaning: 'A target was written by another build of forms-mirror; nothing in it was changed.',
@@ -62,7 +60,6 @@ const ROWS = {
   USAGE: {
     scope: 'settings',
     severity: 'error',
-    retryable: false,
     graceMs: null,
     title: 'Wrong usage',
     meaning: 'A command was called with unknown arguments.',
@@ -71,7 +68,6 @@ const ROWS = {
   FORMS_UNAUTHORIZED: {
     scope: 'source',
     severity: 'error',
-    retryable: false,
     graceMs: KEY_MS,
     title: 'The Forms API refuses the key',
     meaning: 'The Forms API refused the key: wrong, revoked or missing.',
@@ -81,7 +77,6 @@ const ROWS = {
   FORMS_REFUSED: {
     scope: 'source',
     severity: 'error',
-    retryable: false,
     graceMs: OUTAGE_MS,
     title: 'The Forms API refuses a request',
     meaning:
@@ -121,7 +116,6 @@ const ROWS = {
   FORM_GONE: {
     scope: 'form',
     severity: 'warning',
-    retryable: false,
     graceMs: 0,
     isNews: true,
     title: 'Gone at the source',
@@ -132,7 +126,6 @@ const ROWS = {
   DELETIONS_HELD: {
     scope: 'form',
     severity: 'warning',
-    retryable: false,
     graceMs: 0,
     title: 'Deletions are held',
     meaning: 'More rows disappeared than MAX_DELETE_FRACTION allows. None was marked deleted.',
@@ -141,7 +134,6 @@ const ROWS = {
   SLUG_REUSED: {
     scope: 'form',
     severity: 'error',
-    retryable: false,
     graceMs: 0,
     title: 'A slug names another form now',
     meaning:
@@ -152,7 +144,6 @@ const ROWS = {
   PAUSED: {
     scope: 'form',
     severity: 'warning',
-    retryable: false,
     graceMs: null,
     title: 'Paused',
     meaning: 'A person paused the form or the target. Nothing is written until it is resumed.',
@@ -171,7 +162,6 @@ const ROWS = {
   TARGET_DENIED: {
     scope: 'target',
     severity: 'error',
-    retryable: false,
     graceMs: OUTAGE_MS,
     title: 'The target denies access',
     meaning: 'The target refused access: wrong password, missing right, unwritable file.',
@@ -189,7 +179,6 @@ const ROWS = {
   TARGET_FULL: {
     scope: 'target',
     severity: 'error',
-    retryable: false,
     graceMs: OUTAGE_MS,
     title: 'The target is full',
     meaning: 'The target is full: disk, or cells of a spreadsheet.',
@@ -218,7 +207,6 @@ const ROWS = {
   COPY_REFILLED: {
     scope: 'form',
     severity: 'warning',
-    retryable: false,
     graceMs: 0,
     isNews: true,
     title: 'The copy was gone and was filled again',
@@ -230,7 +218,6 @@ const ROWS = {
   ROWS_REJECTED: {
     scope: 'form',
     severity: 'warning',
-    retryable: false,
     // Repeated only when more are rejected.
     graceMs: 0,
     title: 'Submissions were rejected',
@@ -240,7 +227,6 @@ const ROWS = {
   WRITE_BACK_REFUSED: {
     scope: 'form',
     severity: 'warning',
-    retryable: false,
     graceMs: null,
     isNews: true,
     title: 'Status changes were refused',
@@ -262,7 +248,6 @@ const ROWS = {
   NOT_RUNNING: {
     scope: 'program',
     severity: 'error',
-    retryable: false,
     graceMs: 0,
     title: 'The process of the mirror has died',
     meaning:
@@ -282,7 +267,6 @@ const ROWS = {
   DATA_DIR: {
     scope: 'program',
     severity: 'error',
-    retryable: false,
     graceMs: OUTAGE_MS,
     title: 'Failures cannot be recorded',
     meaning: 'DATA_DIR cannot be written, so a failure that no target records might go unnoticed.',
@@ -300,7 +284,6 @@ const ROWS = {
   INTERNAL: {
     scope: 'program',
     severity: 'error',
-    retryable: false,
     graceMs: 0,
     title: 'A defect of the program',
     meaning: 'A defect in this program. Please report it.',

@@ -30,7 +30,7 @@ export class MirrorError extends Error {
       options.cause === undefined ? {} : { cause: options.cause },
     );
     this.code = code;
-    this.retryable = options.retryable ?? PROBLEMS[code].retryable;
+    this.retryable = options.retryable ?? PROBLEMS[code].retryable === true;
   }
 }
 

@@ -1,6 +1,5 @@
 import { type Clock, hasPassed } from '../base/clock.ts';
-import type { Report } from '../health/report.ts';
-import type { Due, Feed, Transport } from './channel.ts';
+import type { Feed, Transport } from './channel.ts';
 import { type Fetch, request } from './http.ts';
 
 /*
@@ -11,25 +10,21 @@ import { type Fetch, request } from './http.ts';
 /** How long it is silent between two calls. */
 export const HEARTBEAT_MS = 60_000;
 
-/** A call is due once a minute while nothing has failed and people do not wait for a message. */
-export class Heartbeat implements Feed<null> {
-  readonly kept = null;
-  readonly #clock: Clock;
-  readonly #isBehind: () => boolean;
-  #calledAtMs = Number.NEGATIVE_INFINITY;
-
-  /** `isBehind`: whether a message was not delivered. Where one does not arrive, people can still notice the silence. */
-  constructor(clock: Clock, isBehind: () => boolean) {
-    [this.#clock, this.#isBehind] = [clock, isBehind];
-  }
-
-  due({ state }: Report): Due<null>[] {
-    const nowMs = this.#clock.now();
-    if (state === 'failed' || this.#isBehind()) return [];
-    if (!hasPassed(this.#calledAtMs, HEARTBEAT_MS, nowMs)) return [];
-    const taken = (): void => void (this.#calledAtMs = nowMs);
-    return [{ key: 'call', content: null, taken }];
-  }
+/**
+ * A call is due once a minute while nothing has failed. `isBehind`: whether a message was not delivered. Where one does not arrive,
+ * people can still notice the silence.
+ */
+export function heartbeat(clock: Clock, isBehind: () => boolean): Feed<null> {
+  let calledAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    kept: null,
+    due({ state }) {
+      const nowMs = clock.now();
+      if (state === 'failed' || isBehind()) return [];
+      if (!hasPassed(calledAtMs, HEARTBEAT_MS, nowMs)) return [];
+      return [{ key: 'call', content: null, taken: () => void (calledAtMs = nowMs) }];
+    },
+  };
 }
 
 /** The calls. `address` holds a secret as a rule: only its host is shown (L15). */

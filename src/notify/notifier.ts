@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Report } from '../health/report.ts';
 import { Alerts } from './alerts.ts';
 import { Channel, type Transport, isForNews } from './channel.ts';
-import { Heartbeat, HEARTBEAT_MS, monitor } from './heartbeat.ts';
+import { heartbeat, HEARTBEAT_MS, monitor } from './heartbeat.ts';
 import type { Fetch } from './http.ts';
 import { type EmailSettings, mail } from './mail.ts';
 import { pageLink, testMessage } from './message.ts';
@@ -74,7 +74,7 @@ export class Notifier {
     const heartbeats = heartbeatUrl === undefined ? [] : [monitor(heartbeatUrl, fetch)];
     this.#channels = [
       ...this.#messages,
-      ...heartbeats.map((calls) => new Channel(calls, new Heartbeat(clock, isBehind), often)),
+      ...heartbeats.map((calls) => new Channel(calls, heartbeat(clock, isBehind), often)),
     ];
   }
 

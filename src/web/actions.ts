@@ -106,7 +106,7 @@ export function remedyButton({ code }: Problem, place: Place, held = 0): Html | 
     const count = String(held);
     return actionButton(`Accept ${plural(held, 'deletion')}`, { do: 'accept', ...place, count });
   }
-  const canRetry = PROBLEMS[code].retryable || PROBLEMS[code].scope === 'target';
+  const canRetry = PROBLEMS[code].retryable === true || PROBLEMS[code].scope === 'target';
   return canRetry ? actionButton('Sync now', { do: 'sync', ...place }) : null;
 }
 

@@ -1,3 +1,4 @@
+import { PROBLEMS } from '../base/catalogue.ts';
 import { count, plural } from '../base/format.ts';
 import {
   claimText,
@@ -131,7 +132,7 @@ function plantLine(source: Report['source'], queue: QueueState | null, nowMs: nu
 
 function queueText(queue: QueueState | null, nowMs: number): Html {
   if (queue === null) return stateMark('waiting', 'Not read yet');
-  if (!queue.isReachable) return stateMark('failed', 'Does not answer');
+  if (!queue.isReachable) return stateMark('failed', PROBLEMS.QUEUE_FAILED.title);
   const jobs = `${plural(queue.active, 'job')} running, ${count(queue.waiting)} waiting`;
   const next = queue.nextPollAt === null ? 'not known' : timeUntil(queue.nextPollAt, nowMs);
   return html`${jobs}, next poll ${next}`;

@@ -7,7 +7,7 @@ import { judge } from '../../src/health/judge.ts';
 import { describeForm } from '../../src/health/mirror-words.ts';
 import type { FormReport, HealthState, Report } from '../../src/health/report.ts';
 import { Alerts } from '../../src/notify/alerts.ts';
-import { Heartbeat } from '../../src/notify/heartbeat.ts';
+import { heartbeat } from '../../src/notify/heartbeat.ts';
 import { plainText } from '../../src/notify/message.ts';
 import { formMain } from '../../src/web/form-page.ts';
 import { Metrics } from '../../src/web/metrics.ts';
@@ -201,8 +201,8 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
   });
 
   it('stops the heartbeat only where something has failed', () => {
-    const heartbeat = new Heartbeat(new TestClock(NOW), () => false);
-    expect(heartbeat.due(report)).toHaveLength(state === 'failed' ? 0 : 1);
+    const calls = heartbeat(new TestClock(NOW), () => false);
+    expect(calls.due(report)).toHaveLength(state === 'failed' ? 0 : 1);
   });
 
   it('has its word on the Mirror tab, as far as that can know', () => {
