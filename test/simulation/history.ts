@@ -483,7 +483,7 @@ export class History {
     const claims = await this.#claims();
     for (const { formId, target, except, rejected, goneAt } of claims) {
       if (goneAt !== null) continue;
-      this.#judgeLabels(formId, copies.get(target), from);
+      this.#judgeLabels(formId, target, copies, from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       this.#judge(copies, {
         by: 'L16: two polls after a change everybody',
@@ -577,7 +577,7 @@ export class History {
       const { formId, target, isWhole, except, rejected } = run;
       this.#refills.noteMade(target, formId);
       if (isUndone(formId, target)) continue;
-      this.#judgeLabels(formId, copies.get(target), from);
+      this.#judgeLabels(formId, target, copies, from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       const asOf = isWhole ? from : null;
       this.#judge(copies, {
@@ -597,11 +597,11 @@ export class History {
     }
   }
 
-  #judgeLabels(formId: string, copy: Copy | undefined, from: number): void {
-    const form = this.#source.formOf(formId);
-    const held = copy?.get(formId);
+  #judgeLabels(formId: string, target: string, copies: Map<string, Copy>, from: number): void {
+    const [form, held] = [this.#source.formOf(formId), copies.get(target)?.get(formId)];
     if (form?.exists !== true || held === undefined) return;
-    if (this.#plan.behaviour.sections === 'absent') return;
+    const isProtected = this.#people.isRefusing(target, formId);
+    if (this.#plan.behaviour.sections === 'absent' || isProtected) return;
     this.#breakIf(labelBreach(form, held, from, this.#people.special().isSelected));
   }
 

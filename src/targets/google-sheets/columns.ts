@@ -90,7 +90,7 @@ export async function layOut(
     sheetId,
     requests: [
       ...added.requests,
-      ...writeRow(sheetId, headerRow, fresh, added.columns, 'header'),
+      ...writeRow(sheetId, headerRow, fresh, added.columns, true),
       ...writeRow(sheetId, headerRow, changed, added.columns),
     ],
     columns: added.columns,
@@ -165,7 +165,7 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
   const properties = { sheetId, gridProperties: { frozenRowCount: 1 } };
   return [
     { insertDimension: { range, inheritFromBefore: false } },
-    ...writeRow(sheetId, 0, headers, columns, 'header'),
+    ...writeRow(sheetId, 0, headers, columns, true),
     { updateSheetProperties: { properties, fields: 'gridProperties.frozenRowCount' } },
   ];
 }
@@ -204,7 +204,7 @@ function newTab(
     { addSheet: { properties } },
     ...formatBodies(sheetId, 0, keys, 1),
     ...setUp(sheetId, 0, keys, headers),
-    ...writeRow(sheetId, 0, headers, columns, 'header'),
+    ...writeRow(sheetId, 0, headers, columns, true),
     {
       updateDimensionProperties: {
         range: { sheetId, dimension: 'ROWS', startIndex: 1 },

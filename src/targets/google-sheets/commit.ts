@@ -6,17 +6,11 @@ import type { FormState } from '../../mirror/form-state.ts';
 import { type Entries, entryKey } from '../../mirror/ledger.ts';
 import type { Applied, Change, Entry, EntryKind, Row } from '../../mirror/port.ts';
 import type { SelectedField } from '../../mirror/types.ts';
+import type { ReadValue } from './api/cell-value.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { layOut } from './columns.ts';
 import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
-import {
-  blockedReason,
-  keepsFromInserting,
-  type Obstacle,
-  remedyOf,
-  type Split,
-  split,
-} from './obstacles.ts';
+import { blockedReason, keepsFromInserting, type Obstacle, remedyOf, split } from './obstacles.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
 import { RowEncoder, type SheetRow } from './row-values.ts';
 import {
@@ -131,6 +125,13 @@ export interface PlannedCommit {
   readonly refused: MirrorError | null;
 }
 
+/** A row that is there: a submission's that has changed, or one that is to be marked as deleted (null). */
+interface Existing {
+  readonly id: string;
+  readonly row: SheetRow | null;
+  readonly values: SheetRow['values'];
+}
+
 /** Plans the write of a change over the latest reading of the spreadsheet. */
 export async function planCommit(
   file: SheetFile,
@@ -142,7 +143,7 @@ export async function planCommit(
 ): Promise<PlannedCommit> {
   const { state } = known;
   const tab = structure.forms.get(state.formId);
-  const { encoder, source, deleted } = compared;
+  const { encoder, source } = compared;
   const [rows, stored] = [new Map(known.rows), new Set(compared.stored)];
   for (const [id, row] of compared.rows) rows.set(id, row);
   const laid = await layOut(file, structure, tab, state, compared.fields);
@@ -162,80 +163,59 @@ export async function planCommit(
     listed.set(id, isSame ? before : entry);
   };
   const partly = new Set<string>();
-  const listPartly = ({ id }: SheetRow, met: Split<unknown>): void => {
-    partly.add(id);
-    const now = rows.get(id);
-    // The row is written again while the cells are protected, and stays listed.
-    if (now !== undefined) rows.set(id, { ...now, print: null });
-    const why = [...(compared.reasons.get(id) ?? []), blockedReason(met, headers)];
-    list('rejected', source.get(id) as Row, why.join(' '), met.blocked);
-  };
-
+  let [updated, deleted] = [0, 0];
   // Where people have the rows now: they may have sorted them since the form was opened.
   const left = compared.inserted.filter(({ id }) => known.survey.bare.has(id));
-  const isMoving = compared.updated.length + deleted.length + left.length > 0;
+  const inserted = compared.inserted.filter((row) => !left.includes(row));
+  const mark = new Map([['s:removed', time.ofClock(atMs)] as const]);
+  const existing: readonly Existing[] = [
+    ...[...compared.updated, ...left].map((row) => ({ id: row.id, row, values: row.values })),
+    ...compared.deleted.map((id) => ({ id, row: null, values: mark })),
+  ];
   const isObstructed = laid.obstructed.obstacles.length > 0;
   let found = tab === undefined ? EMPTY_SURVEY : known.survey;
   let table: Table = new Map();
-  if (isMoving && tab !== undefined) {
+  if (existing.length > 0 && tab !== undefined) {
     // Obstacles to cells matter if these differ.
     table = await file.table(tab, isObstructed ? undefined : OWN_COLUMNS);
     found = survey(table);
   }
-  const placeOf = (id: string): number | undefined => found.places.get(id) ?? found.bare.get(id);
   const requests = [...laid.requests];
   const written: WrittenRow[] = laid.header === null ? [] : [laid.header];
-  const inserted = compared.inserted.filter((row) => !left.includes(row));
-  let updated = 0;
-  for (const row of [...compared.updated, ...left]) {
-    const { id } = row;
-    const place = placeOf(id);
-    if (place === undefined) {
-      inserted.push(row);
+  for (const { id, row, values } of existing) {
+    const place = found.places.get(id) ?? found.bare.get(id);
+    const now = rows.get(id);
+    if (place === undefined || now === undefined) {
+      // People removed the row since the form was opened.
+      if (row === null) rows.delete(id);
+      else inserted.push(row);
       continue;
     }
-    const values = isObstructed
-      ? encoder.differences(row, (key) => table.get(key)?.[place] ?? null)
-      : row.values;
-    const met = split(laid.obstructed, place, values);
-    // With the others, so that what is announced has few patterns.
-    const { free } = isObstructed ? split(laid.obstructed, place, row.values) : met;
-    if (met.blocked.length > 0) {
-      // A row whose mark cannot be taken away is still shown as removed.
-      const { isDeleted = false, deletedAt = null } = known.rows.get(id) ?? {};
-      const now = rows.get(id);
-      if (now !== undefined && met.blocked.includes('s:removed'))
-        rows.set(id, { ...now, isDeleted, deletedAt });
-      listPartly(row, met);
-    } else updated++;
+    const read = (key: ColumnKey): ReadValue => table.get(key)?.[place] ?? null;
+    const changed = row !== null && isObstructed ? encoder.differences(row, read) : values;
+    const met = split(laid.obstructed, place, changed);
+    const why = blockedReason(met, headers);
+    if (met.blocked.length === 0 && row !== null) updated++;
+    else if (met.blocked.length === 0) {
+      deleted++;
+      const deletedAt = new Date(atMs).toISOString();
+      rows.set(id, { ...now, isDeleted: true, deletedAt, print: null });
+    } else if (row === null)
+      list('undecided', now, `The source no longer has it, and ${why}`, met.blocked);
+    else {
+      partly.add(id);
+      // A row whose mark cannot be taken away is still shown as removed. It is written again while the cells are protected.
+      const before = met.blocked.includes('s:removed') ? (known.rows.get(id) ?? now) : now;
+      const { isDeleted, deletedAt } = before;
+      rows.set(id, { ...now, isDeleted, deletedAt, print: null });
+      const reasons = [...(compared.reasons.get(id) ?? []), why];
+      list('rejected', source.get(id) as Row, reasons.join(' '), met.blocked);
+    }
     if (met.free.size === 0) continue;
+    // With the others, so that what is announced has few patterns.
+    const { free } = split(laid.obstructed, place, values);
     requests.push(...writeRow(sheetId, place, free, columns));
     written.push({ id, values: free });
-  }
-  const deletedAt = new Date(atMs).toISOString();
-  let marked = 0;
-  for (const id of deleted) {
-    const place = placeOf(id);
-    const before = rows.get(id);
-    if (before === undefined || place === undefined) {
-      // People removed the row since the form was opened.
-      rows.delete(id);
-      continue;
-    }
-    const met = split(
-      laid.obstructed,
-      place,
-      new Map([['s:removed', time.ofClock(atMs)] as const]),
-    );
-    if (met.blocked.length > 0) {
-      const why = `The source no longer has it, and ${blockedReason(met, headers)}`;
-      list('undecided', before, why, met.blocked);
-      continue;
-    }
-    marked++;
-    rows.set(id, { ...before, isDeleted: true, deletedAt, print: null });
-    requests.push(...writeRow(sheetId, place, met.free, columns));
-    written.push({ id, values: met.free });
   }
   const grid = tab ?? { sheetId, rowCount: Infinity, laid: [], obstacles: [] };
   const at = Math.min(found.bottom, grid.rowCount);
@@ -263,7 +243,7 @@ export async function planCommit(
       inserted: added,
       updated,
       unchanged: compared.unchanged,
-      deleted: marked,
+      deleted,
       rejected: compared.rejected + partly.size,
     },
     refused: isRefused ? refusal(file, state, tab, by, inserted.length) : null,

@@ -148,22 +148,20 @@ export function storedRow(
 
 /**
  * Values side by side in a row: one write for each stretch of columns, so that people's cells in between stay. A row of a submission
- * keeps its ID, by which it was found, and its look; a new one, and a new header, get both.
+ * keeps its ID, by which it was found, and its look; a header gets both.
  */
 export function writeRow(
   sheetId: number,
   row: number,
   values: ReadonlyMap<ColumnKey, SheetValue>,
   columns: Columns,
-  what: 'known' | 'new' | 'header' = 'known',
+  isHeader = false,
 ): Request[] {
-  const isKnown = what === 'known';
   const byColumn = new Map<number, sheets_v4.Schema$CellData>();
   for (const [key, value] of values) {
     const at = columns.get(key);
-    if (at === undefined || (key === 's:id' && isKnown)) continue;
-    const userEnteredFormat = what === 'header' ? HEADER_FORMAT : formatOf(key, value);
-    byColumn.set(at, { ...cellData(value), ...(!isKnown && { userEnteredFormat }) });
+    if (at === undefined || (key === 's:id' && !isHeader)) continue;
+    byColumn.set(at, { ...cellData(value), ...(isHeader && { userEnteredFormat: HEADER_FORMAT }) });
   }
   return spansOf([...byColumn.keys()].toSorted((a, b) => a - b)).map(({ start, end }) => ({
     updateCells: {
@@ -171,7 +169,7 @@ export function writeRow(
       rows: [
         { values: Array.from({ length: end - start }, (_, n) => byColumn.get(start + n) ?? {}) },
       ],
-      fields: isKnown ? 'userEnteredValue' : 'userEnteredValue,userEnteredFormat',
+      fields: isHeader ? 'userEnteredValue,userEnteredFormat' : 'userEnteredValue',
     },
   }));
 }
