@@ -60,9 +60,12 @@ export function soon(iso: string, nowMs: number): string {
   return ms > -30 * SECOND ? 'now' : `${span(-ms)} late`;
 }
 
-/** An ISO time to the second: `2026-11-20 14:03:12 UTC`. Any other text is returned unchanged. */
-export function exact(iso: string): string {
-  const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) return iso;
+/** Milliseconds since the epoch as an ISO time. */
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** An ISO time, or milliseconds since the epoch, to the second: `2026-11-20 14:03:12 UTC`. Any other text is returned unchanged. */
+export function exact(time: string | number): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return String(time);
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

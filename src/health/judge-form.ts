@@ -1,5 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
-import { exact, plural, span } from '../base/format.ts';
+import { exact, iso, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { liveRows } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -67,8 +67,6 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
     goneAt: goneAtMs === null ? null : iso(goneAtMs),
   };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** The state, and the word for it that every surface shows: that of the worst problem, or of the one that holds the form up. */
 function stateOf(
@@ -174,7 +172,7 @@ function silentSinceMs(known: KnownForm, around: Surroundings): number | null {
 
 /** That a target was found empty which DATA_DIR says has held a form, and what no run brings back. */
 export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: number): string =>
-  `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(iso(atMs))}, so it was filled again from the source. ` +
+  `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(atMs)}, so it was filled again from the source. ` +
   'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of forgotten submissions.';
 
 function writeBackProblem({ since, code, error, refused }: WriteBackProblem): Problem {

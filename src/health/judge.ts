@@ -1,5 +1,5 @@
 import { PROBLEMS } from '../base/catalogue.ts';
-import { plural } from '../base/format.ts';
+import { iso, plural } from '../base/format.ts';
 import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
 import { errorsFirst, firstOf, isError, isStale, judgeForm, problemOf } from './judge-form.ts';
@@ -77,8 +77,6 @@ export function judge(facts: Facts): Report {
   };
   return { ...report, title: titleOf(report, shared), summary: summaryOf(report) };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const reported = ({ code, message, sinceMs }: Trouble): Problem =>
   problemOf(code, message, sinceMs);

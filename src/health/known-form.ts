@@ -1,4 +1,5 @@
 import { type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
+import { iso } from '../base/format.ts';
 import { isAhead } from '../base/clock.ts';
 import { type Agreement, claimOf, type OutcomeName } from '../mirror/form-state.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
@@ -132,7 +133,7 @@ function claimIn(held: HeldForm | null, agreed: Agreement | null, nowMs: number)
   if (losses.length > 0 || state.goneAtMs !== null) return nothing;
   const claim = claimOf(state, isAhead(agreed?.atMs ?? 0, nowMs) ? null : agreed);
   const time = (ms: number | null): string | null =>
-    ms === null || isAhead(ms, nowMs) ? null : new Date(ms).toISOString();
+    ms === null || isAhead(ms, nowMs) ? null : iso(ms);
   const submissionsAsOf = time(claim.submissionsAsOfMs);
   if (submissionsAsOf === null) return nothing;
   return {

@@ -216,14 +216,6 @@ export function isCurrent({ state, forms }: Report): boolean {
 export const stateOfAll = (forms: readonly FormReport[]): HealthState =>
   worstOf(forms.map(({ state }) => state));
 
-/** A count for people. */
-export const countText = (number: number | null): string =>
-  number === null ? 'unknown' : count(number);
-
-/** The text for a missing time. */
-export const missingTime = ({ rows, lastRun }: Pick<FormReport, 'rows' | 'lastRun'>): string =>
-  rows === null || lastRun?.outcome === 'ok' ? 'unknown' : 'never';
-
 /** How a run ended, in a few words, and the state that such a run by itself means. */
 export const OUTCOME_TEXTS: Readonly<
   Record<OutcomeName, { readonly text: string; readonly state: HealthState }>

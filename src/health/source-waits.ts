@@ -33,10 +33,10 @@ export function followWaits(events: Events<SyncEvents>, clock: Clock): () => Tro
     if (last === undefined) return null;
     // Nothing comes from the source since the first of the waits, and until the last.
     const sinceMs = Math.min(...all.map((wait) => wait.sinceMs));
-    const [since, until] = [sinceMs, last.untilMs].map((ms) => exact(new Date(ms).toISOString()));
+    const until = exact(last.untilMs);
     const message = all.some(({ reason }) => /\b429\b/.test(reason))
       ? `The Forms API asks for fewer requests: the next is sent at ${until}.`
-      : `The Forms API has not answered as it should since ${since} (${last.reason}). The request is repeated at ${until}.`;
+      : `The Forms API has not answered as it should since ${exact(sinceMs)} (${last.reason}). The request is repeated at ${until}.`;
     return { code: 'SOURCE_WAITING', message, sinceMs };
   };
 }

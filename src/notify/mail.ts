@@ -97,7 +97,7 @@ function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions 
     `${clean(headline)}.`,
     ...body.map(clean),
     ...(link === null ? [] : [`${link.title}: ${link.url}`]),
-    `-- \nforms-mirror, ${exact(new Date(atMs).toISOString())}`,
+    `-- \nforms-mirror, ${exact(atMs)}`,
   ];
   return {
     from,

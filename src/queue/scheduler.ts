@@ -56,7 +56,7 @@ export async function pollTrouble(context: QueueContext): Promise<Trouble | null
   const job = await queueFor(context, 'poll').getJob(POLL);
   if (job === undefined || job.attemptsStarted > 0) return null;
   if (clock.now() - job.timestamp < timings.lateMs) return null;
-  const dueAt = exact(new Date(job.timestamp).toISOString());
+  const dueAt = exact(job.timestamp);
   return {
     code: 'QUEUE_FAILED',
     message: `The poll that was due at ${dueAt} has not begun.`,

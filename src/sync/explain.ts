@@ -1,3 +1,4 @@
+import { iso } from '../base/format.ts';
 import type { Source } from '../forms/source.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import type { EntryKind, ReadForm, StoredRow } from '../mirror/port.ts';
@@ -139,8 +140,6 @@ async function lookUp(
       .map(({ kind, reason, atMs }) => ({ kind, reason, at: iso(atMs) })),
   };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 function stateOf(
   row: StoredRow | undefined,

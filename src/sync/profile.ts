@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { iso } from '../base/format.ts';
 import type { Store } from '../mirror/port.ts';
 import type { ListQuery, Page, Source } from '../forms/source.ts';
 
@@ -97,7 +98,6 @@ export const atStep = (ms: number, stepMs: number | null): number =>
 export function queryOf({ bounds }: Profile, { status, fromMs, toMs }: Span): ListQuery {
   const ofStatus = status === undefined ? {} : { status };
   if (bounds === null || bounds === 'none') return ofStatus;
-  const iso = (ms: number): string => new Date(ms).toISOString();
   return {
     ...ofStatus,
     ...(fromMs !== null && { dateFrom: iso(bounds.includesFrom ? fromMs : fromMs - 1) }),

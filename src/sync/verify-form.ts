@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { iso } from '../base/format.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import { EMPTY_TALLY } from '../mirror/form-state.ts';
 import type { Joining } from '../mirror/selection.ts';
@@ -125,8 +126,6 @@ export async function verifyForm(
     requests: source.requests,
   };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const firstOf = (differences: readonly Difference[]): Differing => ({
   count: differences.length,

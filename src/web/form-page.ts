@@ -1,8 +1,6 @@
 import { count, duration, plural } from '../base/format.ts';
 import {
   type FormReport,
-  missingTime,
-  countText,
   exceptText,
   OUTCOME_TEXTS,
   type Report,
@@ -89,6 +87,13 @@ function targetCard(
     ${details === null ? html`<p class="problem waiting">${report.target} did not answer in time: its runs and rejected submissions are not shown.</p>` : detailParts(report.target, details, nowMs)}
   </section>`;
 }
+
+/** A count for people. */
+const countText = (number: number | null): string => (number === null ? 'unknown' : count(number));
+
+/** The text for a missing time. */
+const missingTime = ({ rows, lastRun }: Pick<FormReport, 'rows' | 'lastRun'>): string =>
+  rows === null || lastRun?.outcome === 'ok' ? 'unknown' : 'never';
 
 function facts(form: FormReport, nowMs: number): Html {
   const { claim, rows, deletedRows, rejected, forgotten, refused } = form;
