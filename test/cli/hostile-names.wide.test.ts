@@ -108,7 +108,7 @@ describe('names that would harm a reader', () => {
       'cli/terminal.ts',
     ]);
     expect(holding(/\.question\((?!printable\()/)).toEqual([]);
-    expect(holding(/\.writeStyled\(/)).toEqual(['cli/open-app.ts']);
+    expect(holding(/\.sayStyled\(/)).toEqual(['cli/open-app.ts']);
     expect(holding(/--(form|target)[ =]['"]?\$\{|TARGET_\w+=['"]?\$\{/)).toEqual([]);
   });
 
