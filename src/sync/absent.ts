@@ -3,8 +3,8 @@ import { flagAll, type FormState, liveRows } from '../mirror/form-state.ts';
 import { isIn } from '../mirror/ledger.ts';
 import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
 import { type Span } from './profile.ts';
-import { entriesOf, idsOf } from './target.ts';
-import { accountedIn, Incomplete, type SyncOptions, type Work } from './work.ts';
+import { entriesOf, idsOf, type Target } from './target.ts';
+import { accountedIn, Incomplete, type RunOptions, type Work } from './work.ts';
 
 /** Up to this many deletions at once never wait for a person: a small form may well lose half of its rows. */
 const FEW_DELETIONS = 20;
@@ -57,10 +57,8 @@ export async function settleAbsent(
  */
 export const deletionLimit = (
   { tally, recentlyDeleted }: FormState,
-  {
-    maxDeleteFraction,
-    acceptDeletes = 0,
-  }: Pick<SyncOptions, 'maxDeleteFraction' | 'acceptDeletes'>,
+  { maxDeleteFraction }: Target,
+  { acceptDeletes = 0 }: RunOptions,
 ): number =>
   Math.max(FEW_DELETIONS, maxDeleteFraction * (liveRows(tally) + recentlyDeleted), acceptDeletes);
 
@@ -68,9 +66,9 @@ export const deletionLimit = (
  * Whether more rows are gone than {@link deletionLimit} allows (L8). The guard adds up over ranges and runs, and
  * compares the size of the whole form from the start. `more`: rows that are gone in addition to the known ones.
  */
-export function isOverLimit({ form, options, shortBy }: Work, more = 0): boolean {
+export function isOverLimit({ target, form, asked, shortBy }: Work, more = 0): boolean {
   const { tally, recentlyDeleted } = form.state;
-  const limit = deletionLimit(form.state, options);
+  const limit = deletionLimit(form.state, target, asked);
   return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit;
 }
 

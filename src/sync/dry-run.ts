@@ -1,7 +1,6 @@
 import { MirrorError } from '../base/errors.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { deletionLimit } from './absent.ts';
-import { ProfileRecord } from './profile.ts';
 import { blankRun, type RunReport } from './run-form.ts';
 import type { Target } from './target.ts';
 import { Comparison, type Difference } from './verify.ts';
@@ -11,25 +10,24 @@ import type { RunOptions } from './work.ts';
 export async function dryRun(
   target: Target,
   { id }: FormIdentity,
-  { acceptDeletes }: RunOptions,
+  options: RunOptions,
   signal: AbortSignal,
 ): Promise<{ readonly report: RunReport; readonly changes: readonly Difference[] }> {
-  const { clock, store, maxDeleteFraction } = target;
+  const { clock, store } = target;
   const startedAtMs = clock.now();
   const source = target.connect(signal);
   const form = await source.form(id);
   const joining = await target.admit(form, signal, false);
-  const profile = await ProfileRecord.load(store, target.sourceName, startedAtMs);
   const stored = (await store.forms()).find(({ state }) => state.formId === form.id);
   await using held = await store.open({ id: form.id }, 'read');
   const comparison = new Comparison({ form, held, joining, clock });
-  const isProven = await comparison.readAll(source, profile.now);
+  const isProven = await comparison.readAll(target, source);
   const { found, undecided } = comparison;
   const compared = comparison.compared.size;
   const of = (...kinds: readonly Difference['kind'][]): Difference[] =>
     [...found.values()].filter(({ kind }) => kinds.includes(kind));
   const [changes, gone] = [of('missing', 'changed', 'marked'), of('extra')];
-  const limit = held && deletionLimit(held.state, { maxDeleteFraction, acceptDeletes });
+  const limit = held && deletionLimit(held.state, target, options);
   const isHeld = gone.length > (limit ?? 0);
   const ending = isHeld
     ? new MirrorError('DELETIONS_HELD', `${gone.length} deletions would wait for a person.`)

@@ -27,11 +27,12 @@ const DAY_MS = 86_400_000;
 /** The state with the ranges flagged that this run is to read. */
 export function flagDue(
   state: FormState,
-  { options, clock }: Pick<Work, 'options' | 'clock'>,
+  { target, asked, clock }: Pick<Work, 'target' | 'asked' | 'clock'>,
 ): FormState {
-  const { isFull, isComparison, compareEveryMs } = options;
+  const { isFull, isComparison } = asked;
   if (isFull === true) return flagAll(state);
-  const flagged = isComparison === true ? flagOld(state, compareEveryMs, clock.now()) : state;
+  const flagged =
+    isComparison === true ? flagOld(state, target.compareEveryMs, clock.now()) : state;
   // A reading in the future got its time from a wrong clock, so it proves nothing.
   return flagged.ranges.some(({ readAtMs }) => readAtMs !== null && readAtMs > clock.now() + DAY_MS)
     ? flagAll(flagged)

@@ -235,24 +235,25 @@ interface Judged {
 
 /** Which of the settled forms of a target need a run. */
 async function judge(
-  { sourceName, store }: Target,
+  target: Target,
   source: Source,
   groups: Groups,
   ask: () => Promise<Workspace>,
 ): Promise<Judged> {
+  const { store } = target;
   const { spokenFor, rest } = groups;
   const open = (jobs: Jobs): Judged => ({ jobs, agreed: null });
   const all = new Map(spokenFor.map(({ state }) => [state.formId, null]));
   const workspace = await ask();
   const { counts, newest } = workspace;
-  const profile = await ProfileRecord.load(store, sourceName, counts.askedAtMs);
+  const profile = await ProfileRecord.load(target);
   if (newest.total > 0) {
     profile.learn({
       hasWorkspace: true,
       hasWorkspaceStatuses: counts.statuses !== null && !areIgnored(counts, newest.total),
     });
   }
-  await profile.save(store);
+  await profile.save();
   // A workspace that has shown nothing yet may be one that cannot be asked without a form: each form is. Where lists are not
   // sorted, the first page does not show the newest submissions, and one that came beside a deletion moves no count.
   if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { iso } from '../base/format.ts';
 import type { Store } from '../mirror/port.ts';
 import type { ListQuery, Page, Source } from '../forms/source.ts';
+import type { Target } from './target.ts';
 
 /** The submissions created within [fromMs, toMs), of one status or of all. */
 export interface Span {
@@ -56,21 +57,24 @@ const newProfile = (nowMs: number): Profile => ({
 export class ProfileRecord {
   now: Profile;
   readonly #read: Profile;
+  readonly #store: Store;
   readonly #key: string;
   readonly #revision: number | null;
 
-  private constructor(now: Profile, key: string, revision: number | null) {
-    [this.now, this.#read, this.#key, this.#revision] = [now, now, key, revision];
+  private constructor(now: Profile, store: Store, key: string, revision: number | null) {
+    [this.now, this.#read, this.#store, this.#key] = [now, now, store, key];
+    this.#revision = revision;
   }
 
-  /** A profile that is older than a week is learned again. `source`: names it, and the key that it is read with. */
-  static async load(store: Store, source: string, nowMs: number): Promise<ProfileRecord> {
-    const key = `profile ${source}`;
+  /** A profile that is older than a week is learned again. */
+  static async load({ store, sourceName, clock }: Target): Promise<ProfileRecord> {
+    const key = `profile ${sourceName}`;
+    const nowMs = clock.now();
     const record = await store.record(key);
     const parsed = profileSchema.safeParse(record?.value);
     const isYoung = parsed.success && Math.abs(nowMs - parsed.data.learnedAtMs) < WEEK_MS;
     const now = isYoung ? parsed.data : newProfile(nowMs);
-    return new ProfileRecord(now, key, record?.revision ?? null);
+    return new ProfileRecord(now, store, key, record?.revision ?? null);
   }
 
   learn(change: Partial<Profile>): void {
@@ -78,9 +82,9 @@ export class ProfileRecord {
   }
 
   /** Call it once. Where another process has saved since this one loaded, its profile stays: a later run learns what this one did. */
-  async save(store: Store): Promise<void> {
+  async save(): Promise<void> {
     if (isDeepStrictEqual(this.now, this.#read)) return;
-    await store.putRecord(this.#key, this.now, this.#revision);
+    await this.#store.putRecord(this.#key, this.now, this.#revision);
   }
 }
 

@@ -17,7 +17,7 @@ import { ProfileRecord } from './profile.ts';
 import { NOTHING_APPLIED } from './sink.ts';
 import { sync } from './sync.ts';
 import { type Target, whileBusy } from './target.ts';
-import { Incomplete, type RunOptions, type SyncOptions, type Work } from './work.ts';
+import { type AskedRun, Incomplete, type Work } from './work.ts';
 
 /** How a run ended, for a person. */
 export interface RunReport extends Run {
@@ -37,8 +37,6 @@ export interface RunReport extends Run {
   readonly failure: MirrorError | null;
 }
 
-type Asked = RunOptions & Pick<SyncOptions, 'onProgress'>;
-
 /**
  * One run: brings a form in a target up to date, and records how that went. Never rejects: failures are in the report, and
  * the rows stored before stay. Where another process takes the form over in the middle, which a spreadsheet does not prevent, the run
@@ -47,7 +45,7 @@ type Asked = RunOptions & Pick<SyncOptions, 'onProgress'>;
 export function runForm(
   target: Target,
   identity: FormIdentity,
-  asked: Asked,
+  asked: AskedRun,
   signal: AbortSignal,
 ): Promise<RunReport> {
   const { clock } = target;
@@ -64,11 +62,10 @@ export function runForm(
 async function runOnce(
   target: Target,
   identity: FormIdentity,
-  asked: Asked,
+  asked: AskedRun,
   signal: AbortSignal,
 ): Promise<RunReport> {
-  const { clock, store, compareEveryMs, maxDeleteFraction } = target;
-  const options = { ...asked, compareEveryMs, maxDeleteFraction };
+  const { clock } = target;
   const startedAtMs = clock.now();
   const source = target.connect(signal);
   const report = (ending: MirrorError | null, found: Partial<RunReport> = {}): RunReport => ({
@@ -97,14 +94,25 @@ async function runOnce(
   let ending: MirrorError | null;
   let isWhole = false;
   try {
-    const profile = await ProfileRecord.load(store, target.sourceName, clock.now());
-    const work = { source, form, sink, profile, clock, options, shortBy: 0, since: null, seen: 0 };
+    const profile = await ProfileRecord.load(target);
+    const work = {
+      target,
+      source,
+      form,
+      sink,
+      profile,
+      clock,
+      asked,
+      shortBy: 0,
+      since: null,
+      seen: 0,
+    };
     ending = await syncToEnd(work);
     isWhole =
       outcomeOf(ending) !== 'failed' &&
       form.state.ranges.length > 0 &&
       form.state.ranges.every(({ readAtMs }) => readAtMs !== null && readAtMs >= startedAtMs);
-    await profile.save(store);
+    await profile.save();
   } catch (error) {
     ending = toMirrorError(error);
   }

@@ -6,7 +6,6 @@ import type { Joining } from '../mirror/selection.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import { ProfileRecord } from './profile.ts';
 import { AGREEMENT, PAUSES } from './records.ts';
 import { type Source } from '../forms/source.ts';
 import type { Target } from './target.ts';
@@ -69,15 +68,14 @@ export async function verifyForm(
   pollMs: number,
   signal: AbortSignal,
 ): Promise<VerifyReport> {
-  const { clock, store, sourceName } = target;
+  const { clock, store } = target;
   const source = target.connect(signal);
   const startedAtMs = clock.now();
   const form = await source.form(formId);
   const joining = await target.admit(form, signal, false);
-  const profile = await ProfileRecord.load(store, sourceName, startedAtMs);
   await using held = await store.open({ id: formId }, 'read');
   const comparison = new Comparison({ form, held, joining, clock });
-  const isAllShown = await comparison.readAll(source, profile.now);
+  const isAllShown = await comparison.readAll(target, source);
   const { tally = EMPTY_TALLY } = held?.state ?? {};
   const [lastRun] = (await held?.runs(1)) ?? [];
   const polledAtMs = (await AGREEMENT.read(store))?.atMs ?? 0;

@@ -6,11 +6,11 @@ import type { ReadForm, Row, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import { compareRow, Join, type RowDifference } from '../mirror/row.ts';
 import type { Form } from '../mirror/types.ts';
-import { createdMsOf, type Profile, queryOf, type Span, WHOLE } from './profile.ts';
+import { createdMsOf, type Profile, ProfileRecord, queryOf, type Span, WHOLE } from './profile.ts';
 import { shownOf } from './read-range.ts';
 import { joinItem } from './sink.ts';
 import { type Source } from '../forms/source.ts';
-import { entriesOf, idsOf } from './target.ts';
+import { allRows, entriesOf, idsOf, type Target } from './target.ts';
 
 /** A submission that a run would store otherwise. */
 export interface Difference {
@@ -104,8 +104,9 @@ export class Comparison {
    * Reads everything of the form at the source, by ranges where it allows that, and compares each answer. Whether the source proved
    * that it showed everything.
    */
-  async readAll(source: Source, profile: Profile): Promise<boolean> {
+  async readAll(target: Target, source: Source): Promise<boolean> {
     const { form, held } = this.#parts;
+    const { now: profile } = await ProfileRecord.load(target);
     const isDated = queryOf(profile, { fromMs: 0, toMs: null }).dateFrom !== undefined;
     const ranges = isDated ? (held?.state.ranges ?? []) : [];
     let isProven = true;
@@ -172,15 +173,11 @@ export class Comparison {
     this.found.set(id, { kind, id, columns, row: this.found.size < MOST_KEPT ? row : null });
   }
 
-  /** Live rows, and those that are marked deleted. */
   async #stored(ids: readonly string[]): Promise<Map<string, StoredRow>> {
     const stored = new Map<string, StoredRow>();
-    for (const isDeleted of [false, true]) {
-      const wanted = ids.filter((id) => !stored.has(id));
-      if (this.#parts.held === null || wanted.length === 0) continue;
-      for await (const batch of this.#parts.held.rows({ ids: wanted, isDeleted }, true))
-        for (const each of batch) stored.set(each.id, each);
-    }
+    if (this.#parts.held === null || ids.length === 0) return stored;
+    for await (const rows of allRows(this.#parts.held, { ids }, true))
+      for (const row of rows) stored.set(row.id, row);
     return stored;
   }
 

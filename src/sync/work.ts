@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { liveRows, sumOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
-import type { Mirror } from './target.ts';
+import type { Target } from './target.ts';
 import { type ProfileRecord, type Span } from './profile.ts';
 import type { Sink } from './sink.ts';
 import type { Counts, SinceCounts } from './counts.ts';
@@ -24,21 +24,21 @@ export interface RunOptions {
   readonly waitMs?: number | undefined;
 }
 
-/** The same, with the settings. */
-export interface SyncOptions
-  extends RunOptions, Pick<Mirror, 'compareEveryMs' | 'maxDeleteFraction'> {
+/** A run that somebody watches. */
+export interface AskedRun extends RunOptions {
   /** Called as the run progresses, with the number of submissions seen and the total. */
   readonly onProgress: (seen: number, total: number) => void;
 }
 
 /** What the steps of one run share. */
 export interface Work {
+  readonly target: Target;
   readonly source: Source;
   readonly form: OpenForm;
   readonly sink: Sink;
   readonly profile: ProfileRecord;
   readonly clock: Clock;
-  readonly options: SyncOptions;
+  readonly asked: AskedRun;
   /** How many submissions fewer the source says the form has than the target accounts for. */
   shortBy: number;
   /** Notes what readings show that the counts of this round may not have. */
@@ -65,7 +65,7 @@ export async function* pagesOf(
   for await (const page of source.pages({ ...query, formId: form.state.formId }, first, ahead)) {
     spend(work, page.items.length);
     work.seen += page.items.length;
-    work.options.onProgress(work.seen, Math.max(page.total, work.seen));
+    work.asked.onProgress(work.seen, Math.max(page.total, work.seen));
     await work.since?.look(page.items);
     yield page;
   }
