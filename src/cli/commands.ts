@@ -24,10 +24,13 @@ const wholeNumber = (flags: string, meaning: string): Option =>
   });
 
 // Options of several commands.
-const ONE_FORM = option('--form <form>', 'only this form: ID, slug or name');
 const ONE_TARGET = option('--target <name>', 'only this target');
-const ONLY_COUNT = option('--dry-run', 'count what would be removed, change nothing');
-const CONFIRMED = option('--yes', 'do not ask; required without a terminal');
+const PLACE = [option('--form <form>', 'only this form: ID, slug or name'), ONE_TARGET];
+const ERASING = [
+  ...PLACE,
+  option('--dry-run', 'count what would be removed, change nothing'),
+  option('--yes', 'do not ask; required without a terminal'),
+];
 const AS_JSON = option('--json', 'print one JSON document');
 
 /**
@@ -57,8 +60,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     options: [
       option('--full', 'read everything and compare every answer'),
-      ONE_FORM,
-      ONE_TARGET,
+      ...PLACE,
       option('--dry-run', 'read and compare, change nothing, list what would change'),
       option('--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run'),
       AS_JSON,
@@ -70,7 +72,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary:
       'Reads source and copy and compares every row. Exits 1 if they differ. A status change or deletion that no poll has brought yet counts as different.',
     examples: ['forms-mirror verify', 'forms-mirror verify --form contact --json'],
-    options: [ONE_FORM, ONE_TARGET, AS_JSON],
+    options: [...PLACE, AS_JSON],
     load: async () => (await import('./verify.ts')).verify,
   },
   {
@@ -108,14 +110,14 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror pause --target warehouse',
       'forms-mirror pause',
     ],
-    options: [ONE_FORM, ONE_TARGET, option('--reason <text>', 'why, shown to others')],
+    options: [...PLACE, option('--reason <text>', 'why, shown to others')],
     load: async () => (await import('./pausing.ts')).pause,
   },
   {
     name: 'resume',
     summary: 'Ends a pause. The next poll finds what changed.',
     examples: ['forms-mirror resume --form contact', 'forms-mirror resume'],
-    options: [ONE_FORM, ONE_TARGET],
+    options: PLACE,
     load: async () => (await import('./pausing.ts')).resume,
   },
   {
@@ -156,13 +158,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror forget --undo sub_0123456789',
     ],
     args: [['<submission-id...>', 'IDs of the submissions']],
-    options: [
-      option('--undo', 'let them come back with the next run'),
-      ONE_FORM,
-      ONE_TARGET,
-      ONLY_COUNT,
-      CONFIRMED,
-    ],
+    options: [option('--undo', 'let them come back with the next run'), ...ERASING],
     load: async () => (await import('./erasing.ts')).forget,
   },
   {
@@ -183,10 +179,7 @@ export const COMMANDS: readonly CommandSpec[] = [
         '--unselected',
         'empty the columns of fields that are no longer selected, or that no run hashes',
       ),
-      ONE_FORM,
-      ONE_TARGET,
-      ONLY_COUNT,
-      CONFIRMED,
+      ...ERASING,
     ],
     load: async () => (await import('./erasing.ts')).purge,
   },
