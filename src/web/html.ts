@@ -14,21 +14,8 @@ export type HtmlPart = string | number | Html | readonly HtmlPart[] | null | und
 
 /** A template whose parts are escaped, unless they are HTML themselves. Attributes are to be quoted. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
-  const text = compact(strings).map((string, at) =>
-    at === 0 ? string : render(parts[at - 1]) + string,
-  );
+  const text = strings.map((string, at) => (at === 0 ? '' : render(parts[at - 1])) + string);
   return new Html(text.join(''));
-}
-
-const compacted = new WeakMap<TemplateStringsArray, readonly string[]>();
-
-/** Without the indentation of the source: it shows nowhere, and is a third of a long page. */
-function compact(strings: TemplateStringsArray): readonly string[] {
-  const known = compacted.get(strings);
-  if (known !== undefined) return known;
-  const short = strings.map((string) => string.replaceAll(/\s*\n\s*/g, '\n'));
-  compacted.set(strings, short);
-  return short;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { PROBLEMS } from '../base/catalogue.ts';
+import { safeText } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import {
   claimText,
@@ -228,8 +229,10 @@ function formRow(
 ): Html {
   return html`<tr class="${state}">
     <th scope="row">
-      <a class="name" href="${formPath(form.id)}"><bdi>${shortened(form.name)}</bdi></a>
-      <span class="fact"><bdi>${shortened(form.slug)}</bdi></span>
+      <a class="name" href="${formPath(form.id)}"
+        ><bdi>${safeText(form.name, LONGEST_NAME)}</bdi></a
+      >
+      <span class="fact"><bdi>${safeText(form.slug, LONGEST_NAME)}</bdi></span>
     </th>
     ${targets.map(({ name }, at) => formCell(cells[at], name, nowMs))}
   </tr>`;
@@ -237,8 +240,6 @@ function formRow(
 
 /** Names are as long as people like; a page is not. */
 const LONGEST_NAME = 140;
-const shortened = (text: string): string =>
-  text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME - 1).toWellFormed()}…`;
 
 /** One form in one target. */
 function formCell(report: FormReport | undefined, name: string, nowMs: number): Html {
