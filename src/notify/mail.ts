@@ -1,8 +1,9 @@
 import type { SendMailOptions, Transporter } from 'nodemailer';
-import { errorCode } from '../base/errors.ts';
+import { errorCode, safeText } from '../base/errors.ts';
 import { exact, plural } from '../base/format.ts';
+import { printable } from '../base/printable.ts';
 import { type Transport, isForNews } from './channel.ts';
-import { type Message, clean, cut } from './message.ts';
+import type { Message } from './message.ts';
 
 /** A mail server, as ALERT_SMTP_URL names it. */
 export interface SmtpServer {
@@ -92,17 +93,17 @@ const MARKS = { error: 'Failed: ', warning: 'Attention: ', ok: 'OK: ', info: '' 
 
 function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions {
   const { level, headline, body, link, atMs } = message;
-  const what = clean(headline).replace(/^forms-mirror[,:] /, '');
+  const what = printable(headline).replace(/^forms-mirror[,:] /, '');
   const parts = [
-    `${clean(headline)}.`,
-    ...body.map(clean),
+    `${printable(headline)}.`,
+    ...body.map(printable),
     ...(link === null ? [] : [`${link.title}: ${link.url}`]),
     `-- \nforms-mirror, ${exact(atMs)}`,
   ];
   return {
     from,
     to: [...to],
-    subject: cut(`[forms-mirror] ${MARKS[level]}${what}`, MAX_SUBJECT),
+    subject: safeText(`[forms-mirror] ${MARKS[level]}${what}`, MAX_SUBJECT),
     date: new Date(atMs),
     text: `${parts.join('\n\n')}\n`,
     // RFC 3834, 5: no holiday notice responds to it.

@@ -1,3 +1,5 @@
+import { safeText } from '../base/errors.ts';
+import { printable } from '../base/printable.ts';
 /*
  * The text of messages, before a channel lays it out. Names are as people and forms wrote them; anything that a chat or a mail
  * would interpret is made harmless by the functions here. A message holds no answer and no secret (L11, L15).
@@ -34,23 +36,15 @@ export const pageLink = (statusUrl: string | undefined): Message['link'] =>
 /** The start of a message, which shows its kind at a glance. */
 export const SIGNS = { error: '🔴', warning: '🟠', ok: '🟢', info: '🔵' } as const;
 
-/** Without what breaks a line, hides the rest of it or turns it around, and well-formed. */
-export const clean = (text: string): string =>
-  text.toWellFormed().replaceAll(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ');
-
-/** At most `max` UTF-16 units, which is never more than a chat counts; a longer text ends in an ellipsis. */
-export const cut = (text: string, max: number): string =>
-  text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
-
 /** A form's name as part of a sentence: the text after it, and several of them, must fit into what a channel shows. */
-export const shortName = (name: string): string => cut(name, 80);
+export const shortName = (name: string): string => safeText(name, 80);
 
 /**
  * A text in which no chat finds a command: `<!channel>` and `@here` call everybody, `](` hides a link behind other words, and
  * `{{DATE(…)}}` is computed in a Teams card.
  */
 export const defused = (text: string): string =>
-  clean(text)
+  printable(text)
     .replaceAll('<', '‹')
     .replaceAll('>', '›')
     .replaceAll('@', '@\u200B')
@@ -64,5 +58,5 @@ const MAX_TEXT = 2_000;
 export function plainText({ level, headline, body, link }: Message): string {
   const text = defused([SIGNS[level], `${headline}.`, ...body].join(' '));
   const end = link === null ? '' : ` ${link.url}`;
-  return `${cut(text, MAX_TEXT - end.length)}${end}`;
+  return `${safeText(text, MAX_TEXT - end.length)}${end}`;
 }

@@ -1,6 +1,7 @@
+import { safeText } from '../base/errors.ts';
 import { type Transport, isForNews } from './channel.ts';
 import { type Fetch, request } from './http.ts';
-import { type Message, SIGNS, cut, defused, plainText } from './message.ts';
+import { type Message, SIGNS, defused, plainText } from './message.ts';
 
 /*
  * A webhook gets JSON with `text`, which Slack, Mattermost, Google Chat and Discord (at an address that ends in /slack) show. It gets
@@ -18,7 +19,7 @@ const COLOURS = { error: 'Attention', warning: 'Warning', ok: 'Good', info: 'Acc
  * asked not to; a TextRun does not (https://adaptivecards.io/explorer/TextRun.html).
  */
 function teamsCard({ level, headline, body, link }: Message): unknown {
-  const title = cut(`${SIGNS[level]} ${defused(headline)}`, 300);
+  const title = safeText(`${SIGNS[level]} ${defused(headline)}`, 300);
   return {
     type: 'message',
     attachments: [
@@ -46,7 +47,7 @@ function teamsCard({ level, headline, body, link }: Message): unknown {
 
 const richText = (text: string, style: Readonly<Record<string, string>> = {}): unknown => ({
   type: 'RichTextBlock',
-  inlines: [{ type: 'TextRun', text: cut(text, 2_000), ...style }],
+  inlines: [{ type: 'TextRun', text: safeText(text, 2_000), ...style }],
 });
 
 /**

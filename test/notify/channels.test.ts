@@ -106,7 +106,7 @@ describe('a webhook', () => {
     await look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
     await webhook.came(2);
     expect(webhook.bodies[1]).toEqual({
-      text: '🟠 forms-mirror, ‹!channel› @\u200Bhere [x] (https://evil.example) {\u200B{DATE(1)}}  → db: Deletions are held. It happened: DELETIONS_HELD. Look at the form in the dashboard. If they were deleted on purpose, accept them: forms-mirror sync https://mirror.example.com',
+      text: '🟠 forms-mirror, ‹!channel› @\u200Bhere [x] (https://evil.example) {\u200B{DATE(1)}} \uFFFD → db: Deletions are held. It happened: DELETIONS_HELD. Look at the form in the dashboard. If they were deleted on purpose, accept them: forms-mirror sync https://mirror.example.com',
     });
     expect(login).toBe(`Basic ${Buffer.from('me@x:p:ss').toString('base64')}`);
     expect(notifier.deliveryProblem).toBeNull();
