@@ -113,7 +113,7 @@ function addColumns(
   formName: string,
   headerRow: number,
 ): Pick<LaidOut, 'columns' | 'obstructed' | 'requests'> & {
-  /** A column of the tab as it is, with the obstacles of the new ones. */
+  /** A column of the present tab with the obstacles of the new ones. */
   readonly above: number;
 } {
   const { sheetId, columns: old, columnCount, obstacles } = tab;

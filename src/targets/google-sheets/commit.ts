@@ -212,7 +212,7 @@ export async function planCommit(
       list('rejected', source.get(id) as Row, reasons.join(' '), met.blocked);
     }
     if (met.free.size === 0) continue;
-    // With the others, so that what is announced has few patterns.
+    // With the others, so that the announcement has few patterns.
     const { free } = split(laid.obstructed, place, values);
     requests.push(...writeRow(sheetId, place, free, columns));
     written.push({ id, values: free });

@@ -15,14 +15,7 @@ import { RowEncoder } from './row-values.ts';
 import { headerRowOf, survey, type Table, writeRow } from './rows.ts';
 import type { SerialTime } from './serial-time.ts';
 import type { Batch, SheetFile, View, Writer } from './sheet-file.ts';
-import {
-  documentKey,
-  type FormDocument,
-  SALT,
-  type StateKey,
-  type StateRow,
-  textIn,
-} from './state-tab.ts';
+import { documentKey, type FormDocument, SALT, type StateChange, textIn } from './state-tab.ts';
 import { rowsIn, SheetReader } from './reader.ts';
 import type { FormTab } from './structure.ts';
 import { type Announced, announce, lookFor, type Stray, type WrittenRow } from './sweep.ts';
@@ -233,15 +226,15 @@ export class SheetForm extends SheetReader implements OpenForm {
       };
       const result = { planned, known, document };
       const changed = changedEntries(formId, this.known.entries, entries);
-      const isChanged = requests.length + changed.put.length + changed.drop.length > 0;
+      const isChanged = requests.length + changed.length > 0;
       if (!isChanged && run === null && isSameDocument(document, this.#kept))
         return { batch: null, result: { ...result, document: this.#kept } };
-      const put: StateRow[] = [
+      const put = [
         { ...documentKey(formId), text: JSON.stringify(document) },
-        ...changed.put,
+        ...changed,
         ...(salt === null ? [{ ...SALT, text: this.salt }] : []),
       ];
-      return { batch: { requests, put, drop: changed.drop, isShown }, result };
+      return { batch: { requests, put, isShown }, result };
     };
     const result = await this.file.write(this.#writer, write, isHidden);
     if (result.planned.requests.length > 0) this.#table = null;
@@ -334,17 +327,11 @@ const clearStrays = ({ sheetId, columns }: FormTab, strays: readonly Stray[]): B
   );
 
 /** The rows of the hidden tab in which two sets of entries differ. */
-function changedEntries(
-  formId: string,
-  before: Entries,
-  after: Entries,
-): { put: StateRow[]; drop: StateKey[] } {
-  const put: StateRow[] = [];
-  for (const [key, entry] of after)
-    if (before.get(key) !== entry)
-      put.push({ kind: 'entry', formId, key, text: JSON.stringify(entry) });
-  const drop = [...before.keys()]
+const changedEntries = (formId: string, before: Entries, after: Entries): StateChange[] => [
+  ...[...before.keys()]
     .filter((key) => !after.has(key))
-    .map((key) => ({ kind: 'entry' as const, formId, key }));
-  return { put, drop };
-}
+    .map((key) => ({ kind: 'entry' as const, formId, key, text: null })),
+  ...[...after]
+    .filter(([key, entry]) => before.get(key) !== entry)
+    .map(([key, entry]) => ({ kind: 'entry' as const, formId, key, text: JSON.stringify(entry) })),
+];

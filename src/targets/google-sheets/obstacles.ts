@@ -30,7 +30,7 @@ export interface Obstacle {
   readonly name: string;
 }
 
-/** What people do about it. `email`: of the account that writes. */
+/** The remedy for people. `email`: of the account that writes. */
 export const remedyOf = (kind: Obstacle['kind'], email: string | undefined): string =>
   kind === 'merge' ? 'Unmerge them (Format › Merge cells › Unmerge).' : allowRemedy(email);
 

@@ -45,8 +45,8 @@ export const formula = (value: string, userEnteredFormat: Format = BODY_FORMAT):
 });
 
 /** Headers side by side. */
-export const headers = (texts: readonly string[], format: Format = HEADER_FORMAT): PageCell[] =>
-  texts.map((each) => text(each, format));
+export const headers = (texts: readonly string[]): PageCell[] =>
+  texts.map((each) => text(each, HEADER_FORMAT));
 
 /** Cells by row and column. All others stay empty. */
 export class Page {
@@ -108,7 +108,6 @@ export function showPage(file: SheetFile, { structure, stateTab }: View, own: Ow
       ...over(sheetId, tab),
     ],
     put: [{ ...digestKey(role), text: digest }],
-    drop: [],
   };
 }
 

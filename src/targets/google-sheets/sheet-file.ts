@@ -11,8 +11,7 @@ import {
   documentKey,
   EMPTY_STATE_TAB,
   readStateTab,
-  type StateKey,
-  type StateRow,
+  type StateChange,
   type StateTab,
   textIn,
 } from './state-tab.ts';
@@ -36,16 +35,15 @@ export interface View {
 /** The changes of one write: in the tab of a form, and in the hidden one. */
 export interface Batch {
   readonly requests: readonly Request[];
-  readonly put: readonly StateRow[];
-  readonly drop: readonly StateKey[];
+  readonly put: readonly StateChange[];
   /** Brings the mirror's texts for people in the spreadsheet up to date with it. */
   readonly isShown: boolean;
 }
 
 /** What a write adds for the tabs that show people how the mirror is. */
-export type Shown = Pick<Batch, 'requests' | 'put' | 'drop'>;
+export type Shown = Pick<Batch, 'requests' | 'put'>;
 
-export const NOTHING: Shown = { requests: [], put: [], drop: [] };
+export const NOTHING: Shown = { requests: [], put: [] };
 
 /** A write, planned over a view of the spreadsheet. */
 export interface Plan<T> {
@@ -205,7 +203,7 @@ export class SheetFile {
   /** The requests of a plan with those for the hidden tab, which is made where it is missing. */
   #withState(
     { structure, stateTab }: View,
-    { requests, put, drop, isShown }: Batch,
+    { requests, put, isShown }: Batch,
   ): { requests: Request[]; stateTab: StateTab; place: Structure['stateTab'] } {
     const made: Request[] = [];
     let place = structure.stateTab;
@@ -219,10 +217,10 @@ export class SheetFile {
       );
       place = { sheetId, rowCount: STATE_ROWS };
     }
-    const all = changeStateTab(stateTab, place, put, drop);
+    const all = changeStateTab(stateTab, place, put);
     const shown = isShown ? this.show({ structure, stateTab: all.tab }) : NOTHING;
     const { sheetId } = place;
-    const noted = changeStateTab(all.tab, { ...all, sheetId }, shown.put, shown.drop);
+    const noted = changeStateTab(all.tab, { ...all, sheetId }, shown.put);
     return {
       requests: [...requests, ...made, ...all.requests, ...shown.requests, ...noted.requests],
       stateTab: noted.tab,

@@ -4,6 +4,7 @@ import { entryKey } from '../../mirror/ledger.ts';
 import type { TargetNotice, Entry, Run } from '../../mirror/port.ts';
 import type { CountedQuestion } from './answer-tally.ts';
 import { cellData, type ReadValue } from './api/cell-value.ts';
+import { growBy } from './api/formatting.ts';
 import type { SheetField } from './fields.ts';
 import type { Announced } from './sweep.ts';
 
@@ -20,8 +21,13 @@ export interface StateKey {
   readonly key: string;
 }
 
-export interface StateRow extends StateKey {
+interface StateRow extends StateKey {
   readonly text: string;
+}
+
+/** A row after a change; `text` null: the row goes. */
+export interface StateChange extends StateKey {
+  readonly text: string | null;
 }
 
 /** The hidden tab, as read: texts by key, and in which row each is. Rows of it never move: people do not see it. */
@@ -62,47 +68,36 @@ export const textIn = (tab: StateTab, key: StateKey): string | null =>
   tab.rows.get(nameOf(key))?.text ?? null;
 
 /**
- * The tab with some rows written and others emptied, and the requests that make it so. `place`: the tab in the spreadsheet, with
- * as many rows as its grid has; how many it has then.
+ * The tab after some changes, and the requests that make it so. `place`: the tab in the spreadsheet, with as many rows as its grid has;
+ * how many it has then.
  */
 export function changeStateTab(
   tab: StateTab,
   place: { readonly sheetId: number; readonly rowCount: number },
-  put: readonly StateRow[],
-  drop: readonly StateKey[],
+  put: readonly StateChange[],
 ): { readonly tab: StateTab; readonly requests: Request[]; readonly rowCount: number } {
   const rows = new Map(tab.rows);
   const requests: Request[] = [];
-  const write = (row: number, cells: readonly string[], before: string): void => {
+  const used = new Set([...rows.values()].map(({ row }) => row));
+  const free = Array.from({ length: tab.end }, (_, row) => row).filter((row) => !used.has(row));
+  let { end } = tab;
+  for (const { kind, formId, key, text } of put) {
+    const name = nameOf({ kind, formId, key });
+    const before = rows.get(name);
+    if ((before?.text ?? null) === text) continue;
+    const row = before?.row ?? free.shift() ?? end++;
+    if (text === null) rows.delete(name);
+    else rows.set(name, { kind, formId, key, text, row });
+    const cells = text === null ? [] : [kind, formId, key, ...partsOf(text)];
     // A longer former value leaves nothing behind.
-    const width = Math.max(cells.length, 3 + partsOf(before).length);
+    const width = Math.max(cells.length, 3 + partsOf(before?.text ?? '').length);
     const values = Array.from({ length: width }, (_, at) => cellData(cells[at] ?? null));
     const start = { sheetId: place.sheetId, rowIndex: row, columnIndex: 0 };
     requests.push({ updateCells: { start, rows: [{ values }], fields: 'userEnteredValue' } });
-  };
-  const used = new Set([...rows.values()].map(({ row }) => row));
-  const free = Array.from({ length: tab.end }, (_, row) => row).filter((row) => !used.has(row));
-  for (const each of drop) {
-    const before = rows.get(nameOf(each));
-    if (before === undefined) continue;
-    rows.delete(nameOf(each));
-    write(before.row, [], before.text);
   }
-  let { end } = tab;
-  for (const each of put) {
-    const before = rows.get(nameOf(each));
-    if (before?.text === each.text) continue;
-    const row = before?.row ?? free.shift() ?? end++;
-    rows.set(nameOf(each), { ...each, row });
-    write(row, [each.kind, each.formId, each.key, ...partsOf(each.text)], before?.text ?? '');
-  }
-  const missing = end - place.rowCount;
-  if (missing > 0)
-    requests.unshift({
-      appendDimension: { sheetId: place.sheetId, dimension: 'ROWS', length: missing + SPARE_ROWS },
-    });
-  const rowCount = place.rowCount + (missing > 0 ? missing + SPARE_ROWS : 0);
-  return { tab: { rows, end }, requests, rowCount };
+  const missing = end > place.rowCount ? end - place.rowCount + SPARE_ROWS : 0;
+  requests.unshift(...growBy(place.sheetId, 'ROWS', missing));
+  return { tab: { rows, end }, requests, rowCount: place.rowCount + missing };
 }
 
 function partsOf(text: string): string[] {

@@ -74,7 +74,6 @@ export async function openSheetStore(
       return {
         requests: [...summary.requests, ...mirror.requests],
         put: [...summary.put, ...mirror.put],
-        drop: [...summary.drop, ...mirror.drop],
       };
     };
   const urlOf = (sheetId: number): string =>
@@ -210,7 +209,7 @@ class SheetStore implements Store {
       if ((before?.revision ?? null) !== revision) return { batch: null, result: false };
       const record: StoredRecord = { value, revision: (revision ?? 0) + 1 };
       const put = [{ ...recordKey(key), text: JSON.stringify(record) }];
-      return { batch: { requests: [], put, drop: [], isShown: true }, result: true };
+      return { batch: { requests: [], put, isShown: true }, result: true };
     });
   }
 
@@ -275,7 +274,7 @@ class SheetStore implements Store {
       const requests =
         now === undefined ? [] : planHeader(now, survey(await this.#file.table(now)), fields);
       const result = requests.length > 0;
-      const batch = { requests, put: [], drop: [], isShown: false };
+      const batch = { requests, put: [], isShown: false };
       return { batch: result ? batch : null, result };
     });
   }

@@ -52,7 +52,7 @@ export interface Stray {
   readonly keys: readonly ColumnKey[];
 }
 
-/** Looks for announced rows in the cells of a tab. `missed`: IDs of those that do not show what was written. */
+/** Looks for announced rows in the cells of a tab. `missed`: IDs of those that do not show the written cells. */
 export function lookFor(
   announced: readonly Announced[],
   table: Table,
