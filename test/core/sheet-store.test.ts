@@ -252,15 +252,6 @@ describe('rows of a sheet', () => {
     expect(place.grid()).toHaveLength(8);
   });
 
-  it('L5: one of which only the ID is left is written again where it is', async () => {
-    const at = place.placeOf('s2');
-    for (const column of [AT, STATUS, FULL_NAME, AGE_AT]) place.person().type(at, column, '');
-    await place.write((form) => form.commit({ rows: people(6) }));
-    expect(place.grid().flatMap((line) => (line[ID] === 's2' ? [line[FULL_NAME]] : []))).toEqual([
-      'Person 2',
-    ]);
-  });
-
   it('L9: headers that people changed stay theirs, and rows above the header', async () => {
     for (const [column, text] of [
       [AT, 'Eingang'],
@@ -339,22 +330,6 @@ describe('rows of a sheet', () => {
       code: 'TARGET_FULL',
       message: expect.stringContaining('mirror into another spreadsheet'),
     });
-  });
-
-  it.each(['table', 'colors', 'filter'] as const)('a %s takes in new rows', async (what) => {
-    if (what === 'table') place.person().convertToTable();
-    if (what === 'colors') place.person().band({ top: 0, bottom: 7, left: 0, right: ID + 1 });
-    if (what === 'filter') place.person().filter(STATUS, ['DONE']);
-    await place.write((form) => form.commit({ rows: people(9) }));
-    expect(place.grid().map((line) => line[ID])).toEqual([
-      'Submission ID',
-      ...people(9).map(({ id }) => id),
-    ]);
-    const { inspect } = place.emulator;
-    const ranges = inspect.ranges(place.spreadsheetId, place.sheetId());
-    const { tables, bandedRanges, basicFilter } = ranges;
-    const range = { table: tables[0], colors: bandedRanges[0], filter: basicFilter }[what]?.range;
-    expect(range?.endRowIndex).toBe(10);
   });
 
   it('new rows come above the texts of people below, and take nothing with them', async () => {
