@@ -108,11 +108,16 @@ export const timeZone = parsed(
   'is not a known time zone: write a name such as Europe/Prague',
 );
 
+const webUrl = (value: string): URL | undefined => {
+  const url = URL.parse(value);
+  return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
+};
+
 /** The address of an API, without a slash at its end: https, or http for a loopback host. */
 export const apiAddress = z.string().transform((value, context): string => {
-  const url = URL.parse(value);
+  const url = webUrl(value);
   const problem =
-    url === null || !/^https?:$/.test(url.protocol)
+    url === undefined
       ? 'is not a web address: write it whole, beginning with https://'
       : url.username !== '' || url.password !== ''
         ? 'holds a user name or password: the address takes none'
@@ -132,25 +137,24 @@ export const localAddress = apiAddress.refine(
 );
 
 /** An address that is called, and that may contain a secret. ALLOW_PLAINTEXT decides whether it may be http. */
-export const calledAddress = parsed((value) => {
-  const url = URL.parse(value);
-  return url !== null && /^https?:$/.test(url.protocol) ? value : undefined;
-}, 'is not an https address');
+export const calledAddress = parsed(
+  (value) => (webUrl(value) === undefined ? undefined : value),
+  'is not an https address',
+);
 
 /** A link, in a form that no markup of a chat can break, without a slash at its end. */
 export const pageAddress = parsed((value) => {
-  const url = URL.parse(value);
-  const isPage = url !== null && /^https?:$/.test(url.protocol) && value.length <= 500;
-  if (!isPage || url.username !== '' || url.password !== '') return undefined;
+  const url = webUrl(value);
+  if (url === undefined || value.length > 500 || url.username !== '' || url.password !== '')
+    return undefined;
   const escaped = url.href.replaceAll(/[()|<>]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);
   return escaped.replace(/\/$/, '');
 }, 'is not the address of a page: write it whole, beginning with https://');
 
 /** As curl and others take it: also only host and port. The host is shown. */
 export const proxyAddress = parsed((value) => {
-  const url = URL.parse(value.includes('://') ? value : `http://${value}`);
-  const isHttp = url !== null && /^https?:$/.test(url.protocol) && url.hostname !== '';
-  return isHttp && !looksLikeKey(url.hostname) ? url : undefined;
+  const url = webUrl(value.includes('://') ? value : `http://${value}`);
+  return looksLikeKey(url?.hostname ?? '') ? undefined : url;
 }, 'is not the address of an http proxy: write http://host:port');
 
 /** A name or address of a host; a URL pasted in is another thing, and would allow nothing. */
