@@ -113,36 +113,27 @@ class SheetStore implements Store {
       // A write in between is in the states, and perhaps not in the rows.
       const isSame = before.structure.revision === view.structure.revision;
       if (tries < MOST_READINGS && !isSame) continue;
-      return documentsIn(view.stateTab).map((document): StoredForm => {
-        const { state, fields } = document;
-        const newest = document.runs.slice(0, runs);
-        const at = tabs.get(state.formId);
+      return documentsIn(view.stateTab).map((document) => {
+        const at = tabs.get(document.state.formId);
         const found = findForm(view, document, (at && tables.get(at)) ?? new Map());
-        const { tab, losses, entries, isFreed } = found;
-        const { location, place } = whereIs(tab, this.#urlOf);
-        // Its rows are unknown: the earlier claim stays, with its time.
-        if (tab !== undefined && !tab.columns.has('s:id')) {
-          const notices = [idColumnDeleted(tab)];
-          return { state, fields, runs: newest, losses: [], notices, location, place };
-        }
-        const lost = [...losses];
-        if (lost.length === 0 && found.isChanged)
-          lost.push(`Rows of ${state.name} were changed or added; they are read again.`);
-        const { email } = this.#file.api;
-        const notices = tab === undefined ? [] : noticesOf(tab, entries, found.survey, email);
-        const trusted = isFreed ? flagAll(state) : state;
-        // The next run that opens the form reports the losses and reads the rows again.
-        return {
-          state: lost.length === 0 ? trusted : distrust(state),
-          fields,
-          runs: newest,
-          losses: lost,
-          notices,
-          location,
-          place,
-        };
+        return this.#stored(document, found, runs);
       });
     }
+  }
+
+  #stored({ state, fields, runs }: FormDocument, found: FoundForm, most: number): StoredForm {
+    const { tab, entries, isChanged, isFreed } = found;
+    const shown = { fields, runs: runs.slice(0, most), ...whereIs(tab, this.#urlOf) };
+    // Its rows are unknown: the earlier claim stays, with its time.
+    if (tab !== undefined && !tab.columns.has('s:id'))
+      return { ...shown, state, losses: [], notices: [idColumnDeleted(tab)] };
+    const changed = `Rows of ${state.name} were changed or added; they are read again.`;
+    const losses = found.losses.length === 0 && isChanged ? [changed] : found.losses;
+    const { email } = this.#file.api;
+    const notices = tab === undefined ? [] : noticesOf(tab, entries, found.survey, email);
+    const trusted = isFreed ? flagAll(state) : state;
+    // The next run that opens the form reports the losses and reads the rows again.
+    return { ...shown, state: losses.length === 0 ? trusted : distrust(state), losses, notices };
   }
 
   async states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]> {
@@ -223,7 +214,7 @@ class SheetStore implements Store {
       );
     file.held.add(id);
     try {
-      let view = await this.#file.refresh();
+      const view = await this.#file.refresh();
       const kept = documentIn(view.stateTab, id);
       if (kept === null && view.structure.forms.has(id)) throw stateLost(this.#name, slug);
       const before = kept?.state ?? newFormState({ formId: id, slug, name, place: id });
@@ -233,12 +224,11 @@ class SheetStore implements Store {
         doubted: kept?.doubted ?? [],
       };
       const writer = { formId: id, slug, text: textIn(view.stateTab, documentKey(id)) };
-      let table = await this.#tableOf(view, document);
-      let found = findForm(view, document, table);
+      const table = await this.#tableOf(view, document);
+      const found = findForm(view, document, table);
       if (await this.#mendHeader(writer, found)) {
-        view = await this.#file.refresh();
-        table = await this.#tableOf(view, document);
-        found = findForm(view, document, table);
+        file.held.delete(id);
+        return await this.#openToWrite({ id, slug, name });
       }
       const losses = [...found.losses];
       if (found.isFreed)
