@@ -5,16 +5,19 @@ import { stopReason } from './errors.ts';
 export interface Clock {
   /** Milliseconds since the epoch, as Date.now(). */
   now(): number;
-  /** Waits `ms`; rejects with CANCELLED as soon as `signal` aborts. */
+  /** Waits `ms`, 24 days at most; rejects with CANCELLED as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** The longest time that a timer of Node can wait. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   async sleep(ms, signal) {
     try {
-      await delay(ms, undefined, signal ? { signal } : {});
+      await delay(Math.min(ms, LONGEST_MS), undefined, signal ? { signal } : {});
     } catch (error) {
       throw stopReason(signal, error);
     }

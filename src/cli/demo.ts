@@ -17,8 +17,6 @@ import { verify } from './verify.ts';
 
 /** Submissions and status changes at the source. */
 const TRAFFIC_PER_MINUTE = 90;
-/** The longest time a timer can wait. */
-const LONGEST_MS = 2 ** 31 - 1;
 /** The longest time that the comparison at the end may take. */
 const LAST_MS = 5 * 60_000;
 
@@ -36,7 +34,7 @@ export async function demo({
   host: started,
   options,
 }: CommandCall<DemoOptions>): Promise<ExitCode> {
-  const watchMs = options.keepRunning ? LONGEST_MS : options.seconds * 1_000;
+  const watchMs = options.keepRunning ? Number.POSITIVE_INFINITY : options.seconds * 1_000;
   await using opened = new AsyncDisposableStack();
   const sheet = options.sheets ? opened.use(await startSandboxSheet()) : undefined;
   const file = join(mkdtempSync(join(tmpdir(), 'forms-mirror-demo-')), 'forms.sqlite');

@@ -5,8 +5,6 @@ import { fieldsOf, type FormsStore, type SandboxForm } from './store.ts';
 
 /** Colleagues work on so many of the newest submissions. */
 const DESK_SIZE = 50;
-/** The longest delay of a timer in Node. */
-const LONGEST_GAP_MS = 2 ** 31 - 1;
 
 /** Options of {@link runTraffic}. */
 export interface TrafficOptions {
@@ -33,7 +31,7 @@ export async function runTraffic(
     // Exponential gaps, as when many people act independently of each other.
     const gapMs = Math.round((-Math.log(1 - random.next()) * 60_000) / perMinute);
     try {
-      await clock.sleep(Math.min(gapMs, LONGEST_GAP_MS), signal);
+      await clock.sleep(gapMs, signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { errorCode, MirrorError } from '../base/errors.ts';
+import { plainHost } from '../base/transport.ts';
 
 /** Where to listen. */
 export interface ListenPlace {
@@ -32,7 +33,7 @@ export interface Listening {
 
 /** Listens. Rejects with SETTINGS and the remedy if it cannot. */
 export async function listen(app: FastifyInstance, place: ListenPlace): Promise<Listening> {
-  const host = withoutBrackets(place.host);
+  const host = plainHost(place.host);
   await app.listen({ host, port: place.port }).catch((error: unknown) => {
     throw cannotListen(error, place);
   });
@@ -48,7 +49,7 @@ export async function listen(app: FastifyInstance, place: ListenPlace): Promise<
 export async function requireFreePort(place: ListenPlace): Promise<void> {
   const server = createServer();
   try {
-    server.listen({ host: withoutBrackets(place.host), port: place.port });
+    server.listen({ host: plainHost(place.host), port: place.port });
     await once(server, 'listening');
   } catch (error) {
     throw cannotListen(error, place);
@@ -56,9 +57,6 @@ export async function requireFreePort(place: ListenPlace): Promise<void> {
   server.close();
   await once(server, 'close');
 }
-
-/** `[::1]`, as an address in a URL is written, is `::1` to a socket. */
-const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
 function cannotListen(error: unknown, { host, port, variable }: ListenPlace): MirrorError {
   const code = errorCode(error);

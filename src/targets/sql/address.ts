@@ -7,6 +7,7 @@ import {
   decoded,
   LOCAL,
   optionOf,
+  plainHost,
   postgresTransport,
   serverUrl,
   transportTo,
@@ -95,7 +96,7 @@ export function parseMysqlUrl(url: string): Address {
   const isSafe = mode === 'VERIFY_IDENTITY' || (mode === 'VERIFY_CA' && Boolean(authority));
   const weaknesses = isSafe ? [] : [unsafe('ssl-mode=VERIFY_IDENTITY', 'ssl-ca')];
   const shown = shownAddress(parsed, socket === undefined ? [] : [`socket=${socket}`]);
-  const host = decoded(parsed.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost';
+  const host = plainHost(decoded(parsed.hostname)) || 'localhost';
   const connection: ConnectionOptions = {
     ...(socket === undefined
       ? { host, port: parsed.port === '' ? MYSQL_PORT : Number(parsed.port) }
