@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PGlite } from '@electric-sql/pglite';
 import { createPostgresBackend, runMigrations } from 'bullmq';
 import { type Clock, withinTime } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
+import { lockFile } from '../targets/sql/sqlite/file-lock.ts';
 import type { BackendOptions, QueueBackend } from './backends.ts';
 import { PGlitePool } from './pglite-pool.ts';
 
@@ -38,9 +38,9 @@ const SMALL = [
 
 /** Opens PGlite in this process. Throws as `openBackend` does, and INTERNAL when even a new directory does not open. */
 export async function openEmbedded(options: BackendOptions): Promise<QueueBackend> {
-  const lock = lockStore(options.dataDir);
+  const unlock = lockStore(options.dataDir);
   const db = await openOrRebuild(options).catch((error: unknown) => {
-    lock.close();
+    unlock();
     throw error;
   });
   const pool = new PGlitePool(db);
@@ -55,7 +55,7 @@ export async function openEmbedded(options: BackendOptions): Promise<QueueBacken
       closing.abort();
       await upkeep;
       await db.close().catch(options.onError);
-      lock.close();
+      unlock();
     },
   };
 }
@@ -152,36 +152,26 @@ async function vacuum(db: PGlite): Promise<void> {
 }
 
 /**
- * Makes this process the only user of the embedded queue in `dataDir` until the result is closed or the process ends. PGlite
- * itself lets two processes open one directory, each losing the other's rows. A SQLite lock is released by kill -9 too, and no
- * file with a process number has to be trusted. Throws QUEUE_FAILED, or SETTINGS when the directory cannot be written.
+ * Makes this process the only user of the embedded queue in `dataDir` until the result is called or the process ends. PGlite
+ * itself lets two processes open one directory, each losing the other's rows. Throws QUEUE_FAILED, or SETTINGS when the directory
+ * cannot be written.
  */
-function lockStore(dataDir: string): DatabaseSync {
-  let database: DatabaseSync | undefined;
+function lockStore(dataDir: string): () => void {
+  let unlock: (() => void) | null;
   try {
     mkdirSync(dataDir, { recursive: true });
-    database = new DatabaseSync(join(dataDir, 'queue.lock'), { timeout: 0 });
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-    return database;
+    unlock = lockFile(join(dataDir, 'queue.lock'));
   } catch (cause) {
-    database?.close();
-    if (isLocked(cause)) {
-      throw new MirrorError(
-        'QUEUE_FAILED',
-        `Another forms-mirror is running with the data directory ${dataDir}: stop it, give this one another DATA_DIR, or set QUEUE_URL so that several can share a queue.`,
-        { cause, retryable: false },
-      );
-    }
     throw new MirrorError(
       'SETTINGS',
       `DATA_DIR ${dataDir} cannot be written: the embedded queue keeps its files there. Make it writable, choose another, or set QUEUE_URL.`,
       { cause },
     );
   }
-}
-
-/** SQLITE_BUSY (5) and its extended codes. */
-function isLocked(error: unknown): boolean {
-  const code = error instanceof Error ? (error as { errcode?: unknown }).errcode : undefined;
-  return typeof code === 'number' && (code & 0xff) === 5;
+  if (unlock !== null) return unlock;
+  throw new MirrorError(
+    'QUEUE_FAILED',
+    `Another forms-mirror is running with the data directory ${dataDir}: stop it, give this one another DATA_DIR, or set QUEUE_URL so that several can share a queue.`,
+    { retryable: false },
+  );
 }

@@ -27,7 +27,7 @@ export async function readStatus(context: QueueContext): Promise<QueueState> {
   const found = await withinTime(reading, context.timings.answerMs, context.clock);
   if (found !== undefined) {
     context.awaySinceMs = null;
-    return { backend, address, isReachable: true, ...NOTHING, ...found };
+    return { backend, address, isReachable: true, ...found };
   }
   context.awaySinceMs ??= context.clock.now();
   const trouble: Trouble = {

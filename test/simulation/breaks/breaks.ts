@@ -332,7 +332,7 @@ export const BREAKS: readonly Break[] = [
     find: 'WHERE form_id = $3 AND revision = $4',
     replace: 'WHERE form_id = $3 AND revision <> -1 - $4',
     and: {
-      file: 'src/targets/sql/sqlite/sqlite-connection.ts',
+      file: 'src/targets/sql/sqlite/file-lock.ts',
       find: 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
       replace: 'PRAGMA locking_mode = NORMAL',
     },

@@ -7,6 +7,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Connection, Driver } from '../database.ts';
 import type { Param, SqlRow } from '../dialect.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
+import { lockFile } from './file-lock.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 /**
@@ -108,15 +109,8 @@ export class SqliteConnection implements Connection {
   async lock(name: string): Promise<(() => Promise<void>) | null> {
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
     const path = `${this.#path}-lock-${hash}`;
-    const lock = new DatabaseSync(path);
-    try {
-      lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-    } catch (error) {
-      lock.close();
-      if (isBusy(error)) return null;
-      throw error;
-    }
-    return async () => lock.close();
+    const unlock = lockFile(path);
+    return unlock && (async () => unlock());
   }
 
   /** SQLite leaves deleted answers in the WAL and in the pages of rewritten rows. */

@@ -1,0 +1,18 @@
+import { DatabaseSync } from 'node:sqlite';
+import { isBusy } from './sqlite-errors.ts';
+
+/**
+ * A file that is locked until the result is called or the process ends, kill -9 included; null: another process has it. Throws
+ * SQLite's errors.
+ */
+export function lockFile(path: string): (() => void) | null {
+  const lock = new DatabaseSync(path);
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    if (isBusy(error)) return null;
+    throw error;
+  }
+  return () => lock.close();
+}
