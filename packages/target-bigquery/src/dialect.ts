@@ -23,8 +23,9 @@ const joined = (to: string): string => `${STAGE} AS s LEFT JOIN ${to} AS t ON ${
  * which they are.
  */
 const STAGING: Staging = {
-  drop: '',
   stage: STAGE,
+  // The rows come with the statements that read them.
+  make: async () => {},
   pack: (values) => values,
   load: (tx, loading) => (tx as BigQuerySession).load(loading),
   joined,

@@ -282,7 +282,6 @@ export class BigQuerySession implements Connection {
   /** What the session does itself, or at once; false for a change of rows. */
   async #isOwnWork(sql: string): Promise<boolean> {
     const [, word = '', rest = ''] = /^\s*(\w+)\s*(.*)/s.exec(sql) ?? [];
-    if (word === '') return true;
     switch (word.toUpperCase()) {
       case 'SAVEPOINT':
         this.#savepoints.set(rest, this.#transaction?.length ?? 0);
@@ -304,8 +303,6 @@ export class BigQuerySession implements Connection {
   }
 
   async #define(sql: string): Promise<void> {
-    // The rows come with the statements that read them.
-    if (sql.startsWith(`CREATE TEMPORARY TABLE ${STAGE} `)) return;
     const [, table = '', clause = ''] = /^ALTER TABLE (\S+) (ADD COLUMN .*)$/s.exec(sql) ?? [];
     if (this.#transaction !== null && table !== '') {
       if (this.#added?.table !== table) await this.#addColumns();

@@ -15,7 +15,7 @@ import {
   type Writing,
   type Written,
 } from './dialect.ts';
-import { Swallowed } from './errors.ts';
+import { BatchRefused, Swallowed } from './errors.ts';
 import { encoderOf, ownColumns } from './fields.ts';
 import { addRun } from './runs.ts';
 import { loadNew, markDeleted, stagedUpsert } from './write-rows.ts';
@@ -30,26 +30,23 @@ export interface Committing {
   readonly columns: ReadonlySet<string>;
   readonly prepared: readonly SelectedField[];
   readonly keepsAnswers: boolean;
-  /** The rows are expected to be new: they are loaded straight into the table, which refuses one that is there. */
-  readonly expectsNew: boolean;
+  readonly how: Way;
 }
+
+/**
+ * How rows are stored. `load`: straight into the table, which refuses one that is there; `upsert`: by way of the staging table. Both
+ * throw BatchRefused if the target refuses rows. `halve`: those that are refused are halved down to the row that is at fault.
+ */
+export type Way = 'load' | 'upsert' | 'halve';
 
 export interface Committed {
   readonly state: FormState;
   readonly applied: Applied;
   /** A row, an entry or a run was written. */
   readonly hasWritten: boolean;
-  /** See {@link Written}. */
-  readonly wereLoaded: boolean;
 }
 
-const NOTHING: Written = {
-  inserted: 0,
-  updated: 0,
-  now: new Map(),
-  before: new Map(),
-  wereLoaded: false,
-};
+const NOTHING: Written = { inserted: 0, updated: 0, now: new Map(), before: new Map() };
 
 /** A change that is applied within a transaction. A rejection ends the transaction. */
 export class Commit {
@@ -110,7 +107,6 @@ export class Commit {
     const { inserted, updated } = stored;
     return {
       state: { ...state, tally },
-      wereLoaded: stored.wereLoaded,
       hasWritten: isTouched || inserted + updated > 0 || run !== undefined,
       applied: {
         inserted,
@@ -139,25 +135,26 @@ export class Commit {
     }
   }
 
-  /**
-   * Stores rows. Some that are refused are halved down to the row; those that are at fault are added to `rejected`, and those that the
-   * database cannot hold unchanged to `replaced`.
-   */
+  /** Stores rows. Those that are at fault are added to `rejected`, and those that the database cannot hold unchanged to `replaced`. */
   async #store(rows: readonly Row[], rejected: Entry[], replaced: Entry[]): Promise<Written> {
     const { dialect } = this.#tx;
-    const { state, fields, prepared, expectsNew } = this.#from;
+    const { state, fields, prepared, how } = this.#from;
     const atMs = Math.floor(state.commitUs / 1_000);
     const { columns, pack } = encoderOf(fields, prepared, dialect);
     const packed = rows.map(pack);
     const reason = `U+0000, which ${dialect.product} cannot hold, was replaced by U+FFFD`;
     for (const { row, isReplaced } of packed)
       if (isReplaced) replaced.push(rejectedEntry(row, reason, atMs));
-    const loaded = expectsNew
-      ? await loadNew(this.#tx, { columns, rows: packed }, this.#writing)
-      : null;
-    if (loaded !== null) return loaded;
+    const put = how === 'load' ? loadNew : stagedUpsert;
     const upsert = (some: readonly PackedRow[]): Promise<Written> =>
-      stagedUpsert(this.#tx, { columns, rows: some }, this.#writing);
+      put(this.#tx, { columns, rows: some }, this.#writing);
+    if (how !== 'halve')
+      try {
+        return await upsert(packed);
+      } catch (error) {
+        const isRefused = error instanceof Swallowed || dialect.refusal(error) !== undefined;
+        throw isRefused ? new BatchRefused() : error;
+      }
     const store = async (some: readonly PackedRow[]): Promise<Written> => {
       try {
         return await inSavepoint(this.#tx, () => upsert(some));
@@ -250,7 +247,7 @@ function plus(a: Written, b: Written): Written {
   addAll(now, b.now, 1);
   addAll(before, b.before, 1);
   const [inserted, updated] = [a.inserted + b.inserted, a.updated + b.updated];
-  return { inserted, updated, now, before, wereLoaded: false };
+  return { inserted, updated, now, before };
 }
 
 const asFailure = (reason: string): MirrorError =>

@@ -142,8 +142,6 @@ export interface Written {
   readonly now: ByStatus;
   /** Live rows that were updated, by the status that they had. */
   readonly before: ByStatus;
-  /** Straight into the table: the next rows may be new as well. */
-  readonly wereLoaded: boolean;
 }
 
 /** The differences between databases. */

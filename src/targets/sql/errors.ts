@@ -27,6 +27,9 @@ export class Swallowed extends Error {
   }
 }
 
+/** A batch was refused, and all of it undone: it is to be stored row by row, to find the cause. */
+export class BatchRefused extends Error {}
+
 /** The errors of servers: code, message, and the remedy if a dialect has no better one. */
 const MEANINGS = {
   login: ['TARGET_DENIED', 'the server refuses the user, the password or how they are sent', ''],

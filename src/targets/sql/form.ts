@@ -22,7 +22,8 @@ import { MirrorError } from '../../base/errors.ts';
 import { forgottenHash } from '../../mirror/ledger.ts';
 import type { Form, SelectedField } from '../../mirror/types.ts';
 import { type FormState, liveRows, nextCommitUs } from '../../mirror/form-state.ts';
-import { Commit } from './commit.ts';
+import { Commit, type Way } from './commit.ts';
+import { BatchRefused } from './errors.ts';
 import { newestRuns } from './runs.ts';
 import type { Database } from './database.ts';
 import {
@@ -94,7 +95,7 @@ export class SqlForm implements OpenForm {
   #revision: number;
   #prepared: readonly SelectedField[] = [];
   #isIndexed = false;
-  /** The next rows may be new: the table is empty, or all that is in it was loaded. */
+  /** The next rows may be new: the table was empty, and took all since as new. */
   #expectsNew: boolean;
 
   constructor(parts: SqlFormParts) {
@@ -240,21 +241,28 @@ export class SqlForm implements OpenForm {
       await this.#makeColumns(
         withColumns(this.#fields, this.#prepared, rows, this.#columns, dialect),
       );
-    return this.#write(async (tx) => {
-      const commit = new Commit(tx, change, {
-        state,
-        fields: this.#fields,
-        columns: this.#columns,
-        prepared: this.#prepared,
-        keepsAnswers: history === 'full',
-        expectsNew: this.#expectsNew,
+    const write = (how: Way): Promise<Applied> =>
+      this.#write(async (tx) => {
+        const commit = new Commit(tx, change, {
+          state,
+          fields: this.#fields,
+          columns: this.#columns,
+          prepared: this.#prepared,
+          keepsAnswers: history === 'full',
+          how,
+        });
+        const done = await commit.apply(rows, forgotten);
+        const next = change.state?.(done.state) ?? done.state;
+        const isNew = done.hasWritten || !this.#isStored(next);
+        return { state: next, result: done.applied, isNew };
       });
-      const done = await commit.apply(rows, forgotten);
-      if (rows.length > 0) this.#expectsNew = done.wereLoaded;
-      const next = change.state?.(done.state) ?? done.state;
-      const isNew = done.hasWritten || !this.#isStored(next);
-      return { state: next, result: done.applied, isNew };
-    });
+    try {
+      return await write(this.#expectsNew ? 'load' : 'upsert');
+    } catch (error) {
+      if (!(error instanceof BatchRefused)) throw error;
+      this.#expectsNew = false;
+      return write('halve');
+    }
   }
 
   /** Whether the database has this state, except for the name of the commit, and these fields. */

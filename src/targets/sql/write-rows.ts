@@ -4,8 +4,6 @@ import {
   type ByStatus,
   change,
   type Dialect,
-  hasEndedAll,
-  inSavepoint,
   isTrue,
   numberOf,
   type Packed,
@@ -23,7 +21,7 @@ const SYSTEM = ['id', 'status', 'created_at'];
 
 /*
  * How a batch of rows gets into the form's table. Rows that are expected to be new are loaded straight into it, and the key of the
- * table says whether they were. All others go into a temporary table, by whose side the database finds what is new or differs.
+ * table refuses those that are not. All others go into a temporary table, by whose side the database finds what is new or differs.
  */
 
 /** The temporary table that takes the rows of a batch. In statements it is `s`, and the form's table is `t`. */
@@ -31,12 +29,10 @@ export const STAGE = '_mirror_stage';
 
 /** How a database loads rows, and stores those that it was given in {@link STAGE}. */
 export interface Staging {
-  /** Drops {@link STAGE}, if it is there. */
-  readonly drop: string;
   /** {@link STAGE}, and no other table. */
   readonly stage: string;
-  /** The action on it at the end of the transaction; absent if it stays until the next batch. */
-  readonly atCommit?: string;
+  /** Makes it with these columns. Another one may be there. */
+  make(tx: Session, columns: string): Promise<void>;
   /** The values of a row as {@link load} takes them. A text holds them as they are where they hold U+0000. */
   readonly pack: (values: readonly Param[]) => Packed;
   /** Writes rows into a table, which refuses one that is there. */
@@ -94,36 +90,25 @@ const typesOf = ({ types }: Dialect, columns: readonly BatchColumn[]): string[] 
   ...columns.map(({ type }) => types[type]),
 ];
 
-/**
- * Loads rows that are expected to be new straight into the form's table. Null, with nothing written, where the table refuses them, because
- * one is there or for another reason, or may store something else: {@link stagedUpsert} finds the cause.
- */
+/** Loads rows that are expected to be new straight into the form's table. Throws Swallowed where that may store something else. */
 export async function loadNew(
   tx: Session,
   { columns, rows }: Batch,
   { table, at }: Writing,
-): Promise<Written | null> {
-  const { staging, refusal } = tx.dialect;
+): Promise<Written> {
+  const { staging } = tx.dialect;
   const names = [...SYSTEM, ...columns.map(({ name }) => quoted(name))];
-  try {
-    await inSavepoint(tx, async () => {
-      await staging.load(tx, {
-        into: quoted(table),
-        names: [...names, '_first_seen_at', '_changed_at'],
-        types: typesOf(tx.dialect, columns),
-        rows: rows.map(({ packed }) => packed),
-        same: [at, at],
-      });
-      if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
-    });
-  } catch (error) {
-    if (hasEndedAll(error)) throw error;
-    if (error instanceof Swallowed || refusal(error) !== undefined) return null;
-    throw error;
-  }
+  await staging.load(tx, {
+    into: quoted(table),
+    names: [...names, '_first_seen_at', '_changed_at'],
+    types: typesOf(tx.dialect, columns),
+    rows: rows.map(({ packed }) => packed),
+    same: [at, at],
+  });
+  if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
   const now = new Map<string, number>();
   for (const { status } of rows) addTo(now, status, 1);
-  return { inserted: rows.length, updated: 0, now, before: new Map(), wereLoaded: true };
+  return { inserted: rows.length, updated: 0, now, before: new Map() };
 }
 
 /**
@@ -140,10 +125,7 @@ export async function stagedUpsert(
   const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
   const own = typesOf(tx.dialect, columns);
   const definitions = ['id', ...names].map((name, at) => `${name} ${own[at]}`);
-  await tx.run(staging.drop);
-  await tx.run(
-    `CREATE TEMPORARY TABLE ${STAGE} (${definitions.join(', ')}) ${staging.atCommit ?? ''}`,
-  );
+  await staging.make(tx, definitions.join(', '));
   await staging.load(tx, {
     into: staging.stage,
     names: ['id', ...names],
@@ -243,7 +225,7 @@ function writtenOf(rows: readonly Readonly<Record<string, unknown>>[]): Written 
     updated += n;
     if (isTrue(row['is_live'])) addTo(before, textOf(row['was']), n);
   }
-  return { inserted, updated, now, before, wereLoaded: false };
+  return { inserted, updated, now, before };
 }
 
 const addTo = (counts: Map<string, number>, status: string, n: number): void =>

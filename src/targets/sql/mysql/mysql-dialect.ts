@@ -24,8 +24,11 @@ const matched = (to: string): string => `${STAGE} AS s STRAIGHT_JOIN ${to} AS t 
  * Not `ON DUPLICATE KEY UPDATE`, which would take a row of another submission for this one where people added a unique key.
  */
 const STAGING: Staging = {
-  drop: `DROP TEMPORARY TABLE IF EXISTS ${STAGE}`,
   stage: STAGE,
+  async make(tx, columns) {
+    await tx.run(`DROP TEMPORARY TABLE IF EXISTS ${STAGE}`);
+    await tx.run(`CREATE TEMPORARY TABLE ${STAGE} (${columns})`);
+  },
   pack: (values) => values.map(valueLiteral).join(','),
   load,
   joined,

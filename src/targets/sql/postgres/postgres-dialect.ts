@@ -35,9 +35,12 @@ const held = (to: string): string =>
 
 /** COPY into a temporary table, then one upsert. Rows that are the same are not even locked. */
 const STAGING: Staging = {
-  drop: `DROP TABLE IF EXISTS ${STAGE}`,
-  atCommit: 'ON COMMIT DROP',
   stage: `pg_temp.${STAGE}`,
+  async make(tx, columns) {
+    await tx.run(
+      `DROP TABLE IF EXISTS ${STAGE}; CREATE TEMPORARY TABLE ${STAGE} (${columns}) ON COMMIT DROP`,
+    );
+  },
   pack: copyLine,
   load: (tx, { into, names, rows, same }) =>
     (tx as PostgresConnection).copy(

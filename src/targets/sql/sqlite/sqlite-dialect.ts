@@ -22,8 +22,11 @@ const MIN_INT64 = -(2n ** 63n);
 const PAIRS_AT_ONCE = 60;
 
 const STAGING: Staging = {
-  drop: `DROP TABLE IF EXISTS temp.${STAGE}`,
   stage: `temp.${STAGE}`,
+  async make(tx, columns) {
+    await tx.run(`DROP TABLE IF EXISTS temp.${STAGE}`);
+    await tx.run(`CREATE TEMPORARY TABLE ${STAGE} (${columns})`);
+  },
   pack: (values) => values,
   async load(tx, { into, names, rows, same }) {
     const values = names.map((_, at) => `?${at + 1}`).join(', ');
