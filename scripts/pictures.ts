@@ -70,15 +70,17 @@ async function settingsOf(stdout: NodeJS.ReadableStream): Promise<Settings> {
   throw new Error('The sandbox ended.');
 }
 
-const mirrorSettings = ({ TARGET_URL, ...stand }: Settings): Settings => ({
-  ...stand,
-  TARGETS: 'warehouse,team-sheet',
-  TARGET_WAREHOUSE_URL: 'sqlite:forms.sqlite',
-  TARGET_TEAM_SHEET_URL: TARGET_URL,
-  SYNC_EVERY: '10s',
-  PORT: '0',
-  DATA_DIR: join(scratch, 'data'),
-});
+function mirrorSettings({ TARGET_URL, ...stand }: Settings): Settings {
+  return {
+    ...stand,
+    TARGETS: 'warehouse,team-sheet',
+    TARGET_WAREHOUSE_URL: 'sqlite:forms.sqlite',
+    TARGET_TEAM_SHEET_URL: TARGET_URL,
+    SYNC_EVERY: '10s',
+    PORT: '0',
+    DATA_DIR: join(scratch, 'data'),
+  };
+}
 
 function spawnProgram(args: readonly string[], env: Settings = {}) {
   const options = { cwd: scratch, env: { ...process.env, ...env } };
