@@ -139,15 +139,14 @@ export class SettingsReader {
 
   /** A blank in the environment takes back what .env says. */
   #add(env: Environment, ours: boolean): void {
-    for (const [name, given = ''] of Object.entries(env)) {
-      const value = given.trim();
-      // Names of every machine that have two spellings; as everywhere the one in lower case wins.
-      const isLower = /^(?:https?|no)_proxy$/.test(name);
-      const upper = isLower ? name.toUpperCase() : name;
-      const isLost = /^(?:HTTPS?|NO)_PROXY$/.test(name) && env[name.toLowerCase()] !== undefined;
-      if (isLost) continue;
-      if (value !== '') this.variables.set(upper, { value, ours });
-      else if (env[name] !== undefined) this.variables.delete(upper);
+    // Names of every machine that have two spellings; as everywhere the one in lower case wins, so it comes last.
+    const isLower = (name: string): boolean => /^(?:https?|no)_proxy$/.test(name);
+    const names = Object.keys(env).toSorted((a, b) => Number(isLower(a)) - Number(isLower(b)));
+    for (const name of names) {
+      const variable = isLower(name) ? name.toUpperCase() : name;
+      const value = env[name]?.trim();
+      if (value) this.variables.set(variable, { value, ours });
+      else if (value !== undefined) this.variables.delete(variable);
     }
   }
 
