@@ -70,7 +70,7 @@ export async function forget(
 
 /** The forms of the submissions; the one that `--form` names is believed. Throws USAGE for an unknown one. */
 async function formsOf(
-  { host, options: { form: wanted } }: CommandCall<PlaceOptions>,
+  { host, options: { form: wanted, target } }: CommandCall<PlaceOptions>,
   app: App,
   targets: readonly Target[],
   ids: readonly string[],
@@ -80,7 +80,7 @@ async function formsOf(
     const source = app.config.source && app.source(signal);
     return findForms({ source, targets }, ids);
   }
-  const { form } = await findForm(app, wanted, namesOf(targets), signal);
+  const { form } = await findForm(app, wanted, app.namesOf(target), signal);
   return { forms: [{ form, ids }], unknown: [] };
 }
 
@@ -99,8 +99,9 @@ export async function purge(
   }
   await using app = await openApp(host);
   const { targets, failed } = await openTargets(options, app);
-  const wanted = options.form;
-  const found = wanted && (await findForm(app, wanted, namesOf(targets), host.stop.signal));
+  const { form: wanted, target } = options;
+  const names = app.namesOf(target);
+  const found = wanted && (await findForm(app, wanted, names, host.stop.signal));
   const formId = found ? found.form.id : undefined;
   const erasure =
     age === undefined
@@ -148,8 +149,6 @@ async function openTargets({ target: only }: PlaceOptions, app: App) {
   }
   return { targets, failed };
 }
-
-const namesOf = (targets: readonly Target[]): string[] => targets.map(({ name }) => name);
 
 /** How long an erasure waits for a run over the same form to end. */
 const WAIT_MS = 10 * 60_000;
