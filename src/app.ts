@@ -144,15 +144,10 @@ export class App implements AsyncDisposable {
     throw new MirrorError('USAGE', `There is no target ${name}. The settings name: ${names}.`);
   }
 
-  /** Asks a target which forms the slugs in its settings mean, before {@link choice}. Rejects as the target does. */
-  async readSlugs(name: string): Promise<void> {
-    await this.#planner.read(name);
-  }
-
   /** An open target that knows which forms its settings mean. Rejects as the target does. */
   async chosen(name: string): Promise<Target> {
     const target = await this.target(name);
-    await this.readSlugs(name);
+    await this.#planner.read(name);
     return target;
   }
 
@@ -302,14 +297,6 @@ export class App implements AsyncDisposable {
     if (target !== null) await upkeep(target, report, this.config, signal);
   }
 
-  /** The targets that mirror a form, as write-back asks them (L7). Rejects as the targets do. */
-  async #targetsOf(form: FormIdentity): Promise<Target[]> {
-    for (const { name, forms } of this.config.targets)
-      if (forms !== '*') await this.readSlugs(name);
-    const names = this.targetNames.filter((name) => this.#planner.choice(name, form) === 'copied');
-    return Promise.all(names.map((name) => this.target(name)));
-  }
-
   /** Writes back a form; undefined when write-back is off, or nothing of the form is mirrored. What goes wrong is in the report. */
   async writeBack(
     formId: string,
@@ -324,7 +311,8 @@ export class App implements AsyncDisposable {
       const found = await this.source(signal).formOrNull(formId);
       if (found === null) return undefined;
       form = { id: found.id, slug: found.slug, name: found.name };
-      const targets = await this.#targetsOf(form);
+      const open = await Promise.all(this.targetNames.map((name) => this.chosen(name)));
+      const targets = open.filter(({ name }) => this.choice(name, form) === 'copied');
       if (targets.length === 0) return undefined;
       report = await writeBack(this.#mirror, targets, form, rule, waitMs, signal);
     } catch (error) {

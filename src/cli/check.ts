@@ -96,10 +96,8 @@ const checkDataDir: Check = async ({ config, dataDir }) => {
 
 /** Whether the source answers, and whether the settings name only forms and fields that it has. */
 const checkSource: Check = async (app, { stop: { signal } }) => {
-  const forms = await app.forms(signal);
   // A target that does not answer gets its own line below.
-  for (const name of app.targetNames) await app.readSlugs(name).catch(() => undefined);
-  const { unmatched } = await app.plan(signal, { waitForTargets: true });
+  const { listed: forms, unmatched } = await app.plan(signal, { waitForTargets: true });
   return [
     fine(`answers, the key is right, ${plural(forms.length, 'form')} found`),
     ...app.config.targets.flatMap((target) =>

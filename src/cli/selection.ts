@@ -78,8 +78,7 @@ export async function findForm(
   const held = await Promise.all(
     names.map(async (target) => {
       try {
-        await app.readSlugs(target);
-        const { store } = await app.target(target);
+        const { store } = await app.chosen(target);
         const paused = (await PAUSES.read(store)).flatMap(({ formId }) => formId ?? []);
         const unheld = paused.map((id) => ({ id, slug: id, name: id }));
         return { target, forms: [...unheld, ...(await heldForms({ store }))] };
