@@ -83,6 +83,36 @@ describe('a job', () => {
     // It is no problem of the form.
     expect((await app.dataDir.kept()).runs).toEqual([]);
   });
+
+  it('L11: takes no field that came since the plan, and no form that got the slug of another since', async () => {
+    const { env, sandbox } = await openPlace();
+    const field = { id: 'known', label: 'Known' };
+    const form = sandbox.store.addForm({ name: 'One', slug: 'one', fields: [field] });
+    const other = sandbox.store.addForm({ name: 'Other', slug: 'other', fields: [field] });
+    const app = open({ ...env, TARGET_FORMS: 'one', TARGET_FIELDS: 'one:known' });
+    await app.plan(signal);
+    form.sections?.[0]?.fields?.push({
+      id: 'new',
+      label: 'New',
+      required: false,
+      answer: () => '',
+    });
+    [form.slug, other.slug] = ['two', 'one'];
+    for (const { id: formId } of [form, other])
+      sandbox.store.insert({ formId, data: { known: 'selected', new: 'not selected' } });
+    const { sync } = jobHandlers(app);
+    const order = (formId: string) =>
+      sync({ formId, target: 'default', isComparison: false }, signal, () => {});
+    await expect(order(other.id)).rejects.toMatchObject({ code: 'SLUG_REUSED' });
+    expect(await order(form.id)).toBe('ok');
+    const { store } = await app.target('default');
+    expect((await store.states()).map(({ state }) => state.formId)).toEqual([form.id]);
+    await using held = await store.open({ id: form.id }, 'read');
+    const answers: unknown[] = [];
+    for await (const rows of held?.rows({}, true) ?? [])
+      for (const { cells } of rows) answers.push(...cells.values());
+    expect(answers).toEqual(['selected']);
+  });
 });
 
 describe('write-back', () => {
