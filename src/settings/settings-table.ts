@@ -103,7 +103,7 @@ export const SETTINGS = {
     whenUnset: 'required; `forms <form>` lists the fields',
     meaning:
       'The fields that may leave the source: field IDs, `<form>:<field ID>` for a field of one form, `<form>:*` for every field of a form, or `*` for every field of every form, including fields that only old answers have.',
-    example: 'field_1700000000001_name,contact:*',
+    example: 'contact:*',
     holdsIds: true,
   },
   TARGET_HISTORY: {
