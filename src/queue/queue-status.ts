@@ -8,15 +8,6 @@ import { type AnyQueue, type OneQueue, type QueueContext, queueFor } from './que
 import { pollTrouble } from './scheduler.ts';
 import { WORKER } from './workers.ts';
 
-const NOTHING = {
-  nextPollAt: null,
-  trouble: null,
-  waiting: 0,
-  active: 0,
-  running: [],
-  workers: null,
-};
-
 /** Reads the state of the queue; never throws. Where the store did not answer in time, it is empty. */
 export async function readStatus(context: QueueContext): Promise<QueueState> {
   const { kind: backend, address } = context.backend;
@@ -35,7 +26,8 @@ export async function readStatus(context: QueueContext): Promise<QueueState> {
     message: `The queue (${address}) does not answer, so no run can begin.`,
     sinceMs: context.awaySinceMs,
   };
-  return { backend, address, isReachable: false, ...NOTHING, trouble };
+  const nothing = { nextPollAt: null, waiting: 0, active: 0, running: [], workers: null };
+  return { backend, address, isReachable: false, ...nothing, trouble };
 }
 
 async function readAll(context: QueueContext) {
