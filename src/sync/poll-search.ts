@@ -130,20 +130,19 @@ export function topOf({ items, isLast }: Page, formIds: readonly string[]): numb
   return isLast || times.length === 0 ? null : Math.min(...times);
 }
 
-/** Asks each form for the statuses that differ, or for its total where none does: those that have another number than is known. */
+/** Asks each form for its number of submissions in `statuses` (null: in all), and returns those with another number than is known. */
 export async function askEach(
   source: Source,
   spokenFor: readonly StoredForm[],
-  difference: Difference,
+  statuses: readonly (string | null)[],
 ): Promise<Set<string>> {
   const found = new Set<string>();
-  const { statuses } = difference;
   for (const { state } of spokenFor) {
     const { formId } = state;
     const stored = accounted(state.tally);
-    for (const status of statuses.length > 0 ? statuses : [undefined]) {
-      const answer = await source.count({ formId, ...(status !== undefined && { status }) });
-      const known = status === undefined ? sumOf(stored.values()) : (stored.get(status) ?? 0);
+    for (const status of statuses) {
+      const answer = await source.count({ formId, ...(status !== null && { status }) });
+      const known = status === null ? sumOf(stored.values()) : (stored.get(status) ?? 0);
       if (answer === null || answer.total === known) continue;
       found.add(formId);
       break;

@@ -286,7 +286,10 @@ async function judge(
     for (const id of named ?? []) found.set(id, null);
     if (named !== null && named.size > 0) return open(found);
   }
-  const differing = await askEach(source, spokenFor, difference);
+  // Where nothing is known of the rest, a submission of it may make up for a deleted one: only the form's own total shows that.
+  const { statuses: some } = difference;
+  const asked = known === null || some.length === 0 ? [null, ...some] : some;
+  const differing = await askEach(source, spokenFor, asked);
   for (const id of differing) found.set(id, null);
   if (found.size > 0) return open(found);
   // No form explains the difference, so it belongs to none of them, if the workspace still shows it.
