@@ -1,3 +1,4 @@
+import type { MirrorError } from '../base/errors.ts';
 import type { FormState, OutcomeName } from './form-state.ts';
 import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
 
@@ -127,6 +128,11 @@ export interface OpenForm extends ReadForm {
   commit(change: Change): Promise<Applied>;
   /** Removes what a person asked to be removed, with history and files (L18). How many rows it concerned. */
   erase(what: Erasure): Promise<number>;
+  /**
+   * Why the target takes no new rows, though it takes everything else; null: it takes them. A run that ends with one has failed (L6);
+   * the rows that wait are listed as `rejected`.
+   */
+  refusal(): Promise<MirrorError | null>;
   /**
    * Ends a run: brings views, indexes and files up to date, and the mirror's own texts in the target. Returns notices for a
    * person.

@@ -106,23 +106,32 @@ describe('protections of people in a sheet', () => {
     place.person().type(0, OWN, 'Our notes');
     const range = place.person().protect({ left: OWN, right: OWN + 1 });
     const rows = [row('s4', { f_name: 'Other' }), row('s6', { f_name: 'New' })];
-    const tried = place.write(store(rows));
-    await expect(tried).rejects.toMatchObject({
+    const refused = {
       code: 'TARGET_DENIED',
       message: expect.stringMatching(
         /no row can be added for 1 new submission of .* because of the protected range \(G:G\).*Allow mirror@/,
       ),
+    };
+    await place.write(async (form) => {
+      expect(await form.commit({ rows })).toMatchObject({ inserted: 0, updated: 1, rejected: 1 });
+      expect(await form.refusal()).toMatchObject(refused);
+      expect(form.state.tally).toMatchObject({ rows: { NEW: 6 }, unstored: { NEW: 1 } });
+      expect(await entriesOf(form, 'rejected')).toMatchObject([
+        { id: 's6', reason: 'No row can be inserted because of the protected range (G:G).' },
+      ]);
     });
     expect(place.rowOf('s4')?.[FULL_NAME]).toBe('Other');
     expect(place.placeOf('s6')).toBe(-1);
+    // They wait also for a run that does not meet them.
+    await place.write(async (form) => expect(await form.refusal()).toMatchObject(refused));
     place.person().unprotect(range);
-    await place.write(store(rows));
-    expect(place.placeOf('s6')).toBe(7);
-    place.person().protect({});
-    await expect(place.write(store([row('s7', {})]))).rejects.toMatchObject({
-      code: 'TARGET_DENIED',
-      message: expect.stringContaining('the protected range (all cells)'),
+    await place.write(async (form) => {
+      expect(form.state.ranges).toMatchObject([{ isDue: true }]);
+      await store(rows)(form);
+      expect(await form.refusal()).toBeNull();
+      expect(form.state.tally).toMatchObject({ rows: { NEW: 7 }, unstored: {}, rejected: 0 });
     });
+    expect(place.placeOf('s6')).toBe(7);
   });
 
   it('L8: the mark of a deleted row, and of one that came back', async () => {

@@ -10,7 +10,14 @@ import type { ReadValue } from './api/cell-value.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { layOut } from './columns.ts';
 import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
-import { blockedReason, keepsFromInserting, type Obstacle, remedyOf, split } from './obstacles.ts';
+import {
+  blockedIn,
+  blockedReason,
+  insertionObstacles,
+  namesOf,
+  remedyOf,
+  split,
+} from './obstacles.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
 import { RowEncoder, type SheetRow } from './row-values.ts';
 import {
@@ -121,8 +128,6 @@ export interface PlannedCommit {
   readonly applied: Applied;
   /** Rows that are written by their place. */
   readonly written: readonly WrittenRow[];
-  /** New rows cannot be inserted: everything else is written, and the target has failed. */
-  readonly refused: MirrorError | null;
 }
 
 /** A row that is there: a submission's that has changed, or one that is to be marked as deleted (null). */
@@ -219,14 +224,16 @@ export async function planCommit(
   }
   const grid = tab ?? { sheetId, rowCount: Infinity, laid: [], obstacles: [] };
   const at = Math.min(found.bottom, grid.rowCount);
-  const by = laid.obstructed.obstacles.filter((one) => keepsFromInserting(one, at));
-  const isRefused = tab !== undefined && by.length > 0 && inserted.length > 0;
-  const waiting = new Set(isRefused ? inserted.map(({ id }) => id) : []);
+  const by = insertionObstacles(laid.obstructed.obstacles, at);
+  const waiting = new Set(by.length > 0 ? inserted.map(({ id }) => id) : []);
+  if (waiting.size === 0) requests.push(...insertRows(grid, inserted, at, columns));
   for (const id of waiting) {
     rows.delete(id);
     stored.delete(id);
+    const why = `No row can be inserted because of ${namesOf(by)}.`;
+    const reasons = [...(compared.reasons.get(id) ?? []), why];
+    list('rejected', source.get(id) as Row, reasons.join(' '), ['s:id']);
   }
-  if (!isRefused) requests.push(...insertRows(grid, inserted, at, columns));
   for (const [id, why] of compared.reasons)
     if (!partly.has(id) && !waiting.has(id))
       list('rejected', source.get(id) as Row, why.join(' '), null);
@@ -244,25 +251,25 @@ export async function planCommit(
       updated,
       unchanged: compared.unchanged,
       deleted,
-      rejected: compared.rejected + partly.size,
+      rejected: compared.rejected + partly.size + waiting.size,
     },
-    refused: isRefused ? refusal(file, state, tab, by, inserted.length) : null,
   };
 }
 
-/** Who may add no rows cannot keep the form up to date (L6). `by`: what keeps Google from inserting them. */
-function refusal(
-  { api }: SheetFile,
-  { name, formId }: FormState,
+/** Why new rows wait: who may add none cannot keep the form up to date (L6). Null: none waits. */
+export function refusalOf(
+  { state, rows, entries, survey: { bottom } }: Known,
   tab: FormTab,
-  by: readonly Obstacle[],
-  rows: number,
-): MirrorError {
-  const names = by.map((one) => one.name).join(' and ');
-  const remedies = [...new Set(by.map(({ kind }) => remedyOf(kind, api.email)))].join(' ');
+  email: string | undefined,
+): MirrorError | null {
+  const listed = blockedIn(entries).filter(({ kind }) => kind === 'rejected');
+  const waiting = listed.filter(({ id }) => !rows.has(id)).length;
+  const by = insertionObstacles(tab.obstacles, Math.min(bottom, tab.rowCount));
+  if (waiting === 0 || by.length === 0) return null;
+  const remedies = [...new Set(by.map(({ kind }) => remedyOf(kind, email)))].join(' ');
   return new MirrorError(
     'TARGET_DENIED',
-    `On the tab "${tab.title}" no row can be added for ${plural(rows, 'new submission')} of form "${name}" (${formId}) because of ` +
-      `${names}. Everything else is written. ${remedies} The next run tries again.`,
+    `On the tab "${tab.title}" no row can be added for ${plural(waiting, 'new submission')} of form "${state.name}" (${state.formId}) ` +
+      `because of ${namesOf(by)}. Everything else is written. ${remedies} The next run tries again.`,
   );
 }

@@ -6,7 +6,7 @@ import type { TargetNotice, Applied, Change, Erasure, OpenForm, Run } from '../.
 import type { Form, SelectedField } from '../../mirror/types.ts';
 import { AnswerTally } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
-import { compareRows, isSettled, type Known, planCommit } from './commit.ts';
+import { compareRows, isSettled, type Known, planCommit, refusalOf } from './commit.ts';
 import { planErasure, planRemoval } from './erase.ts';
 import { followFields, type SheetField } from './fields.ts';
 import { noticesOf } from './notices.ts';
@@ -100,7 +100,7 @@ export class SheetForm extends SheetReader implements OpenForm {
     const { structure } = await this.file.view(Infinity);
     const tab = structure.forms.get(this.state.formId);
     const isHidden = isSettled(compared, tab);
-    const { applied, refused } = await this.#write(async (view) => {
+    const { applied } = await this.#write(async (view) => {
       const known = this.known;
       const planned = await planCommit(this.file, view, compared, known, this.#time, atMs);
       const { requests, written, listed } = planned;
@@ -111,9 +111,7 @@ export class SheetForm extends SheetReader implements OpenForm {
         (id) => this.digestOf(id),
       );
       const counted = { ...known.state, commitUs, tally: tallyOf(planned.rows, entries) };
-      const isRefused = planned.refused !== null;
-      // A range whose rows are not stored must not be called read.
-      const state = (isRefused ? undefined : change.state?.(counted)) ?? counted;
+      const state = change.state?.(counted) ?? counted;
       const { fields, survey: found } = planned;
       const doubted = known.doubted
         .difference(new Set(planned.stored))
@@ -121,8 +119,13 @@ export class SheetForm extends SheetReader implements OpenForm {
       const after = { state, fields, rows: planned.rows, entries, survey: found, doubted };
       return { requests, written, after, run: change.run ?? null, result: planned };
     }, isHidden);
-    if (refused !== null) throw refused;
     return applied;
+  }
+
+  async refusal(): Promise<MirrorError | null> {
+    const { structure } = await this.file.view(Infinity);
+    const tab = structure.forms.get(this.state.formId);
+    return tab === undefined ? null : refusalOf(this.known, tab, this.file.api.email);
   }
 
   async erase(what: Erasure): Promise<number> {

@@ -61,9 +61,13 @@ export const keepsFrom = ({ kind, area }: Obstacle, row: number, column: number)
   // Merged cells show the first of them.
   (kind === 'protection' || row !== area.startRow || column !== area.startColumn);
 
-/** True when rows cannot be inserted above a row: Google refuses that inside a protected range. */
-export const keepsFromInserting = ({ area }: Obstacle, row: number): boolean =>
-  row > area.startRow && row < (area.endRow ?? Infinity);
+/** Those that keep rows from being inserted above a row: Google refuses that inside a protected range. */
+export const insertionObstacles = (obstacles: readonly Obstacle[], row: number): Obstacle[] =>
+  obstacles.filter(({ area }) => row > area.startRow && row < (area.endRow ?? Infinity));
+
+/** Obstacles in a sentence. */
+export const namesOf = (obstacles: readonly Obstacle[]): string =>
+  [...new Set(obstacles.map(({ name }) => name))].toSorted().join(' and ');
 
 /** True when columns cannot be inserted before a column: Google refuses that inside a protected range, too. */
 export const keepsFromInsertingColumn = ({ kind, area }: Obstacle, column: number): boolean =>
@@ -153,8 +157,7 @@ export function blockedReason(
 ): string {
   const named = blocked.slice(0, MOST_NAMED).map((key) => `"${headers.get(key) ?? key}"`);
   const more = blocked.length - named.length;
-  const names = [...new Set(by.map(({ name }) => name))].toSorted();
-  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''} of its row cannot be written because of ${names.join(' and ')}.`;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''} of its row cannot be written because of ${namesOf(by)}.`;
 }
 
 /** Rows as counted: one with cells that cannot be written with the status that the source shows. */

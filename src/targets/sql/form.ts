@@ -303,6 +303,11 @@ export class SqlForm implements OpenForm {
     return erased;
   }
 
+  /** A database that refuses rows has failed at once. */
+  async refusal(): Promise<null> {
+    return null;
+  }
+
   async finish(): Promise<TargetNotice[]> {
     const { database } = this.#parts;
     const { ranges } = this.#state;
