@@ -133,8 +133,8 @@ describe('a list of many forms', () => {
 
   it('keeps the search for the whole list, and reads any address', async () => {
     await using page = await startPage(manyForms(300));
-    const html = await page.text('/?q=%22%3E%3Cb%3E');
-    expect(html).toContain('value="&quot;&gt;&lt;b&gt;"');
+    const html = await page.text('/?q=%22%3E%3Cqqq%3E');
+    expect(html).toContain('value="&quot;&gt;&lt;qqq&gt;"');
     expect(html).toContain('No form');
     expect(await page.text('/?q=o')).toContain('href="/?q=o&amp;all="');
     for (const odd of [undefined, null, {}, { page: '0' }, { q: 7 }])
