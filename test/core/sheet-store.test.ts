@@ -214,6 +214,30 @@ describe('protections of people in a sheet', () => {
     expect(place.grid().filter((line) => String(line[FULL_NAME]).startsWith('Person'))).toEqual([]);
   });
 
+  const hashed = { kind: 'rehash', fieldIds: ['f_name'], hash: () => 'a'.repeat(64) } as const;
+
+  it('L11: rows above a header that cannot be put back on top are hashed as well', async () => {
+    place.person().moveRows(0, 1, 4);
+    place.person().protect({ left: OWN, right: OWN + 1 });
+    await place.write(async (form) => expect(await form.erase(hashed)).toBe(6));
+    expect(place.grid().filter((line) => String(line[FULL_NAME]).startsWith('Person'))).toEqual([]);
+  });
+
+  it.each([hashed, { kind: 'columns', fieldIds: ['f_name'] }] as const)(
+    'L9: rows of people under the data are left alone by $kind',
+    async (what) => {
+      const own = ['Total', '=SUM(D2:D7)', '=COUNTA(C2:C7)', 'note'];
+      for (const [n, text] of own.entries()) place.person().type(10 + n, FULL_NAME, text);
+      await place.write(async (form) => expect(await form.erase(what)).toBe(6));
+      expect(
+        place
+          .grid()
+          .slice(10)
+          .map((line) => line[FULL_NAME]),
+      ).toEqual(own);
+    },
+  );
+
   it('merged cells are named', async () => {
     const at = place.placeOf('s2');
     place.person().merge({ top: at, bottom: at + 2, left: AGE_AT, right: AGE_AT + 1 });

@@ -135,7 +135,8 @@ function formIn(
     const isBlank = Object.values(row.cells).every((value) => value === null || value === '');
     if (row.status === '' && row.createdAt === '' && !row.isDeleted && isBlank) continue;
     if (id === '') {
-      if (isCleared) others.push(row);
+      // Without a time or a status it cannot be told from a row of people's own.
+      if (isCleared && row.status !== '' && row.createdAt !== '') others.push(row);
       continue;
     }
     // Of two rows with one ID the upper one is the submission's.

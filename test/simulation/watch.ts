@@ -186,6 +186,7 @@ export function namedBreach(
   held: CopiedForm | undefined,
 ): Breach | null {
   for (const { id, status, createdAt } of held?.people?.others ?? []) {
+    // What is left of a copy is not named.
     if (status === '' || createdAt === '') continue;
     const code = id === '' ? 'ROWS_WITHOUT_ID' : 'ROWS_COPIED';
     if (!notices.includes(code))

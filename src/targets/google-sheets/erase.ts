@@ -115,9 +115,9 @@ async function rewrite(
   const requests: Request[] = [];
   const written: WrittenRow[] = [];
   const deniedBy = new Set<string>();
-  const { headerRow } = survey(table);
-  const length = Math.max(0, ...[...table.values()].map((cells) => cells.length));
-  for (let row = headerRow + 1; row < length; row++) {
+  const { places, copies, withoutId } = survey(table);
+  // No others: a total below the answers is people's own.
+  for (const row of [...places.values(), ...copies, ...withoutId]) {
     const id = String(table.get('s:id')?.[row] ?? '');
     const values = new Map<ColumnKey, string | number | null>();
     for (const { id: fieldId, content } of wanted) {

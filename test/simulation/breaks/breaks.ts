@@ -490,9 +490,8 @@ export const BREAKS: readonly Break[] = [
     isOfSheets: true,
     with: ['hash'],
     file: 'src/targets/google-sheets/erase.ts',
-    find: "if (cell === null || (what.kind === 'rehash' && looksHashed(cell))) continue;",
-    replace:
-      "if (cell === null || places.get(id) !== row || (what.kind === 'rehash' && looksHashed(cell))) continue;",
+    find: 'for (const row of [...places.values(), ...copies, ...withoutId]) {',
+    replace: 'for (const row of places.values()) {',
   },
   {
     law: 'L17',
