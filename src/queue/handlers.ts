@@ -1,13 +1,6 @@
 import type { OutcomeName } from '../mirror/form-state.ts';
-import type { PollReport, SyncJob } from '../sync/poll.ts';
-
-/** Which run to make: everything that a job carries. */
-export interface SyncOrder extends SyncJob {
-  /** Every range is read. */
-  readonly isFull?: boolean;
-  /** So many deletions a person has accepted. */
-  readonly acceptDeletes?: number;
-}
+import type { PollReport } from '../sync/poll.ts';
+import type { SyncOrder } from './jobs.ts';
 
 /** What a poll found to do. */
 export type PollFound = Pick<PollReport, 'syncs' | 'writeBacks'>;

@@ -27,8 +27,8 @@ export const jobIdOf = (formId: string): string => `form-${encodeURIComponent(fo
 export const isStorable = (id: string): boolean => id.isWellFormed() && !id.includes('\0');
 
 /** The kind of queue that a run belongs in. One that may take long is a comparison. */
-export const kindOf = (order: { readonly isComparison: boolean; readonly isFull?: boolean }) =>
-  order.isComparison || order.isFull === true ? 'comparison' : 'sync';
+export const kindOf = ({ isComparison, isFull }: SyncOrder) =>
+  isComparison || isFull === true ? 'comparison' : 'sync';
 
 /*
  * Payloads are parsed strictly and compared with the settings, because anyone with access to the store can write any
@@ -37,11 +37,12 @@ export const kindOf = (order: { readonly isComparison: boolean; readonly isFull?
 const formId = z.string().min(1).max(1_000).refine(isStorable);
 const target = z.string().min(1).max(100);
 
-/** Payload of a run: a `SyncOrder`. */
+/** Payload of a run: a `SyncJob` of a poll, or what a person asks for. */
 export const syncData = z.strictObject({
   formId,
   target,
   isComparison: z.boolean(),
+  /** Every range is read. */
   isFull: z.boolean().exactOptional(),
   counts: z
     .strictObject({
@@ -50,8 +51,11 @@ export const syncData = z.strictObject({
       statuses: z.record(z.string().max(100), z.number()).nullable(),
     })
     .exactOptional(),
+  /** So many deletions a person has accepted. */
   acceptDeletes: z.number().int().positive().exactOptional(),
 });
+/** Which run to make. */
+export type SyncOrder = Readonly<z.infer<typeof syncData>>;
 
 /** Payload of a write-back. */
 export const writeBackData = z.strictObject({ formId });

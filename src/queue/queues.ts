@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import type { QueueBackend } from './backends.ts';
 import type { ErrorListener } from './events.ts';
-import type { SyncOrder } from './handlers.ts';
+import type { SyncOrder } from './jobs.ts';
 import {
   kindOf,
   isStorable,

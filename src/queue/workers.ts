@@ -5,7 +5,7 @@ import { safeText } from '../base/errors.ts';
 import { retryDelayMs } from '../base/retry.ts';
 import { unreachable } from './backends.ts';
 import { runJob, type Task } from './job-outcome.ts';
-import { kindOf, queueName, retryPolicy, syncData, writeBackData } from './jobs.ts';
+import { kindOf, queueName, retryPolicy, syncData, type SyncOrder, writeBackData } from './jobs.ts';
 import { addSyncs, addWriteBacks, type OneQueue, type QueueContext } from './queues.ts';
 import { untilPoll } from './scheduler.ts';
 
@@ -87,8 +87,7 @@ function taskOf(context: QueueContext, { kind, target }: OneQueue, job: Job): Ta
       },
     };
   }
-  const isHere = (order: z.infer<typeof syncData>): boolean =>
-    order.target === target && kindOf(order) === kind;
+  const isHere = (one: SyncOrder): boolean => one.target === target && kindOf(one) === kind;
   const order = ownPayload(context, job, syncData.refine(isHere));
   return {
     subject: { step: 'sync', formId: order.formId, target },

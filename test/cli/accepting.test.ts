@@ -3,7 +3,7 @@ import type { App } from '../../src/app.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { carryOut } from '../../src/cli/actions.ts';
 import type { QueueRuntime } from '../../src/queue/runtime.ts';
-import type { SyncOrder } from '../../src/queue/handlers.ts';
+import type { SyncOrder } from '../../src/queue/jobs.ts';
 import type { ActionOrder } from '../../src/web/actions.ts';
 
 const FORM = { id: 'frm_a', slug: 'a', name: 'Form A' };
