@@ -26,8 +26,7 @@ const MOST_LISTS = 100_000;
 export function boundHeapGrowth() {
   if (v8.getHeapStatistics().heap_size_limit < LARGE_BYTES) return false;
   v8.setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
-  // Help by other threads costs more than it brings: there is little to collect, and often.
-  v8.setFlagsFromString('--no-concurrent-marking');
+  // Other threads cost more than they help: there is little to copy each time.
   v8.setFlagsFromString('--no-parallel-scavenge');
   v8.setFlagsFromString('--semi-space-growth-factor=4');
   fillNewSpace();

@@ -90,7 +90,7 @@ export class Source {
   async *pages(
     query: ListQuery,
     first?: Page,
-    ahead = 2 * this.concurrency,
+    ahead = 4 * this.concurrency,
   ): AsyncGenerator<Page, void, undefined> {
     const coming: Promise<Page>[] = [];
     const shown = new Set<string>();
