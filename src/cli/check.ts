@@ -47,17 +47,17 @@ export async function check({
 }: CommandCall<{ alert?: boolean; json?: boolean }>): Promise<ExitCode> {
   const { terminal } = host;
   await using app = await openApp(host, { source: true, serves: 'PORT' });
+  const findings: Finding[] = [];
   const checks: readonly (readonly [subject: string, check: Check])[] = [
     ['data directory', checkDataDir],
     ['source', checkSource],
     ...app.targetNames.map((name) => [`target ${name}`, checkTarget(name)] as const),
-    ['mirror', checkReport],
+    ['mirror', checkReport(findings)],
     ['queue', checkQueue],
     ['status page', checkPort],
     ['notifications', checkReceivers],
     ...(options.alert ? [['test message', tryReceivers] as const] : []),
   ];
-  const findings: Finding[] = [];
   for (const [subject, check] of checks) {
     for (const result of await attempt(check, app, host)) {
       const finding = { subject, ...result };
@@ -151,17 +151,41 @@ const checkTarget =
   };
 
 /** What no try shows: what the report knows of the copies and of the processes that keep them up to date. */
-const checkReport: Check = async (app, host) => findingsOf(await reportNow(app, host));
+const checkReport =
+  (findings: readonly Finding[]): Check =>
+  async (app, host) => {
+    const failing = new Set(findings.filter(({ ok }) => !ok).map(({ subject }) => subject));
+    return findingsOf(await reportNow(app, host), failing);
+  };
 
-/** The problems of a report that no other check tries; those of forms as one of each kind in a target. */
-export function findingsOf({ problems, targets, forms }: Report): Result[] {
+/**
+ * The problems of a report that no other check tries; those of forms as one of each kind in a target. `failing`: the subjects of
+ * which a check has failed: why such a target cannot be read is reported already.
+ */
+export function findingsOf(
+  { problems, targets, forms }: Report,
+  failing: ReadonlySet<string> = new Set(),
+): Result[] {
   const found = problems.filter(({ code }) => !TRIED.has(code)).map(problemResult);
-  for (const { name, problem } of targets.filter(isKnown)) {
+  for (const target of targets) {
+    const { name, problem } = target;
     const subject = `target ${name}`;
+    if (!isKnown(target)) {
+      // Nothing is known of its copies, however well its own check went.
+      if (problem !== null && !failing.has(subject))
+        found.push({ ...problemResult(problem), ok: false, subject });
+      continue;
+    }
     if (problem !== null) found.push({ ...problemResult(problem), subject });
-    const copies = forms.filter(({ target, state }) => target === name && SHOWN.has(state));
-    for (const some of Map.groupBy(copies, ({ title }) => title).values())
-      found.push({ ...copiesResult(some), subject });
+    const copies = forms.filter((form) => form.target === name && SHOWN.has(form.state));
+    const paused = copies.filter(({ pause }) => pause !== null);
+    if (paused.length > 0) found.push({ ...pausedResult(paused), subject });
+    // A pause hides no problem.
+    const troubled = copies.filter((copy) => copy.pause === null || copy.problems.some(isNoNews));
+    const reason = ({ pause, title, problems: own }: FormReport): string =>
+      pause === null ? title : (own.find(isNoNews)?.title ?? title);
+    for (const [title, some] of Map.groupBy(troubled, reason))
+      found.push({ ...copiesResult(title, some), subject });
   }
   return found;
 }
@@ -169,17 +193,25 @@ export function findingsOf({ problems, targets, forms }: Report): Result[] {
 /** A form in another state is well, or waits for a problem that is reported once. */
 const SHOWN: ReadonlySet<HealthState> = new Set<HealthState>(['failed', 'attention', 'paused']);
 
-/** Forms that share a state and its reason. */
-function copiesResult(copies: readonly FormReport[]): Result {
-  const [{ form, title, pause, problems }] = copies as [FormReport];
-  const name = form.slug;
-  const isOne = copies.length === 1;
-  const what = `${isOne ? name : plural(copies.length, 'form')}: ${title}`;
-  if (pause !== null) return { ok: true, message: what, remedy: pause.command };
-  const first = `${isOne ? '' : `The first is ${name}: `}${problems[0]?.message ?? ''}`;
-  const all = copies.flatMap((copy) => copy.problems);
-  const ok = all.every(({ code }) => PROBLEMS[code].isNews === true);
-  return { ok, message: `${what}. ${first}`, remedy: 'forms-mirror status shows what to do' };
+const isNoNews = ({ code }: Problem): boolean => PROBLEMS[code].isNews !== true;
+
+/** The form, or how many there are. */
+const nameOf = ([first, ...others]: readonly FormReport[]): string =>
+  first !== undefined && others.length === 0 ? first.form.slug : plural(others.length + 1, 'form');
+
+function pausedResult(copies: readonly FormReport[]): Result {
+  const [{ title, pause }] = copies as [FormReport];
+  return { ok: true, message: `${nameOf(copies)}: ${title}`, remedy: pause?.command };
+}
+
+/** Forms that share a reason. */
+function copiesResult(title: string, copies: readonly FormReport[]): Result {
+  const [{ form, problems }] = copies as [FormReport];
+  const first = problems.find(isNoNews) ?? problems[0];
+  const which = copies.length === 1 ? '' : `The first is ${form.slug}: `;
+  const message = `${nameOf(copies)}: ${title}. ${which}${first?.message ?? ''}`;
+  const ok = !copies.some((copy) => copy.problems.some(isNoNews));
+  return { ok, message, remedy: 'forms-mirror status shows what to do' };
 }
 
 /** Other checks try these: what failed before may work now. */

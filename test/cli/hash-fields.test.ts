@@ -124,6 +124,12 @@ describe('hashing switched on over a plain copy', () => {
         expect.stringContaining('plain answers, may still be there'),
       ]);
     }
+    // A pause hides nothing.
+    await runCli(['pause'], hashing);
+    const paused = await runCli(['check'], hashing);
+    expect(paused.stdout).toContain('plain answers, may still be there');
+    expect([paused.code, paused.stdout]).toEqual([1, expect.stringMatching(/! .*: Paused\b/)]);
+    await runCli(['resume'], hashing);
     const verify = await runCli(['verify'], hashing);
     expect([verify.code, verify.stdout]).toEqual([1, expect.stringMatching(/in Email: 12 rows/)]);
     const sync = await runCli(['sync'], hashing);

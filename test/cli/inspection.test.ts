@@ -61,6 +61,18 @@ describe('check', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/✗ source: .*401/);
     expect(stdout).toMatch(/✗ target default: /);
+    // Once: what its own try has found is not reported again.
+    expect(stdout.match(/target default: /g)).toHaveLength(1);
+  });
+
+  it('L17: fails for a target whose copies cannot be read, although it can be reached and written', async () => {
+    const { env, file } = await openPlace();
+    await runCli(['sync'], env);
+    using database = new DatabaseSync(file);
+    database.exec(`UPDATE _mirror_state SET state = '{}'`);
+    const { code, stdout } = await runCli(['check'], env);
+    expect(stdout).toMatch(/✓ target default: .* answers/);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/✗ target default: /)]);
   });
 });
 
