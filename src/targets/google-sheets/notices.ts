@@ -18,11 +18,9 @@ export function noticesOf(
 ): TargetNotice[] {
   /** How many submissions wait for each obstacle. */
   const waits = new Map<Obstacle, number>();
-  for (const entry of blockedIn(entries)) {
-    const row = found.places.get(entry.id);
-    for (const obstacle of row === undefined ? [] : obstaclesOf(entry, row, tab))
+  for (const entry of blockedIn(entries))
+    for (const obstacle of obstaclesOf(entry, found, tab))
       waits.set(obstacle, (waits.get(obstacle) ?? 0) + 1);
-  }
   return [
     ...[...waits].map(([obstacle, waiting]) => cellsBlocked(tab, obstacle, waiting, email)),
     ...rowsCopied(tab, found.copies),

@@ -5,7 +5,7 @@ import type { Entry, EntryKind } from '../../mirror/port.ts';
 import { columnName } from './api/a1.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { allowRemedy } from './api/sheets-error.ts';
-import type { Columns, KnownRow } from './rows.ts';
+import type { Columns, KnownRow, Survey } from './rows.ts';
 
 /*
  * Cells that are not written, because people protected or merged them: Google refuses a whole write that touches one cell of a hard
@@ -141,12 +141,16 @@ const isBlocked = (entry: Entry): entry is BlockedEntry => 'blocked' in entry;
 export const blockedIn = (entries: Entries): BlockedEntry[] =>
   [...entries.values()].filter((entry) => isBlocked(entry));
 
-/** What keeps the cells of an entry from being written now, when its row is at `row`. */
-export const obstaclesOf = (
-  { blocked }: BlockedEntry,
-  row: number,
-  tab: Obstructed,
-): readonly Obstacle[] => split(tab, row, new Map(blocked.map((key) => [key, null]))).by;
+/** What keeps the cells of an entry from being written now, or, where it has no row, a row from being inserted. */
+export function obstaclesOf(
+  { id, blocked }: BlockedEntry,
+  { places, bottom }: Pick<Survey, 'places' | 'bottom'>,
+  tab: Obstructed & { readonly rowCount: number },
+): readonly Obstacle[] {
+  const row = places.get(id);
+  if (row === undefined) return insertionObstacles(tab.obstacles, Math.min(bottom, tab.rowCount));
+  return split(tab, row, new Map(blocked.map((key) => [key, null]))).by;
+}
 
 const MOST_NAMED = 5;
 

@@ -15,7 +15,7 @@ import type {
   StoredRow,
 } from '../../mirror/port.ts';
 import type { Known } from './commit.ts';
-import { blockedIn, countedRows, insertionObstacles, obstaclesOf } from './obstacles.ts';
+import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
 import type { RowEncoder } from './row-values.ts';
 import { EMPTY_SURVEY, type KnownRow, knownRow, storedRow, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
@@ -47,15 +47,7 @@ export function findForm(
   const rows = rowsIn(table, found.places, new SerialTime(structure.timeZone), null);
   const isFreed =
     tab !== undefined &&
-    blockedIn(entries).some((entry) => {
-      const row = found.places.get(entry.id);
-      const { obstacles, rowCount } = tab;
-      const by =
-        row === undefined
-          ? insertionObstacles(obstacles, Math.min(found.bottom, rowCount))
-          : obstaclesOf(entry, row, tab);
-      return by.length === 0;
-    });
+    blockedIn(entries).some((entry) => obstaclesOf(entry, found, tab).length === 0);
   const counted = countedRows(rows, entries);
   const tally = tallyOf(counted, entries);
   return {
