@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from './base/clock.ts';
-import { MirrorError, toMirrorError } from './base/errors.ts';
+import { MirrorError, safeText, toMirrorError } from './base/errors.ts';
 import { Events } from './base/events.ts';
 import { type Logger, withLogFields } from './base/logger.ts';
 import { PROBLEMS } from './base/catalogue.ts';
@@ -227,13 +227,21 @@ export class App implements AsyncDisposable {
   /** One run, now. Every failure is an outcome, and kept until a newer run succeeds. Every line that it logs carries an ID of this run. */
   run(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
     return withLogFields({ runId: randomUUID() }, async () => {
-      const report = await this.#run(place, options.isFull === true, (target, form, subject) => {
-        const onProgress = (seen: number, total: number): void =>
-          this.events.emit('run.progress', { ...subject, seen, total });
-        return runForm(target, form, { ...options, onProgress }, signal);
-      });
-      // A run that the settings do not ask for is no problem of a form.
-      if (report.code === 'USAGE') return report;
+      const report = await this.#run(
+        place,
+        options.isFull === true,
+        signal,
+        (target, form, subject) => {
+          const onProgress = (seen: number, total: number): void =>
+            this.events.emit('run.progress', { ...subject, seen, total });
+          return runForm(target, form, { ...options, onProgress }, signal);
+        },
+      );
+      if (report.code === 'USAGE') {
+        // Anyone with access to the queue can add a job: a run that the settings do not ask for is no problem of a form.
+        this.logger.warn({ target: report.target }, `A run is refused: ${report.error}`);
+        return report;
+      }
       await this.#keep(this.dataDir.noteRun(report));
       await this.#keep(this.#noteCopy(report));
       return report;
@@ -247,7 +255,7 @@ export class App implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<[RunReport, readonly Difference[]]> {
     let changes: readonly Difference[] = [];
-    const report = await this.#run(place, true, async (target, form) => {
+    const report = await this.#run(place, true, signal, async (target, form) => {
       const found = await dryRun(target, form, options, signal);
       changes = found.changes;
       return found.report;
@@ -258,6 +266,7 @@ export class App implements AsyncDisposable {
   async #run(
     { formId, target }: RunPlace,
     isFull: boolean,
+    signal: AbortSignal,
     work: (target: Target, form: FormIdentity, subject: RunSubject) => Promise<RunReport>,
   ): Promise<RunReport> {
     const { clock, events } = this;
@@ -267,15 +276,25 @@ export class App implements AsyncDisposable {
     let report: RunReport;
     try {
       const opened = await this.target(target);
+      await this.#requireForm(formId, target, signal);
       const subject = { form, target, isFull };
       events.emit('run.started', subject);
       report = await work(opened, form, subject);
     } catch (error) {
       report = blankRun(form, target, toMirrorError(error), startedAtMs, clock.now());
     }
-    events.emit('run.ended', report);
+    if (report.code !== 'USAGE') events.emit('run.ended', report);
     if (report.outcome === 'gone' || report.wasEmpty) this.#planner.expire(target);
     return report;
+  }
+
+  /** Throws USAGE for a form that neither the last plan, the target nor the source has. */
+  async #requireForm(formId: string, target: string, signal: AbortSignal): Promise<void> {
+    if (this.planned?.forms.some(({ form }) => form.id === formId) === true) return;
+    const { forms } = await this.#planner.read(target);
+    if (forms.some(({ id }) => id === formId)) return;
+    if ((await this.source(signal).formOrNull(formId)) !== null) return;
+    throw new MirrorError('USAGE', `There is no form ${safeText(formId, 100)}.`);
   }
 
   /** Keeps in DATA_DIR which target holds which forms, and logs where one that held a form was found empty. */

@@ -77,6 +77,7 @@ describe('a job', () => {
       sync({ formId, target, isComparison: false }, signal, () => {});
     await expect(order(second?.id)).rejects.toMatchObject({ code: 'USAGE' });
     await expect(order(first?.id, 'other')).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(order('nobody')).rejects.toMatchObject({ code: 'USAGE' });
     expect(await order(first?.id)).toBe('ok');
     const { store } = await app.target('default');
     expect((await store.states()).map(({ state }) => state.formId)).toEqual([first?.id]);

@@ -43,7 +43,11 @@ async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<D
   if (action === 'accept') return [await accept(app, queue, order)];
   if (form === null && target === null) {
     await queue.pollNow();
-    return [done('A poll begins now. It copies the forms that have changed, except paused ones.')];
+    return [
+      done(
+        'A poll begins now, unless one is under way. It copies the forms that have changed, except paused ones.',
+      ),
+    ];
   }
   const places = await openPlaces(app, order);
   const orders = places.map((place) => ({

@@ -54,7 +54,13 @@ export function runJob(
       const outcome = OUTCOMES[code] ?? 'failed';
       const attempt = job.attemptsMade + 1;
       const willRetry = retryable && attempt < (job.opts.attempts ?? 1);
-      events.emit('job.ended', { ...ended, outcome, code, ms: clock.now() - beganMs, willRetry });
+      events.emit('job.ended', {
+        ...ended,
+        outcome,
+        code: outcome === 'failed' ? code : null,
+        ms: clock.now() - beganMs,
+        willRetry,
+      });
       const level =
         subject.step !== 'poll' || stopping.aborted ? 'debug' : willRetry ? 'warn' : 'error';
       logger[level](

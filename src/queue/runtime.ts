@@ -40,7 +40,7 @@ export interface QueueRuntime {
   status(): Promise<QueueState>;
   /** Shows the jobs to people, read-only and without payloads: a GET of an address that begins with `/queue`. */
   board(path: string): Promise<BoardAnswer>;
-  /** A poll now, in addition to the scheduled ones. */
+  /** A poll now, unless one is under way. */
   pollNow(): Promise<void>;
   /** Runs of single forms now, except where one is running: those that begin as soon as a worker is free. */
   runNow(orders: readonly SyncOrder[]): Promise<readonly SyncOrder[]>;

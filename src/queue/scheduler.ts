@@ -27,7 +27,8 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
   context.nextPollMs = 'everyMs' in schedule ? nowMs : nextRunMs(schedule, nowMs);
   while (!stopping.aborted) {
     try {
-      // In short waits: the machine may sleep, and its clock may be set.
+      // In short waits: the machine may sleep, and its clock may be set, also back.
+      context.nextPollMs = Math.min(context.nextPollMs, nextRunMs(schedule, clock.now()));
       const restMs = context.nextPollMs - clock.now();
       await clock.sleep(Math.max(0, Math.min(restMs, timings.heartbeatMs)), stopping);
       if (clock.now() < context.nextPollMs) continue;
@@ -45,8 +46,11 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
 export async function pollNow(context: QueueContext): Promise<void> {
   const queue = queueFor(context, 'poll');
   const before = await queue.getJob(POLL);
+  const state = await before?.getState();
   // A worker may take it at this moment: then it begins anyway.
-  if ((await before?.isDelayed()) === true) await before?.promote().catch(() => undefined);
+  if (state === 'delayed') await before?.promote().catch(() => undefined);
+  // The store has lost its place in the queue, and would never begin it.
+  if (state === 'unknown') await before?.remove();
   await queue.add(POLL, {}, { ...jobOptions('poll', context.timings), jobId: POLL });
 }
 

@@ -96,21 +96,23 @@ export const WRITE_BACKS = new TargetRecord<Readonly<Record<string, WriteBackPro
 
 /**
  * Records why a write-back is incomplete; null: it is complete. A problem that persists keeps the time of its first
- * report.
+ * report. `refused`: null where it is not known now.
  */
 export async function noteWriteBack(
   store: Store,
   formId: string,
-  problem: WriteBackProblem | null,
+  problem: (Omit<WriteBackProblem, 'refused'> & { readonly refused: number | null }) | null,
 ): Promise<void> {
   await WRITE_BACKS.change(store, (before) => {
     const known = before[formId] ?? null;
+    const refused = problem?.refused ?? known?.refused ?? 0;
     // The messages may differ: they name a submission.
-    if (known?.code === problem?.code && known?.refused === problem?.refused) return before;
+    if (known?.code === problem?.code && (problem === null || known?.refused === refused))
+      return before;
     const { [formId]: _, ...others } = before;
     if (problem === null) return others;
     const since = known?.code === problem.code ? known.since : problem.since;
-    return { ...others, [formId]: { ...problem, since } };
+    return { ...others, [formId]: { ...problem, refused, since } };
   });
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { MirrorError } from '../../src/base/errors.ts';
 import { readStatus } from '../../src/queue/queue-status.ts';
 import { pollNow } from '../../src/queue/scheduler.ts';
 import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
@@ -102,6 +103,39 @@ export function describeSchedule(it: QueueIt): void {
     const clock = { ...systemClock, now: () => Date.now() + HOUR_MS };
     const trouble = { code: 'QUEUE_FAILED', message: expect.stringContaining('has not begun') };
     expect(await readStatus({ ...producer, clock })).toMatchObject({ trouble });
+  });
+
+  it('a poll that the store has lost while it waited to be tried again is added again', async ({
+    place,
+    use,
+    server,
+    skip,
+  }) => {
+    if (server.dropPolls === undefined) return skip('this store loses nothing of a job');
+    const handlers = only();
+    handlers.found = () => {
+      throw new MirrorError('FORMS_FAILED', 'Nobody answers.');
+    };
+    const waits = { attempts: 9, baseDelayMs: HOUR_MS, maxDelayMs: HOUR_MS, maxServerDelayMs: 0 };
+    const timings = { ...QUICK, retry: { ...waits, jitter: 'equal' as const } };
+    const queue = use(await startAt(place, handlers, { timings }));
+    await queue.pollNow();
+    await soon(async () => expect((await depthOf(queue, 'poll'))?.delayed).toBe(1));
+    await server.dropPolls(place);
+    handlers.found = () => ({ syncs: [], writeBacks: [] });
+    await queue.pollNow();
+    await soon(() => expect(handlers.polls).toBe(2));
+  });
+
+  it('polls go on when the clock was set back', async ({ place, use }) => {
+    const handlers = only();
+    let aheadMs = 1_000 * HOUR_MS;
+    const clock = { ...systemClock, now: () => Date.now() + aheadMs };
+    use(await startAt(place, handlers, { schedule: { everyMs: 300 }, clock }));
+    await soon(() => expect(handlers.polls).toBeGreaterThan(1));
+    aheadMs = 0;
+    const before = handlers.polls;
+    await soon(() => expect(handlers.polls).toBeGreaterThan(before + 1));
   });
 
   it('L12: a slow target delays no other, a comparison delays no newcomer, and nothing piles up behind either', async ({

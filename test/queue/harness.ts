@@ -30,6 +30,8 @@ export interface QueueServer {
   readonly shared: boolean;
   /** Takes the locks of running jobs away, as if their worker had been frozen for too long. */
   dropLocks?(place: QueuePlace): Promise<void>;
+  /** Loses the polls that wait to be tried again, leaving their records. Absent where that is impossible. */
+  dropPolls?(place: QueuePlace): Promise<void>;
   /** Kills the server. Absent where there is none, or it is not ours. */
   kill?(): Promise<void>;
   /** Starts it again. */
