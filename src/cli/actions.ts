@@ -50,15 +50,27 @@ async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<D
     ];
   }
   const places = await openPlaces(app, order);
-  const orders = places.map((place) => ({
-    formId: place.form.id,
-    target: place.target,
-    isComparison: false,
-  }));
-  await queue.runNow(orders);
+  const orders = places.map((place) => {
+    return { formId: place.form.id, target: place.target, isComparison: false };
+  });
+  const begun = await queue.runNow(orders);
+  const isBegun = ({ form: { id }, target: into }: Place): boolean =>
+    begun.some((one) => one.formId === id && one.target === into);
+  return [
+    ...linesOf(places.filter(isBegun), 'brought up to date as soon as a worker is free.'),
+    ...linesOf(
+      places.filter((place) => !isBegun(place)),
+      'a run is in progress. The next poll finds what changed after it has read.',
+    ),
+  ];
+}
+
+/** One line about these places; none where there are none. */
+function linesOf(places: readonly Place[], text: string): DoneLine[] {
+  if (places.length === 0) return [];
   const names = places.map((place) => placeName(place.form, place.target));
   const what = names.length > MANY ? `${count(names.length)} copies of forms` : names.join(', ');
-  return [done(`${what}: brought up to date as soon as a worker is free.`)];
+  return [done(`${what}: ${text}`)];
 }
 
 /** A queue that does not answer keeps a request until it is back, and the caller would never learn the outcome. */

@@ -12,6 +12,8 @@ const ACCEPT = { do: 'accept', form: 'a', target: 'a', by: 'ann' } as const;
 /** A mirror of one form, of which each target holds so many deletions. */
 function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
   const begun: SyncOrder[] = [];
+  /** Targets into which a run is in progress. */
+  const running = new Set<string>();
   const app = {
     logger: silentLogger,
     targetNames: Object.keys(held),
@@ -31,8 +33,9 @@ function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
     status: async () => ({ isReachable, address: 'redis://queue' }),
     pollNow: () => (isReachable ? Promise.resolve() : new Promise<void>(() => {})),
     async runNow(orders: readonly SyncOrder[]) {
-      begun.push(...orders);
-      return orders;
+      const taken = orders.filter(({ target }) => !running.has(target));
+      begun.push(...taken);
+      return taken;
     },
   };
   const act = (order: Partial<ActionOrder>) =>
@@ -41,7 +44,7 @@ function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
       count: null,
       ...order,
     });
-  return { act, begun };
+  return { act, begun, running };
 }
 
 describe('accepting held deletions', () => {
@@ -69,6 +72,15 @@ describe('accepting held deletions', () => {
 });
 
 describe('what jobs do', () => {
+  it('L17: is promised only for the copies that no run is reading already', async () => {
+    const { act, running } = mirrorOf({ a: 0, b: 0, c: 0 });
+    running.add('b').add('c');
+    expect(await act({ do: 'sync', form: FORM.id, target: null })).toEqual([
+      { ok: true, text: expect.stringMatching(/^\S+ in a: brought up to date as soon/) },
+      { ok: true, text: expect.stringMatching(/^\S+ in b, \S+ in c: a run is in progress/) },
+    ]);
+  });
+
   it('is refused at once while the queue is away, instead of waiting for it without a word', async () => {
     const { act, begun } = mirrorOf({ a: 30 }, false);
     for (const order of ['sync', 'accept'] as const) {
