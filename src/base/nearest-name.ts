@@ -25,7 +25,7 @@ export function nearestName(wanted: string, things: readonly NamedThing[]): stri
 }
 
 /** The name without case, accents and punctuation: `Your name`, `your_name` and `your-name` become the same. */
-export function plainly(text: string): string {
+function plainly(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()

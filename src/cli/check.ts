@@ -182,10 +182,8 @@ export function findingsOf(
     if (paused.length > 0) found.push({ ...pausedResult(paused), subject });
     // A pause hides no problem.
     const troubled = copies.filter((copy) => copy.pause === null || copy.problems.some(isNoNews));
-    const reason = ({ pause, title, problems: own }: FormReport): string =>
-      pause === null ? title : (own.find(isNoNews)?.title ?? title);
-    for (const [title, some] of Map.groupBy(troubled, reason))
-      found.push({ ...copiesResult(title, some), subject });
+    for (const some of Map.groupBy(troubled, reasonOf).values())
+      found.push({ ...copiesResult(some), subject });
   }
   return found;
 }
@@ -204,12 +202,17 @@ function pausedResult(copies: readonly FormReport[]): Result {
   return { ok: true, message: `${nameOf(copies)}: ${title}`, remedy: pause?.command };
 }
 
+const worstOf = ({ problems }: FormReport): Problem | undefined =>
+  problems.find(isNoNews) ?? problems[0];
+
+const reasonOf = (form: FormReport): string => worstOf(form)?.title ?? form.title;
+
 /** Forms that share a reason. */
-function copiesResult(title: string, copies: readonly FormReport[]): Result {
-  const [{ form, problems }] = copies as [FormReport];
-  const first = problems.find(isNoNews) ?? problems[0];
-  const which = copies.length === 1 ? '' : `The first is ${form.slug}: `;
-  const message = `${nameOf(copies)}: ${title}. ${which}${first?.message ?? ''}`;
+function copiesResult(copies: readonly FormReport[]): Result {
+  const [one] = copies as [FormReport];
+  const first = worstOf(one);
+  const which = copies.length === 1 ? '' : `The first is ${one.form.slug}: `;
+  const message = `${nameOf(copies)}: ${reasonOf(one)}. ${which}${first?.message ?? ''}`;
   const ok = !copies.some((copy) => copy.problems.some(isNoNews));
   return { ok, message, remedy: 'forms-mirror status shows what to do' };
 }

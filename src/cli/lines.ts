@@ -16,7 +16,7 @@ export function signOf(state: HealthState): Line['sign'] {
   return state === 'attention' ? 'warning' : 'note';
 }
 
-/** `✗ contact → default: The last run failed (TARGET_FULL) for 3 h: …`. `about`: empty for the mirror as a whole. */
+/** `✗ contact → default: The target is full (TARGET_FULL) for 3 h: …`. `about`: empty for the mirror as a whole. */
 export function problemLine(about: string, problem: Problem, nowMs: number): Line {
   const { level, title, code, since, message, remedy, command } = problem;
   const lasting = since === null ? '' : ` for ${span(nowMs - Date.parse(since))}`;

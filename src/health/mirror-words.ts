@@ -60,7 +60,8 @@ export const describeForm =
     const paused = pause === null ? null : (pause.reason ?? PAUSED);
     return {
       health: {
-        state,
+        // The sheet has no other headline for a failure that all its forms share.
+        state: state === 'waiting' && worst?.level === 'error' ? 'failed' : state,
         title: pause === null ? title : pauseTitle(pause),
         message: paused ?? worst?.message ?? (state === 'ok' ? compared : null),
         remedy: pause === null ? officeRemedy(worst) : RESUME,

@@ -101,7 +101,7 @@ export interface FormReport {
   readonly form: FormIdentity;
   readonly target: string;
   readonly state: HealthState;
-  /** The state in a few words: `Up to date`, `Waiting for the target`. */
+  /** The state in a few words: `Up to date`, `Waiting for the first run`. */
   readonly title: string;
   readonly pause: ShownPause | null;
   /** Its own, the worst first: a failure whose cause is a problem of the source, the target or the settings is reported there. */

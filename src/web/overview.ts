@@ -1,7 +1,6 @@
 import { PROBLEMS } from '../base/catalogue.ts';
 import { safeText } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
-import { plainly } from '../base/nearest-name.ts';
 import {
   claimText,
   exactClaimText,
@@ -67,11 +66,10 @@ const LEAST_FORMS = 8;
 /** The forms of a page, worst first. */
 function listForms(report: Report, query: ListQuery) {
   const all = withCells(report);
-  // So that `prihlaska` finds `Přihláška`.
-  const wanted = plainly(query.q);
+  const wanted = plain(query.q);
   const matching = all
     .filter(({ form: { id, slug, name } }) =>
-      [id, slug, name].some((text) => plainly(text).includes(wanted)),
+      [id, slug, name].some((text) => plain(text).includes(wanted)),
     )
     .toSorted((a, b) => rank(a.state) - rank(b.state) || compareNames(a.form, b.form));
   const targets = Math.max(1, report.targets.length);
@@ -97,6 +95,10 @@ const COLLATOR = new Intl.Collator('en', { numeric: true });
 
 const compareNames = (a: FormIdentity, b: FormIdentity): number =>
   COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
+
+/** Without case and marks, so that `prihlaska` finds `Přihláška`; a search for `💬` finds that. */
+const plain = (text: string): string =>
+  text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
 /** The page at `/`; `deliveryProblem`: why notifications are not delivered, null: they are. The health of each form in each target, worst first. Pure. */
 export function overviewMain(

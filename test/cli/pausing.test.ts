@@ -100,6 +100,21 @@ describe('pause and resume', () => {
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
   });
 
+  it('name a form that only another target holds by its slug', async () => {
+    const { env, file } = await openPlace();
+    const both = {
+      ...env,
+      TARGETS: 'a,b',
+      TARGET_A_URL: `sqlite:${file}`,
+      TARGET_B_URL: `sqlite:${file}.b`,
+    };
+    await runCli(['sync', '--target', 'a'], both);
+    await runCli(['pause', '--form', 'customer-feedback', '--target', 'b'], both);
+    const { stdout } = await runCli(['status'], both);
+    expect(stdout).toContain('customer-feedback → b: Paused');
+    expect(stdout).toContain('resume --form customer-feedback --target b');
+  });
+
   it('resume a form that is gone from the source and was never copied', async () => {
     const { env, sandbox } = await openPlace({ submissions: 10 });
     const { id = '' } = sandbox.store.formBySlug('customer-feedback') ?? {};

@@ -123,6 +123,7 @@ describe('a list of many forms', () => {
     ['q=CAMP-2012', 1, 'camp-2012'],
     ['q=prihlaska+na+letni+tabor+13', 3, 'camp-2012'],
     ['q=%20newsletter%20', 30, 'news-2004'],
+    ['q=%28', 30, 'jobs-2003'],
     ['q=a&q=b', 30, 'feedback-2007'],
   ])('is searched by its address: %s', async (address, rows, slug) => {
     await using page = await startPage(manyForms(300));
