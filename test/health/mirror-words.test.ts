@@ -43,6 +43,12 @@ const CASES: readonly (readonly [string, FormChanges, object, Partial<FormHealth
     { state: 'waiting', title: 'Waiting for the first run' },
   ],
   [
+    'the key is refused, for all forms',
+    { runs: [failed(MINUTE, 'FORMS_UNAUTHORIZED', 'The Forms API answered 401.')] },
+    {},
+    { state: 'failed', title: 'The Forms API refuses the key' },
+  ],
+  [
     'people paused it',
     {},
     { pauses: because },
