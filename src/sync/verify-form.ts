@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { iso } from '../base/format.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import { EMPTY_TALLY } from '../mirror/form-state.ts';
-import type { Joining } from '../mirror/selection.ts';
+import { isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
@@ -57,6 +57,15 @@ const LISTED = 20;
 /** How long a run may take that a poll has asked for. */
 const RUN_MS = 10_000;
 
+/** What rows hold that were stored under other settings. */
+const OTHER_SETTINGS: TargetNotice = {
+  code: 'UNSELECTED_ANSWERS',
+  blocks: false,
+  message:
+    'Other fields are selected or hashed than when the rows were stored, so that columns may still hold answers that the settings do not allow.',
+  remedy: 'The next run brings them in line: forms-mirror sync --full',
+};
+
 type Differences = ReadonlyMap<string, Difference>;
 
 /**
@@ -105,10 +114,13 @@ export async function verifyForm(
   const isProven = isAllShown && undecided.length === 0;
   const same = lagging.length > 0 ? 'lagging' : 'same';
   const stored = (await store.forms()).find((one) => one.state.formId === formId);
+  const before = held?.state.storedUnder ?? null;
+  // Rows that are marked deleted are not compared: only a run brings them in line.
+  const isOther = before !== null && !isSameUnder(before, storedUnder(joining, form));
   return {
     form: { id: form.id, slug: form.slug, name: form.name },
     target: target.name,
-    outcome: differing.length > 0 ? 'different' : isProven ? same : 'unproven',
+    outcome: differing.length > 0 || isOther ? 'different' : isProven ? same : 'unproven',
     startedAt: iso(startedAtMs),
     endedAt: iso(clock.now()),
     compared: comparison.compared.size,
@@ -119,7 +131,7 @@ export async function verifyForm(
     undecided: { count: undecided.length, ids: undecided.slice(0, LISTED) },
     listed: tally.rejected,
     forgotten: tally.forgotten,
-    notices: stored?.notices ?? [],
+    notices: [...(stored?.notices ?? []), ...(isOther ? [OTHER_SETTINGS] : [])],
     pause,
     requests: source.requests,
   };

@@ -83,6 +83,22 @@ describe('TARGET_HASH_FIELDS', () => {
     expect([status.code, status.stdout.includes(`names ${name}`)]).toEqual([1, true]);
   });
 
+  it('L11, L17: verify finds no copy the same whose rows were stored plain, deleted ones included', async () => {
+    const place = await open();
+    const { HASH_KEY: _, ...plain } = place.env;
+    const env = { ...plain, TARGET_FORMS: FORM, TARGET_FIELDS: `${FORM}:*` };
+    const { store } = place.sandbox;
+    await runCli(['sync', '--full'], env);
+    for (const id of store.ids(place.formId)) store.delete(id);
+    await runCli(['sync', '--full', '--accept-deletes'], env);
+    expect((await runCli(['verify'], env)).code).toBe(0);
+    const hashed = { ...place.env, TARGET_FORMS: FORM, TARGET_HASH_FIELDS: `${FORM}:*` };
+    const { code, stdout } = await runCli(['verify'], hashed);
+    expect([code, stdout.includes('different')]).toEqual([1, true]);
+    await runCli(['sync', '--full'], hashed);
+    expect((await runCli(['verify'], hashed)).code).toBe(0);
+  });
+
   it('L11: a form that appears later is hashed from its first row on', async () => {
     const place = await open();
     const env = { ...place.env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: 'later:*' };

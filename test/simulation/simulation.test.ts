@@ -22,6 +22,7 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sqlite', 618478512],
   ['sqlite', 5100145],
   ['sqlite', 808320980],
+  ['sqlite', 98913],
   ['sqlite', 534526892],
   ['sheets', 4325, 'people=4'],
   ['sheets', 4344, 'people=4'],
