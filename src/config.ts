@@ -18,8 +18,8 @@ import { readHashKey, readTargets } from './settings/target-settings.ts';
 export interface ConfigNeeds {
   /** FORMS_API_URL and FORMS_API_KEY. */
   readonly source?: boolean;
-  /** TARGET_FIELDS of each target (L11). */
-  readonly fields?: boolean;
+  /** TARGET_FIELDS of each target, or of the one with this name (L11). */
+  readonly fields?: true | string;
   /** The setting of the port that the command opens: it must be safe to show, where it is set. */
   readonly serves?: 'PORT' | 'WORKER_PORT';
 }
@@ -44,7 +44,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     /** Undefined only when it is not required and not set. */
     source,
     /** At least one. */
-    targets: readTargets(reader, names, dataDir, needs.fields ?? false),
+    targets: readTargets(reader, names, dataDir, needs.fields),
     hashKey: readHashKey(reader, names),
     ...readSchedule(reader, source?.url),
     /** Null: never PATCH. */

@@ -37,7 +37,11 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
   const { host, options } = call;
   const { terminal, clock, stop } = host;
   const { json, dryRun = false, acceptDeletes = false } = options;
-  await using app = await openApp(host, { source: true, fields: true, reportsRuns: !json });
+  await using app = await openApp(host, {
+    source: true,
+    fields: options.target ?? true,
+    reportsRuns: !json,
+  });
   const plan = await selectPlan(call, app);
   if (!json || terminal.interactive) showProgress(terminal, app.events, clock);
   const isFull = options.full === true || acceptDeletes;

@@ -26,7 +26,7 @@ export async function verify(
 ): Promise<ExitCode> {
   const { host, options } = call;
   const { terminal, stop } = host;
-  await using app = await openApp(host, { source: true, fields: true });
+  await using app = await openApp(host, { source: true, fields: options.target ?? true });
   const plan = await selectPlan(call, app);
   const comparisons: Comparison[] = [];
   const places = plan.flatMap(({ form, targets }) => targets.map((target) => ({ form, target })));

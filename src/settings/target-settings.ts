@@ -33,12 +33,13 @@ export function readTargets(
   reader: SettingsReader,
   names: readonly string[] | undefined,
   dataDir: string,
-  needsFields: boolean,
+  needsFields: true | string | undefined,
 ): TargetSettings[] {
   const places = new Map<string, string>();
   const targets = (names ?? [undefined]).map((name) => {
     const target = readTarget(reader, name, dataDir);
-    if (needsFields && !reader.isGiven('TARGET_FIELDS', reader.sourceOf('TARGET_FIELDS', name)))
+    const isMeant = needsFields === true || needsFields === target.name;
+    if (isMeant && !reader.isGiven('TARGET_FIELDS', reader.sourceOf('TARGET_FIELDS', name)))
       reader.complain('TARGET_FIELDS', NO_FIELDS, name);
     const { place } = target.address;
     const twin = places.get(place);

@@ -100,6 +100,18 @@ describe('sync', () => {
 });
 
 describe('errors before sync begins', () => {
+  it('TARGET_FIELDS missing: concerns only the target that --target names', async () => {
+    const { env, file } = await openPlace({ submissions: 10 });
+    const { TARGET_FIELDS: all, ...rest } = env;
+    const places = { TARGET_A_URL: `sqlite:${file}`, TARGET_B_URL: `sqlite:${file}.b` };
+    const both = { ...rest, TARGETS: 'a,b', ...places, TARGET_A_FIELDS: all };
+    for (const command of ['sync', 'verify']) {
+      expect((await runCli([command, '--target', 'a'], both)).code).toBe(0);
+      const { code, stderr } = await runCli([command, '--target', 'b'], both);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('TARGET_B_FIELDS is missing')]);
+    }
+  });
+
   it('TARGET_FIELDS missing: names the setting, and how to list the fields; exit 2', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync'], { ...env, TARGET_FIELDS: '' });
