@@ -11,6 +11,8 @@ export interface Newest {
   readonly total: number;
   /** The total came in the response that began the reading, so that it counts just what was read. */
   readonly isExact: boolean;
+  /** Everything created since was read after the counts (milliseconds); null: all there is. */
+  readonly fromMs: number | null;
   /** The statuses of what came or changed after the counts. */
   readonly changed: ReadonlySet<string>;
 }
@@ -40,14 +42,19 @@ export async function readNewest(work: Work, counts: Counts, first?: Page): Prom
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const { isSorted } = profile.now;
       if (!isSorted && stepOf(profile.now) === null) break;
-      const total = await readOnce(work, newestSpan(), isSorted ? given : undefined);
+      const span = newestSpan();
+      const total = await readOnce(work, span, isSorted ? given : undefined);
       given = undefined;
-      if (total !== null)
-        return { total: isSorted ? total : await askTotal(work), isExact: isSorted, changed };
+      if (total !== null) {
+        const { fromMs } = span;
+        const now = isSorted ? total : await askTotal(work);
+        return { total: now, isExact: isSorted, fromMs, changed };
+      }
     }
     // The top of the list changes too much, or has too many submissions with one date, for a steady reading.
-    if (stepOf(profile.now) !== null) await readRange(work, newestSpan(), 'all');
-    return { total: await askTotal(work), isExact: false, changed };
+    const span = newestSpan();
+    if (stepOf(profile.now) !== null) await readRange(work, span, 'all');
+    return { total: await askTotal(work), isExact: false, fromMs: span.fromMs, changed };
   } finally {
     work.since = null;
   }

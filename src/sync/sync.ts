@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { accounted, accountedInAll, agreed, isDue, isEmpty, sumOf } from '../mirror/form-state.ts';
 import { areIgnored, askCounts, type Counts, uncounted } from './counts.ts';
 import { flagDue, readDue, takeSnapshot } from './due.ts';
-import { isNewestFirst, learnBounds } from './profile.ts';
+import { isNewestFirst, learnBounds, queryOf, stepOf } from './profile.ts';
 import { narrowAll } from './narrow.ts';
 import { type Newest, readNewest } from './newest.ts';
 import { readWhole } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
-import { Incomplete, type Work } from './work.ts';
+import { accountedIn, Incomplete, type Work } from './work.ts';
 
 /** So often a source that moves is compared with the copy before a run gives up. */
 const MOST_MOVES = 5;
@@ -46,7 +46,7 @@ export async function sync(work: Work): Promise<void> {
     noteTotal(work, newest.total);
     learnStatuses(work, counts, newest);
     // 4. Compare. Equal numbers agree as of the time before step 2.
-    if (agrees(work, counts, newest))
+    if (await agrees(work, counts, newest))
       return agree(work, counts.askedAtMs, hasStatuses(work, counts, given));
     const isStill = before !== null && isDeepStrictEqual(counts.statuses, before.statuses);
     if (!isStill || !hasFound) moves++;
@@ -100,17 +100,38 @@ async function askOwnCounts({ source, form, profile, clock }: Work): Promise<Cou
 
 /**
  * Whether the source's counts are what the target accounts for. A status that newcomers have may be counted with or without
- * them; where it is the only one, an exact total and the other counts prove it.
+ * them: it is compared without what was read after the counts.
  */
-function agrees({ form, profile }: Work, { statuses }: Counts, newest: Newest): boolean {
-  const { total, isExact, changed } = newest;
+async function agrees(work: Work, { statuses }: Counts, newest: Newest): Promise<boolean> {
+  const { form, profile } = work;
+  const { total, isExact, changed, fromMs } = newest;
   const stored = accounted(form.state.tally);
   if (sumOf(stored.values()) !== total) return false;
   if (statuses === null || profile.now.hasStatuses === false) return true;
-  if (changed.size > (isExact ? 1 : 0)) return false;
-  return Object.entries(statuses).every(
+  if (changed.size > 0 && !isExact) return false;
+  const isEqual = Object.entries(statuses).every(
     ([status, count]) => changed.has(status) || (stored.get(status) ?? 0) === count,
   );
+  return isEqual && areEqualBefore(work, changed, fromMs);
+}
+
+/** Whether the source has as many submissions of these statuses, created before `toMs`, as the target accounts for. */
+async function areEqualBefore(
+  { source, form, profile }: Work,
+  statuses: ReadonlySet<string>,
+  toMs: number | null,
+): Promise<boolean> {
+  if (toMs === null || statuses.size === 0) return true;
+  if (stepOf(profile.now) === null) return false;
+  const equal = await Promise.all(
+    [...statuses].map(async (status) => {
+      const span = { fromMs: null, toMs, status };
+      const { formId } = form.state;
+      const answer = await source.count({ formId, ...queryOf(profile.now, span) });
+      return answer?.total === (await accountedIn(form, span));
+    }),
+  );
+  return equal.every(Boolean);
 }
 
 async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<void> {

@@ -376,10 +376,10 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
-    name: 'statuses that newcomers have are not compared, however many',
+    name: 'statuses that newcomers have are not compared',
     file: 'src/sync/sync.ts',
-    find: 'if (changed.size > (isExact ? 1 : 0)) return false;',
-    replace: 'if (changed.size > (isExact ? 6 : 0)) return false;',
+    find: 'return isEqual && areEqualBefore(work, changed, fromMs);',
+    replace: 'return isEqual && areEqualBefore(work, changed, fromMs && null);',
     with: ['new', 'status'],
   },
   {
