@@ -192,7 +192,9 @@ export function judgeClaim(
         `${nameOf(submission)} has another answer in ${String(wrong.at(-1))} than it had: ${describe(held, row, seen.at(-1)?.answers, wrong.at(-1))}`,
       );
     const createdAt = new Date(submission.createdMs).toISOString();
-    if (submission.defect !== 'date' && Date.parse(row.createdAt) !== submission.createdMs)
+    const isDated =
+      submission.defect === 'date' || Date.parse(row.createdAt) === submission.createdMs;
+    if (!isDated && !isNamed())
       breaches.push({
         law: 'L1',
         text: `${nameOf(submission)} is dated ${row.createdAt}, and was created at ${createdAt}`,
