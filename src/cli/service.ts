@@ -86,7 +86,8 @@ export function jobHandlers(app: App): JobHandlers {
 
     async writeBack(formId, signal) {
       const report = await app.writeBack(formId, 0, signal);
-      if (report?.outcome === 'failed' && report.failure !== null) throw report.failure;
+      if (report === undefined || report.failure === null) return;
+      if (report.outcome === 'failed' || report.outcome === 'stopped') throw report.failure;
     },
   };
 }

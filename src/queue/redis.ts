@@ -30,6 +30,8 @@ export async function openRedis(url: URL, options: BackendOptions): Promise<Queu
     keepAlive: 30_000,
     // A server that fell silent keeps its connections; no command blocks for more than ten seconds.
     socketTimeout: SILENT_MS,
+    // Follows a master that is demoted and keeps its connections.
+    failoverDetector: true,
   });
   client.setMaxListeners(0);
   client.on('error', options.onError);

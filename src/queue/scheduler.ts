@@ -25,6 +25,8 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
   const { schedule, clock, timings, stopping, onError } = context;
   const nowMs = clock.now();
   context.nextPollMs = 'everyMs' in schedule ? nowMs : nextRunMs(schedule, nowMs);
+  // An earlier build left its schedule in the store.
+  await queueFor(context, 'poll').removeJobScheduler(POLL).catch(onError);
   while (!stopping.aborted) {
     try {
       // In short waits: the machine may sleep, and its clock may be set, also back.
@@ -50,7 +52,7 @@ export async function pollNow(context: QueueContext): Promise<void> {
   // A worker may take it at this moment: then it begins anyway.
   if (state === 'delayed') await before?.promote().catch(() => undefined);
   // The store has lost its place in the queue, and would never begin it.
-  if (state === 'unknown') await before?.remove();
+  if (state === 'unknown') await queue.remove(POLL);
   await queue.add(POLL, {}, { ...jobOptions('poll', context.timings), jobId: POLL });
 }
 
