@@ -129,8 +129,8 @@ export interface OpenForm extends ReadForm {
   /** Removes what a person asked to be removed, with history and files (L18). How many rows it concerned. */
   erase(what: Erasure): Promise<number>;
   /**
-   * Why the target takes no new rows, though it takes everything else; null: it takes them. A run that ends with one has failed (L6);
-   * the rows that wait are listed as `rejected`.
+   * Why the target takes no new rows, though it takes everything else; null: it takes them. A run that meets one has failed (L6); the
+   * rows that wait are listed as `rejected`, and are missing.
    */
   refusal(): Promise<MirrorError | null>;
   /**
@@ -194,6 +194,8 @@ export interface Entry {
   /** A sentence for a person, without any answer. */
   readonly reason: string;
   readonly atMs: number;
+  /** Nothing is wrong with the submission: the target takes no new rows, so that it is missing (L6). */
+  readonly isMissing?: true;
 }
 
 /** Entries to remove: of a kind, with these IDs. */

@@ -162,7 +162,7 @@ async function syncToEnd(work: Work): Promise<MirrorError | null> {
     return new MirrorError('RUN_INCOMPLETE', what);
   }
   const { held } = work.form.state.tally;
-  if (held === 0) return work.form.refusal();
+  if (held === 0) return null;
   const option = shellOption('--form', state.formId);
   return new MirrorError(
     'DELETIONS_HELD',

@@ -138,6 +138,9 @@ async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<voi
   const { sink, form } = work;
   // Another form may have come while this one was read.
   if (!isEmpty(form.state.tally)) await requireForms(work);
+  // What the target takes nowhere is missing, though it is listed.
+  const refusal = await form.refusal();
+  if (refusal !== null) throw refusal;
   await sink.note((state) => agreed(state, atMs, onStatuses));
   if (form.state.isListDoubted) throw new Incomplete('HIDES');
 }

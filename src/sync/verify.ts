@@ -140,7 +140,9 @@ export class Comparison {
     const ids = [...rows.keys()];
     const stored = await this.#stored(ids);
     const forgotten = (await held?.forgotten(ids)) ?? new Map<string, string>();
-    this.#listed ??= new Set((await entriesOf(held, ['rejected'])).map(({ id }) => id));
+    this.#listed ??= new Set(
+      (await entriesOf(held, ['rejected'])).flatMap(({ id, isMissing }) => (isMissing ? [] : [id])),
+    );
     const listed = this.#listed;
     const fieldIds = fields.map(({ id }) => id);
     for (const row of rows.values()) {

@@ -4,8 +4,9 @@ import { openPlace } from '../support/cli-sandbox.ts';
 import { openSheet } from '../support/cli-sheet.ts';
 import { LateClock } from '../support/test-clock.ts';
 
-it('L17: sync, status, check and the Mirror tab say what is protected, and what to do', async () => {
-  const { env: base, sandbox } = await openPlace({ submissions: 40 });
+/** A form that was copied into a sheet, a person there, and commands that run a minute apart. */
+async function copied(submissions: number) {
+  const { env: base, sandbox } = await openPlace({ submissions });
   const { emulator, id: spreadsheetId, env: sheet } = await openSheet();
   const env = { ...base, ...sheet, TARGET_FORMS: 'customer-feedback' };
   const clock = new LateClock();
@@ -14,8 +15,14 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
     return runCli(command, env, false, clock);
   };
   expect((await run('sync')).code).toBe(0);
-  const title = sandbox.store.formBySlug('customer-feedback')?.name ?? '';
+  const form = sandbox.store.formBySlug('customer-feedback');
+  const title = form?.name ?? '';
   const person = emulator.people.at(spreadsheetId, title);
+  return { run, sandbox, emulator, spreadsheetId, title, formId: form?.id ?? '', person };
+}
+
+it('L17: sync, status, check and the Mirror tab say what is protected, and what to do', async () => {
+  const { run, sandbox, emulator, spreadsheetId, title, person } = await copied(40);
   const grid = (): unknown[][] => emulator.inspect.grid(spreadsheetId, title);
   const idAt = (row: number): string =>
     String(grid()[row]?.[grid()[0]?.indexOf('Submission ID') ?? -1]);
@@ -61,4 +68,30 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
   expect(broken.stdout).toMatch(/✗ target default: The column of submission IDs was deleted/);
   expect(broken.stdout).toMatch(/→ Undo the deletion/);
   expect((await run('sync')).code).toBe(1);
+});
+
+it('L6: new submissions are missing where a protected column of notes lets no row be added', async () => {
+  const { run, sandbox, formId, person } = await copied(400);
+  person.type(0, 17, 'Our notes');
+  const range = person.protect({ left: 17, right: 18 });
+  const asOf = async (): Promise<string> =>
+    JSON.parse((await run('status', '--json')).stdout).forms[0].claim.submissionsAsOf;
+  const before = await asOf();
+  for (let n = 0; n < 3; n++)
+    sandbox.store.insert({ formId, status: 'NEW', data: () => new Map() });
+  for (const { id } of sandbox.store.all(formId).slice(0, 40)) sandbox.store.delete(id);
+  const sync = await run('sync', '--full');
+  expect([sync.code, sync.stdout]).toEqual([
+    1,
+    expect.stringMatching(/failed \(TARGET_DENIED\).*no row can be added for 3 new submissions/s),
+  ]);
+  const verify = await run('verify');
+  expect([verify.code, verify.stdout]).toEqual([
+    1,
+    expect.stringContaining('3 missing in the copy'),
+  ]);
+  expect(await asOf()).toBe(before);
+  person.unprotect(range);
+  expect((await run('sync', '--accept-deletes', '--full')).code).toBe(0);
+  expect((await run('verify')).code).toBe(0);
 });

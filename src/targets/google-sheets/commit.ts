@@ -10,14 +10,7 @@ import type { ReadValue } from './api/cell-value.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { layOut } from './columns.ts';
 import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
-import {
-  blockedIn,
-  blockedReason,
-  insertionObstacles,
-  namesOf,
-  remedyOf,
-  split,
-} from './obstacles.ts';
+import { blockedReason, insertionObstacles, namesOf, remedyOf, split } from './obstacles.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
 import { RowEncoder, type SheetRow } from './row-values.ts';
 import {
@@ -160,8 +153,10 @@ export async function planCommit(
     { id, status, createdAt }: Pick<Row, 'id' | 'status' | 'createdAt'>,
     reason: string,
     blocked: readonly ColumnKey[] | null,
+    missing: Pick<Entry, 'isMissing'> = {},
   ): void => {
-    const entry = { kind, id, status, createdAt, reason, atMs, ...(blocked && { blocked }) };
+    const about = { kind, id, status, createdAt, reason, atMs };
+    const entry = { ...about, ...(blocked && { blocked }), ...missing };
     const before = known.entries.get(entryKey(entry));
     // An equal one is not touched, so that nothing is written.
     const isSame = before !== undefined && isDeepStrictEqual({ ...before, atMs }, entry);
@@ -232,7 +227,7 @@ export async function planCommit(
     stored.delete(id);
     const why = `No row can be inserted because of ${namesOf(by)}.`;
     const reasons = [...(compared.reasons.get(id) ?? []), why];
-    list('rejected', source.get(id) as Row, reasons.join(' '), ['s:id']);
+    list('rejected', source.get(id) as Row, reasons.join(' '), ['s:id'], { isMissing: true });
   }
   for (const [id, why] of compared.reasons)
     if (!partly.has(id) && !waiting.has(id))
@@ -258,12 +253,11 @@ export async function planCommit(
 
 /** Why new rows wait: who may add none cannot keep the form up to date (L6). Null: none waits. */
 export function refusalOf(
-  { state, rows, entries, survey: { bottom } }: Known,
+  { state, entries, survey: { bottom } }: Known,
   tab: FormTab,
   email: string | undefined,
 ): MirrorError | null {
-  const listed = blockedIn(entries).filter(({ kind }) => kind === 'rejected');
-  const waiting = listed.filter(({ id }) => !rows.has(id)).length;
+  const waiting = [...entries.values()].filter(({ isMissing }) => isMissing).length;
   const by = insertionObstacles(tab.obstacles, Math.min(bottom, tab.rowCount));
   if (waiting === 0 || by.length === 0) return null;
   const remedies = [...new Set(by.map(({ kind }) => remedyOf(kind, email)))].join(' ');

@@ -18,7 +18,8 @@ export function noticesOf(
 ): TargetNotice[] {
   /** How many submissions wait for each obstacle. */
   const waits = new Map<Obstacle, number>();
-  for (const entry of blockedIn(entries))
+  // Of rows that are missing the failed run says why.
+  for (const entry of blockedIn(entries).filter(({ isMissing }) => !isMissing))
     for (const obstacle of obstaclesOf(entry, found, tab))
       waits.set(obstacle, (waits.get(obstacle) ?? 0) + 1);
   return [
