@@ -234,7 +234,7 @@ export const OUTCOME_TEXTS: Readonly<
 export function oldestClaim(claims: readonly ShownClaim[]): ShownClaim {
   const oldest = (pick: (claim: ShownClaim) => string | null): string | null => {
     const times = claims.map(pick);
-    return times.includes(null) ? null : (times.toSorted()[0] ?? null);
+    return times.toSorted((one, other) => ((one ?? '') < (other ?? '') ? -1 : 1))[0] ?? null;
   };
   return {
     submissionsAsOf: oldest(({ submissionsAsOf }) => submissionsAsOf),

@@ -12,18 +12,18 @@ export type PollFound = Pick<PollReport, 'syncs' | 'writeBacks'>;
  */
 export interface JobHandlers {
   /** Checks the workspace for changes. Throws MirrorError. */
-  poll(signal: AbortSignal): Promise<PollFound>;
+  readonly poll: (signal: AbortSignal) => Promise<PollFound>;
 
   /**
    * One run, if the settings have the form mirrored there. Throws a MirrorError where it failed, was stopped or met another run: a
    * retryable one is tried again.
    */
-  sync(
+  readonly sync: (
     order: SyncOrder,
     signal: AbortSignal,
     onProgress: (seen: number, total: number) => void,
-  ): Promise<OutcomeName>;
+  ) => Promise<OutcomeName>;
 
   /** Does the write-back of a form, if the settings ask for it. Throws MirrorError. */
-  writeBack(formId: string, signal: AbortSignal): Promise<void>;
+  readonly writeBack: (formId: string, signal: AbortSignal) => Promise<void>;
 }

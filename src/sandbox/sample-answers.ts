@@ -72,7 +72,7 @@ export const ANSWERS = {
   price: ({ random }) => random.int(199, 49_900) / 100,
   remark: ({ words, random }) => (random.chance(0.5) ? random.pick(words.remarks) : ''),
   /** A few sentences; now and then in paragraphs, seldom a whole page. */
-  story({ words: { sentences }, random }) {
+  story: ({ words: { sentences }, random }) => {
     const length = random.chance(0.02) ? random.int(30, 60) : random.int(1, 4);
     const first = random.int(0, sentences.length - 1);
     let text = sentences[first] ?? '';

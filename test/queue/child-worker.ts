@@ -9,10 +9,12 @@ const handlers = new FakeHandlers(['f1']);
 const never = new Gate();
 handlers.script = async ({ formId }, signal) => {
   console.log(`began ${formId}`);
-  return never.wait(signal).finally(async () => {
+  try {
+    return await never.wait(signal);
+  } finally {
     await wait(100);
     console.log(`finished the batch of ${formId}`);
-  });
+  }
 };
 const lockDurationMs = Number(process.argv[3] ?? QUICK.lockDurationMs);
 const queue = await startAt(place, handlers, { timings: { ...QUICK, lockDurationMs } });

@@ -76,7 +76,7 @@ export async function openAccount(
 async function accountOf(options: GoogleAuthOptions): Promise<GoogleAccount> {
   const google = new GoogleAuth(options);
   const auth = await google.getClient();
-  const { client_email: email } = await google.getCredentials().catch(() => ({}) as CredentialBody);
+  const { client_email: email } = await google.getCredentials().catch((): CredentialBody => ({}));
   return { auth, email };
 }
 
