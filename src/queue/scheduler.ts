@@ -49,10 +49,10 @@ export async function pollNow(context: QueueContext): Promise<void> {
   const queue = queueFor(context, 'poll');
   const before = await queue.getJob(POLL);
   const state = await before?.getState();
-  // A worker may take it at this moment: then it begins anyway.
+  // A worker may take or end it at this moment: then both are refused, and rightly.
   if (state === 'delayed') await before?.promote().catch(() => undefined);
   // The store has lost its place in the queue, and would never begin it.
-  if (state === 'unknown') await queue.remove(POLL);
+  if (state === 'unknown') await queue.remove(POLL).catch(() => undefined);
   await queue.add(POLL, {}, { ...jobOptions('poll', context.timings), jobId: POLL });
 }
 
