@@ -214,7 +214,7 @@ export class FormsHttp implements AsyncDisposable {
       this.#timeoutMs * MAX_TIMEOUTS,
     );
     try {
-      const { statusCode, headers, body } = await this.#agent.request({
+      const options = {
         origin: this.#base.origin,
         method: request.method,
         path: this.#base.path + request.path,
@@ -223,18 +223,11 @@ export class FormsHttp implements AsyncDisposable {
           body: request.body,
           headers: { ...this.#headers, 'content-type': 'application/json' },
         }),
-        signal: linked.signal,
-      });
-      const isPacked = /^(?:x-)?gzip$/i.test(String(headers['content-encoding'] ?? '').trim());
-      // An error counts by its status. A successful change is made even if its body is broken.
-      let text = '';
-      if (isSuccess(statusCode) && request.method === 'GET') text = await whole(body, isPacked);
-      else await body.dump();
-      return {
-        status: statusCode,
-        header: (name) => [headers[name]].flat()[0],
-        text,
       };
+      const { status, headers, body } = await exchange(this.#agent, options, linked.signal);
+      const isPacked = /^(?:x-)?gzip$/i.test(String(headers['content-encoding'] ?? '').trim());
+      const plain = isPacked ? await unzip(body, { maxOutputLength: MAX_BODY_BYTES }) : body;
+      return { status, header: (name) => [headers[name]].flat()[0], text: decoded(plain) };
     } catch (error) {
       throwIfAborted(signal);
       throw transportError(request, error, { base: this.#base, proxy });
@@ -255,14 +248,68 @@ export class FormsHttp implements AsyncDisposable {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-type Body = Dispatcher.ResponseData['body'];
-
-/** As UTF-8, without a byte order mark. Not fatal: one broken byte in one answer must not stop a whole page. */
-async function whole(body: Body, isPacked: boolean): Promise<string> {
-  if (!isPacked) return body.text();
-  return decoded(await unzip(await body.bytes(), { maxOutputLength: MAX_BODY_BYTES }));
+/** What came in answer. */
+interface Received {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  /** Empty where it is of no use: an error counts by its status, and a successful change is made even if its body is broken. */
+  readonly body: Buffer;
 }
 
+/** How much of a body without use is read, so that its connection can be used again. */
+const MOST_DUMPED = 128 * 1_024;
+
+/**
+ * Sends one request. By undici's own events, because a stream for each body takes as much time as parsing it. Rejects with undici's
+ * error, or with the reason of the signal.
+ */
+function exchange(
+  agent: Dispatcher,
+  options: Dispatcher.DispatchOptions,
+  signal: AbortSignal,
+): Promise<Received> {
+  const { promise, resolve, reject } = Promise.withResolvers<Received>();
+  let controller: Dispatcher.DispatchController | undefined;
+  let head: Omit<Received, 'body'> | undefined;
+  let [isOfUse, bytes] = [false, 0];
+  const chunks: Buffer[] = [];
+  const end = (): void => head && resolve({ ...head, body: Buffer.concat(chunks) });
+  const abort = (): void => {
+    controller?.abort(signal.reason as Error);
+    // It may still wait for its connection.
+    reject(signal.reason as Error);
+  };
+  signal.addEventListener('abort', abort);
+  agent.dispatch(options, {
+    onRequestStart(given) {
+      controller = given;
+      if (signal.aborted) abort();
+    },
+    onResponseStart(_controller, status, headers) {
+      // Early hints and the like: the response is still to come.
+      if (status < 200) return;
+      head = { status, headers };
+      isOfUse = isSuccess(status) && options.method === 'GET';
+    },
+    onResponseData(_controller, chunk) {
+      bytes += chunk.length;
+      if (isOfUse) chunks.push(chunk);
+      else if (bytes > MOST_DUMPED) {
+        end();
+        // Not within this event, which goes on with the connection.
+        queueMicrotask(() => controller?.abort(new Error('the rest of this body is of no use')));
+      }
+    },
+    onResponseEnd: end,
+    onResponseError(_controller, error) {
+      if (isOfUse || head === undefined) reject(error);
+      else end();
+    },
+  });
+  return promise;
+}
+
+/** As UTF-8, without a byte order mark. Not fatal: one broken byte in one answer must not stop a whole page. */
 const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 function parseBody(request: FormsRequest, response: HttpResponse): Json {
