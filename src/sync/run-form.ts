@@ -115,6 +115,8 @@ async function runOnce(
     await profile.save();
   } catch (error) {
     ending = toMirrorError(error);
+    // A batch may still be on its way, which counts.
+    await sink.settled();
   }
   let isRecorded = true;
   const about = (): RunReport =>

@@ -113,6 +113,11 @@ export class Sink {
     if (this.#batch.size > 0 || Object.keys(change).length > 0) await this.#store(change);
   }
 
+  /** The batch that is being stored is stored, or has failed. Never rejects. */
+  async settled(): Promise<void> {
+    await this.#storing.catch(() => {});
+  }
+
   /** Notes a state for the next commit, after everything that was taken is stored. */
   async note(state: (state: FormState) => FormState): Promise<void> {
     await this.flush();
