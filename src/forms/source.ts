@@ -90,7 +90,7 @@ export class Source {
   async *pages(
     query: ListQuery,
     first?: Page,
-    ahead = 4 * this.concurrency,
+    ahead = this.concurrency,
   ): AsyncGenerator<Page, void, undefined> {
     const coming: Promise<Page>[] = [];
     const shown = new Set<string>();
