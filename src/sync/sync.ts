@@ -17,7 +17,7 @@ const MOST_MOVES = 5;
  * where source and copy agree; throws Incomplete where nothing can be proven.
  */
 export async function sync(work: Work): Promise<void> {
-  const { form, source, sink, clock, asked } = work;
+  const { form, source, sink, profile, clock, asked } = work;
   await sink.note((state) => flagDue(state, work));
   const isReading = isDue(form.state);
   const startMs = clock.now();
@@ -34,7 +34,8 @@ export async function sync(work: Work): Promise<void> {
   // 1. Due: the ranges that are flagged, the newest last.
   if (isReading) await readDue(work, first);
 
-  let given = isReading ? null : (asked.counts ?? null);
+  // What the newest page of a poll explained is on the first page again only where the list is sorted.
+  let given = isReading || !profile.now.isSorted ? null : (asked.counts ?? null);
   let before: Counts | null = null;
   let hasFound = true;
   for (let moves = 0; moves < MOST_MOVES;) {

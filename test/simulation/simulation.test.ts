@@ -24,6 +24,7 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sqlite', 808320980],
   ['sqlite', 98913],
   ['sqlite', 534526892],
+  ['sqlite', 954179980],
   ['sheets', 4325, 'people=4'],
   ['sheets', 4344, 'people=4'],
   ['sheets', 8068, 'refusing-trigger'],
