@@ -86,7 +86,7 @@ export function redisTransport(url: URL): Transport {
   }
   const main = decoded(url.hostname) || optionOf(url, 'host') || 'localhost';
   if (!url.protocol.endsWith('+sentinel:')) return transportTo(main, weaknesses);
-  // Sentinels may name a master on any machine, so one on this machine counts as any other.
+  // Sentinels may name a master on another machine, so even one on this machine is not local.
   const hosts = url.searchParams.getAll('sentinel').map((text) => {
     return plainHost(URL.parse(`redis://${text}`)?.hostname ?? '');
   });

@@ -248,15 +248,15 @@ export class FormsHttp implements AsyncDisposable {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** What came in answer. */
+/** A response that has ended. */
 interface Received {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
-  /** Empty where it is of no use: an error counts by its status, and a successful change is made even if its body is broken. */
+  /** Empty where it is not needed: an error counts by its status, and a successful change is made even if its body is broken. */
   readonly body: Buffer;
 }
 
-/** How much of a body without use is read, so that its connection can be used again. */
+/** So much of a body that is not needed is read: its connection can be used again after it. */
 const MOST_DUMPED = 128 * 1_024;
 
 /**
@@ -271,7 +271,7 @@ function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<Received>();
   let controller: Dispatcher.DispatchController | undefined;
   let head: Omit<Received, 'body'> | undefined;
-  let [isOfUse, bytes] = [false, 0];
+  let [isNeeded, bytes] = [false, 0];
   const chunks: Buffer[] = [];
   const end = (): void => head && resolve({ ...head, body: Buffer.concat(chunks) });
   const abort = (): void => {
@@ -289,20 +289,20 @@ function exchange(
       // Early hints and the like: the response is still to come.
       if (status < 200) return;
       head = { status, headers };
-      isOfUse = isSuccess(status) && options.method === 'GET';
+      isNeeded = isSuccess(status) && options.method === 'GET';
     },
     onResponseData(_controller, chunk) {
       bytes += chunk.length;
-      if (isOfUse) chunks.push(chunk);
+      if (isNeeded) chunks.push(chunk);
       else if (bytes > MOST_DUMPED) {
         end();
         // Not within this event, which goes on with the connection.
-        queueMicrotask(() => controller?.abort(new Error('the rest of this body is of no use')));
+        queueMicrotask(() => controller?.abort(new Error('the rest of this body is not needed')));
       }
     },
     onResponseEnd: end,
     onResponseError(_controller, error) {
-      if (isOfUse || head === undefined) reject(error);
+      if (isNeeded || head === undefined) reject(error);
       else end();
     },
   });

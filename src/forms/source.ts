@@ -145,7 +145,9 @@ export class Source {
     const after = await this.count({});
     // Other forms that do not answer have at least one if this form does not have all.
     const sum = (own?.total ?? 0) + (other ?? 1);
-    return sum === 0 ? null : sum <= Math.min(workspace.total, after?.total ?? 0);
+    // Where everything has gone meanwhile, nothing is known.
+    if (sum === 0) return (after?.total ?? 0) > 0 ? null : false;
+    return sum <= Math.min(workspace.total, after?.total ?? 0);
   }
 
   /** The number of submissions of another form, asked once; null if that fails: only that form waits (L12). */

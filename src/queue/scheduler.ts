@@ -49,7 +49,7 @@ export async function pollNow(context: QueueContext): Promise<void> {
   const queue = queueFor(context, 'poll');
   const before = await queue.getJob(POLL);
   const state = await before?.getState();
-  // A worker may take or end it at this moment: then both are refused, and rightly.
+  // If a worker takes or ends it at this moment, BullMQ refuses both calls, and the poll runs anyway.
   if (state === 'delayed') await before?.promote().catch(() => undefined);
   // The store has lost its place in the queue, and would never begin it.
   if (state === 'unknown') await queue.remove(POLL).catch(() => undefined);

@@ -286,7 +286,7 @@ async function judge(
     for (const id of named ?? []) found.set(id, null);
     if (named !== null && named.size > 0) return open(found);
   }
-  // Where nothing is known of the rest, a submission of it may make up for a deleted one: only the form's own total shows that.
+  // Where nothing is known of the rest, one of its submissions may hide a deletion, which only the form's own total shows.
   const { statuses: some } = difference;
   const asked = known === null || some.length === 0 ? [null, ...some] : some;
   const differing = await askEach(source, spokenFor, asked);

@@ -139,7 +139,7 @@ async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<voi
   const { sink, form } = work;
   // Another form may have come while this one was read.
   if (!isEmpty(form.state.tally)) await requireForms(work);
-  // What the target takes nowhere is missing, though it is listed.
+  // New rows that the target refuses are missing, although they are listed.
   const refusal = await form.refusal();
   if (refusal !== null) throw refusal;
   await sink.note((state) => agreed(state, atMs, onStatuses));

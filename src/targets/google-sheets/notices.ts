@@ -18,7 +18,7 @@ export function noticesOf(
 ): TargetNotice[] {
   /** How many submissions wait for each obstacle. */
   const waits = new Map<Obstacle, number>();
-  // Of rows that are missing the failed run says why.
+  // The failed run says why rows are missing.
   for (const entry of blockedIn(entries).filter(({ isMissing }) => !isMissing))
     for (const obstacle of obstaclesOf(entry, found, tab))
       waits.set(obstacle, (waits.get(obstacle) ?? 0) + 1);
