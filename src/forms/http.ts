@@ -286,8 +286,7 @@ function exchange(
       if (signal.aborted) abort();
     },
     onResponseStart(_controller, status, headers) {
-      // Early hints and the like: the response is still to come.
-      if (status < 200) return;
+      // Early hints may come before it.
       head = { status, headers };
       isNeeded = isSuccess(status) && options.method === 'GET';
     },
