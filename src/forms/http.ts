@@ -286,7 +286,8 @@ function exchange(
       if (signal.aborted) abort();
     },
     onResponseStart(_controller, status, headers) {
-      // Early hints may come before it.
+      // Early hints and the like: the response is still to come.
+      if (status < 200) return;
       head = { status, headers };
       isNeeded = isSuccess(status) && options.method === 'GET';
     },
