@@ -34,8 +34,9 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
       const restMs = context.nextPollMs - clock.now();
       await clock.sleep(Math.max(0, Math.min(restMs, timings.heartbeatMs)), stopping);
       if (clock.now() < context.nextPollMs) continue;
-      await pollNow(context);
+      // Before the poll is added: it may have ended before the store has confirmed it.
       context.nextPollMs = nextRunMs(schedule, clock.now());
+      await pollNow(context);
     } catch (error) {
       if (stopping.aborted) return;
       onError(error);
