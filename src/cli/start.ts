@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { SettingsError, toMirrorError } from '../base/errors.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { Watch } from '../health/collect.ts';
 import type { CountQuery } from '../mirror/port.ts';
-import { Notifier } from '../notify/notifier.ts';
+import { openNotifier } from '../notify/notifier.ts';
 import { entriesOf, heldForms, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/form-page.ts';
 import { requireFreePort, statusPlace } from '../web/listen.ts';
@@ -40,11 +39,18 @@ export async function start({ host }: CommandCall): Promise<ExitCode> {
 /** Does the scheduled work and shows the status page until the process is asked to stop. `onOpen`: with the page's address. */
 export async function serve(host: Host, app: App, onOpen: (url: string) => void): Promise<void> {
   const { signal } = host.stop;
-  const { clock, logger, config } = app;
+  const { clock, logger, config, dataDir } = app;
   await using opened = new AsyncDisposableStack();
   const service = opened.use(await openService(host, app, 'start'));
   const { queue, metrics } = service;
-  const notifier = await openNotifier(app);
+  const notifier = await openNotifier({
+    ...config.notify,
+    ...(config.proxy && { fetch: fetchWithProxy(config.proxy) }),
+    dataDir,
+    newAnswers: (target, formId, range) => countNewAnswers(app, target, formId, range),
+    clock,
+    logger,
+  });
   opened.defer(() => notifier.stop());
   const watch = new Watch({ sources: healthSources(app, host, service), clock, logger });
   opened.defer(() => watch.stop());
@@ -66,18 +72,6 @@ export async function serve(host: Host, app: App, onOpen: (url: string) => void)
   watch.start((report) => void notifier.look(report));
   onOpen(server.url);
   if (!signal.aborted) await once(signal, 'abort');
-}
-
-function openNotifier(app: App): Promise<Notifier> {
-  const { config, clock, logger } = app;
-  return Notifier.open({
-    ...config.notify,
-    ...(config.proxy && { fetch: fetchWithProxy(config.proxy) }),
-    stateFile: join(config.dataDir, 'notify.json'),
-    newAnswers: (target, formId, range) => countNewAnswers(app, target, formId, range),
-    clock,
-    logger,
-  });
 }
 
 async function countNewAnswers(app: App, name: string, formId: string, range: CountQuery) {

@@ -10,7 +10,8 @@ import type { RunReport } from '../sync/run-form.ts';
 import { problemCode, type Trouble, troubleSchema } from './trouble.ts';
 
 /*
- * The records in DATA_DIR: failures that no target could record, which target has which forms, and the running processes.
+ * The records in DATA_DIR: failures that no target could record, which target has which forms, the running processes, and the
+ * deliveries of notifications.
  */
 
 /** See {@link JsonFile}. */
@@ -67,6 +68,8 @@ export class DataDir {
   readonly runs: Records<typeof keptRun>;
   /** Of all processes that share this folder, by host and process ID. */
   readonly processes: Records<typeof processRecord>;
+  /** What each receiver of notifications was sent, by the setting that names it. */
+  readonly deliveries: Records<z.ZodUnknown>;
 
   constructor(path: string) {
     this.#path = path;
@@ -74,6 +77,7 @@ export class DataDir {
     this.runs = new Records(join(path, 'failures'), keptRun);
     this.#copies = new Records(join(path, 'copies'), keptCopy);
     this.processes = new Records(join(path, 'processes'), processRecord);
+    this.deliveries = new Records(join(path, 'deliveries'), z.unknown());
   }
 
   /** Keeps a run that failed, or forgets it once another one has not. */

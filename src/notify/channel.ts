@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import { type Clock, hasPassed, withinTime } from '../base/clock.ts';
+import type { JsonFile } from '../base/json-file.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Report } from '../health/report.ts';
 import type { Message } from './message.ts';
@@ -47,8 +49,8 @@ export interface ChannelOptions {
   readonly logger: Logger;
   /** The longest rest after attempts that failed. */
   readonly maxRestMs: number;
-  /** Writes what feeds keep. Never rejects. */
-  readonly save: () => Promise<void>;
+  /** Holds what the feed keeps; undefined: it keeps nothing. */
+  readonly record?: JsonFile<z.ZodUnknown>;
 }
 
 /** The first rest after an attempt that failed. It doubles with each, so that a server does not take them for an attack. */
@@ -62,19 +64,21 @@ export const STOP_MS = 2_000;
  * taken is tried again as long as its problem lasts.
  */
 export class Channel<Content = Message> {
-  readonly transport: Transport<Content>;
-  readonly feed: Feed<Content>;
+  readonly #transport: Transport<Content>;
+  readonly #feed: Feed<Content>;
   readonly #options: ChannelOptions;
   readonly #stopping = new AbortController();
   /** By key, how often something that is due was tried in vain. */
   readonly #tries = new Map<string, number>();
   #rest = { fromMs: 0, ms: 0 };
   #sending: Promise<void> = Promise.resolve();
+  /** What was recorded last, as JSON. */
+  #recorded = '';
   #report: Report | undefined;
   #problem: string | null = null;
 
   constructor(transport: Transport<Content>, feed: Feed<Content>, options: ChannelOptions) {
-    [this.transport, this.feed, this.#options] = [transport, feed, options];
+    [this.#transport, this.#feed, this.#options] = [transport, feed, options];
   }
 
   /** Why the last attempt failed, as sentences; null when it did not. */
@@ -106,26 +110,40 @@ export class Channel<Content = Message> {
   }
 
   async #sendAll(): Promise<void> {
-    const { clock, save } = this.#options;
+    const { clock } = this.#options;
     const { signal } = this.#stopping;
     while (this.#report !== undefined && !signal.aborted) {
-      const due = await this.feed.due(this.#report);
-      await save();
+      const due = await this.#feed.due(this.#report);
+      await this.#record();
       const keys = new Set(due.map(({ key }) => key));
       for (const key of this.#tries.keys()) if (!keys.has(key)) this.#tries.delete(key);
       // One that is refused again and again holds up no other.
       const [next] = due.toSorted((a, b) => this.#triesOf(a) - this.#triesOf(b));
       const isResting = !hasPassed(this.#rest.fromMs, this.#rest.ms, clock.now());
       if (next === undefined || (isResting && this.#triesOf(next) > 0)) return;
-      const attempt = await this.transport.send(next.content, signal);
+      const attempt = await this.#transport.send(next.content, signal);
       if (attempt.taken) {
         next.taken();
         // At once, so that little can come between a delivery and the note of it.
-        await save();
+        await this.#record();
       }
       if (signal.aborted) return;
       this.#note(next, attempt);
       if (!attempt.taken) return;
+    }
+  }
+
+  /** Records what the feed keeps where that has changed, or could not be recorded before. */
+  async #record(): Promise<void> {
+    const { kept } = this.#feed;
+    const text = JSON.stringify(kept);
+    if (text === this.#recorded) return;
+    try {
+      await this.#options.record?.write(kept);
+      this.#recorded = text;
+    } catch (error) {
+      // The report says that DATA_DIR cannot be written.
+      this.#options.logger.debug({ err: error }, 'Deliveries cannot be recorded.');
     }
   }
 
@@ -145,7 +163,7 @@ export class Channel<Content = Message> {
       this.#rest = { fromMs: clock.now(), ms };
     }
     if (problem === null && this.#problem !== null)
-      logger.info(`Delivered again: ${this.transport.name}.`);
+      logger.info(`Delivered again: ${this.#transport.name}.`);
     if (problem !== null) logger[this.#problem === null ? 'warn' : 'debug'](problem);
     this.#problem = problem;
   }

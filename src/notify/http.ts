@@ -25,8 +25,8 @@ export async function request(
   signal: AbortSignal,
   json?: unknown,
 ): Promise<string | null> {
+  const { host } = address;
   const url = new URL(address);
-  const { host } = url;
   // `fetch` refuses an address that holds them.
   url.username = url.password = '';
   using stop = new LinkedSignal(signal, AbortSignal.timeout(TIMEOUT_MS));
@@ -55,8 +55,7 @@ export async function request(
 }
 
 /** The header that sends the user name and password of an address, which the client itself leaves out; none without them. */
-function loginOf(address: string | URL): Readonly<Record<string, string>> {
-  const { username, password } = new URL(address);
+function loginOf({ username, password }: URL): Readonly<Record<string, string>> {
   if (username === '' && password === '') return {};
   const login = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
   return { authorization: `Basic ${login}` };

@@ -1,10 +1,9 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
+import { DataDir } from '../../src/health/data-dir.ts';
 import { type FormReport, NO_CLAIM } from '../../src/health/report.ts';
-import { Notifier } from '../../src/notify/notifier.ts';
+import { openNotifier } from '../../src/notify/notifier.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { NOW, form, report, target, time } from './reports.ts';
 import { startSmtp } from './smtp-receiver.ts';
@@ -12,11 +11,11 @@ import type { PostedMessage } from './webhook-receiver.ts';
 
 const SHEET = 'https://docs.google.com/spreadsheets/d/x#gid=1';
 
-const newStateFile = (): string => join(mkdtempSync(join(tmpdir(), 'notify-')), 'notify.json');
+const newDataDir = (): DataDir => new DataDir(scratchFolder('notify'));
 
 /** A mirror of one form in a sheet, and a team that hears of new answers. */
 async function open() {
-  const stateFile = newStateFile();
+  const dataDir = newDataDir();
   const posts: PostedMessage[] = [];
   let isLost = false;
   const fetch = (_url: URL, { body }: { body: string }): Promise<Response> => {
@@ -28,10 +27,10 @@ async function open() {
   const clock = new TestClock();
   clock.now = () => NOW + atS * 1_000;
   const start = () =>
-    Notifier.open({
+    openNotifier({
       receivers: { NOTIFY_NEW_URL: 'https://hooks.example.com/new' },
       fetch: fetch as unknown as typeof globalThis.fetch,
-      stateFile,
+      dataDir,
       clock,
       logger: silentLogger,
       newAnswers: (_target, _form, { fromMs, toMs }) => {
@@ -172,7 +171,7 @@ describe('new answers', () => {
     const asked: string[] = [];
     await using smtp = await startSmtp();
     const server = { host: '127.0.0.1', port: smtp.port, secure: false, login: undefined };
-    const notifier = await Notifier.open({
+    const notifier = await openNotifier({
       receivers: {
         NOTIFY_NEW_EMAIL_TO: {
           server: { ...server, isTrusted: true },
@@ -180,7 +179,7 @@ describe('new answers', () => {
           to: ['a@b.cz'],
         },
       },
-      stateFile: newStateFile(),
+      dataDir: newDataDir(),
       clock: new TestClock(NOW),
       logger: silentLogger,
       newAnswers: (name) => {
