@@ -17,11 +17,10 @@ import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { QueueEventMap } from './queue/events.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
-import type { RunSubject, SyncEvents } from './sync/events.ts';
+import type { SyncEvents } from './sync/events.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
 import { upkeep } from './sync/purge.ts';
 import { dryRun } from './sync/dry-run.ts';
-import type { Difference } from './sync/verify.ts';
 import { poll, type PollReport } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import type { Mirror, Target } from './sync/target.ts';
@@ -227,15 +226,8 @@ export class App implements AsyncDisposable {
   /** One run, now. Every failure is an outcome, and kept until a newer run succeeds. Every line that it logs carries an ID of this run. */
   run(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
     return withLogFields({ runId: randomUUID() }, async () => {
-      const report = await this.#run(
-        place,
-        options.isFull === true,
-        signal,
-        (target, form, subject) => {
-          const onProgress = (seen: number, total: number): void =>
-            this.events.emit('run.progress', { ...subject, seen, total });
-          return runForm(target, form, { ...options, onProgress }, signal);
-        },
+      const report = await this.#run(place, signal, (target, form) =>
+        runForm(target, form, options, signal),
       );
       if (report.code === 'USAGE') {
         // Anyone with access to the queue can add a job: a run that the settings do not ask for is no problem of a form.
@@ -249,25 +241,14 @@ export class App implements AsyncDisposable {
   }
 
   /** What a run would do, and how it would end. Writes nothing. */
-  async dryRun(
-    place: RunPlace,
-    options: RunOptions,
-    signal: AbortSignal,
-  ): Promise<[RunReport, readonly Difference[]]> {
-    let changes: readonly Difference[] = [];
-    const report = await this.#run(place, true, signal, async (target, form) => {
-      const found = await dryRun(target, form, options, signal);
-      changes = found.changes;
-      return found.report;
-    });
-    return [report, changes];
+  dryRun(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
+    return this.#run(place, signal, (target, { id }) => dryRun(target, id, options, signal));
   }
 
   async #run(
     { formId, target }: RunPlace,
-    isFull: boolean,
     signal: AbortSignal,
-    work: (target: Target, form: FormIdentity, subject: RunSubject) => Promise<RunReport>,
+    work: (target: Target, form: FormIdentity) => Promise<RunReport>,
   ): Promise<RunReport> {
     const { clock, events } = this;
     const planned = this.planned?.forms.find(({ form }) => form.id === formId);
@@ -277,9 +258,7 @@ export class App implements AsyncDisposable {
     try {
       const opened = await this.target(target);
       await this.#requireForm(formId, target, signal);
-      const subject = { form, target, isFull };
-      events.emit('run.started', subject);
-      report = await work(opened, form, subject);
+      report = await work(opened, form);
     } catch (error) {
       report = blankRun(form, target, toMirrorError(error), startedAtMs, clock.now());
     }

@@ -73,11 +73,7 @@ export function jobHandlers(app: App): JobHandlers {
     },
 
     async sync({ formId, target, ...options }, signal, onProgress) {
-      const stopListening = app.events.on('run.progress', (progress) => {
-        if (progress.form.id === formId && progress.target === target)
-          onProgress(progress.seen, progress.total);
-      });
-      const report = await app.run({ formId, target }, options, signal).finally(stopListening);
+      const report = await app.run({ formId, target }, { ...options, onProgress }, signal);
       if (options.isComparison || options.isFull === true) await app.upkeep(report, signal);
       const { outcome, failure } = report;
       if (ENDED_EARLY.has(outcome) && failure !== null) throw failure;

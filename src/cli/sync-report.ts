@@ -1,14 +1,13 @@
 import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Events } from '../base/events.ts';
 import { count, duration, plural } from '../base/format.ts';
 import { claimText, OUTCOME_TEXTS, oldestClaim, type ShownClaim } from '../health/report.ts';
-import type { SyncEvents } from '../sync/events.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import type { Difference } from '../sync/verify.ts';
+import type { RunOptions } from '../sync/work.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import { copyName, noticeLines, signOf } from './lines.ts';
-import type { Line, Terminal } from './terminal.ts';
+import type { Host } from './host.ts';
+import type { Line } from './terminal.ts';
 
 /*
  * How `sync` shows runs and write-backs, as lines and as JSON.
@@ -17,16 +16,17 @@ import type { Line, Terminal } from './terminal.ts';
 /** How often a long run reports how far it is. */
 const LINE_EVERY_MS = 5_000;
 
-/** Reports on stderr how far long runs of this process are. */
-export function showProgress(terminal: Terminal, events: Events<SyncEvents>, clock: Clock): void {
-  const saidAtMs = new Map<string, number>();
-  events.on('run.started', (subject) => void saidAtMs.set(copyName(subject), clock.now()));
-  events.on('run.progress', ({ seen, total, ...subject }) => {
-    const name = copyName(subject);
-    if (clock.now() - (saidAtMs.get(name) ?? 0) < LINE_EVERY_MS) return;
-    saidAtMs.set(name, clock.now());
+/** Reports on stderr how far a run that begins now is, if it takes long. */
+export function progressOf(
+  name: string,
+  { terminal, clock }: Pick<Host, 'terminal' | 'clock'>,
+): RunOptions['onProgress'] {
+  let saidAtMs = clock.now();
+  return (seen, total) => {
+    if (clock.now() - saidAtMs < LINE_EVERY_MS) return;
+    saidAtMs = clock.now();
     terminal.say(`${name}: ${count(seen)} of ${count(total)}`);
-  });
+  };
 }
 
 /** The outcome of a run, its changes and its cost; below it, why it read everything, and changes by people. */
@@ -80,21 +80,20 @@ const FORESEEN: Readonly<Record<Difference['kind'], readonly [kind: string, word
   extra: ['deleted', 'would be marked deleted'],
 };
 
-/** A predicted change as `sync --dry-run --json` prints it: never an answer. */
-export const foreseenDocument = (
-  { form, target }: RunReport,
-  { kind, id, columns }: Difference,
-) => {
-  return { form: form.id, slug: form.slug, target, kind: FORESEEN[kind][0], id, columns };
-};
+/** The predicted changes as `sync --dry-run --json` prints them. */
+export const foreseenDocuments = ({ form, target, foreseen }: RunReport) =>
+  foreseen.map(({ kind, id, columns }) => {
+    return { form: form.id, slug: form.slug, target, kind: FORESEEN[kind][0], id, columns };
+  });
 
 /** What a dry run predicts: each row, and for a changed one its columns. */
-export function foreseenLines(run: RunReport, changes: readonly Difference[]): Line[] {
-  if (changes.length === 0) return [];
-  const named = changes.slice(0, MOST_NAMED).map(({ kind, id, columns }) => {
+export function foreseenLines(run: RunReport): Line[] {
+  const { foreseen } = run;
+  if (foreseen.length === 0) return [];
+  const named = foreseen.slice(0, MOST_NAMED).map(({ kind, id, columns }) => {
     return `${id} ${FORESEEN[kind][1]}${columns.length === 0 ? '' : `: ${columns.join(', ')}`}`;
   });
-  const more = changes.length - named.length;
+  const more = foreseen.length - named.length;
   const details = more > 0 ? [...named, `… and ${count(more)} more: --json names all`] : named;
   return [{ sign: 'note', text: copyName(run), details }];
 }

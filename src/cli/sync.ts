@@ -1,19 +1,20 @@
 import type { App } from '../app.ts';
-import type { Difference } from '../sync/verify.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
 import type { RunReport } from '../sync/run-form.ts';
+import type { RunOptions } from '../sync/work.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
+import { copyName } from './lines.ts';
 import { openApp } from './open-app.ts';
 import { selectPlan } from './selection.ts';
 import {
   errorLines,
-  foreseenDocument,
+  foreseenDocuments,
   foreseenLines,
   runDocument,
+  progressOf,
   runLines,
-  showProgress,
   summaryLine,
   writeBackDocument,
   writeBackLines,
@@ -43,7 +44,6 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
     reportsRuns: !json,
   });
   const plan = await selectPlan(call, app);
-  if (!json || terminal.interactive) showProgress(terminal, app.events, clock);
   const isFull = options.full === true || acceptDeletes;
   const how: SyncOptions = {
     isFull,
@@ -52,24 +52,22 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
     dryRun,
     // A form that a person names is synced even if the counts of the workspace have not changed.
     isPolled: !isFull && !dryRun && options.form === undefined,
+    watch: (name) => (json && !terminal.interactive ? undefined : progressOf(name, host)),
     onRun(report) {
       if (!json) terminal.print(...runLines(report));
     },
   };
-  const { runs, changes, writeBacks, poll } = await bringUpToDate(app, plan, how, stop.signal);
+  const { runs, writeBacks, poll } = await bringUpToDate(app, plan, how, stop.signal);
   if (json) {
-    const foreseen = changes.flatMap(([run, some]) =>
-      some.map((one) => foreseenDocument(run, one)),
-    );
     terminal.printJson({
       runs: runs.map(runDocument),
       writeBacks: writeBacks.map(writeBackDocument),
       poll,
-      ...(dryRun && { changes: foreseen }),
+      ...(dryRun && { changes: runs.flatMap(foreseenDocuments) }),
     });
   } else {
     terminal.print(
-      ...changes.flatMap(([run, some]) => foreseenLines(run, some)),
+      ...runs.flatMap(foreseenLines),
       ...errorLines(runs),
       ...writeBacks.flatMap(writeBackLines),
       summaryLine(runs, { isDryRun: dryRun, nowMs: clock.now() }),
@@ -89,14 +87,14 @@ interface SyncOptions {
   readonly dryRun: boolean;
   /** Runs and write-backs only where a poll finds them needed. */
   readonly isPolled: boolean;
+  /** Where the progress of a run goes, by its name. */
+  readonly watch: (name: string) => RunOptions['onProgress'];
   /** Called when a run has ended, and for a form that a poll found settled. */
   readonly onRun: (report: RunReport) => void;
 }
 
 interface SyncResult {
   readonly runs: readonly RunReport[];
-  /** What a dry run predicts. */
-  readonly changes: readonly (readonly [RunReport, readonly Difference[]])[];
   /** Empty when write-back is off. */
   readonly writeBacks: readonly WriteBackReport[];
   /** The cost of polls, in addition to the runs; null if each form was visited. */
@@ -115,22 +113,23 @@ const keyOf = ({ formId, target }: Job): string => JSON.stringify([target, formI
 async function bringUpToDate(
   app: App,
   plan: readonly FormPlan[],
-  { isPolled, dryRun, onRun, ...options }: SyncOptions,
+  { isPolled, dryRun, watch, onRun, ...options }: SyncOptions,
   signal: AbortSignal,
 ): Promise<SyncResult> {
   const places = placesOf(plan);
   const reports = new Map<string, RunReport>();
-  const changes: [RunReport, readonly Difference[]][] = [];
   const isOpen = (place: Job): boolean => !reports.has(keyOf(place));
   const ended = (place: Job, report: RunReport): void => {
     reports.set(keyOf(place), report);
     onRun(report);
   };
-  const work = async (job: Job, isComparison: boolean): Promise<RunReport> => {
-    if (!dryRun) return app.run(job, { ...options, isComparison, counts: job.counts }, signal);
-    const found = await app.dryRun(job, options, signal);
-    changes.push(found);
-    return found[0];
+  const forms = new Map(plan.map(({ form }) => [form.id, form]));
+  const work = (job: Job, isComparison: boolean): Promise<RunReport> => {
+    if (dryRun) return app.dryRun(job, options, signal);
+    const form = forms.get(job.formId);
+    const onProgress = form && watch(copyName({ form, target: job.target }));
+    const how = { ...options, isComparison, counts: job.counts, onProgress };
+    return app.run(job, how, signal);
   };
   /** Targets go side by side, each one form at a time (L12). */
   const visit = async (jobs: readonly Job[]): Promise<void> => {
@@ -164,7 +163,6 @@ async function bringUpToDate(
     polls.reduce((total, poll) => total + of(poll), 0);
   return {
     runs: places.flatMap((place) => reports.get(keyOf(place)) ?? []),
-    changes,
     writeBacks,
     poll: isPolled ? { requests: sum((one) => one.requests), ms: sum((one) => one.ms) } : null,
   };

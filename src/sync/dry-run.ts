@@ -1,5 +1,4 @@
 import { MirrorError } from '../base/errors.ts';
-import type { FormIdentity } from '../mirror/types.ts';
 import { deletionLimit } from './absent.ts';
 import { blankRun, type RunReport } from './run-form.ts';
 import type { Target } from './target.ts';
@@ -9,14 +8,14 @@ import type { RunOptions } from './work.ts';
 /** Predicts the changes of a run, and how it would end: compares everything, and writes nothing. Rejects as source and target do. */
 export async function dryRun(
   target: Target,
-  { id }: FormIdentity,
+  formId: string,
   options: RunOptions,
   signal: AbortSignal,
-): Promise<{ readonly report: RunReport; readonly changes: readonly Difference[] }> {
+): Promise<RunReport> {
   const { clock, store } = target;
   const startedAtMs = clock.now();
   const source = target.connect(signal);
-  const form = await source.form(id);
+  const form = await source.form(formId);
   const joining = await target.admit(form, signal, false);
   const stored = (await store.forms()).find(({ state }) => state.formId === form.id);
   await using held = await store.open({ id: form.id }, 'read');
@@ -24,8 +23,10 @@ export async function dryRun(
   const isProven = await comparison.readAll(target, source);
   const { found, undecided } = comparison;
   const compared = comparison.compared.size;
-  const of = (...kinds: readonly Difference['kind'][]): Difference[] =>
-    [...found.values()].filter(({ kind }) => kinds.includes(kind));
+  // Without the rows, which hold answers: reports are events (L11).
+  const all = [...found.values()].map(({ kind, id, columns }) => ({ kind, id, columns }));
+  const of = (...kinds: readonly Difference['kind'][]): typeof all =>
+    all.filter(({ kind }) => kinds.includes(kind));
   const [changes, gone] = [of('missing', 'changed', 'marked'), of('extra')];
   const limit = held && deletionLimit(held.state, target, options);
   const isHeld = gone.length > (limit ?? 0);
@@ -35,7 +36,7 @@ export async function dryRun(
       ? null
       : new MirrorError('RUN_INCOMPLETE', UNPROVEN);
   const identity = { id: form.id, slug: form.slug, name: form.name };
-  const report: RunReport = {
+  return {
     ...blankRun(identity, target.name, ending, startedAtMs, clock.now()),
     isWhole: true,
     accounted: compared,
@@ -46,8 +47,8 @@ export async function dryRun(
     deleted: isHeld ? 0 : gone.length,
     held: isHeld ? gone.length : 0,
     reasons: stored?.losses ?? [],
+    foreseen: isHeld ? changes : [...changes, ...gone],
   };
-  return { report, changes: isHeld ? changes : [...changes, ...gone] };
 }
 
 const UNPROVEN = 'The source gave no proof that it showed every submission.';

@@ -17,7 +17,8 @@ import { ProfileRecord } from './profile.ts';
 import { NOTHING_APPLIED } from './sink.ts';
 import { sync } from './sync.ts';
 import { type Target, whileBusy } from './target.ts';
-import { type AskedRun, Incomplete, type Work } from './work.ts';
+import type { Difference } from './verify.ts';
+import { Incomplete, type RunOptions, type Work } from './work.ts';
 
 /** How a run ended, for a person. */
 export interface RunReport extends Run {
@@ -35,6 +36,8 @@ export interface RunReport extends Run {
   readonly notices: readonly TargetNotice[];
   /** The error behind `code` and `error`; null: source and copy agree. */
   readonly failure: MirrorError | null;
+  /** The changes that a dry run predicts; empty for any other run. */
+  readonly foreseen: readonly Omit<Difference, 'row'>[];
 }
 
 /**
@@ -45,7 +48,7 @@ export interface RunReport extends Run {
 export function runForm(
   target: Target,
   identity: FormIdentity,
-  asked: AskedRun,
+  asked: RunOptions,
   signal: AbortSignal,
 ): Promise<RunReport> {
   const { clock } = target;
@@ -62,7 +65,7 @@ export function runForm(
 async function runOnce(
   target: Target,
   identity: FormIdentity,
-  asked: AskedRun,
+  asked: RunOptions,
   signal: AbortSignal,
 ): Promise<RunReport> {
   const { clock } = target;
@@ -220,5 +223,6 @@ export const blankRun = (
   claim: null,
   reasons: [],
   notices: [],
+  foreseen: [],
   ...NOTHING_APPLIED,
 });

@@ -22,12 +22,8 @@ export interface RunOptions {
   readonly acceptDeletes?: number | undefined;
   /** How long to wait for another process that writes the form. */
   readonly waitMs?: number | undefined;
-}
-
-/** A run that somebody watches. */
-export interface AskedRun extends RunOptions {
   /** Called as the run progresses, with the number of submissions seen and the total. */
-  readonly onProgress: (seen: number, total: number) => void;
+  readonly onProgress?: ((seen: number, total: number) => void) | undefined;
 }
 
 /** What the steps of one run share. */
@@ -38,7 +34,7 @@ export interface Work {
   readonly sink: Sink;
   readonly profile: ProfileRecord;
   readonly clock: Clock;
-  readonly asked: AskedRun;
+  readonly asked: RunOptions;
   /** How many submissions fewer the source says the form has than the target accounts for. */
   shortBy: number;
   /** Notes what readings show that the counts of this round may not have. */
@@ -65,7 +61,7 @@ export async function* pagesOf(
   for await (const page of source.pages({ ...query, formId: form.state.formId }, first, ahead)) {
     spend(work, page.items.length);
     work.seen += page.items.length;
-    work.asked.onProgress(work.seen, Math.max(page.total, work.seen));
+    work.asked.onProgress?.(work.seen, Math.max(page.total, work.seen));
     await work.since?.look(page.items);
     yield page;
   }

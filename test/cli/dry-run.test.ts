@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { foreseenLines } from '../../src/cli/sync-report.ts';
 import { blankRun } from '../../src/sync/run-form.ts';
-import type { Difference } from '../../src/sync/verify.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
@@ -78,15 +77,15 @@ describe('sync --dry-run', () => {
 
   it('names the first changes and counts the others', () => {
     const columns = ['Remarks', 'status'];
-    const updated: Difference = { kind: 'changed', id: 'u', columns, row: null };
-    const inserted = Array.from({ length: 1_254 }, (_, nth): Difference => ({
-      kind: 'missing',
-      id: `s${nth}`,
-      columns: [],
-      row: null,
-    }));
+    const updated = { kind: 'changed', id: 'u', columns } as const;
+    const inserted = Array.from({ length: 1_254 }, (_, nth) => {
+      return { kind: 'missing', id: `s${nth}`, columns: [] } as const;
+    });
     const run = blankRun({ id: 'f', slug: 'contact', name: 'Contact' }, 'default', null, 0, 1);
-    const [{ text, details = [] } = { text: '' }] = foreseenLines(run, [updated, ...inserted]);
+    const [{ text, details = [] } = { text: '' }] = foreseenLines({
+      ...run,
+      foreseen: [updated, ...inserted],
+    });
     expect([text, details[0], details[1]]).toEqual([
       'contact → default',
       'u would change: Remarks, status',

@@ -1,42 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/base/clock.ts';
-import { Events } from '../../src/base/events.ts';
-import { runLines, showProgress } from '../../src/cli/sync-report.ts';
+import { progressOf, runLines } from '../../src/cli/sync-report.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
-import type { SyncEvents } from '../../src/sync/events.ts';
 import { blankRun, type RunReport } from '../../src/sync/run-form.ts';
 import { RecordedStream } from '../support/cli-host.ts';
+import { TestClock } from '../support/test-clock.ts';
 
-const SUBJECT = {
-  form: { id: 'f1', slug: 'contact', name: 'Contact' },
-  target: 'default',
-  isFull: true,
-} as const;
 const REPORT: RunReport = {
-  ...blankRun(SUBJECT.form, SUBJECT.target, null, 0, 1_000),
+  ...blankRun({ id: 'f1', slug: 'contact', name: 'Contact' }, 'default', null, 0, 1_000),
   requests: 14,
   inserted: 1_250,
   rejected: 2,
 };
 
-function setUp() {
-  const stderr = new RecordedStream();
-  const terminal = new Terminal(new RecordedStream(), stderr);
-  const events = new Events<SyncEvents>();
-  let now = 0;
-  const clock: Clock = { now: () => now, sleep: async () => {} };
-  const pass = (ms: number): void => void (now += ms);
-  showProgress(terminal, events, clock);
-  return { stderr, events, pass };
-}
-
 describe('progress', () => {
-  it('is a line every few seconds, and one at the end', () => {
-    const { stderr, events, pass } = setUp();
-    events.emit('run.started', SUBJECT);
+  it('is a line every few seconds, and one at the end', async () => {
+    const stderr = new RecordedStream();
+    const terminal = new Terminal(new RecordedStream(), stderr);
+    const clock = new TestClock();
+    const onProgress = progressOf('contact → default', { terminal, clock });
     for (let seen = 100; seen <= 1_200; seen += 100) {
-      pass(1_000);
-      events.emit('run.progress', { ...SUBJECT, seen, total: 1_250 });
+      await clock.sleep(1_000);
+      onProgress?.(seen, 1_250);
     }
     expect(stderr.text.split('\n')).toEqual([
       'contact → default: 500 of 1,250',
