@@ -93,7 +93,7 @@ describe('a job', () => {
     const other = sandbox.store.addForm({ name: 'Other', slug: 'other', fields: [field] });
     const app = open({ ...env, TARGET_FORMS: 'one', TARGET_FIELDS: 'one:known' });
     await app.plan(signal);
-    form.sections?.[0]?.fields?.push({
+    form.sections[0]?.push({
       id: 'new',
       label: 'New',
       required: false,

@@ -1,21 +1,8 @@
-import { type Json, STATUSES } from '../mirror/types.ts';
-import { readFormsPage, submissionsPage } from './lists.ts';
-import type { Reply } from './reply.ts';
-import {
-  type Answers,
-  fieldsOf,
-  type FormsStore,
-  type SandboxForm,
-  type StoredSubmission,
-} from './store.ts';
-import {
-  decodeJson,
-  type FieldError,
-  isObject,
-  Problem,
-  showJson,
-  type WireObject,
-} from './wire.ts';
+import { z } from 'zod';
+import { parseJson } from '../mirror/json.ts';
+import { answerOf, ExactNumber, type Json, STATUSES } from '../mirror/types.ts';
+import { jsonReply, type Reply } from './reply.ts';
+import { fieldsOf, type FormsStore, type SandboxForm, type StoredSubmission } from './store.ts';
 
 /** A request that has a valid key, ready to be served. */
 export interface ApiRequest {
@@ -26,6 +13,37 @@ export interface ApiRequest {
   readonly contentType: string | undefined;
   readonly body: string;
 }
+
+/** The error of one field or parameter of a request. */
+interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** A request that the API refuses. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly status: keyof typeof CODES;
+  readonly fields: readonly FieldError[];
+
+  constructor(status: Problem['status'], message: string, fields: readonly FieldError[] = []) {
+    super(message);
+    this.status = status;
+    this.fields = fields;
+  }
+}
+
+const CODES = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  404: 'not_found',
+} as const;
+
+/** The answer to a refused request. */
+export const problemReply = ({ status, message, fields }: Problem): Reply =>
+  showJson(status, { error: CODES[status], message, ...(status === 400 && { fields }) });
+
+const showJson = (status: number, value: object): Reply => jsonReply(status, JSON.stringify(value));
 
 /** The largest page of forms. */
 const FORMS_PAGE = 50;
@@ -52,7 +70,7 @@ export function serveRequest(request: ApiRequest, store: FormsStore): Reply {
 }
 
 function listForms({ query }: ApiRequest, store: FormsStore): Reply {
-  const page = readFormsPage(query);
+  const { page } = read(formsQuery, query);
   const forms = store.forms();
   const items = forms.slice((page - 1) * FORMS_PAGE, page * FORMS_PAGE);
   return showJson(200, {
@@ -69,14 +87,29 @@ function getForm(_request: ApiRequest, store: FormsStore, id: string): Reply {
   return showJson(200, showForm(form, store));
 }
 
+/** The newest first, unless the query asks otherwise. */
 function listSubmissions({ query }: ApiRequest, store: FormsStore): Reply {
-  const { items, total, page, limit } = submissionsPage(query, store);
+  const { formId, status, dateFrom, dateTo, page, sortOrder, ...asked } = read(
+    submissionsQuery,
+    query,
+  );
+  const limit = Math.min(asked.limit, MAX_LIMIT);
+  const matching = store
+    .byTime(formId)
+    .filter(
+      (one) =>
+        (status === undefined || one.status === status) &&
+        (dateFrom === undefined || one.createdAtMs >= dateFrom) &&
+        (dateTo === undefined || one.createdAtMs <= dateTo),
+    );
+  if (sortOrder !== 'asc') matching.reverse();
+  const items = matching.slice((page - 1) * limit, page * limit);
   return showJson(200, {
     items: items.map((submission) => showSubmission(submission, store)),
-    total,
+    total: matching.length,
     page,
     limit,
-    totalPages: Math.ceil(total / limit),
+    totalPages: Math.ceil(matching.length / limit),
   });
 }
 
@@ -98,22 +131,18 @@ function patchStatus(request: ApiRequest, store: FormsStore, id: string): Reply 
 function submit(request: ApiRequest, store: FormsStore, slug: string): Reply {
   const form = store.formBySlug(slug);
   if (!form) throw new Problem(404, 'There is no such form.');
-  const { data: answers } = readBody(request);
-  if (!isObject(answers)) {
+  const { data } = readBody(request);
+  if (!isObject(data)) {
     throw new Problem(400, 'The submission is not valid.', [
       { field: 'data', message: 'must be an object of answers by field ID' },
     ]);
   }
-  const data = new Map(Object.entries(answers));
-  const missing = missingFields(form, data);
+  const missing = fieldsOf(form)
+    .filter(({ id, required }) => required && isBlank(answerOf(data, id)))
+    .map(({ id }) => ({ field: id, message: 'is required' }));
   if (missing.length > 0) throw new Problem(400, 'Required fields are missing.', missing);
   return showJson(201, showSubmission(store.insert({ formId: form.id, data }), store));
 }
-
-const missingFields = (form: SandboxForm, data: Answers): FieldError[] =>
-  fieldsOf(form)
-    .filter(({ id, required }) => required && isBlank(data.get(id)))
-    .map(({ id }) => ({ field: id, message: 'is required' }));
 
 const isBlank = (answer: Json | undefined): boolean =>
   answer === undefined || answer === null || (typeof answer === 'string' && answer.trim() === '');
@@ -124,17 +153,66 @@ function existing(store: FormsStore, id: string): StoredSubmission {
   return submission;
 }
 
+const isObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof ExactNumber);
+
 function readBody({ body, contentType }: ApiRequest): { readonly [key: string]: Json } {
   if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/json')
     throw new Problem(400, 'The body must be sent as application/json.');
-  let value: Json;
-  try {
-    value = decodeJson(body);
-  } catch {
-    throw new Problem(400, 'The body is not JSON.');
-  }
+  const value = parseJson(body);
   if (!isObject(value)) throw new Problem(400, 'The body must be a JSON object.');
   return value;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+
+const DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+const bound = z
+  .string()
+  .transform((text, context): number => {
+    // A `+` that was not percent-encoded arrives as a space.
+    const iso = text.replace(' ', '+');
+    // Without a zone, a date-time is UTC here, as a date is by the standard.
+    const ms = DATE.test(iso) ? Date.parse(/T[^Z+-]*$/.test(iso) ? `${iso}Z` : iso) : Number.NaN;
+    if (Number.isNaN(ms)) context.addIssue({ code: 'custom', message: 'must be an ISO 8601 date' });
+    return ms;
+  })
+  .optional();
+
+const count = z
+  .string()
+  .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1')
+  .transform(Number);
+
+const oneOf = <const T extends string>(words: readonly T[]) =>
+  z.enum(words, `must be one of ${words.join(', ')}`).optional();
+
+const formsQuery = z.object({ page: count.default(1) });
+
+const submissionsQuery = formsQuery.extend({
+  formId: z.string().optional(),
+  status: oneOf(STATUSES),
+  dateFrom: bound,
+  dateTo: bound,
+  limit: count.default(DEFAULT_LIMIT),
+  sortBy: oneOf(['submittedAt']),
+  sortOrder: oneOf(['desc', 'asc']),
+});
+
+/** Reads the query parameters; an empty one counts as absent. Throws a 400 that lists every wrong one. */
+function read<T extends z.ZodType>(schema: T, query: URLSearchParams): z.output<T> {
+  const given = Object.fromEntries([...query].filter(([, text]) => text !== ''));
+  const { data, error } = schema.safeParse(given);
+  if (data !== undefined) return data;
+  const wrong = (error?.issues ?? []).map(({ path, message }) => {
+    return { field: String(path[0]), message };
+  });
+  throw new Problem(400, 'The query is not valid.', wrong);
 }
 
 function decodeParameter(text: string): string {
@@ -146,18 +224,21 @@ function decodeParameter(text: string): string {
 }
 
 /** A form as the API shows it. */
-function showForm(form: SandboxForm, store: FormsStore): WireObject {
-  const sections = form.sections?.map(({ fields }) => ({
-    ...(fields && { fields: fields.map(({ id, label }) => ({ id, label })) }),
+function showForm(
+  { id, name, slug, createdAtMs, sections: all }: SandboxForm,
+  store: FormsStore,
+): object {
+  const sections = all.map((fields) => ({
+    fields: fields.map((field) => ({ id: field.id, label: field.label })),
   }));
   return {
-    id: form.id,
-    name: form.name,
-    slug: form.slug,
-    isPublished: form.isPublished,
-    createdAt: new Date(form.createdAtMs).toISOString(),
-    schema: { ...(sections && { sections }), logic: [] },
-    ...store.distortionOf(form.id),
+    id,
+    name,
+    slug,
+    isPublished: true,
+    createdAt: new Date(createdAtMs).toISOString(),
+    schema: { sections, logic: [] },
+    ...store.distortionOf(id),
   };
 }
 
@@ -165,6 +246,6 @@ function showForm(form: SandboxForm, store: FormsStore): WireObject {
 function showSubmission(
   { id, formId, status, createdAt, data }: StoredSubmission,
   store: FormsStore,
-): WireObject {
-  return { id, formId, status, createdAt, data: new Map(data), ...store.distortionOf(id) };
+): object {
+  return { id, formId, status, createdAt, data, ...store.distortionOf(id) };
 }

@@ -1,5 +1,5 @@
 import anyAscii from 'any-ascii';
-import type { Json } from '../mirror/types.ts';
+import type { Answers, Json } from '../mirror/types.ts';
 import type { Random } from './random.ts';
 import type { SandboxField } from './store.ts';
 
@@ -27,7 +27,7 @@ export function sampleAnswers(
   fields: readonly Pick<SandboxField, 'id' | 'answer' | 'required'>[],
   language: Language,
   random: Random,
-): Map<string, Json> {
+): Answers {
   const words = VOCABULARY[language];
   const respondent: Respondent = {
     words,
@@ -36,11 +36,11 @@ export function sampleAnswers(
     surname: random.pick(words.surnames),
     place: random.pick(words.cities).split('/'),
   };
-  const answers = new Map<string, Json>();
+  const answers: Record<string, Json> = {};
   for (const { id, answer, required } of fields) {
     const silence = required ? 1 : random.next();
     if (silence < 0.12) continue;
-    answers.set(id, silence < 0.2 ? '' : answer(respondent));
+    answers[id] = silence < 0.2 ? '' : answer(respondent);
   }
   return answers;
 }

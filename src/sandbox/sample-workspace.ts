@@ -18,10 +18,8 @@ export interface SampleOptions {
   readonly submissions?: number;
   /** Number of sample forms, 1 to 3. Default 3. */
   readonly forms?: number;
-  /** The store's clock. Default: the system's. */
+  /** The store's clock; the submissions end at its time. Default: the system's. */
   readonly clock?: { now(): number };
-  /** Milliseconds; the end of the submissions. Default: the clock's time. */
-  readonly now?: number;
 }
 
 /** A workspace with forms and submissions as in real life. A million submissions take some 30 MB: answers are computed when read. */
@@ -29,8 +27,7 @@ export function createSampleWorkspace(options: SampleOptions = {}): FormsStore {
   const { seed = 1, submissions = 1250, forms = 3, clock = Date } = options;
   const store = new FormsStore({ seed, clock });
   const chosen = SAMPLE_FORMS.slice(0, Math.max(1, forms));
-  const now = options.now ?? clock.now();
-  const lastDayMs = Math.floor(now / DAY_MS) * DAY_MS;
+  const lastDayMs = Math.floor(clock.now() / DAY_MS) * DAY_MS;
   const counts = shared(submissions, chosen);
   for (const [place, sample] of chosen.entries()) {
     addSampleForm(store, sample, {
@@ -53,12 +50,12 @@ function addSampleForm(
   { name, slug, language, deleted, isPaid, ...sample }: SampleForm,
   life: Life,
 ): void {
-  const sections = [...sample.sections, [deleted]].map((fields) => ({ fields }));
+  const sections = [...sample.sections, [deleted]];
   const createdAtMs = life.firstMs - 3 * DAY_MS;
   const form = store.addForm({ name, slug, language, sections, createdAtMs });
   const fields = fieldsOf(form);
   const remaining = fields.slice(0, -1);
-  form.sections?.pop();
+  form.sections.pop();
   for (let number = 0; number < life.count; number++) {
     const answered = number < life.count * DELETED_FIELD_LIFE ? fields : remaining;
     store.insert({

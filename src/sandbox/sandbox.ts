@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -5,15 +6,15 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { MirrorError } from '../base/errors.ts';
-import { type ApiRequest, serveRequest } from './api.ts';
+import { type ApiRequest, Problem, problemReply, serveRequest } from './api.ts';
 import { Random } from './random.ts';
 import { type Reply, send } from './reply.ts';
 import type { FormsStore } from './store.ts';
-import { Problem, problemReply } from './wire.ts';
 
 const BASE_PATH = '/v1';
-const MAX_BODY_BYTES = 10_000_000;
 
 /** Starts a stand-in Forms API over HTTP, on this port of 127.0.0.1; 0: any free one. Throws USAGE when the port is taken. */
 export async function startSandbox(store: FormsStore, port = 0): Promise<Sandbox> {
@@ -42,26 +43,23 @@ export class Sandbox implements AsyncDisposable {
 
   /** See {@link startSandbox}. */
   async listen(port: number): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#server.once('error', reject).listen(port, '127.0.0.1', resolve);
+    this.#server.listen(port, '127.0.0.1');
     try {
-      await promise;
+      await once(this.#server, 'listening');
     } catch (error) {
       const message = `The sandbox cannot listen on port ${port}: is it taken? Choose another one, or 0 for any free one.`;
       throw new MirrorError('USAGE', message, { cause: error });
     }
-    const address = this.#server.address();
-    if (address !== null && typeof address === 'object') this.port = address.port;
+    this.port = (this.#server.address() as AddressInfo).port;
     this.url = `http://127.0.0.1:${this.port}${BASE_PATH}`;
   }
 
   /** Breaks all connections and stops listening. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#server.listening) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
+    const closed = this.#server[Symbol.asyncDispose]();
     this.#server.closeAllConnections();
-    await promise;
+    await closed;
   }
 
   /** Answers a request. `serve` makes the regular answer, its effect on the store included. */
@@ -77,7 +75,6 @@ export class Sandbox implements AsyncDisposable {
     response.on('error', () => {});
     try {
       const request = await received(message);
-      if (request === undefined) return;
       response.setHeader('date', new Date(this.store.now()).toUTCString());
       await this.answer(request, response, () => this.#serve(request, message));
     } catch {
@@ -98,10 +95,8 @@ export class Sandbox implements AsyncDisposable {
   }
 }
 
-/** The request as a whole; undefined when the client went away. */
-async function received(message: IncomingMessage): Promise<ApiRequest | undefined> {
-  const body = await readText(message);
-  if (body === undefined) return undefined;
+/** The request as a whole. Rejects when the client went away. */
+async function received(message: IncomingMessage): Promise<ApiRequest> {
   const url = new URL(message.url ?? '/', 'http://sandbox');
   const inside = url.pathname.startsWith(`${BASE_PATH}/`);
   return {
@@ -109,24 +104,8 @@ async function received(message: IncomingMessage): Promise<ApiRequest | undefine
     path: inside ? url.pathname.slice(BASE_PATH.length) : `..${url.pathname}`,
     query: url.searchParams,
     contentType: message.headers['content-type'],
-    body,
+    body: await text(message),
   };
-}
-
-/** The body as text; undefined when the client went away or sent far too much. */
-async function readText(message: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of message as AsyncIterable<Buffer>) {
-      bytes += chunk.byteLength;
-      if (bytes > MAX_BODY_BYTES) return void message.destroy();
-      chunks.push(chunk);
-    }
-  } catch {
-    return undefined;
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The key in a request's headers; empty for none. `Authorization` decides when both ways are used. */

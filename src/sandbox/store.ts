@@ -1,11 +1,7 @@
 import { MirrorError } from '../base/errors.ts';
-import type { Json, Submission } from '../mirror/types.ts';
+import type { Answers, Submission } from '../mirror/types.ts';
 import { Random } from './random.ts';
 import { type Answer, ANSWERS, type Language } from './sample-answers.ts';
-import type { Wire } from './wire.ts';
-
-/** Answers by field ID, in the order the API shows them. */
-export type Answers = ReadonlyMap<string, Json>;
 
 /** A field as the form's owner made it. The API shows ID and label. */
 export interface SandboxField {
@@ -16,31 +12,30 @@ export interface SandboxField {
   readonly answer: Answer;
 }
 
-/** A form as the store holds it. `sections` or `fields` absent: the API leaves the property out. */
+/** A form as the store holds it. */
 export interface SandboxForm {
   readonly id: string;
   slug: string;
   name: string;
-  readonly isPublished: boolean;
   readonly createdAtMs: number;
   /** Language of its respondents; for sample answers. */
   readonly language: Language;
-  sections?: { fields?: SandboxField[] }[];
+  /** The fields of each. */
+  readonly sections: SandboxField[][];
 }
 
 /** A field to be made; ID and the rest are made up when absent. */
 export type FieldDraft = Pick<SandboxField, 'label'> & Partial<SandboxField>;
 
-/** A form to be made. Give `fields` (one section), `sections`, or neither (`sections` is then absent). */
+/** A form to be made. `fields`: those of a form of one section. */
 export interface FormDraft extends Partial<Omit<SandboxForm, 'sections' | 'name'>> {
   readonly name: string;
   readonly fields?: readonly FieldDraft[];
-  readonly sections?: readonly { readonly fields?: readonly FieldDraft[] }[];
+  readonly sections?: readonly (readonly FieldDraft[])[];
 }
 
 /** A submission as the store holds it. */
-export interface StoredSubmission extends Omit<Submission, 'data'> {
-  readonly data: Answers;
+export interface StoredSubmission extends Submission {
   /** As the API shows it. */
   readonly createdAt: string;
   readonly createdAtMs: number;
@@ -50,7 +45,7 @@ export interface StoredSubmission extends Omit<Submission, 'data'> {
 export interface SubmissionDraft {
   readonly formId: string;
   /** A function is called when they are asked for. */
-  readonly data: Answers | Readonly<Record<string, Json>> | (() => Answers);
+  readonly data: Answers | (() => Answers);
   /**
    * Default: now. Milliseconds, or text that the API then shows unchanged (an import of old submissions, another
    * notation, a broken date, which is sorted and filtered as if created now).
@@ -63,7 +58,7 @@ export interface SubmissionDraft {
 }
 
 /** Properties that the API shows otherwise than the store holds them; an undefined one is left out. */
-export type Distortion = Readonly<Record<string, Wire>>;
+export type Distortion = Readonly<Record<string, unknown>>;
 
 /** Options of a new store. */
 export interface StoreOptions {
@@ -85,7 +80,7 @@ export class FormsStore {
   /** Milliseconds since the epoch, by the store's own clock. */
   readonly now: () => number;
   readonly #forms = new Map<string, SandboxForm>();
-  readonly #submissions = new Map<string, Kept>();
+  readonly #submissions = new Map<string, StoredSubmission & { status: string }>();
   readonly #distortions = new Map<string, Distortion>();
   /** Submissions by time, of one form or in all, until one comes or goes. */
   readonly #byTime = new Map<string | undefined, readonly StoredSubmission[]>();
@@ -115,20 +110,14 @@ export class FormsStore {
   }
 
   /** Makes a form. Throws USAGE when its ID or slug is taken. */
-  addForm({ fields, ...draft }: FormDraft): SandboxForm {
-    const sections = draft.sections ?? (fields && [{ fields }]);
+  addForm({ fields = [], sections = [fields], ...draft }: FormDraft): SandboxForm {
     const form: SandboxForm = {
       id: draft.id ?? `form_${this.#formRandom.word(12)}`,
       slug: draft.slug ?? slugOf(draft.name),
       name: draft.name,
-      isPublished: draft.isPublished ?? true,
       createdAtMs: draft.createdAtMs ?? this.now(),
       language: draft.language ?? 'en',
-      ...(sections && {
-        sections: sections.map((section) =>
-          section.fields ? { fields: section.fields.map((field) => this.#fieldOf(field)) } : {},
-        ),
-      }),
+      sections: sections.map((some) => some.map((field) => this.#fieldOf(field))),
     };
     if (this.#forms.has(form.id) || this.formBySlug(form.slug))
       throw new MirrorError('USAGE', `The sandbox has a form ${form.id} or /${form.slug} already.`);
@@ -151,14 +140,31 @@ export class FormsStore {
   }
 
   /** Makes a submission. With an old `createdAt`: an import. Throws USAGE when its ID is taken. */
-  insert(draft: SubmissionDraft): StoredSubmission {
-    this.#knownForm(draft.formId);
+  insert({
+    formId,
+    data,
+    createdAt = this.now(),
+    status = 'NEW',
+    ...draft
+  }: SubmissionDraft): StoredSubmission {
+    this.#knownForm(formId);
     const id = draft.id ?? `sub_${this.#idRandom.word(10)}`;
     if (this.#submissions.has(id)) throw new MirrorError('USAGE', `The ID ${id} is taken.`);
-    const kept = new Kept(id, draft, this.now());
-    this.#submissions.set(id, kept);
+    const ms = typeof createdAt === 'number' ? createdAt : Date.parse(createdAt);
+    const createdAtMs = Math.floor(Number.isNaN(ms) ? this.now() : ms);
+    const stored = {
+      id,
+      formId,
+      status,
+      createdAt: typeof createdAt === 'string' ? createdAt : new Date(createdAtMs).toISOString(),
+      createdAtMs,
+      get data(): Answers {
+        return typeof data === 'function' ? data() : data;
+      },
+    };
+    this.#submissions.set(id, stored);
     this.#byTime.clear();
-    return kept;
+    return stored;
   }
 
   /** Deletes a submission; no effect on one that is deleted. */
@@ -233,42 +239,8 @@ export class FormsStore {
   }
 }
 
-/** A submission. */
-class Kept implements StoredSubmission {
-  readonly id: string;
-  readonly formId: string;
-  readonly createdAt: string;
-  readonly createdAtMs: number;
-  status: string;
-  #data: Answers | (() => Answers) = new Map();
-
-  constructor(id: string, draft: SubmissionDraft, nowMs: number) {
-    const { createdAt = nowMs } = draft;
-    const ms = typeof createdAt === 'number' ? createdAt : Date.parse(createdAt);
-    [this.id, this.formId] = [id, draft.formId];
-    this.createdAtMs = Math.floor(Number.isNaN(ms) ? nowMs : ms);
-    this.createdAt =
-      typeof createdAt === 'string' ? createdAt : new Date(this.createdAtMs).toISOString();
-    this.status = draft.status ?? 'NEW';
-    this.data = draft.data;
-  }
-
-  get data(): Answers {
-    return typeof this.#data === 'function' ? this.#data() : this.#data;
-  }
-
-  set data(data: SubmissionDraft['data']) {
-    // An own `__proto__` of an object is a field like any other.
-    this.#data =
-      typeof data === 'function'
-        ? data
-        : new Map(data instanceof Map ? data : Object.entries(data));
-  }
-}
-
 /** The fields of a form in form order, over all sections. */
-export const fieldsOf = (form: SandboxForm): SandboxField[] =>
-  (form.sections ?? []).flatMap(({ fields }) => fields ?? []);
+export const fieldsOf = (form: SandboxForm): SandboxField[] => form.sections.flat();
 
 function slugOf(name: string): string {
   const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();

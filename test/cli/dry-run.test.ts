@@ -26,8 +26,8 @@ describe('sync --dry-run', () => {
     const { store } = place.sandbox;
     const form = store.formBySlug(SLUG);
     const formId = form?.id ?? '';
-    const field = form?.sections?.[0]?.fields?.[0]?.id ?? '';
-    const label = form?.sections?.[0]?.fields?.[0]?.label;
+    const field = form?.sections[0]?.[0]?.id ?? '';
+    const label = form?.sections[0]?.[0]?.label;
     const back = store.insert({ formId, data: { [field]: 'back' } });
     const env = { ...place.env, TARGET_FORMS: SLUG };
     expect((await runCli(['sync', '--full'], env)).code).toBe(0);
@@ -38,10 +38,10 @@ describe('sync --dry-run', () => {
     store.delete(gone);
     store.setStatus(moved, 'REJECTED');
     const answers = {
-      ...Object.fromEntries(store.get(edited)?.data ?? []),
+      ...store.get(edited)?.data,
       [field]: 'a secret answer 7f1',
     };
-    Object.assign(store.get(edited) ?? {}, { data: answers });
+    store.distort(edited, { data: answers });
     const { id: added } = store.insert({ formId, data: { [field]: 'new' } });
     const before = readFileSync(place.file);
     const args = ['sync', '--full', '--dry-run'];

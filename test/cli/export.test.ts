@@ -23,7 +23,7 @@ async function mirrored(answer: string, submissions = 30): Promise<Mirrored> {
   const { store } = place.sandbox;
   const form = store.formBySlug(SLUG);
   const formId = form?.id ?? '';
-  const field = form?.sections?.[0]?.fields?.[0]?.id ?? '';
+  const field = form?.sections[0]?.[0]?.id ?? '';
   store.insert({ formId, data: { [field]: answer } });
   const env = { ...place.env, TARGET_FORMS: SLUG };
   expect((await runCli(['sync', '--full'], env)).code).toBe(0);

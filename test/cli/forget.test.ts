@@ -22,9 +22,7 @@ async function mirrored(): Promise<Person> {
   const place = await openPlace({ submissions: 60 });
   const { store } = place.sandbox;
   const form = store.formBySlug(SLUG);
-  const [first, second] = (form?.sections ?? []).flatMap(({ fields = [] }) =>
-    fields.map((one) => one.id),
-  );
+  const [first, second] = (form?.sections ?? []).flat().map((one) => one.id);
   const data = { [first ?? '']: NAME, [second ?? '']: NOTE };
   const { id } = store.insert({ formId: form?.id ?? '', data });
   const env = { ...place.env, TARGET_FORMS: SLUG };

@@ -23,7 +23,7 @@ async function mirrored(): Promise<{
   const place = await openPlace({ submissions: 40 });
   const { store } = place.sandbox;
   const form = store.formBySlug(SLUG);
-  const all = (form?.sections ?? []).flatMap((part) => (part.fields ?? []).map(({ id }) => id));
+  const all = (form?.sections ?? []).flat().map(({ id }) => id);
   const [first = '', second = ''] = all;
   const { id } = store.insert({
     formId: form?.id ?? '',

@@ -40,7 +40,7 @@ async function liveThrough(
 
   await make();
   const { id: formId, sections } = place.sandbox.store.formBySlug(FORM)!;
-  const fieldId = sections?.[0]?.fields?.[0]?.id ?? '';
+  const fieldId = sections[0]?.[0]?.id ?? '';
   for (let n = 0; n < 4; n++) place.sandbox.store.insert({ formId, data: { [fieldId]: LARGE } });
   for (const args of [['sync'], ['sync', '--full']]) {
     const { code, stdout, stderr } = await runCli(args, env);

@@ -24,7 +24,7 @@ beforeAll(async () => {
       { id: 'field_3_c', label: 'Poznámka' },
     ],
   });
-  other = store.addForm({ name: 'Draft', isPublished: false });
+  other = store.addForm({ name: 'Draft' });
   for (let number = 0; number < 120; number++) {
     const data = { field_1_a: `Řehoř ${number}`, field_2_b: 'x@example.cz', field_3_c: number };
     store.insert({ formId: form.id, data, createdAt: NOON - number * MINUTE });

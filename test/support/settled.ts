@@ -1,4 +1,5 @@
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
+import { answerOf } from '../../src/mirror/types.ts';
 import type { FormsStore, StoredSubmission } from '../../src/sandbox/store.ts';
 import { type CopiedForm, type CopiedRow, readCopy } from '../simulation/copy.ts';
 import { isSame } from '../simulation/judge.ts';
@@ -50,7 +51,7 @@ function differences(form: CopiedForm, row: CopiedRow, submission: StoredSubmiss
   for (const { fieldId, column, textColumn } of form.fields) {
     const beside = textColumn === null ? null : row.cells[textColumn];
     const stored = beside ?? (column === null ? null : row.cells[column]);
-    if (!isSame(submission.data.get(fieldId), stored)) {
+    if (!isSame(answerOf(submission.data, fieldId), stored)) {
       found.push(`L10: another answer of ${fieldId}`);
     }
   }

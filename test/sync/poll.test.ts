@@ -32,7 +32,7 @@ async function openMirror(
     await app.run({ formId, target }, {}, signal);
   expect((await poll()).syncs).toEqual([]);
   const insert = (place: number, draft: Partial<SubmissionDraft> = {}): string =>
-    source.insert({ formId: `frm-${place}`, status: 'NEW', data: () => new Map(), ...draft }).id;
+    source.insert({ formId: `frm-${place}`, status: 'NEW', data: {}, ...draft }).id;
   return { source, app, poll, insert };
 }
 

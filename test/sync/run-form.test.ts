@@ -72,7 +72,7 @@ it.each(['PAID', 'UNDOCUMENTED'])(
       store: source,
       onRequest: ({ query }) => {
         if (isBusy && query.get('limit') === '100')
-          source.insert({ formId, status: 'NEW', data: () => new Map() });
+          source.insert({ formId, status: 'NEW', data: {} });
       },
     });
     await app.run({ formId, target: 'default' }, {}, signal);
@@ -86,7 +86,7 @@ it.each(['PAID', 'UNDOCUMENTED'])(
 
 it('L16: agrees in few requests with a form that gets a submission before each response', async () => {
   const source = spreadStore(1, 300);
-  const arrive = () => source.insert({ formId, status: 'NEW', data: () => new Map() });
+  const arrive = () => source.insert({ formId, status: 'NEW', data: {} });
   let isBusy = false;
   const { app, formId } = await openApp({
     store: source,
