@@ -1,11 +1,10 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { App } from '../src/app.ts';
 import { jobHandlers } from '../src/cli/service.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/logger.ts';
 import { MirrorError, mistakeText } from '../src/base/errors.ts';
 import type { Environment } from '../src/settings/settings-reader.ts';
-import { WRITE_BACKS } from '../src/sync/records.ts';
 import { openPlace } from './support/cli-sandbox.ts';
 import { load } from './support/settings.ts';
 
@@ -134,23 +133,6 @@ describe('write-back', () => {
     const { env } = await openPlace();
     const app = open({ ...env, MARK_STATUS: 'DONE' });
     expect(await app.writeBack('form_nope', 0, signal)).toBeUndefined();
-  });
-
-  it('L17: that cannot open a target keeps how many changes the source refused', async () => {
-    const { env, sandbox } = await openPlace({ submissions: 30 });
-    const formId = sandbox.store.forms()[0]?.id ?? '';
-    const [id = ''] = sandbox.store.ids(formId);
-    sandbox.store.setStatus(id, 'NEW');
-    const app = open({ ...env, MARK_STATUS: 'DONE' });
-    await app.run({ formId, target: 'default' }, {}, signal);
-    sandbox.faults.add({ path: `/submissions/${id}/status`, status: 409 });
-    await app.writeBack(formId, 0, signal);
-    const { store } = await app.target('default');
-    const record = async () => (await WRITE_BACKS.read(store))[formId];
-    expect(await record()).toMatchObject({ refused: 1 });
-    vi.spyOn(store, 'open').mockRejectedValue(new MirrorError('TARGET_FULL', 'There is no room.'));
-    await app.writeBack(formId, 0, signal);
-    expect(await record()).toMatchObject({ code: 'TARGET_FULL', refused: 1 });
   });
 
   it('that is stopped does not end as done', async () => {

@@ -5,7 +5,7 @@ import { fetchWithProxy } from '../base/proxy.ts';
 import { Watch } from '../health/collect.ts';
 import type { CountQuery } from '../mirror/port.ts';
 import { openNotifier } from '../notify/notifier.ts';
-import { entriesOf, heldForms, LISTED, reading } from '../sync/target.ts';
+import { heldForms, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/form-page.ts';
 import { requireFreePort, statusPlace } from '../web/listen.ts';
 import { startStatus } from '../web/pages.ts';
@@ -93,7 +93,7 @@ const SHOWN_RUNS = 10;
 async function readDetails(app: App, name: string, formId: string): Promise<FormDetails> {
   const target = await app.target(name);
   const found = await reading(target, formId, async (form): Promise<FormDetails> => {
-    return { runs: await form.runs(SHOWN_RUNS), rejected: await entriesOf(form, LISTED) };
+    return { runs: await form.runs(SHOWN_RUNS), rejected: await form.entries(LISTED) };
   });
   return found ?? { runs: [], rejected: [] };
 }

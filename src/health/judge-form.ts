@@ -30,13 +30,14 @@ const NEWS_MS = 7 * 24 * 3_600_000;
 /** Judges a form in a target. Pure. */
 export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
   const { form, target, held, running, isWanted, last, claim } = known;
-  const ofStatuses = held?.writeBack ? [writeBackProblem(held.writeBack)] : [];
+  const { tally, goneAtMs = null } = held?.state ?? {};
+  const refused = held?.writeBack ? (tally?.refused ?? 0) : 0;
+  const ofStatuses = held?.writeBack ? [writeBackProblem(held.writeBack, refused)] : [];
   const own = isWanted ? [...problemsOf(known, around), ...ofStatuses] : [];
   const problems = own
     .filter(({ code }) => !isCausedBy(code, around.problems))
     .toSorted(errorsFirst);
   const [state, title] = stateOf(known, problems, around);
-  const { tally, goneAtMs = null } = held?.state ?? {};
   const none = around.isTargetRead ? 0 : null;
   return {
     form,
@@ -54,7 +55,7 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
     deletedRows: tally?.deleted ?? none,
     rejected: tally === undefined ? none : tally.rejected + tally.undecided,
     forgotten: tally?.forgotten ?? none,
-    refused: held === null ? none : (held.writeBack?.refused ?? 0),
+    refused: held === null ? none : refused,
     running,
     lastRun: last && {
       outcome: last.outcome,
@@ -175,7 +176,7 @@ export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: n
   `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(atMs)}, so it was filled again from the source. ` +
   'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of forgotten submissions.';
 
-function writeBackProblem({ since, code, error, refused }: WriteBackProblem): Problem {
+function writeBackProblem({ since, code, error }: WriteBackProblem, refused: number): Problem {
   const sinceMs = Date.parse(since);
   if (code !== null) {
     const message = error ?? 'The last write-back failed.';

@@ -275,31 +275,22 @@ export function claimOf(state: FormState, agreement: Agreement | null): Claim {
   };
 }
 
-/** The meaning of one outcome of a run. */
-interface Meaning {
-  /** Source and copy agree: `sync` exits 0, and a poll may extend the claim. */
-  readonly isSuccess: boolean;
-  /** The target keeps a record of the run. */
-  readonly isRecorded: boolean;
-}
-
 /** How a run can end. */
-export const OUTCOMES = {
-  /** Source and copy agree. */
-  ok: { isSuccess: true, isRecorded: true },
+export const OUTCOMES = [
+  /** Source and copy agree: `sync` exits 0, and a poll may extend the claim. */
+  'ok',
   /** They agree, except for deletions that wait for a person (L8). */
-  held: { isSuccess: false, isRecorded: true },
+  'held',
   /** Everything seen is stored, and nothing is proven (L3). */
-  incomplete: { isSuccess: false, isRecorded: true },
+  'incomplete',
   /** The source no longer has the form. Its rows stay. */
-  gone: { isSuccess: false, isRecorded: true },
-  failed: { isSuccess: false, isRecorded: true },
-  /** A person paused the form or the target: nothing was written. */
-  paused: { isSuccess: false, isRecorded: false },
-  /** Another process has the form. */
-  busy: { isSuccess: false, isRecorded: false },
+  'gone',
+  'failed',
+  /** A person paused the form or the target: nothing was written, the record of the run neither. */
+  'paused',
+  /** Another process has the form: nothing is recorded. */
+  'busy',
   /** The program is stopping; the next run continues. */
-  stopped: { isSuccess: false, isRecorded: true },
-} as const satisfies Record<string, Meaning>;
-
-export type OutcomeName = keyof typeof OUTCOMES;
+  'stopped',
+] as const;
+export type OutcomeName = (typeof OUTCOMES)[number];

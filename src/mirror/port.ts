@@ -99,8 +99,8 @@ export interface ReadForm extends AsyncDisposable {
   rows(query: RowQuery, cells?: boolean): AsyncIterable<readonly StoredRow[]>;
   /** The accounts of the dated submissions of a query, by status and time. Entries without a date are left out of a query with bounds. */
   counts(query: CountQuery, grain: Grain): Promise<Count[]>;
-  /** Entries of a kind; of `forgotten` the ID is a digest. */
-  entries(kind: EntryKind): AsyncIterable<readonly Entry[]>;
+  /** All entries of some kinds; of `forgotten` the ID is a digest. */
+  entries(kinds: readonly EntryKind[]): Promise<readonly Entry[]>;
   /** Those of the IDs that were forgotten, with their digests. */
   forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The newest runs, the newest first. */

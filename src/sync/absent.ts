@@ -3,7 +3,7 @@ import { flagAll, type FormState, liveRows } from '../mirror/form-state.ts';
 import { isIn } from '../mirror/ledger.ts';
 import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
 import { type Span } from './profile.ts';
-import { entriesOf, idsOf, type Target } from './target.ts';
+import { idsOf, type Target } from './target.ts';
 import { accountedIn, Incomplete, type RunOptions, type Work } from './work.ts';
 
 /** Up to this many deletions at once never wait for a person: a small form may well lose half of its rows. */
@@ -83,7 +83,7 @@ const missingEntry = (
 
 /** IDs of the rows that are listed as held or undecided. */
 async function listedMissing({ form }: Work): Promise<Set<string>> {
-  return new Set((await entriesOf(form, ['held', 'undecided'])).map(({ id }) => id));
+  return new Set((await form.entries(['held', 'undecided'])).map(({ id }) => id));
 }
 
 /** Asks for absent rows by ID, and stores the answers; those that are there. */
@@ -128,7 +128,7 @@ async function dropListed(
   const { tally } = form.state;
   for (const kind of ['rejected', 'held', 'undecided'] as const) {
     if (tally[kind] === 0) continue;
-    const ids = (await entriesOf(form, [kind]))
+    const ids = (await form.entries([kind]))
       .filter((entry) => isIn(entry, query) && !keys.has(entry.id))
       .map(({ id }) => id);
     const stored = ids.length > 0 ? await idsOf(form.rows({ ids })) : new Set();
@@ -139,7 +139,7 @@ async function dropListed(
   if (tally.forgotten === 0) return;
   const shown = new Set((await form.forgotten([...keys])).values());
   const ended: Entry[] = [];
-  for (const entry of await entriesOf(form, ['forgotten']))
+  for (const entry of await form.entries(['forgotten']))
     if (entry.status !== null && isIn(entry, query) && !shown.has(entry.id))
       ended.push({ ...entry, status: null });
   if (ended.length > 0) await sink.flush({ entries: ended });

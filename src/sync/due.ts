@@ -17,7 +17,6 @@ import { settleAbsent } from './absent.ts';
 import { atStep, createdMsOf, stepOf, WHOLE } from './profile.ts';
 import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
-import { entriesOf } from './target.ts';
 import { accountedIn, type Work } from './work.ts';
 
 /** A form of up to `MOST_OF_ONE` submissions is one range; a larger one is divided into ranges of about `RANGE`. */
@@ -96,7 +95,7 @@ async function hasUndated({ form }: Work): Promise<boolean> {
   const dated = await accountedIn(form, { fromMs: 0, toMs: null });
   if (accountedInAll(form.state.tally) > dated) return true;
   // Rows that the source does not show are not counted.
-  const missing = await entriesOf(form, ['held', 'undecided']);
+  const missing = await form.entries(['held', 'undecided']);
   return missing.some(({ createdAt }) => createdAt === null);
 }
 

@@ -7,7 +7,6 @@ import type { OpenForm, ReadForm, StoredField } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   allRows,
-  entriesOf,
   heldForms,
   idsOf,
   LISTED,
@@ -102,7 +101,7 @@ async function heldOf(
   withForgotten: boolean,
 ): Promise<Set<string>> {
   const held = await idsOf(allRows(form, { ids }));
-  for (const { id } of await entriesOf(form, [...LISTED, 'held', 'refused']))
+  for (const { id } of await form.entries([...LISTED, 'held', 'refused']))
     if (ids.includes(id)) held.add(id);
   if (withForgotten) for (const id of (await form.forgotten(ids)).keys()) held.add(id);
   return held;

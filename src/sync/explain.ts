@@ -1,9 +1,10 @@
 import { iso } from '../base/format.ts';
 import type { Source } from '../forms/source.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
-import type { EntryKind, ReadForm, StoredRow } from '../mirror/port.ts';
+import { ENTRY_KINDS, type EntryKind, type StoredRow } from '../mirror/port.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
-import { allRows, entriesOf, heldForms, reading, type Target } from './target.ts';
+import { findForms } from './erase.ts';
+import { allRows, type Target } from './target.ts';
 import { Comparison } from './verify.ts';
 
 /** What a target lists of a submission. Times are ISO 8601 in UTC. */
@@ -85,23 +86,8 @@ async function formOf(
   submissionId: string,
 ): Promise<Form | null> {
   if (submission !== null && submission.formId !== '') return source.form(submission.formId);
-  for (const target of targets)
-    for (const { id, slug, name } of await heldForms(target)) {
-      const isHere = await reading(
-        target,
-        id,
-        async (form) =>
-          (await rowOf(form, submissionId)) !== undefined ||
-          (await form.forgotten([submissionId])).size > 0,
-      );
-      if (isHere === true) return { id, slug, name, fields: [] };
-    }
-  return null;
-}
-
-async function rowOf(form: ReadForm, id: string): Promise<StoredRow | undefined> {
-  for await (const rows of allRows(form, { ids: [id] }, true)) if (rows[0]) return rows[0];
-  return undefined;
+  const [found] = (await findForms({ source: undefined, targets }, [submissionId])).forms;
+  return found === undefined ? null : { ...found.form, fields: [] };
 }
 
 async function lookUp(
@@ -112,11 +98,11 @@ async function lookUp(
 ): Promise<SubmissionInTarget> {
   const { name, store, joining, isChosen, clock } = target;
   await using held = form && (await store.open({ id: form.id }, 'read'));
-  const row = held === null ? undefined : await rowOf(held, id);
+  let row: StoredRow | undefined;
+  if (held !== null) for await (const rows of allRows(held, { ids: [id] }, true)) row ??= rows[0];
   const digest = (await held?.forgotten([id]))?.get(id);
-  const forgotten = digest === undefined ? [] : await entriesOf(held, ['forgotten']);
-  const forgottenAtMs = forgotten.find((entry) => entry.id === digest)?.atMs ?? null;
-  const entries = await entriesOf(held, ['rejected', 'held', 'undecided', 'refused']);
+  const entries = (await held?.entries(ENTRY_KINDS)) ?? [];
+  const forgottenAtMs = entries.find((entry) => entry.id === digest)?.atMs ?? null;
   // For an unknown ID the form is unknown too.
   const isWanted = form === null || isChosen(form);
   let differing: readonly string[] = [];

@@ -9,7 +9,6 @@ import {
   type FormState,
   isDue,
   isOld,
-  OUTCOMES,
 } from '../mirror/form-state.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import { isSameUnder, storedUnder } from '../mirror/selection.ts';
@@ -200,11 +199,7 @@ async function groupsOf(
 }
 
 const isSpokenFor = ({ outcome, ranges, goneAtMs, submissionsAsOfMs }: FormState): boolean =>
-  outcome !== null &&
-  OUTCOMES[outcome].isSuccess &&
-  ranges.length > 0 &&
-  goneAtMs === null &&
-  submissionsAsOfMs !== null;
+  outcome === 'ok' && ranges.length > 0 && goneAtMs === null && submissionsAsOfMs !== null;
 
 function needsRun(form: Form, { state, fields }: StoredForm): boolean {
   return (

@@ -123,8 +123,10 @@ export function shownOf({ items, total, isLast }: Page, { fromMs, toMs }: Span):
 
 /** The live rows of a span, and its entries without a row. */
 async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
-  const rows = await idsOf(form.rows(span));
-  return form.state.tally.rejected > 0 ? rows.union(await idsOf(form.entries('rejected'))) : rows;
+  const ids = await idsOf(form.rows(span));
+  if (form.state.tally.rejected > 0)
+    for (const { id } of await form.entries(['rejected'])) ids.add(id);
+  return ids;
 }
 
 /** As {@link cutOf}, by the rows of the form. */

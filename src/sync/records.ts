@@ -81,11 +81,9 @@ export async function bindSlug(store: Store, slug: string, formId: string): Prom
 export interface WriteBackProblem {
   /** Since when it has ended so (ISO). */
   readonly since: string;
-  /** Why it failed, in full or in part; null where only single submissions were refused. */
+  /** Why it failed, in full or in part; null where the source only refused single submissions: the target lists them. */
   readonly code: ProblemCode | null;
   readonly error: string | null;
-  /** Submissions that are not written back for now, because the source refused the change of their status. */
-  readonly refused: number;
 }
 
 /** By form ID; of a form whose write-back did all there was to do, nothing. */
@@ -94,25 +92,17 @@ export const WRITE_BACKS = new TargetRecord<Readonly<Record<string, WriteBackPro
   {},
 );
 
-/**
- * Records why a write-back is incomplete; null: it is complete. A problem that persists keeps the time of its first
- * report. `refused`: null where it is not known now.
- */
+/** Records why a write-back is incomplete; null: it is complete. A problem that persists keeps the time of its first report. */
 export async function noteWriteBack(
   store: Store,
   formId: string,
-  problem: (Omit<WriteBackProblem, 'refused'> & { readonly refused: number | null }) | null,
+  problem: WriteBackProblem | null,
 ): Promise<void> {
   await WRITE_BACKS.change(store, (before) => {
-    const known = before[formId] ?? null;
-    const refused = problem?.refused ?? known?.refused ?? 0;
+    const { [formId]: known, ...others } = before;
     // The messages may differ: they name a submission.
-    if (known?.code === problem?.code && (problem === null || known?.refused === refused))
-      return before;
-    const { [formId]: _, ...others } = before;
-    if (problem === null) return others;
-    const since = known?.code === problem.code ? known.since : problem.since;
-    return { ...others, [formId]: { ...problem, refused, since } };
+    if (known?.code === problem?.code) return before;
+    return problem === null ? others : { ...others, [formId]: problem };
   });
 }
 

@@ -9,7 +9,6 @@ import {
   type FormState,
   liveRows,
   type OutcomeName,
-  OUTCOMES,
 } from '../mirror/form-state.ts';
 import { noteGone, type Opened, openForWriting } from './mirroring.ts';
 import { withBill } from '../targets/billing.ts';
@@ -137,7 +136,7 @@ async function runOnce(
   try {
     const run = about();
     const { outcome, code } = run;
-    if (OUTCOMES[outcome].isRecorded)
+    if (outcome !== 'paused' && outcome !== 'busy')
       await form.commit({ run, state: (state) => ({ ...state, outcome, code }) });
     notices.push(...(await form.finish()));
   } catch (error) {

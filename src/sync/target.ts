@@ -4,7 +4,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Source } from '../forms/source.ts';
 import type { Joining } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import type { Entry, EntryKind, ReadForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
+import type { EntryKind, ReadForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
 
 /** What the work on all targets of a process shares. */
 export interface Mirror {
@@ -91,18 +91,7 @@ export async function* allRows(
   for (const isDeleted of [false, true]) yield* form.rows({ ...query, isDeleted }, cells);
 }
 
-/** All entries of some kinds. */
-export async function entriesOf(
-  form: Pick<ReadForm, 'entries'> | null,
-  kinds: readonly EntryKind[],
-): Promise<Entry[]> {
-  const all: Entry[] = [];
-  for (const kind of kinds)
-    for await (const entries of form?.entries(kind) ?? []) all.push(...entries);
-  return all;
-}
-
-/** The IDs of all rows or entries. */
+/** The IDs of all rows. */
 export async function idsOf(
   batches: AsyncIterable<readonly Pick<StoredRow, 'id'>[]>,
 ): Promise<Set<string>> {

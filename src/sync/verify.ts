@@ -10,7 +10,7 @@ import { createdMsOf, type Profile, ProfileRecord, queryOf, type Span, WHOLE } f
 import { shownOf } from './read-range.ts';
 import { joinItem } from './sink.ts';
 import { type Source } from '../forms/source.ts';
-import { allRows, entriesOf, idsOf, type Target } from './target.ts';
+import { allRows, idsOf, type Target } from './target.ts';
 
 /** A submission that a run would store otherwise. */
 export interface Difference {
@@ -141,7 +141,7 @@ export class Comparison {
     const stored = await this.#stored(ids);
     const forgotten = (await held?.forgotten(ids)) ?? new Map<string, string>();
     this.#listed ??= new Set(
-      (await entriesOf(held, ['rejected'])).flatMap(({ id, isMissing }) => (isMissing ? [] : [id])),
+      (await held?.entries(['rejected']))?.flatMap(({ id, isMissing }) => (isMissing ? [] : [id])),
     );
     const listed = this.#listed;
     const fieldIds = fields.map(({ id }) => id);

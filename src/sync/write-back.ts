@@ -9,7 +9,7 @@ import type { FormIdentity } from '../mirror/types.ts';
 import { openForWriting, type Opened } from './mirroring.ts';
 import { noteWriteBack } from './records.ts';
 import { type Source } from '../forms/source.ts';
-import { entriesOf, heldForms, idsOf, type Mirror, type Target, whileBusy } from './target.ts';
+import { heldForms, idsOf, type Mirror, type Target, whileBusy } from './target.ts';
 
 /** Which statuses are changed, and into which. */
 export interface WriteBackRule {
@@ -134,8 +134,7 @@ export async function writeBack(
   if (isKnown && (report.outcome === 'done' || report.outcome === 'failed')) {
     const since = new Date(clock.now()).toISOString();
     const { code = null, message: error = null } = failure ?? {};
-    const problem =
-      failure === null && listed === 0 ? null : { since, code, error, refused: listed };
+    const problem = failure === null && listed === 0 ? null : { since, code, error };
     // If it cannot be stored, the report still has it.
     for (const { store } of targets) await noteWriteBack(store, form.id, problem).catch(() => {});
   }
@@ -219,7 +218,7 @@ async function candidates(
 }
 
 async function listedIn(form: OpenForm, nowMs: number): Promise<string[]> {
-  const entries = await entriesOf(form, ['rejected', 'held', 'undecided', 'refused']);
+  const entries = await form.entries(['rejected', 'held', 'undecided', 'refused']);
   return entries
     .filter(({ kind, atMs }) => kind !== 'refused' || nowMs - atMs < REFUSAL_LASTS_MS)
     .map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wholeRead } from '../../src/mirror/form-state.ts';
-import type { Entry, EntryKind, OpenForm } from '../../src/mirror/port.ts';
+import type { Entry, OpenForm } from '../../src/mirror/port.ts';
 import type { Row } from '../../src/mirror/types.ts';
 import {
   AGE_AT,
@@ -29,11 +29,6 @@ const people = (n: number, status = 'NEW'): Row[] =>
   Array.from({ length: n }, (_, at) =>
     row(`s${at}`, { f_name: `Person ${at}`, f_age: 20 + at }, status),
   );
-const entriesOf = async (form: OpenForm, kind: EntryKind): Promise<Entry[]> => {
-  const found: Entry[] = [];
-  for await (const some of form.entries(kind)) found.push(...some);
-  return found;
-};
 /** Stores rows, as the reading of a range does. */
 const store =
   (rows: readonly Row[], deleted: readonly string[] = []) =>
@@ -47,11 +42,11 @@ describe('protections of people in a sheet', () => {
     const at = place.placeOf('s3');
     const range = place.person().protect({ top: at, bottom: at + 1 });
     const rows = [...people(6, 'PAID'), row('s6', { f_name: 'Person 6' })];
-    let listed: Entry[] = [];
+    let listed: readonly Entry[] = [];
     const notices = await place.write(async (form) => {
       const applied = await form.commit({ rows, state: (state) => wholeRead(state, 1) });
       expect(applied).toMatchObject({ inserted: 1, updated: 5, rejected: 1 });
-      listed = await entriesOf(form, 'rejected');
+      listed = await form.entries(['rejected']);
       // L17: it is accounted for as the source has it, and listed.
       expect(form.state.tally).toMatchObject({ rows: { PAID: 6, NEW: 1 }, rejected: 1 });
     });
@@ -116,7 +111,7 @@ describe('protections of people in a sheet', () => {
       expect(await form.commit({ rows })).toMatchObject({ inserted: 0, updated: 1, rejected: 1 });
       expect(await form.refusal()).toMatchObject(refused);
       expect(form.state.tally).toMatchObject({ rows: { NEW: 6 }, unstored: { NEW: 1 } });
-      expect(await entriesOf(form, 'rejected')).toMatchObject([
+      expect(await form.entries(['rejected'])).toMatchObject([
         { id: 's6', reason: 'No row can be inserted because of the protected range (G:G).' },
       ]);
     });
@@ -139,7 +134,7 @@ describe('protections of people in a sheet', () => {
     const range = place.person().protect({ top: at, bottom: at + 1 });
     await place.write(async (form) => {
       expect(await form.commit({ deleted: ['s2', 's4'] })).toMatchObject({ deleted: 1 });
-      expect(await entriesOf(form, 'undecided')).toMatchObject([
+      expect(await form.entries(['undecided'])).toMatchObject([
         { id: 's2', reason: expect.stringContaining('"Removed" of its row cannot be written') },
       ]);
       expect(form.state.tally).toMatchObject({ rows: { NEW: 5 }, missing: { NEW: 1 }, deleted: 1 });
@@ -349,7 +344,7 @@ describe('rows of a sheet', () => {
   it('L10: what a cell cannot hold is cut, and listed; a full spreadsheet is a failure that says what to do', async () => {
     await place.write(async (form) => {
       await form.commit({ rows: [row('long', { f_name: 'x'.repeat(60_000) })] });
-      expect(await entriesOf(form, 'rejected')).toMatchObject([
+      expect(await form.entries(['rejected'])).toMatchObject([
         { id: 'long', reason: expect.stringContaining('50,000 characters') },
       ]);
     });

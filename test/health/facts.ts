@@ -197,7 +197,7 @@ export const fails = (code: ProblemCode, agoMs = 1_000): FormChanges => ({
   runs: [failed(agoMs, code), run(agoMs + MINUTE)],
 });
 export const silent = (agoMs: number): FormChanges => ({ agoMs });
-export const WRITTEN = { since: before(HOUR), code: null, error: null, refused: 0 };
+export const WRITTEN = { since: before(HOUR), code: null, error: null };
 export const FULL = { code: 'DATA_DIR', message: 'DATA_DIR is full.', sinceMs: null } as const;
 export const UNHEARD = { code: 'FORMS_FAILED', message: 'away', sinceMs: NOW - DAY } as const;
 export const AWAY = {

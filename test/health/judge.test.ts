@@ -474,8 +474,8 @@ describe('the judge', () => {
   it('has numbers, times and places of each form', () => {
     const rows = { NEW: 60, DONE: 40 };
     const a = {
-      tally: { rows, deleted: 3, rejected: 2, undecided: 1, forgotten: 4 },
-      writeBack: { ...WRITTEN, refused: 5 },
+      tally: { rows, deleted: 3, rejected: 2, undecided: 1, forgotten: 4, refused: 5 },
+      writeBack: WRITTEN,
     };
     expect(formOf(judge(factsOf({ a, queue: busy(job()) })))).toMatchObject({
       rows: 100,

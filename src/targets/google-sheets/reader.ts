@@ -164,8 +164,8 @@ export class SheetReader implements ReadForm {
     return countsOf(await this.readRows(), this.known.entries, query, grain);
   }
 
-  async *entries(kind: EntryKind): AsyncIterable<readonly Entry[]> {
-    yield [...this.known.entries.values()].filter((entry) => entry.kind === kind);
+  async entries(kinds: readonly EntryKind[]): Promise<Entry[]> {
+    return [...this.known.entries.values()].filter(({ kind }) => kinds.includes(kind));
   }
 
   async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {

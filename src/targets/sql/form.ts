@@ -181,24 +181,21 @@ export class SqlForm implements OpenForm {
     return [...counts.values()].filter(({ count }) => count !== 0);
   }
 
-  async *entries(kind: EntryKind): AsyncIterable<readonly Entry[]> {
+  async entries(kinds: readonly EntryKind[]): Promise<Entry[]> {
     const { dialect } = this.#parts.database;
-    const pages = pagesOf(this.#parts.database, {
-      select: 'id, status, created_at, reason, last_seen_at',
-      from: '_mirror_entries',
-      where: ['form_id = $1', 'kind = $2'],
-      params: [this.#state.formId, kind],
-      size: ROWS_AT_ONCE,
-    });
-    for await (const rows of pages)
-      yield rows.map((row) => ({
-        kind,
-        id: textOf(row['id']),
-        status: textOrNull(row['status']),
-        createdAt: dialect.timeOf(row['created_at']),
-        reason: textOf(row['reason']),
-        atMs: Date.parse(dialect.timeOf(row['last_seen_at']) ?? ''),
-      }));
+    const rows = await this.#parts.database.query(
+      `SELECT kind, id, status, created_at, reason, last_seen_at FROM _mirror_entries
+       WHERE form_id = $1 AND ${dialect.among('kind', '$2')} ORDER BY kind, id`,
+      [this.#state.formId, kinds],
+    );
+    return rows.map((row) => ({
+      kind: textOf(row['kind']) as EntryKind,
+      id: textOf(row['id']),
+      status: textOrNull(row['status']),
+      createdAt: dialect.timeOf(row['created_at']),
+      reason: textOf(row['reason']),
+      atMs: Date.parse(dialect.timeOf(row['last_seen_at']) ?? ''),
+    }));
   }
 
   async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
