@@ -74,10 +74,10 @@ export class UnlistedFields {
     return this.#ids;
   }
 
-  /** Which fields are known from elsewhere; those of `catalogued` that are not `listed` by the schema take room, too. */
-  know(listed: Iterable<string>, catalogued: Iterable<string>): void {
-    const schema = new Set(listed);
-    this.#known = new Set([...schema, ...catalogued]);
+  /** Which fields are known from elsewhere; those of `catalogued` that the form does not list take room, too. */
+  know({ fields }: Pick<Form, 'fields'>, catalogued: readonly Pick<FormField, 'id'>[]): void {
+    const schema = new Set(fields.map(({ id }) => id));
+    this.#known = new Set([...schema, ...catalogued.map(({ id }) => id)]);
     this.#room = MAX_UNLISTED_FIELDS - (this.#known.size - schema.size);
   }
 

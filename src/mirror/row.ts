@@ -72,25 +72,16 @@ function requireKey(key: string | undefined): string {
   return key;
 }
 
-/** The differences between a submission and its stored row: names of system columns and IDs of fields, never values. */
-export interface RowDifference {
-  /** Of `status`, `created_at`, `_deleted_at`. */
-  readonly columns: readonly string[];
-  readonly fieldIds: readonly string[];
-}
-
-/** Compares a row as it should be with the stored one, over the given fields. Both lists are empty where they agree. */
-export const compareRow = (
+/** The columns in which a row is not as it should be: system columns by name, fields by label. Never a value. */
+export const differingColumns = (
   row: Row,
   stored: StoredRow,
-  fieldIds: Iterable<string>,
-): RowDifference => ({
-  columns: [
-    ...(row.status === stored.status ? [] : ['status']),
-    ...(row.createdAt === stored.createdAt ? [] : ['created_at']),
-    ...(stored.deletedAt === null ? [] : ['_deleted_at']),
-  ],
-  fieldIds: [...fieldIds].filter(
-    (id) => !sameCell(stored.cells.get(id) ?? null, row.cells.get(id) ?? null),
-  ),
-});
+  fields: readonly SelectedField[],
+): string[] => [
+  ...(row.status === stored.status ? [] : ['status']),
+  ...(row.createdAt === stored.createdAt ? [] : ['created_at']),
+  ...(stored.deletedAt === null ? [] : ['_deleted_at']),
+  ...fields
+    .filter(({ id }) => !sameCell(stored.cells.get(id) ?? null, row.cells.get(id) ?? null))
+    .map(({ label }) => label),
+];

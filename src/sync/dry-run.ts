@@ -2,7 +2,7 @@ import { MirrorError } from '../base/errors.ts';
 import { deletionLimit } from './absent.ts';
 import { blankRun, type RunReport } from './run-form.ts';
 import type { Target } from './target.ts';
-import { Comparison, type Difference } from './verify.ts';
+import { compareForm, type Difference } from './verify.ts';
 import type { RunOptions } from './work.ts';
 
 /** Predicts the changes of a run, and how it would end: compares everything, and writes nothing. Rejects as source and target do. */
@@ -12,23 +12,16 @@ export async function dryRun(
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<RunReport> {
-  const { clock, store } = target;
-  const startedAtMs = clock.now();
-  const source = target.connect(signal);
-  const form = await source.form(formId);
-  const joining = await target.admit(form, signal, false);
-  const stored = (await store.forms()).find(({ state }) => state.formId === form.id);
-  await using held = await store.open({ id: form.id }, 'read');
-  const comparison = new Comparison({ form, held, joining, clock });
-  const isProven = await comparison.readAll(target, source);
+  const compared = await compareForm(target, formId, signal);
+  const { form, comparison, isProven, stored } = compared;
   const { found, undecided } = comparison;
-  const compared = comparison.compared.size;
+  const many = comparison.compared.size;
   // Without the rows, which hold answers: reports are events (L11).
   const all = [...found.values()].map(({ kind, id, columns }) => ({ kind, id, columns }));
   const of = (...kinds: readonly Difference['kind'][]): typeof all =>
     all.filter(({ kind }) => kinds.includes(kind));
   const [changes, gone] = [of('missing', 'changed', 'marked'), of('extra')];
-  const limit = held && deletionLimit(held.state, target, options);
+  const limit = stored && deletionLimit(stored.state, target, options);
   const isHeld = gone.length > (limit ?? 0);
   const ending = isHeld
     ? new MirrorError('DELETIONS_HELD', `${gone.length} deletions would wait for a person.`)
@@ -37,13 +30,13 @@ export async function dryRun(
       : new MirrorError('RUN_INCOMPLETE', UNPROVEN);
   const identity = { id: form.id, slug: form.slug, name: form.name };
   return {
-    ...blankRun(identity, target.name, ending, startedAtMs, clock.now()),
+    ...blankRun(identity, target.name, ending, compared.startedAtMs, target.clock.now()),
     isWhole: true,
-    accounted: compared,
-    requests: source.requests,
+    accounted: many,
+    requests: compared.source.requests,
     inserted: of('missing').length,
     updated: of('changed', 'marked').length,
-    unchanged: compared - changes.length,
+    unchanged: many - changes.length,
     deleted: isHeld ? 0 : gone.length,
     held: isHeld ? gone.length : 0,
     reasons: stored?.losses ?? [],

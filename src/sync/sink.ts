@@ -141,10 +141,7 @@ export class Sink {
   async #prepare(): Promise<void> {
     const { selection, hashKey } = this.#joining;
     const known = this.#form.fields;
-    this.#unlisted.know(
-      this.#source.fields.map(({ id }) => id),
-      known.map(({ id }) => id),
-    );
+    this.#unlisted.know(this.#source, known);
     const fields = selectedFields(this.#source, selection, known, this.#unlisted.ids);
     this.#join = new Join(fields, hashKey);
     this.#most = Math.min(BATCH_ROWS, BATCH_ANSWERS / Math.max(1, fields.length));

@@ -2,14 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { iso } from '../base/format.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import { EMPTY_TALLY } from '../mirror/form-state.ts';
-import { isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
+import { isSameUnder, storedUnder } from '../mirror/selection.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
-import type { Form, FormIdentity } from '../mirror/types.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import { AGREEMENT, PAUSES } from './records.ts';
-import { type Source } from '../forms/source.ts';
 import type { Target } from './target.ts';
-import { Comparison, type Difference, MOST_KEPT } from './verify.ts';
+import {
+  type ComparedForm,
+  compareForm,
+  Comparison,
+  type Difference,
+  MOST_KEPT,
+} from './verify.ts';
 
 /*
  * The comparison of the command `verify`. It compares differing submissions a second time, because a run may have brought the
@@ -78,15 +83,10 @@ export async function verifyForm(
   signal: AbortSignal,
 ): Promise<VerifyReport> {
   const { clock, store } = target;
-  const source = target.connect(signal);
-  const startedAtMs = clock.now();
-  const form = await source.form(formId);
-  const joining = await target.admit(form, signal, false);
-  await using held = await store.open({ id: formId }, 'read');
-  const comparison = new Comparison({ form, held, joining, clock });
-  const isAllShown = await comparison.readAll(target, source);
-  const { tally = EMPTY_TALLY } = held?.state ?? {};
-  const [lastRun] = (await held?.runs(1)) ?? [];
+  const compared = await compareForm(target, formId, signal);
+  const { source, form, joining, startedAtMs, comparison, stored } = compared;
+  const { tally = EMPTY_TALLY, storedUnder: before = null } = stored?.state ?? {};
+  const [lastRun] = stored?.runs ?? [];
   const polledAtMs = (await AGREEMENT.read(store))?.atMs ?? 0;
   const pause = pauseOf(await PAUSES.read(store), formId);
   // Two polls bring every change. Where none came for so long, or the form is paused or fails (L6), nothing is lag.
@@ -96,11 +96,10 @@ export async function verifyForm(
     lastRun?.outcome !== 'failed' &&
     clock.now() - Math.max(polledAtMs, lastRun?.endedAtMs ?? 0) <= broughtMs;
   const lagMs = isAtWork ? broughtMs : 0;
-  const place = { source, form, store, joining, clock };
   const first: Differences = comparison.found;
   const denied: string[] = [];
   // A table that is all wrong needs no second look.
-  const found = first.size <= MOST_KEPT ? await lookedAtAgain(place, first, denied) : first;
+  const found = first.size <= MOST_KEPT ? await lookedAtAgain(target, compared, denied) : first;
   const isLag = ({ kind, id, row }: Difference): boolean =>
     lagMs > 0 &&
     (!isDeepStrictEqual(row, first.get(id)?.row) ||
@@ -111,10 +110,8 @@ export async function verifyForm(
   const of = (...kinds: readonly Difference['kind'][]): Difference[] =>
     differing.filter(({ kind }) => kinds.includes(kind));
   const undecided = [...comparison.undecided, ...denied];
-  const isProven = isAllShown && undecided.length === 0;
+  const isProven = compared.isProven && undecided.length === 0;
   const same = lagging.length > 0 ? 'lagging' : 'same';
-  const stored = (await store.forms()).find((one) => one.state.formId === formId);
-  const before = held?.state.storedUnder ?? null;
   // Rows that are marked deleted are not compared: only a run brings them in line.
   const isOther = before !== null && !isSameUnder(before, storedUnder(joining, form));
   return {
@@ -142,34 +139,27 @@ const firstOf = (differences: readonly Difference[]): Differing => ({
   ids: differences.slice(0, LISTED).map(({ id }) => id),
 });
 
-/** Where differing rows are read again. */
-interface Place extends Pick<Target, 'store' | 'clock'> {
-  readonly source: Source;
-  readonly form: Form;
-  readonly joining: Joining;
-}
-
 /**
  * Those that still differ from what the source says of each. One that the source leaves open stays. `denied`: gets those that the
  * list showed, and that are gone when they are asked for by ID.
  */
 async function lookedAtAgain(
-  place: Place,
-  found: Differences,
+  { store, clock }: Target,
+  { source, form, joining, comparison: { found } }: ComparedForm,
   denied: string[],
 ): Promise<Differences> {
   const there: SubmissionItem[] = [];
   const gone: string[] = [];
   const open = new Map<string, Difference>();
-  await place.source.byIds([...found.keys()], (id, answer) => {
+  await source.byIds([...found.keys()], (id, answer) => {
     const before = found.get(id) as Difference;
     if (answer.kind === 'there') there.push(answer.item);
     else if (answer.kind === 'undecided') open.set(id, before);
     else if (before.kind === 'missing' || before.kind === 'marked') denied.push(id);
     else gone.push(id);
   });
-  await using held = await place.store.open({ id: place.form.id }, 'read');
-  const comparison = new Comparison({ ...place, held });
+  await using held = await store.open({ id: form.id }, 'read');
+  const comparison = new Comparison({ form, held, joining, clock });
   await comparison.compare(there);
   const extra: Difference[] = [];
   for await (const rows of held?.rows({ ids: gone }) ?? [])

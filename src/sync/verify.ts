@@ -2,9 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
 import { fieldTest, type Joining } from '../mirror/selection.ts';
-import type { ReadForm, Row, StoredRow } from '../mirror/port.ts';
+import type { ReadForm, Row, StoredForm, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
-import { compareRow, Join, type RowDifference } from '../mirror/row.ts';
+import { differingColumns, Join } from '../mirror/row.ts';
 import type { Form } from '../mirror/types.ts';
 import { createdMsOf, type Profile, ProfileRecord, queryOf, type Span, WHOLE } from './profile.ts';
 import { shownOf } from './read-range.ts';
@@ -27,12 +27,41 @@ export interface Difference {
 }
 
 /** The parts that are compared. */
-export interface ComparedParts {
+interface ComparedParts {
   readonly form: Form;
   /** The form in the target; null where it has none. */
   readonly held: ReadForm | null;
   readonly joining: Joining;
   readonly clock: Clock;
+}
+
+/** A form of the source, compared with its copy in a target. */
+export interface ComparedForm extends Pick<ComparedParts, 'form' | 'joining'> {
+  readonly source: Source;
+  readonly startedAtMs: number;
+  readonly comparison: Comparison;
+  /** The source proved that it showed everything. */
+  readonly isProven: boolean;
+  /** The copy, with its last run; undefined where the target has none. */
+  readonly stored: StoredForm | undefined;
+}
+
+/** Compares all of a form. Rejects as source and target do, and where the settings let nothing of it be stored. */
+export async function compareForm(
+  target: Target,
+  formId: string,
+  signal: AbortSignal,
+): Promise<ComparedForm> {
+  const { clock, store } = target;
+  const startedAtMs = clock.now();
+  const source = target.connect(signal);
+  const form = await source.form(formId);
+  const joining = await target.admit(form, signal, false);
+  await using held = await store.open({ id: formId }, 'read');
+  const comparison = new Comparison({ form, held, joining, clock });
+  const isProven = await comparison.readAll(target, source);
+  const stored = (await store.forms(1)).find(({ state }) => state.formId === formId);
+  return { source, form, joining, startedAtMs, comparison, isProven, stored };
 }
 
 /** A submission dated so long before the reading began was there then, however clocks differ. */
@@ -82,7 +111,6 @@ export class Comparison {
   readonly undecided = new Set<string>();
   readonly #parts: ComparedParts;
   readonly #atMs: number;
-  readonly #labels: ReadonlyMap<string, string>;
   readonly #unlisted: UnlistedFields;
   /** IDs of submissions that are listed as rejected; null before they were asked for. */
   #listed: ReadonlySet<string> | null;
@@ -91,13 +119,8 @@ export class Comparison {
   constructor(parts: ComparedParts, listed: ReadonlySet<string> | null = null) {
     const { form, held, joining, clock } = parts;
     [this.#parts, this.#listed, this.#atMs] = [parts, listed, clock.now()];
-    const fields = [...(held?.fields ?? []), ...form.fields];
-    this.#labels = new Map(fields.map(({ id, label }) => [id, label]));
     this.#unlisted = new UnlistedFields(fieldTest(joining.selection.fields, form));
-    this.#unlisted.know(
-      form.fields.map(({ id }) => id),
-      (held?.fields ?? []).map(({ id }) => id),
-    );
+    this.#unlisted.know(form, held?.fields ?? []);
   }
 
   /**
@@ -137,14 +160,17 @@ export class Comparison {
       const { row } = joinItem(item, join, this.#unlisted, this.#atMs);
       if (row !== null) rows.set(row.id, row);
     }
+    if (rows.size === 0) return;
     const ids = [...rows.keys()];
-    const stored = await this.#stored(ids);
+    const stored = new Map<string, StoredRow>();
+    if (held !== null)
+      for await (const some of allRows(held, { ids }, true))
+        for (const row of some) stored.set(row.id, row);
     const forgotten = (await held?.forgotten(ids)) ?? new Map<string, string>();
     this.#listed ??= new Set(
       (await held?.entries(['rejected']))?.flatMap(({ id, isMissing }) => (isMissing ? [] : [id])),
     );
     const listed = this.#listed;
-    const fieldIds = fields.map(({ id }) => id);
     for (const row of rows.values()) {
       if (forgotten.has(row.id)) continue;
       this.compared.add(row.id);
@@ -154,16 +180,11 @@ export class Comparison {
       if (listed.has(row.id) && (before === null || row.status === before.status)) continue;
       if (before === null) this.#note('missing', row.id, [], row);
       else {
-        const columns = this.#namesOf(compareRow(row, before, fieldIds));
+        const columns = differingColumns(row, before, fields);
         const kind = before.deletedAt === null ? 'changed' : 'marked';
         if (columns.length > 0) this.#note(kind, row.id, columns, row);
       }
     }
-  }
-
-  /** The columns of a difference. */
-  #namesOf({ columns, fieldIds }: RowDifference): string[] {
-    return [...columns, ...fieldIds.map((id) => this.#labels.get(id) ?? id)];
   }
 
   #note(
@@ -173,14 +194,6 @@ export class Comparison {
     row: Row | null = null,
   ): void {
     this.found.set(id, { kind, id, columns, row: this.found.size < MOST_KEPT ? row : null });
-  }
-
-  async #stored(ids: readonly string[]): Promise<Map<string, StoredRow>> {
-    const stored = new Map<string, StoredRow>();
-    if (this.#parts.held === null || ids.length === 0) return stored;
-    for await (const rows of allRows(this.#parts.held, { ids }, true))
-      for (const row of rows) stored.set(row.id, row);
-    return stored;
   }
 
   /** Rows that a proven list does not show: asked for by ID. */

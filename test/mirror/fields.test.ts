@@ -85,7 +85,7 @@ describe('fields that only answers carry', () => {
 
   it('L9: are met once, if they are selected and have a usable ID', () => {
     const fields = new UnlistedFields((id) => id !== 'unselected');
-    fields.know(['a'], ['b']);
+    fields.know({ fields: [{ id: 'a', label: 'A' }] }, [{ id: 'b' }]);
     const long = 'x'.repeat(MAX_FIELD_ID + 1);
     expect(fields.meet(answers('a', 'b', 'c', 'unselected', long))).toEqual(['c']);
     expect(fields.meet(answers('c', 'd'))).toEqual(['d']);
@@ -97,8 +97,8 @@ describe('fields that only answers carry', () => {
   it('L14: have a limit, which those of the catalogue count for', () => {
     const fields = new UnlistedFields(() => true);
     fields.know(
-      ['a'],
-      Array.from({ length: MAX_UNLISTED_FIELDS - 1 }, (_, at) => String(at)),
+      { fields: [{ id: 'a', label: 'A' }] },
+      Array.from({ length: MAX_UNLISTED_FIELDS - 1 }, (_, at) => ({ id: String(at) })),
     );
     expect(fields.meet(answers('a', 'c', 'd'))).toEqual(['c']);
     expect(fields.defectsOf(answers('c', 'd'))).toEqual([expect.stringContaining('than 1,000')]);

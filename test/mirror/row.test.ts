@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hashedCell, sameCell, toCell } from '../../src/mirror/cells.ts';
-import { compareRow, Join } from '../../src/mirror/row.ts';
+import { differingColumns, Join } from '../../src/mirror/row.ts';
 import { fieldTest, namesFor, parseSelection } from '../../src/mirror/selection.ts';
 import { ExactNumber, type Json, JsonText, type SelectedField } from '../../src/mirror/types.ts';
 
@@ -103,10 +103,9 @@ describe('the join', () => {
       ['t', 'old'],
     ]);
     const stored = { ...row, cells, deletedAt: null };
-    expect(compareRow(row, stored, ['n', 't'])).toEqual({ columns: [], fieldIds: ['t'] });
-    expect(compareRow(row, stored, ['n'])).toEqual({ columns: [], fieldIds: [] });
+    expect(differingColumns(row, stored, [field('n'), field('t')])).toEqual(['t']);
     const gone = { ...stored, status: 'DONE', deletedAt: '2026-01-02T00:00:00.000Z' };
-    expect(compareRow(row, gone, ['n', 't']).columns).toEqual(['status', '_deleted_at']);
+    expect(differingColumns(row, gone, [field('n')])).toEqual(['status', '_deleted_at']);
     expect([
       sameCell('', null),
       sameCell(0, null),

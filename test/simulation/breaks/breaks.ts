@@ -438,8 +438,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L17',
     name: 'verify does not compare answers',
     file: 'src/sync/verify.ts',
-    find: 'compareRow(row, before, fieldIds)',
-    replace: 'compareRow(row, before, [])',
+    find: 'differingColumns(row, before, fields)',
+    replace: 'differingColumns(row, before, [])',
   },
   {
     law: 'L17',
