@@ -97,8 +97,8 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
     const now = `${plural(held, 'deletion is', 'deletions are')} held now, you saw ${count(seen)}`;
     return failed(`${name}: ${now}. Nothing was accepted. Check them again.`);
   }
-  const how = { isComparison: true, isFull: true, acceptDeletes: held };
-  const begun = await queue.runNow([{ formId: place.form.id, target: place.target, ...how }]);
+  const run = { formId: place.form.id, target: place.target, isComparison: true };
+  const begun = await queue.runNow([{ ...run, acceptDeletes: held }]);
   // Only the run that carries the number accepts deletions.
   if (begun.length === 0)
     return failed(

@@ -235,10 +235,8 @@ function problemResult({ level, title, message, remedy }: Problem): Result {
 /** Whether the queue can be reached and is safe to use; the embedded one is not opened, as a worker may hold it. */
 const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, logger }) => {
   if (url === undefined) return [fine(`embedded, in ${dataDir}: one process, no server needed`)];
-  const onError = (): void => {};
-  const upkeepMs = 3_600_000;
-  const options = { url, dataDir, workers: 1, upkeepMs, clock, logger, onError };
-  const backend = await openBackend('worker', options);
+  const store = { queueUrl: url, dataDir, role: 'worker', clock, logger } as const;
+  const backend = await openBackend({ ...store, workers: 1, upkeepMs: 3_600_000, onError() {} });
   await backend.close(false);
   return [fine(`${backend.address} answers and is safe to use`)];
 };

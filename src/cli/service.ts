@@ -32,7 +32,7 @@ export async function openService(
   const queue = await startQueue({
     queueUrl: config.queueUrl,
     dataDir: config.dataDir,
-    role: role === 'start' ? 'all' : 'worker',
+    role,
     handlers: jobHandlers(app),
     schedule: config.schedule,
     targets: app.targetNames,
@@ -74,7 +74,7 @@ export function jobHandlers(app: App): JobHandlers {
 
     async sync({ formId, target, ...options }, signal, onProgress) {
       const report = await app.run({ formId, target }, { ...options, onProgress }, signal);
-      if (options.isComparison || options.isFull === true) await app.upkeep(report, signal);
+      if (options.isComparison) await app.upkeep(report, signal);
       const { outcome, failure } = report;
       if (ENDED_EARLY.has(outcome) && failure !== null) throw failure;
       return outcome;

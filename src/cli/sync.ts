@@ -44,14 +44,14 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
     reportsRuns: !json,
   });
   const plan = await selectPlan(call, app);
-  const isFull = options.full === true || acceptDeletes;
+  const isFull = options.full === true;
   const how: SyncOptions = {
     isFull,
     acceptDeletes: acceptDeletes ? Number.POSITIVE_INFINITY : 0,
     waitMs: WAIT_MS,
     dryRun,
     // A form that a person names is synced even if the counts of the workspace have not changed.
-    isPolled: !isFull && !dryRun && options.form === undefined,
+    isPolled: !isFull && !acceptDeletes && !dryRun && options.form === undefined,
     watch: (name) => (json && !terminal.interactive ? undefined : progressOf(name, host)),
     onRun(report) {
       if (!json) terminal.print(...runLines(report));

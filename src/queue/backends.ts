@@ -31,29 +31,32 @@ export interface QueueBackend {
   close(force: boolean): Promise<void>;
 }
 
-/** How to open a store. */
-export interface BackendOptions {
-  /** Undefined for the embedded store. */
-  readonly url: URL | undefined;
-  /** Where the embedded store may keep its files. */
+/** Which store to open. */
+export interface StoreOptions {
+  /** `redis://`, `rediss://` or `postgres://`; undefined for the embedded store. `?prefix=` separates mirrors in one store. */
+  readonly queueUrl: URL | undefined;
+  /** Where the embedded store keeps its files. */
   readonly dataDir: string;
+  /** `start` keeps the schedule too; any number of `worker`s can help it, unless the store is embedded. */
+  readonly role: 'start' | 'worker';
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How to open it. */
+export interface BackendOptions extends StoreOptions {
   /** How many workers this process will have: each holds a connection of its own. */
   readonly workers: number;
   readonly upkeepMs: number;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly onError: ErrorListener;
 }
 
 /** Opens the store, trying for some seconds while it does not answer. Throws SETTINGS or QUEUE_FAILED. */
-export async function openBackend(
-  role: 'all' | 'worker',
-  options: BackendOptions,
-): Promise<QueueBackend> {
-  const { url, clock, logger } = options;
+export async function openBackend(options: BackendOptions): Promise<QueueBackend> {
+  const { queueUrl: url, role, clock, logger } = options;
   // A driver is loaded only when it is chosen.
   if (url === undefined) {
-    if (role === 'all') return (await import('./embedded.ts')).openEmbedded(options);
+    if (role === 'start') return (await import('./embedded.ts')).openEmbedded(options);
     throw new MirrorError(
       'SETTINGS',
       'A separate worker needs a queue that several processes can share: set QUEUE_URL (redis://… or postgres://…) here and for `start`. The embedded queue belongs to one process.',

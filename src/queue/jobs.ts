@@ -26,9 +26,8 @@ export const jobIdOf = (formId: string): string => `form-${encodeURIComponent(fo
 /** True for an ID that every store keeps unchanged: PostgreSQL refuses NUL and lone surrogates. */
 export const isStorable = (id: string): boolean => id.isWellFormed() && !id.includes('\0');
 
-/** The kind of queue that a run belongs in. One that may take long is a comparison. */
-export const kindOf = ({ isComparison, isFull }: SyncOrder) =>
-  isComparison || isFull === true ? 'comparison' : 'sync';
+/** The kind of queue that a run belongs in. */
+export const kindOf = ({ isComparison }: SyncOrder) => (isComparison ? 'comparison' : 'sync');
 
 /*
  * Payloads are parsed strictly and compared with the settings, because anyone with access to the store can write any
@@ -41,9 +40,8 @@ const target = z.string().min(1).max(100);
 export const syncData = z.strictObject({
   formId,
   target,
+  /** It may take long. */
   isComparison: z.boolean(),
-  /** Every range is read. */
-  isFull: z.boolean().exactOptional(),
   counts: z
     .strictObject({
       askedAtMs: z.number(),

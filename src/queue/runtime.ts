@@ -1,8 +1,7 @@
-import { type Clock, withinTime } from '../base/clock.ts';
+import { withinTime } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
-import type { Logger } from '../base/logger.ts';
 import type { QueueState } from '../health/report.ts';
-import { openBackend } from './backends.ts';
+import { openBackend, type StoreOptions } from './backends.ts';
 import type { BoardAnswer, QueueBoard } from './board.ts';
 import { createErrorLog, type QueueEventMap } from './events.ts';
 import type { JobHandlers } from './handlers.ts';
@@ -14,21 +13,13 @@ import { keepSchedule, pollNow, type Schedule } from './scheduler.ts';
 import { startWorkers } from './workers.ts';
 
 /** How {@link startQueue} runs the queue. */
-export interface QueueOptions {
-  /** `redis://`, `rediss://` or `postgres://`; undefined for the embedded queue. `?prefix=` separates mirrors in one store. */
-  readonly queueUrl: URL | undefined;
-  /** Where the embedded queue keeps its files. */
-  readonly dataDir: string;
-  /** `all` keeps the schedule too; any number of `worker`s can help it, unless the queue is embedded. */
-  readonly role: 'all' | 'worker';
+export interface QueueOptions extends StoreOptions {
   readonly handlers: JobHandlers;
   readonly schedule: Schedule;
   /** The names of all targets. */
   readonly targets: readonly string[];
   /** Whether statuses are written back at the source. */
   readonly writesBack: boolean;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly events: Events<QueueEventMap>;
   /** For tests. */
   readonly timings?: Partial<Timings>;
@@ -56,15 +47,9 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
   const { clock, logger, targets, role } = options;
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };
   const onError = createErrorLog(logger, clock);
-  const backend = await openBackend(role, {
-    url: options.queueUrl,
-    dataDir: options.dataDir,
-    workers: 2 + 2 * targets.length,
-    upkeepMs: timings.upkeepMs,
-    clock,
-    logger,
-    onError,
-  });
+  const { upkeepMs } = timings;
+  const workers = 2 + 2 * targets.length;
+  const backend = await openBackend({ ...options, workers, upkeepMs, onError });
   const stopping = new AbortController();
   const queues = openQueues(backend, targets, onError);
   const context: QueueContext = {
@@ -77,8 +62,8 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     awaySinceMs: null,
     nextPollMs: null,
   };
-  const workers = startWorkers(context);
-  const schedule = role === 'all' ? keepSchedule(context) : undefined;
+  const running = startWorkers(context);
+  const schedule = role === 'start' ? keepSchedule(context) : undefined;
   logger.info({ queue: backend.kind, address: backend.address }, 'The queue is open.');
 
   let board: Promise<QueueBoard> | undefined;
@@ -87,7 +72,7 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
 
   const close = async (): Promise<boolean> => {
     // First of all: no worker may take another job once the running ones are aborted.
-    const closed = Promise.allSettled(workers.map((worker) => worker.close()));
+    const closed = Promise.allSettled(running.map((worker) => worker.close()));
     stopping.abort();
     await closed;
     await schedule;
@@ -99,7 +84,7 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
   const stop = async (): Promise<void> => {
     if (await withinTime(close(), timings.stopMs, clock)) return;
     logger.warn('The queue did not close in time; other workers take over the unfinished jobs.');
-    for (const worker of workers) worker.disconnect().catch(onError);
+    for (const worker of running) worker.disconnect().catch(onError);
     await backend.close(true);
   };
 

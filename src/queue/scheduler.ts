@@ -25,8 +25,6 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
   const { schedule, clock, timings, stopping, onError } = context;
   const nowMs = clock.now();
   context.nextPollMs = 'everyMs' in schedule ? nowMs : nextRunMs(schedule, nowMs);
-  // An earlier build left its schedule in the store.
-  await queueFor(context, 'poll').removeJobScheduler(POLL).catch(onError);
   while (!stopping.aborted) {
     try {
       // In short waits: the machine may sleep, and its clock may be set, also back.

@@ -28,8 +28,8 @@ export function flagDue(
   state: FormState,
   { target, asked, clock }: Pick<Work, 'target' | 'asked' | 'clock'>,
 ): FormState {
-  const { isFull, isComparison } = asked;
-  if (isFull === true) return flagAll(state);
+  const { isFull = false, isComparison, acceptDeletes = 0 } = asked;
+  if (isFull || acceptDeletes > 0) return flagAll(state);
   const flagged =
     isComparison === true ? flagOld(state, target.compareEveryMs, clock.now()) : state;
   // A reading in the future got its time from a wrong clock, so it proves nothing.

@@ -18,7 +18,7 @@ export interface RunOptions {
    * showed of the form, so that the total is enough.
    */
   readonly counts?: Counts | undefined;
-  /** How many deletions a person accepts; Infinity: all of them. */
+  /** How many deletions a person accepts; Infinity: all of them. With any, the run is full. */
   readonly acceptDeletes?: number | undefined;
   /** How long to wait for another process that writes the form. */
   readonly waitMs?: number | undefined;

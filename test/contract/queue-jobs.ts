@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { MirrorError, stopReason } from '../../src/base/errors.ts';
-import { FakeHandlers, full, Gate, ordinary } from '../queue/fake-handlers.ts';
+import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
 import { QUICK, startAt, type TestQueue } from '../queue/harness.ts';
 import { idle, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
@@ -45,7 +45,7 @@ export function describeJobs(it: QueueIt): void {
       throw refused;
     };
     const queue = use(await startAt(place, handlers));
-    await queue.runNow([ordinary('f1'), full('f1')]);
+    await queue.runNow([ordinary('f1'), comparison('f1')]);
     await soon(() => expect(endings(queue)).toHaveLength(2));
     await idle(queue);
     const once = ['failed', 'FORMS_UNAUTHORIZED', false];
@@ -87,7 +87,7 @@ export function describeJobs(it: QueueIt): void {
     ]);
   });
 
-  it('a full run that failed is tried until it succeeds, over a restart', async ({
+  it('a comparison that failed is tried until it succeeds, over a restart', async ({
     place,
     use,
   }) => {
@@ -98,7 +98,7 @@ export function describeJobs(it: QueueIt): void {
       return 'ok';
     };
     const first = use(await startAt(place, handlers));
-    await first.runNow([full('f1')]);
+    await first.runNow([comparison('f1')]);
     await soon(() => expect(handlers.syncs.length).toBeGreaterThan(2));
     await first.stop();
     const second = use(await startAt(place, handlers));
@@ -116,7 +116,7 @@ export function describeJobs(it: QueueIt): void {
     const longRetry = { attempts: 9, ...HOUR };
     const more = { schedule: { everyMs: 300 }, timings: { ...QUICK, longRetry } };
     const queue = use(await startAt(place, handlers, more));
-    await queue.runNow([full('f1')]);
+    await queue.runNow([comparison('f1')]);
     await soon(() => expect(endings(queue).at(-1)).toEqual(['ok', null, false]));
   });
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { expect } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { comparison, FakeHandlers, full, Gate, ordinary } from '../queue/fake-handlers.ts';
+import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
 import { QUICK, startAt, type TestQueue } from '../queue/harness.ts';
 import { answered, depthOf, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
@@ -32,7 +32,11 @@ export function describePeople(it: QueueIt): void {
   }) => {
     const handlers = new FakeHandlers(['one', 'two'], ['a', 'b']);
     const queue = use(await startAt(place, handlers, { targets: ['a', 'b'] }));
-    const orders = [ordinary('one', 'b'), full('two'), { ...full('one'), acceptDeletes: 30 }];
+    const orders = [
+      ordinary('one', 'b'),
+      comparison('two'),
+      { ...comparison('one'), acceptDeletes: 30 },
+    ];
     expect(await queue.runNow([...orders, ordinary('one', 'gone')])).toEqual(orders);
     await soon(() => expect(new Set(handlers.syncs)).toEqual(new Set(orders)));
   });
@@ -47,10 +51,10 @@ export function describePeople(it: QueueIt): void {
     };
     const timings = { ...QUICK, longRetry: later };
     const queue = use(await startAt(place, handlers, { timings }));
-    await queue.runNow([full('one')]);
+    await queue.runNow([comparison('one')]);
     await soon(async () => expect((await depthOf(queue, 'comparison.a'))?.delayed).toBe(1));
     handlers.script = () => 'ok';
-    expect(await queue.runNow([full('one')])).toEqual([full('one')]);
+    expect(await queue.runNow([comparison('one')])).toEqual([comparison('one')]);
     await soon(() => expect(handlers.syncs.length).toBe(2));
     await soon(async () => expect((await depthOf(queue, 'comparison.a'))?.delayed).toBe(0));
   });
@@ -63,7 +67,7 @@ export function describePeople(it: QueueIt): void {
     await queue.runNow([comparison('one')]);
     await soon(() => expect(handlers.syncs).toHaveLength(1));
     await queue.runNow([comparison('two')]);
-    const more = [full('one'), { ...full('two'), acceptDeletes: 5 }];
+    const more = [comparison('one'), { ...comparison('two'), acceptDeletes: 5 }];
     expect(await queue.runNow(more)).toEqual([more[1]]);
     gate.open();
     await soon(() => expect(handlers.syncs).toEqual([comparison('one'), more[1]]));
@@ -98,7 +102,7 @@ export function describePeople(it: QueueIt): void {
       return gate.wait(signal);
     };
     handlers.writeBackScript = (signal) => gate.wait(signal).then(() => 'done' as const);
-    handlers.found = () => ({ syncs: [full('f1')], writeBacks: ['f1'] });
+    handlers.found = () => ({ syncs: [comparison('f1')], writeBacks: ['f1'] });
     const one = use(await startAt(place, handlers, { writesBack: true }));
     // Either process may take the run, so both do the same.
     const more = { writesBack: true, role: 'worker' } as const;
@@ -127,7 +131,7 @@ export function describePeople(it: QueueIt): void {
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
     const queue = use(await startAt(place, handlers));
-    await queue.runNow([full('with-payload')]);
+    await queue.runNow([comparison('with-payload')]);
     await soon(() => expect(handlers.syncs).toHaveLength(1));
     const page = await queue.board('/queue');
     expect([page.status, page.type]).toEqual([200, expect.stringContaining('text/html')]);

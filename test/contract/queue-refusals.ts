@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { createLogger } from '../../src/base/logger.ts';
-import { FakeHandlers, full, ordinary } from '../queue/fake-handlers.ts';
+import { comparison, FakeHandlers, ordinary } from '../queue/fake-handlers.ts';
 import { queueFor } from '../../src/queue/queues.ts';
-import { NEVER, produceAt, startAt } from '../queue/harness.ts';
+import { produceAt, startAt } from '../queue/harness.ts';
 import { idle, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
@@ -15,7 +15,7 @@ const STUBBORN = { attempts: 1_000, removeOnFail: true };
 export function describeRefusals(it: QueueIt): void {
   it.for([
     ["another target than its queue's", ordinary('f1', 'b')],
-    ["a full run's", full('f1')],
+    ["a comparison's", comparison('f1')],
     ['an extra property', { ...FINE, fields: '*' }],
     ['nothing', null],
   ] as const)(
@@ -26,7 +26,7 @@ export function describeRefusals(it: QueueIt): void {
       const logger = createLogger('warn', { write: (line) => void lines.push(line) });
       const refusals = (): string[] => lines.filter((line) => line.includes('A job is refused'));
       {
-        await using producer = await produceAt(place, NEVER, targets);
+        await using producer = await produceAt(place, targets);
         const { queue } =
           producer.queues.find(({ kind, target }) => kind === 'sync' && target === 'a') ?? {};
         await queue?.add('sync', data, { ...STUBBORN, jobId: 'odd-1' });

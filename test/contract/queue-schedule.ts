@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import { readStatus } from '../../src/queue/queue-status.ts';
-import { queueFor } from '../../src/queue/queues.ts';
 import { pollNow } from '../../src/queue/scheduler.ts';
 import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
 import { produceAt, QUICK, startAt } from '../queue/harness.ts';
@@ -126,17 +125,6 @@ export function describeSchedule(it: QueueIt): void {
     handlers.found = () => ({ syncs: [], writeBacks: [] });
     await queue.pollNow();
     await soon(() => expect(handlers.polls).toBe(2));
-  });
-
-  it('the schedule that an earlier build left in the store ends', async ({ place, use }) => {
-    {
-      await using producer = await produceAt(place);
-      const template = { name: 'poll', data: {} };
-      await queueFor(producer, 'poll').upsertJobScheduler('poll', { every: 500 }, template);
-    }
-    const queue = use(await startAt(place, only(), { schedule: { everyMs: HOUR_MS } }));
-    // It would always have a next poll, which waits for its time.
-    await idle(queue, 'poll');
   });
 
   it('polls go on when the clock was set back', async ({ place, use }) => {

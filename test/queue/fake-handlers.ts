@@ -18,10 +18,6 @@ export const ordinary = (formId: string, target = 'a'): SyncOrder => {
 export const comparison = (formId: string, target = 'a'): SyncOrder => {
   return { formId, target, isComparison: true };
 };
-/** A full run. */
-export const full = (formId: string, target = 'a'): SyncOrder => {
-  return { ...ordinary(formId, target), isFull: true };
-};
 
 /** Work that a test scripts and watches. */
 export class FakeHandlers implements JobHandlers {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
@@ -90,7 +90,7 @@ export async function startAt(
   const runtime = await startQueue({
     queueUrl: urlOf(place),
     dataDir: place.dataDir,
-    role: 'all',
+    role: 'start',
     handlers,
     schedule: NEVER,
     targets: ['a'],
@@ -105,50 +105,40 @@ export async function startAt(
 }
 
 /** The producing side without workers. */
-export interface Producer extends QueueContext, AsyncDisposable {
-  readonly errors: unknown[];
-}
+type Producer = QueueContext & AsyncDisposable;
 
 /** Opens a place for adding jobs only. */
 export async function produceAt(
   place: QueuePlace,
-  schedule: Schedule = NEVER,
   targets: readonly string[] = ['a'],
-  clock: Clock = systemClock,
 ): Promise<Producer> {
-  const errors: unknown[] = [];
-  const onError = (error: unknown): void => void errors.push(error);
-  const options: QueueOptions = {
+  const onError = (): void => {};
+  const options = {
     queueUrl: urlOf(place),
     dataDir: place.dataDir,
-    role: 'all',
+    role: 'start',
+    clock: systemClock,
+    logger: silentLogger,
+    onError,
+  } as const;
+  const backend = await openBackend({ ...options, workers: 0, upkeepMs: 60_000 });
+  const queues = openQueues(backend, targets, onError);
+  return {
+    ...options,
+    backend,
+    queues,
     handlers: new FakeHandlers([]),
-    schedule,
+    schedule: NEVER,
     targets,
     writesBack: false,
-    clock,
-    logger: silentLogger,
     events: new Events<QueueEventMap>(),
-  };
-  const url = options.queueUrl;
-  const more = {
     timings: QUICK,
-    onError,
     stopping: new AbortController().signal,
     awaySinceMs: null,
     nextPollMs: null,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(queues.map(({ queue }) => queue.close()));
+      await backend.close(false);
+    },
   };
-  const backend = await openBackend('all', {
-    ...options,
-    url,
-    workers: 0,
-    upkeepMs: 60_000,
-    onError,
-  });
-  const queues = openQueues(backend, targets, onError);
-  const close = async (): Promise<void> => {
-    await Promise.all(queues.map(({ queue }) => queue.close()));
-    await backend.close(false);
-  };
-  return { ...options, ...more, backend, queues, errors, [Symbol.asyncDispose]: close };
 }

@@ -50,12 +50,12 @@ describe('a job', () => {
   it('carries an order unchanged, and nothing else', () => {
     const statuses = { NEW: 1, '': 0 };
     const counts = { askedAtMs: 1, beganMs: null, statuses };
-    const order = { formId: 'f', target: 'a', isComparison: true, isFull: true, counts };
+    const order = { formId: 'f', target: 'a', isComparison: true, counts };
     const whole = { ...order, acceptDeletes: 3 };
     expect(syncData.parse(JSON.parse(JSON.stringify(whole)))).toEqual(whole);
     for (const odd of [
       { acceptDeletes: 0 },
-      { isFull: 'yes' },
+      { isComparison: 'yes' },
       { answers: {} },
       { counts: null },
     ]) {

@@ -5,7 +5,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { openEmbedded } from '../../src/queue/embedded.ts';
 import { DEFAULT_TIMINGS } from '../../src/queue/jobs.ts';
@@ -19,6 +19,7 @@ import {
   redisMissing,
   startRedis,
 } from '../support/servers.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { FakeHandlers } from './fake-handlers.ts';
 import { startAt } from './harness.ts';
 import { SOON } from './waits.ts';
@@ -26,23 +27,10 @@ import { SOON } from './waits.ts';
 const WORKER = join(import.meta.dirname, 'child-worker.ts');
 const handlers = new FakeHandlers([]);
 
-/** Time that passes at once, and is counted. */
-function impatient(): Clock & { waits: number } {
-  const clock = {
-    waits: 0,
-    now: () => Date.now(),
-    sleep: () => {
-      clock.waits++;
-      return Promise.resolve();
-    },
-  };
-  return clock;
-}
-
 /** How opening the queue at `queueUrl` fails. */
 async function failure(
   queueUrl: string,
-  clock: Clock = impatient(),
+  clock = new TestClock(Date.now()),
 ): Promise<{ code: string; message: string }> {
   const place = { queueUrl, dataDir: '/nonexistent' };
   return startAt(place, handlers, { clock }).then(
@@ -80,27 +68,27 @@ describe.skipIf(redisMissing())('opening Redis', () => {
       await configure('requirepass', 'the right one');
       const url = new URL(server.url);
       url.password = 'the-wrong-one';
-      const clock = impatient();
+      const clock = new TestClock(Date.now());
       for (const wrong of [url.href, server.url]) {
         const { code, message } = await failure(wrong, clock);
         expect(code).toBe('QUEUE_FAILED');
         expect(message).toContain(url.host);
         expect(message).not.toContain('the-wrong-one');
       }
-      expect(clock.waits).toBe(0);
+      expect(clock.sleeps).toEqual([]);
       await configure('requirepass', '', 'the right one');
     },
   );
 
   it('L15: tries an unreachable server for a while, then names it without its password', async () => {
     const port = await freePort();
-    const clock = impatient();
+    const clock = new TestClock(Date.now());
     const { code, message } = await failure(`redis://u:s3cret@127.0.0.1:${port}/3`, clock);
     expect(code).toBe('QUEUE_FAILED');
     expect(message).toContain(`redis://127.0.0.1:${port}/3`);
     expect(message).toContain('ECONNREFUSED');
     expect(message).not.toContain('s3cret');
-    expect(clock.waits).toBe(5);
+    expect(clock.sleeps).toHaveLength(5);
   });
 });
 
@@ -189,7 +177,8 @@ describe('opening the embedded queue', () => {
     onTestFinished(() => asked.mockRestore());
     const { dataDir } = place;
     const store = await openEmbedded({
-      url: undefined,
+      queueUrl: undefined,
+      role: 'start',
       workers: 0,
       dataDir,
       upkeepMs: 50,
