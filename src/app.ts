@@ -19,12 +19,10 @@ import type { QueueEventMap } from './queue/events.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import type { SyncEvents } from './sync/events.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
-import { upkeep } from './sync/purge.ts';
 import { dryRun } from './sync/dry-run.ts';
 import { poll, type PollReport } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import type { Mirror, Target } from './sync/target.ts';
-import { verifyForm, type VerifyReport } from './sync/verify-form.ts';
 import { writeBack, writeBackReport, type WriteBackReport } from './sync/write-back.ts';
 import type { RunOptions } from './sync/work.ts';
 
@@ -50,8 +48,9 @@ export class App implements AsyncDisposable {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly dataDir: DataDir;
+  /** Which forms go into which targets; {@link plan} makes its plans. */
+  readonly planner: Planner;
   readonly #targets = new Map<string, Promise<Target>>();
-  readonly #planner: Planner;
   readonly #listed = new ListedForms();
   readonly #mirror: Mirror;
   #http: FormsHttp | undefined;
@@ -69,7 +68,7 @@ export class App implements AsyncDisposable {
       maxDeleteFraction,
       compareEveryMs,
     };
-    this.#planner = new Planner({
+    this.planner = new Planner({
       targets: config.targets,
       listForms: (signal, options) => this.forms(signal, options),
       openTarget: (name) => this.target(name),
@@ -108,7 +107,7 @@ export class App implements AsyncDisposable {
     const settings = this.settingsOf(name);
     const { address, history } = settings;
     const { google: access, proxy, schedule, hashKey } = this.config;
-    const planner = this.#planner;
+    const { planner } = this;
     const describe = describeForm(name, longestGapMs(schedule, this.clock.now()));
     const google = { ...access, proxy, describe };
     const onBilled = (bytes: number): void =>
@@ -124,7 +123,7 @@ export class App implements AsyncDisposable {
         const { selection } = planner.settingsById(settings);
         return selection && { selection, hashKey };
       },
-      isChosen: (form) => planner.choice(name, form) !== 'left out',
+      isChosen: (form) => planner.isChosen(name, form),
       async admit(form, signal, keep) {
         await planner.requireNames(name, form, signal, keep);
         if (target.joining !== undefined) return target.joining;
@@ -146,7 +145,7 @@ export class App implements AsyncDisposable {
   /** An open target that knows which forms its settings mean. Rejects as the target does. */
   async chosen(name: string): Promise<Target> {
     const target = await this.target(name);
-    await this.#planner.read(name);
+    await this.planner.read(name);
     return target;
   }
 
@@ -155,19 +154,6 @@ export class App implements AsyncDisposable {
     const target = await this.chosen(name);
     const refills = await this.dataDir.refills(name, target.address).catch(() => new Map());
     return readTarget(target, this.config.rule !== null, refills);
-  }
-
-  /** See {@link Planner.choice}. */
-  choice(target: string, form: FormIdentity): ReturnType<Planner['choice']> {
-    return this.#planner.choice(target, form);
-  }
-
-  /**
-   * Whether the settings choose a form for a target, or name it by a slug that means another one: that is reported of it. False for
-   * a target that they do not name.
-   */
-  isChosen(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
-    return this.#planner.choice(target, form) !== 'left out';
   }
 
   /** Every form of the workspace, or, `inTurn`, as {@link ListedForms} has it. That it could not be listed is kept until it can. */
@@ -185,7 +171,7 @@ export class App implements AsyncDisposable {
 
   /** Decides which forms go into which targets now; see {@link Planner.plan}. */
   async plan(signal: AbortSignal, options: PlanningOptions = {}): Promise<MirrorPlan> {
-    const plan = await this.#planner.plan(signal, options);
+    const plan = await this.planner.plan(signal, options);
     await this.#forgetReuse(plan);
     return plan;
   }
@@ -206,21 +192,11 @@ export class App implements AsyncDisposable {
    * FORMS_UNAUTHORIZED.
    */
   async poll(forms: readonly FormPlan[], signal: AbortSignal): Promise<PollReport> {
-    const plan = { forms, listed: this.planned?.listed ?? [] };
+    const plan = { forms, listed: this.planner.planned?.listed ?? [] };
     const open = (name: string): Promise<Target> => this.target(name);
     const report = await poll(this.#mirror, plan, open, this.config.rule, signal);
-    const kept = await this.dataDir.kept().catch(() => undefined);
-    for (const { target, form } of kept?.runs ?? []) {
-      const isSame = (one: RunReport): boolean => one.target === target && one.form.id === form.id;
-      const settled = report.settled.find(isSame);
-      if (settled !== undefined) await this.#keep(this.dataDir.noteRun(settled));
-    }
+    await this.#keep(Promise.all(report.settled.map((run) => this.dataDir.noteRun(run))));
     return report;
-  }
-
-  /** What this process planned last; null: nothing yet. */
-  get planned(): MirrorPlan | null {
-    return this.#planner.planned;
   }
 
   /** One run, now. Every failure is an outcome, and kept until a newer run succeeds. Every line that it logs carries an ID of this run. */
@@ -251,7 +227,7 @@ export class App implements AsyncDisposable {
     work: (target: Target, form: FormIdentity) => Promise<RunReport>,
   ): Promise<RunReport> {
     const { clock, events } = this;
-    const planned = this.planned?.forms.find(({ form }) => form.id === formId);
+    const planned = this.planner.planned?.forms.find(({ form }) => form.id === formId);
     const form = planned?.form ?? { id: formId, slug: formId, name: formId };
     const startedAtMs = clock.now();
     let report: RunReport;
@@ -263,14 +239,14 @@ export class App implements AsyncDisposable {
       report = blankRun(form, target, toMirrorError(error), startedAtMs, clock.now());
     }
     if (report.code !== 'USAGE') events.emit('run.ended', report);
-    if (report.outcome === 'gone' || report.wasEmpty) this.#planner.expire(target);
+    if (report.outcome === 'gone' || report.wasEmpty) this.planner.expire(target);
     return report;
   }
 
   /** Throws USAGE for a form that neither the last plan, the target nor the source has. */
   async #requireForm(formId: string, target: string, signal: AbortSignal): Promise<void> {
-    if (this.planned?.forms.some(({ form }) => form.id === formId) === true) return;
-    const { forms } = await this.#planner.read(target);
+    if (this.planner.planned?.forms.some(({ form }) => form.id === formId) === true) return;
+    const { forms } = await this.planner.read(target);
     if (forms.some(({ id }) => id === formId)) return;
     if ((await this.source(signal).formOrNull(formId)) !== null) return;
     throw new MirrorError('USAGE', `There is no form ${safeText(formId, 100)}.`);
@@ -289,12 +265,6 @@ export class App implements AsyncDisposable {
     this.logger.warn(about, `${text} ${PROBLEMS.COPY_REFILLED.remedy}`);
   }
 
-  /** Removes old rows and history, after a comparison. Never rejects. */
-  async upkeep(report: RunReport, signal: AbortSignal): Promise<void> {
-    const target = await this.target(report.target).catch(() => null);
-    if (target !== null) await upkeep(target, report, this.config, signal);
-  }
-
   /** Writes back a form; undefined when write-back is off, or nothing of the form is mirrored. What goes wrong is in the report. */
   async writeBack(
     formId: string,
@@ -310,7 +280,7 @@ export class App implements AsyncDisposable {
       if (found === null) return undefined;
       form = { id: found.id, slug: found.slug, name: found.name };
       const open = await Promise.all(this.targetNames.map((name) => this.chosen(name)));
-      const targets = open.filter(({ name }) => this.choice(name, form) === 'copied');
+      const targets = open.filter(({ name }) => this.planner.choice(name, form) === 'copied');
       if (targets.length === 0) return undefined;
       report = await writeBack(this.#mirror, targets, form, rule, waitMs, signal);
     } catch (error) {
@@ -318,12 +288,6 @@ export class App implements AsyncDisposable {
     }
     if (report.outcome !== 'paused') this.events.emit('write-back.ended', report);
     return report;
-  }
-
-  /** Compares a form with its copy in a target. Rejects as source and target do, and with SLUG_REUSED. */
-  async verify(target: string, form: FormIdentity, signal: AbortSignal): Promise<VerifyReport> {
-    const pollMs = longestGapMs(this.config.schedule, this.clock.now());
-    return verifyForm(await this.target(target), form.id, pollMs, signal);
   }
 
   /** Closes the targets and connections that were opened; a target that cannot be closed delays no other. */
@@ -337,7 +301,7 @@ export class App implements AsyncDisposable {
   }
 
   /** Waits until something is kept; when it cannot be, that is logged. Never rejects. */
-  async #keep(writing: Promise<void>): Promise<void> {
+  async #keep(writing: Promise<unknown>): Promise<void> {
     try {
       await writing;
     } catch (error) {

@@ -57,7 +57,7 @@ describe('the plan', () => {
         /^TARGET_SOME_FORMS names nope, and there is no such form: the forms are .*\.$/,
       ),
     ]);
-    expect(app.planned).toBe(plan);
+    expect(app.planner.planned).toBe(plan);
   });
 
   it('L12: is not held up by a target that is away', async () => {

@@ -123,7 +123,7 @@ async function openPlaces(
   app: App,
   { form, target }: Pick<ActionOrder, 'form' | 'target'>,
 ): Promise<readonly Place[]> {
-  const { forms } = app.planned ?? (await app.plan(NEVER));
+  const { forms } = app.planner.planned ?? (await app.plan(NEVER));
   const identities = forms.map((plan) => plan.form);
   const only = form === null ? null : requireForm(identities, form).id;
   const places = await Promise.all(

@@ -114,7 +114,7 @@ function checkNames(
   forms: readonly Form[],
   unmatched: readonly NameMistake[],
 ): Result[] {
-  const chosen = forms.filter((form) => app.isChosen(name, form));
+  const chosen = forms.filter((form) => app.planner.isChosen(name, form));
   const mistakes = [
     ...unmatched
       .filter(({ variable }) => Object.values(variables).includes(variable))
@@ -123,7 +123,7 @@ function checkNames(
         remedy: 'forms-mirror forms lists the forms, and forms-mirror forms <form> its fields',
       })),
     ...chosen
-      .map((form) => app.choice(name, form))
+      .map((form) => app.planner.choice(name, form))
       .filter((choice) => choice instanceof MirrorError)
       .map(({ code, message }) => ({ message: `${code}: ${message}` })),
     ...(named === undefined

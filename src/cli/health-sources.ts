@@ -28,14 +28,14 @@ export function healthSources(
     readTarget: (name) => app.held(name),
     restMs: (name) => overviewRestMs(app.settingsOf(name).address.kind),
     queue: running && (() => running.queue.status()),
-    plan: () => app.planned,
+    plan: () => app.planner.planned,
     troubles: () => running?.troubles() ?? [],
     files: async () => ({
       kept: await dataDir.kept(),
       dataDir: await dataDir.trouble(),
       processes: await readProcesses(dataDir, clock.now(), running !== null),
     }),
-    isChosen: (target, form) => app.isChosen(target, form),
+    isChosen: (target, form) => app.planner.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
   };
 }

@@ -64,7 +64,7 @@ export async function changePauses(
   const targets = names.filter(
     (name) =>
       form === null ||
-      app.isChosen(name, form) ||
+      app.planner.isChosen(name, form) ||
       (asked === null && found?.targets.includes(name) === true),
   );
   if (targets.length === 0)

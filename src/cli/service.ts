@@ -6,6 +6,7 @@ import { settingsTroubles, type Trouble } from '../health/trouble.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { JobHandlers } from '../queue/handlers.ts';
 import { type QueueRuntime, startQueue } from '../queue/runtime.ts';
+import { upkeep } from '../sync/purge.ts';
 import { Metrics } from '../web/metrics.ts';
 import type { Host } from './host.ts';
 
@@ -43,7 +44,7 @@ export async function openService(
   });
   opened.defer(() => queue.stop());
   const troubles = (): Trouble[] =>
-    [settingsTroubles(app.planned?.unmatched ?? []), waits() ?? []].flat();
+    [settingsTroubles(app.planner.planned?.unmatched ?? []), waits() ?? []].flat();
   const record = await keepProcessRecord({
     dataDir,
     clock,
@@ -74,7 +75,10 @@ export function jobHandlers(app: App): JobHandlers {
 
     async sync({ formId, target, ...options }, signal, onProgress) {
       const report = await app.run({ formId, target }, { ...options, onProgress }, signal);
-      if (options.isComparison) await app.upkeep(report, signal);
+      if (options.isComparison) {
+        const opened = await app.target(target).catch(() => null);
+        if (opened !== null) await upkeep(opened, report, app.config, signal);
+      }
       const { outcome, failure } = report;
       if (ENDED_EARLY.has(outcome) && failure !== null) throw failure;
       return outcome;

@@ -1,10 +1,10 @@
-import type { ProblemCode } from '../base/catalogue.ts';
-import { toMirrorError } from '../base/errors.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { count, exact, plural } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { shownPause } from '../health/report.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { Differing, VerifyReport } from '../sync/verify-form.ts';
+import { longestGapMs } from '../settings/sync-settings.ts';
+import { type Differing, verifyForm, type VerifyReport } from '../sync/verify-form.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName, noticeLines, pauseLine } from './lines.ts';
 import { openApp } from './open-app.ts';
@@ -15,9 +15,7 @@ import type { Line } from './terminal.ts';
 interface Comparison {
   readonly form: FormIdentity;
   readonly target: string;
-  readonly report: VerifyReport | null;
-  readonly code: ProblemCode | null;
-  readonly error: string | null;
+  readonly result: VerifyReport | MirrorError;
 }
 
 /** `verify`: compares source and target row by row. */
@@ -28,17 +26,16 @@ export async function verify(
   const { terminal, stop } = host;
   await using app = await openApp(host, { source: true, fields: options.target ?? true });
   const plan = await selectPlan(call, app);
+  const pollMs = longestGapMs(app.config.schedule, host.clock.now());
   const comparisons: Comparison[] = [];
   const places = plan.flatMap(({ form, targets }) => targets.map((target) => ({ form, target })));
   for (const place of places) {
     if (terminal.interactive) terminal.say(`Comparing ${copyName(place)} …`);
-    const comparison = await app.verify(place.target, place.form, stop.signal).then(
-      (report): Comparison => ({ ...place, report, code: null, error: null }),
-      (error: unknown): Comparison => {
-        const { code, message } = toMirrorError(error);
-        return { ...place, report: null, code, error: message };
-      },
-    );
+    const result = await app
+      .target(place.target)
+      .then((target) => verifyForm(target, place.form.id, pollMs, stop.signal))
+      .catch(toMirrorError);
+    const comparison = { ...place, result };
     comparisons.push(comparison);
     if (!options.json) terminal.print(...comparisonLines(comparison));
   }
@@ -49,29 +46,31 @@ export async function verify(
 }
 
 /** Whether nothing differs, or only changes too young for a run to have brought them. */
-const isWell = ({ report }: Comparison): boolean =>
-  report?.outcome === 'same' || report?.outcome === 'lagging';
+const isWell = (comparison: Comparison): boolean =>
+  ['same', 'lagging'].includes(outcomeOf(comparison));
+
+const outcomeOf = ({ result }: Comparison) =>
+  result instanceof MirrorError ? 'failed' : result.outcome;
 
 const verifyDocument = (comparisons: readonly Comparison[]): Record<string, unknown> => ({
   // Without a comparison, nothing is known.
-  same: comparisons.length > 0 && comparisons.every(({ report }) => report?.outcome === 'same'),
+  same: comparisons.length > 0 && comparisons.every((one) => outcomeOf(one) === 'same'),
   ok: comparisons.every(isWell),
-  forms: comparisons.map(({ form, target, report, code, error }) => ({
-    ...report,
+  forms: comparisons.map(({ form, target, result }) => ({
+    ...(result instanceof MirrorError
+      ? { outcome: 'failed', code: result.code, error: result.message }
+      : { ...result, code: null, error: null }),
     form: form.id,
     slug: form.slug,
     target,
-    outcome: report?.outcome ?? 'failed',
-    code,
-    error,
   })),
 });
 
 /** One line if nothing differs, otherwise the differences and their places; never an answer. */
 function comparisonLines(comparison: Comparison): Line[] {
-  const { form, target, report, error } = comparison;
+  const { form, target, result: report } = comparison;
   const name = copyName({ form, target });
-  if (report === null) return [{ sign: 'error', text: `${name}: ${error}` }];
+  if (report instanceof MirrorError) return [{ sign: 'error', text: `${name}: ${report.message}` }];
   const { lagging, pause, outcome, differing } = report;
   const compared = `${plural(report.compared, 'submission')} compared`;
   const listed = report.listed === 0 ? '' : `; ${count(report.listed)} listed as rejected`;

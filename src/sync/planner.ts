@@ -181,6 +181,14 @@ export class Planner {
     return choosesForm(this.settingsById(settings).forms, form) ? 'copied' : 'left out';
   }
 
+  /**
+   * Whether the settings choose a form for a target, or name it by a slug that means another one: that is reported of it. False for
+   * a target that they do not name.
+   */
+  isChosen(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
+    return this.choice(target, form) !== 'left out';
+  }
+
   /** The ID of the form that the slug of another one means in some settings; null where all is well. */
   #reusedFrom(settings: NamingSettings, { id, slug }: Pick<FormIdentity, 'id' | 'slug'>) {
     const names = formNames(settings);

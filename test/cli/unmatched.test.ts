@@ -57,7 +57,7 @@ describe('a running worker', () => {
     const { signal } = new AbortController();
     expect((await handlers.poll(signal)).syncs).toHaveLength(1);
     await handlers.poll(signal);
-    expect(app.planned?.unmatched).toEqual([
+    expect(app.planner.planned?.unmatched).toEqual([
       {
         variable: 'TARGET_FORMS',
         name: 'custmer-feedback',
