@@ -24,9 +24,11 @@ export function healthSources(
   const { config, clock, dataDir } = app;
   return {
     version,
-    targets,
+    targets: targets.map((name) => {
+      const { kind, shown: address } = app.settingsOf(name).address;
+      return { name, kind, address, restMs: overviewRestMs(kind) };
+    }),
     readTarget: (name) => app.held(name),
-    restMs: (name) => overviewRestMs(app.settingsOf(name).address.kind),
     queue: running && (() => running.queue.status()),
     plan: () => app.planner.planned,
     troubles: () => running?.troubles() ?? [],

@@ -1,6 +1,13 @@
 import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
 import { count, duration, plural } from '../base/format.ts';
-import { claimText, OUTCOME_TEXTS, oldestClaim, type ShownClaim } from '../health/report.ts';
+import {
+  claimText,
+  NO_CLAIM,
+  OUTCOME_TEXTS,
+  oldestClaim,
+  type ShownClaim,
+  shownClaim,
+} from '../health/report.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import type { Difference } from '../sync/verify.ts';
 import type { RunOptions } from '../sync/work.ts';
@@ -131,21 +138,13 @@ export function summaryLine(
   }
   if (isDryRun) return { sign: 'ok', text: `${what}.` };
   const all = runs.length === 1 ? 'The copy is' : `All ${count(runs.length)} copies are`;
-  const claim = claimText(oldestClaim(runs.map(shownClaim)), nowMs);
+  const claim = claimText(oldestClaim(runs.map(claimAfter)), nowMs);
   return { sign: 'ok', text: `${all} complete: ${claim}. ${changes}.` };
 }
 
-const isoOrNull = (ms: number | null | undefined): string | null =>
-  ms === null || ms === undefined ? null : new Date(ms).toISOString();
-
 /** The claim about the copy after a run. */
-const shownClaim = ({ claim, held }: RunReport): ShownClaim => ({
-  submissionsAsOf: isoOrNull(claim?.submissionsAsOfMs),
-  statusesAsOf: isoOrNull(claim?.statusesAsOfMs),
-  answersAsOf: isoOrNull(claim?.answersAsOfMs),
-  held,
-  undecided: Math.max(0, (claim?.except ?? 0) - held),
-});
+const claimAfter = ({ claim, held, endedAtMs }: RunReport): ShownClaim =>
+  claim === null ? { ...NO_CLAIM, held } : shownClaim(claim, endedAtMs);
 
 /** A run as `sync --json` prints it. */
 export function runDocument(report: RunReport): Record<string, unknown> {
@@ -164,7 +163,7 @@ export function runDocument(report: RunReport): Record<string, unknown> {
     deleted,
     held,
     rejected,
-    claim: shownClaim(report),
+    claim: claimAfter(report),
     requests,
     ms: lengthOf(report),
     error,

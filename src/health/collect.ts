@@ -2,7 +2,7 @@ import { type Clock, withinTime } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kept } from './data-dir.ts';
-import type { Facts, HeldTarget } from './facts.ts';
+import type { Facts, HeldTarget, TargetPlace } from './facts.ts';
 import { judge } from './judge.ts';
 import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
@@ -10,12 +10,10 @@ import type { Trouble } from './trouble.ts';
 
 /** The sources of facts, which the composition provides. Calls may be slow, hang or fail; none delays another (L12). */
 export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nextPollMs'> {
-  /** The names of the targets, as the settings order them. */
-  readonly targets: readonly string[];
+  /** The targets, as the settings order them. `restMs`: least time between two readings, where each has a cost. */
+  readonly targets: readonly (TargetPlace & { readonly restMs: number })[];
   /** What a target holds. Rejects when it cannot be read. */
   readTarget(name: string): Promise<HeldTarget>;
-  /** Least time between two readings, where each has a cost. */
-  restMs(name: string): number;
   /** The queue; null for a command, which looks at none. */
   readonly queue: (() => Promise<QueueState>) | null;
   plan(): Facts['plan'];
@@ -54,7 +52,10 @@ const [FRESH_MS, ANSWER_MS] = [2_000, 2_500];
  */
 export class Watch {
   readonly #options: WatchOptions;
-  readonly #targets: ReadonlyMap<string, Reading<HeldTarget>>;
+  readonly #targets: readonly {
+    readonly place: TargetPlace;
+    readonly reading: Reading<HeldTarget>;
+  }[];
   readonly #queue: Reading<QueueState> | null;
   readonly #files: Reading<FileFacts>;
   readonly #stopping = new AbortController();
@@ -64,19 +65,12 @@ export class Watch {
   constructor(options: WatchOptions) {
     this.#options = options;
     const { sources, clock } = options;
-    this.#targets = new Map(
-      sources.targets.map((name) => [
-        name,
-        new Reading({
-          read: () => sources.readTarget(name),
-          clock,
-          limitMs: TARGET_LIMIT_MS,
-          slow: slowTarget(name),
-          restMs: () => sources.restMs(name),
-        }),
-      ]),
-    );
-    const others = { clock, limitMs: OTHERS_LIMIT_MS, restMs: () => 0 };
+    this.#targets = sources.targets.map(({ name, kind, address, restMs }) => {
+      const read = (): Promise<HeldTarget> => sources.readTarget(name);
+      const options = { read, clock, limitMs: TARGET_LIMIT_MS, slow: slowTarget(name), restMs };
+      return { place: { name, kind, address }, reading: new Reading(options) };
+    });
+    const others = { clock, limitMs: OTHERS_LIMIT_MS, restMs: 0 };
     const { queue } = sources;
     const slowQueue = { code: 'QUEUE_FAILED', message: 'The queue does not answer.' } as const;
     this.#queue = queue && new Reading({ ...others, read: queue, slow: slowQueue });
@@ -108,8 +102,8 @@ export class Watch {
 
   /** An action has finished or a run has ended: the next report is read after it. `atAnyCost`: metered targets too. */
   expire(atAnyCost: boolean, target?: string): void {
-    for (const [name, reading] of this.#targets)
-      if (target === undefined || target === name) reading.expire(atAnyCost);
+    for (const { place, reading } of this.#targets)
+      if (target === undefined || target === place.name) reading.expire(atAnyCost);
     if (target === undefined) this.#queue?.expire(true);
   }
 
@@ -147,7 +141,7 @@ export class Watch {
 
   async #readAll(maxAgeMs: number): Promise<void> {
     const readings = [
-      ...this.#targets.values(),
+      ...this.#targets.map(({ reading }) => reading),
       this.#files,
       ...(this.#queue ? [this.#queue] : []),
     ];
@@ -169,7 +163,7 @@ export class Watch {
     return {
       nowMs: clock.now(),
       version: sources.version,
-      targets: [...this.#targets].map(([name, { latest }]) => Object.assign({ name }, latest)),
+      targets: this.#targets.map(({ place, reading }) => Object.assign({}, place, reading.latest)),
       queue: queue && { ...queue, isReachable: queue.isReachable && ofQueue === null },
       troubles: [troubles, files?.dataDir ?? ofFiles ?? []].flat(),
       plan: sources.plan(),

@@ -26,18 +26,22 @@ export interface HeldForm extends StoredForm {
 
 /** What a target holds. */
 export interface HeldTarget {
-  readonly kind: string;
-  readonly address: string;
   readonly forms: readonly HeldForm[];
   readonly pauses: readonly Pause[];
   /** What the last poll agreed on; null: none has. */
   readonly agreement: Agreement | null;
 }
 
-/** The latest reading of a target. */
-export interface TargetFacts extends Latest<HeldTarget> {
+/** A target as the settings name it. */
+export interface TargetPlace {
   readonly name: string;
+  readonly kind: string;
+  /** Where it is; no password. */
+  readonly address: string;
 }
+
+/** The latest reading of a target. */
+export interface TargetFacts extends TargetPlace, Latest<HeldTarget> {}
 
 /** Everything that a mirror is judged from. */
 export interface Facts {
@@ -66,7 +70,7 @@ export async function readTarget(
   writesBack: boolean,
   refills: ReadonlyMap<string, number>,
 ): Promise<HeldTarget> {
-  const { store, kind, address, joining } = target;
+  const { store, joining } = target;
   const stored = await store.forms(RECENT_RUNS);
   const writeBacks = writesBack ? await WRITE_BACKS.read(store) : {};
   const forms = stored.map((form): HeldForm => {
@@ -83,7 +87,7 @@ export async function readTarget(
     });
   });
   const [pauses, agreement] = [await PAUSES.read(store), await AGREEMENT.read(store)];
-  return { kind, address, forms, pauses, agreement };
+  return { forms, pauses, agreement };
 }
 
 const OTHER_SETTINGS =

@@ -13,6 +13,7 @@ import {
   shownPause,
   STATE_TITLES,
 } from './report.ts';
+import type { Trouble } from './trouble.ts';
 
 /** The facts outside a form that its health depends on. */
 export interface Surroundings extends Pick<Facts, 'nowMs' | 'nextPollMs'> {
@@ -103,11 +104,9 @@ export const firstOf = (problems: readonly Problem[]): Problem | null =>
 export const errorsFirst = (a: Problem, b: Problem): number =>
   Number(isError(b)) - Number(isError(a));
 
-/** A problem from the catalogue, with its particulars. `sinceMs`: null where it is not known. */
+/** A trouble as the catalogue describes it, with its particulars. */
 export function problemOf(
-  code: ProblemCode,
-  message: string,
-  sinceMs: number | null,
+  { code, message, sinceMs }: Trouble,
   particular: Partial<Problem> = {},
 ): Problem {
   const { severity: level, title, remedy } = PROBLEMS[code];
@@ -130,37 +129,36 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   if (goneMs !== null) {
     const said = last?.outcome === 'gone' ? last.error : null;
     const message = said ?? `The form "${name}" (${id}) answers 404. Its rows stay.`;
-    return yield problemOf('FORM_GONE', message, goneMs);
+    return yield problemOf({ code: 'FORM_GONE', message, sinceMs: goneMs });
   }
   const silentMs = silentSinceMs(known, around);
+  const ending = { message: last?.error ?? '', sinceMs: last?.sinceMs ?? null };
   if (last?.outcome === 'failed') {
-    const message = last.error ?? `The last run of "${name}" failed.`;
-    yield problemOf(last.code ?? 'INTERNAL', message, last.sinceMs, { level: 'error' });
+    yield problemOf({ code: last.code ?? 'INTERNAL', ...ending }, { level: 'error' });
   } else if (silentMs !== null) {
     const message = `No run of "${name}" has ended, and no poll has found it unchanged, for ${span(nowMs - silentMs)}, longer than its schedule explains.`;
-    yield problemOf('STALE', message, silentMs);
+    yield problemOf({ code: 'STALE', message, sinceMs: silentMs });
   }
-  if (last?.outcome === 'incomplete')
-    yield problemOf('RUN_INCOMPLETE', last.error ?? UNPROVEN, last.sinceMs);
+  if (last?.outcome === 'incomplete') yield problemOf({ code: 'RUN_INCOMPLETE', ...ending });
   if (held === null) return;
   const { losses, refilledAtMs, runs, state } = held;
   if (losses.length > 0) {
     const message = `${losses.join(' ')} The copy is not complete until a run has read everything again.`;
-    yield problemOf('COPY_OUTDATED', message, null);
+    yield problemOf({ code: 'COPY_OUTDATED', message, sinceMs: null });
   }
-  if (refilledAtMs !== null && nowMs - refilledAtMs <= NEWS_MS)
-    yield problemOf('COPY_REFILLED', refilledText(form, target, refilledAtMs), refilledAtMs);
+  if (refilledAtMs !== null && nowMs - refilledAtMs <= NEWS_MS) {
+    const message = refilledText(form, target, refilledAtMs);
+    yield problemOf({ code: 'COPY_REFILLED', message, sinceMs: refilledAtMs });
+  }
   if (state.tally.held > 0) {
     const rows = plural(state.tally.held, 'row is', 'rows are');
     const message = `${rows} missing from the source, more than MAX_DELETE_FRACTION allows at once. None was marked deleted.`;
     const place = `${shellOption('--form', slug)} ${shellOption('--target', target)}`;
     const command = `forms-mirror sync --full --accept-deletes ${place}`;
     const sinceMs = runs.findLast((run) => run.held > 0)?.endedAtMs ?? null;
-    yield problemOf('DELETIONS_HELD', message, sinceMs, { command });
+    yield problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, { command });
   }
 }
-
-const UNPROVEN = 'The last run ended without proof that nothing was missed.';
 
 /** Since when a stale form was not heard of, or, before its first run, was to be copied; null: it is not stale. */
 function silentSinceMs(known: KnownForm, around: Surroundings): number | null {
@@ -182,10 +180,10 @@ function writeBackProblem({ since, code, error }: WriteBackProblem, refused: num
     const message = error ?? 'The last write-back failed.';
     const remedy = code === 'FORMS_REFUSED' ? REFUSED_REMEDY : PROBLEMS[code].remedy;
     const title = 'Status changes failed';
-    return problemOf(code, message, sinceMs, { title, level: 'warning', remedy });
+    return problemOf({ code, message, sinceMs }, { title, level: 'warning', remedy });
   }
   const message = `The status of ${plural(refused, 'submission')} could not be changed: the source refused it, or answered with success and did not change the status. Each is tried again when it changes, and a day after it was refused.`;
-  return problemOf('WRITE_BACK_REFUSED', message, sinceMs);
+  return problemOf({ code: 'WRITE_BACK_REFUSED', message, sinceMs });
 }
 
 const REFUSED_REMEDY =

@@ -35,7 +35,7 @@ export function judge(facts: Facts): Report {
   const heardMs = newestOf([plan?.atMs, ...agreedMs, ...succeededMs], nowMs);
   const unlisted = kept.source !== null && kept.source.atMs > heardMs ? kept.source : null;
   const source = sharedFailure(all, 'source', heardMs) ?? failureOf(unlisted);
-  const troubles = facts.troubles.map(reported);
+  const troubles = facts.troubles.map((trouble) => problemOf(trouble));
   // A known failure is not also reported as waited for.
   const problems = [
     ...(source === null ? [] : [source]),
@@ -78,12 +78,9 @@ export function judge(facts: Facts): Report {
   return { ...report, title: titleOf(report, shared), summary: summaryOf(report) };
 }
 
-const reported = ({ code, message, sinceMs }: Trouble): Problem =>
-  problemOf(code, message, sinceMs);
-
 /** The problem of something that does not work at all. */
 const failureOf = (trouble: Trouble | null): Problem | null =>
-  trouble && { ...reported(trouble), level: 'error' };
+  trouble && problemOf(trouble, { level: 'error' });
 
 /**
  * Parts that failed before people paused them are not retried, so they show nothing about the present state of
@@ -127,7 +124,7 @@ function stateWith(shared: Problem | null, ofForms: HealthState): HealthState {
 }
 
 function targetReport(
-  { name, value: held, readAtMs, trouble }: TargetFacts,
+  { name, kind, address, value: held, readAtMs, trouble }: TargetFacts,
   problem: Problem | null,
   forms: readonly FormReport[],
   facts: Facts,
@@ -138,8 +135,8 @@ function targetReport(
   return {
     name,
     state,
-    kind: held?.kind ?? null,
-    address: held?.address ?? null,
+    kind,
+    address,
     isReadable: trouble === null,
     readAt: readAtMs === 0 ? null : iso(readAtMs),
     pause: pause && shownPause(pause, '', name),

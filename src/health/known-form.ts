@@ -1,5 +1,4 @@
 import { type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
-import { iso } from '../base/format.ts';
 import { isAhead } from '../base/clock.ts';
 import { type Agreement, claimOf, type OutcomeName } from '../mirror/form-state.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
@@ -7,7 +6,7 @@ import type { Run } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { KeptRun } from './data-dir.ts';
 import type { Facts, HeldForm, TargetFacts } from './facts.ts';
-import { NO_CLAIM, type RunningJob, type ShownClaim } from './report.ts';
+import { NO_CLAIM, type RunningJob, type ShownClaim, shownClaim } from './report.ts';
 
 /** A form in a target, and what the facts together say of it: its last run, its claim, when it was last heard of. */
 export interface KnownForm {
@@ -133,17 +132,7 @@ function lastOf(runs: readonly Run[], failure: KeptRun | null): Ended | null {
 function claimIn(held: HeldForm | null, agreed: Agreement | null, nowMs: number): ShownClaim {
   if (held === null) return NO_CLAIM;
   const { state, losses } = held;
-  const nothing = { ...NO_CLAIM, held: state.tally.held, undecided: state.tally.undecided };
-  if (losses.length > 0 || state.goneAtMs !== null) return nothing;
   const claim = claimOf(state, isAhead(agreed?.atMs ?? 0, nowMs) ? null : agreed);
-  const time = (ms: number | null): string | null =>
-    ms === null || isAhead(ms, nowMs) ? null : iso(ms);
-  const submissionsAsOf = time(claim.submissionsAsOfMs);
-  if (submissionsAsOf === null) return nothing;
-  return {
-    ...nothing,
-    submissionsAsOf,
-    statusesAsOf: time(claim.statusesAsOfMs ?? claim.answersAsOfMs),
-    answersAsOf: time(claim.answersAsOfMs),
-  };
+  const isNothing = losses.length > 0 || state.goneAtMs !== null;
+  return shownClaim(isNothing ? { ...claim, submissionsAsOfMs: null } : claim, nowMs);
 }

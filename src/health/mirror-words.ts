@@ -1,4 +1,3 @@
-import { PROBLEMS } from '../base/catalogue.ts';
 import { exact } from '../base/format.ts';
 import type { FormHealthText } from '../mirror/health-text.ts';
 import { pauseTitle } from '../mirror/pauses.ts';
@@ -11,12 +10,6 @@ import type { FormReport, Problem } from './report.ts';
 const MISSED_POLLS = 3;
 const LEAST_MINUTES = 45;
 
-/** A form's health in words, and as of when all submissions were stored. */
-interface Described {
-  readonly health: FormHealthText;
-  readonly asOfMs: number | null;
-}
-
 /**
  * Puts a form's health into words for a sheet, by what its spreadsheet holds. Staleness is left to the sheet's clock. `target`: its
  * name; `longestGapMs`: the longest time between two polls.
@@ -28,12 +21,10 @@ export const describeForm =
     runs: readonly Run[],
     recordOf: (key: string) => unknown,
     nowMs: number,
-  ): Described => {
+  ): FormHealthText => {
     // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
     const nothing = { losses: [], location: '', place: {}, writeBack: null, refilledAtMs: null };
     const value = {
-      kind: '',
-      address: '',
       forms: [{ ...form, runs, ...nothing }],
       pauses: PAUSES.in(recordOf),
       agreement: AGREEMENT.in(recordOf),
@@ -41,7 +32,7 @@ export const describeForm =
     const report = judge({
       nowMs,
       version: '',
-      targets: [{ name: target, value, readAtMs: nowMs, trouble: null }],
+      targets: [{ name: target, kind: '', address: '', value, readAtMs: nowMs, trouble: null }],
       queue: null,
       troubles: [],
       plan: null,
@@ -59,18 +50,12 @@ export const describeForm =
         : `Answers as of ${exact(claim.answersAsOf)}.`;
     const paused = pause === null ? null : (pause.reason ?? PAUSED);
     return {
-      health: {
-        // The sheet has no other headline for a failure that all its forms share.
-        state: state === 'waiting' && worst?.level === 'error' ? 'failed' : state,
-        title: pause === null ? title : pauseTitle(pause),
-        message: paused ?? worst?.message ?? (state === 'ok' ? compared : null),
-        remedy: pause === null ? officeRemedy(worst) : RESUME,
-        staleAfterMinutes: Math.max(
-          LEAST_MINUTES,
-          Math.ceil((MISSED_POLLS * longestGapMs) / 60_000),
-        ),
-        staleTitle: PROBLEMS.STALE.title,
-      },
+      // The sheet has no other headline for a failure that all its forms share.
+      state: state === 'waiting' && worst?.level === 'error' ? 'failed' : state,
+      title: pause === null ? title : pauseTitle(pause),
+      message: paused ?? worst?.message ?? (state === 'ok' ? compared : null),
+      remedy: pause === null ? officeRemedy(worst) : RESUME,
+      staleAfterMinutes: Math.max(LEAST_MINUTES, Math.ceil((MISSED_POLLS * longestGapMs) / 60_000)),
       asOfMs: claim.submissionsAsOf === null ? null : Date.parse(claim.submissionsAsOf),
     };
   };

@@ -16,7 +16,7 @@ export interface ReadingOptions<T> {
   readonly limitMs: number;
   readonly slow: Failure;
   /** Least time between two readings. */
-  readonly restMs: () => number;
+  readonly restMs: number;
 }
 
 /** What was read last, and whether the last try failed. */
@@ -81,7 +81,7 @@ export class Reading<T> {
       const readAtMs = clock.now();
       this.#latest = { value: inTime.value, readAtMs, trouble: null };
       const leastMs = Math.min(MOST_REST_MS, (readAtMs - startedMs) / MOST_OF_THE_TIME);
-      this.#restUntilMs = readAtMs + Math.max(restMs(), leastMs);
+      this.#restUntilMs = readAtMs + Math.max(restMs, leastMs);
     } catch (error) {
       failed(toMirrorError(error));
     }

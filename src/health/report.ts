@@ -1,10 +1,12 @@
 import type { ProblemCode } from '../base/catalogue.ts';
-import { ago, count, exact, plural } from '../base/format.ts';
+import { isAhead } from '../base/clock.ts';
+import { ago, count, exact, iso, plural } from '../base/format.ts';
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { OutcomeName } from '../mirror/form-state.ts';
+import type { Claim, OutcomeName } from '../mirror/form-state.ts';
 import { type Pause, resumeCommand } from '../mirror/pauses.ts';
 import type { TargetNotice } from '../mirror/port.ts';
+import type { TargetPlace } from './facts.ts';
 import type { Trouble } from './trouble.ts';
 
 /*
@@ -67,6 +69,17 @@ export const NO_CLAIM: ShownClaim = {
   undecided: 0,
 };
 
+/** A claim as people see it. A time that is ahead of now came from a wrong clock: nothing is claimed by it. */
+export function shownClaim(claim: Claim, nowMs: number): ShownClaim {
+  const { submissionsAsOfMs, statusesAsOfMs, answersAsOfMs, held, undecided } = claim;
+  const time = (ms: number | null): string | null =>
+    ms === null || isAhead(ms, nowMs) ? null : iso(ms);
+  const submissionsAsOf = time(submissionsAsOfMs);
+  if (submissionsAsOf === null) return { ...NO_CLAIM, held, undecided };
+  const [statusesAsOf, answersAsOf] = [time(statusesAsOfMs), time(answersAsOfMs)];
+  return { submissionsAsOf, statusesAsOf, answersAsOf, held, undecided };
+}
+
 /** A pause as people see it. */
 export interface ShownPause {
   readonly since: string;
@@ -127,12 +140,8 @@ export interface FormReport {
 }
 
 /** A target. */
-export interface TargetReport {
-  readonly name: string;
+export interface TargetReport extends TargetPlace {
   readonly state: HealthState;
-  readonly kind: string | null;
-  /** Where it is; no password. */
-  readonly address: string | null;
   /** Whether it could be read just now; if not, its forms are as of `readAt`. */
   readonly isReadable: boolean;
   readonly readAt: string | null;

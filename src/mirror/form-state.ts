@@ -237,12 +237,13 @@ export const sumOf = (counts: Iterable<number>): number => {
 
 /** The claim about a copy of a form, and as of when (milliseconds; null: nothing is claimed). */
 export interface Claim {
-  /** Every submission of the source as of then, except those in `except`. */
+  /** Every submission of the source as of then, except rows that are `held` or `undecided`: see {@link Tally}. */
   readonly submissionsAsOfMs: number | null;
+  /** As old as the answers, where statuses were never counted. */
   readonly statusesAsOfMs: number | null;
   readonly answersAsOfMs: number | null;
-  /** The number of rows that the source does not show and that are not marked deleted. The claim does not cover them. */
-  readonly except: number;
+  readonly held: number;
+  readonly undecided: number;
 }
 
 /** The workspace, asked as a whole by a poll, had what the target accounts for, of these forms. */
@@ -258,10 +259,11 @@ export interface Agreement {
  * seen since its last run.
  */
 export function claimOf(state: FormState, agreement: Agreement | null): Claim {
-  const { formId, tally, submissionsAsOfMs, statusesAsOfMs } = state;
-  const except = tally.held + tally.undecided;
+  const { formId, submissionsAsOfMs, statusesAsOfMs } = state;
+  const { held, undecided } = state.tally;
   if (submissionsAsOfMs === null)
-    return { submissionsAsOfMs, statusesAsOfMs: null, answersAsOfMs: null, except };
+    return { submissionsAsOfMs, statusesAsOfMs: null, answersAsOfMs: null, held, undecided };
+  const answersAsOfMs = oldestReading(state);
   // What a poll agreed with before the form was last read says nothing more.
   const polledMs = agreement?.formIds.includes(formId) === true ? agreement.atMs : 0;
   return {
@@ -269,9 +271,10 @@ export function claimOf(state: FormState, agreement: Agreement | null): Claim {
     statusesAsOfMs:
       polledMs > 0 && agreement?.onStatuses === true
         ? Math.max(statusesAsOfMs ?? 0, polledMs)
-        : statusesAsOfMs,
-    answersAsOfMs: oldestReading(state),
-    except,
+        : (statusesAsOfMs ?? answersAsOfMs),
+    answersAsOfMs,
+    held,
+    undecided,
   };
 }
 

@@ -28,6 +28,6 @@ export interface FormHealthText {
   readonly remedy: string | null;
   /** The copy is stale that many minutes after the end of its last successful run, with any `state`. */
   readonly staleAfterMinutes: number;
-  /** Shown in place of `title` then. */
-  readonly staleTitle: string;
+  /** All submissions were stored as of then (milliseconds); null: that was never known. */
+  readonly asOfMs: number | null;
 }

@@ -207,12 +207,12 @@ function matrix(report: Report, list: FormList): Html {
 /** A column's head: the target, where it is, when it was read, and its buttons. */
 function targetHeading(target: TargetReport, nowMs: number): Html {
   const { name, kind, address, readAt, pause } = target;
-  const product = kind === null ? '' : productOf(kind);
-  const isLink = address !== null && /^https?:\/\//.test(address);
+  const product = productOf(kind);
+  const isLink = /^https?:\/\//.test(address);
   return html`<th scope="col">
     <b>${name}</b>
     <span class="fact"
-      >${isLink ? html`<a href="${address}" rel="noreferrer">${product || address}</a>` : [product, address].filter(Boolean).join(': ')}</span
+      >${isLink ? html`<a href="${address}" rel="noreferrer">${product}</a>` : `${product}: ${address}`}</span
     >
     <span class="fact"
       >${isKnown(target) ? 'read' : 'cannot be read; last read'} ${timeAgo(readAt, nowMs)}</span

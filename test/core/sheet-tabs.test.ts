@@ -14,7 +14,7 @@ const WELL: FormHealthText = {
   message: 'Answers as of today.',
   remedy: null,
   staleAfterMinutes: 45,
-  staleTitle: 'Stale',
+  asOfMs: Date.now(),
 };
 const RUN: Run = {
   startedAtMs: Date.UTC(2026, 0, 3),
@@ -47,7 +47,7 @@ describe('the Mirror and Summary tabs', () => {
       clock,
       emulatorUrl: sheet.url,
       summary,
-      describe: () => ({ health, asOfMs: Date.now() }),
+      describe: () => health,
     });
   /** A run that ends with a change. */
   const run = async (change: Change, summary?: boolean): Promise<void> => {
@@ -98,7 +98,7 @@ describe('the Mirror and Summary tabs', () => {
       name: 'default',
       clock,
       emulatorUrl: sheet.url,
-      describe: () => ({ health, asOfMs: Date.now() - 46 * 60_000 }),
+      describe: () => ({ ...health, asOfMs: Date.now() - 46 * 60_000 }),
     });
     await using form = await store.open(FORM, 'write');
     await form.prepare(FORM, [NAME]);

@@ -33,14 +33,15 @@ function watching() {
   };
   const sources: Writable<HealthSources> = {
     version: '1',
-    targets: ['db', 'sheet'],
+    targets: ['db', 'sheet'].map((name) => {
+      return { name, kind: '', address: '', restMs: name === 'sheet' ? MINUTE : 0 };
+    }),
     isChosen,
     nextPollMs,
     readTarget: (name) => {
       const target = name === 'db' ? 'db' : 'sheet';
       return counted(target, read[target]());
     },
-    restMs: (name) => (name === 'sheet' ? MINUTE : 0),
     queue: () => counted('queue', read.queue()),
     plan: () => plan,
     troubles: () => [],

@@ -138,9 +138,9 @@ export const targetOf = (
   read: Partial<TargetFacts> = {},
 ): TargetFacts => ({
   name: 'db',
+  kind: 'postgres',
+  address: 'postgres://db',
   value: {
-    kind: 'postgres',
-    address: 'postgres://db',
     forms: [heldForm(FORM_A), heldForm(FORM_B)],
     pauses: [],
     agreement: null,

@@ -498,7 +498,7 @@ describe('the judge', () => {
       return { rows: n, deletedRows: n, rejected: n, forgotten: n, refused: n };
     };
     expect(formOf(never)).toMatchObject({ state: 'waiting', ...numbers(null) });
-    expect(never.targets[0]).toMatchObject({ isReadable: false, readAt: null, kind: null });
+    expect(never.targets[0]).toMatchObject({ isReadable: false, readAt: null });
     expect(never.summary).toBe('1 form in 1 target · submissions unknown');
     expect(formOf(judge(factsOf({ ...some, held: { forms: [] } })))).toMatchObject(numbers(0));
   });

@@ -1,3 +1,4 @@
+import { PROBLEMS } from '../../base/catalogue.ts';
 import { count } from '../../base/format.ts';
 import { liveRows } from '../../mirror/form-state.ts';
 import { type FormHealthText, HEALTH_STATES, type HealthState } from '../../mirror/health-text.ts';
@@ -14,23 +15,17 @@ import { documentsIn, entriesIn, type FormDocument, textIn } from './state-tab.t
  * written whole whenever its text changes.
  */
 
-/** How a form is, in words for the people of a spreadsheet. */
-export interface DescribedForm {
-  readonly health: FormHealthText;
-  /** All submissions were stored as of then (milliseconds); null: that was never known. */
-  readonly asOfMs: number | null;
-}
-
-/** Judges nothing itself: made where health is judged. `recordOf`: the record of a key, or null. `runs`: the newest first. */
+/** Puts a form's health into words for the people of a spreadsheet, where health is judged. `recordOf`: the record of a key, or null. `runs`: the newest first. */
 export type DescribeForm = (
   form: Pick<StoredForm, 'state' | 'fields' | 'notices'>,
   runs: readonly Run[],
   recordOf: (key: string) => unknown,
   nowMs: number,
-) => DescribedForm;
+) => FormHealthText;
 
 /** One form as the tab shows it. */
-interface ShownForm extends DescribedForm, Pick<FormDocument, 'state' | 'fields' | 'notices'> {
+interface ShownForm extends Pick<FormDocument, 'state' | 'fields' | 'notices'> {
+  readonly health: FormHealthText;
   /** Null while it has no tab. */
   readonly sheetId: number | null;
   /** Rejected and undecided submissions. */
@@ -48,10 +43,8 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
     const { state, fields, notices } = document;
     const { formId } = state;
     const entries = [...entriesIn(stateTab, formId).values()];
-    const { health, asOfMs } = describe(document, document.runs, recordOf, file.clock.now());
     return {
-      health,
-      asOfMs,
+      health: describe(document, document.runs, recordOf, file.clock.now()),
       state,
       fields,
       notices,
@@ -144,7 +137,8 @@ const titleOf = (form: ShownForm): string => {
 };
 
 function formRow(form: ShownForm, row: number, time: SerialTime): PageCell[] {
-  const { state, sheetId, health, asOfMs } = form;
+  const { state, sheetId, health } = form;
+  const { asOfMs } = health;
   const title = literal(titleOf(form));
   // Compared with the clock, so that a mirror that has stopped shows by itself.
   const isOver =
@@ -156,7 +150,10 @@ function formRow(form: ShownForm, row: number, time: SerialTime): PageCell[] {
   const link = sheetId === null ? {} : { textFormat: { link: { uri: `#gid=${sheetId}` } } };
   return [
     text(state.name, { ...WRAPPED, ...link }),
-    stateCell(isOver ? title : `IF(${age};${literal(health.staleTitle)};${title})`, health.state),
+    stateCell(
+      isOver ? title : `IF(${age};${literal(PROBLEMS.STALE.title)};${title})`,
+      health.state,
+    ),
     number(liveRows(state.tally)),
     number(state.tally.deleted),
     asOfMs === null ? NONE : timeCell(asOfMs, time),
