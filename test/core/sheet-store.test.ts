@@ -341,6 +341,25 @@ describe('rows of a sheet', () => {
     });
   });
 
+  it('L1, L17: a new time zone of the spreadsheet withdraws the claims, and all times are written again', async () => {
+    const shown = (): string[] =>
+      place.emulator.inspect.shown(place.spreadsheetId, place.sheetId()).map(([at = '']) => at);
+    const before = shown();
+    place.person().setTimeZone('America/New_York');
+    await place.write(async (form) => {
+      expect(form.losses).toEqual([
+        'The time zone of the spreadsheet was changed; the times of contact are written again.',
+      ]);
+      expect(form.state).toMatchObject({ submissionsAsOfMs: null, watermarkMs: null });
+      expect(await form.commit({ rows: people(6) })).toMatchObject({ updated: 6 });
+    });
+    expect(shown()).not.toEqual(before);
+    await place.write(async (form) => {
+      expect(form.losses).toEqual([]);
+      expect(await form.commit({ rows: people(6) })).toMatchObject({ unchanged: 6 });
+    });
+  });
+
   it('L10: what a cell cannot hold is cut, and listed; a full spreadsheet is a failure that says what to do', async () => {
     await place.write(async (form) => {
       await form.commit({ rows: [row('long', { f_name: 'x'.repeat(60_000) })] });

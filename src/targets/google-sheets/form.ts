@@ -226,6 +226,7 @@ export class SheetForm extends SheetReader implements OpenForm {
         doubted: [...known.doubted],
         questions,
         headerRow: Math.max(0, known.survey.headerRow),
+        timeZone: this.#time.timeZone,
       };
       const result = { planned, known, document };
       const changed = changedEntries(formId, this.known.entries, entries);

@@ -37,9 +37,10 @@ export interface FoundForm extends Known {
 /** Finds a form in the cells of its tab; our own columns are enough. */
 export function findForm(
   { structure, stateTab }: View,
-  { state, fields, doubted }: Pick<FormDocument, 'state' | 'fields' | 'doubted'>,
+  document: Pick<FormDocument, 'state' | 'fields' | 'doubted' | 'timeZone'>,
   table: Table,
 ): FoundForm {
+  const { state, fields, doubted } = document;
   const { formId } = state;
   const tab = structure.forms.get(formId);
   const found = tab === undefined ? EMPTY_SURVEY : survey(table);
@@ -58,7 +59,7 @@ export function findForm(
     entries,
     survey: found,
     doubted: new Set(doubted),
-    losses: lossesOf(tab, { state, fields }, liveRows(tally)),
+    losses: lossesOf(tab, document, liveRows(tally), structure.timeZone),
     isChanged: !isDeepStrictEqual(tally.rows, state.tally.rows),
     isFreed,
   };
@@ -73,12 +74,14 @@ export const rowsIn = (
 ): Map<string, KnownRow> =>
   new Map([...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]));
 
-/** Losses by people's hands. `now`: how many live rows there are. */
+/** Losses by people's hands. `now`: how many live rows there are. `timeZone`: of the spreadsheet. */
 function lossesOf(
   tab: FormTab | undefined,
-  { state, fields }: Pick<FormDocument, 'state' | 'fields'>,
+  document: Pick<FormDocument, 'state' | 'fields' | 'timeZone'>,
   now: number,
+  timeZone: string,
 ): string[] {
+  const { state, fields } = document;
   const before = liveRows(state.tally);
   if (tab === undefined)
     return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
@@ -89,6 +92,10 @@ function lossesOf(
   );
   if (now < before)
     lost.push(`${state.name} has lost ${plural(before - now, 'row')}; the form is read again.`);
+  if (before > 0 && timeZone !== document.timeZone)
+    lost.push(
+      `The time zone of the spreadsheet was changed; the times of ${state.name} are written again.`,
+    );
   return lost;
 }
 

@@ -10,11 +10,13 @@ const SECOND_TIME_MICROS = 20;
  * loss. Serials are days since 1899-12-30 and know no zone (discovery document, "DateTimeRenderOption").
  */
 export class SerialTime {
+  readonly timeZone: string;
   readonly #format: Intl.DateTimeFormat;
   readonly #offsets = new Map<number, number>();
 
   /** `timeZone` as the spreadsheet's properties give it: a CLDR name, or `GMT-07:00`. An unknown one is read as UTC. */
   constructor(timeZone: string) {
+    this.timeZone = timeZone;
     this.#format = formatFor(timeZone);
   }
 

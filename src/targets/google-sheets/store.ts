@@ -222,6 +222,7 @@ class SheetStore implements Store {
         state: { ...before, slug, name },
         fields: kept?.fields ?? [],
         doubted: kept?.doubted ?? [],
+        timeZone: kept?.timeZone ?? view.structure.timeZone,
       };
       const writer = { formId: id, slug, text: textIn(view.stateTab, documentKey(id)) };
       const table = await this.#tableOf(view, document);

@@ -189,6 +189,13 @@ export class Person {
     this.#do({ mergeCells: { range: this.#range(selection), mergeType: 'MERGE_ALL' } });
   }
 
+  /** File › Settings. */
+  setTimeZone(timeZone: string): void {
+    this.#change(({ document }) => {
+      document.properties = { ...document.properties, timeZone };
+    });
+  }
+
   renameTab(title: string): void {
     this.#properties({ title }, 'title');
   }
