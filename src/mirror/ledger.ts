@@ -16,9 +16,8 @@ import {
  */
 
 /** The part of a row that is counted. */
-export interface LedgerRow extends Pick<StoredRow, 'id' | 'status' | 'createdAt'> {
-  readonly isDeleted: boolean;
-}
+export type LedgerRow = Omit<StoredRow, 'cells'>;
+
 /** By {@link entryKey}. */
 export type Entries = ReadonlyMap<string, Entry>;
 
@@ -29,7 +28,7 @@ export function signOf(
   { kind, status }: Pick<Entry, 'kind' | 'status'>,
   row: LedgerRow | undefined,
 ): -1 | 0 | 1 {
-  const isLive = row !== undefined && !row.isDeleted;
+  const isLive = row?.deletedAt === null;
   if (kind === 'held' || kind === 'undecided') return isLive ? -1 : 0;
   if (kind === 'rejected') return isLive ? 0 : 1;
   return kind === 'forgotten' && status !== null ? 1 : 0;
@@ -62,7 +61,7 @@ export function countsOf(
     const key = `${status} ${fromMs}`;
     counts.set(key, { status, fromMs, count: (counts.get(key)?.count ?? 0) + sign });
   };
-  for (const row of rows.values()) if (!row.isDeleted && isIn(row, query)) add(row, 1);
+  for (const row of rows.values()) if (row.deletedAt === null && isIn(row, query)) add(row, 1);
   for (const entry of entries.values()) {
     const row = rows.get(entry.id);
     const sign = signOf(entry, row);
@@ -77,9 +76,9 @@ export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries):
   const add = (map: Map<string, number> | undefined, status: string | null): void =>
     void (status !== null && map?.set(status, (map.get(status) ?? 0) + 1));
   let deleted = 0;
-  for (const { status, isDeleted } of rows.values())
-    if (isDeleted) deleted++;
-    else add(live, status);
+  for (const { status, deletedAt } of rows.values())
+    if (deletedAt === null) add(live, status);
+    else deleted++;
   const kinds = { held: 0, undecided: 0, refused: 0, rejected: 0, forgotten: 0 };
   for (const entry of entries.values()) {
     kinds[entry.kind]++;
@@ -145,7 +144,7 @@ export function forgetIn(
   { digest, atMs }: { readonly digest: string; readonly atMs: number },
 ): void {
   const listed = entries.get(entryKey({ kind: 'rejected', id }));
-  const { status, createdAt } = (row?.isDeleted === false ? row : listed) ?? {
+  const { status, createdAt } = (row?.deletedAt === null ? row : listed) ?? {
     status: null,
     createdAt: null,
   };

@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
 import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { Entry, OpenForm } from '../../src/mirror/port.ts';
 import type { Row } from '../../src/mirror/types.ts';
+import { SheetsApi } from '../../src/targets/google-sheets/api/sheets-api.ts';
 import {
   AGE_AT,
   AT,
@@ -398,6 +400,12 @@ describe('a write that may have met other rows', () => {
     act();
     return (await place.open()).open(form, 'write');
   };
+  /** As if people had swapped these rows just before the write. */
+  const swapRows = (): void => {
+    const [written, other] = [place.placeOf('s0'), place.placeOf('s3')];
+    place.person().type(written, ID, 's3');
+    place.person().type(other, ID, 's0');
+  };
   const sureOf = async (next: OpenForm): Promise<string[]> => {
     const ids: string[] = [];
     for await (const rows of next.rows({ isSure: true })) ids.push(...rows.map(({ id }) => id));
@@ -411,12 +419,7 @@ describe('a write that may have met other rows', () => {
   });
 
   it('L7, L18: what it left there is removed, and its rows are unsure until they are compared again', async () => {
-    await using next = await afterKill(() => {
-      // As if people had swapped these rows just before the write.
-      const [written, other] = [place.placeOf('s0'), place.placeOf('s3')];
-      place.person().type(written, ID, 's3');
-      place.person().type(other, ID, 's0');
-    });
+    await using next = await afterKill(swapRows);
     expect(place.rowOf('s3')?.slice(FULL_NAME, AGE_AT + 1)).toEqual([null, null]);
     expect(await sureOf(next)).not.toContain('s0');
     expect(next.state.ranges).toMatchObject([{ isDue: true }]);
@@ -425,6 +428,26 @@ describe('a write that may have met other rows', () => {
     expect(await next.commit({ rows })).toMatchObject({ updated: 2 });
     expect(await sureOf(next)).toContain('s0');
     expect(place.rowOf('s3')?.[FULL_NAME]).toBe('Person 3');
+  });
+
+  it('L7: the next run looks for it where Google did not say whether it met its rows', async () => {
+    await place.write(store(people(4)));
+    const { update } = SheetsApi.prototype;
+    vi.spyOn(SheetsApi.prototype, 'update').mockImplementationOnce(async function (
+      this: SheetsApi,
+      requests,
+    ) {
+      await update.call(this, requests);
+      swapRows();
+      const away = new MirrorError('TARGET_UNREACHABLE', 'Google did not answer.');
+      vi.spyOn(SheetsApi.prototype, 'values').mockRejectedValueOnce(away);
+    });
+    const written = place.write((open) => open.commit({ rows: people(2, 'DONE') }));
+    await expect(written).rejects.toMatchObject({ code: 'TARGET_UNREACHABLE' });
+    vi.restoreAllMocks();
+    await using next = await (await place.open()).open(form, 'write');
+    expect(await sureOf(next)).not.toContain('s0');
+    expect(place.rowOf('s3')?.[FULL_NAME]).toBeNull();
   });
 });
 

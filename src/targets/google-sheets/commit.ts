@@ -3,8 +3,8 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { MirrorError } from '../../base/errors.ts';
 import { plural } from '../../base/format.ts';
 import type { FormState } from '../../mirror/form-state.ts';
-import { type Entries, entryKey } from '../../mirror/ledger.ts';
-import type { Applied, Change, Entry, EntryKind, Row } from '../../mirror/port.ts';
+import { type Entries, entriesAfter, entryKey } from '../../mirror/ledger.ts';
+import type { Applied, Change, Entry, EntryKind, Row, Run } from '../../mirror/port.ts';
 import type { SelectedField } from '../../mirror/types.ts';
 import type { ReadValue } from './api/cell-value.ts';
 import type { ColumnKey } from './api/metadata.ts';
@@ -25,7 +25,7 @@ import {
 import type { SerialTime } from './serial-time.ts';
 import type { SheetFile, View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
-import type { WrittenRow } from './sweep.ts';
+import type { Announced, WrittenRow } from './sweep.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -40,59 +40,68 @@ export interface Known {
   readonly doubted: ReadonlySet<string>;
 }
 
+/** One write of a form, planned over the latest reading of the spreadsheet. */
+export interface Planned<T> {
+  readonly requests: readonly Request[];
+  /** The changes to the known state after it, the counts of the state aside. */
+  readonly after?: Partial<Omit<Known, 'state'>>;
+  /** Applied to the state with the counts of this very write. */
+  readonly state?: ((state: FormState) => FormState) | undefined;
+  /** Rows that are written by their place. */
+  readonly written?: readonly WrittenRow[];
+  /** The announced rows after it, where they are not those that are written. */
+  readonly announced?: readonly Announced[];
+  readonly run?: Run | undefined;
+  readonly isShown?: boolean;
+  readonly result: T;
+}
+
 /** What a change comes to, row by row, as far as the sheet is known. */
 export interface Compared {
+  readonly change: Change;
   readonly fields: readonly SheetField[];
   readonly encoder: RowEncoder;
   readonly inserted: readonly SheetRow[];
   readonly updated: readonly SheetRow[];
   readonly deleted: readonly string[];
-  readonly unchanged: number;
-  readonly rejected: number;
-  /** The rows of the change, as known after it. */
+  /** The rows that can be stored, as known after it. */
   readonly rows: ReadonlyMap<string, KnownRow>;
   /** Why rows cannot be stored unchanged, by ID. */
   readonly reasons: ReadonlyMap<string, readonly string[]>;
-  readonly stored: ReadonlySet<string>;
   readonly source: ReadonlyMap<string, Row>;
 }
 
-/** Compares a change with the known state. `prepared`: the selected fields. */
+/** Compares a change with the known state. `prepared`: the selected fields. Rows of forgotten submissions are left out. */
 export function compareRows(
-  { rows: changed = [], deleted: gone = [] }: Change,
+  change: Change,
   known: Known,
   prepared: readonly SelectedField[],
   time: SerialTime,
+  isForgotten: (id: string) => boolean,
 ): Compared {
+  const { rows: all = [], deleted: gone = [] } = change;
+  const changed = all.filter(({ id }) => !isForgotten(id));
   const fields = withAnswers(known.fields, changed, new Set(prepared.map(({ id }) => id)));
   const encoder = new RowEncoder(headersOf(fields).keys(), prepared, time);
   const rows = new Map<string, KnownRow>();
   const inserted: SheetRow[] = [];
   const updated: SheetRow[] = [];
   const reasons = new Map<string, readonly string[]>();
-  const stored = new Set<string>();
-  let [unchanged, rejected] = [0, 0];
   for (const row of changed) {
     const { id, createdAt } = row;
     const { row: encoded, reasons: why } = encoder.encode(row);
     if (why.length > 0) reasons.set(id, why);
-    if (encoded === undefined) {
-      rejected++;
-      continue;
-    }
-    stored.add(id);
+    if (encoded === undefined) continue;
     const print = encoded.fingerprint;
     const before = known.rows.get(id);
     const status = String(encoded.values.get('s:status') ?? '');
-    rows.set(id, { id, status, createdAt, isDeleted: false, deletedAt: null, print });
+    rows.set(id, { id, status, createdAt, deletedAt: null, print });
     if (before === undefined) inserted.push(encoded);
-    else if (before.isDeleted || before.print !== print) updated.push(encoded);
-    else unchanged++;
+    else if (before.deletedAt !== null || before.print !== print) updated.push(encoded);
   }
-  const deleted = gone.filter((id) => (rows.get(id) ?? known.rows.get(id))?.isDeleted === false);
+  const deleted = gone.filter((id) => (rows.get(id) ?? known.rows.get(id))?.deletedAt === null);
   const source = new Map(changed.map((row) => [row.id, row]));
-  const counts = { unchanged, rejected };
-  return { fields, encoder, inserted, updated, deleted, ...counts, rows, reasons, stored, source };
+  return { change, fields, encoder, inserted, updated, deleted, rows, reasons, source };
 }
 
 /** Whether a change writes nothing to the form's tab: it is stored in the hidden tab only. */
@@ -108,21 +117,6 @@ export function isSettled(
   );
 }
 
-/** The write of a commit to the form's tab, and the known state after it. */
-export interface PlannedCommit {
-  readonly requests: readonly Request[];
-  readonly rows: ReadonlyMap<string, KnownRow>;
-  readonly fields: readonly SheetField[];
-  readonly survey: Survey;
-  /** Of rows that are not stored unchanged, and of deleted rows that cannot be marked. */
-  readonly listed: readonly Entry[];
-  /** IDs of the rows that are stored then. */
-  readonly stored: Iterable<string>;
-  readonly applied: Applied;
-  /** Rows that are written by their place. */
-  readonly written: readonly WrittenRow[];
-}
-
 /** A row that is there: a submission's that has changed, or one that is to be marked as deleted (null). */
 interface Existing {
   readonly id: string;
@@ -130,7 +124,7 @@ interface Existing {
   readonly values: SheetRow['values'];
 }
 
-/** Plans the write of a change over the latest reading of the spreadsheet. */
+/** Plans the write of a change over the latest reading of the spreadsheet. `digestOf`: the name of a forgotten submission. */
 export async function planCommit(
   file: SheetFile,
   { structure }: View,
@@ -138,15 +132,17 @@ export async function planCommit(
   known: Known,
   time: SerialTime,
   atMs: number,
-): Promise<PlannedCommit> {
+  digestOf: (id: string) => string,
+): Promise<Planned<Applied>> {
   const { state } = known;
   const tab = structure.forms.get(state.formId);
-  const { encoder, source } = compared;
-  const [rows, stored] = [new Map(known.rows), new Set(compared.stored)];
+  const { change, encoder, source } = compared;
+  const [rows, stored] = [new Map(known.rows), new Set(compared.rows.keys())];
   for (const [id, row] of compared.rows) rows.set(id, row);
   const laid = await layOut(file, structure, tab, state, compared.fields);
   const { sheetId, columns } = laid;
   const headers = headersOf(laid.fields);
+  /** Of rows that are not stored unchanged, and of deleted rows that cannot be marked. */
   const listed = new Map<string, Entry>();
   const list = (
     kind: EntryKind,
@@ -199,15 +195,14 @@ export async function planCommit(
     else if (met.blocked.length === 0) {
       deleted++;
       const deletedAt = new Date(atMs).toISOString();
-      rows.set(id, { ...now, isDeleted: true, deletedAt, print: null });
+      rows.set(id, { ...now, deletedAt, print: null });
     } else if (row === null)
       list('undecided', now, `The source no longer has it, and ${why}`, met.blocked);
     else {
       partly.add(id);
       // A row whose mark cannot be taken away is still shown as removed. It is written again while the cells are protected.
       const before = met.blocked.includes('s:removed') ? (known.rows.get(id) ?? now) : now;
-      const { isDeleted, deletedAt } = before;
-      rows.set(id, { ...now, isDeleted, deletedAt, print: null });
+      rows.set(id, { ...now, deletedAt: before.deletedAt, print: null });
       const reasons = [...(compared.reasons.get(id) ?? []), why];
       list('rejected', source.get(id) as Row, reasons.join(' '), met.blocked);
     }
@@ -233,20 +228,26 @@ export async function planCommit(
     if (!partly.has(id) && !waiting.has(id))
       list('rejected', source.get(id) as Row, why.join(' '), null);
   const added = inserted.length - waiting.size;
+  const entries = entriesAfter(
+    known.entries,
+    { ...change, entries: [...(change.entries ?? []), ...listed.values()] },
+    stored,
+    digestOf,
+  );
+  const doubted = known.doubted.difference(stored).difference(new Set(change.deleted));
+  const after = { fields: laid.fields, rows, entries, doubted };
   return {
     requests,
-    rows,
-    fields: laid.fields,
-    survey: { ...found, bottom: found.bottom + added },
-    listed: [...listed.values()],
-    stored,
+    after: { ...after, survey: { ...found, bottom: found.bottom + added } },
+    state: change.state,
     written: tab === undefined ? [] : written,
-    applied: {
+    run: change.run,
+    result: {
       inserted: added,
       updated,
-      unchanged: compared.unchanged,
+      unchanged: compared.rows.size - compared.inserted.length - compared.updated.length,
       deleted,
-      rejected: compared.rejected + partly.size + waiting.size,
+      rejected: source.size - compared.rows.size + partly.size + waiting.size,
     },
   };
 }

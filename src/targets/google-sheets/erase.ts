@@ -6,7 +6,7 @@ import type { Erasure } from '../../mirror/port.ts';
 import { toSheetValue } from './api/cell-value.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import { allowRemedy } from './api/sheets-error.ts';
-import type { Known } from './commit.ts';
+import type { Known, Planned } from './commit.ts';
 import { split } from './obstacles.ts';
 import { answerOf } from './row-values.ts';
 import { survey, writeRow } from './rows.ts';
@@ -16,30 +16,19 @@ import type { WrittenRow } from './sweep.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-export interface PlannedErasure {
-  readonly requests: readonly Request[];
-  readonly after: Partial<Pick<Known, 'rows' | 'entries'>>;
+/** What one write of an erasure comes to. */
+export interface Erased {
   /** How many rows it concerns. */
-  readonly erased: number;
+  readonly count: number;
   /** Submissions of which no row may be left. */
-  readonly gone: readonly string[];
-  /** Rows that are written by their place. */
-  readonly written: readonly WrittenRow[];
+  readonly gone?: readonly string[];
   /** More rows than one write may hold. */
-  readonly isLeft: boolean;
+  readonly isLeft?: boolean;
   /** Cells that cannot be written: everything else is, and the erasure has failed. */
-  readonly denied: MirrorError | null;
+  readonly denied?: MirrorError | null;
 }
 
-const NOTHING: PlannedErasure = {
-  requests: [],
-  after: {},
-  erased: 0,
-  gone: [],
-  written: [],
-  isLeft: false,
-  denied: null,
-};
+const NOTHING: Planned<Erased> = { requests: [], isShown: true, result: { count: 0 } };
 
 /** Rows of one write: the request stays below the 2 MB that Google recommends. */
 const MOST_ROWS = 2_000;
@@ -50,16 +39,18 @@ export async function planErasure(
   tab: FormTab | undefined,
   what: Erasure,
   known: Known,
+  atMs: number,
   digestOf: (id: string) => string,
-): Promise<PlannedErasure> {
-  const removeRows = async (ids: readonly string[]): Promise<PlannedErasure> => {
+): Promise<Planned<Erased>> {
+  const removeRows = async (ids: readonly string[]): Promise<Planned<Erased>> => {
     const rows = new Map(known.rows);
-    const erased = ids.filter((id) => rows.delete(id)).length;
+    const count = ids.filter((id) => rows.delete(id)).length;
     const requests = await planRemoval(file, tab, ids);
-    return { ...NOTHING, requests, after: { rows }, erased, gone: ids };
+    // Nothing of a forgotten submission stays in the lists of the hidden tab, its ID included (L18).
+    const doubted = known.doubted.difference(new Set(ids));
+    return { ...NOTHING, requests, after: { rows, doubted }, result: { count, gone: ids } };
   };
   const entries = new Map(known.entries);
-  const atMs = file.clock.now();
   switch (what.kind) {
     case 'forget': {
       for (const id of what.ids)
@@ -104,7 +95,7 @@ async function rewrite(
   tab: FormTab | undefined,
   what: Extract<Erasure, { kind: 'columns' | 'rehash' }>,
   known: Known,
-): Promise<PlannedErasure> {
+): Promise<Planned<Erased>> {
   const wanted = known.fields.filter(
     ({ id, column }) => what.fieldIds.includes(id) && column !== null,
   );
@@ -135,24 +126,17 @@ async function rewrite(
     written.push({ id, values: free });
     if (written.length === MOST_ROWS) break;
   }
-  return {
-    ...NOTHING,
-    requests,
-    after: { rows },
-    erased: written.length,
-    written,
-    isLeft: written.length === MOST_ROWS,
-    denied: deniedBy.size === 0 ? null : denial(title, [...deniedBy], file.api.email),
-  };
+  const isLeft = written.length === MOST_ROWS;
+  const names = [...deniedBy].join(' and ');
+  const message = `On the tab "${title}" answers that are to go cannot be written because of ${names}. All others are gone.`;
+  const remedy = allowRemedy(file.api.email);
+  const denied =
+    names === ''
+      ? null
+      : new MirrorError('TARGET_DENIED', `${message} ${remedy}`, { retryable: false });
+  const result = { count: written.length, isLeft, denied };
+  return { ...NOTHING, requests, after: { rows }, written, result };
 }
-
-const denial = (title: string, names: readonly string[], email: string | undefined): MirrorError =>
-  new MirrorError(
-    'TARGET_DENIED',
-    `On the tab "${title}" answers that are to go cannot be written because of ${names.join(' and ')}. All others are gone. ` +
-      allowRemedy(email),
-    { retryable: false },
-  );
 
 /** Rows go from below, so that those above stay where they were found. */
 export const deleteRows = (sheetId: number, rows: readonly number[]): Request[] =>

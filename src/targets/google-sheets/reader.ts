@@ -105,21 +105,18 @@ const ROWS_AT_ONCE = 2_000;
 export class SheetReader implements ReadForm {
   readonly losses: readonly string[];
   protected readonly file: SheetFile;
-  protected salt: string;
   protected known: Known;
   /** The rows without their answers. */
   protected readonly readRows: () => Promise<Known['rows']>;
-  #cells: Promise<Table | null> | null = null;
+  #cells: Promise<Table> | null = null;
 
   constructor(
     file: SheetFile,
-    salt: string,
     known: Known,
     losses: readonly string[],
     readRows: () => Promise<Known['rows']>,
   ) {
-    [this.file, this.salt, this.known, this.losses] = [file, salt, known, losses];
-    this.readRows = readRows;
+    [this.file, this.known, this.losses, this.readRows] = [file, known, losses, readRows];
   }
 
   get state(): FormState {
@@ -132,15 +129,15 @@ export class SheetReader implements ReadForm {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  /** The cells of the tab; null where there is none. */
-  protected readCells(): Promise<Table | null> {
+  /** The cells of the tab; none where it is gone. */
+  protected readCells(): Promise<Table> {
     return (this.#cells ??= this.cellsNow());
   }
 
-  protected async cellsNow(): Promise<Table | null> {
+  protected async cellsNow(): Promise<Table> {
     const { structure } = await this.file.refresh();
     const tab = structure.forms.get(this.state.formId);
-    return tab === undefined ? null : this.file.table(tab);
+    return tab === undefined ? new Map() : this.file.table(tab);
   }
 
   async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
@@ -150,21 +147,17 @@ export class SheetReader implements ReadForm {
     const { doubted } = this.known;
     const wanted = [...rows.values()].filter(
       (row) =>
-        row.isDeleted === isDeleted &&
+        (row.deletedAt !== null) === isDeleted &&
         (ids === null || ids.has(row.id)) &&
         !(query.isSure === true && doubted.has(row.id)) &&
         isIn(row, query),
     );
-    const table = cells && wanted.length > 0 ? await this.readCells() : null;
-    const places = table === null ? null : survey(table).places;
+    const table: Table = cells && wanted.length > 0 ? await this.readCells() : new Map();
+    const { places } = survey(table);
     for (let first = 0; first < wanted.length; first += ROWS_AT_ONCE)
-      yield wanted.slice(first, first + ROWS_AT_ONCE).map((row) => {
-        const { id, status, createdAt, deletedAt } = row;
-        const at = places?.get(id);
-        return table === null || at === undefined
-          ? { id, status, createdAt, deletedAt, cells: new Map() }
-          : storedRow(row, at, table, this.known.fields);
-      });
+      yield wanted
+        .slice(first, first + ROWS_AT_ONCE)
+        .map((row) => storedRow(row, places.get(row.id), table, this.known.fields));
   }
 
   async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
@@ -186,12 +179,9 @@ export class SheetReader implements ReadForm {
     return documentIn(stateTab, this.state.formId)?.runs.slice(0, limit) ?? [];
   }
 
-  protected isForgotten(id: string): boolean {
-    if (this.state.tally.forgotten === 0) return false;
-    return this.known.entries.has(`forgotten ${this.digestOf(id)}`);
-  }
+  protected readonly isForgotten = (id: string): boolean =>
+    this.state.tally.forgotten > 0 && this.known.entries.has(`forgotten ${this.digestOf(id)}`);
 
-  protected digestOf(id: string): string {
-    return forgottenHash(this.salt, this.state.formId, id);
-  }
+  protected readonly digestOf = (id: string): string =>
+    forgottenHash(this.file.salt, this.state.formId, id);
 }

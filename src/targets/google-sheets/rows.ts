@@ -1,5 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { canonicalTime } from '../../mirror/canonical-time.ts';
+import type { LedgerRow } from '../../mirror/ledger.ts';
 import type { StoredRow } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import { spansOf } from './api/a1.ts';
@@ -19,13 +20,7 @@ export type Columns = ReadonlyMap<ColumnKey, number>;
 export type Table = ReadonlyMap<ColumnKey, readonly ReadValue[]>;
 
 /** A row as the store remembers it, without its answers. */
-export interface KnownRow {
-  readonly id: string;
-  readonly status: string;
-  readonly createdAt: string | null;
-  readonly isDeleted: boolean;
-  /** When it was marked deleted (ISO); null where it is not. */
-  readonly deletedAt: string | null;
+export interface KnownRow extends LedgerRow {
   /** Of its cells, by the columns of the encoder; null before those are known. */
   readonly print: string | null;
 }
@@ -116,34 +111,31 @@ export function knownRow(
 ): KnownRow {
   const read = reader(table, row);
   const removed = read('s:removed');
-  // Texts of people there mark nothing.
-  const isDeleted = typeof removed === 'number';
   return {
     id,
     status: String(read('s:status') ?? ''),
     createdAt: timeOf(read('s:at'), time),
-    isDeleted,
-    deletedAt: isDeleted ? timeOf(removed, time) : null,
+    // Texts of people there mark nothing.
+    deletedAt: typeof removed === 'number' ? timeOf(removed, time) : null,
     print: encoder?.fingerprintOf(read) ?? null,
   };
 }
 
-/** A row with its answers, as the port shows it. */
+/** A row as the port shows it. `row`: where its answers are; undefined: they are not wanted. */
 export function storedRow(
-  known: KnownRow,
-  row: number,
+  { id, status, createdAt, deletedAt }: KnownRow,
+  row: number | undefined,
   table: Table,
   fields: readonly SheetField[],
 ): StoredRow {
-  const read = reader(table, row);
-  const { id, createdAt, deletedAt } = known;
-  // The visible text, where it differs from the counted one.
-  const status = String(read('s:status') ?? '');
   const cells = new Map<string, Cell>();
+  if (row === undefined) return { id, status, createdAt, deletedAt, cells };
+  const read = reader(table, row);
   for (const field of fields)
     if (field.column !== null)
       cells.set(field.id, answerOf(read(fieldKey(field.id)), field.content));
-  return { id, status, createdAt, deletedAt, cells };
+  // The visible status, where it differs from the counted one.
+  return { id, status: String(read('s:status') ?? ''), createdAt, deletedAt, cells };
 }
 
 /**

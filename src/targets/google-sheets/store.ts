@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { newSalt } from '../../mirror/ledger.ts';
 import { distrust, flagAll, newFormState, withdrawClaims } from '../../mirror/form-state.ts';
 import type {
   CheckResult,
@@ -35,7 +34,6 @@ import {
   documentsIn,
   entriesIn,
   type FormDocument,
-  SALT,
   textIn,
 } from './state-tab.ts';
 import type { FormTab } from './structure.ts';
@@ -164,11 +162,10 @@ class SheetStore implements Store {
     const entries = entriesIn(view.stateTab, id);
     const doubted = new Set(kept.doubted);
     const known = { state, fields, rows: new Map(), entries, survey: EMPTY_SURVEY, doubted };
-    const salt = textIn(view.stateTab, SALT) ?? newSalt();
     const load = async (): Promise<Known['rows']> =>
       findForm(view, kept, await this.#tableOf(view, kept, OWN_COLUMNS)).rows;
     let rows: Promise<Known['rows']> | undefined;
-    return new SheetReader(this.#file, salt, known, [], () => (rows ??= load()));
+    return new SheetReader(this.#file, known, [], () => (rows ??= load()));
   }
 
   /** The cells of a form. Rejects where its IDs are gone: without them rows cannot be matched with submissions. */
@@ -240,7 +237,6 @@ class SheetStore implements Store {
       const state = losses.length === 0 ? counted : distrust(found.state);
       const form = new SheetForm({
         file,
-        salt: textIn(view.stateTab, SALT) ?? newSalt(),
         known: { ...found, state },
         kept,
         time: new SerialTime(view.structure.timeZone),
