@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, invalid } from './api-error.ts';
-import { cellAt } from './cell.ts';
 import { boundsOf } from './document.ts';
 import { aspectsOf, guard, putCellData, type CellAspects, type Edit } from './edit.ts';
 import { updateMask } from './field-mask.ts';
@@ -36,12 +35,9 @@ function putRows(
 ): void {
   for (const [offset, { values }] of rows.entries()) {
     if (values === undefined || values === null || values.length === 0) continue;
-    const old = sheet.row(top + offset);
-    sheet.editRow(top + offset, (row) => {
-      for (const [at, data] of values.entries()) {
-        const column = left + at;
-        putCellData(edit, sheet, row, column, cellAt(old, column), data ?? {}, aspects);
-      }
+    sheet.editRow(top + offset, (cells) => {
+      for (const [at, data] of values.entries())
+        putCellData(edit, sheet, cells, left + at, data ?? {}, aspects);
     });
   }
 }
@@ -94,10 +90,9 @@ export function repeatCell(
   // Rows that hold nothing are only made for something.
   const bottom = Object.keys(cell).length > 0 ? area.bottom : Math.min(area.bottom, sheet.usedRows);
   for (let index = area.top; index < bottom; index++) {
-    const old = sheet.row(index);
-    sheet.editRow(index, (row) => {
+    sheet.editRow(index, (cells) => {
       for (let column = area.left; column < area.right; column++)
-        putCellData(edit, sheet, row, column, cellAt(old, column), cell, aspects);
+        putCellData(edit, sheet, cells, column, cell, aspects);
     });
   }
   return undefined;

@@ -159,10 +159,10 @@ export function mergeCells(edit: Edit, request: sheets_v4.Schema$MergeCellsReque
   if (sheet.overlays.merges.some((range) => meets(sheet.areaOf(boundsOf(range)), area)))
     throw invalid('You must select all cells in a merged range to merge or unmerge them.');
   for (let index = area.top; index < Math.min(area.bottom, sheet.usedRows); index++) {
-    const width = sheet.row(index)?.cells.length ?? 0;
-    sheet.editRow(index, (row) => {
-      for (let column = area.left; column < Math.min(area.right, width); column++) {
-        if (index !== area.top || column !== area.left) row.content(column, null);
+    sheet.editRow(index, (cells) => {
+      for (let column = area.left; column < Math.min(area.right, cells.length); column++) {
+        if (index === area.top && column === area.left) continue;
+        cells[column] = { ...cells[column], content: null };
       }
     });
   }

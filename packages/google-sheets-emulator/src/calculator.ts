@@ -50,7 +50,7 @@ export class Calculator {
 
   /** The effective value of a cell. */
   value(sheet: Sheet, row: number, column: number): Value {
-    const content = sheet.row(row)?.cells[column] ?? null;
+    const { content } = sheet.cell(row, column);
     if (content === null) return this.#spillsOf(sheet)?.get(keyOf(row, column)) ?? null;
     if (!(content instanceof Formula)) return content;
     const results = this.#results.get(sheet) ?? new Map<number, Value>();
@@ -85,8 +85,7 @@ export class Calculator {
     if (value instanceof CellError) return value.text;
     if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
     if (typeof value === 'string') return value;
-    const format = sheet.row(row)?.style.cellStyles[column]?.format?.numberFormat;
-    return formatNumber(value, format);
+    return formatNumber(value, sheet.cell(row, column).format?.numberFormat);
   }
 
   /** What array formulas of a tab fill besides their own cells. */
@@ -98,10 +97,9 @@ export class Calculator {
     // Known before it is complete: a formula that reads an empty cell of its own tab comes back here.
     this.#spilled.set(sheet, spills);
     for (let row = 0; row < sheet.usedRows; row++) {
-      for (const [column, content] of (sheet.row(row)?.cells ?? []).entries()) {
-        if (!(content instanceof Formula) || !this.#isArray(content)) continue;
-        this.value(sheet, row, column);
-      }
+      for (const [column, cell] of (sheet.row(row)?.cells ?? []).entries())
+        if (cell?.content instanceof Formula && this.#isArray(cell.content))
+          this.value(sheet, row, column);
     }
     return spills;
   }
@@ -121,7 +119,7 @@ export class Calculator {
       ),
     );
     const blocked = others.find((cell) => {
-      const content = sheet.row(cell.row)?.cells[cell.column] ?? null;
+      const { content } = sheet.cell(cell.row, cell.column);
       const isOutside = cell.row >= sheet.rowCount || cell.column >= sheet.columnCount;
       return isOutside || content !== null || spills.has(keyOf(cell.row, cell.column));
     });

@@ -1,13 +1,5 @@
 import { invalid } from './api-error.ts';
-import {
-  EMPTY_ROW,
-  PLAIN_STYLE,
-  RowStyle,
-  type Content,
-  type DimensionProperties,
-  type CellStyle,
-  type Row,
-} from './cell.ts';
+import type { Cell, DimensionProperties, Row } from './cell.ts';
 import type { Document } from './document.ts';
 import { deleteRemap, insertRemap, moveRemap } from './remap.ts';
 import type { Sheet } from './sheet.ts';
@@ -19,103 +11,48 @@ export type Dimension = 'ROWS' | 'COLUMNS';
 export const sizeOf = (sheet: Sheet, dimension: Dimension): number =>
   dimension === 'ROWS' ? sheet.rowCount : sheet.columnCount;
 
-/** Rewrites the list of one row's columns; used for cells, cell styles and column properties alike. */
-type ListChange = <T>(list: readonly T[], filler: T) => T[];
+/** What belongs to columns, by their index: cells of a row, or properties. */
+type List<T> = readonly (T | undefined)[];
 
-function rebuild(
-  sheet: Sheet,
-  columnCount: number,
-  change: ListChange,
-  noteAt: (column: number) => number | undefined,
-): void {
-  const styles = new Map<RowStyle, RowStyle>([[PLAIN_STYLE, PLAIN_STYLE]]);
-  const restyle = (style: RowStyle): RowStyle => {
-    const known = styles.get(style);
-    if (known !== undefined) return known;
-    const fresh = new RowStyle(change<CellStyle | undefined>(style.cellStyles, undefined));
-    styles.set(style, fresh);
-    return fresh;
-  };
-  const renote = (notes: Row['notes']): Row['notes'] => {
-    if (notes === undefined) return undefined;
-    const moved = [...notes].flatMap(([column, note]) => {
-      const target = noteAt(column);
-      return target === undefined ? [] : [[target, note] as const];
-    });
-    return moved.length === 0 ? undefined : new Map(moved);
-  };
-  sheet.rebuildColumns(
-    columnCount,
-    (row) => ({
-      cells: change<Content>(row.cells, null),
-      style: restyle(row.style),
-      notes: renote(row.notes),
-      properties: row.properties,
-    }),
-    (columns) => change<DimensionProperties | undefined>(columns, undefined),
-  );
-}
+/** An empty cell that looks like another one. */
+const cellLike = (cell: Cell | undefined): Cell | undefined =>
+  cell?.format && { content: null, format: cell.format };
 
-/** A new row with the formats and height of its neighbor, and empty. */
-function rowLike(neighbour: Row | undefined): Row | undefined {
-  if (neighbour === undefined) return undefined;
-  const { pixelSize } = neighbour.properties ?? {};
-  const properties = pixelSize === undefined ? undefined : { pixelSize };
-  if (neighbour.style === PLAIN_STYLE && properties === undefined) return undefined;
-  return { ...EMPTY_ROW, style: neighbour.style, properties };
-}
+const sizedLike = (properties: DimensionProperties | undefined): DimensionProperties | undefined =>
+  properties?.pixelSize === undefined ? undefined : { pixelSize: properties.pixelSize };
 
-/** Inserts empty rows or columns before `at`; they take formats and size from the one at `like`, or the defaults when it is undefined. */
+/** Empty rows or columns before `at`; they take formats and size from the one at `like`. */
 export function insertDimension(
   document: Document,
   sheet: Sheet,
   dimension: Dimension,
   at: number,
   count: number,
-  like: number | undefined,
+  like: number,
 ): void {
-  const remap = insertRemap(at, count);
   if (dimension === 'ROWS') {
-    const model = like === undefined ? undefined : rowLike(sheet.row(like));
+    const { cells, properties } = sheet.row(like) ?? { cells: [] };
+    const row: Row = { cells: cells.map(cellLike), properties: sizedLike(properties) };
+    const isPlain = row.properties === undefined && !row.cells.some((cell) => cell !== undefined);
     sheet.spliceRows(
       at,
       0,
-      Array.from({ length: count }, () => model),
+      Array.from({ length: count }, () => (isPlain ? undefined : row)),
     );
   } else {
-    insertColumns(sheet, at, count, like);
+    const insert = <T>(list: List<T>, model: T | undefined): List<T> => {
+      if (list.length <= at && model === undefined) return list;
+      const before = Array.from({ length: at }, (_, index) => list[index]);
+      return [...before, ...Array.from({ length: count }, () => model), ...list.slice(at)];
+    };
+    sheet.rebuildColumns(
+      sheet.columnCount + count,
+      (cells) => insert(cells, cellLike(cells[like])),
+      (columns) => insert(columns, sizedLike(columns[like])),
+    );
   }
   document.checkSize();
-  document.followMove(sheet, dimension, remap);
-}
-
-function insertColumns(sheet: Sheet, at: number, count: number, like: number | undefined): void {
-  const inherited = like === undefined ? undefined : sheet.columnProperties(like);
-  const change: ListChange = (list, filler) => {
-    if (list.length <= at) return [...list];
-    return [
-      ...list.slice(0, at),
-      ...Array.from({ length: count }, () => filler),
-      ...list.slice(at),
-    ];
-  };
-  rebuild(sheet, sheet.columnCount + count, change, (column) =>
-    column < at ? column : column + count,
-  );
-  if (like === undefined) return;
-  const source = like < at ? like : like + count;
-  for (let column = at; column < at + count; column++) {
-    if (inherited?.pixelSize !== undefined)
-      sheet.setColumnProperties(column, { pixelSize: inherited.pixelSize });
-  }
-  for (let index = 0; index < sheet.usedRows; index++) {
-    const row = sheet.row(index);
-    const cellStyle = row?.style.cellStyles[source];
-    if (row === undefined || cellStyle === undefined) continue;
-    let style = row.style;
-    for (let column = at; column < at + count; column++) style = style.with(column, cellStyle);
-    sheet.setRow(index, { ...row, style });
-  }
+  document.followMove(sheet, dimension, insertRemap(at, count));
 }
 
 /** Adds plain rows or columns at the end. */
@@ -149,8 +86,8 @@ export function deleteDimension(
   const remap = deleteRemap(start, end);
   if (dimension === 'ROWS') sheet.spliceRows(start, end - start, []);
   else {
-    const change: ListChange = (list) => [...list.slice(0, start), ...list.slice(end)];
-    rebuild(sheet, size - (end - start), change, remap.index);
+    const remove = <T>(list: List<T>): List<T> => list.toSpliced(start, end - start);
+    sheet.rebuildColumns(size - (end - start), remove, remove);
   }
   if (frozenLeft < frozen) sheet.properties = { ...sheet.properties, frozenRowCount: frozenLeft };
   document.followMove(sheet, dimension, remap);
@@ -173,14 +110,13 @@ export function moveDimension(
     sheet.spliceRows(start, end - start, []);
     sheet.spliceRows(target, 0, block);
   } else {
-    const change: ListChange = (list, filler) => {
-      const full = [...list];
-      while (full.length < Math.max(end, destination)) full.push(filler);
+    const move = <T>(list: List<T>): List<T> => {
+      const length = Math.max(list.length, end, destination);
+      const full = Array.from({ length }, (_, index) => list[index]);
       const block = full.splice(start, end - start);
-      full.splice(target, 0, ...block);
-      return full;
+      return full.toSpliced(target, 0, ...block);
     };
-    rebuild(sheet, sheet.columnCount, change, remap.index);
+    sheet.rebuildColumns(sheet.columnCount, move, move);
   }
   document.followMove(sheet, dimension, remap);
 }

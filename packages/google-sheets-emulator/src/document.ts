@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Bounds } from './a1.ts';
 import { invalid, tooManyCells } from './api-error.ts';
-import { Formula, type Content, type Row } from './cell.ts';
+import { Formula, type Cell, type Cells } from './cell.ts';
 import { breakFormula, remapFormula, renameInFormula } from './formula-moves.ts';
 import { remapMetadata, sheetIdOf, type Metadata } from './metadata.ts';
 import { remapOverlays } from './overlays.ts';
@@ -91,21 +91,21 @@ export class Document {
       if (!sheet.mayHoldFormulas) continue;
       for (let index = 0; index < sheet.usedRows; index++) {
         const row = sheet.row(index);
-        const cells = row && changedCells(row, (formula) => change(formula, sheet));
+        const cells = row && changedCells(row.cells, (formula) => change(formula, sheet));
         if (row !== undefined && cells !== undefined) sheet.setRow(index, { ...row, cells });
       }
     }
   }
 }
 
-function changedCells(row: Row, change: (formula: Formula) => Formula): Content[] | undefined {
-  let cells: Content[] | undefined;
-  for (const [column, content] of row.cells.entries()) {
-    if (!(content instanceof Formula)) continue;
-    const fresh = change(content);
-    if (fresh === content) continue;
-    cells ??= [...row.cells];
-    cells[column] = fresh;
+function changedCells(old: Cells, change: (formula: Formula) => Formula): Cells | undefined {
+  let cells: (Cell | undefined)[] | undefined;
+  for (const [column, cell] of old.entries()) {
+    if (!(cell?.content instanceof Formula)) continue;
+    const content = change(cell.content);
+    if (content === cell.content) continue;
+    cells ??= [...old];
+    cells[column] = { ...cell, content };
   }
   return cells;
 }

@@ -1,11 +1,10 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { cellTooLong, invalid, protectedCell } from './api-error.ts';
-import { Formula, type Cell, type Content, type CellStyle, type RowEdit } from './cell.ts';
+import { EMPTY_CELL, Formula, type Cell, type Content } from './cell.ts';
 import { boundsOf, type Document } from './document.ts';
 import { merge, touches, type Mask } from './field-mask.ts';
 import { obstacle, type Caller } from './protection.ts';
 import type { Area, Sheet } from './sheet.ts';
-import type { CellStylePool } from './cell-styles.ts';
 
 /** Characters (UTF-16) of one cell. */
 const MAX_CELL_CHARACTERS = 50_000;
@@ -15,7 +14,8 @@ export interface Edit {
   readonly document: Document;
   readonly caller: Caller;
   readonly nowMs: number;
-  readonly cellStyles: CellStylePool;
+  /** One object for each distinct format of a cell, so that many cells share it. */
+  readonly formats: Map<string, sheets_v4.Schema$CellFormat>;
   /** A fresh ID for a sheet, a protection, a piece of metadata, … */
   readonly nextId: () => number;
 }
@@ -36,14 +36,19 @@ export function storedRange(
   return sheet.id === 0 ? bounds : { sheetId: sheet.id, ...bounds };
 }
 
-/** Puts content into a cell being rewritten, within Google's limit of characters. */
-export function putContent(sheet: Sheet, row: RowEdit, column: number, content: Content): void {
+/** Puts content into a cell of a row, within Google's limit of characters. */
+export function putContent(
+  sheet: Sheet,
+  cells: (Cell | undefined)[],
+  column: number,
+  content: Content,
+): void {
   const text = content instanceof Formula ? content.text : content;
   if (typeof text === 'string' && text.length > MAX_CELL_CHARACTERS) {
     throw cellTooLong(MAX_CELL_CHARACTERS);
   }
   if (content instanceof Formula) sheet.mayHoldFormulas = true;
-  row.content(column, content);
+  cells[column] = { ...cells[column], content: content === '' ? null : content };
 }
 
 /** The content that an ExtendedValue of a request means. */
@@ -59,22 +64,27 @@ export function contentOf(value: sheets_v4.Schema$ExtendedValue | null | undefin
   return stringValue ?? numberValue ?? boolValue ?? null;
 }
 
-/** A cell style with the masked parts of a CellData in place of its own. */
-function cellStyleFrom(
-  old: CellStyle | undefined,
+/** A format with the masked parts of a CellData in place of its own. */
+function formatFrom(
+  { formats }: Edit,
+  userEnteredFormat: Cell['format'],
   data: sheets_v4.Schema$CellData,
   mask: Mask,
-): CellStyle {
-  const before = old?.format === undefined ? {} : { userEnteredFormat: old.format };
-  const { userEnteredFormat } = merge<sheets_v4.Schema$CellData>(before, data, mask);
-  return userEnteredFormat ? { format: userEnteredFormat } : {};
+): Cell['format'] {
+  const before: sheets_v4.Schema$CellData = userEnteredFormat ? { userEnteredFormat } : {};
+  const format = merge(before, data, mask).userEnteredFormat ?? {};
+  if (Object.keys(format).length === 0) return undefined;
+  const key = JSON.stringify(format);
+  const known = formats.get(key) ?? format;
+  formats.set(key, known);
+  return known;
 }
 
 /** The parts of CellData that a mask covers; computed once per request, not per cell. */
 export interface CellAspects {
   readonly mask: Mask;
   readonly value: boolean;
-  readonly cellStyle: boolean;
+  readonly format: boolean;
   readonly note: boolean;
 }
 
@@ -82,7 +92,7 @@ export interface CellAspects {
 export const aspectsOf = (mask: Mask): CellAspects => ({
   mask,
   value: touches(mask, 'userEnteredValue'),
-  cellStyle: touches(mask, 'userEnteredFormat'),
+  format: touches(mask, 'userEnteredFormat'),
   note: touches(mask, 'note'),
 });
 
@@ -90,19 +100,14 @@ export const aspectsOf = (mask: Mask): CellAspects => ({
 export function putCellData(
   edit: Edit,
   sheet: Sheet,
-  row: RowEdit,
+  cells: (Cell | undefined)[],
   column: number,
-  old: Cell,
   data: sheets_v4.Schema$CellData,
   aspects: CellAspects,
 ): void {
-  if (aspects.value) putContent(sheet, row, column, contentOf(data.userEnteredValue));
-  if (aspects.cellStyle) {
-    if (old.cellStyle !== undefined || data.userEnteredFormat !== undefined)
-      row.cellStyle(
-        column,
-        edit.cellStyles.intern(cellStyleFrom(old.cellStyle, data, aspects.mask)),
-      );
-  }
-  if (aspects.note) row.note(column, data.note ?? undefined);
+  if (aspects.value) putContent(sheet, cells, column, contentOf(data.userEnteredValue));
+  const old = cells[column] ?? EMPTY_CELL;
+  const format = aspects.format ? formatFrom(edit, old.format, data, aspects.mask) : old.format;
+  const note = aspects.note ? data.note || undefined : old.note;
+  cells[column] = { content: old.content, format, note };
 }

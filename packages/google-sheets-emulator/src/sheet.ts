@@ -1,7 +1,14 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { formatA1, type Bounds } from './a1.ts';
 import { exceedsGrid } from './api-error.ts';
-import { cellAt, isBlank, RowEdit, type Cell, type DimensionProperties, type Row } from './cell.ts';
+import {
+  EMPTY_CELL,
+  filledWidth,
+  type Cell,
+  type Cells,
+  type DimensionProperties,
+  type Row,
+} from './cell.ts';
 
 /** A tab's properties without its ID, index and grid size. */
 export interface SheetProperties {
@@ -107,13 +114,13 @@ export class Sheet {
   }
 
   cell(row: number, column: number): Cell {
-    return cellAt(this.#rows[row], column);
+    return this.#rows[row]?.cells[column] ?? EMPTY_CELL;
   }
 
   /** The index after the last row that holds content; 0 for an empty tab. */
   get contentEnd(): number {
     let end = this.#rows.length;
-    while (end > 0 && isBlank(this.#rows[end - 1])) end--;
+    while (end > 0 && filledWidth(this.#rows[end - 1]?.cells ?? []) === 0) end--;
     return end;
   }
 
@@ -123,11 +130,11 @@ export class Sheet {
     rows[index] = row;
   }
 
-  /** Rewrites one row through an edit. */
-  editRow(index: number, change: (edit: RowEdit) => void): void {
-    const edit = new RowEdit(this.#rows[index]);
-    change(edit);
-    this.setRow(index, edit.done());
+  /** Rewrites cells of one row. */
+  editRow(index: number, change: (cells: (Cell | undefined)[]) => void): void {
+    const cells = [...(this.#rows[index]?.cells ?? [])];
+    change(cells);
+    this.setRow(index, { ...this.#rows[index], cells });
   }
 
   columnProperties(index: number): DimensionProperties | undefined {
@@ -143,7 +150,7 @@ export class Sheet {
 
   setRowProperties(index: number, properties: DimensionProperties | undefined): void {
     if (properties === undefined && this.#rows[index] === undefined) return;
-    this.editRow(index, (edit) => edit.properties(properties));
+    this.setRow(index, { cells: [], ...this.#rows[index], properties });
   }
 
   /** Puts `rows` (undefined for empty ones) in place of `removed` rows at `at`; the grid grows or shrinks with it. */
@@ -161,17 +168,17 @@ export class Sheet {
     return Array.from({ length: end - start }, (_, offset) => this.#rows[start + offset]);
   }
 
-  /** Replaces every stored row and the columns' properties: for changes of the columns. */
+  /** Replaces the cells of every stored row and the columns' properties: for changes of the columns. */
   rebuildColumns(
     columnCount: number,
-    row: (old: Row) => Row,
-    columns: (
-      old: readonly (DimensionProperties | undefined)[],
-    ) => (DimensionProperties | undefined)[],
+    ofRow: (cells: Cells) => Cells,
+    ofProperties: (
+      columns: readonly (DimensionProperties | undefined)[],
+    ) => readonly (DimensionProperties | undefined)[],
   ): void {
-    this.#rows = this.#rows.map((old) => (old === undefined ? undefined : row(old)));
+    this.#rows = this.#rows.map((row) => row && { ...row, cells: ofRow(row.cells) });
     this.#shared = false;
-    this.#columns = columns(this.#columns);
+    this.#columns = ofProperties(this.#columns);
     this.columnCount = columnCount;
   }
 

@@ -3,7 +3,7 @@ import { formatA1 } from './a1.ts';
 import { ApiError, invalid } from './api-error.ts';
 import { Calculator } from './calculator.ts';
 import { CellError, type Value } from './formula-values.ts';
-import { cellAt, EMPTY_ROW, Formula, type Cell, type Content, type Row } from './cell.ts';
+import { Formula, type Cell, type Cells } from './cell.ts';
 import { boundsOf } from './document.ts';
 import { guard, type Edit } from './edit.ts';
 import { copyFormula } from './formula-moves.ts';
@@ -56,8 +56,8 @@ function sortedRows(
 }
 
 /** A cell moved to another row: its references within its own row move along. */
-function carried(cell: Cell, from: number, to: number): Cell {
-  return cell.content instanceof Formula
+function carried(cell: Cell | undefined, from: number, to: number): Cell | undefined {
+  return cell?.content instanceof Formula
     ? { ...cell, content: copyFormula(cell.content, to - from, 0) }
     : cell;
 }
@@ -114,42 +114,23 @@ function sortArea(
   const used = { ...area, bottom: Math.min(area.bottom, sheet.usedRows) };
   const places = visibleRows(sheet, used);
   const order = sortedRows(new Calculator(edit.document, edit.nowMs), sheet, places, specs);
-  const moves = order.flatMap((from, at) => {
+  const moved = order.flatMap((from, at) => {
     const to = places[at] ?? from;
-    return from === to ? [] : [{ from, to, source: sheet.row(from), target: sheet.row(to) }];
+    return from === to ? [] : [{ from, to, source: sheet.row(from)?.cells ?? [] }];
   });
-  for (const move of moves) putRow(sheet, used, move);
+  for (const { from, to, source } of moved)
+    sheet.editRow(to, (cells) => putCells(cells, source, used, (cell) => carried(cell, from, to)));
 }
 
-interface Move {
-  readonly from: number;
-  readonly to: number;
-  readonly source: Row | undefined;
-  /** What stood in the new place before. */
-  readonly target: Row | undefined;
-}
-
-function putRow(sheet: Sheet, area: Area, { from, to, source, target }: Move): void {
-  const width = Math.max(widthOf(source), widthOf(target));
-  if (area.left === 0 && area.right >= width && !source?.cells.some(isFormula)) {
-    // The whole row moves with its lists unchanged.
-    const { cells, style, notes } = source ?? EMPTY_ROW;
-    sheet.setRow(to, { cells, style, notes, properties: target?.properties });
-    return;
-  }
-  sheet.editRow(to, (row) => {
-    for (let column = area.left; column < Math.min(area.right, width); column++) {
-      row.cell(column, carried(cellAt(source, column), from, to));
-    }
-  });
-}
-
-const isFormula = (content: Content): boolean => content instanceof Formula;
-
-function widthOf(row: ReturnType<Sheet['row']>): number {
-  if (row === undefined) return 0;
-  const noted = row.notes === undefined ? 0 : Math.max(...row.notes.keys()) + 1;
-  return Math.max(row.cells.length, row.style.cellStyles.length, noted);
+/** Puts the cells of a row, as far as they are in an area, in place of others. */
+function putCells(
+  cells: (Cell | undefined)[],
+  source: Cells,
+  { left, right }: Area,
+  carry: (cell: Cell | undefined) => Cell | undefined,
+): void {
+  const end = Math.min(right, Math.max(source.length, cells.length));
+  for (let column = left; column < end; column++) cells[column] = carry(source[column]);
 }
 
 /** sortRange. What of its range lies beyond the grid is cut off, where other requests are refused (so it was seen). */

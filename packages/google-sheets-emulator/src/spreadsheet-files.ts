@@ -4,7 +4,6 @@ import { Document } from './document.ts';
 import type { Edit } from './edit.ts';
 import type { Caller } from './protection.ts';
 import { Sheet } from './sheet.ts';
-import { CellStylePool } from './cell-styles.ts';
 
 /** The role that a file is shared with. */
 export type Role = 'writer' | 'reader';
@@ -35,7 +34,7 @@ const DEFAULT_OWNER = 'owner@example.com';
 /** All files of the emulator. */
 export class SpreadsheetFiles {
   readonly #files = new Map<string, SpreadsheetFile>();
-  readonly #cellStyles = new CellStylePool();
+  readonly #formats: Edit['formats'] = new Map();
   readonly #now: () => number;
   #lastId = 0;
 
@@ -93,7 +92,7 @@ export class SpreadsheetFiles {
       document,
       caller,
       nowMs: this.#now(),
-      cellStyles: this.#cellStyles,
+      formats: this.#formats,
       nextId: () => this.nextId(),
     };
     const result = action(edit);

@@ -1,6 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { columnLetters } from './a1.ts';
 import type { Calculator } from './calculator.ts';
+import { filledWidth } from './cell.ts';
 import { conditionalFormat } from './conditional-formats.ts';
 import { boundsOf } from './document.ts';
 import { CellError, type Value } from './formula-values.ts';
@@ -26,11 +27,9 @@ interface ViewColumn {
 function viewColumns(sheet: Sheet): ViewColumn[] {
   let used = 0;
   for (let row = 0; row < sheet.usedRows; row++) {
-    const { cells = [], style } = sheet.row(row) ?? {};
-    const colored = style?.cellStyles.findLastIndex(
-      (cellStyle) => cellStyle?.format?.backgroundColorStyle,
-    );
-    used = Math.max(used, cells.length, (colored ?? -1) + 1);
+    const { cells = [] } = sheet.row(row) ?? {};
+    const colored = cells.findLastIndex((cell) => cell?.format?.backgroundColorStyle);
+    used = Math.max(used, filledWidth(cells), colored + 1);
   }
   const count = Math.min(sheet.columnCount, Math.max(used + SPARE_COLUMNS, LEAST_COLUMNS));
   return Array.from({ length: count }, (_, index) => {
@@ -109,15 +108,15 @@ function cellHtml(
     return (anchorCell?.rowIndex ?? 0) === row && (anchorCell?.columnIndex ?? 0) === index;
   });
   const drawn = charts.map((chart) => chartSvg(calculator, chart)).join('');
-  const { cellStyle, note } = sheet.cell(row, index);
+  const { format: own, note } = sheet.cell(row, index);
   const added = conditionalFormat(calculator, sheet, row, index);
   const value = calculator.value(sheet, row, index);
-  if (value === null && cellStyle === undefined && note === undefined && added === undefined)
+  if (value === null && own === undefined && note === undefined && added === undefined)
     return `<td>${drawn}</td>`;
   const format = {
-    ...cellStyle?.format,
+    ...own,
     ...added,
-    textFormat: { ...cellStyle?.format?.textFormat, ...added?.textFormat },
+    textFormat: { ...own?.textFormat, ...added?.textFormat },
   };
   // Pixels of empty cells on its right: as far as a long text may flow.
   const taken = others.findIndex((one) => calculator.value(sheet, row, one.index) !== null);

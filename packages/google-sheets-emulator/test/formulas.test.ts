@@ -25,11 +25,11 @@ function calculatorFor(cells: (string | number | boolean | null)[][]): {
   sheet.mayHoldFormulas = true;
   document.sheets = [sheet, new Sheet(1, { title: 'Two words' }, 10, 10)];
   for (const [index, row] of cells.entries()) {
-    sheet.editRow(index, (edit) => {
-      for (const [column, value] of row.entries()) {
-        const formula = typeof value === 'string' && value.startsWith('=');
-        edit.content(column, formula ? new Formula(value) : value);
-      }
+    const isFormula = (value: unknown): boolean => String(value).startsWith('=');
+    sheet.setRow(index, {
+      cells: row.map((value) => ({
+        content: isFormula(value) ? new Formula(String(value)) : value === '' ? null : value,
+      })),
     });
   }
   return { calculator: new Calculator(document, NOW), sheet };

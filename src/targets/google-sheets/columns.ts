@@ -5,10 +5,10 @@ import type { STATUSES } from '../../mirror/types.ts';
 import { columnName } from './api/a1.ts';
 import {
   BODY_FORMAT,
-  COLOURS,
   columnWidth,
-  formatCells,
+  FAINT,
   growBy,
+  TONES,
   warnBeforeEdits,
 } from './api/formatting.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
@@ -55,18 +55,20 @@ export async function layOut(
   fields: readonly SheetField[],
 ): Promise<LaidOut> {
   const headers = headersOf(fields);
-  const named = fields.map((field) => ({
-    ...field,
-    header: (field.column && headers.get(field.column)) ?? null,
-  }));
+  const named = (kept: ReadonlySet<ColumnKey> = new Set()): readonly SheetField[] =>
+    fields.map((field) =>
+      field.column === null || kept.has(field.column)
+        ? field
+        : { ...field, header: headers.get(field.column) ?? null },
+    );
   if (tab === undefined)
-    return { ...newTab(file, structure, state, headers), fields: named, header: null };
+    return { ...newTab(file, structure, state, headers), fields: named(), header: null };
   const { sheetId, obstacles } = tab;
   const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
   const waiting = waitingHeaders(fields).filter((key) => tab.columns.has(key));
   if (missing.length + waiting.length === 0) {
     const { columns } = tab;
-    return { sheetId, requests: [], columns, fields: named, obstructed: tab, header: null };
+    return { sheetId, requests: [], columns, fields, obstructed: tab, header: null };
   }
   const shown = await file.table(tab);
   const headerRow = headerRowOf(shown);
@@ -95,9 +97,7 @@ export async function layOut(
     ],
     columns: added.columns,
     obstructed: added.obstructed,
-    fields: named.map((field, n) =>
-      field.column !== null && kept.has(field.column) ? (fields[n] ?? field) : field,
-    ),
+    fields: named(kept),
     header: values.size > 0 ? { id: headerId, values } : null,
   };
 }
@@ -233,13 +233,23 @@ const formatBodies = (
   keys: readonly ColumnKey[],
   startRowIndex: number,
 ): Request[] =>
-  keys.map((key, n) =>
-    formatCells(
-      { sheetId, startRowIndex, startColumnIndex: at + n, endColumnIndex: at + n + 1 },
-      formatOf(key),
-      [...Object.keys(BODY_FORMAT), 'numberFormat', 'textFormat', 'backgroundColorStyle'],
-    ),
-  );
+  keys.map((key, n) => ({
+    repeatCell: {
+      range: { sheetId, startRowIndex, startColumnIndex: at + n, endColumnIndex: at + n + 1 },
+      cell: { userEnteredFormat: formatOf(key) },
+      fields: BODY_FIELDS,
+    },
+  }));
+
+/** The parts of a format that are set, be it to nothing. */
+const BODY_FIELDS = [
+  ...Object.keys(BODY_FORMAT),
+  'numberFormat',
+  'textFormat',
+  'backgroundColorStyle',
+]
+  .map((field) => `userEnteredFormat.${field}`)
+  .join(',');
 
 /** Widths and marks of columns that lie side by side. */
 const setUp = (
@@ -282,16 +292,14 @@ function requireRoom(columns: readonly ColumnKey[], formName: string): void {
     );
 }
 
-type Color = sheets_v4.Schema$ColorStyle;
-
-/** What a status looks like, its ground and its text; one that is not named here looks like an answer. */
-const STATUS_COLORS: Readonly<Record<(typeof STATUSES)[number], readonly [Color, Color]>> = {
-  NEW: [COLOURS.freshBack, COLOURS.freshText],
-  IN_PROGRESS: [COLOURS.warnBack, COLOURS.warnText],
-  DONE: [COLOURS.goodBack, COLOURS.goodText],
-  PAID: [COLOURS.goodBack, COLOURS.goodText],
-  REJECTED: [COLOURS.refusedBack, COLOURS.refusedText],
-  ARCHIVED: [COLOURS.headerBack, COLOURS.headerText],
+/** What a status looks like; one that is not named here looks like an answer. */
+const STATUS_TONES: Readonly<Record<(typeof STATUSES)[number], keyof typeof TONES>> = {
+  NEW: 'fresh',
+  IN_PROGRESS: 'warn',
+  DONE: 'good',
+  PAID: 'good',
+  REJECTED: 'refused',
+  ARCHIVED: 'plain',
 };
 
 /** Rules instead of colors on each row: they go along when rows are sorted, and end when a mark or a status does. */
@@ -318,14 +326,14 @@ function colorRules(sheetId: number, columns: Columns): Request[] {
       0,
       [0, columns.size],
       { type: 'CUSTOM_FORMULA', values: [{ userEnteredValue: isRemoved }] },
-      { textFormat: { foregroundColorStyle: COLOURS.faint } },
+      { textFormat: { foregroundColorStyle: FAINT } },
     ),
-    ...Object.entries(STATUS_COLORS).map(([text, [back, front]], nth) =>
+    ...Object.entries(STATUS_TONES).map(([text, tone], nth) =>
       rule(
         1 + nth,
         [status, status + 1],
         { type: 'TEXT_EQ', values: [{ userEnteredValue: text }] },
-        { backgroundColorStyle: back, textFormat: { foregroundColorStyle: front } },
+        TONES[tone],
       ),
     ),
   ];

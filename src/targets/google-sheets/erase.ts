@@ -83,7 +83,13 @@ export async function planRemoval(
   const gone = new Set(ids);
   const column = (await file.table(tab, ['s:id'])).get('s:id') ?? [];
   const places = column.flatMap((id, row) => (gone.has(String(id ?? '')) ? [row] : []));
-  return deleteRows(tab.sheetId, places);
+  const { sheetId } = tab;
+  // From below, so that those above stay where they were found.
+  return places.toReversed().map((startIndex) => ({
+    deleteDimension: {
+      range: { sheetId, dimension: 'ROWS', startIndex, endIndex: startIndex + 1 },
+    },
+  }));
 }
 
 /**
@@ -137,13 +143,3 @@ async function rewrite(
   const result = { count: written.length, isLeft, denied };
   return { ...NOTHING, requests, after: { rows }, written, result };
 }
-
-/** Rows go from below, so that those above stay where they were found. */
-export const deleteRows = (sheetId: number, rows: readonly number[]): Request[] =>
-  rows
-    .toSorted((a, b) => b - a)
-    .map((row) => ({
-      deleteDimension: {
-        range: { sheetId, dimension: 'ROWS', startIndex: row, endIndex: row + 1 },
-      },
-    }));

@@ -15,7 +15,7 @@ import {
   refusalOf,
 } from './commit.ts';
 import { planErasure, planRemoval } from './erase.ts';
-import { followFields } from './fields.ts';
+import { followFields, type SheetField } from './fields.ts';
 import { noticesOf } from './notices.ts';
 import { countedRows } from './obstacles.ts';
 import { RowEncoder } from './row-values.ts';
@@ -223,8 +223,7 @@ export class SheetForm extends SheetReader implements OpenForm {
         const after = {
           doubted: doubted.union(missed),
           ...([...missed, ...strays.map(({ id }) => id)].includes(header) && {
-            // To be written again.
-            fields: fields.map((field) => ({ ...field, header: null })),
+            fields: fields.map((field) => withoutHeader(field)),
           }),
         };
         return { requests, announced, after, state: distrust, result: requests.length > 0 };
@@ -268,6 +267,9 @@ export class SheetForm extends SheetReader implements OpenForm {
 /** Whether only the name of a commit differs, which is not worth a write: the next one takes it. */
 const isSameDocument = (a: FormDocument, b: FormDocument): boolean =>
   isDeepStrictEqual({ ...a, state: { ...a.state, commitUs: b.state.commitUs } }, b);
+
+/** A field whose header is to be written again. */
+const withoutHeader = (field: SheetField): SheetField => ({ ...field, header: null });
 
 const clearStrays = ({ sheetId, columns }: FormTab, strays: readonly Stray[]): Batch['requests'] =>
   strays.flatMap(({ row, keys }) =>

@@ -3,7 +3,7 @@ import { count } from '../../base/format.ts';
 import { liveRows } from '../../mirror/form-state.ts';
 import { type FormHealthText, HEALTH_STATES, type HealthState } from '../../mirror/health-text.ts';
 import type { Entry, Run, StoredForm } from '../../mirror/port.ts';
-import { BODY_FORMAT, COLOURS, DATE_FORMAT } from './api/formatting.ts';
+import { BODY_FORMAT, DATE_FORMAT, TONES } from './api/formatting.ts';
 import { headerText } from './fields.ts';
 import { formula, headers, number, Page, type PageCell, showPage, text, WRAPPED } from './page.ts';
 import { SerialTime } from './serial-time.ts';
@@ -165,26 +165,18 @@ function formRow(form: ShownForm, row: number, time: SerialTime): PageCell[] {
 /** A text inside a formula. */
 const literal = (value: string): string => `"${value.replaceAll('"', '""')}"`;
 
-const STATE_COLOURS: Readonly<
-  Record<HealthState, readonly [keyof typeof COLOURS, keyof typeof COLOURS]>
-> = {
-  failed: ['badBack', 'badText'],
-  attention: ['warnBack', 'warnText'],
-  working: ['freshBack', 'freshText'],
-  waiting: ['warnBack', 'warnText'],
-  paused: ['headerBack', 'headerText'],
-  ok: ['goodBack', 'goodText'],
-  ended: ['headerBack', 'headerText'],
+const STATE_TONES: Readonly<Record<HealthState, keyof typeof TONES>> = {
+  failed: 'bad',
+  attention: 'warn',
+  working: 'fresh',
+  waiting: 'warn',
+  paused: 'plain',
+  ok: 'good',
+  ended: 'plain',
 };
 
-function stateCell(value: string, state: HealthState): PageCell {
-  const [back, front] = STATE_COLOURS[state];
-  return formula(value, {
-    ...WRAPPED,
-    backgroundColorStyle: COLOURS[back],
-    textFormat: { foregroundColorStyle: COLOURS[front] },
-  });
-}
+const stateCell = (value: string, state: HealthState): PageCell =>
+  formula(value, { ...WRAPPED, ...TONES[STATE_TONES[state]] });
 
 function timeCell(atMs: number, time: SerialTime): PageCell {
   return number(time.ofClock(atMs), { ...BODY_FORMAT, numberFormat: DATE_FORMAT });

@@ -14,12 +14,12 @@ import type { Columns, KnownRow, Survey } from './rows.ts';
  * deleted row is missing.
  */
 
-/** A part of a tab's grid. Indexes count from 0, ends are exclusive; a missing end is the grid's. */
+/** A part of a tab's grid. Indexes count from 0, ends are exclusive; open ends reach to infinity. */
 interface Area {
   readonly startRow: number;
-  readonly endRow: number | undefined;
+  readonly endRow: number;
   readonly startColumn: number;
-  readonly endColumn: number | undefined;
+  readonly endColumn: number;
 }
 
 /** A protected range that the account may not edit, or merged cells, of which all but the first are covered. */
@@ -57,13 +57,13 @@ export const readObstacles = ({ protectedRanges, merges }: sheets_v4.Schema$Shee
 export const keepsFrom = ({ kind, area }: Obstacle, row: number, column: number): boolean =>
   isWithin(area, row) &&
   column >= area.startColumn &&
-  column < (area.endColumn ?? Infinity) &&
+  column < area.endColumn &&
   // Merged cells show the first of them.
   (kind === 'protection' || row !== area.startRow || column !== area.startColumn);
 
 /** Those that keep rows from being inserted above a row: Google refuses that inside a protected range. */
 export const insertionObstacles = (obstacles: readonly Obstacle[], row: number): Obstacle[] =>
-  obstacles.filter(({ area }) => row > area.startRow && row < (area.endRow ?? Infinity));
+  obstacles.filter(({ area }) => row > area.startRow && row < area.endRow);
 
 /** Obstacles in a sentence. */
 export const namesOf = (obstacles: readonly Obstacle[]): string =>
@@ -71,27 +71,29 @@ export const namesOf = (obstacles: readonly Obstacle[]): string =>
 
 /** True when columns cannot be inserted before a column: Google refuses that inside a protected range, too. */
 export const keepsFromInsertingColumn = ({ kind, area }: Obstacle, column: number): boolean =>
-  kind === 'protection' && column > area.startColumn && column < (area.endColumn ?? Infinity);
+  kind === 'protection' && column > area.startColumn && column < area.endColumn;
 
 /** Whether a row is among those of an area. */
 export const isWithin = ({ startRow, endRow }: Obstacle['area'], row: number): boolean =>
-  row >= startRow && row < (endRow ?? Infinity);
+  row >= startRow && row < endRow;
 
 const areaOf = (range: sheets_v4.Schema$GridRange | undefined): Area => ({
   startRow: range?.startRowIndex ?? 0,
-  endRow: range?.endRowIndex ?? undefined,
+  endRow: range?.endRowIndex ?? Infinity,
   startColumn: range?.startColumnIndex ?? 0,
-  endColumn: range?.endColumnIndex ?? undefined,
+  endColumn: range?.endColumnIndex ?? Infinity,
 });
 
 /** Cells as people name them: `C5:C20`, `C:C`, `5:20`, `C5:C`; `all cells`. */
 function cellsText({ startRow, endRow, startColumn, endColumn }: Area): string {
-  const isAllRows = startRow === 0 && endRow === undefined;
-  const isAllColumns = startColumn === 0 && endColumn === undefined;
+  const isAllRows = startRow === 0 && endRow === Infinity;
+  const isAllColumns = startColumn === 0 && endColumn === Infinity;
   if (isAllRows && isAllColumns) return 'all cells';
-  const [top, bottom] = isAllRows ? ['', ''] : [String(startRow + 1), String(endRow ?? '')];
+  const [top, bottom] = isAllRows
+    ? ['', '']
+    : [String(startRow + 1), endRow === Infinity ? '' : String(endRow)];
   const left = isAllColumns ? '' : columnName(startColumn);
-  const right = endColumn === undefined ? '' : columnName(endColumn - 1);
+  const right = endColumn === Infinity ? '' : columnName(endColumn - 1);
   const [from, to] = [`${left}${top}`, `${right}${bottom}`];
   return from === to && bottom !== '' && right !== '' ? from : `${from}:${to}`;
 }

@@ -104,8 +104,11 @@ export class SheetFile {
       before.structure.revision === structure.revision &&
       before.structure.stateTab?.sheetId === structure.stateTab?.sheetId;
     let stateTab = isSame ? before.stateTab : EMPTY_STATE_TAB;
-    if (!isSame && structure.stateTab !== null)
-      stateTab = readStateTab(await this.cells(structure.stateTab.sheetId));
+    if (!isSame && structure.stateTab !== null) {
+      const { sheetId } = structure.stateTab;
+      const [found] = await this.api.values([{ gridRange: { sheetId } }], 'ROWS');
+      stateTab = readStateTab((found?.valueRange?.values ?? []) as ReadValue[][]);
+    }
     this.#view = { structure, stateTab };
     this.#viewedAtMs = this.clock.now();
     return this.#view;
@@ -115,12 +118,6 @@ export class SheetFile {
   async view(maxAgeMs: number): Promise<View> {
     const isRecent = this.clock.now() - this.#viewedAtMs <= maxAgeMs;
     return this.#view !== null && isRecent ? this.#view : this.refresh();
-  }
-
-  /** The cells of a whole tab, row by row. */
-  async cells(sheetId: number): Promise<ReadValue[][]> {
-    const [found] = await this.api.values([{ gridRange: { sheetId } }], 'ROWS');
-    return (found?.valueRange?.values ?? []) as ReadValue[][];
   }
 
   /** The cells of our columns in a tab: by their metadata, wherever people have moved them. `only`: some of them. */

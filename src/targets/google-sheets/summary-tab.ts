@@ -2,18 +2,13 @@ import { createHash } from 'node:crypto';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { safeText } from '../../base/errors.ts';
 import { OPEN_STATUSES } from '../../mirror/types.ts';
-import { COLOURS } from './api/formatting.ts';
+import { FAINT } from './api/formatting.ts';
+import type { SummaryForm } from './formulas.ts';
 import { formula, headers, type OwnPage, Page, showPage, text, WRAPPED } from './page.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
 import { NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
 import { documentsIn } from './state-tab.ts';
-import {
-  putSection,
-  SECTION_WIDTH,
-  type Section,
-  type SummaryForm,
-  WEEK,
-} from './summary-section.ts';
+import { putSection, SECTION_WIDTH, type Section, WEEK } from './summary-section.ts';
 
 /*
  * The tab with numbers and charts over all forms, by formulas. It is written whole, when forms or questions change.
@@ -38,7 +33,7 @@ export function showSummary(file: SheetFile, view: View): Shown {
     const section = putSection(page, top, form);
     const { total, thisWeek, open } = section;
     const cells = [total, thisWeek, open].map((each) => formula(each));
-    page.put(OVERVIEW + 1 + at, 0, [text(form.name, WRAPPED), ...cells]);
+    page.put(OVERVIEW + 1 + at, 0, [text(form.state.name, WRAPPED), ...cells]);
     top = page.rows.length + 2;
     return { form, section };
   });
@@ -68,7 +63,7 @@ const OVERVIEW = 1;
 const OVERVIEW_HEADERS = ['Form', 'Submissions', 'This week', `Open (${OPEN_STATUSES.join(', ')})`];
 
 const remarksOf = (isCut: boolean) => {
-  const faint = { textFormat: { italic: true, foregroundColorStyle: COLOURS.faint } };
+  const faint = { textFormat: { italic: true, foregroundColorStyle: FAINT } };
   return [
     'Counted live by formulas over the forms’ tabs; submissions that are marked as removed do not count. Rename, sort and move columns there as you like.',
     'Shown are questions whose answers repeat, because the API does not say which questions have choices. Several choices in one text count as one answer.',
@@ -86,16 +81,11 @@ function formsOf({ structure, stateTab }: View): SummaryForm[] {
   const documents = new Map(documentsIn(stateTab).map((each) => [each.state.formId, each]));
   return [...structure.forms].flatMap(([formId, { title, columns }]): SummaryForm[] => {
     const document = documents.get(formId);
-    const [at, status, removed, id] = OWN_COLUMNS.map((key) => columns.get(key));
-    const isWhole = at !== undefined && status !== undefined && removed !== undefined;
-    if (document === undefined || document.state.goneAtMs !== null) return [];
-    if (!isWhole || id === undefined) return [];
-    const { state, headerRow } = document;
-    const questions = document.questions.flatMap(({ key, listed, numbers }) => {
-      const column = columns.get(key);
-      return column === undefined ? [] : [{ column, listed, numbers }];
-    });
-    return [{ formId, name: state.name, title, headerRow, id, at, status, removed, questions }];
+    const isShown =
+      document?.state.goneAtMs === null && OWN_COLUMNS.every((key) => columns.has(key));
+    if (document === undefined || !isShown) return [];
+    const questions = document.questions.filter(({ key }) => columns.has(key));
+    return [{ ...document, title, columns, questions }];
   });
 }
 
@@ -110,12 +100,12 @@ function chartOf(sheetId: number, form: SummaryForm, { top, weeks }: Section): R
   const position = {
     overlayPosition: { anchorCell, widthPixels: 640, heightPixels: 380 },
   };
-  return { addChart: { chart: { chartId: chartId(form.formId), spec, position } } };
+  return { addChart: { chart: { chartId: chartId(form.state.formId), spec, position } } };
 }
 
 function chartSpec(
   sheetId: number,
-  { name }: SummaryForm,
+  { state: { name } }: SummaryForm,
   { start, end }: { start: number; end: number },
 ): sheets_v4.Schema$ChartSpec {
   const column = (at: number): sheets_v4.Schema$ChartData => {

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { Calculator } from '../../src/calculator.ts';
-import { Formula } from '../../src/cell.ts';
+import { filledWidth, Formula } from '../../src/cell.ts';
 import { metadataResource, type Metadata } from '../../src/metadata.ts';
 import type { Overlays, Sheet } from '../../src/sheet.ts';
 import { tableResource } from '../../src/tables.ts';
@@ -51,7 +51,7 @@ export class Inspection {
   grid(spreadsheetId: string, tab: TabName): Stored[][] {
     const { sheet } = this.#open(spreadsheetId, tab);
     return this.#rows(sheet, (row, column) => {
-      const content = sheet.row(row)?.cells[column] ?? null;
+      const { content } = sheet.cell(row, column);
       return content instanceof Formula ? content.text : content;
     });
   }
@@ -68,7 +68,8 @@ export class Inspection {
     const { sheet } = this.#open(spreadsheetId, tab);
     const found: { row: number; column: number; note: string }[] = [];
     for (let row = 0; row < sheet.usedRows; row++) {
-      for (const [column, note] of sheet.row(row)?.notes ?? []) found.push({ row, column, note });
+      for (const [column, cell] of (sheet.row(row)?.cells ?? []).entries())
+        if (cell?.note !== undefined) found.push({ row, column, note: cell.note });
     }
     return found;
   }
@@ -76,10 +77,10 @@ export class Inspection {
   /** One cell, zero-based: what it holds, its format, its note. */
   cell(spreadsheetId: string, tab: TabName, row: number, column: number): InspectedCell {
     const { sheet } = this.#open(spreadsheetId, tab);
-    const { content, cellStyle, note } = sheet.cell(row, column);
+    const { content, format = {}, note } = sheet.cell(row, column);
     return {
       value: content instanceof Formula ? content.text : content,
-      format: cellStyle?.format ?? {},
+      format,
       note,
     };
   }
@@ -122,10 +123,8 @@ export class Inspection {
   #rows<T>(sheet: Sheet, cell: (row: number, column: number) => T): T[][] {
     const rows: T[][] = [];
     for (let row = 0; row < sheet.contentEnd; row++) {
-      const cells = sheet.row(row)?.cells ?? [];
-      let width = cells.length;
-      while (width > 0 && (cells[width - 1] ?? null) === null) width--;
-      rows.push(Array.from({ length: width }, (_, column) => cell(row, column)));
+      const length = filledWidth(sheet.row(row)?.cells ?? []);
+      rows.push(Array.from({ length }, (_, column) => cell(row, column)));
     }
     return rows;
   }

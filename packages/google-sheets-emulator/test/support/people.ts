@@ -1,5 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { runBatch } from '../../src/batch-update.ts';
+import { filledWidth } from '../../src/cell.ts';
 import { appendDimension } from '../../src/dimensions.ts';
 import { contentOf, guard, putContent, type Edit } from '../../src/edit.ts';
 import type { Caller } from '../../src/protection.ts';
@@ -73,7 +74,7 @@ export class Person {
   convertToTable(): void {
     const sheet = this.#sheet;
     const top = Math.max(0, (sheet.properties.frozenRowCount ?? 1) - 1);
-    const right = sheet.row(top)?.cells.length ?? 0;
+    const right = filledWidth(sheet.row(top)?.cells ?? []);
     const range = this.#range({ top, bottom: Math.max(sheet.contentEnd, top + 1), left: 0, right });
     // Sheets takes the filter away for that.
     this.#do({ clearBasicFilter: { sheetId: this.#sheetId } }, { addTable: { table: { range } } });

@@ -17,26 +17,28 @@ const rgb = (hex: string): sheets_v4.Schema$ColorStyle => ({
   },
 });
 
-export const COLOURS = {
-  headerBack: rgb('eef2f7'),
-  headerText: rgb('1f2937'),
-  faint: rgb('9aa0a6'),
-  freshBack: rgb('dbe9fe'),
-  freshText: rgb('1e3a8a'),
-  goodBack: rgb('d7f2df'),
-  goodText: rgb('14532d'),
-  warnBack: rgb('fdeccb'),
-  warnText: rgb('7a4b00'),
-  refusedBack: rgb('fce1df'),
-  refusedText: rgb('7f1d1d'),
-  badBack: rgb('c5221f'),
-  badText: rgb('ffffff'),
+/** The color of a text that is of little interest. */
+export const FAINT = rgb('9aa0a6');
+
+/** The colors of a cell, its ground and its text. */
+const tone = (ground: string, text: string) => ({
+  backgroundColorStyle: rgb(ground),
+  textFormat: { foregroundColorStyle: rgb(text) },
+});
+
+export const TONES = {
+  plain: tone('eef2f7', '1f2937'),
+  fresh: tone('dbe9fe', '1e3a8a'),
+  good: tone('d7f2df', '14532d'),
+  warn: tone('fdeccb', '7a4b00'),
+  refused: tone('fce1df', '7f1d1d'),
+  bad: tone('c5221f', 'ffffff'),
 } as const;
 
 /** A header cell: bold on a light ground, wrapped, so that long labels can be read. */
 export const HEADER_FORMAT: sheets_v4.Schema$CellFormat = {
-  backgroundColorStyle: COLOURS.headerBack,
-  textFormat: { bold: true, foregroundColorStyle: COLOURS.headerText },
+  ...TONES.plain,
+  textFormat: { ...TONES.plain.textFormat, bold: true },
   wrapStrategy: 'WRAP',
   verticalAlignment: 'MIDDLE',
 };
@@ -49,23 +51,10 @@ export const BODY_FORMAT: sheets_v4.Schema$CellFormat = {
 
 /** A cell that only the mirror needs. */
 export const FAINT_FORMAT: sheets_v4.Schema$CellFormat = {
-  textFormat: { fontSize: 8, foregroundColorStyle: COLOURS.faint },
+  textFormat: { fontSize: 8, foregroundColorStyle: FAINT },
 };
 
 type GridRange = sheets_v4.Schema$GridRange;
-
-/** Formats every cell of an area. `fields`: which parts of the format to set, below `userEnteredFormat`. */
-export const formatCells = (
-  range: GridRange,
-  format: sheets_v4.Schema$CellFormat,
-  fields: readonly string[] = Object.keys(format),
-): sheets_v4.Schema$Request => ({
-  repeatCell: {
-    range,
-    cell: { userEnteredFormat: format },
-    fields: fields.map((field) => `userEnteredFormat.${field}`).join(','),
-  },
-});
 
 /** The width of some columns. */
 export const columnWidth = (
