@@ -125,7 +125,7 @@ export class App implements AsyncDisposable {
       },
       isChosen: (form) => planner.isChosen(name, form),
       async admit(form, signal, keep) {
-        await planner.requireNames(name, form, signal, keep);
+        await planner.requireNames(settings, form, signal, keep);
         if (target.joining !== undefined) return target.joining;
         const remedy = 'forms-mirror forms <form> lists the fields of a form';
         throw new MirrorError('SETTINGS', `${settings.variables.fields} is missing: ${remedy}.`);
@@ -280,7 +280,7 @@ export class App implements AsyncDisposable {
       if (found === null) return undefined;
       form = { id: found.id, slug: found.slug, name: found.name };
       const open = await Promise.all(this.targetNames.map((name) => this.chosen(name)));
-      const targets = open.filter(({ name }) => this.planner.choice(name, form) === 'copied');
+      const targets = open.filter(({ name }) => this.planner.refusal(name, form) === null);
       if (targets.length === 0) return undefined;
       report = await writeBack(this.#mirror, targets, form, rule, waitMs, signal);
     } catch (error) {

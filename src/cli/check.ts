@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
-import { MirrorError, mistakeText, toMirrorError } from '../base/errors.ts';
+import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
@@ -123,8 +123,8 @@ function checkNames(
         remedy: 'forms-mirror forms lists the forms, and forms-mirror forms <form> its fields',
       })),
     ...chosen
-      .map((form) => app.planner.choice(name, form))
-      .filter((choice) => choice instanceof MirrorError)
+      .map((form) => app.planner.refusal(name, form))
+      .filter((refusal) => refusal !== null)
       .map(({ code, message }) => ({ message: `${code}: ${message}` })),
     ...(named === undefined
       ? [

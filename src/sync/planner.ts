@@ -122,7 +122,7 @@ export class Planner {
       const held = this.#known.get(target)?.forms.filter(({ goneAtMs }) => goneAtMs === null);
       for (const { id, slug, name } of byId([...(held ?? []), ...listed])) {
         const form = { id, slug, name };
-        if (this.choice(target, form) === 'left out') continue;
+        if (!this.isChosen(target, form)) continue;
         const plan = plans.get(id) ?? { form, targets: [] };
         plan.targets.push(target);
         plans.set(id, plan);
@@ -167,18 +167,26 @@ export class Planner {
   }
 
   /**
-   * Whether the settings have a form copied into a target. SLUG_REUSED where they name its slug, which means another form there, and
-   * nothing in them means this one: its runs report that.
+   * Why nothing of a form is copied into a target: USAGE where the settings leave it out; SLUG_REUSED where they name its slug, which
+   * means another form there, and nothing in them means this one: its runs report that. Null: it is copied.
    */
-  choice(
+  refusal(
     target: string,
     form: Pick<FormIdentity, 'id' | 'slug'> & Partial<FormIdentity>,
-  ): 'copied' | 'left out' | MirrorError {
-    const settings = this.#settings(target);
-    if (settings === undefined) return 'left out';
-    const first = this.#reusedFrom(settings, form);
-    if (first !== null) return slugReused(settings, { name: form.slug, ...form }, first);
-    return choosesForm(this.settingsById(settings).forms, form) ? 'copied' : 'left out';
+  ): MirrorError | null {
+    const settings = this.#options.targets.find(({ name }) => name === target);
+    const { id, slug, name = slug } = form;
+    if (settings !== undefined) {
+      const ids = this.#idsFor(settings);
+      const names = formNames(settings);
+      const first = ids.get(slug) ?? id;
+      const isMeant = [...names].some((each) => (ids.get(each) ?? each) === id);
+      if (names.has(slug) && first !== id && !isMeant)
+        return slugReused(settings, { id, slug, name }, first);
+      if (choosesForm(this.settingsById(settings).forms, form)) return null;
+    }
+    const what = `The settings leave form "${name}" (${id}) out of target ${target}, so nothing of it is stored there.`;
+    return new MirrorError('USAGE', what);
   }
 
   /**
@@ -186,31 +194,21 @@ export class Planner {
    * a target that they do not name.
    */
   isChosen(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
-    return this.choice(target, form) !== 'left out';
-  }
-
-  /** The ID of the form that the slug of another one means in some settings; null where all is well. */
-  #reusedFrom(settings: NamingSettings, { id, slug }: Pick<FormIdentity, 'id' | 'slug'>) {
-    const names = formNames(settings);
-    const ids = this.#idsFor(settings);
-    const first = names.has(slug) ? (ids.get(slug) ?? id) : id;
-    const isMeant = [...names].some((name) => (ids.get(name) ?? name) === id);
-    return first === id || isMeant ? null : first;
+    return this.refusal(target, form)?.code !== 'USAGE';
   }
 
   /**
-   * Throws where nothing of `form` may be stored in `target`: USAGE where the settings leave it out, SLUG_REUSED where its slug means
+   * Throws where nothing of `form` may be stored in the target of these settings: USAGE where the settings leave it out, SLUG_REUSED where its slug means
    * another form, and SETTINGS while a name in TARGET_HASH_FIELDS matches nothing. `form`: as the run sees it that is about to store
    * it; `keep`: it is about to, so the target keeps which form its slug means. Rejects as `listForms` and the target do.
    */
   async requireNames(
-    target: string,
+    settings: NamingSettings,
     form: Form,
     signal: AbortSignal,
     keep: boolean,
   ): Promise<void> {
-    const settings = this.#settings(target);
-    if (settings === undefined) return;
+    const { name: target } = settings;
     const { openTarget } = this.#options;
     const { slugs } = await this.read(target);
     this.#note([form]);
@@ -238,11 +236,8 @@ export class Planner {
 
   /** Anyone with access to the queue can add a job, and an earlier setting may have left one. */
   #requireChoice(target: string, form: FormIdentity): void {
-    const choice = this.choice(target, form);
-    if (choice instanceof MirrorError) throw choice;
-    if (choice === 'copied') return;
-    const what = `The settings leave form "${form.name}" (${form.id}) out of target ${target}, so nothing of it is stored there.`;
-    throw new MirrorError('USAGE', what);
+    const refusal = this.refusal(target, form);
+    if (refusal !== null) throw refusal;
   }
 
   /** The forms of the workspace, as listed at most `maxAgeMs` ago. Rejects as `listForms` does. */
@@ -295,10 +290,6 @@ export class Planner {
         return id === undefined ? [] : [[name, id]];
       }),
     );
-  }
-
-  #settings(target: string): NamingSettings | undefined {
-    return this.#options.targets.find(({ name }) => name === target);
   }
 }
 

@@ -26,7 +26,7 @@ import {
   type Workspace,
 } from './poll-search.ts';
 import type { MirrorPlan } from './planner.ts';
-import { ProfileRecord } from './profile.ts';
+import { loadProfile } from './profile.ts';
 import { AGREEMENT, PAUSES, REST } from './records.ts';
 import { blankRun, type RunReport } from './run-form.ts';
 import { type Source } from '../forms/source.ts';
@@ -241,7 +241,7 @@ async function judge(
   const all = new Map(spokenFor.map(({ state }) => [state.formId, null]));
   const workspace = await ask();
   const { counts, newest } = workspace;
-  const profile = await ProfileRecord.load(target);
+  const profile = await loadProfile(target);
   if (newest.total > 0) {
     profile.learn({
       hasWorkspace: true,

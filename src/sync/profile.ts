@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { iso } from '../base/format.ts';
-import type { Store } from '../mirror/port.ts';
 import type { ListQuery, Page, Source } from '../forms/source.ts';
 import type { Target } from './target.ts';
 
@@ -54,38 +53,31 @@ const newProfile = (nowMs: number): Profile => ({
 });
 
 /** The profile of one source, kept in a target. */
-export class ProfileRecord {
-  now: Profile;
-  readonly #read: Profile;
-  readonly #store: Store;
-  readonly #key: string;
-  readonly #revision: number | null;
-
-  private constructor(now: Profile, store: Store, key: string, revision: number | null) {
-    [this.now, this.#read, this.#store, this.#key] = [now, now, store, key];
-    this.#revision = revision;
-  }
-
-  /** A profile that is older than a week is learned again. */
-  static async load({ store, sourceName, clock }: Target): Promise<ProfileRecord> {
-    const key = `profile ${sourceName}`;
-    const nowMs = clock.now();
-    const record = await store.record(key);
-    const parsed = profileSchema.safeParse(record?.value);
-    const isYoung = parsed.success && Math.abs(nowMs - parsed.data.learnedAtMs) < WEEK_MS;
-    const now = isYoung ? parsed.data : newProfile(nowMs);
-    return new ProfileRecord(now, store, key, record?.revision ?? null);
-  }
-
-  learn(change: Partial<Profile>): void {
-    this.now = { ...this.now, ...change };
-  }
-
+export interface ProfileRecord {
+  readonly now: Profile;
+  readonly learn: (change: Partial<Profile>) => void;
   /** Call it once. Where another process has saved since this one loaded, its profile stays: a later run learns what this one did. */
-  async save(): Promise<void> {
-    if (isDeepStrictEqual(this.now, this.#read)) return;
-    await this.#store.putRecord(this.#key, this.now, this.#revision);
-  }
+  readonly save: () => Promise<void>;
+}
+
+/** A profile that is older than a week is learned again. */
+export async function loadProfile({ store, sourceName, clock }: Target): Promise<ProfileRecord> {
+  const key = `profile ${sourceName}`;
+  const nowMs = clock.now();
+  const record = await store.record(key);
+  const parsed = profileSchema.safeParse(record?.value);
+  const isYoung = parsed.success && Math.abs(nowMs - parsed.data.learnedAtMs) < WEEK_MS;
+  const read = isYoung ? parsed.data : newProfile(nowMs);
+  let now = read;
+  return {
+    get now() {
+      return now;
+    },
+    learn: (change) => void (now = { ...now, ...change }),
+    async save() {
+      if (!isDeepStrictEqual(now, read)) await store.putRecord(key, now, record?.revision ?? null);
+    },
+  };
 }
 
 /** The smallest difference between two moments that the source distinguishes (milliseconds); null: it distinguishes none. */

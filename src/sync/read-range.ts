@@ -1,13 +1,12 @@
 import { accountedInAll, isEmpty } from '../mirror/form-state.ts';
-import { GRAIN_MS, grainsTo, halve } from '../mirror/ledger.ts';
+import { GRAIN_MS, grainsTo, halve, isIn } from '../mirror/ledger.ts';
 import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
-import { Incomplete } from './work.ts';
 import type { Place } from './narrow.ts';
-import { atStep, createdMsOf, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
+import { atStep, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
 import { type Page } from '../forms/source.ts';
 import { idsOf } from './target.ts';
-import { pagesOf, type Work } from './work.ts';
+import { Incomplete, pagesOf, type Work } from './work.ts';
 
 /** So often a range that moves is divided. */
 const MOST_DIVISIONS = 12;
@@ -106,20 +105,14 @@ async function readFromBases(work: Work, span: Span): Promise<void> {
   throw new Incomplete('UNPROVEN');
 }
 
-export function shownOf({ items, total, isLast }: Page, { fromMs, toMs }: Span): Shown {
-  const isBounded = fromMs !== null || toMs !== null;
-  return {
-    keys: items.map(({ key }) => key),
-    total,
-    isLast,
-    isWithin:
-      !isBounded ||
-      items.every((item) => {
-        const ms = createdMsOf(item);
-        return ms !== null && (fromMs === null || ms >= fromMs) && (toMs === null || ms < toMs);
-      }),
-  };
-}
+export const shownOf = ({ items, total, isLast }: Page, { fromMs, toMs }: Span): Shown => ({
+  keys: items.map(({ key }) => key),
+  total,
+  isLast,
+  isWithin: items.every(({ submission }) => isIn(submission ?? NOTHING, { fromMs, toMs })),
+});
+
+const NOTHING = { status: null, createdAt: null };
 
 /** The live rows of a span, and its entries without a row. */
 async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {

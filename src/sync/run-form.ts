@@ -12,7 +12,7 @@ import {
 } from '../mirror/form-state.ts';
 import { noteGone, type Opened, openForWriting } from './mirroring.ts';
 import { withBill } from '../targets/billing.ts';
-import { ProfileRecord } from './profile.ts';
+import { loadProfile } from './profile.ts';
 import { NOTHING_APPLIED } from './sink.ts';
 import { sync } from './sync.ts';
 import { type Target, whileBusy } from './target.ts';
@@ -96,7 +96,7 @@ async function runOnce(
   let ending: MirrorError | null;
   let isWhole = false;
   try {
-    const profile = await ProfileRecord.load(target);
+    const profile = await loadProfile(target);
     const work = {
       target,
       source,

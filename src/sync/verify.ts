@@ -6,7 +6,7 @@ import type { ReadForm, Row, StoredForm, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import { differingColumns, Join } from '../mirror/row.ts';
 import type { Form } from '../mirror/types.ts';
-import { createdMsOf, type Profile, ProfileRecord, queryOf, type Span, WHOLE } from './profile.ts';
+import { createdMsOf, loadProfile, type Profile, queryOf, type Span, WHOLE } from './profile.ts';
 import { shownOf } from './read-range.ts';
 import { joinItem } from './sink.ts';
 import { type Source } from '../forms/source.ts';
@@ -129,7 +129,7 @@ export class Comparison {
    */
   async readAll(target: Target, source: Source): Promise<boolean> {
     const { form, held } = this.#parts;
-    const { now: profile } = await ProfileRecord.load(target);
+    const { now: profile } = await loadProfile(target);
     const isDated = queryOf(profile, { fromMs: 0, toMs: null }).dateFrom !== undefined;
     const ranges = isDated ? (held?.state.ranges ?? []) : [];
     let isProven = true;

@@ -235,8 +235,8 @@ async function writeOne(
   const before = await read(source, id);
   if (typeof before === 'string') return { shown: null, what: 'failed', reason: before };
   const status = statusOf(before);
-  if (status === null) return { shown: before, what: 'adopted', reason: '' };
-  if (!from.includes(status)) return { shown: before, what: 'adopted', reason: '' };
+  if (status === null || !from.includes(status))
+    return { shown: before, what: 'adopted', reason: '' };
   let refusal: string | null = null;
   const readAtMs = clock.now();
   await requireUnpaused();
@@ -262,7 +262,6 @@ async function writeOne(
     after = await read(source, id);
   }
   if (typeof after === 'string') return { shown: null, what: 'failed', reason: after };
-  if (after === null) return { shown: after, what: 'adopted', reason: '' };
   if (statusOf(after) === to) return { shown: after, what: 'written', reason: '' };
   if (statusOf(after) !== status) return { shown: after, what: 'adopted', reason: '' };
   const reason =

@@ -180,8 +180,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L7',
     name: 'the status at the source is not looked at',
     file: 'src/sync/write-back.ts',
-    find: "if (!from.includes(status)) return { shown: before, what: 'adopted', reason: '' };",
-    replace: "if (from.length === 0) return { shown: before, what: 'adopted', reason: '' };",
+    find: 'if (status === null || !from.includes(status))',
+    replace: 'if (status === null)',
   },
   {
     law: 'L7',
@@ -203,8 +203,8 @@ export const BREAKS: readonly Break[] = [
     with: ['transitions=not-made', 'patchAnswer=empty-object'],
     file: 'src/sync/write-back.ts',
     find: "if (statusOf(after) === to) return { shown: after, what: 'written', reason: '' };",
-    replace: `if (after.submission === null || refusal === null) {
-    const made = after.submission ? { ...after, submission: { ...after.submission, status: to } } : null;
+    replace: `if (after?.submission === null || refusal === null) {
+    const made = after?.submission ? { ...after, submission: { ...after.submission, status: to } } : null;
     return { shown: made, what: 'written', reason: '' };
   }`,
   },
