@@ -198,9 +198,9 @@ export class Planner {
   }
 
   /**
-   * Throws where nothing of `form` may be stored in the target of these settings: USAGE where the settings leave it out, SLUG_REUSED where its slug means
-   * another form, and SETTINGS while a name in TARGET_HASH_FIELDS matches nothing. `form`: as the run sees it that is about to store
-   * it; `keep`: it is about to, so the target keeps which form its slug means. Rejects as `listForms` and the target do.
+   * Throws where nothing of `form` may be stored in the target of these settings: the {@link refusal}, and SETTINGS while a name in
+   * TARGET_HASH_FIELDS matches nothing. `form`: as the run sees it that is about to store it; `keep`: it is about to, so the target
+   * keeps which form its slug means. Rejects as `listForms` and the target do.
    */
   async requireNames(
     settings: NamingSettings,
