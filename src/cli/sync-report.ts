@@ -1,4 +1,4 @@
-import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
+import { PROBLEMS } from '../base/catalogue.ts';
 import { count, duration, plural } from '../base/format.ts';
 import {
   claimText,
@@ -71,8 +71,8 @@ export function errorLines(runs: readonly RunReport[]): Line[] {
   return [...Map.groupBy(failed, ({ error }) => error)].map(([error, group]) => {
     const [first] = group;
     const who = first && group.length === 1 ? copyName(first) : plural(group.length, 'run');
-    const code = problemCodeOrNull(first?.code ?? null);
-    return { sign: 'error', text: `${who}: ${error}`, remedy: code && PROBLEMS[code].remedy };
+    const remedy = first?.code && PROBLEMS[first.code].remedy;
+    return { sign: 'error', text: `${who}: ${error}`, remedy };
   });
 }
 

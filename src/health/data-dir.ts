@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
+import { PROBLEMS } from '../base/catalogue.ts';
 import { errorCode, isAbort, type MirrorError } from '../base/errors.ts';
 import { JsonFile } from '../base/json-file.ts';
 import type { RunReport } from '../sync/run-form.ts';
@@ -82,13 +82,12 @@ export class DataDir {
 
   /** Keeps a run that failed, or forgets it once another one has not. */
   async noteRun(report: RunReport): Promise<void> {
-    const { target, form, outcome, error, endedAtMs } = report;
+    const { target, form, outcome, code, error, endedAtMs } = report;
     const file = this.runs.of(target, form.id);
     if (outcome === 'ok' || outcome === 'held' || outcome === 'incomplete') return file.remove();
     if (outcome !== 'failed' && outcome !== 'gone') return;
     const before = await file.read();
     const sinceMs = before?.outcome === outcome ? before.sinceMs : endedAtMs;
-    const code = problemCodeOrNull(report.code);
     await file.write({ target, form, outcome, code, error, sinceMs, atMs: endedAtMs });
   }
 

@@ -1,4 +1,5 @@
 import type { Applied, Run, TargetNotice } from '../mirror/port.ts';
+import type { ProblemCode } from '../base/catalogue.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { shellOption } from '../base/printable.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -23,6 +24,7 @@ import { Incomplete, type RunOptions, type Work } from './work.ts';
 export interface RunReport extends Run {
   readonly form: FormIdentity;
   readonly target: string;
+  readonly code: ProblemCode | null;
   /** The target had nothing of the form. */
   readonly wasEmpty: boolean;
   /** How many submissions the target accounts for; null where it was not opened. */

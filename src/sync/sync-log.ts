@@ -1,4 +1,4 @@
-import { PROBLEMS, problemCodeOrNull } from '../base/catalogue.ts';
+import { PROBLEMS } from '../base/catalogue.ts';
 import type { Events } from '../base/events.ts';
 import { span } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
@@ -42,8 +42,8 @@ function logRun(report: RunReport, held: Map<string, number>, logger: Logger): v
   const isExpected = outcome === 'busy' || outcome === 'stopped' || outcome === 'paused';
   const isKnown = outcome === 'held' && held.get(keyOf(report)) === report.held;
   if (outcome === 'held') held.set(keyOf(report), report.held);
-  const code = problemCodeOrNull(report.code);
-  const remedy = code === null ? null : PROBLEMS[code].remedy;
+  const { code } = report;
+  const remedy = code && PROBLEMS[code].remedy;
   logger[isKnown ? 'debug' : isExpected ? 'info' : 'warn'](
     { ...fields, code, ...(remedy === null ? {} : { remedy }) },
     report.error ?? `The run ended: ${outcome}.`,
