@@ -14,8 +14,8 @@ import { refilledText } from './health/judge-form.ts';
 import { describeForm } from './health/mirror-words.ts';
 import { fingerprint, keyFingerprint } from './mirror/cells.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
-import { longestGapMs } from './settings/sync-settings.ts';
 import type { QueueEventMap } from './queue/events.ts';
+import { longestGapMs } from './queue/schedule.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import type { SyncEvents } from './sync/events.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
@@ -64,7 +64,9 @@ export class App implements AsyncDisposable {
       connect: (signal) => this.source(signal),
       clock,
       logger,
-      sourceName: fingerprint(source === undefined ? [] : [source.url, keyFingerprint(source.key)]),
+      sourceName: fingerprint(
+        source === undefined ? [] : [source.baseUrl, keyFingerprint(source.apiKey)],
+      ),
       maxDeleteFraction,
       compareEveryMs,
     };
@@ -79,7 +81,11 @@ export class App implements AsyncDisposable {
 
   /** The source, as one command or run reads it. Throws SETTINGS when none is set up. */
   source(signal: AbortSignal): Source {
-    this.#http ??= this.#openSource();
+    const { events, clock } = this;
+    const { source, proxy } = this.config;
+    if (source === undefined)
+      throw new MirrorError('SETTINGS', 'FORMS_API_URL and FORMS_API_KEY are not set.');
+    this.#http ??= new FormsHttp({ ...source, proxy, clock, events });
     return new Source(this.#http, signal);
   }
 
@@ -309,22 +315,5 @@ export class App implements AsyncDisposable {
       const text = `Failures cannot be recorded in DATA_DIR (${where}), so status will not show them. Make the folder writable.`;
       this.logger.warn({ err: error }, text);
     }
-  }
-
-  #openSource(): FormsHttp {
-    const { source, proxy } = this.config;
-    if (source === undefined) {
-      throw new MirrorError('SETTINGS', 'FORMS_API_URL and FORMS_API_KEY are not set.');
-    }
-    return new FormsHttp({
-      baseUrl: source.url,
-      apiKey: source.key,
-      auth: source.auth,
-      concurrency: source.concurrency,
-      perMinute: source.perMinute,
-      proxy,
-      clock: this.clock,
-      events: this.events,
-    });
   }
 }

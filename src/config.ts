@@ -6,12 +6,12 @@ import {
   readProxy,
   readQueueUrl,
   readRule,
+  readSchedule,
   readSource,
   uncheckedCertificates,
 } from './settings/service-settings.ts';
 import { SettingsError } from './base/errors.ts';
 import { type Environment, type ReadFile, SettingsReader } from './settings/settings-reader.ts';
-import { readSchedule } from './settings/sync-settings.ts';
 import { readHashKey, readTargets } from './settings/target-settings.ts';
 
 /** The settings that a command requires; every other one is checked if it is set. */
@@ -46,7 +46,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     /** At least one. */
     targets: readTargets(reader, names, dataDir, needs.fields),
     hashKey: readHashKey(reader, names),
-    ...readSchedule(reader, source?.url),
+    ...readSchedule(reader, source?.baseUrl),
     /** Null: never PATCH. */
     rule: readRule(reader),
     maxDeleteFraction: reader.read('MAX_DELETE_FRACTION'),

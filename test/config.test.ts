@@ -12,7 +12,7 @@ describe('the defaults', () => {
   it('are those of the table', () => {
     const config = load(SOURCE);
     expect(config).toMatchObject({
-      source: { url: SOURCE.FORMS_API_URL, key: KEY, auth: 'bearer', concurrency: 4 },
+      source: { baseUrl: SOURCE.FORMS_API_URL, apiKey: KEY, auth: 'bearer', concurrency: 4 },
       schedule: { everyMs: 60_000 },
       compareEveryMs: 6 * 3_600_000,
       maxDeleteFraction: 0.2,
@@ -68,7 +68,7 @@ describe('where settings come from', () => {
   it('.env is read when it is there, and the environment wins', () => {
     const file = `FORMS_API_URL=https://file.example.com/v1\nFORMS_API_KEY='${KEY}'\nPORT=9000 # taken\n`;
     const config = load({ PORT: '9001' }, { '.env': `\uFEFF${file}` });
-    expect(config.source?.url).toBe('https://file.example.com/v1');
+    expect(config.source?.baseUrl).toBe('https://file.example.com/v1');
     expect(config.port).toBe(9001);
   });
 
@@ -82,7 +82,7 @@ describe('where settings come from', () => {
   it('blank values count as unset, and white space around a value is not part of it', () => {
     const key = { FORMS_API_KEY: ` ${KEY}\n` };
     const config = load({ ...SOURCE, ...key, TARGET_URL: '', MARK_STATUS: '  ', QUEUE_URL: '' });
-    expect(config.source?.key).toBe(KEY);
+    expect(config.source?.apiKey).toBe(KEY);
     expect(config.queueUrl).toBeUndefined();
     expect(config.rule).toBeNull();
   });

@@ -2,13 +2,12 @@ import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import { pauseOf } from '../mirror/pauses.ts';
-import type { FormIdentity } from '../mirror/types.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { PAUSES } from '../sync/records.ts';
 import { reading } from '../sync/target.ts';
 import type { ActionOrder, DoneLine } from '../web/actions.ts';
 import { changePauses, placeName } from './pausing.ts';
-import { requireForm } from './selection.ts';
+import { partOf, type Place, placesOf } from './selection.ts';
 
 /** Does in a running mirror what a person asks for: runs by its queue, pauses in its targets. Each is one line of the log. Never rejects. */
 export async function carryOut(
@@ -109,34 +108,22 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
   );
 }
 
-/** A form in a target. */
-interface Place {
-  readonly form: FormIdentity;
-  readonly target: string;
-}
-
 /** Beyond this number, places are counted and not named. */
 const MANY = 8;
 
 /** The places that an order names and that are not paused. Throws USAGE for a name that does not exist, and where none are left. */
-async function openPlaces(
-  app: App,
-  { form, target }: Pick<ActionOrder, 'form' | 'target'>,
-): Promise<readonly Place[]> {
+async function openPlaces(app: App, order: ActionOrder): Promise<readonly Place[]> {
   const { forms } = app.planner.planned ?? (await app.plan(NEVER));
-  const identities = forms.map((plan) => plan.form);
-  const only = form === null ? null : requireForm(identities, form).id;
-  const places = await Promise.all(
-    app.namesOf(target).map(async (name) => {
-      // If a target does not answer, nothing is known of it: the run says why.
-      const opened = await app.target(name).catch(() => null);
-      const pauses = opened === null ? [] : await PAUSES.read(opened.store).catch(() => []);
-      return forms
-        .filter((plan) => (only === null || plan.form.id === only) && plan.targets.includes(name))
-        .filter((plan) => pauseOf(pauses, plan.form.id) === null)
-        .map((plan): Place => ({ form: plan.form, target: name }));
-    }),
-  );
-  if (places.flat().length > 0) return places.flat();
+  const byTarget = Map.groupBy(placesOf(partOf(app, forms, order)), ({ target }) => target);
+  const open = [...byTarget].map(async ([name, places]) => {
+    // If a target does not answer, nothing is known of it: the run says why.
+    const pauses = await app
+      .target(name)
+      .then(({ store }) => PAUSES.read(store))
+      .catch(() => []);
+    return places.filter(({ form }) => pauseOf(pauses, form.id) === null);
+  });
+  const places = (await Promise.all(open)).flat();
+  if (places.length > 0) return places;
   throw new MirrorError('USAGE', 'No form is mirrored there, or everything there is paused.');
 }

@@ -4,13 +4,7 @@ import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts'
 import { plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
-import {
-  type FormReport,
-  type HealthState,
-  isKnown,
-  type Problem,
-  type Report,
-} from '../health/report.ts';
+import { type FormReport, isKnown, type Problem, type Report } from '../health/report.ts';
 import { sendTest, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
@@ -170,51 +164,42 @@ export function findingsOf(
   for (const target of targets) {
     const { name, problem } = target;
     const subject = `target ${name}`;
-    if (!isKnown(target)) {
-      // Nothing is known of its copies, however well its own check went.
-      if (problem !== null && !failing.has(subject))
-        found.push({ ...problemResult(problem), ok: false, subject });
-      continue;
-    }
-    if (problem !== null) found.push({ ...problemResult(problem), subject });
-    const copies = forms.filter((form) => form.target === name && SHOWN.has(form.state));
-    const paused = copies.filter(({ pause }) => pause !== null);
-    if (paused.length > 0) found.push({ ...pausedResult(paused), subject });
-    // A pause hides no problem.
-    const troubled = copies.filter((copy) => copy.pause === null || copy.problems.some(isNoNews));
-    for (const some of Map.groupBy(troubled, reasonOf).values())
-      found.push({ ...copiesResult(some), subject });
+    // Nothing is known of the copies of a target that cannot be read, however well its own check went.
+    const isOut = !isKnown(target);
+    if (problem !== null && !(isOut && failing.has(subject)))
+      found.push({ ...problemResult(problem), ...(isOut && { ok: false }), subject });
+    const copies = isOut ? [] : forms.filter((form) => form.target === name);
+    const byTitle = Map.groupBy(copies.flatMap(reasonsOf), ({ title }) => title);
+    for (const group of byTitle.values()) found.push({ ...groupResult(group), subject });
   }
   return found;
 }
 
-/** A form in another state is well, or waits for a problem that is reported once. */
-const SHOWN: ReadonlySet<HealthState> = new Set<HealthState>(['failed', 'attention', 'paused']);
-
-const isNoNews = ({ code }: Problem): boolean => PROBLEMS[code].isNews !== true;
-
-/** The form, or how many there are. */
-const nameOf = ([first, ...others]: readonly FormReport[]): string =>
-  first !== undefined && others.length === 0 ? first.form.slug : plural(others.length + 1, 'form');
-
-function pausedResult(copies: readonly FormReport[]): Result {
-  const [{ title, pause }] = copies as [FormReport];
-  return { ok: true, message: `${nameOf(copies)}: ${title}`, remedy: pause?.command };
+/** Why a form is shown. */
+interface Reason extends Result {
+  readonly slug: string;
+  readonly title: string;
 }
 
-const worstOf = ({ problems }: FormReport): Problem | undefined =>
-  problems.find(isNoNews) ?? problems[0];
-
-const reasonOf = (form: FormReport): string => worstOf(form)?.title ?? form.title;
+/** That it is paused, which hides no problem, and its worst problem; of one that has ended, nothing. */
+function reasonsOf({ form: { slug }, state, pause, problems }: FormReport): Reason[] {
+  const serious = problems.find(({ code }) => PROBLEMS[code].isNews !== true);
+  const worst = state === 'ended' ? undefined : (serious ?? problems[0]);
+  const { title } = PROBLEMS.PAUSED;
+  const paused = pause && { slug, title, ...fine(''), remedy: pause.command };
+  const remedy = 'forms-mirror status shows what to do';
+  const ok = serious === undefined;
+  const problem = worst && { slug, title: worst.title, ok, message: worst.message, remedy };
+  return [paused ?? [], problem ?? []].flat();
+}
 
 /** Forms that share a reason. */
-function copiesResult(copies: readonly FormReport[]): Result {
-  const [one] = copies as [FormReport];
-  const first = worstOf(one);
-  const which = copies.length === 1 ? '' : `The first is ${one.form.slug}: `;
-  const message = `${nameOf(copies)}: ${reasonOf(one)}. ${which}${first?.message ?? ''}`;
-  const ok = !copies.some((copy) => copy.problems.some(isNoNews));
-  return { ok, message, remedy: 'forms-mirror status shows what to do' };
+function groupResult(group: readonly Reason[]): Result {
+  const [{ slug, title, message, remedy }] = group as readonly [Reason];
+  const [who, which] =
+    group.length === 1 ? [slug, ''] : [plural(group.length, 'form'), `The first is ${slug}: `];
+  const why = message === '' ? '' : `. ${which}${message}`;
+  return { ok: group.every((each) => each.ok), message: `${who}: ${title}${why}`, remedy };
 }
 
 /** Other checks try these: what failed before may work now. */

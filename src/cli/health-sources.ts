@@ -4,7 +4,7 @@ import { readProcesses } from '../health/processes.ts';
 import type { Report } from '../health/report.ts';
 import type { Trouble } from '../health/trouble.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import { nextRunMs } from '../queue/scheduler.ts';
+import { nextRunMs } from '../queue/schedule.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
 import type { Host } from './host.ts';
 

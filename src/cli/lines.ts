@@ -2,12 +2,11 @@ import { span } from '../base/format.ts';
 import type { HealthState, Problem, ShownPause } from '../health/report.ts';
 import { pauseText } from '../mirror/pauses.ts';
 import type { TargetNotice } from '../mirror/port.ts';
-import type { FormIdentity } from '../mirror/types.ts';
+import type { Place } from './selection.ts';
 import type { Line } from './terminal.ts';
 
 /** `contact → default`: a form in a target. */
-export const copyName = ({ form, target }: { form: FormIdentity; target: string }): string =>
-  `${form.slug} → ${target}`;
+export const copyName = ({ form, target }: Place): string => `${form.slug} → ${target}`;
 
 /** The sign of a state. */
 export function signOf(state: HealthState): Line['sign'] {

@@ -2,40 +2,52 @@ import type { App } from '../app.ts';
 import { MirrorError, SettingsError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
+import type { FormPlan } from '../sync/planner.ts';
 import { choosesForm, theForms } from '../sync/names.ts';
 import { PAUSES } from '../sync/records.ts';
 import { heldForms } from '../sync/target.ts';
-import type { CommandCall, Host, PlaceOptions } from './host.ts';
+import type { CommandCall, PlaceOptions } from './host.ts';
 
-/** The forms and targets that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist. */
+/** A form in a target. */
+export interface Place {
+  readonly form: FormIdentity;
+  readonly target: string;
+}
+
+/** The places of a plan. */
+export const placesOf = (plan: readonly FormPlan[]): Place[] =>
+  plan.flatMap(({ form, targets }) => targets.map((target) => ({ form, target })));
+
+/**
+ * What `--form` and `--target` select of the plan. Throws SETTINGS or USAGE if a name does not exist; as the target does, when nothing
+ * is planned because it could not be asked whether it knows such a name.
+ */
 export async function selectPlan(
   { host, options }: CommandCall<PlaceOptions>,
   app: App,
 ): Promise<FormPlan[]> {
-  const selected = app.namesOf(options.target);
-  const { forms } = await requirePlan(host, app);
-  const wanted = options.form;
-  const identities = forms.map(({ form }) => form);
-  const form = wanted === undefined ? undefined : requireForm(identities, wanted);
-  return forms
-    .filter((plan) => form === undefined || plan.form.id === form.id)
-    .map(({ form: planned, targets }) => {
-      return { form: planned, targets: targets.filter((name) => selected.includes(name)) };
-    });
+  const { forms, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
+  if (unmatched.length > 0) throw new SettingsError(unmatched);
+  for (const name of forms.length === 0 ? app.targetNames : [])
+    await (await app.target(name)).store.states();
+  return partOf(app, forms, options);
 }
 
-/**
- * The plan. Throws SettingsError when the settings name a form or field that does not exist; as the target does, when
- * nothing is planned because it could not be asked whether it knows such a name.
- */
-async function requirePlan(host: Host, app: App): Promise<MirrorPlan> {
-  const plan = await app.plan(host.stop.signal, { waitForTargets: true });
-  if (plan.unmatched.length > 0) throw new SettingsError(plan.unmatched);
-  for (const { name } of plan.forms.length === 0 ? app.config.targets : []) {
-    await (await app.target(name)).store.states();
-  }
-  return plan;
+/** The part of a plan that a person means. Throws USAGE if a name does not exist. */
+export function partOf(
+  app: App,
+  plan: readonly FormPlan[],
+  { form: wanted, target }: { readonly [name in keyof PlaceOptions]: string | null },
+): FormPlan[] {
+  const names = app.namesOf(target);
+  const forms = plan.map(({ form }) => form);
+  const only = wanted === undefined || wanted === null ? null : requireForm(forms, wanted);
+  return plan
+    .filter(({ form }) => only === null || form.id === only.id)
+    .map(({ form, targets }) => ({
+      form,
+      targets: targets.filter((name) => names.includes(name)),
+    }));
 }
 
 /** The form that a person means by an ID, a slug, or, where only one has it, its name. Several targets may list it. */

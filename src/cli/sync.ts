@@ -2,12 +2,11 @@ import type { App } from '../app.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
 import type { RunReport } from '../sync/run-form.ts';
-import type { RunOptions } from '../sync/work.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName } from './lines.ts';
 import { openApp } from './open-app.ts';
-import { selectPlan } from './selection.ts';
+import { type Place, placesOf, selectPlan } from './selection.ts';
 import {
   errorLines,
   foreseenDocuments,
@@ -19,6 +18,9 @@ import {
   writeBackDocument,
   writeBackLines,
 } from './sync-report.ts';
+
+/** The second finds what the runs of the first have settled. */
+const MOST_POLLS = 2;
 
 /** How long a run waits for another process that writes the same form. */
 const WAIT_MS = 60_000;
@@ -45,24 +47,45 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
   });
   const plan = await selectPlan(call, app);
   const isFull = options.full === true;
-  const how: SyncOptions = {
+  // A form that a person names is synced even if the counts of the workspace have not changed.
+  const isPolled = !isFull && !acceptDeletes && !dryRun && options.form === undefined;
+  const how = {
     isFull,
     acceptDeletes: acceptDeletes ? Number.POSITIVE_INFINITY : 0,
     waitMs: WAIT_MS,
-    dryRun,
-    // A form that a person names is synced even if the counts of the workspace have not changed.
-    isPolled: !isFull && !acceptDeletes && !dryRun && options.form === undefined,
-    watch: (name) => (json && !terminal.interactive ? undefined : progressOf(name, host)),
-    onRun(report) {
-      if (!json) terminal.print(...runLines(report));
-    },
   };
-  const { runs, writeBacks, poll } = await bringUpToDate(app, plan, how, stop.signal);
+  const isWatched = json !== true || terminal.interactive;
+  const { runs, polls } = await bringUpToDate(app, placesOf(plan), {
+    polled: isPolled ? plan : [],
+    run({ form, target }, jobs) {
+      const place = { formId: form.id, target };
+      if (dryRun) return app.dryRun(place, how, stop.signal);
+      const onProgress = isWatched ? progressOf(copyName({ form, target }), host) : undefined;
+      const isComparison = jobs.some((job) => job.isComparison);
+      const order = { ...how, isComparison, counts: jobs[0]?.counts, onProgress };
+      return app.run(place, order, stop.signal);
+    },
+    onRun(report) {
+      if (json !== true) terminal.print(...runLines(report));
+    },
+    signal: stop.signal,
+  });
+  const isWaiting = ({ form: { id } }: FormPlan): boolean =>
+    !isPolled || polls.some((poll) => poll.writeBacks.includes(id));
+  const writeBacks: WriteBackReport[] = [];
+  for (const { form } of dryRun ? [] : plan.filter(isWaiting)) {
+    if (stop.signal.aborted) break;
+    const report = await app.writeBack(form.id, WAIT_MS, stop.signal);
+    if (report !== undefined) writeBacks.push(report);
+  }
   if (json) {
+    const sum = (of: (poll: PollReport) => number): number =>
+      polls.reduce((total, poll) => total + of(poll), 0);
     terminal.printJson({
       runs: runs.map(runDocument),
       writeBacks: writeBacks.map(writeBackDocument),
-      poll,
+      // The cost of polls, in addition to the runs; null if each form was visited.
+      poll: isPolled ? { requests: sum((one) => one.requests), ms: sum((one) => one.ms) } : null,
       ...(dryRun && { changes: runs.flatMap(foreseenDocuments) }),
     });
   } else {
@@ -80,100 +103,55 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
 }
 
 interface SyncOptions {
-  readonly isFull: boolean;
-  readonly acceptDeletes: number;
-  readonly waitMs: number;
-  /** Nothing is written. */
-  readonly dryRun: boolean;
-  /** Runs and write-backs only where a poll finds them needed. */
-  readonly isPolled: boolean;
-  /** Where the progress of a run goes, by its name. */
-  readonly watch: (name: string) => RunOptions['onProgress'];
+  /** The forms to poll, which get runs only where that finds them needed; empty: there is no poll, and all get runs. */
+  readonly polled: readonly FormPlan[];
+  /** One run; `jobs`: what a poll says of the place. */
+  readonly run: (place: Place, jobs: readonly SyncJob[]) => Promise<RunReport>;
   /** Called when a run has ended, and for a form that a poll found settled. */
   readonly onRun: (report: RunReport) => void;
+  readonly signal: AbortSignal;
 }
-
-interface SyncResult {
-  readonly runs: readonly RunReport[];
-  /** Empty when write-back is off. */
-  readonly writeBacks: readonly WriteBackReport[];
-  /** The cost of polls, in addition to the runs; null if each form was visited. */
-  readonly poll: { readonly requests: number; readonly ms: number } | null;
-}
-
-/** A form in a target, and what a poll says of it. */
-type Job = Pick<SyncJob, 'formId' | 'target'> & Partial<SyncJob>;
-
-const keyOf = ({ formId, target }: Job): string => JSON.stringify([target, formId]);
 
 /**
- * Polls, and does the runs that are needed, and write-back. Once the differences have been copied, a second poll covers the other
- * forms. What no poll covers, because it may be paused, gets a run, which says why.
+ * Polls, and does the runs that are needed. Once the differences have been copied, a second poll covers the other forms. What no
+ * poll covers, because it may be paused, gets a run, which says why. The runs are in the order of the targets.
  */
 async function bringUpToDate(
   app: App,
-  plan: readonly FormPlan[],
-  { isPolled, dryRun, watch, onRun, ...options }: SyncOptions,
-  signal: AbortSignal,
-): Promise<SyncResult> {
-  const places = placesOf(plan);
-  const reports = new Map<string, RunReport>();
-  const isOpen = (place: Job): boolean => !reports.has(keyOf(place));
-  const ended = (place: Job, report: RunReport): void => {
-    reports.set(keyOf(place), report);
+  places: readonly Place[],
+  { polled, run, onRun, signal }: SyncOptions,
+): Promise<{ readonly runs: readonly RunReport[]; readonly polls: readonly PollReport[] }> {
+  const byTarget = [...Map.groupBy(places, ({ target }) => target).values()];
+  const reports = new Map<Place, RunReport>();
+  const ended = (place: Place, report: RunReport): void => {
+    reports.set(place, report);
     onRun(report);
   };
-  const forms = new Map(plan.map(({ form }) => [form.id, form]));
-  const work = (job: Job, isComparison: boolean): Promise<RunReport> => {
-    if (dryRun) return app.dryRun(job, options, signal);
-    const form = forms.get(job.formId);
-    const onProgress = form && watch(copyName({ form, target: job.target }));
-    const how = { ...options, isComparison, counts: job.counts, onProgress };
-    return app.run(job, how, signal);
-  };
-  /** Targets go side by side, each one form at a time (L12). */
-  const visit = async (jobs: readonly Job[]): Promise<void> => {
-    const byTarget = Map.groupBy(jobs, ({ target }) => target);
-    const visitTarget = async (some: readonly Job[]): Promise<void> => {
-      const compared = new Set(some.filter((job) => job.isComparison).map(keyOf));
-      for (const job of some)
-        if (isOpen(job) && !signal.aborted) ended(job, await work(job, compared.has(keyOf(job))));
+  /** Targets go side by side, each one form at a time (L12). `jobs`: only the places that they name. */
+  const visit = async (jobs?: readonly SyncJob[]): Promise<void> => {
+    const visitTarget = async (some: readonly Place[]): Promise<void> => {
+      for (const place of some) {
+        const { form, target } = place;
+        const own = jobs?.filter((job) => job.formId === form.id && job.target === target);
+        if (reports.has(place) || own?.length === 0 || signal.aborted) continue;
+        ended(place, await run(place, own ?? []));
+      }
     };
-    await Promise.all([...byTarget.values()].map(visitTarget));
+    await Promise.all(byTarget.map(visitTarget));
   };
+  const isOpen = (place: Place): boolean => !reports.has(place);
   const polls: PollReport[] = [];
-  const mostPolls = isPolled ? 2 : 0;
+  const mostPolls = polled.length === 0 ? 0 : MOST_POLLS;
   while (polls.length < mostPolls && !signal.aborted && places.some(isOpen)) {
-    const found = await app.poll(plan, signal);
+    const found = await app.poll(polled, signal);
     polls.push(found);
     await visit(found.syncs);
     for (const settled of found.settled) {
-      const place = { formId: settled.form.id, target: settled.target };
-      if (isOpen(place)) ended(place, settled);
+      const { form, target } = settled;
+      const place = places.find((one) => one.form.id === form.id && one.target === target);
+      if (place !== undefined && isOpen(place)) ended(place, settled);
     }
   }
-  await visit(places);
-  const writeBacks: WriteBackReport[] = [];
-  for (const { form } of dryRun ? [] : plan) {
-    if (isPolled && !polls.some((poll) => poll.writeBacks.includes(form.id))) continue;
-    const report = signal.aborted ? undefined : await app.writeBack(form.id, WAIT_MS, signal);
-    if (report !== undefined) writeBacks.push(report);
-  }
-  const sum = (of: (poll: PollReport) => number): number =>
-    polls.reduce((total, poll) => total + of(poll), 0);
-  return {
-    runs: places.flatMap((place) => reports.get(keyOf(place)) ?? []),
-    writeBacks,
-    poll: isPolled ? { requests: sum((one) => one.requests), ms: sum((one) => one.ms) } : null,
-  };
-}
-
-/** In the order of the plan, target by target. */
-function placesOf(plan: readonly FormPlan[]): Job[] {
-  const targets = [...new Set(plan.flatMap((each) => each.targets))];
-  return targets.flatMap((target) =>
-    plan.flatMap(({ form, targets: into }) =>
-      into.includes(target) ? [{ formId: form.id, target }] : [],
-    ),
-  );
+  await visit();
+  return { runs: byTarget.flat().flatMap((place) => reports.get(place) ?? []), polls };
 }

@@ -2,19 +2,16 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { count, exact, plural } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { shownPause } from '../health/report.ts';
-import type { FormIdentity } from '../mirror/types.ts';
-import { longestGapMs } from '../settings/sync-settings.ts';
+import { longestGapMs } from '../queue/schedule.ts';
 import { type Differing, verifyForm, type VerifyReport } from '../sync/verify-form.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName, noticeLines, pauseLine } from './lines.ts';
 import { openApp } from './open-app.ts';
-import { selectPlan } from './selection.ts';
+import { type Place, placesOf, selectPlan } from './selection.ts';
 import type { Line } from './terminal.ts';
 
 /** The comparison of a form with its copy in a target, or the error that ended it. */
-interface Comparison {
-  readonly form: FormIdentity;
-  readonly target: string;
+interface Comparison extends Place {
   readonly result: VerifyReport | MirrorError;
 }
 
@@ -25,11 +22,9 @@ export async function verify(
   const { host, options } = call;
   const { terminal, stop } = host;
   await using app = await openApp(host, { source: true, fields: options.target ?? true });
-  const plan = await selectPlan(call, app);
   const pollMs = longestGapMs(app.config.schedule, host.clock.now());
   const comparisons: Comparison[] = [];
-  const places = plan.flatMap(({ form, targets }) => targets.map((target) => ({ form, target })));
-  for (const place of places) {
+  for (const place of placesOf(await selectPlan(call, app))) {
     if (terminal.interactive) terminal.say(`Comparing ${copyName(place)} …`);
     const result = await app
       .target(place.target)

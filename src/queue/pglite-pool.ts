@@ -2,15 +2,17 @@ import { EventEmitter } from 'node:events';
 import type { PGlite, Results } from '@electric-sql/pglite';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 
-/*
- * The slice of `pg.Pool` that BullMQ uses, over one PGlite in this process. PGlite is one session, and BullMQ begins
- * transactions only to migrate, before anything else uses it: so a "client" only passes queries and notifications on.
- */
-
 /** bigint as text, as node-postgres gives it. */
 const AS_PG = { parsers: { 20: (value: string) => value } };
 
-class PGliteClient extends EventEmitter implements PgPoolClient {
+/**
+ * A `pg.Pool` for BullMQ over an open PGlite in this process, whose `search_path` must be BullMQ's schema. Does not close PGlite,
+ * which is one session. BullMQ begins transactions only to migrate, before anything else uses it: so a client is another such pool
+ * with listeners of its own.
+ */
+export class PGlitePool extends EventEmitter implements PgPool, PgPoolClient {
+  /** A NOTIFY within the process cannot get lost, so BullMQ may wait long for the next. */
+  readonly options = { keepAlive: true };
   readonly #db: PGlite;
 
   constructor(db: PGlite) {
@@ -36,35 +38,18 @@ class PGliteClient extends EventEmitter implements PgPoolClient {
     return toPg(results.at(-1) as Results<R> | undefined);
   }
 
+  async connect(): Promise<PgPoolClient> {
+    return new PGlitePool(this.#db);
+  }
+
   release(): void {
     this.removeAllListeners();
   }
+
+  async end(): Promise<void> {}
 }
 
 function toPg<R>(results: Results<R> | undefined): PgQueryResult<R> {
   const rows = results?.rows ?? [];
   return { rows, rowCount: results?.rowCount ?? rows.length };
-}
-
-/** A `pg.Pool` for BullMQ over an open PGlite, whose `search_path` must be BullMQ's schema. Does not close PGlite. */
-export class PGlitePool extends EventEmitter implements PgPool {
-  /** A NOTIFY within the process cannot get lost, so BullMQ may wait long for the next. */
-  readonly options = { keepAlive: true };
-  readonly #db: PGlite;
-
-  constructor(db: PGlite) {
-    super();
-    this.setMaxListeners(0);
-    this.#db = db;
-  }
-
-  query<R>(text: string, params?: readonly unknown[]): Promise<PgQueryResult<R>> {
-    return new PGliteClient(this.#db).query<R>(text, params);
-  }
-
-  async connect(): Promise<PgPoolClient> {
-    return new PGliteClient(this.#db);
-  }
-
-  async end(): Promise<void> {}
 }

@@ -9,7 +9,8 @@ import type { SyncOrder } from './jobs.ts';
 import { DEFAULT_TIMINGS, type Timings } from './jobs.ts';
 import { readStatus } from './queue-status.ts';
 import { openQueues, type QueueContext, runNow } from './queues.ts';
-import { keepSchedule, pollNow, type Schedule } from './scheduler.ts';
+import type { Schedule } from './schedule.ts';
+import { keepSchedule, pollNow } from './scheduler.ts';
 import { startWorkers } from './workers.ts';
 
 /** How {@link startQueue} runs the queue. */

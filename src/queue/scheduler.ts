@@ -1,18 +1,13 @@
-import { CronExpressionParser } from 'cron-parser';
 import type { Trouble } from '../health/trouble.ts';
 import { exact } from '../base/format.ts';
 import { jobOptions } from './jobs.ts';
 import { type QueueContext, queueFor } from './queues.ts';
+import { nextRunMs } from './schedule.ts';
 
 /*
  * The process that keeps the schedule adds a poll whenever one is due. The store keeps no schedule, so none can be lost or
  * outlive a change of the settings.
  */
-
-/** When polls happen. */
-export type Schedule =
-  | { readonly everyMs: number }
-  | { readonly cron: string; readonly timeZone: string };
 
 /** The name and the ID of a poll: there is one job at most. */
 const POLL = 'poll';
@@ -67,17 +62,4 @@ export async function pollTrouble(context: QueueContext): Promise<Trouble | null
     message: `The poll that was due at ${dueAt} has not begun.`,
     sinceMs: job.timestamp,
   };
-}
-
-/** The shorter of a wait and the time between two polls. A cron expression limits no wait. */
-export const untilPoll = (delayMs: number, schedule: Schedule): number =>
-  'everyMs' in schedule ? Math.min(delayMs, Math.round(schedule.everyMs)) : delayMs;
-
-/** When the next poll is due after one that began at `afterMs`. Both in milliseconds since the epoch. */
-export function nextRunMs(schedule: Schedule, afterMs: number): number {
-  if ('everyMs' in schedule) return afterMs + schedule.everyMs;
-  const { cron, timeZone: tz } = schedule;
-  return CronExpressionParser.parse(cron, { tz, currentDate: new Date(afterMs) })
-    .next()
-    .getTime();
 }

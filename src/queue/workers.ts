@@ -7,7 +7,7 @@ import { unreachable } from './backends.ts';
 import { runJob, type Task } from './job-outcome.ts';
 import { kindOf, queueName, retryPolicy, syncData, type SyncOrder, writeBackData } from './jobs.ts';
 import { addSyncs, addWriteBacks, type OneQueue, type QueueContext } from './queues.ts';
-import { untilPoll } from './scheduler.ts';
+import { untilPoll } from './schedule.ts';
 
 /**
  * Jobs of a queue that a process works on at one time. Of two runs one waits for the source while the other writes. A

@@ -4,6 +4,7 @@ import type { ProxySettings } from '../base/proxy.ts';
 import type { EmailSettings } from '../notify/mail.ts';
 import type { NotifySettings } from '../notify/notifier.ts';
 import { queueTransport } from '../queue/backends.ts';
+import type { Schedule } from '../queue/schedule.ts';
 import type { SettingMistake } from '../base/errors.ts';
 import type { ConfigNeeds } from '../config.ts';
 import type { WriteBackRule } from '../sync/write-back.ts';
@@ -21,12 +22,38 @@ export function readSource(reader: SettingsReader, isRequired: boolean) {
     );
     requireGiven(reader, 'FORMS_API_KEY', 'the dashboard makes one under Settings, API keys');
   }
-  const [url, key] = [reader.read('FORMS_API_URL'), reader.read('FORMS_API_KEY')];
+  const [baseUrl, apiKey] = [reader.read('FORMS_API_URL'), reader.read('FORMS_API_KEY')];
   const auth = reader.read('FORMS_API_AUTH');
   const concurrency = reader.read('FORMS_API_CONCURRENCY');
   const perMinute = reader.read('FORMS_API_RATE') ?? null;
-  if (url === undefined || key === undefined) return undefined;
-  return { url, key, auth, concurrency, perMinute };
+  if (baseUrl === undefined || apiKey === undefined) return undefined;
+  return { baseUrl, apiKey, auth, concurrency, perMinute };
+}
+
+/** The shortest times: more requests would bring nothing. */
+const LEAST_SYNC_MS = 10_000;
+const LEAST_RECONCILE_MS = 60_000;
+
+/**
+ * When polls happen, and within which time every row is compared. Complains when both an interval and a cron expression are given,
+ * and about an interval that would ask the source (`sourceUrl`; undefined when none is set) too often.
+ */
+export function readSchedule(
+  reader: SettingsReader,
+  sourceUrl: string | undefined,
+): { readonly schedule: Schedule; readonly compareEveryMs: number } {
+  const [everyMs, cron] = [reader.read('SYNC_EVERY'), reader.read('SYNC_CRON')];
+  const timeZone = reader.read('SYNC_TZ');
+  const compareEveryMs = reader.read('RECONCILE_EVERY');
+  if (reader.isGiven('SYNC_CRON') && reader.isGiven('SYNC_EVERY'))
+    reader.complain('SYNC_CRON', 'and SYNC_EVERY are both set: keep one of them');
+  // A source on this machine is a stand-in for experiments, which allow any interval.
+  if (sourceUrl !== undefined && !isLoopback(new URL(sourceUrl).hostname)) {
+    if (everyMs < LEAST_SYNC_MS) reader.complain('SYNC_EVERY', 'is too short: at least 10s');
+    if (compareEveryMs < LEAST_RECONCILE_MS)
+      reader.complain('RECONCILE_EVERY', 'is too short: at least 1m');
+  }
+  return { schedule: cron === undefined ? { everyMs } : { cron, timeZone }, compareEveryMs };
 }
 
 function requireGiven(reader: SettingsReader, name: SettingName, why: string): void {

@@ -7,7 +7,7 @@ import type { JobHandlers } from '../../src/queue/handlers.ts';
 import type { Timings } from '../../src/queue/jobs.ts';
 import { openQueues, type QueueContext } from '../../src/queue/queues.ts';
 import { type QueueOptions, type QueueRuntime, startQueue } from '../../src/queue/runtime.ts';
-import type { Schedule } from '../../src/queue/scheduler.ts';
+import type { Schedule } from '../../src/queue/schedule.ts';
 import { FakeHandlers } from './fake-handlers.ts';
 
 /** Where one test's queue lives. */

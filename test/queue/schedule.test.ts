@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextRunMs } from '../../src/queue/scheduler.ts';
-import { longestGapMs } from '../../src/settings/sync-settings.ts';
+import { longestGapMs, nextRunMs } from '../../src/queue/schedule.ts';
 
 const HOUR_MS = 3_600_000;
 const every = { everyMs: 60_000 };
