@@ -322,8 +322,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L12',
     name: 'a form that fails ends the work on its target',
     file: 'src/cli/sync.ts',
-    find: 'if (isOpen(job) && !signal.aborted)',
-    replace: "if (isOpen(job) && !reports.values().some(({ outcome }) => outcome === 'failed'))",
+    find: 'own?.length === 0 || signal.aborted)',
+    replace: "own?.length === 0 || reports.values().some(({ outcome }) => outcome === 'failed'))",
   },
   {
     law: 'L13',
