@@ -7,14 +7,11 @@ const TLS = join(import.meta.dirname, '../fixtures/tls');
 
 /** A mail as it came. */
 export interface ReceivedMail {
-  readonly from: string;
   readonly to: readonly string[];
   /** Whether it came over TLS. */
   readonly secure: boolean;
   /** Who signed in; undefined: no one. */
   readonly user: string | undefined;
-  /** Head and body, as sent. */
-  readonly raw: string;
   /** The heads by their names in lower case, unfolded. */
   readonly heads: ReadonlyMap<string, string>;
   /** The text, decoded. */
@@ -51,13 +48,10 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpRe
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const raw = Buffer.concat(chunks).toString('utf8');
-        const { mailFrom, rcptTo } = session.envelope;
         mails.push({
-          from: mailFrom === false ? '' : mailFrom.address,
-          to: rcptTo.map(({ address }) => address),
+          to: session.envelope.rcptTo.map(({ address }) => address),
           secure: session.secure,
           user: typeof session.user === 'string' ? session.user : undefined,
-          raw,
           ...partsOf(raw),
         });
         done();

@@ -80,18 +80,8 @@ describe('access with a password', () => {
   });
 });
 
-it.each([
-  ['localhost', true],
-  ['LOCALHOST', true],
-  ['127.1.2.3', true],
-  ['::1', true],
-  ['[::1]', true],
-  ['0.0.0.0', false],
-  ['::', false],
-  ['10.0.0.1', false],
-  ['localhost.example', false],
-  ['127.0.0.1.example', false],
-  ['', false],
-])('whether %s is a local host: %s', (host, isLocal) => {
-  expect(isLoopback(host)).toBe(isLocal);
+it('only loopback addresses are local', () => {
+  const local = ['localhost', 'LOCALHOST', '127.1.2.3', '::1', '[::1]'];
+  const others = ['0.0.0.0', '::', '10.0.0.1', 'localhost.example', '127.0.0.1.example', ''];
+  expect([...local, ...others].filter(isLoopback)).toEqual(local);
 });

@@ -1,28 +1,40 @@
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
+import type { HeldForm, HeldTarget } from '../../src/health/facts.ts';
+import { judge } from '../../src/health/judge.ts';
+import { problemOf } from '../../src/health/judge-form.ts';
 import {
   type FormReport,
-  NO_CLAIM,
   type Problem,
   type Report,
   STATE_TITLES,
   type TargetReport,
   worstOf,
 } from '../../src/health/report.ts';
-import { judge } from '../../src/health/judge.ts';
+import { EMPTY_TALLY, type Tally } from '../../src/mirror/form-state.ts';
 import type { FormIdentity } from '../../src/mirror/types.ts';
 import type { FormDetails } from '../../src/web/form-page.ts';
 import {
+  AWAY,
   before,
+  busy,
   DAY,
   factsOf,
+  failed,
   FORM_A,
   FORM_B,
+  type FormChanges,
   heldForm,
   HOUR,
   job,
+  keeping,
   MINUTE,
+  NEW_STATE,
   NOW,
+  QUEUE,
   run,
+  silent,
+  targetOf,
+  UNHEARD,
 } from '../health/facts.ts';
 
 export { before, FORM_A, FORM_B, NOW };
@@ -44,16 +56,10 @@ const OLD = form('frm_old123', 'christmas-party', 'Christmas party 2025');
 const WELL = judge(factsOf());
 
 /** A problem as the catalogue has it. */
-export const problem = (code: ProblemCode, changes: Partial<Problem> = {}): Problem => ({
-  code,
-  level: PROBLEMS[code].severity,
-  title: PROBLEMS[code].title,
-  message: PROBLEMS[code].meaning,
-  remedy: PROBLEMS[code].remedy,
-  command: null,
-  since: before(12 * MINUTE),
-  ...changes,
-});
+export function problem(code: ProblemCode, changes: Partial<Problem> = {}): Problem {
+  const message = PROBLEMS[code].meaning;
+  return problemOf({ code, message, sinceMs: NOW - 12 * MINUTE }, changes);
+}
 
 /** A form in a target, as the judge reports it: well, unless `changes` say otherwise. */
 export function formReport(
@@ -61,10 +67,9 @@ export function formReport(
   target = 'db',
   changes: Partial<FormReport> = {},
 ): FormReport {
-  const place = { table: form.slug.replaceAll('-', '_') };
-  const [well] = judge(factsOf({ held: { forms: [heldForm(form)] } })).forms;
+  const place = { location: `table ${form.slug}`, table: form.slug.replaceAll('-', '_') };
   const { state = 'ok' } = changes;
-  return { ...well!, ...place, target, title: STATE_TITLES[state], ...changes };
+  return { ...WELL.forms[0]!, form, target, ...place, title: STATE_TITLES[state], ...changes };
 }
 
 /** A target that answers. */
@@ -102,117 +107,72 @@ export const NO_DETAILS: FormDetails = {
 
 const SHEET =
   'https://docs.google.com/spreadsheets/d/1AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefg/edit';
-const inSheet = (gid: number): Partial<FormReport> => ({
+const inSheet = (gid: number): FormChanges => ({
   location: 'tab “Responses”',
-  table: null,
-  url: `${SHEET}#gid=${gid}`,
+  place: { url: `${SHEET}#gid=${gid}` },
 });
-const SHEET_TARGET = targetReport('team-sheet', {
-  kind: 'google-sheets',
-  address: SHEET,
-  readAt: before(41_000),
-});
-const INCOMPLETE = problem('RUN_INCOMPLETE', {
-  message:
+const UNPROVEN = run(25_000, {
+  outcome: 'incomplete',
+  error:
     'The source reports 412 submissions of form "Customer feedback" (feedback), and 409 were seen, without proof that nothing was missed.',
 });
 
+/** The report of these forms in a database and in a sheet. */
+const inBoth = (warehouse: Partial<HeldTarget>, sheet: HeldForm[], queue = QUEUE): Report => {
+  const team = { name: 'team-sheet', kind: 'google-sheets', address: SHEET };
+  const targets = [
+    targetOf(warehouse, WAREHOUSE),
+    targetOf({ forms: sheet }, { ...team, readAtMs: NOW - 41_000 }),
+  ];
+  return judge(factsOf({ targets, queue }));
+};
+const WAREHOUSE = { name: 'warehouse', address: 'postgres://db.internal:5432/forms' };
+
 /** A workspace as it may look on a working day: mostly well, with one of each problem. */
 export function realisticReport(): Report {
-  const unavailable = problem('FORMS_FAILED', {
-    message: 'Forms API, GET /submissions?formId=frm_44hq0x&page=1: answered 503.',
-  });
-  const held = problem('DELETIONS_HELD', {
-    message: '312 of 1,260 rows are not at the source any more. None was marked deleted.',
-    command: 'forms-mirror sync --full --accept-deletes --form summer-camp-2026 --target warehouse',
-  });
-  const rejected = problem('ROWS_REJECTED', { message: '3 submissions could not be stored.' });
+  const answered = 'Forms API, GET /submissions?formId=frm_44hq0x&page=1: answered 503.';
   const notice = {
     code: 'ROWS_COPIED' as const,
     blocks: false,
     message: 'Rows 14 and 15 of tab “Responses” are copies of one submission.',
     remedy: 'Delete the copy.',
   };
-  const claim = formReport(FORM_A).claim;
+  const rows = (live: number, others: Partial<Tally> = {}) => ({ rows: { NEW: live }, ...others });
   const forms = [
-    formReport(CONTACT, 'warehouse', { rows: 18_204, deletedRows: 12 }),
-    formReport(CONTACT, 'team-sheet', { rows: 18_204, ...inSheet(1), notices: [notice] }),
-    formReport(SUMMER, 'warehouse', {
-      state: 'attention',
-      rows: 1_260,
-      problems: [held],
-      claim: { ...claim, held: 312 },
+    heldForm(CONTACT, { tally: rows(18_204, { deleted: 12 }) }),
+    heldForm(SUMMER, { tally: rows(1_260, { held: 312 }) }),
+    heldForm(FEEDBACK, { tally: rows(409, { rejected: 3 }), runs: [UNPROVEN] }),
+    heldForm(JOBS, { tally: rows(87), runs: [failed(25_000, 'FORMS_FAILED', answered)] }),
+    heldForm(ORDERS, { tally: rows(40_911, { deleted: 204 }) }),
+    heldForm(NEWS, {
+      state: { ...NEW_STATE, tally: { ...EMPTY_TALLY, ...rows(31_000) } },
+      runs: [],
     }),
-    formReport(SUMMER, 'team-sheet', { rows: 1_572, ...inSheet(2) }),
-    formReport(FEEDBACK, 'warehouse', {
-      state: 'attention',
-      rows: 409,
-      rejected: 3,
-      problems: [INCOMPLETE, rejected],
-    }),
-    formReport(JOBS, 'warehouse', { state: 'failed', rows: 87, problems: [unavailable] }),
-    formReport(ORDERS, 'warehouse', {
-      state: 'paused',
-      rows: 40_911,
-      deletedRows: 204,
-      pause: {
-        since: before(2 * HOUR),
-        by: 'status page, admin at 10.0.0.7',
-        reason: 'Migration of the <orders> table',
-        ofTarget: false,
-        command: 'forms-mirror resume --form orders --target warehouse',
-      },
-    }),
-    formReport(NEWS, 'warehouse', {
-      state: 'working',
-      title: 'First copy',
-      rows: 31_000,
-      claim: NO_CLAIM,
-      lastRun: null,
-      running: job({ startedAt: before(2 * MINUTE), seen: 31_000, total: 80_000 }),
-    }),
-    formReport(OLD, 'warehouse', {
-      state: 'ended',
-      title: 'Gone at the source',
-      rows: 143,
-      goneAt: before(40 * DAY),
-      problems: [problem('FORM_GONE')],
-    }),
+    heldForm(OLD, { tally: rows(143), state: { goneAtMs: NOW - 40 * DAY } }),
   ];
-  return reportOf(forms, {
-    title: '1 form has failed, 2 need attention',
-    summary: 'Submissions of the other forms as of 20 s ago · 7 forms, 92,014 submissions',
-    targets: [targetReport('warehouse'), SHEET_TARGET],
-  });
+  const by = 'status page, admin at 10.0.0.7';
+  const reason = 'Migration of the <orders> table';
+  const pauses = [{ formId: ORDERS.id, since: before(2 * HOUR), by, reason }];
+  const copying = job({ formId: NEWS.id, target: 'warehouse', seen: 31_000, total: 80_000 });
+  const sheet = [
+    heldForm(CONTACT, { tally: rows(18_204), ...inSheet(1), notices: [notice] }),
+    heldForm(SUMMER, { tally: rows(1_572), ...inSheet(2) }),
+  ];
+  return inBoth({ forms, pauses }, sheet, busy(copying));
 }
 
 /** The source is away, and a target with it. */
 export function failingReport(): Report {
-  const waiting = { state: 'waiting', title: 'Waiting for the source' } as const;
-  return reportOf(
-    [CONTACT, SUMMER, FEEDBACK].map((each) => formReport(each, 'warehouse', waiting)),
-    {
-      state: 'failed',
-      title: 'The Forms API does not answer',
-      summary: 'Submissions as of 14 min ago · 3 forms, 19,873 submissions',
-      problems: [
-        problem('FORMS_FAILED', {
-          message:
-            'Forms API, GET /forms: connection refused (ECONNREFUSED). It was tried again 6 times.',
-        }),
-      ],
-      source: { heardAt: before(14 * MINUTE) },
-      targets: [
-        targetReport('warehouse', {
-          state: 'failed',
-          isReadable: false,
-          readAt: before(5 * MINUTE),
-          problem: problem('TARGET_UNREACHABLE', {
-            message: 'Target warehouse (postgres://db.internal:5432/forms) does not answer.',
-          }),
-        }),
-      ],
-    },
+  const forms = [CONTACT, SUMMER, FEEDBACK].map((each) => heldForm(each, silent(14 * MINUTE)));
+  const refused =
+    'Forms API, GET /forms: connection refused (ECONNREFUSED). It was tried again 6 times.';
+  const message = 'Target warehouse (postgres://db.internal:5432/forms) does not answer.';
+  return judge(
+    factsOf({
+      ...keeping({ source: { ...UNHEARD, message: refused, atMs: NOW } }),
+      held: { forms },
+      read: { ...WAREHOUSE, readAtMs: NOW - 5 * MINUTE, trouble: { ...AWAY, message } },
+    }),
   );
 }
 
@@ -258,31 +218,21 @@ const SLUGS = ['camp', 'feedback', 'orders', 'jobs', 'news', 'conference'] as co
 
 /** A workspace of `count` forms, each in a warehouse and in a sheet; some fail, some are not proven, or all fail. */
 export function manyForms(count: number, areAllFailing = false): Report {
-  const forms = Array.from({ length: count }, (_, at) => {
-    const identity = form(
-      `frm_${(at * 7_919 + 1_000_003).toString(36)}`,
-      `${SLUGS[at % 6]}-${2_000 + at}`,
-      `${NAMES[at % 6]} ${at + 1}`,
-    );
-    const failed = problem('FORMS_FAILED', {
-      message: `Forms API, GET /submissions?formId=${identity.id}&page=1&limit=100&sortBy=submittedAt&sortOrder=desc: answered 503 (upstream connect error or disconnect/reset before headers).`,
+  const reused =
+    'The slug belongs to another form now, of which nothing is copied. In TARGET_FORMS, replace it with the ID of the form that you mean.';
+  const wrong = { runs: [failed(25_000, 'SLUG_REUSED', reused)] };
+  const formsOf = (changesOf: (at: number) => FormChanges): HeldForm[] =>
+    Array.from({ length: count }, (_, at) => {
+      const id = `frm_${(at * 7_919 + 1_000_003).toString(36)}`;
+      const [slug, name] = [`${SLUGS[at % 6]}-${2_000 + at}`, `${NAMES[at % 6]} ${at + 1}`];
+      const rows = { NEW: 150 + ((at * 7_919) % 90_000) };
+      const tally = { rows, deleted: at % 9, rejected: at % 17 === 0 ? 2 : 0 };
+      return heldForm({ id, slug, name }, { tally, ...changesOf(at) });
     });
-    const isFailing = areAllFailing || at % 30 === 7;
-    const wrong: Partial<FormReport> = isFailing
-      ? { state: 'failed', problems: [failed] }
-      : at % 20 === 3
-        ? { state: 'attention', problems: [INCOMPLETE] }
-        : {};
-    const shared = { rows: 150 + ((at * 7_919) % 90_000), deletedRows: at % 9 };
-    const rejected = at % 17 === 0 ? 2 : 0;
-    return [
-      formReport(identity, 'warehouse', { ...shared, rejected, ...wrong }),
-      formReport(identity, 'team-sheet', {
-        ...shared,
-        ...inSheet(1_000_000 + at),
-        ...(areAllFailing ? wrong : {}),
-      }),
-    ];
-  }).flat();
-  return reportOf(forms, { targets: [targetReport('warehouse'), SHEET_TARGET] });
+  const warehouse = formsOf((at) => {
+    if (areAllFailing || at % 30 === 7) return wrong;
+    return at % 20 === 3 ? { runs: [UNPROVEN] } : {};
+  });
+  const sheet = formsOf((at) => ({ ...inSheet(1_000_000 + at), ...(areAllFailing && wrong) }));
+  return inBoth({ forms: warehouse }, sheet);
 }

@@ -30,8 +30,8 @@ describe('the page of all forms', () => {
     await using page = await startPage(realisticReport());
     const html = await page.text('/');
     for (const shown of [
-      '<h1>1 form has failed, 2 need attention</h1>',
-      '7 forms, 92,014 submissions',
+      '<h1>1 form: The Forms API fails, 2 forms: Needs attention</h1>',
+      '6 forms in 2 targets · 92,183 submissions',
       'Kontaktní formulář',
       'Gone at the source',
       '18,204 rows, 12 deleted at the source',

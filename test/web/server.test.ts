@@ -1,9 +1,13 @@
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
+import { silentLogger } from '../../src/base/logger.ts';
 import type { FormDetails } from '../../src/web/form-page.ts';
+import type { ListenPlace } from '../../src/web/listen.ts';
+import { Metrics } from '../../src/web/metrics.ts';
 import type { JobBoard } from '../../src/web/pages.ts';
+import { startServer } from '../../src/web/server.ts';
 import { FORM_A, formReport, NO_DETAILS, reportOf } from './fixtures.ts';
 import { LOCAL, startPage } from './start-page.ts';
 
@@ -236,5 +240,34 @@ describe('the page of the queue', () => {
       expect(answer.status).toBe(503);
       expect(await answer.text()).toBe('The queue does not answer. The status page has more.');
     }
+  });
+});
+
+describe('the server of a worker', () => {
+  const start = (place: Partial<ListenPlace> = {}) =>
+    startServer(
+      {
+        place: { ...LOCAL, variable: 'WORKER_PORT', ...place },
+        adminPassword: 'open sesame, please',
+        queue: async () => ({ isReachable: true, trouble: null }),
+        metrics: new Metrics({ version: '1.2.3', role: 'worker' }),
+        logger: silentLogger,
+      },
+      () => undefined,
+    );
+
+  it('has probes, metrics behind the password, and no page', async () => {
+    const server = await start();
+    onTestFinished(() => server.stop());
+    for (const path of ['/live', '/health', '/ready'])
+      expect(await (await fetch(server.url + path)).json()).toEqual({ ok: true });
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(401);
+    const headers = { authorization: 'Bearer open sesame, please' };
+    const metrics = await fetch(`${server.url}/metrics`, { headers });
+    expect(metrics.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+    expect(await metrics.text()).toMatch(/^forms_mirror_queue_up 1$/m);
+    expect((await fetch(server.url, { headers })).status).toBe(404);
+    const port = Number(new URL(server.url).port);
+    await expect(start({ port })).rejects.toThrow(`WORKER_PORT=${port + 1}`);
   });
 });
