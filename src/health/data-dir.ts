@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, readdir, statfs } from 'node:fs/promises';
+import { access, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { errorCode, isAbort, type MirrorError } from '../base/errors.ts';
-import { JsonFile } from '../base/json-file.ts';
 import type { RunReport } from '../sync/run-form.ts';
+import { type JsonFile, Records } from './records.ts';
 import { problemCode, type Trouble, troubleSchema } from './trouble.ts';
 
 /*
@@ -14,18 +13,16 @@ import { problemCode, type Trouble, troubleSchema } from './trouble.ts';
  * deliveries of notifications.
  */
 
-/** See {@link JsonFile}. */
-const VERSION = 5;
-
 const keptRun = z.object({
   target: z.string(),
   form: z.object({ id: z.string(), slug: z.string(), name: z.string() }),
   outcome: z.enum(['failed', 'gone']),
   code: problemCode.nullable(),
   error: z.string().nullable(),
-  /** When the first of them in a row ended, and the last. */
+  /** The last of them in a row; when the first one ended. */
+  startedAtMs: z.number(),
+  endedAtMs: z.number(),
   sinceMs: z.number(),
-  atMs: z.number(),
 });
 const keptSource = troubleSchema.extend({ atMs: z.number() });
 const keptCopy = z.object({
@@ -73,7 +70,7 @@ export class DataDir {
 
   constructor(path: string) {
     this.#path = path;
-    this.#source = new JsonFile(join(path, 'source.json'), VERSION, keptSource);
+    this.#source = new Records(join(path, 'source'), keptSource).of();
     this.runs = new Records(join(path, 'failures'), keptRun);
     this.#copies = new Records(join(path, 'copies'), keptCopy);
     this.processes = new Records(join(path, 'processes'), processRecord);
@@ -82,13 +79,13 @@ export class DataDir {
 
   /** Keeps a run that failed, or forgets it once another one has not. */
   async noteRun(report: RunReport): Promise<void> {
-    const { target, form, outcome, code, error, endedAtMs } = report;
+    const { target, form, outcome, endedAtMs } = report;
     const file = this.runs.of(target, form.id);
     if (outcome === 'ok' || outcome === 'held' || outcome === 'incomplete') return file.remove();
     if (outcome !== 'failed' && outcome !== 'gone') return;
     const before = await file.read();
     const sinceMs = before?.outcome === outcome ? before.sinceMs : endedAtMs;
-    await file.write({ target, form, outcome, code, error, sinceMs, atMs: endedAtMs });
+    await file.write({ ...report, outcome, sinceMs });
   }
 
   /** Keeps that the source would not list its forms; null: it did. */
@@ -151,35 +148,5 @@ export class DataDir {
     const disk = await statfs(this.#path).catch(() => null);
     const isFull = disk !== null && disk.bavail * disk.bsize < LEAST_ROOM_BYTES;
     return isFull ? why('is on a full disk') : null;
-  }
-}
-
-/** The records of one kind: a folder with a file for each. */
-class Records<Schema extends z.ZodType> {
-  readonly #path: string;
-  readonly #schema: Schema;
-
-  constructor(path: string, schema: Schema) {
-    [this.#path, this.#schema] = [path, schema];
-  }
-
-  /** The record with a key, which may hold any characters. */
-  of(...key: readonly (string | number)[]): JsonFile<Schema> {
-    const name = createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 32);
-    return this.#file(`${name}.json`);
-  }
-
-  async all(): Promise<z.infer<Schema>[]> {
-    const files = await readdir(this.#path).catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return [];
-      throw error;
-    });
-    const names = files.filter((file) => file.endsWith('.json'));
-    const found = await Promise.all(names.map((name) => this.#file(name).read()));
-    return found.filter((one) => one !== null);
-  }
-
-  #file(name: string): JsonFile<Schema> {
-    return new JsonFile(join(this.#path, name), VERSION, this.#schema);
   }
 }

@@ -1,6 +1,6 @@
 import { type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
-import { type Agreement, claimOf, type OutcomeName } from '../mirror/form-state.ts';
+import { type Agreement, claimOf } from '../mirror/form-state.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { Run } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -32,12 +32,8 @@ export interface KnownForm {
 }
 
 /** How the newest runs of a form ended. */
-export interface Ended {
-  readonly outcome: OutcomeName;
+interface Ended extends Pick<Run, 'outcome' | 'error' | 'startedAtMs' | 'endedAtMs'> {
   readonly code: ProblemCode | null;
-  readonly error: string | null;
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
   /** Since when runs have ended so, as far as is known. */
   readonly sinceMs: number;
 }
@@ -63,8 +59,8 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
       .map((job) => [job.formId, job]),
   );
   const forms = new Map(planned.map(({ form }) => [form.id, form]));
-  for (const { form, atMs } of failures.values())
-    if (plannedAtMs === null || atMs > plannedAtMs) forms.set(form.id, form);
+  for (const { form, endedAtMs } of failures.values())
+    if (plannedAtMs === null || endedAtMs > plannedAtMs) forms.set(form.id, form);
   for (const [id, { state }] of byId) forms.set(id, { id, slug: state.slug, name: state.name });
   // Paused before its first run: it must not look as if nothing were missing. Another target may know its names.
   const states = facts.targets.flatMap(({ value }) => value?.forms ?? []).map((form) => form.state);
@@ -88,7 +84,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
     const hasAgreed = last?.outcome === 'ok' || last?.outcome === 'held';
     const endedMs = last?.endedAtMs ?? 0;
     const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);
-    if (failure?.outcome === 'gone') worked.push(failure.atMs);
+    if (failure?.outcome === 'gone') worked.push(failure.endedAtMs);
     // A newer plan, made by another process, may know forms that ours does not.
     const isPlanned =
       plannedAtMs === null ||
@@ -119,8 +115,7 @@ export const newestOf = (times: readonly (number | null | undefined)[], nowMs: n
 
 function lastOf(runs: readonly Run[], failure: KeptRun | null): Ended | null {
   const [newest] = runs;
-  if (failure !== null && failure.atMs > (newest?.endedAtMs ?? -1))
-    return { ...failure, startedAtMs: failure.atMs, endedAtMs: failure.atMs };
+  if (failure !== null && failure.endedAtMs > (newest?.endedAtMs ?? -1)) return failure;
   if (newest === undefined) return null;
   const others = runs.findIndex(({ outcome }) => outcome !== newest.outcome);
   const first = others < 0 ? runs.at(-1) : runs[others - 1];

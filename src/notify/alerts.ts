@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { count, plural, span } from '../base/format.ts';
+import { problemOf } from '../health/judge-form.ts';
 import { type Problem, type Report, isKnown } from '../health/report.ts';
 import { problemCode } from '../health/trouble.ts';
 import type { Due, Feed } from './channel.ts';
@@ -213,10 +214,9 @@ function seenIn({ problems, source, queue, targets, forms }: Report) {
 /** Rejected submissions do not make a form unhealthy, but people are notified of them. */
 function rejection(rejected: number): Problem[] {
   if (rejected === 0) return [];
-  const { severity: level, remedy } = PROBLEMS.ROWS_REJECTED;
   const title = plural(rejected, 'rejected submission');
   const message = `The target could not store ${count(rejected)} of the submissions. It stores all others.`;
-  return [{ code: 'ROWS_REJECTED', level, title, message, remedy, command: null, since: null }];
+  return [problemOf({ code: 'ROWS_REJECTED', message, sinceMs: null }, { title })];
 }
 
 /** So many forms are named; the status page has all. */

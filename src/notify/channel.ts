@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type Clock, hasPassed, withinTime } from '../base/clock.ts';
-import type { JsonFile } from '../base/json-file.ts';
 import type { Logger } from '../base/logger.ts';
+import type { JsonFile } from '../health/records.ts';
 import type { Report } from '../health/report.ts';
 import type { Message } from './message.ts';
 

@@ -91,21 +91,16 @@ function targetCard(
 /** A count for people. */
 const countText = (number: number | null): string => (number === null ? 'unknown' : count(number));
 
-/** The text for a missing time. */
-const missingTime = ({ rows, lastRun }: Pick<FormReport, 'rows' | 'lastRun'>): string =>
-  rows === null || lastRun?.outcome === 'ok' ? 'unknown' : 'never';
-
 function facts(form: FormReport, nowMs: number): Html {
   const { claim, rows, deletedRows, rejected, forgotten, refused } = form;
-  const none = missingTime(form);
   const list: readonly (readonly [string, HtmlPart])[] = [
     ['Rows', countText(rows)],
     ['Deleted at the source', countText(deletedRows)],
     ['Rejected', countText(rejected)],
     ['Held deletions', count(claim.held)],
-    ['Submissions as of', [timeAgo(claim.submissionsAsOf, nowMs, none), exceptText(claim)]],
-    ['Statuses as of', timeAgo(claim.statusesAsOf, nowMs, none)],
-    ['Answers as of', timeAgo(claim.answersAsOf, nowMs, none)],
+    ['Submissions as of', [timeAgo(claim.submissionsAsOf, nowMs, 'unknown'), exceptText(claim)]],
+    ['Statuses as of', timeAgo(claim.statusesAsOf, nowMs, 'unknown')],
+    ['Answers as of', timeAgo(claim.answersAsOf, nowMs, 'unknown')],
     ...((forgotten ?? 0) > 0 ? [['Erased on request', countText(forgotten)] as const] : []),
     ...((refused ?? 0) > 0 ? [['Status changes refused', countText(refused)] as const] : []),
   ];

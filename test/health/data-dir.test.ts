@@ -40,8 +40,9 @@ describe('DATA_DIR', () => {
       outcome: 'failed',
       code: 'TARGET_FULL',
       error: 'No room.',
+      startedAtMs: NOW - MINUTE,
+      endedAtMs: NOW - MINUTE,
       sinceMs: NOW - HOUR,
-      atMs: NOW - MINUTE,
     });
     await dataDir.runs.of('db', FORM_B.id).remove();
     expect((await dataDir.kept()).runs).toHaveLength(2);
@@ -103,8 +104,8 @@ describe('DATA_DIR', () => {
     const path = join(folder, 'failures', name);
     for (const text of [
       '',
-      '{"version":5',
-      '{"version":5,"kept":{"target":1}}',
+      '{"version":6',
+      '{"version":6,"kept":{"target":1}}',
       '{"version":3,"kept":{}}',
       'null'.repeat(2),
     ]) {
@@ -146,7 +147,7 @@ describe('DATA_DIR', () => {
       disk.fill();
       expect((await small.trouble())?.message).toContain('is on a full disk');
       await expect(small.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'ENOSPC' });
-      expect((await small.kept()).runs).toMatchObject([{ atMs: NOW - HOUR }]);
+      expect((await small.kept()).runs).toMatchObject([{ endedAtMs: NOW - HOUR }]);
       expect(await readdir(join(disk.folder, 'failures'))).toHaveLength(1);
       disk.empty();
       disk.setReadOnly(true);

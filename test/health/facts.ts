@@ -55,8 +55,9 @@ export const kept = (agoMs: number, changes: Partial<KeptRun> = {}): KeptRun => 
   outcome: 'failed',
   code: 'TARGET_FAILED',
   error: 'broke',
+  startedAtMs: NOW - agoMs,
+  endedAtMs: NOW - agoMs,
   sinceMs: NOW - agoMs,
-  atMs: NOW - agoMs,
   ...changes,
 });
 
