@@ -10,10 +10,10 @@ import {
   type FormReport,
   type HealthState,
   type Problem,
+  problemOf,
   shownPause,
   STATE_TITLES,
 } from './report.ts';
-import type { Trouble } from './trouble.ts';
 
 /** The facts outside a form that its health depends on. */
 export interface Surroundings extends Pick<Facts, 'nowMs' | 'nextPollMs'> {
@@ -103,16 +103,6 @@ export const firstOf = (problems: readonly Problem[]): Problem | null =>
 /** The order of problems. */
 export const errorsFirst = (a: Problem, b: Problem): number =>
   Number(isError(b)) - Number(isError(a));
-
-/** A trouble as the catalogue describes it, with its particulars. */
-export function problemOf(
-  { code, message, sinceMs }: Trouble,
-  particular: Partial<Problem> = {},
-): Problem {
-  const { severity: level, title, remedy } = PROBLEMS[code];
-  const since = sinceMs === null ? null : iso(sinceMs);
-  return { code, level, title, message, remedy, command: null, since, ...particular };
-}
 
 /** Whether a problem of all, or of the target, is the cause of one of a form, and reported in its place. */
 const isCausedBy = (code: ProblemCode, problems: readonly Problem[]): boolean =>

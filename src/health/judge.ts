@@ -2,7 +2,7 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import { iso, plural } from '../base/format.ts';
 import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
-import { errorsFirst, firstOf, isError, isStale, judgeForm, problemOf } from './judge-form.ts';
+import { errorsFirst, firstOf, isError, isStale, judgeForm } from './judge-form.ts';
 import { type KnownForm, knownForms, newestOf } from './known-form.ts';
 import {
   claimText,
@@ -12,6 +12,7 @@ import {
   isKnown,
   oldestClaim,
   type Problem,
+  problemOf,
   type Report,
   shownPause,
   STATE_TITLES,

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../base/catalogue.ts';
+import { type ProblemCode, PROBLEMS } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
 import { ago, count, exact, iso, plural } from '../base/format.ts';
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
@@ -46,6 +46,16 @@ export interface Problem {
   readonly command: string | null;
   /** Since when, if known. */
   readonly since: string | null;
+}
+
+/** A trouble as the catalogue describes it, with its particulars. */
+export function problemOf(
+  { code, message, sinceMs }: Trouble,
+  particular: Partial<Problem> = {},
+): Problem {
+  const { severity: level, title, remedy } = PROBLEMS[code];
+  const since = sinceMs === null ? null : iso(sinceMs);
+  return { code, level, title, message, remedy, command: null, since, ...particular };
 }
 
 /** What a copy is claimed to hold, each with since when; null: nothing is claimed. */

@@ -1,10 +1,10 @@
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
 import type { HeldForm, HeldTarget } from '../../src/health/facts.ts';
 import { judge } from '../../src/health/judge.ts';
-import { problemOf } from '../../src/health/judge-form.ts';
 import {
   type FormReport,
   type Problem,
+  problemOf,
   type Report,
   STATE_TITLES,
   type TargetReport,
