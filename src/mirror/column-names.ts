@@ -1,5 +1,6 @@
 import anyAscii from 'any-ascii';
 import { createHash } from 'node:crypto';
+import type { FormField, FormIdentity } from './types.ts';
 
 /** Longest identifier of PostgreSQL, in bytes; it silently cuts longer ones (NAMEDATALEN - 1). */
 export const MAX_NAME_BYTES = 63;
@@ -7,20 +8,14 @@ export const MAX_NAME_BYTES = 63;
 /** Ends the name of a form's view with the current labels: `<table>_labelled`. */
 export const VIEW_SUFFIX = '_labelled';
 
-/** The ID and label that a column is named after. */
-export interface NamedField {
-  readonly id: string;
-  readonly label: string;
-}
-
 /**
  * A field's column name: its label in ASCII snake_case, at most 63 bytes, none of `taken` (lower case), usable in SQL
  * without quotes. A name that cannot be used unchanged (reserved, a system column, a leading digit) begins with `f_`; a
  * long one is cut and ends with a hash; a label without a letter or digit is replaced by the field's ID.
  */
-export function fieldColumnName(field: NamedField, taken: ReadonlySet<string>): string {
+export function fieldColumnName(field: FormField, taken: ReadonlySet<string>): string {
   const name = snakeCase(field.label) || snakeCase(field.id) || 'field';
-  const base = /^\d/.test(name) || isReservedName(name) ? `f_${name}` : name;
+  const base = /^\d/.test(name) || RESERVED.has(name) ? `f_${name}` : name;
   return uniqueName(shortened(base, `${field.label}\0${field.id}`, MAX_NAME_BYTES), taken);
 }
 
@@ -29,11 +24,11 @@ export function fieldColumnName(field: NamedField, taken: ReadonlySet<string>): 
  * of its view: neither the table's name nor the view's is in `taken`.
  */
 export function formTableName(
-  form: { readonly id: string; readonly slug: string },
+  form: Pick<FormIdentity, 'id' | 'slug'>,
   taken: ReadonlySet<string>,
 ): string {
   const name = snakeCase(form.slug) || snakeCase(form.id) || 'form';
-  const unfit = /^\d/.test(name) || isReservedName(name) || name.startsWith('sqlite_');
+  const unfit = /^\d/.test(name) || RESERVED.has(name) || name.startsWith('sqlite_');
   const base = unfit ? `form_${name}` : name;
   const maxBytes = MAX_NAME_BYTES - VIEW_SUFFIX.length;
   return firstFree(shortened(base, form.id, maxBytes), maxBytes, (candidate) => {
@@ -55,7 +50,7 @@ export function uniqueName(
  * (lower case), at most `maxBytes` long and cut between characters. A repeated label gets ` (2)`, ` (3)`, …
  */
 export function viewLabels(
-  fields: readonly NamedField[],
+  fields: readonly FormField[],
   reserved: Iterable<string>,
   maxBytes = MAX_NAME_BYTES,
 ): string[] {
@@ -88,7 +83,7 @@ function cutToBytes(text: string, maxBytes: number): string {
  * A name on one line, without control characters and what reorders a line, and never empty: PostgreSQL rejects U+0000 and
  * empty names.
  */
-function shownLabel(field: NamedField): string {
+function shownLabel(field: FormField): string {
   return visible(field.label) || visible(field.id) || 'field';
 }
 
@@ -159,12 +154,8 @@ const CONFUSING =
 /** Hidden columns of every table (PostgreSQL ctid, SQLite rowid). */
 const HIDDEN = 'tableoid xmin cmin xmax cmax ctid oid rowid';
 
+/** Lower-case names that SQL or the mirror reserves. */
 const RESERVED = new Set<string>([
   ...SYSTEM_COLUMNS,
   ...[POSTGRES, SQLITE, CONFUSING, HIDDEN].flatMap((words) => words.split(' ')),
 ]);
-
-/** True for a lower-case name that SQL or the mirror reserves. */
-export function isReservedName(name: string): boolean {
-  return RESERVED.has(name);
-}

@@ -265,8 +265,6 @@ export type Erasure =
       readonly hash: (cell: Cell) => Cell;
     };
 
-export type { Cell, FormIdentity, SelectedField, Row };
-
 /** A column of a {@link FormSnapshot}: its name in the target, and the label that people know it by. Both are unique. */
 export interface SnapshotColumn {
   readonly name: string;

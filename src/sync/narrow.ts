@@ -53,7 +53,7 @@ export async function narrow(
 /**
  * Finds what differs from the source's counts, and stores it. Gains before losses, of all statuses: a row that has another status now
  * is found where it is, and then not missed where it was, which would take a question by its ID. A status that lost as many as it
- * gained differs once those that it lost are found. Where no status differs, the sum of all does.
+ * gained differs once those that it lost are found: then, or in the next round. Where no status differs, the sum of all does.
  */
 export async function narrowAll(work: Work, { statuses }: Counts, total: number): Promise<void> {
   // A list of the whole form shows which rows are gone; one of a status, only which do not have it.
@@ -71,27 +71,13 @@ export async function narrowAll(work: Work, { statuses }: Counts, total: number)
     },
     read: (span, upTo) => (upTo === null ? settle(work, span) : find(work, span, upTo)),
   };
-  const looked = new Set<string>();
-  /** A status that differs, and was not looked through for this difference. */
-  const next = (onlyGains: boolean) => {
-    const stored = accounted(form.state.tally);
-    return Object.entries(statuses ?? {})
-      .map(([status, count]) => ({
-        status,
-        count,
-        more: count - (stored.get(status) ?? 0),
-        onlyGains,
-      }))
-      .filter(({ more }) => (onlyGains ? more > 0 : more !== 0))
-      .find(({ status, more }) => !looked.has(`${status} ${more} ${onlyGains}`));
-  };
-  let found = next(true) ?? next(false);
-  if (found === undefined) return narrow(place, WHOLE, total);
-  for (; found !== undefined; found = next(true) ?? next(false)) {
-    const { status, count, more, onlyGains } = found;
-    looked.add(`${status} ${more} ${onlyGains}`);
-    await narrow(place, { ...WHOLE, status }, count, onlyGains);
-  }
+  const counts = Object.entries(statuses ?? {});
+  const differs = ([status, count]: readonly [string, number]): boolean =>
+    count !== (accounted(form.state.tally).get(status) ?? 0);
+  if (!counts.some(differs)) return narrow(place, WHOLE, total);
+  for (const onlyGains of [true, false])
+    for (const each of counts)
+      if (differs(each)) await narrow(place, { ...WHOLE, status: each[0] }, each[1], onlyGains);
 }
 
 /** Reads a list from its newest page on, until the target accounts for so many of the span. */

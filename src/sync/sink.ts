@@ -3,9 +3,9 @@ import type { SubmissionItem } from '../forms/submission-item.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
 import { fieldTest } from '../mirror/selection.ts';
 import { Join } from '../mirror/row.ts';
-import type { Form } from '../mirror/types.ts';
+import type { Form, Row } from '../mirror/types.ts';
 import type { FormState } from '../mirror/form-state.ts';
-import type { Applied, Change, Entry, OpenForm, Row } from '../mirror/port.ts';
+import type { Applied, Change, Entry, OpenForm } from '../mirror/port.ts';
 import { Incomplete } from './work.ts';
 
 /** A batch is stored when it has so many rows, or so many answers. */

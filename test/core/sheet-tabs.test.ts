@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FormHealthText } from '../../src/mirror/health-text.ts';
-import type { Change, Run, Store } from '../../src/mirror/port.ts';
+import type { Change, Store } from '../../src/mirror/port.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import { newSpreadsheet, type Spreadsheet } from '../support/spreadsheet.ts';
-import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
+import { AGE, clock, formOf, NAME, row, RUN } from './store-fixtures.ts';
 
 /* The tabs that show the people of a spreadsheet how the mirror is. */
 
@@ -16,22 +16,6 @@ const WELL: FormHealthText = {
   staleAfterMinutes: 45,
   asOfMs: Date.now(),
 };
-const RUN: Run = {
-  startedAtMs: Date.UTC(2026, 0, 3),
-  endedAtMs: Date.UTC(2026, 0, 3),
-  outcome: 'ok',
-  code: null,
-  error: null,
-  requests: 1,
-  inserted: 0,
-  updated: 0,
-  unchanged: 0,
-  deleted: 0,
-  rejected: 0,
-  held: 0,
-  isWhole: true,
-};
-
 describe('the Mirror and Summary tabs', () => {
   let sheet: Spreadsheet;
   let health: FormHealthText;

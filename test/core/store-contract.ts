@@ -10,11 +10,10 @@ import type {
   OpenForm,
   ReadForm,
   RowQuery,
-  Run,
   Store,
   StoredRow,
 } from '../../src/mirror/port.ts';
-import { AGE, formOf, NAME, row } from './store-fixtures.ts';
+import { AGE, formOf, NAME, row, RUN } from './store-fixtures.ts';
 
 /*
  * What every kind of target promises of the port. What differs between kinds is tested beside each.
@@ -37,22 +36,6 @@ const ROWS: readonly Row[] = ['a', 'b', 'c'].map((id, index): Row => {
   ]);
   return { id, status: 'NEW', createdAt: createdAt(index + 1), cells };
 });
-
-const RUN: Run = {
-  startedAtMs: Date.UTC(2026, 2, 5),
-  endedAtMs: Date.UTC(2026, 2, 5, 0, 1),
-  outcome: 'ok',
-  code: null,
-  error: null,
-  requests: 3,
-  inserted: 3,
-  updated: 0,
-  unchanged: 0,
-  deleted: 0,
-  rejected: 0,
-  held: 0,
-  isWhole: true,
-};
 
 const entry = (kind: EntryKind, id: string, more: Partial<Entry> = {}): Entry => ({
   kind,

@@ -1,7 +1,13 @@
 import type { Clock } from '../../src/base/clock.ts';
 import type { FormState } from '../../src/mirror/form-state.ts';
-import { AGREEMENT_RECORD, type Store, type TargetNotice } from '../../src/mirror/port.ts';
+import {
+  AGREEMENT_RECORD,
+  type Run,
+  type Store,
+  type TargetNotice,
+} from '../../src/mirror/port.ts';
 import type { Cell, SelectedField, Row } from '../../src/mirror/types.ts';
+import { NOTHING_APPLIED } from '../../src/sync/sink.ts';
 
 /* Fields, rows and a clock for the tests of the SQL store. */
 
@@ -27,6 +33,20 @@ export const row = (id: string, cells: Record<string, Cell>, status = 'NEW'): Ro
   createdAt: '2026-01-01T00:00:00.123456Z',
   cells: new Map(Object.entries(cells)),
 });
+
+/** A run of a minute that stored three rows. */
+export const RUN: Run = {
+  ...NOTHING_APPLIED,
+  startedAtMs: Date.UTC(2026, 2, 5),
+  endedAtMs: Date.UTC(2026, 2, 5, 0, 1),
+  outcome: 'ok',
+  code: null,
+  error: null,
+  requests: 3,
+  inserted: 3,
+  held: 0,
+  isWhole: true,
+};
 
 let nowMs = Date.UTC(2026, 0, 2);
 /** Each question is a second after the one before, so that no two commits have one time. */

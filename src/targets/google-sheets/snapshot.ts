@@ -1,5 +1,6 @@
 import { viewLabels } from '../../mirror/column-names.ts';
-import type { Cell, FormSnapshot, StoredField, StoredRow } from '../../mirror/port.ts';
+import type { FormSnapshot, StoredField, StoredRow } from '../../mirror/port.ts';
+import type { Cell } from '../../mirror/types.ts';
 
 /** Own columns as a database calls them, the last one behind the fields. */
 const SYSTEM = ['id', 'status', 'created_at', '_deleted_at'];
