@@ -1,13 +1,6 @@
 import { PROBLEMS, type ProblemCode } from './catalogue.ts';
 import { printable } from './printable.ts';
 
-/** Options of a {@link MirrorError}. */
-export interface MirrorErrorOptions {
-  cause?: unknown;
-  /** Overrides the catalogue's value for this code, in a case that is known to differ. */
-  retryable?: boolean;
-}
-
 /**
  * The error that people see, with subclasses where callers need more facts. The message is for a person: what
  * happened, to which form and target, what to do. It never contains an answer, a key or a password (L11, L15).
@@ -18,19 +11,18 @@ export class MirrorError extends Error {
   readonly code: ProblemCode;
   readonly retryable: boolean;
 
-  /** `message` may quote names from elsewhere: it is made printable. Several lines are given as several texts. */
+  /**
+   * `message` may quote names from elsewhere: it is made printable. Several lines are given as several texts. `retryable` overrides the
+   * catalogue's value for this code, in a case that is known to differ.
+   */
   constructor(
     code: ProblemCode,
     message: string | readonly string[],
-    options: MirrorErrorOptions = {},
+    { cause, retryable }: { readonly cause?: unknown; readonly retryable?: boolean } = {},
   ) {
-    const lines = typeof message === 'string' ? [message] : message;
-    super(
-      lines.map(printable).join('\n'),
-      options.cause === undefined ? {} : { cause: options.cause },
-    );
+    super([message].flat().map(printable).join('\n'), cause === undefined ? {} : { cause });
     this.code = code;
-    this.retryable = options.retryable ?? PROBLEMS[code].retryable === true;
+    this.retryable = retryable ?? PROBLEMS[code].retryable === true;
   }
 }
 

@@ -56,14 +56,6 @@ export interface RetryDecision {
   serverDelayMs?: number | undefined;
 }
 
-/** A try that failed and will be repeated; for logs and metrics. */
-export interface RetryNotice {
-  /** The try that failed, from 1. */
-  attempt: number;
-  delayMs: number;
-  error: unknown;
-}
-
 /** How {@link withRetry} tries. */
 export interface RetryOptions {
   policy: RetryPolicy;
@@ -75,8 +67,8 @@ export interface RetryOptions {
    * not reach it.
    */
   decide?: (error: unknown) => RetryDecision;
-  /** Called before each wait. */
-  onRetry?: ((notice: RetryNotice) => void) | undefined;
+  /** Called before each wait. `attempt`: the try that failed, from 1. */
+  onRetry?: (notice: { attempt: number; delayMs: number; error: unknown }) => void;
 }
 
 /** The only retry loop of this program. Rejects with the last error, or with CANCELLED when the signal aborts a wait. */

@@ -16,11 +16,8 @@ export interface JobSubject {
 export interface QueueEventMap {
   /** A job ended, or ended for now. */
   'job.ended': JobSubject & {
-    /** That of a run; `done`; `failed`. */
-    readonly outcome: string;
-    /** Why it failed. */
+    /** Why it failed; null where it did not, and where it was stopped or met another run. */
     readonly code: ProblemCode | null;
-    readonly ms: number;
     /** Whether this job is run again. If not, the next poll finds the remaining work. */
     readonly willRetry: boolean;
   };

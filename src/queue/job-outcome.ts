@@ -10,24 +10,21 @@ import type { QueueContext } from './queues.ts';
  * How a job ends: BullMQ takes a result, an error that it tries again while attempts are left, or an UnrecoverableError.
  */
 
-/** What a job is about, and its work, which resolves to its outcome. */
+/** What a job is about, and its work. */
 export interface Task {
   readonly subject: JobSubject;
-  readonly work: (stop: AbortSignal) => Promise<string>;
+  readonly work: (stop: AbortSignal) => Promise<void>;
 }
 
 /** The store says that it is no longer this worker's job, or does not know it. */
 const LOST_JOB =
   'Stopped, as the queue has given this job to another worker or no longer knows it; the rows written so far stay, and the next run continues.';
 
-/** Failures that say nothing of the form or the target, by their outcome. */
-const OUTCOMES: Partial<Record<ProblemCode, string>> = {
-  CANCELLED: 'stopped',
-  TARGET_BUSY: 'busy',
-};
+/** They say nothing of the form or the target. */
+const NO_FAILURES: ReadonlySet<ProblemCode> = new Set(['CANCELLED', 'TARGET_BUSY']);
 
 /**
- * Runs a task and reports its outcome: resolves to the job's result, or rejects with what BullMQ is to do. `signal`: BullMQ's, which
+ * Runs a task and reports how it ended; rejects with what BullMQ is to do. `signal`: BullMQ's, which
  * aborts when the job is no longer this worker's.
  */
 export function runJob(
@@ -35,32 +32,23 @@ export function runJob(
   job: Job,
   { subject, work }: Task,
   signal: AbortSignal | undefined,
-): Promise<string> {
-  const { clock, logger, stopping, events } = context;
+): Promise<void> {
+  const { logger, stopping, events } = context;
   return withLogFields({ jobId: job.id ?? '' }, async () => {
     using stop = new LinkedSignal(stopping);
     const lose = (): void => stop.abort(new MirrorError('CANCELLED', LOST_JOB));
     if (signal?.aborted === true) lose();
     else signal?.addEventListener('abort', lose, { once: true });
-    const beganMs = clock.now();
-    const ended = { ...subject, code: null, willRetry: false };
     try {
-      const outcome = await work(stop.signal);
-      events.emit('job.ended', { ...ended, outcome, ms: clock.now() - beganMs });
-      return outcome;
+      await work(stop.signal);
+      events.emit('job.ended', { ...subject, code: null, willRetry: false });
     } catch (error) {
       const failure: MirrorError = toMirrorError(error);
       const { code, message, retryable } = failure;
-      const outcome = OUTCOMES[code] ?? 'failed';
       const attempt = job.attemptsMade + 1;
       const willRetry = retryable && attempt < (job.opts.attempts ?? 1);
-      events.emit('job.ended', {
-        ...ended,
-        outcome,
-        code: outcome === 'failed' ? code : null,
-        ms: clock.now() - beganMs,
-        willRetry,
-      });
+      const shown = NO_FAILURES.has(code) ? null : code;
+      events.emit('job.ended', { ...subject, code: shown, willRetry });
       const level =
         subject.step !== 'poll' || stopping.aborted ? 'debug' : willRetry ? 'warn' : 'error';
       logger[level](

@@ -74,17 +74,13 @@ function taskOf(context: QueueContext, { kind, target }: OneQueue, job: Job): Ta
         const { syncs, writeBacks } = await handlers.poll(stop);
         await ofQueue(addSyncs(context, syncs));
         if (writesBack) await ofQueue(addWriteBacks(context, writeBacks));
-        return 'done';
       },
     };
   if (kind === 'write-back') {
     const { formId } = ownPayload(context, job, writeBackData);
     return {
       subject: { step: 'write-back', formId, target },
-      async work(stop) {
-        await handlers.writeBack(formId, stop);
-        return 'done';
-      },
+      work: (stop) => handlers.writeBack(formId, stop),
     };
   }
   const isHere = (one: SyncOrder): boolean => one.target === target && kindOf(one) === kind;
@@ -97,7 +93,6 @@ function taskOf(context: QueueContext, { kind, target }: OneQueue, job: Job): Ta
         // If it cannot be added, the next poll adds it.
         await addWriteBacks(context, [order.formId]).catch(context.onError);
       }
-      return outcome;
     },
   };
 }

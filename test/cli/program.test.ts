@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { printError } from '../../src/cli/program.ts';
+import { MirrorError } from '../../src/base/errors.ts';
+import { exitCodeOf, printError } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { RecordedStream, runCli } from '../support/cli-host.ts';
 
@@ -21,6 +22,12 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await runCli(['--vresion']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('Did you mean --version?');
+  });
+
+  it('exits with the code that the error means', () => {
+    const codes = ['SETTINGS', 'USAGE', 'FORMS_UNAUTHORIZED', 'INTERNAL', 'CANCELLED'] as const;
+    expect(codes.map((code) => exitCodeOf(new MirrorError(code, 'x')))).toEqual([2, 2, 1, 1, 130]);
+    expect(exitCodeOf(new Error('foreign'))).toBe(1);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { MirrorError, stopReason } from '../../src/base/errors.ts';
 import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
-import { QUICK, startAt, type TestQueue } from '../queue/harness.ts';
+import { QUICK, type TestQueue } from '../queue/harness.ts';
 import { idle, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
@@ -9,59 +9,53 @@ const refused = new MirrorError('FORMS_UNAUTHORIZED', 'The key was refused.');
 const away = new MirrorError('TARGET_UNREACHABLE', 'No answer.');
 const HOUR = { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000, maxServerDelayMs: 3_600_000 };
 
-/** The outcomes of a step so far, and whether the job was to run again. */
+/** The failures of a step so far (null: none), and whether the job was to run again. */
 const endings = ({ ended }: TestQueue, step = 'sync') =>
-  ended
-    .filter((one) => one.step === step)
-    .map(({ outcome, code, willRetry }) => [outcome, code, willRetry]);
+  ended.filter((one) => one.step === step).map(({ code, willRetry }) => [code, willRetry]);
 
 /** How jobs end: done, tried again, given up, put off, put back. And what follows them. */
 export function describeJobs(it: QueueIt): void {
-  const only = (): FakeHandlers => new FakeHandlers(['f1']);
-
   it('a retryable failure is tried some times; then the next poll adds the job again', async ({
-    place,
-    use,
+    start,
   }) => {
-    const handlers = only();
+    const handlers = new FakeHandlers();
     handlers.script = () => {
       throw away;
     };
-    const queue = use(await startAt(place, handlers));
+    const queue = await start(handlers);
     for (const round of [1, 2]) {
       await queue.pollNow();
       await soon(() => expect(endings(queue)).toHaveLength(round * QUICK.retry.attempts));
       await idle(queue);
     }
-    const again = ['failed', 'TARGET_UNREACHABLE', true];
-    const last = ['failed', 'TARGET_UNREACHABLE', false];
+    const again = ['TARGET_UNREACHABLE', true];
+    const last = ['TARGET_UNREACHABLE', false];
     expect(endings(queue)).toEqual([again, again, last, again, again, last]);
     expect(queue.ended.at(-1)).toMatchObject({ target: 'a', formId: 'f1', step: 'sync' });
   });
 
-  it('a failure that no retry can mend is tried once', async ({ place, use }) => {
-    const handlers = only();
+  it('a failure that no retry can mend is tried once', async ({ start }) => {
+    const handlers = new FakeHandlers();
     handlers.script = () => {
       throw refused;
     };
-    const queue = use(await startAt(place, handlers));
+    const queue = await start(handlers);
     await queue.runNow([ordinary('f1'), comparison('f1')]);
     await soon(() => expect(endings(queue)).toHaveLength(2));
     await idle(queue);
-    const once = ['failed', 'FORMS_UNAUTHORIZED', false];
+    const once = ['FORMS_UNAUTHORIZED', false];
     expect(endings(queue)).toEqual([once, once]);
   });
 
   it('L11, L15: an error text that no store takes is made storable, and a foreign one is not repeated', async ({
-    place,
-    use,
+    start,
   }) => {
     const handlers = new FakeHandlers(['f1', 'f2']);
     handlers.script = ({ formId }) => {
       if (formId === 'f1') throw new MirrorError('FORMS_REFUSED', 'nul \0 and half \ud800');
       throw new TypeError('answer was "Jana Nováková"');
     };
-    const queue = use(await startAt(place, handlers));
+    const queue = await start(handlers);
     await queue.pollNow();
     await soon(() => expect(endings(queue)).toHaveLength(2));
     expect(JSON.stringify(queue.ended)).not.toContain('Jana');
@@ -72,42 +66,39 @@ export function describeJobs(it: QueueIt): void {
     expect(queue.errors).toEqual([]);
   });
 
-  it('a run that met another one is tried again', async ({ place, use }) => {
-    const handlers = only();
+  it('a run that met another one is tried again', async ({ start }) => {
+    const handlers = new FakeHandlers();
     handlers.script = () => {
       if (handlers.syncs.length === 1) throw new MirrorError('TARGET_BUSY', 'Another is at work.');
       return 'ok';
     };
-    const queue = use(await startAt(place, handlers));
+    const queue = await start(handlers);
     await queue.runNow([ordinary('f1')]);
     await soon(() => expect(endings(queue)).toHaveLength(2));
     expect(endings(queue)).toEqual([
-      ['busy', null, true],
-      ['ok', null, false],
+      [null, true],
+      [null, false],
     ]);
   });
 
-  it('a comparison that failed is tried until it succeeds, over a restart', async ({
-    place,
-    use,
-  }) => {
-    const handlers = only();
+  it('a comparison that failed is tried until it succeeds, over a restart', async ({ start }) => {
+    const handlers = new FakeHandlers();
     const tries = 3 * QUICK.retry.attempts;
     handlers.script = () => {
       if (handlers.syncs.length < tries) throw away;
       return 'ok';
     };
-    const first = use(await startAt(place, handlers));
+    const first = await start(handlers);
     await first.runNow([comparison('f1')]);
     await soon(() => expect(handlers.syncs.length).toBeGreaterThan(2));
     await first.stop();
-    const second = use(await startAt(place, handlers));
-    await soon(() => expect(endings(second).at(-1)).toEqual(['ok', null, false]));
+    const second = await start(handlers);
+    await soon(() => expect(endings(second).at(-1)).toEqual([null, false]));
     expect(handlers.syncs).toHaveLength(tries);
   });
 
-  it('no job waits for another try for longer than until the next poll', async ({ place, use }) => {
-    const handlers = only();
+  it('no job waits for another try for longer than until the next poll', async ({ start }) => {
+    const handlers = new FakeHandlers();
     handlers.found = () => ({ syncs: [], writeBacks: [] });
     handlers.script = () => {
       if (handlers.syncs.length === 1) throw away;
@@ -115,30 +106,30 @@ export function describeJobs(it: QueueIt): void {
     };
     const longRetry = { attempts: 9, ...HOUR };
     const more = { schedule: { everyMs: 300 }, timings: { ...QUICK, longRetry } };
-    const queue = use(await startAt(place, handlers, more));
+    const queue = await start(handlers, more);
     await queue.runNow([comparison('f1')]);
-    await soon(() => expect(endings(queue).at(-1)).toEqual(['ok', null, false]));
+    await soon(() => expect(endings(queue).at(-1)).toEqual([null, false]));
   });
 
-  it('stopping aborts a run, and the next worker makes it', async ({ place, use }) => {
-    const handlers = only();
+  it('stopping aborts a run, and the next worker makes it', async ({ start }) => {
+    const handlers = new FakeHandlers();
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
-    const queue = use(await startAt(place, handlers));
+    const queue = await start(handlers);
     await queue.runNow([ordinary('f1')]);
     await soon(() => expect(handlers.syncs).toHaveLength(1));
     await queue.stop();
-    expect(endings(queue)[0]).toEqual(['stopped', null, true]);
+    expect(endings(queue)[0]).toEqual([null, true]);
     gate.open();
-    const next = use(await startAt(place, handlers));
-    await soon(() => expect(endings(next)).toEqual([['ok', null, false]]));
+    const next = await start(handlers);
+    await soon(() => expect(endings(next)).toEqual([[null, false]]));
   });
 
-  it('stopping does not wait for ever for work that does not stop', async ({ place, use }) => {
-    const handlers = only();
+  it('stopping does not wait for ever for work that does not stop', async ({ start }) => {
+    const handlers = new FakeHandlers();
     const gate = new Gate();
     handlers.script = () => gate.wait(new AbortController().signal);
-    const queue = use(await startAt(place, handlers, { timings: { ...QUICK, stopMs: 200 } }));
+    const queue = await start(handlers, { timings: { ...QUICK, stopMs: 200 } });
     await queue.runNow([ordinary('f1')]);
     await soon(() => expect(handlers.syncs).toHaveLength(1));
     await queue.stop();
@@ -147,12 +138,12 @@ export function describeJobs(it: QueueIt): void {
 
   it('L17: a run whose lock was lost is aborted with that reason, and another worker takes it', async ({
     place,
-    use,
+    start,
     server,
     skip,
   }) => {
     if (server.dropLocks === undefined) return skip('this store cannot be reached from outside');
-    const handlers = only();
+    const handlers = new FakeHandlers();
     const gate = new Gate();
     const reasons: string[] = [];
     handlers.script = async (_order, signal) => {
@@ -164,19 +155,18 @@ export function describeJobs(it: QueueIt): void {
     };
     // As in production, it hears that its lock is lost, at the next renewal, before anybody takes the run.
     const timings = { ...QUICK, lockDurationMs: 1_000, stalledIntervalMs: 2_000 };
-    const queue = use(await startAt(place, handlers, { timings }));
+    const queue = await start(handlers, { timings });
     await queue.runNow([ordinary('f1')]);
     await soon(() => expect(handlers.syncs).toHaveLength(1));
     await server.dropLocks(place);
-    await soon(() => expect(endings(queue)).toContainEqual(['ok', null, false]));
+    await soon(() => expect(endings(queue)).toContainEqual([null, false]));
     expect(reasons).toEqual([
       expect.stringMatching(/^Stopped, as the queue has given this job to another worker/),
     ]);
   });
 
   it('L7: a form is written back after a run that stored everything, and where a poll asks for it', async ({
-    place,
-    use,
+    start,
   }) => {
     const handlers = new FakeHandlers(['ok', 'held', 'incomplete', 'paused', 'failed', 'waits']);
     handlers.found = () => ({ syncs: [], writeBacks: ['waits'] });
@@ -184,7 +174,7 @@ export function describeJobs(it: QueueIt): void {
       if (formId === 'failed') throw refused;
       return formId as 'ok';
     };
-    const queue = use(await startAt(place, handlers, { writesBack: true }));
+    const queue = await start(handlers, { writesBack: true });
     await queue.pollNow();
     await queue.runNow(['ok', 'held', 'incomplete', 'paused', 'failed'].map((id) => ordinary(id)));
     await soon(() => expect(endings(queue)).toHaveLength(5));
@@ -193,19 +183,19 @@ export function describeJobs(it: QueueIt): void {
     expect(handlers.writtenBack).toHaveLength(3);
   });
 
-  it('a write-back is tried again when it fails', async ({ place, use }) => {
-    const handlers = only();
+  it('a write-back is tried again when it fails', async ({ start }) => {
+    const handlers = new FakeHandlers();
     handlers.found = () => ({ syncs: [], writeBacks: ['f1', 'f1'] });
     handlers.writeBackScript = () => {
       if (handlers.writtenBack.length === 1)
         throw new MirrorError('FORMS_FAILED', 'It kept failing.');
     };
-    const queue = use(await startAt(place, handlers, { writesBack: true }));
+    const queue = await start(handlers, { writesBack: true });
     await queue.pollNow();
     await soon(() => expect(endings(queue, 'write-back')).toHaveLength(2));
     expect(endings(queue, 'write-back')).toEqual([
-      ['failed', 'FORMS_FAILED', true],
-      ['done', null, false],
+      ['FORMS_FAILED', true],
+      [null, false],
     ]);
     await idle(queue);
     expect(handlers.writtenBack).toHaveLength(2);

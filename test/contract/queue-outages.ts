@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
-import { QUICK, type QueuePlace, startAt } from '../queue/harness.ts';
+import { QUICK, type QueuePlace } from '../queue/harness.ts';
 import { idle, soon } from '../queue/waits.ts';
 import { Child, type Finally } from '../support/child.ts';
 import type { QueueIt } from './queue.ts';
@@ -27,13 +27,11 @@ async function startWorker(
 
 /** Kills, stops, and stores that forget. */
 export function describeOutages(it: QueueIt): void {
-  const one = (): FakeHandlers => new FakeHandlers(['f1']);
-
-  it("L5: a killed worker's run is taken over", async ({ place, use, onTestFinished }) => {
+  it("L5: a killed worker's run is taken over", async ({ place, start, onTestFinished }) => {
     const child = await startWorker(place, onTestFinished, SHORT_LOCK.lockDurationMs);
     await child.end('SIGKILL');
-    const handlers = one();
-    const queue = use(await startAt(place, handlers));
+    const handlers = new FakeHandlers();
+    const queue = await start(handlers);
     // More than one where its poll was cut short, too: that is taken over at the same moment, and adds the jobs that have just ended.
     await soon(() => expect(handlers.syncs.length).toBeGreaterThan(0));
     for (const each of handlers.syncs) expect(each).toEqual(ordinary('f1'));
@@ -42,27 +40,27 @@ export function describeOutages(it: QueueIt): void {
 
   it('SIGTERM lets the batch in hand end, puts the run back and exits with 0', async ({
     place,
-    use,
+    start,
     onTestFinished,
   }) => {
     const child = await startWorker(place, onTestFinished, FOR_EVER_MS);
     expect(await child.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(child.lines).toContain('finished the batch of f1');
-    const handlers = one();
-    use(await startAt(place, handlers));
+    const handlers = new FakeHandlers();
+    await start(handlers);
     // Soon, not only when a lock has run out.
     await soon(() => expect(handlers.syncs).toHaveLength(1));
   });
 
   it('polls come back by themselves when the store has lost everything', async ({
     place,
-    use,
+    start,
     server,
     skip,
   }) => {
     if (server.wipe === undefined) return skip('this store cannot be wiped from outside');
-    const handlers = one();
-    use(await startAt(place, handlers, { schedule: { everyMs: 200 } }));
+    const handlers = new FakeHandlers();
+    await start(handlers, { schedule: { everyMs: 200 } });
     await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(2));
     // PostgreSQL ends the wiping statement when it waits for a worker that waits for it.
     await soon(() => server.wipe?.(place));
@@ -71,15 +69,14 @@ export function describeOutages(it: QueueIt): void {
   });
 
   it('work goes on when the server was killed and started again', async ({
-    place,
-    use,
+    start,
     server,
     skip,
   }) => {
     if (!server.kill || !server.restart) return skip('this store is no server of ours');
-    const handlers = one();
+    const handlers = new FakeHandlers();
     const more = { schedule: { everyMs: 200 }, timings: SHORT_LOCK };
-    const queue = use(await startAt(place, handlers, more));
+    const queue = await start(handlers, more);
     await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(2));
     await server.kill();
     await server.restart();
@@ -88,18 +85,13 @@ export function describeOutages(it: QueueIt): void {
     await soon(async () => expect((await queue.status()).isReachable).toBe(true));
   });
 
-  it('status and stop end in time although the server is away', async ({
-    place,
-    use,
-    server,
-    skip,
-  }) => {
+  it('status and stop end in time although the server is away', async ({ start, server, skip }) => {
     if (!server.kill || !server.restart) return skip('this store is no server of ours');
-    const handlers = one();
+    const handlers = new FakeHandlers();
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
     const timings = { ...SHORT_LOCK, stopMs: 300 };
-    const queue = use(await startAt(place, handlers, { timings }));
+    const queue = await start(handlers, { timings });
     await queue.runNow([ordinary('f1')]);
     await soon(() => expect(handlers.syncs).toHaveLength(1));
     await server.kill();
@@ -113,8 +105,8 @@ export function describeOutages(it: QueueIt): void {
     await queue.stop();
     await server.restart();
     // And the next worker takes over.
-    const next = one();
-    use(await startAt(place, next));
+    const next = new FakeHandlers();
+    await start(next);
     await soon(() => expect(next.syncs).toHaveLength(1));
   });
 }

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { expect } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
-import { QUICK, startAt, type TestQueue } from '../queue/harness.ts';
+import { QUICK, type TestQueue } from '../queue/harness.ts';
 import { answered, depthOf, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
@@ -27,11 +27,10 @@ async function read<T>(queue: TestQueue, path: string): Promise<T> {
 /** Orders of people, and their answers. */
 export function describePeople(it: QueueIt): void {
   it('runs that are ordered begin at once, where they are ordered, and none for a foreign target', async ({
-    place,
-    use,
+    start,
   }) => {
     const handlers = new FakeHandlers(['one', 'two'], ['a', 'b']);
-    const queue = use(await startAt(place, handlers, { targets: ['a', 'b'] }));
+    const queue = await start(handlers, { targets: ['a', 'b'] });
     const orders = [
       ordinary('one', 'b'),
       comparison('two'),
@@ -41,16 +40,13 @@ export function describePeople(it: QueueIt): void {
     await soon(() => expect(new Set(handlers.syncs)).toEqual(new Set(orders)));
   });
 
-  it('a run that waits to be tried again begins now, in place of the other', async ({
-    place,
-    use,
-  }) => {
+  it('a run that waits to be tried again begins now, in place of the other', async ({ start }) => {
     const handlers = new FakeHandlers(['one']);
     handlers.script = () => {
       throw new MirrorError('TARGET_FAILED', 'Broken.');
     };
     const timings = { ...QUICK, longRetry: later };
-    const queue = use(await startAt(place, handlers, { timings }));
+    const queue = await start(handlers, { timings });
     await queue.runNow([comparison('one')]);
     await soon(async () => expect((await depthOf(queue, 'comparison.a'))?.delayed).toBe(1));
     handlers.script = () => 'ok';
@@ -59,11 +55,11 @@ export function describePeople(it: QueueIt): void {
     await soon(async () => expect((await depthOf(queue, 'comparison.a'))?.delayed).toBe(0));
   });
 
-  it('a run that is under way stays; one that waits is replaced', async ({ place, use }) => {
+  it('a run that is under way stays; one that waits is replaced', async ({ start }) => {
     const handlers = new FakeHandlers(['one', 'two']);
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
-    const queue = use(await startAt(place, handlers));
+    const queue = await start(handlers);
     await queue.runNow([comparison('one')]);
     await soon(() => expect(handlers.syncs).toHaveLength(1));
     await queue.runNow([comparison('two')]);
@@ -73,13 +69,13 @@ export function describePeople(it: QueueIt): void {
     await soon(() => expect(handlers.syncs).toEqual([comparison('one'), more[1]]));
   });
 
-  it('a poll that failed, and waits to be tried again, begins now', async ({ place, use }) => {
+  it('a poll that failed, and waits to be tried again, begins now', async ({ start }) => {
     const handlers = new FakeHandlers([]);
     handlers.found = () => {
       throw new MirrorError('FORMS_FAILED', 'Nobody answers.');
     };
     const timings = { ...QUICK, retry: later };
-    const queue = use(await startAt(place, handlers, { timings }));
+    const queue = await start(handlers, { timings });
     await queue.pollNow();
     const delayed = async () => (await depthOf(queue, 'poll'))?.delayed;
     await soon(async () => expect(await delayed()).toBe(1));
@@ -91,11 +87,10 @@ export function describePeople(it: QueueIt): void {
   });
 
   it('what runs, how far it is and who runs it shows in every process', async ({
-    place,
-    use,
+    start,
     server,
   }) => {
-    const handlers = new FakeHandlers(['f1']);
+    const handlers = new FakeHandlers();
     const gate = new Gate();
     handlers.script = (_order, signal, onProgress) => {
       onProgress(12_000, 40_000);
@@ -103,10 +98,10 @@ export function describePeople(it: QueueIt): void {
     };
     handlers.writeBackScript = (signal) => gate.wait(signal).then(() => 'done' as const);
     handlers.found = () => ({ syncs: [comparison('f1')], writeBacks: ['f1'] });
-    const one = use(await startAt(place, handlers, { writesBack: true }));
+    const one = await start(handlers, { writesBack: true });
     // Either process may take the run, so both do the same.
     const more = { writesBack: true, role: 'worker' } as const;
-    const other = server.shared ? use(await startAt(place, handlers, more)) : one;
+    const other = server.shared ? await start(handlers, more) : one;
     await one.pollNow();
     const worker = `${hostname()}-${process.pid}`;
     const common = { formId: 'f1', startedAt: expect.any(String), worker };
@@ -124,13 +119,12 @@ export function describePeople(it: QueueIt): void {
   });
 
   it('L11: the board shows queues and jobs, and of a job neither payload nor result nor stack', async ({
-    place,
-    use,
+    start,
   }) => {
     const handlers = new FakeHandlers(['with-payload']);
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
-    const queue = use(await startAt(place, handlers));
+    const queue = await start(handlers);
     await queue.runNow([comparison('with-payload')]);
     await soon(() => expect(handlers.syncs).toHaveLength(1));
     const page = await queue.board('/queue');

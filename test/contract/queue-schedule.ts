@@ -4,7 +4,7 @@ import { MirrorError } from '../../src/base/errors.ts';
 import { readStatus } from '../../src/queue/queue-status.ts';
 import { pollNow } from '../../src/queue/scheduler.ts';
 import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
-import { produceAt, QUICK, startAt } from '../queue/harness.ts';
+import { produceAt, QUICK } from '../queue/harness.ts';
 import { answered, depthOf, depthsOf, idle, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
@@ -15,11 +15,8 @@ const UNHURRIED = { ...QUICK, lockDurationMs: HOUR_MS, heartbeatMs: HOUR_MS };
 
 /** When polls come, what they add, and what several of everything share. */
 export function describeSchedule(it: QueueIt): void {
-  const only = (): FakeHandlers => new FakeHandlers(['f1']);
-
   it('L16: polls come at an interval, and its jobs run in the targets it names', async ({
-    place,
-    use,
+    start,
   }) => {
     const handlers = new FakeHandlers(['new', 'old', 'quiet'], ['a', 'b']);
     const statuses = { NEW: 3 };
@@ -29,7 +26,7 @@ export function describeSchedule(it: QueueIt): void {
     handlers.found = () => ({ syncs: [...syncs, ...odd], writeBacks: ['nul \0'] });
     const both = { schedule: { everyMs: 200 }, targets: ['a', 'b'], writesBack: true };
     const more = { ...both, timings: UNHURRIED };
-    const queue = use(await startAt(place, handlers, more));
+    const queue = await start(handlers, more);
     await soon(() => {
       expect(handlers.polls).toBeGreaterThanOrEqual(3);
       expect(handlers.count('a')).toBeGreaterThanOrEqual(2);
@@ -39,37 +36,35 @@ export function describeSchedule(it: QueueIt): void {
     expect(queue.ended.find(({ step }) => step === 'poll')).toMatchObject({
       target: null,
       formId: null,
-      outcome: 'done',
       code: null,
       willRetry: false,
     });
     expect(queue.errors).toEqual([]);
   });
 
-  it('polls come by a cron expression in a time zone', async ({ place, use }) => {
+  it('polls come by a cron expression in a time zone', async ({ start }) => {
     const timeZone = 'Asia/Kathmandu';
-    const handlers = only();
+    const handlers = new FakeHandlers();
     const schedule = { cron: '45 2 * * *', timeZone };
-    const nightly = use(await startAt(place, handlers, { schedule }));
+    const nightly = await start(handlers, { schedule });
     const { nextPollAt } = await answered(nightly);
     const local = new Date(nextPollAt ?? '').toLocaleTimeString('en-GB', { timeZone });
     expect(local).toBe('02:45:00');
     await nightly.stop();
     expect(handlers.polls).toBe(0);
-    use(await startAt(place, handlers, { schedule: { cron: '* * * * * *', timeZone } }));
+    await start(handlers, { schedule: { cron: '* * * * * *', timeZone } });
     await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(2));
   });
 
   it('a poll begins at once, also after a restart, and nothing is left of an earlier interval', async ({
-    place,
-    use,
+    start,
   }) => {
-    const handlers = only();
-    const fast = use(await startAt(place, handlers, { schedule: { everyMs: 10 } }));
+    const handlers = new FakeHandlers();
+    const fast = await start(handlers, { schedule: { everyMs: 10 } });
     await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(4));
     await fast.stop();
     const before = handlers.polls;
-    const slow = use(await startAt(place, handlers, { schedule: { everyMs: HOUR_MS } }));
+    const slow = await start(handlers, { schedule: { everyMs: HOUR_MS } });
     await soon(() => expect(handlers.polls).toBeGreaterThan(before));
     await idle(slow, 'poll');
     const { nextPollAt, trouble } = await answered(slow);
@@ -77,10 +72,7 @@ export function describeSchedule(it: QueueIt): void {
     expect(trouble).toBeNull();
   });
 
-  it('no poll is overdue while one is under way, however slow the source is', async ({
-    place,
-    use,
-  }) => {
+  it('no poll is overdue while one is under way, however slow the source is', async ({ start }) => {
     const handlers = new FakeHandlers([]);
     const gate = new Gate();
     handlers.found = async (signal) => {
@@ -90,7 +82,7 @@ export function describeSchedule(it: QueueIt): void {
     const timings = { ...QUICK, heartbeatMs: HOUR_MS };
     const clock = { ...systemClock, now: () => Date.now() + 10 * HOUR_MS };
     const more = { schedule: { everyMs: 500 }, clock, timings };
-    const queue = use(await startAt(place, handlers, more));
+    const queue = await start(handlers, more);
     await soon(async () => expect((await depthOf(queue, 'poll'))?.active).toBe(1));
     expect(await answered(queue)).toMatchObject({ trouble: null });
     gate.open();
@@ -107,18 +99,18 @@ export function describeSchedule(it: QueueIt): void {
 
   it('a poll that the store has lost while it waited to be tried again is added again', async ({
     place,
-    use,
+    start,
     server,
     skip,
   }) => {
     if (server.dropPolls === undefined) return skip('this store loses nothing of a job');
-    const handlers = only();
+    const handlers = new FakeHandlers();
     handlers.found = () => {
       throw new MirrorError('FORMS_FAILED', 'Nobody answers.');
     };
     const waits = { attempts: 9, baseDelayMs: HOUR_MS, maxDelayMs: HOUR_MS, maxServerDelayMs: 0 };
     const timings = { ...QUICK, retry: { ...waits, jitter: 'equal' as const } };
-    const queue = use(await startAt(place, handlers, { timings }));
+    const queue = await start(handlers, { timings });
     await queue.pollNow();
     await soon(async () => expect((await depthOf(queue, 'poll'))?.delayed).toBe(1));
     await server.dropPolls(place);
@@ -127,11 +119,11 @@ export function describeSchedule(it: QueueIt): void {
     await soon(() => expect(handlers.polls).toBe(2));
   });
 
-  it('polls go on when the clock was set back', async ({ place, use }) => {
-    const handlers = only();
+  it('polls go on when the clock was set back', async ({ start }) => {
+    const handlers = new FakeHandlers();
     let aheadMs = 1_000 * HOUR_MS;
     const clock = { ...systemClock, now: () => Date.now() + aheadMs };
-    use(await startAt(place, handlers, { schedule: { everyMs: 300 }, clock }));
+    await start(handlers, { schedule: { everyMs: 300 }, clock });
     await soon(() => expect(handlers.polls).toBeGreaterThan(1));
     aheadMs = 0;
     const before = handlers.polls;
@@ -139,8 +131,7 @@ export function describeSchedule(it: QueueIt): void {
   });
 
   it('L12: a slow target delays no other, a comparison delays no newcomer, and nothing piles up behind either', async ({
-    place,
-    use,
+    start,
   }) => {
     const forms = ['f1', 'f2', 'f3'];
     const handlers = new FakeHandlers(forms, ['a', 'b']);
@@ -152,7 +143,7 @@ export function describeSchedule(it: QueueIt): void {
     handlers.script = (order, signal) =>
       order.target === 'a' || order.isComparison ? gate.wait(signal) : 'ok';
     const more = { schedule: { everyMs: 60 }, targets: ['a', 'b'], timings: UNHURRIED };
-    const queue = use(await startAt(place, handlers, more));
+    const queue = await start(handlers, more);
     await soon(() => expect(handlers.count('b', false)).toBeGreaterThanOrEqual(6));
     await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(15));
     // Two runs of a target at once, one comparison; the others wait, each once.
@@ -166,8 +157,7 @@ export function describeSchedule(it: QueueIt): void {
   });
 
   it('two processes share the work: no run happens twice at once, none is lost', async ({
-    place,
-    use,
+    start,
     server,
     skip,
   }) => {
@@ -182,8 +172,8 @@ export function describeSchedule(it: QueueIt): void {
     handlers.found = () => ({ syncs, writeBacks: [] });
     const both = { schedule: { everyMs: 100 }, targets: ['a', 'b'], writesBack: true };
     const more = { ...both, timings: UNHURRIED };
-    const one = use(await startAt(place, handlers, more));
-    const two = use(await startAt(place, handlers, { ...more, role: 'worker' }));
+    const one = await start(handlers, more);
+    const two = await start(handlers, { ...more, role: 'worker' });
     await soon(() => {
       for (const formId of forms) {
         const runs = handlers.syncs.filter((order) => order.formId === formId);
@@ -197,11 +187,11 @@ export function describeSchedule(it: QueueIt): void {
     expect([one.errors, two.errors]).toEqual([[], []]);
   });
 
-  it('nothing is left of jobs that ended', async ({ place, use, server }) => {
-    const handlers = only();
+  it('nothing is left of jobs that ended', async ({ place, start, server }) => {
+    const handlers = new FakeHandlers();
     handlers.script = () => (handlers.syncs.length % 2 === 0 ? 'ok' : 'gone');
     const more = { schedule: { everyMs: 15 }, writesBack: true };
-    const queue = use(await startAt(place, handlers, more));
+    const queue = await start(handlers, more);
     await soon(() => expect(handlers.writtenBack.length).toBeGreaterThan(15));
     await queue.stop();
     const stored = await server.stored(place);

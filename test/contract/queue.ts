@@ -1,5 +1,7 @@
 import { type TestAPI, afterAll, beforeAll, describe, it } from 'vitest';
-import type { QueuePlace, QueueServer, TestQueue } from '../queue/harness.ts';
+import type { JobHandlers } from '../../src/queue/handlers.ts';
+import type { QueueOptions } from '../../src/queue/runtime.ts';
+import { type QueuePlace, type QueueServer, startAt, type TestQueue } from '../queue/harness.ts';
 import { describeJobs } from './queue-jobs.ts';
 import { describeOutages } from './queue-outages.ts';
 import { describePeople } from './queue-people.ts';
@@ -10,8 +12,8 @@ import { describeSchedule } from './queue-schedule.ts';
 export interface QueueTest {
   /** A fresh, empty place in the store. */
   readonly place: QueuePlace;
-  /** Has a queue stopped after the test, however it ends. */
-  readonly use: (queue: TestQueue) => TestQueue;
+  /** Starts a queue there, which is stopped after the test, however it ends. */
+  readonly start: (handlers: JobHandlers, more?: Partial<QueueOptions>) => Promise<TestQueue>;
   readonly server: QueueServer;
 }
 
@@ -61,8 +63,9 @@ export function describeQueue(
         onTestFinished(() => server.remove?.(place));
         await provide(place);
       },
-      use: async ({ onTestFinished }, provide) => {
-        await provide((queue) => {
+      start: async ({ place, onTestFinished }, provide) => {
+        await provide(async (handlers, more) => {
+          const queue = await startAt(place, handlers, more);
           onTestFinished(() => queue.stop());
           return queue;
         });

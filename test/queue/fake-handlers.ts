@@ -37,7 +37,7 @@ export class FakeHandlers implements JobHandlers {
   readonly #running = new Map<string, number>();
 
   /** `formIds` in each of `targets` are mirrored. */
-  constructor(formIds: readonly string[], targets: readonly string[] = ['a']) {
+  constructor(formIds: readonly string[] = ['f1'], targets: readonly string[] = ['a']) {
     this.#places = formIds.flatMap((formId) => targets.map((target) => ordinary(formId, target)));
   }
 
