@@ -279,21 +279,6 @@ export interface FormSnapshot extends AsyncDisposable {
   rows(which: { readonly withDeleted: boolean }): AsyncIterable<readonly (readonly Cell[])[]>;
 }
 
-/** A column of a {@link Relation}. */
-export interface RelationColumn {
-  readonly name: string;
-  /** Its content: the label of a field, or a sentence about a column of ours. */
-  readonly description: string;
-}
-
-/** A table or view of ours in a database. */
-export interface Relation {
-  readonly name: string;
-  readonly description: string;
-  /** Its columns; none for a view whose columns are those of its table. */
-  readonly columns: readonly RelationColumn[];
-}
-
 /**
  * What a notice is about. `ID_COLUMN_DELETED`: no run can succeed; `CELLS_PROTECTED`: some protected or merged cells are not written;
  * `VIEW_BEHIND`: a view lacks forms or fields, as it could not be made again; `ANSWERS_BESIDE`: some answers have another type than

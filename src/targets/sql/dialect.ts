@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseNumber } from '../../mirror/json.ts';
-import type { Relation } from '../../mirror/port.ts';
+import type { StoredField } from '../../mirror/port.ts';
 import { type Cell, JsonText, type Row } from '../../mirror/types.ts';
 import type { ErrorDescription, Refusal } from './errors.ts';
 import type { ViewFragments } from './views.ts';
@@ -192,9 +192,16 @@ export interface Dialect {
   /** How it writes the public views. */
   readonly views: ViewFragments;
   /** Describes tables, columns and views for tools that read them; absent if the database cannot. Never rejects. */
-  comment?(tx: Session, relations: readonly Relation[]): Promise<void>;
+  comment?(tx: Session, comments: readonly Comment[]): Promise<void>;
   /** An error of the database, its driver or the network before it, in words for people; undefined for any other error. */
   describe(error: unknown): ErrorDescription | undefined;
+}
+
+/** A text about a table or view of ours, or about one of its columns. */
+export interface Comment {
+  readonly relation: string;
+  readonly column: string | null;
+  readonly text: string;
 }
 
 /** A form as views show it. */
@@ -207,21 +214,13 @@ export interface ViewedForm {
   readonly fields: readonly SqlField[];
 }
 
-/** A field as its target keeps it. */
-export interface SqlField {
-  readonly id: string;
-  readonly label: string;
-  readonly position: number;
-  readonly isInForm: boolean;
-  /** Its column's name, which never changes; null before its first answer. */
-  readonly column: string | null;
+/** A field as its target keeps it. The name of its column never changes. */
+export interface SqlField extends StoredField {
   readonly type: ColumnType | null;
   /** The column for answers that the own column cannot hold unchanged; null without one. */
   readonly textColumn: string | null;
   /** It has no columns of its own: its answers are in `_more`. */
   readonly isInMore: boolean;
-  /** A person had its answers removed, and it was not selected since. */
-  readonly isEmptied?: boolean;
   /** Labels that it had, and since when (ISO); the last one is the current. */
   readonly labels: readonly { readonly label: string; readonly from: string }[];
 }

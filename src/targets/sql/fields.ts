@@ -41,11 +41,12 @@ export function followFields(
   const labels = labelMap(form);
   for (const { id, label, position, inSchema } of selected) {
     const known = fields.get(id);
-    const { isEmptied: _, ...before } = known ?? NEW_FIELD;
+    const before = known ?? NEW_FIELD;
     fields.set(id, {
       ...before,
       id,
       position,
+      isFilled: before.column !== null,
       isInForm: inSchema,
       ...relabelled(known, label, at),
     });
@@ -63,7 +64,7 @@ export function followFields(
   return [...fields.values()];
 }
 
-const NEW_FIELD: Omit<SqlField, 'id' | 'label' | 'position' | 'isInForm'> = {
+const NEW_FIELD: Omit<SqlField, 'id' | 'label' | 'position' | 'isFilled' | 'isInForm'> = {
   column: null,
   type: null,
   textColumn: null,
@@ -107,7 +108,7 @@ export function withColumns(
       taken.add(column);
       const isInMore = many >= dialect.maxColumns;
       if (!isInMore) many++;
-      made = { ...made, column, type: need.type, isInMore };
+      made = { ...made, column, isFilled: true, type: need.type, isInMore };
     }
     if (need.isBeside && made.textColumn === null && !made.isInMore) {
       made = withTextColumn(made, taken);

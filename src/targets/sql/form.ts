@@ -113,7 +113,7 @@ export class SqlForm implements OpenForm {
   }
 
   get fields(): readonly StoredField[] {
-    return storedFields(this.#fields);
+    return this.#fields;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -291,7 +291,7 @@ export class SqlForm implements OpenForm {
       const result = await erase(from, what);
       const emptied = new Set(what.kind === 'columns' ? what.fieldIds : []);
       const fields = this.#fields.map((field): SqlField =>
-        emptied.has(field.id) ? { ...field, isEmptied: true } : field,
+        emptied.has(field.id) ? { ...field, isFilled: false } : field,
       );
       await writeRecord(tx, SCRUB, 'due');
       return { state: { ...state, tally: await countTally(tx, state) }, fields, result };
@@ -452,17 +452,6 @@ function spanMs(span: unknown): number | null {
   if (typeof span !== 'string') return null;
   return Date.parse(span + '2000-01-01T00:00:00.000Z'.slice(span.length));
 }
-
-/** Fields as the port shows them. */
-export const storedFields = (fields: readonly SqlField[]): StoredField[] =>
-  fields.map(({ id, label, position, column, isEmptied, isInForm }) => ({
-    id,
-    label,
-    position,
-    column,
-    isFilled: column !== null && isEmptied !== true,
-    isInForm,
-  }));
 
 const viewBehind = (message: string): TargetNotice => ({
   code: 'VIEW_BEHIND',

@@ -1,7 +1,6 @@
-import type { Relation, RelationColumn } from '../../mirror/port.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
 import type { Database } from './database.ts';
-import { quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
+import { type Comment, quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
 import { readRecord, writeRecord } from './schema.ts';
 import { answerColumns, publicViews, viewedForms } from './views.ts';
 import { MORE } from './fields.ts';
@@ -59,7 +58,7 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
     }
   }
   await writeRecord(tx, KEPT, Object.fromEntries(next), true);
-  await dialect.comment?.(tx, describedRelations(forms, await relationsOf(tx), history));
+  await dialect.comment?.(tx, commentsOn(forms));
   return notes;
 }
 
@@ -91,50 +90,31 @@ const SHARED: Readonly<Record<string, string>> = {
   mirror_rejected: 'Submissions that could not be stored, or were stored with changes, and why.',
 };
 
-/** Those that are there: of each form, then over all forms. */
-function describedRelations(
-  forms: readonly ViewedForm[],
-  there: ReadonlyMap<string, unknown>,
-  history: boolean,
-): Relation[] {
-  const view = (name: string, description: string): Relation[] =>
-    there.has(name) ? [{ name, description, columns: [] }] : [];
-  return [
-    ...forms.flatMap((form) => [
-      tableOf(form),
-      ...view(
-        `${form.table}_labelled`,
-        `The submissions of ${form.name}, with the current labels for names of columns.`,
-      ),
-      ...view(`${form.table}_live`, `The submissions of ${form.name} that are not marked deleted.`),
-      ...(history
-        ? view(`${form.table}_history`, `Every version that the submissions of ${form.name} had.`)
-        : []),
-    ]),
-    ...Object.entries(SHARED).flatMap(([name, description]) => view(name, description)),
-  ];
-}
-
-function tableOf(form: ViewedForm): Relation {
-  const { name, table, columns } = form;
-  const system = SYSTEM_COLUMNS.map((of): RelationColumn => {
-    return { name: of, description: SYSTEM_TEXTS[of] };
+/** The comments on all of ours. Those on what is not there are for the database to leave out. */
+function commentsOn(forms: readonly ViewedForm[]): Comment[] {
+  const on = (relation: string, text: string, column: string | null = null): Comment => ({
+    relation,
+    column,
+    text,
   });
-  const own = answerColumns(form).map(({ field: { label, isInForm }, name: of, isBeside }) => ({
-    name: of,
-    description: `${label}${isBeside ? ' (text)' : ''}${isInForm ? '' : ' (no longer in the form, or no longer selected)'}`,
-  }));
-  const more = columns.has(MORE)
-    ? [
-        {
-          name: MORE,
-          description: 'Answers without a column of their own, as JSON by column name.',
-        },
-      ]
-    : [];
-  return {
-    name: table,
-    description: `The submissions of ${name}, those that are marked deleted included.`,
-    columns: [...system.slice(0, 3), ...own, ...more, ...system.slice(3)],
-  };
+  const ofForms = forms.flatMap((form) => {
+    const { name, table } = form;
+    const own = answerColumns(form).map(({ field: { label, isInForm }, name: of, isBeside }) => {
+      const gone = isInForm ? '' : ' (no longer in the form, or no longer selected)';
+      return on(table, `${label}${isBeside ? ' (text)' : ''}${gone}`, of);
+    });
+    return [
+      on(table, `The submissions of ${name}, those that are marked deleted included.`),
+      ...SYSTEM_COLUMNS.map((of) => on(table, SYSTEM_TEXTS[of], of)),
+      ...own,
+      on(table, 'Answers without a column of their own, as JSON by column name.', MORE),
+      on(
+        `${table}_labelled`,
+        `The submissions of ${name}, with the current labels for names of columns.`,
+      ),
+      on(`${table}_live`, `The submissions of ${name} that are not marked deleted.`),
+      on(`${table}_history`, `Every version that the submissions of ${name} had.`),
+    ];
+  });
+  return [...ofForms, ...Object.entries(SHARED).map(([name, text]) => on(name, text))];
 }

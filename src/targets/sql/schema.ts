@@ -20,7 +20,7 @@ import {
  */
 
 /** Raise it with every change of the stored shape: a target of another schema is not touched. */
-const SCHEMA = '6';
+const SCHEMA = '7';
 /** Records: that schema, the salt of the digests of forgotten submissions, and one that an erasure makes. */
 const [VERSION, SALT] = ['schema', 'salt'];
 export const SCRUB = 'scrub';

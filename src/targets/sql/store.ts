@@ -31,7 +31,7 @@ import {
   textOf,
 } from './dialect.ts';
 import { ownColumns } from './fields.ts';
-import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
+import { SqlForm, type SqlFormParts } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
 import { makeViews, rebuildViews } from './relations.ts';
 import { newestRuns } from './runs.ts';
@@ -119,7 +119,7 @@ export class SqlStore implements Store {
         const { place } = state;
         forms.push({
           state,
-          fields: storedFields(fields),
+          fields,
           runs: runsById.get(state.formId) ?? [],
           losses,
           notices: [],
@@ -132,12 +132,7 @@ export class SqlStore implements Store {
   }
 
   states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]> {
-    return this.#reading([], async () =>
-      (await storedForms(this.#database)).map(({ state, fields }) => ({
-        state,
-        fields: storedFields(fields),
-      })),
-    );
+    return this.#reading([], () => storedForms(this.#database));
   }
 
   async snapshot(formId: string): Promise<FormSnapshot | null> {
