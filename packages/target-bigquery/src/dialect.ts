@@ -1,13 +1,4 @@
-import { cellText } from '../../../src/mirror/cells.ts';
-import type { Cell } from '../../../src/mirror/types.ts';
-import {
-  change,
-  type ColumnType,
-  type Dialect,
-  onConflict,
-  type Param,
-  textOf,
-} from '../../../src/targets/sql/dialect.ts';
+import { change, type Dialect, onConflict } from '../../../src/targets/sql/dialect.ts';
 import { billedBytes } from '../../../src/targets/billing.ts';
 import { STAGE, type Staging } from '../../../src/targets/sql/write-rows.ts';
 import { describeBigQueryError, RowKnown, RowTooLarge, type Subject } from './errors.ts';
@@ -67,7 +58,6 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   maxColumns: 5_000,
   takesNul: false,
 
-  timeOf: (value) => (value === null || value === undefined ? null : textOf(value)),
   timeParam: (time) => time,
   isoOf: (expression) => `FORMAT_TIMESTAMP('%Y-%m-%dT%H:%M:%E6S', ${expression})`,
   among: (expression, param) => `${expression} IN UNNEST(${param})`,
@@ -75,7 +65,7 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   alone: (tx) => (tx as BigQuerySession).alone(),
   columnsQuery: COLUMNS_OF,
   relationsQuery: RELATIONS,
-  encode,
+  exact: () => undefined,
   staging: STAGING,
   refusal(error) {
     if (error instanceof RowKnown) return { reason: 'a row is there', isOfRow: false };
@@ -90,8 +80,3 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   putView: (tx, name, select) => (tx as BigQuerySession).putView(name, select),
   describe: (error) => describeBigQueryError(error, subject),
 });
-
-function encode(cell: Cell, type: ColumnType): Param | undefined {
-  if (type === 'number') return typeof cell === 'number' ? cell : undefined;
-  return cellText(cell);
-}

@@ -153,8 +153,6 @@ export interface Dialect {
   readonly types: Readonly<Record<ColumnType | 'time' | 'integer' | 'key' | 'id' | 'word', string>>;
   /** Columns of answers that a table can have; answers beyond go into one JSON column. */
   readonly maxColumns: number;
-  /** A time of the database as canonical text. */
-  readonly timeOf: (value: unknown) => string | null;
   /** A canonical time as the database takes it. */
   readonly timeParam: <Time extends string | null>(time: Time) => Time;
   /** A time as text, which begins as its canonical form does up to the millisecond. */
@@ -172,8 +170,10 @@ export interface Dialect {
   readonly columnsQuery: string;
   /** Lists tables and views: `name`, and as `kind` `view` for a view. */
   readonly relationsQuery: string;
-  /** The exact value that a column of numbers or JSON stores for a value; undefined if it cannot store it. */
-  encode(cell: Cell, type: ColumnType): Param | undefined;
+  /** A number with more digits than a double has, as a column of numbers stores it; undefined if it would round it. */
+  readonly exact: (digits: string) => Param | undefined;
+  /** The JSON that a column of JSON refuses; absent where it takes any. */
+  readonly refusedJson?: RegExp;
   /** How it stores rows. */
   readonly staging: Staging;
   /** Where a row is refused for a fault of its own (`isOfRow`) or by something that people added; undefined for another error. */
@@ -248,10 +248,13 @@ export const boundAt = (ms: number, { timeParam }: Dialect): string =>
   timeParam(new Date(ms).toISOString().slice(0, -1));
 
 /** A time as servers write it, `2026-01-01 00:00:00.5+00`, in canonical form: `2026-01-01T00:00:00.500Z`. */
-export function canonicalOf(value: unknown): string | null {
+export function timeOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
+  const text = textOf(value);
+  // Some databases keep it in that form.
+  if (text.endsWith('Z')) return text;
   const [, date = '', clock = '', fraction = ''] =
-    /^(\S+)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(textOf(value)) ?? [];
+    /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(text) ?? [];
   return `${date}T${clock}.${fraction.replace(/0+$/, '').padEnd(3, '0')}Z`;
 }
 

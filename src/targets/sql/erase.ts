@@ -15,6 +15,7 @@ import {
   textOf,
   textOrNull,
   timeAt,
+  timeOf,
 } from './dialect.ts';
 import { decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
 
@@ -66,7 +67,7 @@ async function forget(
   { tx, state: { formId, place }, digestOf, at }: Erasing,
   ids: readonly string[],
 ): Promise<number> {
-  const { timeOf, timeParam, among } = tx.dialect;
+  const { timeParam, among } = tx.dialect;
   const table = quoted(place);
   const known = new Map<string, SqlRow>();
   // A live row knows better than the list of rejected submissions.

@@ -253,7 +253,9 @@ export function encoderOf(
 function inColumn(cell: Cell, type: ColumnType, dialect: Dialect): Param | undefined {
   if (cell === null || cell === '') return null;
   if (type === 'text') return cellText(cell);
-  return typeOf(cell) === type ? dialect.encode(cell, type) : undefined;
+  if (typeOf(cell) !== type) return undefined;
+  if (cell instanceof JsonText) return dialect.refusedJson?.test(cell.text) ? undefined : cell.text;
+  return cell instanceof ExactNumber ? dialect.exact(decimalText(cell)) : cell;
 }
 
 /** In a column of numbers, the double that is nearest to a number with more digits: for sums. */

@@ -37,6 +37,7 @@ import {
   type SqlField,
   textOf,
   textOrNull,
+  timeOf,
 } from './dialect.ts';
 import { erase, type Erasing } from './erase.ts';
 import {
@@ -121,7 +122,6 @@ export class SqlForm implements OpenForm {
   }
 
   async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
-    const { dialect } = this.#parts.database;
     if (!this.#columns.has('id')) return;
     const shown = this.#fields.filter(
       ({ column, isInMore }) => column !== null && (isInMore || this.#columns.has(column)),
@@ -139,8 +139,8 @@ export class SqlForm implements OpenForm {
       yield found.map((row) => ({
         id: textOf(row['id']),
         status: textOf(row['status']),
-        createdAt: dialect.timeOf(row['created_at']),
-        deletedAt: dialect.timeOf(row['_deleted_at']),
+        createdAt: timeOf(row['created_at']),
+        deletedAt: timeOf(row['_deleted_at']),
         cells: cells ? decodeRow(shown, row) : new Map(),
       }));
   }
@@ -192,9 +192,9 @@ export class SqlForm implements OpenForm {
       kind: textOf(row['kind']) as EntryKind,
       id: textOf(row['id']),
       status: textOrNull(row['status']),
-      createdAt: dialect.timeOf(row['created_at']),
+      createdAt: timeOf(row['created_at']),
       reason: textOf(row['reason']),
-      atMs: Date.parse(dialect.timeOf(row['last_seen_at']) ?? ''),
+      atMs: Date.parse(timeOf(row['last_seen_at']) ?? ''),
     }));
   }
 

@@ -1,7 +1,6 @@
 import type { Run } from '../../mirror/port.ts';
 import {
   change,
-  type Dialect,
   insert,
   isTrue,
   numberOf,
@@ -10,6 +9,7 @@ import {
   textOf,
   textOrNull,
   timeAt,
+  timeOf,
 } from './dialect.ts';
 
 /** A run more than this many ago is removed when all is read again. */
@@ -44,7 +44,7 @@ export async function newestRuns(
     );
     for (const row of await session.query(parts.join(' UNION ALL '), ids)) {
       const id = textOf(row['form_id']);
-      found.set(id, [...(found.get(id) ?? []), runOf(row, session.dialect)]);
+      found.set(id, [...(found.get(id) ?? []), runOf(row)]);
     }
   }
   for (const runs of found.values()) runs.sort((a, b) => b.startedAtMs - a.startedAtMs);
@@ -52,8 +52,8 @@ export async function newestRuns(
 }
 
 /** A run, from its row. */
-function runOf(row: SqlRow, dialect: Dialect): Run {
-  const ms = (value: unknown): number => Date.parse(dialect.timeOf(value) ?? '');
+function runOf(row: SqlRow): Run {
+  const ms = (value: unknown): number => Date.parse(timeOf(value) ?? '');
   const counts = COUNTS.map((name) => [name, numberOf(row[name])] as const);
   return {
     startedAtMs: ms(row['started_at']),

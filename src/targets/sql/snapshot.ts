@@ -2,7 +2,7 @@ import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
 import type { FormSnapshot, SnapshotColumn } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import type { Database } from './database.ts';
-import { columnsOf, pagesOf, quoted, type SqlRow, textOf } from './dialect.ts';
+import { columnsOf, pagesOf, quoted, type SqlRow, textOf, timeOf } from './dialect.ts';
 import { decodeRow, MORE, ownColumns } from './fields.ts';
 import { fieldsOf, readState, stateOf } from './schema.ts';
 
@@ -22,7 +22,6 @@ export async function formSnapshot(
 ): Promise<FormSnapshot | null> {
   await using opened = new AsyncDisposableStack();
   const session = opened.use(await database.snapshot());
-  const { dialect } = session;
   const row = await readState(session, formId);
   if (row === undefined) return null;
   const { place } = stateOf(row);
@@ -37,7 +36,7 @@ export async function formSnapshot(
   const named = (name: string): SnapshotColumn => ({ name, label: name });
   const cellsOf = (each: SqlRow): Cell[] => {
     const system = (name: string): Cell =>
-      name.endsWith('_at') ? dialect.timeOf(each[name]) : textOf(each[name]);
+      name.endsWith('_at') ? timeOf(each[name]) : textOf(each[name]);
     const cells = decodeRow(fields, each);
     return [
       ...before.map(system),

@@ -1,14 +1,4 @@
-import { cellText } from '../../../mirror/cells.ts';
-import type { Cell } from '../../../mirror/types.ts';
-import {
-  canonicalOf,
-  type ColumnType,
-  type Dialect,
-  type Param,
-  quoted,
-  type Session,
-  textOf,
-} from '../dialect.ts';
+import { type Dialect, quoted, type Session, textOf } from '../dialect.ts';
 import { type Loading, STAGE, type Staging } from '../write-rows.ts';
 import { mysqlErrors } from './mysql-errors.ts';
 import { textLiteral, valueLiteral } from './mysql-literal.ts';
@@ -110,7 +100,6 @@ export function mysqlDialect(collation: string): Dialect {
     maxColumns: 160,
     takesNul: true,
 
-    timeOf: canonicalOf,
     timeParam: (time) => time && (time.replace('T', ' ').replace('Z', '') as typeof time),
     isoOf: (expression) => `DATE_FORMAT(${expression}, '%Y-%m-%dT%H:%i:%s.%f')`,
     among: (expression, param) => `${expression} IN (${param})`,
@@ -126,7 +115,7 @@ export function mysqlDialect(collation: string): Dialect {
     relationsQuery: `SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' END AS kind
       FROM information_schema.tables WHERE table_schema = database()`,
 
-    encode,
+    exact: () => undefined,
     staging: STAGING,
     views: mysqlViews(collation),
     async indexLive(session, table) {
@@ -181,8 +170,3 @@ const canBeRead = (tx: Session, view: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-function encode(cell: Cell, type: ColumnType): Param | undefined {
-  if (type === 'number') return typeof cell === 'number' ? cell : undefined;
-  return cellText(cell);
-}

@@ -1,8 +1,4 @@
-import { cellText } from '../../../mirror/cells.ts';
-import type { Cell } from '../../../mirror/types.ts';
 import {
-  canonicalOf,
-  type ColumnType,
   type Dialect,
   indexLive,
   inSavepoint,
@@ -84,7 +80,6 @@ export const postgresDialect: Dialect = {
   maxColumns: 300,
   takesNul: false,
 
-  timeOf: canonicalOf,
   timeParam: (time) => time,
   isoOf: (expression) => `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')`,
   among,
@@ -101,7 +96,8 @@ export const postgresDialect: Dialect = {
   relationsQuery: `SELECT relname AS name, CASE relkind WHEN 'v' THEN 'view' END AS kind FROM pg_class
     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
 
-  encode,
+  exact: (digits) => digits,
+  refusedJson: REFUSED_IN_JSON,
   staging: STAGING,
   views: postgresViews,
   indexLive,
@@ -139,12 +135,6 @@ async function grantsOn(tx: Parameters<Dialect['putView']>[0], view: string): Pr
     const role = textOf(row['role']);
     return `GRANT ${textOf(row['privilege'])} ON ${quoted(view)} TO ${role === '' ? 'PUBLIC' : quoted(role)}`;
   });
-}
-
-function encode(cell: Cell, type: ColumnType): Param | undefined {
-  if (cell === null || typeof cell === 'string') return cell;
-  const text = cellText(cell) ?? '';
-  return type === 'json' && REFUSED_IN_JSON.test(text) ? undefined : text;
 }
 
 /** A row in the text format of COPY, without its end. */

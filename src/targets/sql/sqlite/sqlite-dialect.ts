@@ -1,7 +1,4 @@
-import { cellText } from '../../../mirror/cells.ts';
-import type { Cell } from '../../../mirror/types.ts';
 import {
-  type ColumnType,
   type Dialect,
   indexLive,
   inSavepoint,
@@ -9,7 +6,6 @@ import {
   onConflict,
   type Param,
   quoted,
-  textOf,
 } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
 import { sqliteErrors } from './sqlite-errors.ts';
@@ -66,7 +62,6 @@ export const sqliteDialect: Dialect = {
   takesNul: true,
 
   timeParam: (time) => time,
-  timeOf: (value) => (value === null || value === undefined ? null : textOf(value)),
   isoOf: (expression) => expression,
   among: (expression, param) => `${expression} IN (SELECT value FROM json_each(${param}))`,
   onConflict,
@@ -75,7 +70,7 @@ export const sqliteDialect: Dialect = {
   columnsQuery: 'SELECT name FROM pragma_table_info($1)',
   relationsQuery: "SELECT name, type AS kind FROM sqlite_schema WHERE type IN ('table', 'view')",
 
-  encode,
+  exact: int64,
   staging: STAGING,
   views: sqliteViews,
   indexLive,
@@ -88,13 +83,7 @@ export const sqliteDialect: Dialect = {
   ...sqliteErrors,
 };
 
-function encode(cell: Cell, type: ColumnType): Param | undefined {
-  // SQLite stores whole numbers in a NUMERIC column as integers.
-  if (cell === null || typeof cell === 'string' || typeof cell === 'number') return cell;
-  const text = cellText(cell) ?? '';
-  return type === 'json' ? text : int64(text);
-}
-
+/** SQLite stores whole numbers in a NUMERIC column as integers. */
 function int64(digits: string): bigint | undefined {
   if (!/^-?\d{1,19}$/.test(digits)) return undefined;
   const integer = BigInt(digits);
