@@ -3,9 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { verifyCertificates } from '../../src/base/transport.ts';
-import { postgresErrors } from '../../src/targets/sql/postgres/postgres-errors.ts';
-
-const { describe: describePostgresError, refusal: refusalOf } = postgresErrors;
+import { describePostgresError } from '../../src/targets/sql/postgres/postgres-errors.ts';
 
 describe('target URLs', () => {
   it.each([
@@ -156,28 +154,19 @@ describe('PostgreSQL errors', () => {
   });
 
   it('L6: blame a row only where a row can be to blame, naming no value', () => {
-    const defect = refusalOf(coded('23514', 'secret', { constraint: 'adults_only' }));
-    expect(defect).toEqual({
-      reason: 'PostgreSQL refuses the row (23514, constraint adults_only)',
-      isOfRow: false,
+    const theirs = { constraint: 'theirs' };
+    expect(describePostgresError(coded('23514', 'secret', theirs))).toMatchObject({
+      what: 'PostgreSQL refused a statement (SQLSTATE 23514, constraint theirs)',
+      refused: 'statement',
     });
-    expect(refusalOf(coded('22P05'))).toMatchObject({
-      reason: expect.stringContaining('22P05'),
-      isOfRow: true,
-    });
-    expect(refusalOf(coded('54000'))).toMatchObject({
-      reason: expect.stringContaining('too large'),
-      isOfRow: true,
-    });
+    expect(describePostgresError(coded('22P05'))).toMatchObject({ refused: 'row' });
+    expect(describePostgresError(coded('54000'))).toMatchObject({ refused: 'row' });
     // Too large for an index of people's.
-    expect(refusalOf(coded('54000', '', { constraint: 'theirs' }))).toMatchObject({
-      reason: expect.stringContaining('theirs'),
-      isOfRow: false,
+    expect(describePostgresError(coded('54000', '', theirs))).toMatchObject({
+      refused: 'statement',
     });
-    expect(refusalOf(coded('23502', '', { column: 'x"); secret' }))?.reason).not.toContain(
-      'secret',
-    );
-    expect(refusalOf(coded('42703'))).toBeUndefined();
-    expect(refusalOf(coded('ECONNRESET'))).toBeUndefined();
+    const odd = describePostgresError(coded('23502', '', { column: 'x"); secret' }));
+    expect(odd?.what).not.toContain('secret');
+    expect(describePostgresError(coded('42703'))).not.toHaveProperty('refused');
   });
 });

@@ -1,7 +1,7 @@
 import { change, type Dialect, onConflict } from '../../../src/targets/sql/dialect.ts';
 import { billedBytes } from '../../../src/targets/billing.ts';
 import { STAGE, type Staging } from '../../../src/targets/sql/write-rows.ts';
-import { describeBigQueryError, RowKnown, RowTooLarge, type Subject } from './errors.ts';
+import { describeBigQueryError, type Subject } from './errors.ts';
 import type { BigQuerySession } from './session.ts';
 import { COLUMNS_OF, MONTHS, RELATIONS } from './statements.ts';
 import { answersOf, bigQueryViews } from './views.ts';
@@ -67,12 +67,6 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   relationsQuery: RELATIONS,
   exact: () => undefined,
   staging: STAGING,
-  refusal(error) {
-    if (error instanceof RowKnown) return { reason: 'a row is there', isOfRow: false };
-    return error instanceof RowTooLarge
-      ? { reason: 'the answers are too large for one request to BigQuery (4 MB)', isOfRow: true }
-      : undefined;
-  },
   billedBytes,
   views: bigQueryViews,
   // A partition is a month, and nothing else finds rows by date.

@@ -99,9 +99,6 @@ export class BigQueryError extends Error {
 /** A row that no request has room for. */
 export class RowTooLarge extends Error {}
 
-/** Rows were to be loaded as new, and one of their IDs is there. */
-export class RowKnown extends Error {}
-
 /** What a call was about, for messages. */
 export interface Subject {
   readonly project: string;
@@ -126,7 +123,12 @@ export function describeBigQueryError(
   subject: Subject,
 ): ErrorDescription | undefined {
   if (error instanceof RowTooLarge)
-    return text('TARGET_FAILED', ['A row has more than BigQuery takes in a request', '']);
+    return {
+      code: 'TARGET_FAILED',
+      what: 'the answers are too large for one request to BigQuery (4 MB)',
+      remedy: '',
+      refused: 'row',
+    };
   if (!(error instanceof BigQueryError)) {
     const credentials = credentialsFailure(factsOf(error));
     return credentials === undefined ? undefined : denied(credentials);

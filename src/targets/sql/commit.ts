@@ -1,11 +1,9 @@
-import { MirrorError } from '../../base/errors.ts';
 import { type FormState, sumOf } from '../../mirror/form-state.ts';
 import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
 import type { SelectedField, Row } from '../../mirror/types.ts';
 import {
   type ByStatus,
   change,
-  hasEndedAll,
   inSavepoint,
   insert,
   type PackedRow,
@@ -152,26 +150,23 @@ export class Commit {
       try {
         return await upsert(packed);
       } catch (error) {
-        const isRefused = error instanceof Swallowed || dialect.refusal(error) !== undefined;
+        const isRefused = error instanceof Swallowed || dialect.describe(error)?.refused;
         throw isRefused ? new BatchRefused() : error;
       }
     const store = async (some: readonly PackedRow[]): Promise<Written> => {
       try {
         return await inSavepoint(this.#tx, () => upsert(some));
       } catch (error) {
-        if (error instanceof Swallowed) throw asFailure(error.message);
-        const refusal = dialect.refusal(error);
-        if (refusal === undefined) throw error;
-        if (hasEndedAll(error)) throw asFailure(refusal.reason);
+        const description = dialect.describe(error);
+        if (description?.refused !== 'row') throw error;
         if (some.length > 1) {
           const half = some.length >> 1;
           return plus(await store(some.slice(0, half)), await store(some.slice(half)));
         }
         // Only a fault of the row itself rejects it: if it is refused without its answers, the target has failed (L6).
         const row = some[0]?.row;
-        if (row === undefined || !refusal.isOfRow || !(await takes({ ...row, cells: new Map() })))
-          throw asFailure(refusal.reason);
-        rejected.push(rejectedEntry(row, refusal.reason, atMs));
+        if (row === undefined || !(await takes({ ...row, cells: new Map() }))) throw error;
+        rejected.push(rejectedEntry(row, description.what, atMs));
         return NOTHING;
       }
     };
@@ -249,12 +244,6 @@ function plus(a: Written, b: Written): Written {
   const [inserted, updated] = [a.inserted + b.inserted, a.updated + b.updated];
   return { inserted, updated, now, before };
 }
-
-const asFailure = (reason: string): MirrorError =>
-  new MirrorError(
-    'TARGET_FAILED',
-    `The target refuses rows: ${reason}. Nothing of this batch was stored.`,
-  );
 
 const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: number): Entry => ({
   kind: 'rejected',

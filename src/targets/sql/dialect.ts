@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { parseNumber } from '../../mirror/json.ts';
 import type { StoredField } from '../../mirror/port.ts';
 import { type Cell, JsonText, type Row } from '../../mirror/types.ts';
-import type { ErrorDescription, Refusal } from './errors.ts';
+import type { ErrorDescription } from './errors.ts';
 import type { ViewFragments } from './views.ts';
 import type { Staging } from './write-rows.ts';
 
@@ -176,8 +176,6 @@ export interface Dialect {
   readonly refusedJson?: RegExp;
   /** How it stores rows. */
   readonly staging: Staging;
-  /** Where a row is refused for a fault of its own (`isOfRow`) or by something that people added; undefined for another error. */
-  readonly refusal: (error: unknown) => Refusal | undefined;
   /** Whether texts may hold U+0000. */
   readonly takesNul: boolean;
   /** Makes the index over live rows by creation and status that finds what differs from the source's counts; it may be there. */
@@ -347,12 +345,8 @@ export async function insert(
 }
 
 let savepoints = 0;
-const enders = new WeakSet<Error>();
 
-/** Whether an error from {@link inSavepoint} ended the whole transaction, as a trigger of a person can: nothing may follow in it. */
-export const hasEndedAll = (error: unknown): boolean => error instanceof Error && enders.has(error);
-
-/** A failure in it leaves the transaction unchanged. */
+/** A failure in it leaves the transaction unchanged, or ends it, as a trigger of a person can. */
 export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promise<T> {
   const name = `mirror_${++savepoints}`;
   await tx.run(`SAVEPOINT ${name}`);
@@ -361,7 +355,7 @@ export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promi
     await tx.run(`RELEASE SAVEPOINT ${name}`);
     return result;
   } catch (error) {
-    await tx.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => enders.add(error as Error));
+    await tx.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {});
     await tx.run(`RELEASE SAVEPOINT ${name}`).catch(() => {});
     throw error;
   }

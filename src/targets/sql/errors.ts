@@ -1,4 +1,5 @@
 import type { ProblemCode } from '../../base/catalogue.ts';
+import { MirrorError } from '../../base/errors.ts';
 import type { Dialect } from './dialect.ts';
 
 /*
@@ -12,18 +13,15 @@ export interface ErrorDescription {
   readonly what: string;
   /** What to do now: sentences. */
   readonly remedy: string;
-}
-
-/** Why a row was refused: for a fault of its own, or by something that people added to the table. */
-export interface Refusal {
-  readonly reason: string;
-  readonly isOfRow: boolean;
+  /** The database refused a statement: for a fault of a row, or for a reason that is not known, such as a constraint of a person. */
+  readonly refused?: 'row' | 'statement';
 }
 
 /** Rows that were written and are not there as written. */
-export class Swallowed extends Error {
+export class Swallowed extends MirrorError {
   constructor(table: string) {
-    super(`a trigger of the table ${table} discards or changes rows`);
+    const message = `A trigger of the table ${table} discards or changes rows. Nothing of this batch was stored.`;
+    super('TARGET_FAILED', message);
   }
 }
 
@@ -91,9 +89,8 @@ const SYSTEM_CODES: Partial<Record<Meaning, readonly Code[]>> = {
 export interface ReadError {
   /** The most exact one first. */
   readonly codes: readonly (Code | undefined)[];
-  /** For an error of the database itself: that it refused a statement, and that it refuses a row. */
+  /** For an error of the database itself: that it refused a statement. */
   readonly statement?: string;
-  readonly row?: string;
 }
 
 /** The errors of a kind of database, of its driver, and of the network and TLS before it. */
@@ -105,9 +102,7 @@ export interface KnownErrors {
   readonly remedies: Partial<Record<Meaning, string>>;
   /** What happens there only, by its codes. */
   readonly own?: readonly (readonly [readonly Code[], ...Words])[];
-  /** Codes that one row can cause: data, keys, constraints, limits, and what triggers raise. */
-  readonly ofRows: readonly Code[];
-  /** Those of them that are the same for any table, so that the row itself is at fault. */
+  /** Codes of what is wrong with a row itself, the same for any table. */
   readonly faults: Readonly<Record<Code, string>>;
 }
 
@@ -117,12 +112,11 @@ export function wordsFor({
   codes,
   remedies,
   own = [],
-  ofRows,
   faults,
-}: KnownErrors): Pick<Dialect, 'describe' | 'refusal'> {
-  const known = new Map<Code, ErrorDescription>();
+}: KnownErrors): Dialect['describe'] {
+  const known = new Map<string, ErrorDescription>();
   const add = (of: readonly Code[], [code, what, remedy]: Words): void => {
-    for (const each of of) known.set(each, { code, what, remedy });
+    for (const each of of) known.set(String(each), { code, what, remedy });
   };
   const meanings = Object.entries({ ...SYSTEM_CODES, certificate: [''] });
   for (const [name, of] of [...meanings, ...Object.entries(codes)]) {
@@ -130,32 +124,23 @@ export function wordsFor({
     add(of, [code, what, remedies[name as Meaning] ?? remedy]);
   }
   for (const [of, ...words] of own) add(of, words);
-  return {
-    describe(error) {
-      if (!(error instanceof Error)) return undefined;
-      const { codes: found, statement } = read(error);
-      for (const code of found) {
-        const isTls = /CERT|TLS|SSL|SIGNATURE/.test(String(code));
-        const described = known.get(code ?? 'none') ?? (isTls ? known.get('') : undefined);
-        if (described !== undefined) return described;
-      }
-      return statement === undefined
-        ? undefined
-        : { code: 'TARGET_FAILED', what: statement, remedy: UNDO_OR_REPORT };
-    },
-    refusal(error) {
-      if (!(error instanceof Error)) return undefined;
-      const { codes: found, row } = read(error);
-      const fault = found.map((code) => faults[code ?? '']).find((each) => each !== undefined);
-      if (fault !== undefined) return { reason: fault, isOfRow: true };
-      const isOfRows = found.some((code) => code !== undefined && ofRows.includes(code));
-      return row !== undefined && isOfRows ? { reason: row, isOfRow: false } : undefined;
-    },
+  const refusal = { code: 'TARGET_FAILED', remedy: UNDO_OR_REPORT } as const;
+  for (const [code, what] of Object.entries(faults))
+    known.set(code, { ...refusal, what, refused: 'row' });
+  return (error) => {
+    if (!(error instanceof Error)) return undefined;
+    const { codes: found, statement: what } = read(error);
+    for (const code of found) {
+      const isTls = /CERT|TLS|SSL|SIGNATURE/.test(String(code));
+      const described = known.get(String(code)) ?? (isTls ? known.get('') : undefined);
+      if (described !== undefined) return described;
+    }
+    return what === undefined ? undefined : { ...refusal, what, refused: 'statement' };
   };
 }
 
 const UNDO_OR_REPORT =
-  'If someone changed a mirrored table or its columns, undo that. Otherwise, please report it.';
+  'If someone added a constraint or trigger to a mirrored table, or changed its columns, undo that. Otherwise, please report it.';
 
 const NAME = /^[\w $.-]{1,80}$/;
 

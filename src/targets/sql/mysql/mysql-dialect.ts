@@ -1,6 +1,6 @@
 import { type Dialect, quoted, type Session, textOf } from '../dialect.ts';
 import { type Loading, STAGE, type Staging } from '../write-rows.ts';
-import { mysqlErrors } from './mysql-errors.ts';
+import { describeMysqlError } from './mysql-errors.ts';
 import { textLiteral, valueLiteral } from './mysql-literal.ts';
 import type { MysqlSession } from './mysql-connection.ts';
 import { mysqlViews } from './mysql-views.ts';
@@ -129,7 +129,7 @@ export function mysqlDialect(collation: string): Dialect {
         await session.run(`CREATE INDEX ${name} ON ${quoted(table)} (created_at, status(20))`);
     },
     putView,
-    ...mysqlErrors,
+    describe: describeMysqlError,
   };
 }
 

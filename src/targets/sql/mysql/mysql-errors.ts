@@ -22,7 +22,7 @@ export function serverErrno(error: unknown): number | undefined {
 }
 
 /** https://mariadb.com/kb/en/mariadb-error-codes/, https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html */
-export const mysqlErrors = wordsFor({
+export const describeMysqlError = wordsFor({
   read(error) {
     const errno = serverErrno(error);
     if (errno === undefined) {
@@ -34,7 +34,6 @@ export const mysqlErrors = wordsFor({
     return {
       codes: [errno],
       statement: `The server refused a statement (${named})`,
-      row: `MySQL refuses the row (${named})`,
     };
   },
   codes: {
@@ -80,10 +79,6 @@ export const mysqlErrors = wordsFor({
       'a statement was larger than the server takes (max_allowed_packet)',
       'Raise max_allowed_packet at the server.',
     ],
-  ],
-  ofRows: [
-    1048, 1062, 1264, 1265, 1292, 1364, 1366, 1406, 1411, 1452, 1526, 1586, 1644, 1690, 1748, 3140,
-    3819, 4025, 4078,
   ],
   faults: {
     1118: 'the answers are too large for a row (MySQL 1118)',

@@ -8,7 +8,7 @@ import {
   textOf,
 } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
-import { postgresErrors } from './postgres-errors.ts';
+import { describePostgresError } from './postgres-errors.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import { comment } from './postgres-comments.ts';
 import { postgresViews } from './postgres-views.ts';
@@ -118,7 +118,7 @@ export const postgresDialect: Dialect = {
     }
   },
   comment,
-  ...postgresErrors,
+  describe: describePostgresError,
 };
 
 function among(expression: string, param: string): string {

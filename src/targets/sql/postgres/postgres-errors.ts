@@ -12,7 +12,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/password must be a string|no password/i, 'no password'],
 ];
 /** SQLSTATEs, and classes of them: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-export const postgresErrors = wordsFor({
+export const describePostgresError = wordsFor({
   read(error) {
     const code = errorCode(error) ?? WORDS.find(([words]) => words.test(error.message))?.[1];
     if (code === undefined || !/^[A-Z0-9]{5}$/.test(code)) return { codes: [code] };
@@ -26,7 +26,6 @@ export const postgresErrors = wordsFor({
       // What a constraint refuses is no fault of the row itself, whatever its code.
       codes: [constraint === undefined ? code : undefined, code.slice(0, 2)],
       statement: `PostgreSQL refused a statement (SQLSTATE ${named})`,
-      row: `PostgreSQL refuses the row (${named})`,
     };
   },
   codes: {
@@ -55,8 +54,6 @@ export const postgresErrors = wordsFor({
     locked:
       'Look for long or forgotten transactions in pg_stat_activity; the next run tries again.',
   },
-  // `0A`: COPY loads nothing into a table whose rows a person guards by policies; an INSERT does.
-  ofRows: ['0A', '22', '23', '44', '54', 'P0'],
   faults: {
     '22021': "the answers hold a character that the database's encoding lacks (PostgreSQL 22021)",
     '22P05': "the answers hold a character that the database's encoding lacks (PostgreSQL 22P05)",

@@ -8,7 +8,7 @@ import {
   quoted,
 } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
-import { sqliteErrors } from './sqlite-errors.ts';
+import { describeSqliteError } from './sqlite-errors.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { sqliteViews } from './sqlite-views.ts';
 
@@ -80,7 +80,7 @@ export const sqliteDialect: Dialect = {
       await tx.run(`CREATE VIEW ${quoted(name)} AS ${select}`);
     });
   },
-  ...sqliteErrors,
+  describe: describeSqliteError,
 };
 
 /** SQLite stores whole numbers in a NUMERIC column as integers. */

@@ -2,7 +2,7 @@ import { errorCode } from '../../../base/errors.ts';
 import { wordsFor } from '../errors.ts';
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */
-const [ERROR, BUSY, LOCKED, TOO_BIG, CONSTRAINT, MISMATCH] = [1, 5, 6, 18, 19, 20];
+const [ERROR, BUSY, LOCKED, TOO_BIG] = [1, 5, 6, 18];
 /** SQLite has no code of its own for a missing table or column. */
 const GONE = 'no such';
 
@@ -23,7 +23,7 @@ const OWN_WORDING =
   /^(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: [\w ".,-]{1,200})?$/;
 
 /** Errors of node:sqlite and of the file system. */
-export const sqliteErrors = wordsFor({
+export const describeSqliteError = wordsFor({
   read(error) {
     const code = resultOf(error);
     if (code === undefined) return { codes: [errorCode(error)] };
@@ -31,8 +31,7 @@ export const sqliteErrors = wordsFor({
     const isGone = primary === ERROR && /^no such (?:table|column)/.test(message);
     return {
       codes: [code, isGone ? GONE : primary],
-      statement: `SQLite refused a statement (code ${primary})`,
-      row: `a constraint or trigger that was added to the table refuses the row${OWN_WORDING.test(message) ? `: ${message}` : ''}`,
+      statement: `SQLite refused a statement (${OWN_WORDING.test(message) ? message : `code ${primary}`})`,
     };
   },
   codes: {
@@ -74,6 +73,5 @@ export const sqliteErrors = wordsFor({
       'Check that the path names a file, not a folder, and that this user may write the file and its folder.',
     ],
   ],
-  ofRows: [CONSTRAINT, MISMATCH],
   faults: { [TOO_BIG]: 'the answers are too large for a row of SQLite' },
 });
