@@ -18,7 +18,6 @@ export function bigQueryDriver(options: BigQueryOptions): Driver {
   const leases = new Leases(api);
   return {
     dialect,
-    keepsResults: true,
     connect: async () => new BigQuerySession(api, leases, dialect),
     place: {
       async isThere() {

@@ -25,8 +25,6 @@ export interface Driver {
   /** Until a connection knows better. */
   readonly dialect: Dialect;
   connect(): Promise<Connection>;
-  /** Its connections have {@link Session.pages}. */
-  readonly keepsResults?: boolean;
   /** The place for tables (the file, the schema), where the mirror can make it. */
   readonly place?: {
     isThere(session: Session): Promise<boolean>;
@@ -74,13 +72,14 @@ export class Database implements Session, AsyncDisposable {
 
   /** Whether there is a place for tables. */
   async isThere(): Promise<boolean> {
-    if (this.#driver.place === undefined) return this.#inTurn(async () => true);
-    return this.#described(this.#driver.place.isThere(this));
+    const { place } = this.#driver;
+    return place === undefined || this.#described(place.isThere(this));
   }
 
-  /** Makes the place where it is missing, and connects. */
+  /** Makes the place where it is missing. */
   async make(): Promise<void> {
-    if (!(await this.isThere())) await this.#described(this.#driver.place?.make(this));
+    const { place } = this.#driver;
+    if (place !== undefined && !(await this.isThere())) await this.#described(place.make(this));
   }
 
   query(sql: string, params?: readonly Param[]): Promise<SqlRow[]> {
@@ -91,19 +90,12 @@ export class Database implements Session, AsyncDisposable {
     return this.#inTurn((connection) => connection.run(sql, params));
   }
 
-  get pages(): Session['pages'] {
-    return this.#driver.keepsResults === true
-      ? (sql, params, size) => this.#pages(sql, params, size)
-      : undefined;
-  }
-
-  async *#pages(sql: string, params: readonly Param[], size: number): AsyncGenerator<SqlRow[]> {
+  async *pages(sql: string, params: readonly Param[], size: number): AsyncGenerator<SqlRow[]> {
     const connection = await this.#inTurn(async (each) => each);
-    const pages = connection.pages?.(sql, params, size)[Symbol.asyncIterator]();
-    for (;;) {
-      const next = await this.#described(pages?.next());
-      if (next === undefined || next.done === true) return;
-      yield next.value;
+    try {
+      yield* connection.pages?.(sql, params, size) ?? [];
+    } catch (error) {
+      await this.#described(Promise.reject(error));
     }
   }
 
@@ -195,7 +187,7 @@ export class Database implements Session, AsyncDisposable {
   }
 
   /** The same with errors in words for people. Those that already are do not change. */
-  async #described<T>(result: T | Promise<T>): Promise<T> {
+  async #described<T>(result: Promise<T>): Promise<T> {
     try {
       return await result;
     } catch (error) {

@@ -28,20 +28,20 @@ export interface Session {
   defer?(sql: string, params?: readonly Param[], unlessOne?: Error): Promise<void>;
   /** For a database that bills each statement: see {@link changeRows}. */
   changeRows?(changes: RowChanges): Promise<void>;
-  /** For a database that keeps the result of a query: reads it in pieces of this many rows. */
-  readonly pages?:
-    | ((sql: string, params: readonly Param[], size: number) => AsyncIterable<SqlRow[]>)
-    | undefined;
+  /** Where {@link Dialect.keepsResults}: reads the result of a query in pieces of this many rows. */
+  pages?(sql: string, params: readonly Param[], size: number): AsyncIterable<SqlRow[]>;
 }
 
-/** Makes a change of which nobody asks how many rows it changed. */
+/** Makes a change. `unlessOne`: it, or the end of the transaction, rejects with that where other than one row was changed. */
 export async function change(
   tx: Session,
   sql: string,
   params: readonly Param[] = [],
+  unlessOne?: Error,
 ): Promise<void> {
-  if (tx.defer === undefined) await tx.run(sql, params);
-  else await tx.defer(sql, params);
+  if (tx.defer !== undefined) return tx.defer(sql, params, unlessOne);
+  const changed = await tx.run(sql, params);
+  if (unlessOne !== undefined && changed !== 1) throw unlessOne;
 }
 
 /** Texts to replace in rows. Names are as SQL has them. */
@@ -69,17 +69,6 @@ export async function changeRows(tx: Session, changes: RowChanges): Promise<void
   const sql = `UPDATE ${table} SET ${[...set, ...emptied.map((name) => `${name} = NULL`)].join(', ')} WHERE ${found.join(' AND ')}`;
   for (const row of rows)
     await change(tx, sql, [...row.slice(keys.length), ...row.slice(0, keys.length)]);
-}
-
-/** Makes a change of one row; otherwise it, or the end of the transaction, rejects with this error. */
-export async function changeOne(
-  tx: Session,
-  sql: string,
-  params: readonly Param[],
-  otherwise: Error,
-): Promise<void> {
-  if (tx.defer !== undefined) await tx.defer(sql, params, otherwise);
-  else if ((await tx.run(sql, params)) !== 1) throw otherwise;
 }
 
 /** {@link Dialect.indexLive} in a database whose names of indexes are those of the schema. */
@@ -151,6 +140,8 @@ export interface Dialect {
   readonly version: string;
   /** `key`: IDs of forms, and names; `id`: IDs of submissions; `word`: one of a few short words of ours. */
   readonly types: Readonly<Record<ColumnType | 'time' | 'integer' | 'key' | 'id' | 'word', string>>;
+  /** It keeps the result of a query until all is read. */
+  readonly keepsResults?: boolean;
   /** Columns of answers that a table can have; answers beyond go into one JSON column. */
   readonly maxColumns: number;
   /** A canonical time as the database takes it. */
@@ -281,7 +272,7 @@ export async function* pagesOf(
   const order = `ORDER BY ${keys.join(', ')}`;
   const query = (all: readonly string[]): string =>
     `SELECT ${select} FROM ${from}${all.length === 0 ? '' : ` WHERE ${all.join(' AND ')}`} ${order}`;
-  if (session.pages !== undefined) {
+  if (session.dialect.keepsResults && session.pages !== undefined) {
     yield* session.pages(query(where), params, size);
     return;
   }

@@ -28,7 +28,7 @@ import { newestRuns } from './runs.ts';
 import type { Database } from './database.ts';
 import {
   boundAt,
-  changeOne,
+  change,
   numberOf,
   pagesOf,
   type Param,
@@ -390,7 +390,7 @@ export class SqlForm implements OpenForm {
     const write = async (tx: Session): Promise<Written<T>> => {
       const done = await work(tx);
       const { state = this.#state, fields = this.#fields } = done;
-      await changeOne(
+      await change(
         tx,
         'UPDATE _mirror_state SET revision = revision + 1, state = $1, fields = $2 WHERE form_id = $3 AND revision = $4',
         [JSON.stringify(state), JSON.stringify(fields), formId, this.#revision],
