@@ -75,15 +75,19 @@ function special({ store, url, query, write }: Bed): void {
 
   it('L11: has no plain answer left of a field that is hashed', async () => {
     const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
+    // More versions than are read at once.
+    const ids = Array.from({ length: 2_001 }, (_, at) => `id${at}`);
     for (const name of ['plain one', 'plain two'])
       await write('hashed', (form) =>
-        form.commit({ rows: [row('a', { f_name: name, f_age: 42_424_242 })] }),
+        form.commit({ rows: ids.map((id) => row(id, { f_name: name, f_age: 42_424_242 })) }),
       );
     await write('hashed', (form) =>
       form.erase({ kind: 'rehash', fieldIds: ['f_name', 'f_age'], hash }),
     );
     expect(readFileSync(file(), 'latin1')).not.toMatch(/plain (one|two)|42424242/);
-    expect(await query('SELECT full_name AS n FROM hashed')).toEqual([{ n: hash('plain two') }]);
+    expect(await query('SELECT DISTINCT full_name AS n FROM hashed')).toEqual([
+      { n: hash('plain two') },
+    ]);
   });
 
   it('gets an index over live rows at the end of a first copy', async () => {

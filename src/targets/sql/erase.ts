@@ -187,28 +187,33 @@ async function rewriteVersions(
   { tx, state: { formId } }: Erasing,
   rewriting: Rewriting,
 ): Promise<void> {
-  const versions = await tx.query(
-    'SELECT submission_id, until, answers FROM _mirror_versions WHERE form_id = $1 AND answers IS NOT NULL',
-    [formId],
-  );
-  const rows = versions.map(({ submission_id: id, until, answers }) => {
-    const parsed = parseJson(textOf(answers));
-    const kept = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
-    // SQLite keeps JSON as text, PostgreSQL as a value.
-    const row = Object.fromEntries(
-      kept.map(([name, value]) => [name, cellText(toCell(value as Json))] as const),
-    );
-    const next = [...kept, ...Object.entries(rewritten(row, rewriting) ?? {})];
-    const text = JSON.stringify(Object.fromEntries(next));
-    return [formId, textOf(id), textOf(until), text];
-  });
-  await changeRows(tx, {
-    table: '_mirror_versions',
-    keys: ['form_id', 'submission_id', 'until'],
-    names: ['answers'],
-    emptied: [],
-    rows,
-  });
+  const keys = ['form_id', 'submission_id', 'until'];
+  for await (const page of pagesOf(tx, {
+    select: [...keys, 'answers'].join(', '),
+    from: '_mirror_versions',
+    where: ['form_id = $1', 'answers IS NOT NULL'],
+    params: [formId],
+    keys,
+    size: ROWS_AT_ONCE,
+  })) {
+    const rows = page.map((version) => {
+      const parsed = parseJson(textOf(version['answers']));
+      const kept = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
+      // SQLite keeps JSON as text, PostgreSQL as a value.
+      const row = Object.fromEntries(
+        kept.map(([name, value]) => [name, cellText(toCell(value as Json))] as const),
+      );
+      const next = [...kept, ...Object.entries(rewritten(row, rewriting) ?? {})];
+      return [...keys.map((key) => textOf(version[key])), JSON.stringify(Object.fromEntries(next))];
+    });
+    await changeRows(tx, {
+      table: '_mirror_versions',
+      keys,
+      names: ['answers'],
+      emptied: [],
+      rows,
+    });
+  }
 }
 
 /**
