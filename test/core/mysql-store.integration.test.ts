@@ -10,11 +10,16 @@ import { allRows as all, type Bed, describeSqlStore, type Place } from './sql-st
  * What MySQL and MariaDB do otherwise than SQLite, which the simulation does not draw.
  */
 
-const description = { name: 'MariaDB', isMissing: mariadbMissing(), isServer: true };
+const description = { name: 'MariaDB', isMissing: mariadbMissing(), kind: 'server' } as const;
 
 async function open(): Promise<Place> {
   const url = await createMysqlDatabase(await lentMariadb());
-  const person = await createConnection({ uri: url, charset: 'utf8mb4', multipleStatements: true });
+  const person = await createConnection({
+    uri: url,
+    charset: 'utf8mb4',
+    multipleStatements: true,
+    timezone: 'Z',
+  });
   await person.query(`SET sql_mode = 'ANSI_QUOTES'`);
   const query = async (sql: string): Promise<Record<string, unknown>[]> => {
     const [rows] = await person.query(sql);
@@ -27,7 +32,6 @@ async function open(): Promise<Place> {
   return {
     url,
     query,
-    msOf: (time) => Date.parse(`${String(time)}Z`),
     addTrigger: (table) =>
       `CREATE TRIGGER theirs BEFORE INSERT ON ${table} FOR EACH ROW SET NEW.full_name = 'other'`,
     dropTrigger: () => 'DROP TRIGGER theirs',

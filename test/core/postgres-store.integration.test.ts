@@ -13,7 +13,7 @@ import { type Bed, describeSqlStore, type Place } from './sql-store-cases.ts';
  * What PostgreSQL does otherwise than SQLite, which the simulation does not draw.
  */
 
-const description = { name: 'PostgreSQL', isMissing: postgresMissing(), isServer: true };
+const description = { name: 'PostgreSQL', isMissing: postgresMissing(), kind: 'server' } as const;
 
 async function open(): Promise<Place> {
   const url = await createDatabase(await lentPostgres());
@@ -24,7 +24,6 @@ async function open(): Promise<Place> {
   return {
     url,
     query,
-    msOf: (time) => Date.parse(`${String(time)}:00`),
     addTrigger: (table) =>
       `CREATE OR REPLACE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
        CREATE TRIGGER theirs BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION swallow()`,

@@ -25,7 +25,6 @@ async function open(): Promise<Place> {
         .all()
         .map((each) => Object.assign({}, each));
     },
-    msOf: (time) => Date.parse(String(time)),
     addTrigger: (table) =>
       `CREATE TRIGGER theirs_${table} BEFORE INSERT ON ${table} BEGIN SELECT RAISE(IGNORE); END`,
     dropTrigger: (table) => `DROP TRIGGER theirs_${table}`,
@@ -33,7 +32,7 @@ async function open(): Promise<Place> {
   };
 }
 
-describeSqlStore({ name: 'SQLite', isMissing: false, isServer: false }, open, special);
+describeSqlStore({ name: 'SQLite', kind: 'file' }, open, special);
 
 function special({ store, url, query, write }: Bed): void {
   const file = (): string => url().slice('sqlite:'.length);
