@@ -57,8 +57,6 @@ export class BigQuerySession implements Connection {
   #transaction: Pending[] | null = null;
   readonly #savepoints = new Map<string, number>();
   #stage: Stage | undefined;
-  /** Columns to be added at once, by table: tables change at most five times in ten seconds. */
-  #added: { readonly table: string; readonly clauses: string[] } | undefined;
   /** Tables of staged rows. */
   readonly #stages: string[] = [];
   #names = 0;
@@ -105,14 +103,10 @@ export class BigQuerySession implements Connection {
 
   async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     try {
-      if (how === 'COMMIT') {
-        await this.#addColumns();
-        await this.#flush();
-      }
+      if (how === 'COMMIT') await this.#flush();
     } finally {
       this.#transaction = null;
       this.#stage = undefined;
-      this.#added = undefined;
       this.#savepoints.clear();
       for (const table of this.#stages.splice(0)) await this.#dropStage(table).catch(() => {});
       await this.#giveAlone?.().catch(() => {});
@@ -295,35 +289,12 @@ export class BigQuerySession implements Connection {
       case 'CREATE':
       case 'ALTER':
       case 'DROP':
-        await this.#define(sql);
+        await this.#flush();
+        await this.#changed(await this.#translated(sql, []));
         return true;
       default:
-        await this.#addColumns();
         return false;
     }
-  }
-
-  async #define(sql: string): Promise<void> {
-    const [, table = '', clause = ''] = /^ALTER TABLE (\S+) (ADD COLUMN .*)$/s.exec(sql) ?? [];
-    if (this.#transaction !== null && table !== '') {
-      if (this.#added?.table !== table) await this.#addColumns();
-      this.#added ??= { table, clauses: [] };
-      this.#added.clauses.push(clause);
-      return;
-    }
-    await this.#addColumns();
-    await this.#flush();
-    await this.#changed(await this.#translated(sql, []));
-  }
-
-  async #addColumns(): Promise<void> {
-    const added = this.#added;
-    if (added === undefined) return;
-    this.#added = undefined;
-    await this.#flush();
-    await this.#changed(
-      await this.#translated(`ALTER TABLE ${added.table} ${added.clauses.join(', ')}`, []),
-    );
   }
 
   async #translated(sql: string, params: readonly Param[]): Promise<Statement> {

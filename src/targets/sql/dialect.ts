@@ -142,6 +142,8 @@ export interface Dialect {
   readonly types: Readonly<Record<ColumnType | 'time' | 'integer' | 'key' | 'id' | 'word', string>>;
   /** It keeps the result of a query until all is read. */
   readonly keepsResults?: boolean;
+  /** A statement can add only one column. */
+  readonly addsOneColumn?: boolean;
   /** Columns of answers that a table can have; answers beyond go into one JSON column. */
   readonly maxColumns: number;
   /** A canonical time as the database takes it. */

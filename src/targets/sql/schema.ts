@@ -115,10 +115,10 @@ export async function addColumns(
   table: string,
   columns: readonly BatchColumn[],
 ): Promise<void> {
-  for (const { name, type } of columns)
-    await tx.run(
-      `ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${tx.dialect.types[type]}`,
-    );
+  const { addsOneColumn = false, types } = tx.dialect;
+  const added = columns.map(({ name, type }) => `ADD COLUMN ${quoted(name)} ${types[type]}`);
+  for (const each of addsOneColumn ? added : [added.join(', ')])
+    await tx.run(`ALTER TABLE ${quoted(table)} ${each}`);
 }
 
 /** The stored record of a form: its revision, state and fields. */

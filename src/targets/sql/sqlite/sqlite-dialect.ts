@@ -57,6 +57,7 @@ export const sqliteDialect: Dialect = {
     id: 'TEXT',
     word: 'TEXT',
   },
+  addsOneColumn: true,
   // SQLite takes 2,000 columns in a table and a view (SQLITE_MAX_COLUMN); people may add some of their own.
   maxColumns: 1_900,
   takesNul: true,
