@@ -1,6 +1,6 @@
 import { notDone } from './api-error.ts';
 import type { Emit } from './emit.ts';
-import { checkNullHandling, functionName, type ResolvedNode } from './resolved-node.ts';
+import { functionName, type ResolvedNode } from './resolved-node.ts';
 import { duckType } from './types.ts';
 
 /** An aggregate function of a group. */
@@ -13,8 +13,6 @@ export function aggregateSql(emit: Emit, node: ResolvedNode): string {
     'nullHandlingModifier',
     'functionCallInfo',
   );
-  if (node.text('errorMode') === 'SAFE_ERROR_MODE') throw notDone('SAFE aggregates');
-  checkNullHandling(node);
   const name = functionName(node);
   const [value] = node.list('argumentList').map((argument) => emit.expression(argument));
   switch (name) {

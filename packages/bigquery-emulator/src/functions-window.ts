@@ -1,12 +1,11 @@
 import { notDone } from './api-error.ts';
 import { columnName, type Emit } from './emit.ts';
 import { orderSql } from './sql-order.ts';
-import { checkNullHandling, functionName, type ResolvedNode } from './resolved-node.ts';
+import { functionName, type ResolvedNode } from './resolved-node.ts';
 
 /** A window function over its group's partitions and order. */
 export function windowSql(emit: Emit, group: ResolvedNode, call: ResolvedNode): string {
   call.only('function', 'signature', 'argumentList', 'errorMode', 'nullHandlingModifier');
-  checkNullHandling(call);
   const name = functionName(call);
   if (name !== 'lag' && name !== 'lead') throw notDone(`the window function ${name.toUpperCase()}`);
   const args = call.list('argumentList').map((argument) => emit.expression(argument));

@@ -158,12 +158,6 @@ function columnOf(raw: unknown): ResolvedColumn {
 /** `resolvedProjectScanNode` as people say it: "project scan". */
 export const kindName = (node: ResolvedNode): string => readable(node.kind);
 
-/** Throws for IGNORE NULLS and RESPECT NULLS in a call. */
-export function checkNullHandling(call: ResolvedNode): void {
-  const mode = call.text('nullHandlingModifier');
-  if (mode !== '' && mode !== 'DEFAULT_NULL_HANDLING') throw notDone(mode.replace('_', ' '));
-}
-
 /** The name of the function that is called, such as `$equal` or `json_value`. */
 export const functionName = (node: ResolvedNode): string =>
   node

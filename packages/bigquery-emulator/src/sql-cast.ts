@@ -4,7 +4,7 @@ import { duckType, type BqType, type ScalarKind } from './types.ts';
 
 /** The texts that BigQuery takes for a value of a type. */
 const SHAPES: Readonly<Partial<Record<ScalarKind, string>>> = {
-  INT64: String.raw`\s*[+-]?(\d+|0[xX][0-9a-fA-F]+)\s*`,
+  INT64: String.raw`\s*[+-]?\d+\s*`,
   FLOAT64: String.raw`\s*([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(?i:inf|infinity)|(?i:nan))\s*`,
   BOOL: '(?i:true|false)',
   TIMESTAMP: String.raw`\s*\d{4}-\d{1,2}-\d{1,2}([ Tt]\d{1,2}:\d{1,2}:\d{1,2}(\.\d{1,6})?)?\s*([Zz]|(?i:UTC)|[+-]\d{1,2}(:\d{2})?)?\s*`,
@@ -24,7 +24,7 @@ export function castSql(sql: string, from: BqType, to: BqType, isSafe: boolean):
   if (isNested(from) || isNested(to)) throw notDone(`casts of ${from.kind} to ${to.kind}`);
   if (from.kind === 'STRING') return fromText(sql, to.kind, isSafe);
   if (to.kind === 'STRING') return asText(sql, from.kind);
-  return between(sql, from.kind, to.kind, isSafe);
+  throw notDone(`casts of ${from.kind} to ${to.kind}`);
 }
 
 const isNested = (type: BqType): type is Extract<BqType, { readonly kind: 'ARRAY' | 'STRUCT' }> =>
@@ -45,10 +45,6 @@ function fromText(sql: string, to: ScalarKind, isSafe: boolean): string {
 
 function tried(to: ScalarKind): string {
   if (to === 'TIMESTAMP') return `timezone('UTC', TRY_CAST(trim(x) AS TIMESTAMPTZ))`;
-  if (to === 'INT64') {
-    const hex = `(CASE WHEN starts_with(trim(x), '-') THEN -1 ELSE 1 END * TRY_CAST(regexp_replace(trim(x), '^[+-]', '') AS BIGINT))`;
-    return `CASE WHEN contains(lower(x), 'x') THEN ${hex} ELSE TRY_CAST(trim(x) AS BIGINT) END`;
-  }
   return `TRY_CAST(trim(x) AS ${duckType({ kind: to })})`;
 }
 
@@ -68,12 +64,4 @@ export function asText(sql: string, from: ScalarKind): string {
   if (from === 'TIMESTAMP') throw notDone('casts of TIMESTAMP to STRING');
   const text = `CAST(${sql} AS VARCHAR)`;
   return from === 'FLOAT64' ? `regexp_replace(${text}, '\\.0$', '')` : text;
-}
-
-function between(sql: string, from: ScalarKind, to: ScalarKind, isSafe: boolean): string {
-  const cast = isSafe ? 'TRY_CAST' : 'CAST';
-  // Halves go away from zero, as BigQuery rounds them.
-  if (from === 'FLOAT64' && to === 'INT64') return `${cast}(round(${sql}) AS BIGINT)`;
-  if (from === 'INT64' && to === 'FLOAT64') return `CAST(${sql} AS DOUBLE)`;
-  throw notDone(`casts of ${from} to ${to}`);
 }

@@ -51,7 +51,6 @@ function writeCast(emit: Emit, node: ResolvedNode): string {
 function writeCall(emit: Emit, node: ResolvedNode): string {
   node.only('function', 'signature', 'argumentList', 'errorMode', 'functionCallInfo');
   const nodes = node.list('argumentList');
-  if (node.text('errorMode') === 'SAFE_ERROR_MODE') throw notDone('SAFE functions');
   return callSql({
     name: functionName(node),
     args: nodes.map((argument) => emit.expression(argument)),

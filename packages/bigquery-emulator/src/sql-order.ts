@@ -1,15 +1,12 @@
 import { columnName } from './emit.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 
-/** The keys of an ORDER BY: NULL comes first ascending and last descending unless the statement says otherwise. */
+/** The keys of an ORDER BY: NULL comes first ascending and last descending. */
 export function orderSql(items: readonly ResolvedNode[]): string {
   const keys = items.map((item) => {
     item.only('columnRef', 'isDescending', 'nullOrder');
     const key = columnName(item.child('columnRef').column().id);
-    const isDescending = item.flag('isDescending');
-    const mode = item.text('nullOrder');
-    const first = mode === 'NULLS_FIRST' || (mode !== 'NULLS_LAST' && !isDescending);
-    return `${key} ${isDescending ? 'DESC' : 'ASC'} NULLS ${first ? 'FIRST' : 'LAST'}`;
+    return `${key} ${item.flag('isDescending') ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`;
   });
   return keys.join(', ');
 }

@@ -280,19 +280,14 @@ describe('what the emulator does not know it refuses', () => {
     'SELECT * FROM INFORMATION_SCHEMA.TABLES',
     'SELECT 1 EXCEPT DISTINCT SELECT 2',
     'WITH a AS (SELECT 1 AS x) SELECT x FROM a',
-    'TRUNCATE TABLE contact',
     'MERGE contact t USING contact s ON t.id = s.id WHEN MATCHED THEN DELETE',
     'MERGE contact t USING contact s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = 1',
-    'UPDATE contact t SET n = s.n FROM contact s WHERE s.id = t.id',
     'CREATE TABLE other (a ARRAY<STRING>)',
     "CREATE TABLE other (a STRING) OPTIONS (description = 'x')",
     "CREATE TABLE other (a STRING OPTIONS (description = 'x'))",
-    'CREATE TABLE other AS SELECT 1 AS a',
     'CREATE TABLE other (a TIMESTAMP) PARTITION BY TIMESTAMP_TRUNC(a, DAY)',
-    'CREATE VIEW other (a) AS SELECT 1',
     'ALTER TABLE contact DROP COLUMN n',
     'ALTER TABLE contact ADD COLUMN IF NOT EXISTS extra STRING',
-    'CREATE SCHEMA other',
   ])('%s', async (sql) => {
     expect(await bed.refusal(sql)).toMatch(/^notImplemented: bigquery-emulator does not do /);
   });
