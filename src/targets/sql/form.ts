@@ -53,13 +53,16 @@ import { addColumns, type Basics, SCRUB, writeRecord } from './schema.ts';
 import { countTally, entriesOf, signOf } from './tally.ts';
 import { rebuildViews } from './relations.ts';
 
-/** What an open form is made of. */
-export interface SqlFormParts {
-  readonly database: Database;
+/** How a target in a database is opened. */
+export interface SqlStoreOptions {
+  /** As the settings name it, for messages. */
+  readonly name: string;
   readonly clock: Clock;
-  readonly target: string;
   readonly history: HistoryKind;
-  readonly basics: Basics;
+}
+
+/** A form as it was found when it was opened. */
+interface FoundForm {
   readonly state: FormState;
   readonly fields: readonly SqlField[];
   readonly columns: ReadonlySet<string>;
@@ -87,11 +90,14 @@ const GRAIN_LENGTHS: Readonly<Record<Grain, number | null>> = {
 /** One form of a SQL target. */
 export class SqlForm implements OpenForm {
   readonly losses: readonly string[];
-  readonly #parts: SqlFormParts;
+  readonly #database: Database;
+  readonly #options: SqlStoreOptions;
+  readonly #basics: Basics;
+  readonly #lease: AsyncDisposable | null;
   #state: FormState;
   #fields: readonly SqlField[];
   /** As the database has them: without notes, and without fields that the next commit stores. */
-  #stored: Pick<SqlFormParts, 'state' | 'fields'>;
+  #stored: Pick<FoundForm, 'state' | 'fields'>;
   readonly #columns: Set<string>;
   #revision: number;
   #prepared: readonly SelectedField[] = [];
@@ -99,13 +105,12 @@ export class SqlForm implements OpenForm {
   /** The next rows may be new: the table was empty, and took all since as new. */
   #expectsNew: boolean;
 
-  constructor(parts: SqlFormParts) {
-    this.#parts = parts;
-    this.losses = parts.losses;
-    [this.#state, this.#fields, this.#revision] = [parts.state, parts.fields, parts.revision];
-    this.#stored = parts;
-    this.#columns = new Set(parts.columns);
-    const { tally } = parts.state;
+  constructor(database: Database, options: SqlStoreOptions, basics: Basics, found: FoundForm) {
+    [this.#database, this.#options, this.#basics] = [database, options, basics];
+    [this.losses, this.#lease, this.#revision] = [found.losses, found.lease, found.revision];
+    [this.#state, this.#fields, this.#stored] = [found.state, found.fields, found];
+    this.#columns = new Set(found.columns);
+    const { tally } = found.state;
     this.#expectsNew = liveRows(tally) + tally.deleted === 0;
   }
 
@@ -118,7 +123,7 @@ export class SqlForm implements OpenForm {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.lease?.[Symbol.asyncDispose]();
+    await this.#lease?.[Symbol.asyncDispose]();
   }
 
   async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
@@ -129,7 +134,7 @@ export class SqlForm implements OpenForm {
     const names = cells ? shown.flatMap((field) => ownColumns(field, this.#columns)) : [];
     if (cells && this.#columns.has(MORE)) names.push(MORE);
     await this.#indexFor(query);
-    const pages = pagesOf(this.#parts.database, {
+    const pages = pagesOf(this.#database, {
       select: ['id', 'status', 'created_at', '_deleted_at', ...names.map(quoted)].join(', '),
       from: quoted(this.#state.place),
       ...this.#where(query),
@@ -146,7 +151,7 @@ export class SqlForm implements OpenForm {
   }
 
   async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
-    const { dialect } = this.#parts.database;
+    const { dialect } = this.#database;
     const { formId, place } = this.#state;
     const length = GRAIN_LENGTHS[grain];
     const span = length === null ? null : `substr(${dialect.isoOf('created_at')}, 1, ${length})`;
@@ -163,7 +168,7 @@ export class SqlForm implements OpenForm {
     if (!this.#columns.has('id')) return [];
     await this.#indexFor(query);
     const live = this.#where(query);
-    for (const row of await this.#parts.database.query(
+    for (const row of await this.#database.query(
       `SELECT ${shown} FROM ${quoted(place)} WHERE ${live.where.join(' AND ')} GROUP BY ${group}`,
       live.params,
     ))
@@ -172,7 +177,7 @@ export class SqlForm implements OpenForm {
     if (tally.held + tally.undecided + tally.rejected + tally.forgotten > 0) {
       const { where, params } = this.#conditions(query);
       where.unshift(`form_id = $${params.push(formId)}`, 'status IS NOT NULL');
-      for (const row of await this.#parts.database.query(
+      for (const row of await this.#database.query(
         `SELECT kind, has_row, ${shown} FROM ${entriesOf(place)} WHERE ${where.join(' AND ')} GROUP BY kind, has_row, ${group}`,
         params,
       ))
@@ -182,8 +187,8 @@ export class SqlForm implements OpenForm {
   }
 
   async entries(kinds: readonly EntryKind[]): Promise<Entry[]> {
-    const { dialect } = this.#parts.database;
-    const rows = await this.#parts.database.query(
+    const { dialect } = this.#database;
+    const rows = await this.#database.query(
       `SELECT kind, id, status, created_at, reason, last_seen_at FROM _mirror_entries
        WHERE form_id = $1 AND ${dialect.among('kind', '$2')} ORDER BY kind, id`,
       [this.#state.formId, kinds],
@@ -201,8 +206,8 @@ export class SqlForm implements OpenForm {
   async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (this.#state.tally.forgotten === 0 || ids.length === 0) return new Map();
     const digests = new Map(ids.map((id) => [this.#digest(id), id]));
-    const { dialect } = this.#parts.database;
-    const rows = await this.#parts.database.query(
+    const { dialect } = this.#database;
+    const rows = await this.#database.query(
       `SELECT id FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${dialect.among('id', '$2')}`,
       [this.#state.formId, [...digests.keys()]],
     );
@@ -212,15 +217,14 @@ export class SqlForm implements OpenForm {
   }
 
   async runs(limit: number): Promise<Run[]> {
-    const { database } = this.#parts;
     const { formId } = this.#state;
-    const found = await newestRuns(database, [formId], limit);
+    const found = await newestRuns(this.#database, [formId], limit);
     return found.get(formId) ?? [];
   }
 
   async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
     this.#prepared = fields;
-    const at = new Date(this.#parts.clock.now()).toISOString();
+    const at = new Date(this.#options.clock.now()).toISOString();
     this.#fields = followFields(this.#fields, form, fields, at);
   }
 
@@ -229,8 +233,8 @@ export class SqlForm implements OpenForm {
   }
 
   async commit(change: Change): Promise<Applied> {
-    const { database, clock, history } = this.#parts;
-    const { dialect } = database;
+    const { clock, history } = this.#options;
+    const { dialect } = this.#database;
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
     const forgotten = await this.#forgottenOf(change);
     const rows = (change.rows ?? []).filter(({ id }) => !forgotten.has(id));
@@ -275,7 +279,7 @@ export class SqlForm implements OpenForm {
   }
 
   async erase(what: Erasure): Promise<number> {
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
     if (what.kind === 'rehash')
       await this.#makeColumns(withTextColumns(this.#fields, new Set(what.fieldIds), this.#columns));
@@ -306,14 +310,13 @@ export class SqlForm implements OpenForm {
   }
 
   async finish(): Promise<TargetNotice[]> {
-    const { database } = this.#parts;
     const { ranges } = this.#state;
     if (!this.#isStored(this.#state)) await this.commit({});
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
     const behind = await this.#followViews();
     // An erasure that was killed left the erased answers in the files.
-    if (this.#parts.basics.isScrubDue) await this.#scrub();
-    else database.settleSoon();
+    if (this.#basics.isScrubDue) await this.#scrub();
+    else this.#database.settleSoon();
     return behind.map(viewBehind);
   }
 
@@ -322,7 +325,7 @@ export class SqlForm implements OpenForm {
    * long.
    */
   async #followViews(): Promise<string[]> {
-    const { database, history } = this.#parts;
+    const { history } = this.#options;
     const { slug, name, place } = this.#state;
     const shown = JSON.stringify([
       slug,
@@ -334,7 +337,7 @@ export class SqlForm implements OpenForm {
     ]);
     const viewsDigest = createHash('sha256').update(shown).digest('base64url');
     if (viewsDigest === this.#state.viewsDigest) return [];
-    const behind = await rebuildViews(database, history === 'full');
+    const behind = await rebuildViews(this.#database, history === 'full');
     if (behind.length > 0) return behind;
     const state = { ...this.#state, viewsDigest };
     await this.#write(async () => ({ state }));
@@ -352,16 +355,14 @@ export class SqlForm implements OpenForm {
    * a range is asked for, or at the end.
    */
   async #index(): Promise<void> {
-    const { database, lease } = this.#parts;
-    if (this.#isIndexed || lease === null || !this.#columns.has('id')) return;
-    await database.dialect.indexLive(database, this.#state.place);
+    if (this.#isIndexed || this.#lease === null || !this.#columns.has('id')) return;
+    await this.#database.dialect.indexLive(this.#database, this.#state.place);
     this.#isIndexed = true;
   }
 
   async #scrub(): Promise<void> {
-    const { database } = this.#parts;
-    await database.scrub();
-    await database.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
+    await this.#database.scrub();
+    await this.#database.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
   }
 
   /**
@@ -384,9 +385,8 @@ export class SqlForm implements OpenForm {
     work: (tx: Session) => Promise<Written<T>>,
     last: (tx: Session) => Promise<void> = async () => {},
   ): Promise<T> {
-    const { database, target, lease } = this.#parts;
     const { formId, slug } = this.#state;
-    if (lease === null) throw new TypeError('the form is open for reading');
+    if (this.#lease === null) throw new TypeError('the form is open for reading');
     const write = async (tx: Session): Promise<Written<T>> => {
       const done = await work(tx);
       const { state = this.#state, fields = this.#fields } = done;
@@ -396,14 +396,14 @@ export class SqlForm implements OpenForm {
         [JSON.stringify(state), JSON.stringify(fields), formId, this.#revision],
         new MirrorError(
           'TARGET_BUSY',
-          `Another process has written form ${slug} in target ${target}.`,
+          `Another process has written form ${slug} in target ${this.#options.name}.`,
         ),
       );
       if (done.isNew !== false) await last(tx);
       return done;
     };
     // The revision is looked at even where nothing was written: another writer may be at work.
-    const done = await database.transaction(write, ({ isNew }) => isNew !== false);
+    const done = await this.#database.transaction(write, ({ isNew }) => isNew !== false);
     if (done.isNew !== false) {
       const { state = this.#state, fields = this.#fields } = done;
       this.#revision++;
@@ -413,13 +413,13 @@ export class SqlForm implements OpenForm {
   }
 
   #digest(id: string): string {
-    return forgottenHash(this.#parts.basics.salt, this.#state.formId, id);
+    return forgottenHash(this.#basics.salt, this.#state.formId, id);
   }
 
   #where(query: RowQuery): { where: string[]; params: Param[] } {
     const { where, params } = this.#conditions(query);
     where.unshift(query.isDeleted === true ? '_deleted_at IS NOT NULL' : '_deleted_at IS NULL');
-    const { dialect } = this.#parts.database;
+    const { dialect } = this.#database;
     if (query.ids !== undefined) where.push(dialect.among('id', `$${params.push(query.ids)}`));
     return { where, params };
   }
@@ -428,7 +428,7 @@ export class SqlForm implements OpenForm {
     where: string[];
     params: Param[];
   } {
-    const { dialect } = this.#parts.database;
+    const { dialect } = this.#database;
     const where: string[] = [];
     const params: Param[] = [];
     if (status !== undefined) where.push(`status = $${params.push(status)}`);

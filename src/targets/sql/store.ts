@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { formTableName } from '../../mirror/column-names.ts';
 import type {
   CheckResult,
   FormSnapshot,
-  HistoryKind,
   OpenForm,
   Store,
   StoredForm,
@@ -31,7 +29,7 @@ import {
   textOf,
 } from './dialect.ts';
 import { ownColumns } from './fields.ts';
-import { SqlForm, type SqlFormParts } from './form.ts';
+import { SqlForm, type SqlStoreOptions } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
 import { makeViews, rebuildViews } from './relations.ts';
 import { newestRuns } from './runs.ts';
@@ -48,14 +46,6 @@ import {
   writeRecord,
 } from './schema.ts';
 import { countTally, stateWithRows } from './tally.ts';
-
-/** How a target in a database is opened. */
-export interface SqlStoreOptions {
-  /** As the settings name it, for messages. */
-  readonly name: string;
-  readonly clock: Clock;
-  readonly history: HistoryKind;
-}
 
 /** Names that our own relations have, or may get. */
 const OURS = ['submissions', 'answers', 'freshness'];
@@ -217,7 +207,8 @@ export class SqlStore implements Store {
       const state = stateOf(row);
       const columns = await columnsOf(database, state.place);
       const [fields, revision] = [fieldsOf(row), numberOf(row['revision'])];
-      return this.#form({ basics, state, fields, columns, revision, losses: [], lease: null });
+      const found = { state, fields, columns, revision, losses: [], lease: null };
+      return new SqlForm(database, this.#options, basics, found);
     });
   }
 
@@ -289,12 +280,8 @@ export class SqlStore implements Store {
     }
     // A reader of the form's rows finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, this.#options.history === 'full');
-    return this.#form({ basics, state, fields, columns, revision, losses, lease });
-  }
-
-  #form(parts: Omit<SqlFormParts, 'database' | 'clock' | 'target' | 'history'>): OpenForm {
-    const { clock, name, history } = this.#options;
-    return new SqlForm({ ...parts, database: this.#database, clock, target: name, history });
+    const found = { state, fields, columns, revision, losses, lease };
+    return new SqlForm(this.#database, this.#options, basics, found);
   }
 
   /** A free name for the table of a new form. Throws where a table of a form is there and nothing is known of it. */
