@@ -22,8 +22,8 @@ export interface Call {
 export interface Method {
   /** Google's name for it, such as `jobs.query`. */
   readonly name: string;
-  /** Answers with the body, or nothing for a 204. */
-  run(call: Call): Promise<object | undefined>;
+  /** Answers with the body. */
+  run(call: Call): Promise<object>;
 }
 
 /** A part of the address. */

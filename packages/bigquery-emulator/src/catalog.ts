@@ -69,10 +69,6 @@ export class Catalog {
     return dataset;
   }
 
-  removeDataset(dataset: Dataset): void {
-    this.#datasets.delete(`${dataset.project}.${dataset.name}`);
-  }
-
   /** The table; one that is not there is a 404. */
   table(project: string, dataset: string, name: string): Table {
     const table = this.dataset(project, dataset).tables.get(name);

@@ -28,7 +28,6 @@ export interface BigQueryEmulator {
 }
 
 const MAX_REQUEST_BYTES = 10 * 1_048_576;
-const NO_CONTENT: Reply = { status: 204, headers: {}, body: '' };
 
 /** Starts an emulator of the BigQuery API v2 on loopback. Everything is in memory and gone with `close()`. */
 export async function startBigQueryEmulator(): Promise<BigQueryEmulator> {
@@ -74,8 +73,7 @@ export async function startBigQueryEmulator(): Promise<BigQueryEmulator> {
           ifMatch: request.headers['if-match'],
           signal: gone.signal,
         };
-        const made = await route.method.run(call);
-        return made === undefined ? NO_CONTENT : jsonReply(200, JSON.stringify(made));
+        return jsonReply(200, JSON.stringify(await route.method.run(call)));
       } catch (error) {
         return refused(error);
       }

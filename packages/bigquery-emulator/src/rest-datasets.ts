@@ -1,13 +1,12 @@
-import { ApiError, notDone } from './api-error.ts';
+import { ApiError } from './api-error.ts';
 import { part, type Call, type Method } from './call.ts';
 import { type Dataset, LOCATION } from './catalog.ts';
 import { objectAt, textAt } from './json-object.ts';
 import { checkLocation } from './jobs.ts';
 import { checkFields, DATASET } from './request-fields.ts';
-import { dropStored } from './table-store.ts';
 
 /** The methods of `datasets`. */
-export const DATASET_METHODS: Readonly<Record<'get' | 'insert' | 'delete', Method>> = {
+export const DATASET_METHODS: Readonly<Record<'get' | 'insert', Method>> = {
   get: {
     name: 'datasets.get',
     run: async (call) => resource(datasetOf(call)),
@@ -21,18 +20,6 @@ export const DATASET_METHODS: Readonly<Record<'get' | 'insert' | 'delete', Metho
         throw new ApiError('required', 'Required parameter is missing: datasetId');
       checkLocation(textAt(call.body, 'location'));
       return resource(call.catalog.addDataset(part(call, 'projectId'), id));
-    },
-  },
-  delete: {
-    name: 'datasets.delete',
-    async run(call) {
-      const dataset = datasetOf(call);
-      if (call.query.get('deleteContents') !== 'true') throw notDone('deletions without contents');
-      const connection = await call.store.connect();
-      for (const table of dataset.tables.values()) await dropStored(connection, table);
-      call.store.release(connection);
-      call.catalog.removeDataset(dataset);
-      return undefined;
     },
   },
 };

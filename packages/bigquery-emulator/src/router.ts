@@ -29,7 +29,6 @@ function pattern(verb: string, path: string, method: Method): Pattern {
 const PATTERNS: readonly Pattern[] = [
   pattern('POST', DATASETS, DATASET_METHODS.insert),
   pattern('GET', DATASET, DATASET_METHODS.get),
-  pattern('DELETE', DATASET, DATASET_METHODS.delete),
   pattern('GET', TABLES, TABLE_METHODS.list),
   pattern('POST', TABLES, TABLE_METHODS.insert),
   pattern('GET', TABLE, TABLE_METHODS.get),

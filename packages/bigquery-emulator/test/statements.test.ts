@@ -246,15 +246,6 @@ describe('queries', () => {
   });
 });
 
-it('deletes a dataset with its tables', async () => {
-  const [projectId, datasetId] = [PROJECT, 'short'];
-  const { api } = bed;
-  await api.datasets.insert({ projectId, requestBody: { datasetReference: { datasetId } } });
-  await bed.query('CREATE TABLE short.one (a STRING)');
-  await api.datasets.delete({ projectId, datasetId, deleteContents: true });
-  await expect(api.datasets.get({ projectId, datasetId })).rejects.toThrow('Not found');
-});
-
 describe('what Google refuses', () => {
   it.each([
     ['SELECT nope FROM contact', 'Unrecognized name: nope; Did you mean note? at [1:8]'],

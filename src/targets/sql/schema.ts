@@ -121,24 +121,24 @@ export async function addColumns(
     await tx.run(`ALTER TABLE ${quoted(table)} ${each}`);
 }
 
-/** The stored record of a form: its revision, state and fields. */
-export const readState = async (session: Session, formId: string): Promise<SqlRow | undefined> =>
-  (
-    await session.query('SELECT revision, state, fields FROM _mirror_state WHERE form_id = $1', [
-      formId,
-    ])
-  )[0];
+/** A form, as its last commit left it. */
+export interface FormRecord {
+  readonly revision: number;
+  readonly state: FormState;
+  readonly fields: readonly SqlField[];
+}
 
-/** All forms, as their last commits left them. */
-export const storedForms = async (
-  session: Session,
-): Promise<{ readonly state: FormState; readonly fields: readonly SqlField[] }[]> =>
-  (await session.query('SELECT state, fields FROM _mirror_state ORDER BY form_id')).map((row) => ({
+/** All forms, or the one with this ID. */
+export async function formRecords(session: Session, formId?: string): Promise<FormRecord[]> {
+  const select = 'SELECT revision, state, fields FROM _mirror_state';
+  const rows = await (formId === undefined
+    ? session.query(`${select} ORDER BY form_id`)
+    : session.query(`${select} WHERE form_id = $1`, [formId]));
+  return rows.map((row) => ({
+    revision: numberOf(row['revision']),
     state: stateOf(row),
-    fields: fieldsOf(row),
+    fields: JSON.parse(textOf(row['fields'])),
   }));
+}
 
-export const stateOf = (row: SqlRow): FormState => JSON.parse(textOf(row['state'])) as FormState;
-
-export const fieldsOf = (row: SqlRow): readonly SqlField[] =>
-  JSON.parse(textOf(row['fields'])) as readonly SqlField[];
+export const stateOf = (row: SqlRow): FormState => JSON.parse(textOf(row['state']));

@@ -4,7 +4,7 @@ import type { Cell } from '../../mirror/types.ts';
 import type { Database } from './database.ts';
 import { columnsOf, pagesOf, quoted, type SqlRow, textOf, timeOf } from './dialect.ts';
 import { decodeRow, MORE, ownColumns } from './fields.ts';
-import { fieldsOf, readState, stateOf } from './schema.ts';
+import { formRecords } from './schema.ts';
 
 const ROWS_A_PIECE = 1_000;
 
@@ -22,11 +22,11 @@ export async function formSnapshot(
 ): Promise<FormSnapshot | null> {
   await using opened = new AsyncDisposableStack();
   const session = opened.use(await database.snapshot());
-  const row = await readState(session, formId);
-  if (row === undefined) return null;
-  const { place } = stateOf(row);
+  const [form] = await formRecords(session, formId);
+  if (form === undefined) return null;
+  const { place } = form.state;
   const present = await columnsOf(session, place);
-  const fields = fieldsOf(row)
+  const fields = form.fields
     .filter(({ column, isInMore }) => column !== null && present.has(isInMore ? MORE : column))
     .toSorted((a, b) => a.position - b.position);
   const names = fields.flatMap((field) => ownColumns(field, present));

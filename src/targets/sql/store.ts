@@ -22,7 +22,6 @@ import {
   change,
   columnsOf,
   insert,
-  numberOf,
   relationsOf,
   type Session,
   type SqlField,
@@ -36,13 +35,10 @@ import { newestRuns } from './runs.ts';
 import {
   createTable,
   ensureSchema,
-  fieldsOf,
+  formRecords,
   type Basics,
   readBasics,
   readRecord,
-  readState,
-  stateOf,
-  storedForms,
   writeRecord,
 } from './schema.ts';
 import { countTally, stateWithRows } from './tally.ts';
@@ -94,7 +90,7 @@ export class SqlStore implements Store {
       const database = this.#database;
       const relations = await relationsOf(database);
       const forms: StoredForm[] = [];
-      const held = await storedForms(database);
+      const held = await formRecords(database);
       const ids = held.map(({ state }) => state.formId);
       const runsById = await newestRuns(database, ids, runs);
       for (const { state: kept, fields } of held) {
@@ -122,7 +118,7 @@ export class SqlStore implements Store {
   }
 
   states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]> {
-    return this.#reading([], () => storedForms(this.#database));
+    return this.#reading([], () => formRecords(this.#database));
   }
 
   async snapshot(formId: string): Promise<FormSnapshot | null> {
@@ -202,12 +198,10 @@ export class SqlStore implements Store {
   #openToRead(formId: string): Promise<OpenForm | null> {
     return this.#reading(null, async (basics) => {
       const database = this.#database;
-      const row = await readState(database, formId);
-      if (row === undefined) return null;
-      const state = stateOf(row);
-      const columns = await columnsOf(database, state.place);
-      const [fields, revision] = [fieldsOf(row), numberOf(row['revision'])];
-      const found = { state, fields, columns, revision, losses: [], lease: null };
+      const [form] = await formRecords(database, formId);
+      if (form === undefined) return null;
+      const columns = await columnsOf(database, form.state.place);
+      const found = { ...form, columns, losses: [], lease: null };
       return new SqlForm(database, this.#options, basics, found);
     });
   }
@@ -236,23 +230,23 @@ export class SqlStore implements Store {
     basics: Basics,
   ): Promise<OpenForm> {
     const { id, slug, name } = identity;
-    const row = await readState(tx, id);
+    const [form] = await formRecords(tx, id);
     // No other process takes the name for its table before it is chosen.
-    if (row === undefined) await tx.dialect.alone(tx);
+    if (form === undefined) await tx.dialect.alone(tx);
     const relations = await relationsOf(tx);
     const before: FormState =
-      row === undefined
+      form === undefined
         ? newFormState({
             formId: id,
             slug,
             name,
             place: await this.#place(tx, identity, relations),
           })
-        : { ...stateOf(row), slug, name };
-    const fields = row === undefined ? [] : fieldsOf(row);
+        : { ...form.state, slug, name };
+    const fields = form?.fields ?? [];
     const isThere = relations.get(before.place) === 'table';
     // Before the table, for a database that commits with it: a table of which nothing is known is a loss.
-    if (row === undefined)
+    if (form === undefined)
       await insert(tx, '_mirror_state', [
         {
           form_id: id,
@@ -268,9 +262,9 @@ export class SqlStore implements Store {
     const losses = lossesOf(before, { isThere, columns, fields, rows: tally.rows });
     const counted: FormState = { ...before, tally };
     const state = losses.length > 0 ? distrust(counted) : counted;
-    let revision = row === undefined ? 0 : numberOf(row['revision']);
+    let revision = form?.revision ?? 0;
     // In the transaction that counts the remaining rows: no later run would notice the loss.
-    if (!isDeepStrictEqual(state, row === undefined ? before : stateOf(row))) {
+    if (!isDeepStrictEqual(state, form?.state ?? before)) {
       const values = [++revision, JSON.stringify(state), id];
       await change(
         tx,
@@ -291,7 +285,7 @@ export class SqlStore implements Store {
     relations: ReadonlyMap<string, 'table' | 'view'>,
   ): Promise<string> {
     const taken = new Set([...OURS, ...relations.keys()].map((each) => each.toLowerCase()));
-    const places = new Set((await storedForms(tx)).map(({ state: { place } }) => place));
+    const places = new Set((await formRecords(tx)).map(({ state: { place } }) => place));
     for (const place of places) taken.add(place);
     const wanted = formTableName(form, new Set(OURS));
     const columns = await columnsOf(tx, wanted);

@@ -11,7 +11,7 @@ import {
   type ViewedForm,
 } from './dialect.ts';
 import { MORE, ownColumns } from './fields.ts';
-import { storedForms } from './schema.ts';
+import { formRecords } from './schema.ts';
 
 /*
  * The public views. They are written once, from fragments of each dialect. An answer that is missing is NULL, never ''.
@@ -293,7 +293,7 @@ function answerSelect(
 /** The forms whose tables are there. */
 export async function viewedForms(tx: Session): Promise<ViewedForm[]> {
   const forms: ViewedForm[] = [];
-  for (const { state, fields } of await storedForms(tx)) {
+  for (const { state, fields } of await formRecords(tx)) {
     const { formId, slug, name, place } = state;
     const columns = await columnsOf(tx, place);
     if (columns.has('id')) forms.push({ formId, slug, name, table: place, columns, fields });
