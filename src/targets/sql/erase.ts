@@ -204,7 +204,8 @@ async function rewriteVersions(
         kept.map(([name, value]) => [name, cellText(toCell(value as Json))] as const),
       );
       const next = [...kept, ...Object.entries(rewritten(row, rewriting) ?? {})];
-      return [...keys.map((key) => textOf(version[key])), JSON.stringify(Object.fromEntries(next))];
+      const text = JSON.stringify(Object.fromEntries(next));
+      return keys.map((key) => textOf(version[key])).concat(text);
     });
     await changeRows(tx, {
       table: '_mirror_versions',
