@@ -230,31 +230,28 @@ export class SqlStore implements Store {
     basics: Basics,
   ): Promise<OpenForm> {
     const { id, slug, name } = identity;
-    const [form] = await formRecords(tx, id);
+    const [known] = await formRecords(tx, id);
     // No other process takes the name for its table before it is chosen.
-    if (form === undefined) await tx.dialect.alone(tx);
+    if (known === undefined) await tx.dialect.alone(tx);
     const relations = await relationsOf(tx);
-    const before: FormState =
-      form === undefined
-        ? newFormState({
-            formId: id,
-            slug,
-            name,
-            place: await this.#place(tx, identity, relations),
-          })
-        : { ...form.state, slug, name };
-    const fields = form?.fields ?? [];
+    const form = known ?? {
+      revision: 0,
+      state: newFormState({
+        formId: id,
+        slug,
+        name,
+        place: await this.#place(tx, identity, relations),
+      }),
+      fields: [],
+    };
+    const { fields } = form;
+    const before = { ...form.state, slug, name };
     const isThere = relations.get(before.place) === 'table';
     // Before the table, for a database that commits with it: a table of which nothing is known is a loss.
-    if (form === undefined)
-      await insert(tx, '_mirror_state', [
-        {
-          form_id: id,
-          revision: 0,
-          state: JSON.stringify(before),
-          fields: '[]',
-        },
-      ]);
+    if (known === undefined) {
+      const row = { form_id: id, revision: 0, state: JSON.stringify(before), fields: '[]' };
+      await insert(tx, '_mirror_state', [row]);
+    }
     if (!isThere) await createTable(tx, before.place);
     const columns = await columnsOf(tx, before.place);
     const tally = await countTally(tx, before);
@@ -262,15 +259,11 @@ export class SqlStore implements Store {
     const losses = lossesOf(before, { isThere, columns, fields, rows: tally.rows });
     const counted: FormState = { ...before, tally };
     const state = losses.length > 0 ? distrust(counted) : counted;
-    let revision = form?.revision ?? 0;
+    let { revision } = form;
     // In the transaction that counts the remaining rows: no later run would notice the loss.
-    if (!isDeepStrictEqual(state, form?.state ?? before)) {
-      const values = [++revision, JSON.stringify(state), id];
-      await change(
-        tx,
-        'UPDATE _mirror_state SET revision = $1, state = $2 WHERE form_id = $3',
-        values,
-      );
+    if (!isDeepStrictEqual(state, form.state)) {
+      const sql = 'UPDATE _mirror_state SET revision = $1, state = $2 WHERE form_id = $3';
+      await change(tx, sql, [++revision, JSON.stringify(state), id]);
     }
     // A reader of the form's rows finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, this.#options.history === 'full');
