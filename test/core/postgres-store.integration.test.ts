@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { wholeRead } from '../../src/mirror/form-state.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { hashedCell } from '../../src/mirror/cells.ts';
 import { type Cell, ExactNumber, JsonText } from '../../src/mirror/types.ts';
@@ -165,15 +164,5 @@ function special({ query, write, url }: Bed): void {
       fields,
     );
     expect(result).toMatchObject({ unchanged: 1, updated: 0 });
-  });
-
-  it('gets an index over live rows at the end of a first copy, once', async () => {
-    for (const id of ['a', 'b'])
-      await write('indexed', (form) =>
-        form.commit({ rows: [row(id, {})], state: (state) => wholeRead(state, 0) }),
-      );
-    expect(
-      await query(`SELECT count(*)::int AS n FROM pg_indexes WHERE tablename = 'indexed'`),
-    ).toEqual([{ n: 2 }]);
   });
 }

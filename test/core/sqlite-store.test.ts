@@ -89,14 +89,15 @@ function special({ store, url, query, write }: Bed): void {
     ]);
   });
 
-  it('gets an index over live rows at the end of a first copy', async () => {
+  it('gets an index over live rows at the end of a first copy, once', async () => {
     const indexes = (): Promise<readonly unknown[]> =>
       query(
         `SELECT name FROM sqlite_schema WHERE name LIKE '_mirror_live_%' AND tbl_name = 'indexed'`,
       );
     await write('indexed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     expect(await indexes()).toEqual([]);
-    await write('indexed', (form) => form.commit({ state: (state) => wholeRead(state, 0) }));
+    for (let run = 0; run < 2; run++)
+      await write('indexed', (form) => form.commit({ state: (state) => wholeRead(state, 0) }));
     expect(await indexes()).toHaveLength(1);
   });
 
