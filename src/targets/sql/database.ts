@@ -9,7 +9,7 @@ export interface Connection extends Session {
   readonly isLost: boolean;
   begin(): Promise<void>;
   end(how: 'COMMIT' | 'ROLLBACK'): Promise<void>;
-  /** Opens a snapshot: later writes do not change what it reads. */
+  /** Opens a snapshot: it reads nothing of later writes. */
   freeze(): Promise<void>;
   /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has it. */
   lock(name: string): Promise<(() => Promise<void>) | null>;
@@ -73,13 +73,16 @@ export class Database implements Session, AsyncDisposable {
   /** Whether there is a place for tables. */
   async isThere(): Promise<boolean> {
     const { place } = this.#driver;
-    return place === undefined || this.#described(place.isThere(this));
+    return place === undefined
+      ? this.#inTurn(async () => true)
+      : this.#described(place.isThere(this));
   }
 
-  /** Makes the place where it is missing. */
+  /** Makes the place where it is missing, and connects. */
   async make(): Promise<void> {
+    const isThere = await this.isThere();
     const { place } = this.#driver;
-    if (place !== undefined && !(await this.isThere())) await this.#described(place.make(this));
+    if (place !== undefined && !isThere) await this.#described(place.make(this));
   }
 
   query(sql: string, params?: readonly Param[]): Promise<SqlRow[]> {
@@ -101,7 +104,7 @@ export class Database implements Session, AsyncDisposable {
 
   /**
    * A transaction; transactions run one after the other. In MySQL, a statement that makes a table, column or view
-   * commits everything before it, and a new transaction begins after it. `isKept`: false undoes what was done.
+   * commits everything before it, and a new transaction begins after it. `isKept`: false undoes the work.
    */
   transaction<T>(
     work: (tx: Session) => Promise<T>,
@@ -174,7 +177,7 @@ export class Database implements Session, AsyncDisposable {
     // A caller that did not wait may close the database before the work is done. A new connection for the rest would
     // then stay open.
     if (this.#isClosed) throw new Error('The database was closed.');
-    // Another connection would read what was written since.
+    // Another connection would read later writes.
     if (this.#isFrozen)
       throw new MirrorError(
         'TARGET_UNREACHABLE',

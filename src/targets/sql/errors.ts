@@ -102,7 +102,7 @@ export interface KnownErrors {
   readonly remedies: Partial<Record<Meaning, string>>;
   /** What happens there only, by its codes. */
   readonly own?: readonly (readonly [readonly Code[], ...Words])[];
-  /** Codes of what is wrong with a row itself, the same for any table. */
+  /** Faults of a row itself, by codes that mean the same for any table. */
   readonly faults: Readonly<Record<Code, string>>;
 }
 

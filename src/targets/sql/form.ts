@@ -61,7 +61,7 @@ export interface SqlStoreOptions {
   readonly history: HistoryKind;
 }
 
-/** A form as it was found when it was opened. */
+/** A form, found when it is opened. */
 interface FoundForm {
   readonly state: FormState;
   readonly fields: readonly SqlField[];

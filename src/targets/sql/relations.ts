@@ -90,7 +90,7 @@ const SHARED: Readonly<Record<string, string>> = {
   mirror_rejected: 'Submissions that could not be stored, or were stored with changes, and why.',
 };
 
-/** The comments on all of ours. Those on what is not there are for the database to leave out. */
+/** The comments on all of ours. The database leaves out those on missing relations and columns. */
 function commentsOn(forms: readonly ViewedForm[]): Comment[] {
   const on = (relation: string, text: string, column: string | null = null): Comment => ({
     relation,
