@@ -64,7 +64,9 @@ export function webhook(setting: string, address: string, fetch: Fetch): Transpo
       const body = isTeams ? teamsCard(message) : { text: plainText(message) };
       const why = await request(fetch, url, signal, body);
       if (why === null) return { taken: true, problem: null };
-      const hint = why.endsWith(' 400') ? `; ${TEXT_ONLY}` : '';
+      const hint = why.endsWith(' 400')
+        ? '; the address must accept JSON with `text` (for Discord, append /slack)'
+        : '';
       return {
         taken: false,
         problem: `Notifications are not delivered: ${why}. Check ${setting}${hint}.`,
@@ -72,5 +74,3 @@ export function webhook(setting: string, address: string, fetch: Fetch): Transpo
     },
   };
 }
-
-const TEXT_ONLY = 'the address must accept JSON with `text` (for Discord, append /slack)';

@@ -57,11 +57,6 @@ export class Metrics {
     this.#gauges = role === 'start' ? createGauges(registers) : null;
   }
 
-  /** The content type of {@link text}. */
-  get contentType(): string {
-    return this.registry.contentType;
-  }
-
   /** Counts what happens in this process from now on. */
   count(events: Events<CountedEvents>): void {
     const { runs, durations, changes, statusChanges, responses, requestSeconds } = this.#counters;
@@ -92,17 +87,13 @@ export class Metrics {
   async text(queueAnswers: boolean, report: Report | null = null): Promise<string> {
     this.#counters.queueUp.set(queueAnswers ? 1 : 0);
     if (this.#gauges !== null && report !== null) {
-      this.#countFromZero(report.forms);
+      // A counter that begins with its first run would hide that run from a query for a rate.
+      for (const { form, target } of report.forms)
+        for (const change of CHANGES)
+          this.#counters.changes.inc({ form: form.id, target, change }, 0);
       show(this.#gauges, report);
     }
     return this.registry.metrics();
-  }
-
-  /** A counter that begins with its first run would hide that run from a query for a rate. */
-  #countFromZero(forms: readonly FormReport[]): void {
-    for (const { form, target } of forms)
-      for (const change of CHANGES)
-        this.#counters.changes.inc({ form: form.id, target, change }, 0);
   }
 }
 

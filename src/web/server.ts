@@ -47,7 +47,7 @@ export async function startServer(
   app.get('/metrics', async (_request, reply) => {
     const report = await reports?.refresh();
     const { isReachable } = await queue();
-    return reply.type(metrics.contentType).send(await metrics.text(isReachable, report));
+    return reply.type(metrics.registry.contentType).send(await metrics.text(isReachable, report));
   });
   addRoutes(app);
   return listen(app, place);

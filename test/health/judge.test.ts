@@ -352,6 +352,15 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'ok | a ended: No longer selected',
   ],
   [
+    'a form failed before it was deselected, and was never copied',
+    {
+      plan: planOf([FORM_B]),
+      held: { forms: [heldForm(FORM_B)] },
+      ...keeping({ runs: [kept(HOUR)] }),
+    },
+    'ok',
+  ],
+  [
     'a run is later than our plan: another process has a newer one',
     { plan: planOf([FORM_B], 30_000) },
     'ok',
@@ -437,7 +446,12 @@ describe('the judge', () => {
     ],
     [
       { writeBack: { ...WRITTEN, code: 'FORMS_REFUSED', error: 'refused (405)' } },
-      { title: 'Status changes failed', message: 'refused (405)', since: before(HOUR) },
+      {
+        title: 'Status changes failed',
+        message: 'refused (405)',
+        remedy: expect.stringContaining('MARK_STATUS'),
+        since: before(HOUR),
+      },
     ],
     [
       { state: { goneAtMs: NOW - DAY } },
