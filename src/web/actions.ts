@@ -1,11 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { plural } from '../base/format.ts';
 import { isLoopback } from '../base/transport.ts';
 import type { FormReport, Problem, Report, ShownPause, TargetReport } from '../health/report.ts';
 import { type Html, html } from './html.ts';
-import { formPath, type Page, stateIcon } from './parts.ts';
+import type { StatusOptions } from './pages.ts';
+import { formPath, sendPage, stateIcon } from './parts.ts';
 
 /*
  * The actions that a person can start: buttons on the pages, and `POST /actions`. Who can open the page may act. Other websites cannot
@@ -125,19 +126,12 @@ const posted = z.object({ order: z.string() });
 const REFUSED =
   'This request did not come from the status page, so nothing was done. If a proxy is in front of it, the proxy must pass on Host.';
 
-/** See {@link addActions}. */
-export interface ActionOptions {
-  readonly act: Act;
-  readonly hasPassword: boolean;
-  readonly report: () => Promise<Report>;
-  readonly send: (reply: FastifyReply, page: Page) => FastifyReply;
-}
-
 /** Adds `POST /actions`. */
 export function addActions(
   app: FastifyInstance,
-  { act, hasPassword, report, send }: ActionOptions,
+  { act, adminPassword, reports }: Pick<StatusOptions, 'act' | 'adminPassword' | 'reports'>,
 ): void {
+  const hasPassword = adminPassword !== undefined;
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: BODY_LIMIT },
@@ -151,9 +145,10 @@ export function addActions(
     if (data === undefined)
       return reply.code(400).type('text/plain').send('There is no such action.');
     const by = `status page, ${hasPassword ? 'admin at ' : ''}${request.ip}`;
-    const lines = await act({ ...data, by });
+    const lines = await act({ ...data, by }).finally(() => reports.expire(true));
     const main = doneMain(data.form, lines);
-    return send(reply, { title: 'Done', main, report: await report(), isStill: true });
+    const report = await reports.refresh();
+    return sendPage(reply, { title: 'Done', main, report, isStill: true });
   });
 }
 

@@ -6,7 +6,7 @@ import { type FormDetails, formMain } from './form-page.ts';
 import { html } from './html.ts';
 import type { Listening } from './listen.ts';
 import { overviewMain, readListQuery } from './overview.ts';
-import { type Page, pageFrame } from './parts.ts';
+import { type Page, sendPage } from './parts.ts';
 import { type Reports, type ServerOptions, startServer } from './server.ts';
 
 /** Shows the jobs of the queue: answers a GET of an address that begins with `/queue`. */
@@ -31,6 +31,7 @@ export interface StatusOptions extends ServerOptions {
 /** Starts the status page, with probes and metrics. Throws as {@link startServer} does. */
 export const startStatus = (options: StatusOptions): Promise<Listening> =>
   startServer(options, (app) => {
+    addActions(app, options);
     addPages(app, options);
     addBoard(app, options);
   });
@@ -40,14 +41,7 @@ interface FormParams {
 }
 
 function addPages(app: FastifyInstance, options: StatusOptions): void {
-  const { reports, act, logger, clock } = options;
-  const hasPassword = options.adminPassword !== undefined;
-  addActions(app, {
-    act: (order) => act(order).finally(() => reports.expire(true)),
-    hasPassword,
-    report: () => reports.refresh(),
-    send: sendPage,
-  });
+  const { reports, logger, clock } = options;
   /** By target and form: one that hangs is not asked again at each load. */
   const asked = new Map<string, Promise<FormDetails>>();
   /** L12: a target that is slower, or fails, leaves its part of the page empty. */
@@ -95,9 +89,6 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
     return reply.code(500).type('text/plain').send('This failed; the log has the reason.');
   });
 }
-
-const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
-  reply.type('text/html; charset=utf-8').send(pageFrame(page, reply.cspNonce).text);
 
 const NOT_FOUND: Omit<Page, 'report'> = {
   title: 'Not found',

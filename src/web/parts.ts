@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify';
 import { ago, count, exact, soon, span } from '../base/format.ts';
 import {
   type FormReport,
@@ -54,8 +55,12 @@ setInterval(refresh, ${REFRESH_SECONDS * 1_000});
 document.addEventListener('visibilitychange', refresh);
 `;
 
-/** A whole page. `nonces`: of this answer's Content-Security-Policy. */
-export function pageFrame(
+/** Answers with a whole page. */
+export const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
+  reply.type('text/html; charset=utf-8').send(pageFrame(page, reply.cspNonce).text);
+
+/** `nonces`: of this answer's Content-Security-Policy. */
+function pageFrame(
   { title, main, report, isStill = false }: Page,
   nonces: { readonly script: string; readonly style: string },
 ): Html {

@@ -4,6 +4,7 @@ import { judge } from '../../src/health/judge.ts';
 import {
   exceptText,
   type FormReport,
+  isCurrent,
   type Problem,
   type Report,
   type ShownClaim,
@@ -503,6 +504,19 @@ describe('the judge', () => {
       table: 'a',
       url: null,
     });
+    expect(formOf(judge(factsOf({ a: { state: { goneAtMs: NOW } } }))).goneAt).toBe(before(0));
+  });
+
+  it.each<[string, Situation, boolean]>([
+    ['nothing is wrong', {}, true],
+    ['one form is stale', { a: silent(HOUR) }, false],
+    ['one form was never copied', { plan: planOf() }, false],
+    ['a first copy runs', { plan: planOf(), queue: busy(job({ formId: 'frm_new' })) }, false],
+    ['one form is paused', { held: { pauses: [pause('frm_a')] } }, true],
+    ['one form is gone', { a: { state: { goneAtMs: NOW - DAY } } }, true],
+    ['nothing was copied', { held: { forms: [] } }, false],
+  ])('L17: says whether every form is current: %s', (_name, situation, expected) => {
+    expect(isCurrent(judge(factsOf(situation)))).toBe(expected);
   });
 
   it('L17: knows no numbers of a form in a target that was never read; of one that is empty, 0', () => {
