@@ -6,25 +6,19 @@
 /** The `status` names of google.rpc.Code that Sheets answers with. */
 export type RpcStatus =
   | 'INVALID_ARGUMENT'
-  | 'FAILED_PRECONDITION'
   | 'UNAUTHENTICATED'
   | 'PERMISSION_DENIED'
   | 'NOT_FOUND'
-  | 'RESOURCE_EXHAUSTED'
   | 'INTERNAL'
-  | 'UNIMPLEMENTED'
-  | 'UNAVAILABLE';
+  | 'UNIMPLEMENTED';
 
 const HTTP_CODES: Record<RpcStatus, number> = {
   INVALID_ARGUMENT: 400,
-  FAILED_PRECONDITION: 400,
   UNAUTHENTICATED: 401,
   PERMISSION_DENIED: 403,
   NOT_FOUND: 404,
-  RESOURCE_EXHAUSTED: 429,
   INTERNAL: 500,
   UNIMPLEMENTED: 501,
-  UNAVAILABLE: 503,
 };
 
 /** One entry of `error.details`. */

@@ -1,10 +1,10 @@
 import { htmlReply, jsonReply, type Reply } from '../../../src/sandbox/reply.ts';
-import { type Accounts, checkScope } from './accounts.ts';
+import type { Accounts } from './accounts.ts';
 import { ApiError, badRequest } from './api-error.ts';
-import { type Mask, responseMask } from './field-mask.ts';
+import { responseMask } from './field-mask.ts';
 import { type Method, METHODS } from './methods.ts';
 import type { RequestLog } from './request-log.ts';
-import { checkShape, hasPath } from './request-shape.ts';
+import { checkShape } from './request-shape.ts';
 import type { SpreadsheetFiles } from './spreadsheet-files.ts';
 
 /** One HTTP request, read whole. */
@@ -47,26 +47,11 @@ function run(
   spreadsheetId: string,
   { accounts, files, now }: ApiServiceParts,
 ): object {
-  const nowMs = now();
-  const account = accounts.authenticate(request.authorization, nowMs);
-  checkScope(account, method.kind === 'write', rpcName(method));
-  const mask = maskOf(request, method);
-  const body = bodyOf(request, method);
-  return method.run({ files, account, nowMs, spreadsheetId, body, mask });
-}
-
-/** `GetValues` for spreadsheets.values.get: the name that Google's details use. */
-function rpcName({ name }: Method): string {
-  const [, ...parts] = name.split('.');
-  const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-  const verb = title(parts.pop() ?? '');
-  const noun = title(parts.pop() ?? 'spreadsheet');
-  return `${verb}${noun}`;
-}
-
-function maskOf(request: ApiRequest, method: Method): Mask {
+  const account = accounts.authenticate(request.authorization);
   const fields = request.query.get('fields') ?? '';
-  return fields === '' ? true : responseMask(fields, (path) => hasPath(method.answer, path));
+  const mask = fields === '' ? true : responseMask(fields, method.answer);
+  const body = bodyOf(request, method);
+  return method.run({ files, account, nowMs: now(), spreadsheetId, body, mask });
 }
 
 function bodyOf(request: ApiRequest, method: Method): unknown {

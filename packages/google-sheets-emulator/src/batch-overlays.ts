@@ -2,11 +2,10 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, invalid, protectedCell } from './api-error.ts';
 import { Calculator } from './calculator.ts';
 import { boundsOf } from './document.ts';
-import { guard, storedRange, type Edit } from './edit.ts';
+import { closedRange, guard, storedRange, type Edit } from './edit.ts';
 import { mayEditProtected, protectionResource } from './protection.ts';
-import type { Area, Sheet } from './sheet.ts';
+import { cellsOf, meets, type Sheet } from './sheet.ts';
 import { refuseInTable } from './batch-tables.ts';
-import { meets, tableArea } from './tables.ts';
 
 type Response = sheets_v4.Schema$Response;
 type GridRange = sheets_v4.Schema$GridRange;
@@ -87,7 +86,7 @@ export function setBasicFilter(
   const filter = request.filter ?? {};
   const sheet = edit.document.grid(filter.range?.sheetId);
   const area = sheet.areaOf(boundsOf(filter.range));
-  if (sheet.overlays.tables.some((table) => meets(tableArea(table), area)))
+  if (sheet.overlays.tables.some((table) => meets(cellsOf(table.range), area)))
     throw new ApiError('UNIMPLEMENTED', 'The Google Sheets emulator does not filter tables.');
   liftFilter(sheet);
   const criteria = Object.entries(filter.criteria ?? {});
@@ -98,7 +97,7 @@ export function setBasicFilter(
     );
   for (let row = area.top + 1; row < Math.min(area.bottom, sheet.usedRows); row++)
     setHidden(sheet, row, isHidden(row));
-  const basicFilter = { ...filter, range: closed(sheet, area) };
+  const basicFilter = { ...filter, range: closedRange(sheet, area) };
   sheet.overlays = { ...sheet.overlays, basicFilter };
   return undefined;
 }
@@ -111,7 +110,7 @@ export function addFilterView(
   const sheet = edit.document.grid(filter.range?.sheetId);
   const area = sheet.areaOf(boundsOf(filter.range));
   const filterViewId = filter.filterViewId ?? edit.nextId();
-  const stored = { ...filter, filterViewId, range: closed(sheet, area) };
+  const stored = { ...filter, filterViewId, range: closedRange(sheet, area) };
   const filterViews = [...sheet.overlays.filterViews, stored];
   sheet.overlays = { ...sheet.overlays, filterViews };
   return { addFilterView: { filter: stored } };
@@ -140,14 +139,6 @@ function liftFilter(sheet: Sheet): void {
   sheet.overlays = { ...sheet.overlays, basicFilter: undefined };
 }
 
-const closed = (sheet: Sheet, area: Area): GridRange => ({
-  ...(sheet.id !== 0 && { sheetId: sheet.id }),
-  startRowIndex: area.top,
-  endRowIndex: area.bottom,
-  startColumnIndex: area.left,
-  endColumnIndex: area.right,
-});
-
 /** mergeCells: the top left cell stays, the content of the others goes. */
 export function mergeCells(edit: Edit, request: sheets_v4.Schema$MergeCellsRequest): undefined {
   if (request.mergeType !== 'MERGE_ALL')
@@ -156,7 +147,7 @@ export function mergeCells(edit: Edit, request: sheets_v4.Schema$MergeCellsReque
   const area = sheet.areaOf(boundsOf(request.range));
   guard(edit, sheet, area);
   refuseInTable(sheet, area);
-  if (sheet.overlays.merges.some((range) => meets(sheet.areaOf(boundsOf(range)), area)))
+  if (sheet.overlays.merges.some((range) => meets(cellsOf(range), area)))
     throw invalid('You must select all cells in a merged range to merge or unmerge them.');
   for (let index = area.top; index < Math.min(area.bottom, sheet.usedRows); index++) {
     sheet.editRow(index, (cells) => {
@@ -166,7 +157,7 @@ export function mergeCells(edit: Edit, request: sheets_v4.Schema$MergeCellsReque
       }
     });
   }
-  const merges = [...sheet.overlays.merges, closed(sheet, area)];
+  const merges = [...sheet.overlays.merges, closedRange(sheet, area)];
   sheet.overlays = { ...sheet.overlays, merges };
   return undefined;
 }
@@ -178,7 +169,7 @@ export function unmergeCells(
 ): undefined {
   const sheet = edit.document.grid(range?.sheetId);
   const area = sheet.areaOf(boundsOf(range));
-  const isKept = (merge: GridRange): boolean => !meets(sheet.areaOf(boundsOf(merge)), area);
+  const isKept = (merge: GridRange): boolean => !meets(cellsOf(merge), area);
   sheet.overlays = { ...sheet.overlays, merges: sheet.overlays.merges.filter(isKept) };
   return undefined;
 }

@@ -1,17 +1,17 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, invalid } from './api-error.ts';
 import { boundsOf } from './document.ts';
-import { guard, type Edit } from './edit.ts';
-import type { Area, Sheet } from './sheet.ts';
-import { meets, tableArea, tableResource, withArea } from './tables.ts';
+import { closedRange, guard, type Edit } from './edit.ts';
+import { type Area, cellsOf, meets, type Sheet } from './sheet.ts';
+import { tableResource } from './tables.ts';
 
 /** Throws if a table is not allowed there. Google's words are known only for alternating colors. */
 function checkPlace(sheet: Sheet, area: Area): void {
   const isIn = ({ range }: { range?: sheets_v4.Schema$GridRange }): boolean =>
-    meets(sheet.areaOf(boundsOf(range)), area);
+    meets(cellsOf(range), area);
   const { tables, bandedRanges, merges, basicFilter } = sheet.overlays;
   const met = [
-    [tables.some((table) => meets(tableArea(table), area)), 'overlaps an existing table'],
+    [tables.some(isIn), 'overlaps an existing table'],
     [bandedRanges.some(isIn), 'already has alternating background colors'],
     [merges.some((range) => isIn({ range })), 'has merged cells'],
     [basicFilter !== undefined && isIn(basicFilter), 'has a filter'],
@@ -37,8 +37,11 @@ export function addTable(
   const all = edit.document.sheets.flatMap(({ overlays }) => overlays.tables);
   const id = given.tableId ?? String(edit.nextId());
   if (all.some((one) => one.id === id)) throw invalid(`A table with ID ${id} already exists.`);
-  const range = sheet.id === 0 ? {} : { sheetId: sheet.id };
-  const table = withArea({ id, name: given.name ?? `Table${all.length + 1}`, range }, area);
+  const table = {
+    id,
+    name: given.name ?? `Table${all.length + 1}`,
+    range: closedRange(sheet, area),
+  };
   sheet.overlays = { ...sheet.overlays, tables: [...sheet.overlays.tables, table] };
   // The first row of a tab is frozen once it is the header of a table (so it was seen).
   const { frozenRowCount = 0 } = sheet.properties;
@@ -49,6 +52,6 @@ export function addTable(
 
 /** Throws when a range that is to be merged lies in a table; Google's words for it are not known. */
 export function refuseInTable(sheet: Sheet, area: Area): void {
-  if (sheet.overlays.tables.some((table) => meets(tableArea(table), area)))
+  if (sheet.overlays.tables.some((table) => meets(cellsOf(table.range), area)))
     throw invalid('You cannot merge cells of a table.');
 }

@@ -7,8 +7,8 @@ import {
   givesArray,
   type Grid,
   isFailure,
-  isGrid,
   MAPPED_FUNCTIONS,
+  single,
 } from './formula-arrays.ts';
 import { query } from './formula-query.ts';
 import { FUNCTIONS, type Argument } from './formula-functions.ts';
@@ -148,9 +148,8 @@ export class Calculator {
   #result(formula: Formula, place: Place): Value {
     const tree = this.#tree(formula);
     if (tree instanceof CellError) return tree;
-    if (!givesArray(tree)) return this.#node(tree, place) ?? 0;
-    const grid = this.#grid(tree, place);
-    return grid instanceof CellError ? grid : this.#spill(grid, place);
+    const grid = this.#grid(tree, place, false);
+    return givesArray(tree) ? this.#spill(grid, place) : (grid[0]?.[0] ?? 0);
   }
 
   #tree(formula: Formula): Node | CellError {
@@ -169,119 +168,73 @@ export class Calculator {
     }
   }
 
-  #node(node: Node, place: Place): Value {
+  /** The result of a part of a formula. `isArray`: a range is all of its cells, and operators work cell by cell. */
+  #grid(node: Node, place: Place, isArray: boolean): Grid {
     switch (node.kind) {
       case 'literal':
-        return node.value;
+        return single(node.value);
       case 'broken':
-        return new CellError('REF', 'Reference does not exist.');
+        return single(new CellError('REF', 'Reference does not exist.'));
       case 'name':
-        return new CellError('NAME', `Unknown range name: '${node.name}'.`);
-      case 'reference':
-        return this.#referenced(node.reference, place);
-      case 'unary':
-        return this.#signed(node.operator, this.#node(node.operand, place));
-      case 'binary': {
-        const left = this.#node(node.left, place);
-        return operate(node.operator, left, this.#node(node.right, place));
-      }
-      case 'call': {
-        if (givesArray(node)) {
-          const grid = this.#grid(node, place);
-          return grid instanceof CellError ? grid : (grid[0]?.[0] ?? null);
-        }
-        return this.#call(
-          node.name,
-          node.args.map((argument) => this.#argument(argument, place)),
-        );
-      }
-    }
-  }
-
-  #call(name: string, args: readonly Argument[]): Value {
-    const run = FUNCTIONS.get(name);
-    if (run === undefined) return new CellError('NAME', `Unknown function: '${name}'.`);
-    return run(args, this.#now);
-  }
-
-  /** A part of an array formula: a range is all of its cells, and operators work cell by cell. */
-  #grid(node: Node, place: Place): Grid | CellError {
-    switch (node.kind) {
+        return single(new CellError('NAME', `Unknown range name: '${node.name}'.`));
       case 'reference': {
+        if (!isArray) return single(this.#referenced(node.reference, place));
         const target = this.#target(node.reference, place);
-        return target instanceof CellError ? target : this.#lines(target.sheet, target.area);
+        return target instanceof CellError
+          ? single(target)
+          : this.#lines(target.sheet, target.area);
       }
       case 'unary':
-        return this.#mapped([node.operand], place, ([value]) => this.#signed(node.operator, value));
-      case 'binary':
-        return this.#mapped([node.left, node.right], place, ([a, b]) =>
-          operate(node.operator, a ?? null, b ?? null),
+        return broadcast([this.#grid(node.operand, place, isArray)], ([value]) =>
+          signed(node.operator, value),
         );
-      case 'call':
-        return this.#arrayCall(node, place);
-      case 'literal':
-      case 'broken':
-      case 'name': {
-        const value = this.#node(node, place);
-        return value instanceof CellError ? value : [[value]];
+      case 'binary': {
+        const sides = [node.left, node.right].map((side) => this.#grid(side, place, isArray));
+        return broadcast(sides, ([a = null, b = null]) => operate(node.operator, a, b));
       }
+      case 'call':
+        return this.#call(node, place, isArray);
     }
   }
 
-  #arrayCall(node: Node & { kind: 'call' }, place: Place): Grid | CellError {
-    const { name, args } = node;
+  #call({ name, args }: Node & { kind: 'call' }, place: Place, isArray: boolean): Grid {
     const [first, second] = args;
-    if (first === undefined) return [[this.#node(node, place)]];
+    const whole = (node: Node | undefined): Grid =>
+      node === undefined ? single(null) : this.#grid(node, place, true);
     switch (name) {
       case 'ARRAYFORMULA':
-        return this.#grid(first, place);
-      case 'FILTER': {
-        const grids = args.map((argument) => this.#grid(argument, place));
-        const error = grids.find((grid) => grid instanceof CellError);
-        const [grid = [], ...conditions] = grids.filter(isGrid);
-        return error ?? filterRows(grid, conditions);
-      }
-      case 'QUERY': {
-        const grid = this.#grid(first, place);
-        const text = second === undefined ? null : this.#node(second, place);
-        return grid instanceof CellError ? grid : query(grid, text);
-      }
+        return whole(first);
+      case 'FILTER':
+        return filterRows(whole(first), args.slice(1).map(whole));
+      case 'QUERY':
+        return query(whole(first), whole(second)[0]?.[0] ?? null);
       case 'IFNA':
       case 'IFERROR': {
-        const isCaught = (value: unknown): boolean => isFailure(value, name === 'IFERROR');
-        const grid = this.#grid(first, place);
-        const otherwise = second === undefined ? [['']] : this.#grid(second, place);
-        if (grid instanceof CellError) return isCaught(grid) ? otherwise : grid;
-        if (!isGrid(otherwise)) return grid;
-        return broadcast([grid, otherwise], ([value = null, other = null]) =>
-          isCaught(value) ? other : value,
+        const [tried, otherwise] = [first, second].map((node) =>
+          node === undefined ? single(null) : this.#grid(node, place, isArray),
+        );
+        return broadcast([tried ?? [], otherwise ?? []], ([value = null, other = null]) =>
+          isFailure(value, name === 'IFERROR') ? other : value,
         );
       }
-      default:
-        if (!MAPPED_FUNCTIONS.has(name)) return [[this.#node(node, place)]];
-        return this.#mapped(args, place, (values) =>
-          this.#call(
-            name,
-            values.map((value) => ({ value: () => value, values: () => [value] })),
-          ),
-        );
     }
-  }
-
-  #mapped(
-    nodes: readonly Node[],
-    place: Place,
-    compute: (values: Value[]) => Value,
-  ): Grid | CellError {
-    const grids = nodes.map((node) => this.#grid(node, place));
-    const error = grids.find((grid) => grid instanceof CellError);
-    return error ?? broadcast(grids.filter(isGrid), compute);
-  }
-
-  #signed(operator: string, value: Value = null): Value {
-    const number = toNumber(value);
-    if (number instanceof CellError) return number;
-    return operator === '-' ? -number : number;
+    const run = FUNCTIONS.get(name);
+    if (run === undefined) return single(new CellError('NAME', `Unknown function: '${name}'.`));
+    if (isArray && MAPPED_FUNCTIONS.has(name))
+      return broadcast(args.map(whole), (values) =>
+        run(
+          values.map((value) => ({ value: () => value, values: () => [value] })),
+          this.#now,
+        ),
+      );
+    const given = args.map((argument): Argument => {
+      const value = (): Value => this.#grid(argument, place, false)[0]?.[0] ?? null;
+      return {
+        value,
+        values: () => (argument.kind === 'reference' ? whole(argument).flat() : [value()]),
+      };
+    });
+    return single(run(given, this.#now));
   }
 
   #lines(sheet: Sheet, { top, bottom, left, right }: Area): Grid {
@@ -293,18 +246,6 @@ export class Calculator {
         this.value(sheet, top + down, left + across),
       ),
     );
-  }
-
-  #argument(node: Node, place: Place): Argument {
-    const target = node.kind === 'reference' ? this.#target(node.reference, place) : undefined;
-    if (target === undefined || target instanceof CellError) {
-      const value = (): Value => target ?? this.#node(node, place);
-      return { value, values: () => [value()] };
-    }
-    return {
-      value: () => this.value(target.sheet, target.area.top, target.area.left),
-      values: () => this.#lines(target.sheet, target.area).flat(),
-    };
   }
 
   #target(reference: Reference, place: Place): { sheet: Sheet; area: Area } | CellError {
@@ -344,4 +285,10 @@ export class Calculator {
     }
     return new CellError('VALUE', 'An array value could not be found.');
   }
+}
+
+function signed(operator: string, value: Value = null): Value {
+  const number = toNumber(value);
+  if (number instanceof CellError) return number;
+  return operator === '-' ? -number : number;
 }

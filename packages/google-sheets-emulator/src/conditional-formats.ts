@@ -1,25 +1,16 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Calculator } from './calculator.ts';
 import { Formula } from './cell.ts';
-import { boundsOf } from './document.ts';
 import { copyFormula } from './formula-moves.ts';
-import type { Sheet } from './sheet.ts';
+import { type Area, cellsOf, meets, type Sheet } from './sheet.ts';
 
 type Rule = sheets_v4.Schema$ConditionalFormatRule;
 
-function hit(rule: Rule, row: number, column: number): { top: number; left: number } | undefined {
-  const ranges = (rule.ranges ?? []).map(boundsOf);
-  const covering = ranges.find(
-    (range) =>
-      row >= (range.startRowIndex ?? 0) &&
-      row < (range.endRowIndex ?? Infinity) &&
-      column >= (range.startColumnIndex ?? 0) &&
-      column < (range.endColumnIndex ?? Infinity),
-  );
-  if (covering === undefined) return undefined;
+function hit(rule: Rule, row: number, column: number): Area | undefined {
+  const areas = (rule.ranges ?? []).map(cellsOf);
+  const cell = { top: row, bottom: row + 1, left: column, right: column + 1 };
   // A relative reference in the rule's formula counts from the top left of its first range.
-  const [first = covering] = ranges;
-  return { top: first.startRowIndex ?? 0, left: first.startColumnIndex ?? 0 };
+  return areas.some((area) => meets(area, cell)) ? areas[0] : undefined;
 }
 
 /**

@@ -36,6 +36,15 @@ export function storedRange(
   return sheet.id === 0 ? bounds : { sheetId: sheet.id, ...bounds };
 }
 
+/** An area as a range of its tab with all four bounds. */
+export const closedRange = (sheet: Sheet, area: Area): sheets_v4.Schema$GridRange => ({
+  ...(sheet.id !== 0 && { sheetId: sheet.id }),
+  startRowIndex: area.top,
+  endRowIndex: area.bottom,
+  startColumnIndex: area.left,
+  endColumnIndex: area.right,
+});
+
 /** Puts content into a cell of a row, within Google's limit of characters. */
 export function putContent(
   sheet: Sheet,

@@ -1,12 +1,10 @@
 import { badRequest, invalid } from './api-error.ts';
+import { hasPath } from './request-shape.ts';
 
 /** A parsed field mask: a name leads to the mask below it; `true` means everything below. `*` is kept under that name. */
 export type Mask = ReadonlyMap<string, Mask> | true;
 
 type Tree = Map<string, Tree | true>;
-
-const camel = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Splits at commas outside parentheses. */
 function splitTop(text: string): string[] {
@@ -28,38 +26,25 @@ function splitTop(text: string): string[] {
 }
 
 function addPath(tree: Tree, path: string): void {
-  const open = path.indexOf('(');
-  const head = (open < 0 ? path : path.slice(0, open)).trim();
-  if (open >= 0 && !path.trimEnd().endsWith(')')) throw new SyntaxError(path);
-  const names = head.split(/[./]/).map((name) => camel(name.trim()));
-  const last = names.pop() ?? '';
-  if (last === '' || names.includes('')) throw new SyntaxError(path);
-  let node = tree;
-  for (const name of names) {
-    const next = node.get(name);
-    if (next === true) return;
-    const child: Tree = next ?? new Map();
-    node.set(name, child);
-    node = child;
+  const [, head = '', inner] = /^([^()]*)(?:\((.*)\))?$/.exec(path) ?? [];
+  const names = head.split('.');
+  if (names.includes('')) throw new SyntaxError(path);
+  let node: Tree | true = tree;
+  for (const [at, name] of names.entries()) {
+    if (node === true) return;
+    const isWhole = at === names.length - 1 && inner === undefined;
+    const next: Tree | true = isWhole ? true : (node.get(name) ?? new Map());
+    node.set(name, next);
+    node = next;
   }
-  if (open < 0) {
-    node.set(last, true);
-    return;
-  }
-  const existing = node.get(last);
-  if (existing === true) return;
-  const child: Tree = existing ?? new Map();
-  node.set(last, child);
-  for (const inner of splitTop(path.trimEnd().slice(open + 1, -1))) addPath(child, inner);
+  if (node === true || inner === undefined) return;
+  for (const part of splitTop(inner)) addPath(node, part);
 }
 
-/**
- * Parses `a,b.c,d(e,f/g)` in camel or snake case. Throws SyntaxError for a mask that cannot be read; an empty text
- * gives an empty mask.
- */
+/** Parses `a,b.c,d(e,f)`. Throws SyntaxError for a mask that cannot be read; an empty text gives an empty mask. */
 export function parseMask(text: string): Mask {
   const tree: Tree = new Map();
-  if (text.trim() === '') return tree;
+  if (text === '') return tree;
   for (const path of splitTop(text)) addPath(tree, path);
   return tree.get('*') === true ? true : tree;
 }
@@ -129,8 +114,8 @@ export function updateMask(fields: string | null | undefined): Mask {
   return mask;
 }
 
-/** The mask of the system parameter `fields`; `known` says whether a dotted path exists in the answer's schema. */
-export function responseMask(fields: string, known: (path: string) => boolean): Mask {
+/** The mask of the system parameter `fields`, for an answer of some message. */
+export function responseMask(fields: string, message: string): Mask {
   const fail = (path: string): never => {
     const description = `Error expanding 'fields' parameter. Cannot find matching fields for path '${path}'.`;
     const error = badRequest([{ field: path, description }]);
@@ -146,7 +131,7 @@ export function responseMask(fields: string, known: (path: string) => boolean): 
     if (node === true) return;
     for (const [name, inner] of node) {
       const full = path === '' ? name : `${path}.${name}`;
-      if (name !== '*' && !known(full)) fail(full);
+      if (name !== '*' && !hasPath(message, full)) fail(full);
       check(inner, full);
     }
   };

@@ -4,8 +4,14 @@ import { CellError, toBoolean, type Value } from './formula-values.ts';
 /** Values in rows and columns: what a range holds, and what ARRAYFORMULA, FILTER and QUERY give. */
 export type Grid = readonly (readonly Value[])[];
 
-/** False for an error in place of a grid. */
-export const isGrid = (grid: Grid | CellError): grid is Grid => !(grid instanceof CellError);
+/** One value. */
+export const single = (value: Value): Grid => [[value]];
+
+/** The error that stands in place of a grid. */
+const errorOf = (grid: Grid): CellError | undefined => {
+  const [[value] = []] = grid;
+  return grid.length === 1 && value instanceof CellError ? value : undefined;
+};
 
 /** True for an error, of any kind or of a value that is not available: what IFERROR and IFNA catch. */
 export const isFailure = (value: unknown, ofAnyKind: boolean): boolean =>
@@ -45,18 +51,19 @@ export function broadcast(grids: readonly Grid[], compute: (values: Value[]) => 
 }
 
 /** FILTER: the rows in which every condition holds. */
-export function filterRows(grid: Grid, conditions: readonly Grid[]): Grid | CellError {
-  if (conditions.some((condition) => condition.length !== grid.length)) {
-    return new CellError('N_A', 'FILTER has mismatched range sizes.');
-  }
+export function filterRows(grid: Grid, conditions: readonly Grid[]): Grid {
+  const failed = [grid, ...conditions].map(errorOf).find((error) => error !== undefined);
+  if (failed !== undefined) return single(failed);
+  if (conditions.some((condition) => condition.length !== grid.length))
+    return single(new CellError('N_A', 'FILTER has mismatched range sizes.'));
   const rows: (readonly Value[])[] = [];
   for (const [at, row] of grid.entries()) {
     const truths = conditions.map((condition) => toBoolean(condition[at]?.[0] ?? null));
     const error = truths.find((truth) => truth instanceof CellError);
-    if (error !== undefined) return error;
+    if (error instanceof CellError) return single(error);
     if (truths.every((truth) => truth === true)) rows.push(row);
   }
   return rows.length > 0
     ? rows
-    : new CellError('N_A', 'No matches are found in FILTER evaluation.');
+    : single(new CellError('N_A', 'No matches are found in FILTER evaluation.'));
 }

@@ -25,15 +25,6 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
       if (truth instanceof CellError) return truth;
       return truth ? then.value() : otherwise === undefined ? false : otherwise.value();
     },
-    IFNA: ([tried, otherwise]) => {
-      const value = tried?.value() ?? null;
-      const isMissing = value instanceof CellError && value.type === 'N_A';
-      return isMissing ? (otherwise?.value() ?? null) : value;
-    },
-    IFERROR: ([tried, otherwise]) => {
-      const value = tried?.value() ?? null;
-      return value instanceof CellError ? (otherwise?.value() ?? null) : value;
-    },
     ISNUMBER: ([argument]) => typeof argument?.value() === 'number',
     SUM: (args) => {
       const values = allValues(args);
@@ -41,10 +32,6 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
       return (
         error ?? values.reduce<number>((sum, one) => sum + (typeof one === 'number' ? one : 0), 0)
       );
-    },
-    COUNTIF: ([range, condition]) => {
-      if (range === undefined || condition === undefined) return wrongCount();
-      return range.values().filter(criterion(condition.value())).length;
     },
     COUNTIFS: (args) => {
       if (args.length === 0 || args.length % 2 === 1) return wrongCount();

@@ -1,4 +1,4 @@
-import type { Grid } from './formula-arrays.ts';
+import { type Grid, single } from './formula-arrays.ts';
 import { CellError, compareValues, type Value } from './formula-values.ts';
 
 /** The one kind of query that is understood: the values of a column, each with how often it is there. */
@@ -9,13 +9,13 @@ const COUNTS =
  * QUERY over an array, as far as it counts the values of one column. Letter case counts, as in Google's. Anything else of
  * the query language gives an error, instead of a wrong answer.
  */
-export function query(grid: Grid, text: Value): Grid | CellError {
+export function query(grid: Grid, text: Value): Grid {
   const match = typeof text === 'string' ? COUNTS.exec(text) : null;
-  if (match === null) return new CellError('VALUE', 'The emulator does not do this QUERY.');
+  if (match === null) return single(new CellError('VALUE', 'The emulator does not do this QUERY.'));
   const [, order = '', limit = ''] = match;
   const values = grid.map(([value]) => value ?? null);
   const error = values.find((value) => value instanceof CellError);
-  if (error !== undefined) return error;
+  if (error instanceof CellError) return single(error);
   const counts = new Map<Value, number>();
   for (const value of ofOneType(values)) counts.set(value, (counts.get(value) ?? 0) + 1);
   const byValue = ([a]: [Value, number], [b]: [Value, number]): number => inOrder(a, b);
@@ -24,7 +24,7 @@ export function query(grid: Grid, text: Value): Grid | CellError {
   );
   return rows.length > 0
     ? rows.slice(0, Number(limit))
-    : new CellError('N_A', 'Query completed with an empty output.');
+    : single(new CellError('N_A', 'Query completed with an empty output.'));
 }
 
 /** A column of a query has one type, that of most of its values; the others count as empty. */

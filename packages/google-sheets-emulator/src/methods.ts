@@ -22,8 +22,6 @@ export interface Call {
 
 /** A method of the API. */
 export interface Method {
-  /** Google's name for it, without the leading `sheets.`. */
-  readonly name: string;
   /** What its quota counts. */
   readonly kind: 'read' | 'write';
   readonly verb: 'GET' | 'POST';
@@ -37,7 +35,6 @@ export interface Method {
 }
 
 const get: Method = {
-  name: 'spreadsheets.get',
   kind: 'read',
   verb: 'GET',
   suffix: '',
@@ -50,7 +47,6 @@ const get: Method = {
 };
 
 const batchUpdate: Method = {
-  name: 'spreadsheets.batchUpdate',
   kind: 'write',
   verb: 'POST',
   suffix: ':batchUpdate',
@@ -70,7 +66,6 @@ const batchUpdate: Method = {
 };
 
 const batchGetByDataFilter: Method = {
-  name: 'spreadsheets.values.batchGetByDataFilter',
   kind: 'read',
   verb: 'POST',
   suffix: '/values:batchGetByDataFilter',

@@ -7,9 +7,7 @@ type NumberFormat = sheets_v4.Schema$NumberFormat;
 export function formatNumber(value: number, format: NumberFormat | null | undefined): string {
   switch (format?.type ?? '') {
     case 'DATE_TIME':
-      return format?.pattern === 'yyyy-mm-dd hh:mm'
-        ? dateOf(value).toISOString().slice(0, 16).replace('T', ' ')
-        : dateTime(value);
+      return dateOf(value).toISOString().slice(0, 16).replace('T', ' ');
     case 'DATE':
       return dateOf(value).toISOString().slice(0, 10);
     case 'PERCENT':
@@ -19,13 +17,6 @@ export function formatNumber(value: number, format: NumberFormat | null | undefi
     default:
       return general(value);
   }
-}
-
-/** Google's own example is `9/26/08 15:59:00`, in 24 hours. */
-function dateTime(serial: number): string {
-  const date = dateOf(Math.round(serial * 86_400) / 86_400);
-  const day = `${date.getUTCMonth() + 1}/${date.getUTCDate()}/${date.getUTCFullYear()}`;
-  return `${day} ${date.getUTCHours()}:${date.toISOString().slice(14, 19)}`;
 }
 
 /** "Automatic": up to ten significant digits; 1.23457E+15 from sixteen digits on. */

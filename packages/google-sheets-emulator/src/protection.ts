@@ -1,7 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { boundsOf } from './document.ts';
-import type { Bounds } from './a1.ts';
-import type { Area, Sheet } from './sheet.ts';
+import { type Area, cellsOf, meets, type Sheet } from './sheet.ts';
 
 /** Who asks, as protections see them. */
 export interface Caller {
@@ -9,12 +7,6 @@ export interface Caller {
   /** The owner edits everything, protected or not. */
   readonly isOwner: boolean;
 }
-
-const overlaps = (area: Area, bounds: Bounds): boolean =>
-  area.top < (bounds.endRowIndex ?? Infinity) &&
-  area.bottom > (bounds.startRowIndex ?? 0) &&
-  area.left < (bounds.endColumnIndex ?? Infinity) &&
-  area.right > (bounds.startColumnIndex ?? 0);
 
 /** True when the caller may edit what a protection covers. A warning does not apply to callers of the API. */
 export function mayEditProtected(
@@ -34,8 +26,7 @@ export function obstacle(
   caller: Caller,
 ): sheets_v4.Schema$ProtectedRange | undefined {
   return sheet.overlays.protectedRanges.find(
-    (protection) =>
-      !mayEditProtected(protection, caller) && overlaps(area, boundsOf(protection.range)),
+    (protection) => !mayEditProtected(protection, caller) && meets(area, cellsOf(protection.range)),
   );
 }
 

@@ -26,6 +26,18 @@ export interface Area {
   readonly right: number;
 }
 
+/** True when two areas share a cell, or an insertion (an area of no height or width) is inside the other. */
+export const meets = (a: Area, b: Area): boolean =>
+  a.top < b.bottom && b.top < a.bottom && a.left < b.right && b.left < a.right;
+
+/** The cells of a range, whatever the size of its tab: open ends reach to infinity. */
+export const cellsOf = (range: sheets_v4.Schema$GridRange | undefined): Area => ({
+  top: range?.startRowIndex ?? 0,
+  bottom: range?.endRowIndex ?? Infinity,
+  left: range?.startColumnIndex ?? 0,
+  right: range?.endColumnIndex ?? Infinity,
+});
+
 /** A table: a header row and rows below it. */
 export interface Table {
   readonly id: string;

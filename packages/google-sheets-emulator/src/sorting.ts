@@ -7,8 +7,7 @@ import { Formula, type Cell, type Cells } from './cell.ts';
 import { boundsOf } from './document.ts';
 import { guard, type Edit } from './edit.ts';
 import { copyFormula } from './formula-moves.ts';
-import type { Area, Sheet } from './sheet.ts';
-import { meets, tableArea } from './tables.ts';
+import { type Area, cellsOf, meets, type Sheet } from './sheet.ts';
 
 /** Numbers before text before booleans before errors; empty cells stay last in both directions. */
 function rank(value: Value): number {
@@ -64,10 +63,8 @@ function carried(cell: Cell | undefined, from: number, to: number): Cell | undef
 
 function checkVerticalMerges(sheet: Sheet, area: Area): void {
   const merge = sheet.overlays.merges.find((range) => {
-    const [top, bottom] = [range.startRowIndex ?? 0, range.endRowIndex ?? 0];
-    const [left, right] = [range.startColumnIndex ?? 0, range.endColumnIndex ?? 0];
-    const met = top < area.bottom && bottom > area.top && left < area.right && right > area.left;
-    return met && bottom - top > 1;
+    const merged = cellsOf(range);
+    return meets(merged, area) && merged.bottom - merged.top > 1;
   });
   if (merge === undefined) return;
   const place = formatA1(sheet.properties.title, sheet.areaOf(boundsOf(merge)));
@@ -79,7 +76,7 @@ function checkVerticalMerges(sheet: Sheet, area: Area): void {
 /** A table's header is not sorted. It is not known how Google sorts a range that contains both. */
 function refuseTableHeader(sheet: Sheet, area: Area): void {
   const holds = sheet.overlays.tables.some((table) => {
-    const all = tableArea(table);
+    const all = cellsOf(table.range);
     return meets({ ...all, bottom: all.top + 1 }, area);
   });
   if (!holds) return;

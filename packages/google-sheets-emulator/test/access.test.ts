@@ -46,11 +46,9 @@ describe('who may do what', () => {
     expect(await refusal(writeOne(bench, clientWith(bench.emulator, stranger)))).toEqual(denied);
   });
 
-  it('refuses missing, wrong and expired credentials', async () => {
-    const clock = { now: () => 1_000_000 };
-    bench = await Bench.start({ clock });
-    const { accounts, url } = bench.emulator;
-    const bare = await fetch(`${url}v4/spreadsheets/${bench.id}`);
+  it('refuses missing and wrong credentials', async () => {
+    bench = await Bench.start();
+    const bare = await fetch(`${bench.emulator.url}v4/spreadsheets/${bench.id}`);
     expect(bare.status).toBe(403);
     expect(await bare.json()).toEqual({
       error: {
@@ -59,13 +57,10 @@ describe('who may do what', () => {
         status: 'PERMISSION_DENIED',
       },
     });
-    const ended = accounts.issue({ email: ROBOT, expiresAtMs: 1_000_000 });
-    for (const token of ['nonsense', ended]) {
-      expect(await refusal(read(bench, token))).toMatchObject({
-        code: 401,
-        status: 'UNAUTHENTICATED',
-        message: expect.stringMatching(/^Request had invalid authentication credentials\./),
-      });
-    }
+    expect(await refusal(read(bench, 'nonsense'))).toMatchObject({
+      code: 401,
+      status: 'UNAUTHENTICATED',
+      message: expect.stringMatching(/^Request had invalid authentication credentials\./),
+    });
   });
 });

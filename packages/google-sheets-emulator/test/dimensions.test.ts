@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Bench, refusal, seed } from './support/client.ts';
+import { propertyRuns } from '../../../test/support/property.ts';
+import { Bench, refusal } from './support/client.ts';
 
 let bench: Bench;
 beforeEach(async () => {
@@ -273,7 +274,7 @@ describe('any row of inserts, deletions and moves', () => {
         const byId = (list: unknown[][]) => list.sort((a, b) => Number(a[0]) - Number(b[0]));
         expect(byId(places)).toEqual(byId(expected));
       }),
-      { numRuns: 60, ...seed() },
+      propertyRuns(60),
     );
   });
 });

@@ -43,7 +43,7 @@ describe('the page of a spreadsheet', () => {
     const html = await page();
     expect(rowOf(html, 2)).toEqual([
       '&lt;script&gt;alert(1)&lt;/script&gt;',
-      '5/4/2026 12:00:00',
+      '2026-05-04 12:00',
       '&quot;&amp;&#39;',
     ]);
     expect(html).not.toMatch(/<script>alert|<img|<b>Leads|<i>tab/);

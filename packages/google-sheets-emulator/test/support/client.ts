@@ -81,9 +81,3 @@ export class Bench {
     return this.emulator.inspect.grid(this.id, 0);
   }
 }
-
-/** The seed of a property test, where FC_SEED sets one. fast-check prints it when a property fails. */
-export function seed(): { seed?: number } {
-  const given = process.env['FC_SEED'];
-  return given === undefined ? {} : { seed: Number(given) };
-}

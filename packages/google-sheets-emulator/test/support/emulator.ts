@@ -4,12 +4,17 @@ import {
   type SheetsEmulatorOptions,
 } from '../../src/emulator.ts';
 import { Inspection } from './inspect.ts';
-import { People } from './all-people.ts';
+import { Person } from './people.ts';
 
 /** An emulator whose browser users and stored cells are at a test's hand. */
 export interface TestEmulator extends SheetsEmulator {
-  /** What people do in the browser meanwhile. */
-  readonly people: People;
+  /** What people do in the browser meanwhile, without quota, log or network. */
+  readonly people: {
+    /** The owner of a file with this tab open, by title or sheet ID. */
+    at(spreadsheetId: string, tab: string | number): Person;
+    /** The owner shares the file, or changes a role. */
+    share(spreadsheetId: string, email: string, role: 'writer' | 'reader'): void;
+  };
   /** Looks past the API at what is stored. */
   readonly inspect: Inspection;
 }
@@ -19,10 +24,14 @@ export async function startTestEmulator(
   options: SheetsEmulatorOptions = {},
 ): Promise<TestEmulator> {
   const emulator = await startSheetsEmulator(options);
-  const now = (): number => options.clock?.now() ?? Date.now();
+  const { files } = emulator;
+  const inspect = new Inspection(files, () => options.clock?.now() ?? Date.now());
   return {
     ...emulator,
-    people: new People(emulator.files),
-    inspect: new Inspection(emulator.files, now),
+    people: {
+      at: (id, tab) => new Person(files, id, inspect.sheet(id, tab).id),
+      share: (id, email, role) => void files.get(id).shares.set(email.toLowerCase(), role),
+    },
+    inspect,
   };
 }

@@ -4,7 +4,7 @@ import { filledWidth, Formula } from '../../src/cell.ts';
 import { metadataResource, type Metadata } from '../../src/metadata.ts';
 import type { Overlays, Sheet } from '../../src/sheet.ts';
 import { tableResource } from '../../src/tables.ts';
-import type { SpreadsheetFile, SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
+import type { SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
 
 /** A literal, a formula's text, or null for an empty cell. */
 export type Stored = string | number | boolean | null;
@@ -49,7 +49,7 @@ export class Inspection {
 
   /** What the cells hold, row by row, trailing empty cells and rows left out. Formulas are given as their text. */
   grid(spreadsheetId: string, tab: TabName): Stored[][] {
-    const { sheet } = this.#open(spreadsheetId, tab);
+    const sheet = this.sheet(spreadsheetId, tab);
     return this.#rows(sheet, (row, column) => {
       const { content } = sheet.cell(row, column);
       return content instanceof Formula ? content.text : content;
@@ -58,14 +58,14 @@ export class Inspection {
 
   /** What the cells show, as texts. */
   shown(spreadsheetId: string, tab: TabName): string[][] {
-    const { file, sheet } = this.#open(spreadsheetId, tab);
-    const calculator = new Calculator(file.document, this.#now());
+    const sheet = this.sheet(spreadsheetId, tab);
+    const calculator = new Calculator(this.#files.get(spreadsheetId).document, this.#now());
     return this.#rows(sheet, (row, column) => calculator.text(sheet, row, column));
   }
 
   /** Every note, zero-based. */
   notes(spreadsheetId: string, tab: TabName): { row: number; column: number; note: string }[] {
-    const { sheet } = this.#open(spreadsheetId, tab);
+    const sheet = this.sheet(spreadsheetId, tab);
     const found: { row: number; column: number; note: string }[] = [];
     for (let row = 0; row < sheet.usedRows; row++) {
       for (const [column, cell] of (sheet.row(row)?.cells ?? []).entries())
@@ -76,7 +76,7 @@ export class Inspection {
 
   /** One cell, zero-based: what it holds, its format, its note. */
   cell(spreadsheetId: string, tab: TabName, row: number, column: number): InspectedCell {
-    const { sheet } = this.#open(spreadsheetId, tab);
+    const sheet = this.sheet(spreadsheetId, tab);
     const { content, format = {}, note } = sheet.cell(row, column);
     return {
       value: content instanceof Formula ? content.text : content,
@@ -90,7 +90,7 @@ export class Inspection {
     spreadsheetId: string,
     tab: TabName,
   ): { readonly frozenRowCount: number; readonly hiddenRows: readonly number[] } {
-    const { sheet } = this.#open(spreadsheetId, tab);
+    const sheet = this.sheet(spreadsheetId, tab);
     const rows = Array.from({ length: sheet.usedRows }, (_, row) => row);
     return {
       frozenRowCount: sheet.properties.frozenRowCount ?? 0,
@@ -100,7 +100,7 @@ export class Inspection {
 
   /** Tables as the API answers them, filters, alternating colors, merged cells and protections of a tab. */
   ranges(spreadsheetId: string, tab: TabName): InspectedRanges {
-    const { sheet } = this.#open(spreadsheetId, tab);
+    const sheet = this.sheet(spreadsheetId, tab);
     const { tables, ...ranges } = sheet.overlays;
     return { ...ranges, tables: tables.map(tableResource) };
   }
@@ -111,13 +111,12 @@ export class Inspection {
     return list.map(metadataResource);
   }
 
-  #open(spreadsheetId: string, tab: TabName): { file: SpreadsheetFile; sheet: Sheet } {
-    const file = this.#files.get(spreadsheetId);
-    const sheet = file.document.sheets.find(
-      (candidate) => candidate.id === tab || candidate.properties.title === tab,
-    );
-    if (sheet === undefined) throw new Error(`no tab ${tab}`);
-    return { file, sheet };
+  /** A tab, by title or sheet ID. */
+  sheet(spreadsheetId: string, tab: TabName): Sheet {
+    const { sheets } = this.#files.get(spreadsheetId).document;
+    const found = sheets.find((one) => one.id === tab || one.properties.title === tab);
+    if (found === undefined) throw new Error(`no tab ${tab}`);
+    return found;
   }
 
   #rows<T>(sheet: Sheet, cell: (row: number, column: number) => T): T[][] {

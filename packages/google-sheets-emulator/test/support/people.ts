@@ -3,7 +3,6 @@ import { runBatch } from '../../src/batch-update.ts';
 import { filledWidth } from '../../src/cell.ts';
 import { appendDimension } from '../../src/dimensions.ts';
 import { contentOf, guard, putContent, type Edit } from '../../src/edit.ts';
-import type { Caller } from '../../src/protection.ts';
 import type { Sheet } from '../../src/sheet.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
 
@@ -20,18 +19,14 @@ export interface Selection {
   readonly right?: number;
 }
 
-/** A user with a tab open in a browser. Each action is one change, at once; none is logged. */
+/** The owner of a file, with a tab open in a browser. Each action is one change, at once; none is logged. */
 export class Person {
   readonly #files: SpreadsheetFiles;
   readonly #spreadsheetId: string;
   readonly #sheetId: number;
-  readonly #email: string;
 
-  constructor(files: SpreadsheetFiles, spreadsheetId: string, sheetId: number, email: string) {
-    this.#files = files;
-    this.#spreadsheetId = spreadsheetId;
-    this.#sheetId = sheetId;
-    this.#email = email;
+  constructor(files: SpreadsheetFiles, spreadsheetId: string, sheetId: number) {
+    [this.#files, this.#spreadsheetId, this.#sheetId] = [files, spreadsheetId, sheetId];
   }
 
   /** Data › Sort sheet: all columns, all rows below the frozen ones. Without frozen rows the header is sorted along. */
@@ -256,10 +251,6 @@ export class Person {
 
   #change<T>(action: (edit: Edit) => T): T {
     const file = this.#file;
-    const caller: Caller = {
-      email: this.#email,
-      isOwner: this.#email.toLowerCase() === file.owner.toLowerCase(),
-    };
-    return this.#files.change(file, caller, action);
+    return this.#files.change(file, { email: file.owner, isOwner: true }, action);
   }
 }
