@@ -31,6 +31,12 @@ const people = (n: number, status = 'NEW'): Row[] =>
   Array.from({ length: n }, (_, at) =>
     row(`s${at}`, { f_name: `Person ${at}`, f_age: 20 + at }, status),
   );
+const HASHED = { kind: 'rehash', fieldIds: ['f_name'], hash: () => 'a'.repeat(64) } as const;
+/** IDs of the rows in which a name is readable. */
+const plain = (): string[] =>
+  place
+    .grid()
+    .flatMap((line) => (String(line[FULL_NAME]).startsWith('Person') ? [String(line[ID])] : []));
 /** Stores rows, as the reading of a range does. */
 const store =
   (rows: readonly Row[], deleted: readonly string[] = []) =>
@@ -184,43 +190,33 @@ describe('protections of people in a sheet', () => {
     await place.write(store([...people(6), ...many], ['s1']));
     const at = place.placeOf('s2');
     const range = place.person().protect({ top: at, bottom: at + 1 });
-    const rehash = { kind: 'rehash', fieldIds: ['f_name'], hash: () => 'a'.repeat(64) } as const;
-    const plain = (): string[] =>
-      place
-        .grid()
-        .flatMap((line) =>
-          String(line[FULL_NAME]).startsWith('Person') ? [String(line[ID])] : [],
-        );
     place.calls();
-    await expect(place.write((form) => form.erase(rehash))).rejects.toMatchObject({
+    await expect(place.write((form) => form.erase(HASHED))).rejects.toMatchObject({
       code: 'TARGET_DENIED',
       message: expect.stringContaining('the protected range (4:4)'),
     });
     expect(place.calls().writes).toBeLessThanOrEqual(3);
     expect(plain()).toEqual(['s2']);
     place.person().unprotect(range);
-    await place.write(async (form) => expect(await form.erase(rehash)).toBe(1));
+    await place.write(async (form) => expect(await form.erase(HASHED)).toBe(1));
     expect(plain()).toEqual([]);
   });
 
   it('L11: a copy of a row, and one without its ID, are hashed as well', async () => {
     place.person().duplicateRow(place.placeOf('s1'));
     place.person().type(place.placeOf('s4'), ID, '');
-    const rehash = { kind: 'rehash', fieldIds: ['f_name'], hash: () => 'a'.repeat(64) } as const;
-    await place.write(async (form) => expect(await form.erase(rehash)).toBe(7));
-    expect(place.grid().filter((line) => String(line[FULL_NAME]).startsWith('Person'))).toEqual([]);
+    await place.write(async (form) => expect(await form.erase(HASHED)).toBe(7));
+    expect(plain()).toEqual([]);
   });
-
-  const hashed = { kind: 'rehash', fieldIds: ['f_name'], hash: () => 'a'.repeat(64) } as const;
 
   it('L11: rows above a header that cannot be put back on top are hashed as well', async () => {
     place.person().moveRows(0, 1, 4);
     place.person().protect({ left: OWN, right: OWN + 1 });
-    await place.write(async (form) => expect(await form.erase(hashed)).toBe(6));
-    expect(place.grid().filter((line) => String(line[FULL_NAME]).startsWith('Person'))).toEqual([]);
+    await place.write(async (form) => expect(await form.erase(HASHED)).toBe(6));
+    expect(plain()).toEqual([]);
   });
 
-  it.each([hashed, { kind: 'columns', fieldIds: ['f_name'] }] as const)(
+  it.each([HASHED, { kind: 'columns', fieldIds: ['f_name'] }] as const)(
     'L9: rows of people under the data are left alone by $kind',
     async (what) => {
       const own = ['Total', '=SUM(D2:D7)', '=COUNTA(C2:C7)', 'note'];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FormHealthText } from '../../src/mirror/health-text.ts';
-import type { Change, Store } from '../../src/mirror/port.ts';
+import type { Change, Entry, Store } from '../../src/mirror/port.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import { newSpreadsheet, type Spreadsheet } from '../support/spreadsheet.ts';
 import { AGE, clock, formOf, NAME, row, RUN } from './store-fixtures.ts';
@@ -16,6 +16,15 @@ const WELL: FormHealthText = {
   staleAfterMinutes: 45,
   asOfMs: Date.now(),
 };
+const REJECTED: Entry = {
+  kind: 'rejected',
+  id: 'x1',
+  status: 'NEW',
+  createdAt: null,
+  reason: 'It has no data.',
+  atMs: 0,
+};
+
 describe('the Mirror and Summary tabs', () => {
   let sheet: Spreadsheet;
   let health: FormHealthText;
@@ -59,12 +68,12 @@ describe('the Mirror and Summary tabs', () => {
     expect(shown('Mirror')).toMatch(/^Form \| State/);
     expect(shown('Mirror')).toMatch(/contact \| Up to date \| 2 \| 0 \|/);
     expect(shown('Mirror')).not.toContain('Needs attention');
-    const reason = 'It has no data.';
-    const entry = { kind: 'rejected', id: 'x', status: 'NEW', createdAt: null, reason } as const;
     health = { ...WELL, state: 'failed', title: 'The last run failed' };
-    await run({ entries: [{ ...entry, atMs: 0 }] });
+    await run({ entries: [REJECTED] });
     expect(shown('Mirror')).toMatch(/^Form .*\ncontact \| The last run failed/);
-    expect(shown('Mirror')).toMatch(/contact \| x \|.*It has no data\. \| Correct it in the forms/);
+    expect(shown('Mirror')).toMatch(
+      /contact \| x1 \|.*It has no data\. \| Correct it in the forms/,
+    );
     expect(shown('Mirror')).not.toContain('Ada');
   });
 
@@ -78,27 +87,13 @@ describe('the Mirror and Summary tabs', () => {
   });
 
   it('L17: turn stale by themselves when the mirror stops', async () => {
-    await using store = await openSheetStore(sheet.id, {
-      name: 'default',
-      clock,
-      emulatorUrl: sheet.url,
-      describe: () => ({ ...health, asOfMs: Date.now() - 46 * 60_000 }),
-    });
-    await using form = await store.open(FORM, 'write');
-    await form.prepare(FORM, [NAME]);
-    await form.commit({ rows: ROWS, run: RUN });
+    health = { ...WELL, asOfMs: Date.now() - 46 * 60_000 };
+    await run({ rows: ROWS });
     expect(shown('Mirror')).toMatch(/^Form .*\ncontact \| Stale/);
   });
 
   it('L18: name no submission that was forgotten', async () => {
-    const entry = {
-      kind: 'rejected',
-      id: 'x1',
-      status: 'NEW',
-      createdAt: null,
-      reason: 'r',
-    } as const;
-    await run({ rows: ROWS, entries: [{ ...entry, atMs: 0 }] });
+    await run({ rows: ROWS, entries: [REJECTED] });
     expect(shown('Mirror')).toContain('x1');
     await using store = await open();
     await using form = await store.open(FORM, 'write');

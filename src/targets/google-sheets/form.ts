@@ -19,11 +19,11 @@ import { followFields, type SheetField } from './fields.ts';
 import { noticesOf } from './notices.ts';
 import { countedRows } from './obstacles.ts';
 import { RowEncoder } from './row-values.ts';
-import { headerRowOf, survey, type Table, writeRow } from './rows.ts';
+import { headerRowOf, rowsIn, survey, type Table, writeRow } from './rows.ts';
 import type { SerialTime } from './serial-time.ts';
 import type { Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import { documentKey, type FormDocument, type StateChange } from './state-tab.ts';
-import { rowsIn, SheetReader } from './reader.ts';
+import { SheetReader } from './reader.ts';
 import type { FormTab } from './structure.ts';
 import { type Announced, announce, lookFor, type Stray } from './sweep.ts';
 

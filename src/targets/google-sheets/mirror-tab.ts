@@ -8,7 +8,7 @@ import { headerText } from './fields.ts';
 import { formula, headers, number, Page, type PageCell, showPage, text, WRAPPED } from './page.ts';
 import { SerialTime } from './serial-time.ts';
 import type { SheetFile, Shown, View } from './sheet-file.ts';
-import { documentsIn, entriesIn, type FormDocument, textIn } from './state-tab.ts';
+import { documentsIn, entriesIn, type FormDocument, recordIn } from './state-tab.ts';
 
 /*
  * The tab that shows the people of a spreadsheet the state of the mirror: forms first, the worst on top, then problems, fields last. It is
@@ -35,19 +35,16 @@ interface ShownForm extends Pick<FormDocument, 'state' | 'fields' | 'notices'> {
 /** Writes the Mirror tab. */
 export function showMirror(file: SheetFile, describe: DescribeForm, view: View): Shown {
   const { structure, stateTab } = view;
-  const recordOf = (key: string): unknown => {
-    const record = textIn(stateTab, { kind: 'record', formId: '', key });
-    return record === null ? null : (JSON.parse(record) as { value: unknown }).value;
-  };
+  const recordOf = (key: string): unknown => recordIn(stateTab, key)?.value ?? null;
   const forms = documentsIn(stateTab).map((document): ShownForm => {
     const { state, fields, notices } = document;
     const { formId } = state;
     const entries = [...entriesIn(stateTab, formId).values()];
     return {
-      health: describe(document, document.runs, recordOf, file.clock.now()),
       state,
       fields,
       notices,
+      health: describe(document, document.runs, recordOf, file.clock.now()),
       sheetId: structure.forms.get(formId)?.sheetId ?? null,
       listed: entries.filter(({ kind }) => kind === 'rejected' || kind === 'undecided'),
     };

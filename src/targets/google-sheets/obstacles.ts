@@ -137,11 +137,9 @@ export interface BlockedEntry extends Entry {
   readonly blocked: readonly ColumnKey[];
 }
 
-const isBlocked = (entry: Entry): entry is BlockedEntry => 'blocked' in entry;
-
 /** All of them. */
 export const blockedIn = (entries: Entries): BlockedEntry[] =>
-  [...entries.values()].filter((entry) => isBlocked(entry));
+  [...entries.values()].filter((entry): entry is BlockedEntry => 'blocked' in entry);
 
 /** What keeps the cells of an entry from being written now, or, where it has no row, a row from being inserted. */
 export function obstaclesOf(

@@ -10,7 +10,7 @@ import {
 } from './api/formatting.ts';
 import { hashText } from './api/metadata.ts';
 import { freeTabTitle, NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
-import { type StateKey, textIn } from './state-tab.ts';
+import { recordKey, type StateKey, textIn } from './state-tab.ts';
 import type { Grid, OwnTab, Structure, TabRole } from './structure.ts';
 
 /*
@@ -80,7 +80,7 @@ export interface OwnPage {
   readonly over: (sheetId: number, tab: OwnTab | null) => Request[];
 }
 
-const digestKey = (role: TabRole): StateKey => ({ kind: 'record', formId: '', key: `${role} tab` });
+const digestKey = (role: TabRole): StateKey => recordKey(`${role} tab`);
 
 /**
  * Writes a page over all that is in its columns, where it says something else than before, and makes its tab where that is missing. A

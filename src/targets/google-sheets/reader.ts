@@ -16,8 +16,7 @@ import type {
 } from '../../mirror/port.ts';
 import type { Known } from './commit.ts';
 import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
-import type { RowEncoder } from './row-values.ts';
-import { EMPTY_SURVEY, type KnownRow, knownRow, storedRow, survey, type Table } from './rows.ts';
+import { EMPTY_SURVEY, rowsIn, storedRow, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
 import { READ_MS, type SheetFile, type View } from './sheet-file.ts';
 import { documentIn, entriesIn, type FormDocument } from './state-tab.ts';
@@ -64,15 +63,6 @@ export function findForm(
     isFreed,
   };
 }
-
-/** The rows of submissions. `encoder`: null, where their answers are of no interest. */
-export const rowsIn = (
-  table: Table,
-  places: ReadonlyMap<string, number>,
-  time: SerialTime,
-  encoder: RowEncoder | null,
-): Map<string, KnownRow> =>
-  new Map([...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]));
 
 /** Losses by people's hands. `now`: how many live rows there are. `timeZone`: of the spreadsheet. */
 function lossesOf(

@@ -102,24 +102,24 @@ const reader =
   (key: ColumnKey): ReadValue =>
     table.get(key)?.[row] ?? null;
 
-export function knownRow(
-  id: string,
-  row: number,
+/** The rows of submissions. `encoder`: null, where their answers are of no interest. */
+export const rowsIn = (
   table: Table,
+  places: ReadonlyMap<string, number>,
   time: SerialTime,
   encoder: RowEncoder | null,
-): KnownRow {
-  const read = reader(table, row);
-  const removed = read('s:removed');
-  return {
-    id,
-    status: String(read('s:status') ?? ''),
-    createdAt: timeOf(read('s:at'), time),
-    // Texts of people there mark nothing.
-    deletedAt: typeof removed === 'number' ? timeOf(removed, time) : null,
-    print: encoder?.fingerprintOf(read) ?? null,
-  };
-}
+): Map<string, KnownRow> =>
+  new Map(
+    [...places].map(([id, row]) => {
+      const read = reader(table, row);
+      const [status, removed] = [String(read('s:status') ?? ''), read('s:removed')];
+      const createdAt = timeOf(read('s:at'), time);
+      // Texts of people there mark nothing.
+      const deletedAt = typeof removed === 'number' ? timeOf(removed, time) : null;
+      const print = encoder?.fingerprintOf(read) ?? null;
+      return [id, { id, status, createdAt, deletedAt, print }] as const;
+    }),
+  );
 
 /** A row as the port shows it. `row`: where its answers are; undefined: they are not wanted. */
 export function storedRow(

@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { FormState } from '../../mirror/form-state.ts';
 import { entryKey } from '../../mirror/ledger.ts';
-import type { TargetNotice, Entry, Run } from '../../mirror/port.ts';
+import type { TargetNotice, Entry, Run, StoredRecord } from '../../mirror/port.ts';
 import type { CountedQuestion } from './answer-tally.ts';
 import { cellData, type ReadValue } from './api/cell-value.ts';
 import { growBy } from './api/formatting.ts';
@@ -37,8 +37,11 @@ export interface StateTab {
   readonly end: number;
 }
 
+/** The row of something that belongs to no form. */
+export const recordKey = (key: string): StateKey => ({ kind: 'record', formId: '', key });
+
 /** The row with the salt for the names of forgotten submissions. */
-export const SALT: StateKey = { kind: 'record', formId: '', key: 'salt' };
+export const SALT = recordKey('salt');
 
 export const EMPTY_STATE_TAB: StateTab = { rows: new Map(), end: 0 };
 
@@ -130,6 +133,12 @@ export interface FormDocument {
   readonly timeZone: string;
   /** Questions that the Summary tab counts by answer. */
   readonly questions: readonly CountedQuestion[];
+}
+
+/** A record of the store; null where there is none such. */
+export function recordIn(tab: StateTab, key: string): StoredRecord | null {
+  const text = textIn(tab, recordKey(key));
+  return text === null ? null : (JSON.parse(text) as StoredRecord);
 }
 
 /** Entries of a form by their keys. */

@@ -34,6 +34,8 @@ import {
   documentsIn,
   entriesIn,
   type FormDocument,
+  recordIn,
+  recordKey,
   textIn,
 } from './state-tab.ts';
 import type { FormTab } from './structure.ts';
@@ -186,15 +188,13 @@ class SheetStore implements Store {
   }
 
   async record(key: string): Promise<StoredRecord | null> {
-    const text = textIn((await this.#file.view(READ_MS)).stateTab, recordKey(key));
-    return text === null ? null : (JSON.parse(text) as StoredRecord);
+    return recordIn((await this.#file.view(READ_MS)).stateTab, key);
   }
 
   async putRecord(key: string, value: unknown, revision: number | null): Promise<boolean> {
     return this.#file.write<boolean>(null, async ({ stateTab }) => {
-      const text = textIn(stateTab, recordKey(key));
-      const before = text === null ? null : (JSON.parse(text) as StoredRecord);
-      if ((before?.revision ?? null) !== revision) return { batch: null, result: false };
+      if ((recordIn(stateTab, key)?.revision ?? null) !== revision)
+        return { batch: null, result: false };
       const record: StoredRecord = { value, revision: (revision ?? 0) + 1 };
       const put = [{ ...recordKey(key), text: JSON.stringify(record) }];
       return { batch: { requests: [], put, isShown: true }, result: true };
@@ -266,8 +266,6 @@ class SheetStore implements Store {
     });
   }
 }
-
-const recordKey = (key: string) => ({ kind: 'record', formId: '', key }) as const;
 
 /** Where people find a form. A tab that was deleted is made again by the next run. */
 const whereIs = (
