@@ -5,7 +5,7 @@ import { MirrorError, toMirrorError } from '../src/base/errors.ts';
 import { loadProcessConfig } from '../src/config.ts';
 import { openAccount } from '../src/targets/google/credentials.ts';
 import { parseSheetAddress } from '../src/targets/google-sheets/api/address.ts';
-import { RequestQuota, SheetsApi } from '../src/targets/google-sheets/api/sheets-api.ts';
+import { SheetsApi } from '../src/targets/google-sheets/api/sheets-api.ts';
 import { SHEETS_SCOPE } from '../src/targets/google-sheets/api/sheets-error.ts';
 import { BY_HAND, makeTab, removeTab, TAB_TITLE, sheetsPoints } from './try/sheets-points.ts';
 import { listenForEnd, lookAndRemove } from './try/trial.ts';
@@ -24,13 +24,9 @@ async function run(address: string | undefined): Promise<number> {
   const account = await openAccount({ ...google, proxy }, SHEETS_SCOPE);
   const clock = systemClock;
   const rootUrl = google.emulatorUrl === undefined ? undefined : `${google.emulatorUrl}/`;
-  const quota = new RequestQuota(clock);
   const made = `the tab "${TAB_TITLE} …"`;
   const stop = listenForEnd(process, made, print);
-  const tab = await makeTab(
-    new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl }),
-    Math.random,
-  );
+  const tab = await makeTab(new SheetsApi({ spreadsheetId, account, clock, rootUrl }), Math.random);
   print(`In the tab "${tab.title}", which is removed at the end; a request a second.`);
   return lookAndRemove({
     points: sheetsPoints(tab),

@@ -23,7 +23,6 @@ async function tried(distort: (api: SheetsApi) => TriedSheets = (api) => api): P
     spreadsheetId: sheet.id,
     account,
     clock: systemClock,
-    quota: undefined,
     rootUrl: `${emulatorUrl}/`,
   });
   const lines: string[] = [];

@@ -123,15 +123,18 @@ export class SheetForm extends SheetReader implements OpenForm {
 
   /** People may have moved rows between the reading and the deletion: the rest of submissions is deleted, too. */
   async #removeLeft(ids: readonly string[]): Promise<void> {
-    for (let tries = 1; ids.length > 0; tries++) {
-      const isLeft = await this.#write(async ({ structure }) => {
-        const tab = structure.forms.get(this.state.formId);
-        const requests = await planRemoval(this.file, tab, ids);
-        return { requests, result: requests.length > 0 };
-      });
-      if (!isLeft) return;
-      if (tries >= MOST_LOOKS) throw this.#moved();
-    }
+    if (ids.length === 0) return;
+    await this.#untilDone(async ({ structure }) => {
+      const tab = structure.forms.get(this.state.formId);
+      return { requests: await planRemoval(this.file, tab, ids), result: undefined };
+    });
+  }
+
+  /** Writes until nothing is left to be written: people may move rows before each of the writes. */
+  async #untilDone(plan: Plan<void>): Promise<void> {
+    for (let tries = 0; tries < MOST_LOOKS; tries++)
+      if ((await this.#writeOnce(plan)).requests.length === 0) return;
+    throw this.#moved();
   }
 
   async finish(): Promise<readonly TargetNotice[]> {
@@ -206,29 +209,24 @@ export class SheetForm extends SheetReader implements OpenForm {
    */
   async sweep(): Promise<boolean> {
     let isMissed = false;
-    let isLeft = true;
-    // Looks again until nothing is left: rows may move before this write, too.
-    for (let tries = 1; isLeft; tries++) {
-      if (tries > MOST_LOOKS) throw this.#moved();
-      isLeft = await this.#writeOnce(async ({ structure }) => {
-        const tab = structure.forms.get(this.state.formId);
-        const table: Table = tab === undefined ? new Map() : await this.file.table(tab);
-        const { missed, strays } = lookFor(this.#announced, table);
-        const requests = tab === undefined ? [] : clearStrays(tab, strays);
-        const announced = requests.length > 0 ? this.#announced : [];
-        isMissed ||= missed.size > 0;
-        if (!isMissed) return { requests, announced, result: false };
-        const { fields, doubted } = this.known;
-        const header = String(table.get('s:id')?.[headerRowOf(table)] ?? '');
-        const after = {
-          doubted: doubted.union(missed),
-          ...([...missed, ...strays.map(({ id }) => id)].includes(header) && {
-            fields: fields.map((field) => withoutHeader(field)),
-          }),
-        };
-        return { requests, announced, after, state: distrust, result: requests.length > 0 };
-      }).then(({ result }) => result);
-    }
+    await this.#untilDone(async ({ structure }) => {
+      const tab = structure.forms.get(this.state.formId);
+      const table: Table = tab === undefined ? new Map() : await this.file.table(tab);
+      const { missed, strays } = lookFor(this.#announced, table);
+      const requests = tab === undefined ? [] : clearStrays(tab, strays);
+      const announced = requests.length > 0 ? this.#announced : [];
+      isMissed ||= missed.size > 0;
+      if (!isMissed) return { requests, announced, result: undefined };
+      const { fields, doubted } = this.known;
+      const header = String(table.get('s:id')?.[headerRowOf(table)] ?? '');
+      const after = {
+        doubted: doubted.union(missed),
+        ...([...missed, ...strays.map(({ id }) => id)].includes(header) && {
+          fields: fields.map((field) => withoutHeader(field)),
+        }),
+      };
+      return { requests, announced, after, state: distrust, result: undefined };
+    });
     if (!isMissed) return true;
     await this.#readPrints();
     const { rows, entries } = this.known;

@@ -147,10 +147,10 @@ function formRow(form: ShownForm, row: number, time: SerialTime): PageCell[] {
   const link = sheetId === null ? {} : { textFormat: { link: { uri: `#gid=${sheetId}` } } };
   return [
     text(state.name, { ...WRAPPED, ...link }),
-    stateCell(
-      isOver ? title : `IF(${age};${literal(PROBLEMS.STALE.title)};${title})`,
-      health.state,
-    ),
+    formula(isOver ? title : `IF(${age};${literal(PROBLEMS.STALE.title)};${title})`, {
+      ...WRAPPED,
+      ...TONES[STATE_TONES[health.state]],
+    }),
     number(liveRows(state.tally)),
     number(state.tally.deleted),
     asOfMs === null ? NONE : timeCell(asOfMs, time),
@@ -171,9 +171,6 @@ const STATE_TONES: Readonly<Record<HealthState, keyof typeof TONES>> = {
   ok: 'good',
   ended: 'plain',
 };
-
-const stateCell = (value: string, state: HealthState): PageCell =>
-  formula(value, { ...WRAPPED, ...TONES[STATE_TONES[state]] });
 
 function timeCell(atMs: number, time: SerialTime): PageCell {
   return number(time.ofClock(atMs), { ...BODY_FORMAT, numberFormat: DATE_FORMAT });

@@ -22,10 +22,26 @@ export function noticesOf(
   for (const entry of blockedIn(entries).filter(({ isMissing }) => !isMissing))
     for (const obstacle of obstaclesOf(entry, found, tab))
       waits.set(obstacle, (waits.get(obstacle) ?? 0) + 1);
+  const { title } = tab;
   return [
     ...[...waits].map(([obstacle, waiting]) => cellsBlocked(tab, obstacle, waiting, email)),
-    ...rowsCopied(tab, found.copies),
-    ...rowsWithoutId(tab, found.withoutId),
+    ...aboutRows(
+      'ROWS_COPIED',
+      found.copies,
+      (rows) =>
+        `On the tab "${title}" these rows are copies, with the submission ID of a row above: ${rows}. ` +
+        'A copy is left unchanged: only the upper row is kept up to date.',
+      'Delete the copy, or move it to a tab of your own. Check first which of the two rows holds your notes.',
+    ),
+    ...aboutRows(
+      'ROWS_WITHOUT_ID',
+      found.withoutId,
+      (rows) =>
+        `On the tab "${title}" these rows have lost their submission ID: ${rows}. The values there stay, and are no longer ` +
+        'updated. If the source still has the submission, it is written again in a new row.',
+      'Move your notes to the row that shows the submission now, and delete the one without an ID; or bring the ID back ' +
+        '(Edit › Undo, or File › Version history) and delete the new row.',
+    ),
   ];
 }
 
@@ -45,45 +61,21 @@ function cellsBlocked(
   };
 }
 
-function rowsCopied({ title }: FormTab, copies: readonly number[]): TargetNotice[] {
-  if (copies.length === 0) return [];
-  return [
-    {
-      code: 'ROWS_COPIED',
-      blocks: false,
-      message:
-        `On the tab "${title}" these rows are copies, with the submission ID of a row above: ${listed(copies)}. ` +
-        'A copy is left unchanged: only the upper row is kept up to date.',
-      remedy:
-        'Delete the copy, or move it to a tab of your own. Check first which of the two rows holds your notes.',
-    },
-  ];
-}
-
-function rowsWithoutId({ title }: FormTab, rows: readonly number[]): TargetNotice[] {
-  if (rows.length === 0) return [];
-  return [
-    {
-      code: 'ROWS_WITHOUT_ID',
-      blocks: false,
-      message:
-        `On the tab "${title}" these rows have lost their submission ID: ${listed(rows)}. The values there stay, and are no longer ` +
-        'updated. If the source still has the submission, it is written again in a new row.',
-      remedy:
-        'Move your notes to the row that shows the submission now, and delete the one without an ID; or bring the ID back ' +
-        '(Edit › Undo, or File › Version history) and delete the new row.',
-    },
-  ];
-}
-
 /** So many rows a notice names. */
 const MOST_NAMED = 20;
 
-/** Rows as people number them: `9, 12 and 3 more`. */
-function listed(rows: readonly number[]): string {
+/** What there is to say of some rows, named as people number them: `9, 12 and 3 more`. */
+function aboutRows(
+  code: TargetNotice['code'],
+  rows: readonly number[],
+  message: (listed: string) => string,
+  remedy: string,
+): TargetNotice[] {
+  if (rows.length === 0) return [];
   const named = rows.slice(0, MOST_NAMED).map((row) => row + 1);
   const more = rows.length - named.length;
-  return `${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
+  const listed = `${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
+  return [{ code, blocks: false, message: message(listed), remedy }];
 }
 
 /** The notice of a tab whose column of IDs was deleted. */

@@ -28,7 +28,6 @@ const isStorableId = (id: string): boolean =>
 
 /** Turns rows into what cells should hold, in our own columns and in those of the selected fields. */
 export class RowEncoder {
-  readonly #columns: ReadonlySet<ColumnKey>;
   readonly #fields: readonly SelectedField[];
   readonly #time: SerialTime;
   readonly #order: readonly ColumnKey[];
@@ -36,26 +35,25 @@ export class RowEncoder {
   /** `columns`: those that are there. */
   constructor(columns: Iterable<ColumnKey>, selected: readonly SelectedField[], time: SerialTime) {
     const keys = new Set(selected.map(({ id }) => fieldKey(id)));
-    this.#columns = new Set([...columns].filter((key) => !key.startsWith('f:') || keys.has(key)));
-    this.#fields = selected.filter(({ id }) => this.#columns.has(fieldKey(id)));
+    const known = new Set([...columns].filter((key) => !key.startsWith('f:') || keys.has(key)));
+    this.#fields = selected.filter(({ id }) => known.has(fieldKey(id)));
     this.#time = time;
-    this.#order = [...this.#columns].filter((key) => key !== 's:id').sort();
+    this.#order = [...known].filter((key) => key !== 's:id').sort();
   }
 
   /** A row, and why it is not stored unchanged; `undefined` when its ID cannot be kept. */
   encode(row: Row): { row: SheetRow | undefined; reasons: readonly string[] } {
     if (!isStorableId(row.id))
       return { row: undefined, reasons: ['has an ID that a cell of a sheet cannot hold'] };
-    const values = new Map<ColumnKey, SheetValue>([['s:id', row.id]]);
     const reasons: string[] = [];
-    const put = (key: ColumnKey, value: SheetValue): void => {
-      if (this.#columns.has(key)) values.set(key, value);
-    };
     const { createdAt } = row;
-    // A real date; a time that a date cannot hold exactly stays text.
-    put('s:at', createdAt === null ? null : (this.#time.toSerial(createdAt) ?? createdAt));
-    put('s:status', fitText(row.status).text);
-    put('s:removed', null);
+    const values = new Map<ColumnKey, SheetValue>([
+      ['s:id', row.id],
+      // A real date; a time that a date cannot hold exactly stays text.
+      ['s:at', createdAt === null ? null : (this.#time.toSerial(createdAt) ?? createdAt)],
+      ['s:status', fitText(row.status).text],
+      ['s:removed', null],
+    ]);
     for (const { id, label } of this.#fields) {
       const { value, defects } = toSheetValue(row.cells.get(id) ?? null);
       values.set(fieldKey(id), value);

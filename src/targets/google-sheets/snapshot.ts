@@ -8,7 +8,8 @@ const SYSTEM = ['id', 'status', 'created_at', '_deleted_at'];
 /** A form's tab as one reading shows it, the rows in the order in which people have them. */
 export function sheetSnapshot(
   all: readonly StoredField[],
-  rows: readonly StoredRow[],
+  live: readonly StoredRow[],
+  removed: readonly StoredRow[],
 ): FormSnapshot {
   const fields = all
     .filter(({ column }) => column !== null)
@@ -26,8 +27,8 @@ export function sheetSnapshot(
   return {
     columns: [...system.slice(0, 3), ...own, ...system.slice(3)],
     async *rows({ withDeleted }) {
-      yield rows.filter(({ deletedAt }) => deletedAt === null).map(cellsOf);
-      if (withDeleted) yield rows.filter(({ deletedAt }) => deletedAt !== null).map(cellsOf);
+      yield live.map(cellsOf);
+      if (withDeleted) yield removed.map(cellsOf);
     },
     async [Symbol.asyncDispose]() {},
   };

@@ -13,8 +13,7 @@ import type {
 } from '../../mirror/port.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { type CredentialsSource, openAccount } from '../google/credentials.ts';
-import { browserAddress } from './api/address.ts';
-import { RequestQuota, SheetsApi } from './api/sheets-api.ts';
+import { SheetsApi } from './api/sheets-api.ts';
 import { SHEETS_SCOPE } from './api/sheets-error.ts';
 import { checkSheet } from './check.ts';
 import { planHeader } from './columns.ts';
@@ -62,9 +61,7 @@ export async function openSheetStore(
   const { clock, emulatorUrl } = options;
   const account = await openAccount(options, SHEETS_SCOPE);
   const rootUrl = emulatorUrl?.replace(/\/*$/, '/');
-  // A stand-in counts no requests.
-  const quota = rootUrl === undefined ? new RequestQuota(clock) : undefined;
-  const api = new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl });
+  const api = new SheetsApi({ spreadsheetId, account, clock, rootUrl });
   const file = new SheetFile(api, clock);
   const { describe } = options;
   if (describe !== undefined)
@@ -76,11 +73,7 @@ export async function openSheetStore(
         put: [...summary.put, ...mirror.put],
       };
     };
-  const urlOf = (sheetId: number): string =>
-    rootUrl === undefined
-      ? browserAddress(spreadsheetId, sheetId)
-      : `${rootUrl}view/${spreadsheetId}?gid=${sheetId}`;
-  return new SheetStore(file, options.name, urlOf);
+  return new SheetStore(file, options.name);
 }
 
 /** A target in a Google Sheet. */
@@ -89,11 +82,8 @@ class SheetStore implements Store {
   readonly #file: SheetFile;
   readonly #name: string;
 
-  /** Where a browser opens a tab; a stand-in has a page of its own. */
-  readonly #urlOf: (sheetId: number) => string;
-
-  constructor(file: SheetFile, name: string, urlOf: (sheetId: number) => string) {
-    [this.#file, this.#name, this.#urlOf] = [file, name, urlOf];
+  constructor(file: SheetFile, name: string) {
+    [this.#file, this.#name] = [file, name];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -123,7 +113,7 @@ class SheetStore implements Store {
 
   #stored({ state, fields, runs }: FormDocument, found: FoundForm, most: number): StoredForm {
     const { tab, entries, isChanged, isFreed } = found;
-    const shown = { fields, runs: runs.slice(0, most), ...whereIs(tab, this.#urlOf) };
+    const shown = { fields, runs: runs.slice(0, most), ...whereIs(tab, this.#file.api) };
     // Its rows are unknown: the earlier claim stays, with its time.
     if (tab !== undefined && !tab.columns.has('s:id'))
       return { ...shown, state, losses: [], notices: [idColumnDeleted(tab)] };
@@ -143,10 +133,10 @@ class SheetStore implements Store {
   async snapshot(formId: string): Promise<FormSnapshot | null> {
     await using form = await this.open({ id: formId }, 'read');
     if (form === null) return null;
-    const rows: StoredRow[] = [];
-    for (const isDeleted of [false, true])
-      for await (const some of form.rows({ isDeleted }, true)) rows.push(...some);
-    return sheetSnapshot(form.fields, rows);
+    const [live, removed]: [StoredRow[], StoredRow[]] = [[], []];
+    for await (const some of form.rows({}, true)) live.push(...some);
+    for await (const some of form.rows({ isDeleted: true }, true)) removed.push(...some);
+    return sheetSnapshot(form.fields, live, removed);
   }
 
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
@@ -270,11 +260,11 @@ class SheetStore implements Store {
 /** Where people find a form. A tab that was deleted is made again by the next run. */
 const whereIs = (
   tab: FormTab | undefined,
-  urlOf: (sheetId: number) => string,
+  api: SheetsApi,
 ): Pick<StoredForm, 'location' | 'place'> =>
   tab === undefined
     ? { location: 'no tab; the next run makes it', place: {} }
-    : { location: `tab "${tab.title}"`, place: { url: urlOf(tab.sheetId) } };
+    : { location: `tab "${tab.title}"`, place: { url: api.urlOf(tab.sheetId) } };
 
 /** The sheet has rows of a form, and their records are lost: erased people might come back. */
 const stateLost = (name: string, slug: string): MirrorError =>

@@ -95,27 +95,15 @@ const chartId = (formId: string): number =>
 
 /** The chart of a form's weeks, on the right of its part. */
 function chartOf(sheetId: number, form: SummaryForm, { top, weeks }: Section): Request {
-  const spec = chartSpec(sheetId, form, weeks);
-  const anchorCell = { sheetId, rowIndex: top, columnIndex: SECTION_WIDTH + 1 };
-  const position = {
-    overlayPosition: { anchorCell, widthPixels: 640, heightPixels: 380 },
-  };
-  return { addChart: { chart: { chartId: chartId(form.state.formId), spec, position } } };
-}
-
-function chartSpec(
-  sheetId: number,
-  { state: { name } }: SummaryForm,
-  { start, end }: { start: number; end: number },
-): sheets_v4.Schema$ChartSpec {
+  const { formId, name } = form.state;
   const column = (at: number): sheets_v4.Schema$ChartData => {
-    const rows = { sheetId, startRowIndex: start, endRowIndex: end };
+    const rows = { sheetId, startRowIndex: weeks.start, endRowIndex: weeks.end };
     return {
       sourceRange: { sources: [{ ...rows, startColumnIndex: at, endColumnIndex: at + 1 }] },
     };
   };
   const title = `${safeText(name, MAX_TITLE)}: submissions a week`;
-  return {
+  const spec: sheets_v4.Schema$ChartSpec = {
     title,
     altText: `${title}. The numbers are in the columns on its left.`,
     hiddenDimensionStrategy: 'SHOW_ALL',
@@ -127,6 +115,9 @@ function chartSpec(
       series: [{ series: column(WEEK + 1), targetAxis: 'LEFT_AXIS' }],
     },
   };
+  const anchorCell = { sheetId, rowIndex: top, columnIndex: SECTION_WIDTH + 1 };
+  const overlayPosition = { anchorCell, widthPixels: 640, heightPixels: 380 };
+  return { addChart: { chart: { chartId: chartId(formId), spec, position: { overlayPosition } } } };
 }
 
 /** Characters of a form's name in the title of its chart. */

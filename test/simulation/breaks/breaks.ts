@@ -498,8 +498,8 @@ export const BREAKS: readonly Break[] = [
     name: 'copies of rows in a sheet are not named',
     isOfSheets: true,
     file: 'src/targets/google-sheets/notices.ts',
-    find: 'if (copies.length === 0) return [];',
-    replace: 'if (copies.length < 99) return [];',
+    find: "'ROWS_COPIED', found.copies,",
+    replace: "'ROWS_COPIED', [],",
   },
   {
     law: 'L5',

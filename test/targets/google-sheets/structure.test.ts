@@ -20,7 +20,7 @@ beforeEach(async () => {
   const rootUrl = place.emulator.url;
   const account = await openAccount({ emulatorUrl: rootUrl }, EMULATOR_EMAIL);
   const { spreadsheetId } = place;
-  api = new SheetsApi({ spreadsheetId, account, clock: systemClock, quota: undefined, rootUrl });
+  api = new SheetsApi({ spreadsheetId, account, clock: systemClock, rootUrl });
   const rows = ['s0', 's1', 's2'].map((id) => row(id, { f_name: id, f_age: 20 }));
   await place.write((form) => form.commit({ rows }));
 });

@@ -7,6 +7,7 @@ import {
   withRetry,
 } from '../../../base/retry.ts';
 import type { GoogleAccount } from '../../google/credentials.ts';
+import { browserAddress } from './address.ts';
 import { SheetsError, toSheetsError } from './sheets-error.ts';
 
 /** Outlasts a quota that is refilled every minute. */
@@ -57,9 +58,7 @@ export interface SheetsApiOptions {
   readonly spreadsheetId: string;
   readonly account: GoogleAccount;
   readonly clock: Clock;
-  /** Undefined: requests are not counted. */
-  readonly quota: RequestQuota | undefined;
-  /** With a trailing slash; Google's own when absent. */
+  /** Of a stand-in, which counts no requests, with a trailing slash; Google's own when absent. */
   readonly rootUrl?: string | undefined;
 }
 
@@ -72,11 +71,13 @@ export class SheetsApi {
   readonly email: string | undefined;
   readonly #options: SheetsApiOptions;
   readonly #client: sheets_v4.Sheets;
+  readonly #quota: RequestQuota | undefined;
 
   constructor(options: SheetsApiOptions) {
     this.spreadsheetId = options.spreadsheetId;
     this.email = options.account.email;
     this.#options = options;
+    if (options.rootUrl === undefined) this.#quota = new RequestQuota(options.clock);
     // Of one class with what googleapis was built with; its declared type names three of the subclasses.
     const auth = options.account.auth as NonNullable<sheets_v4.Options['auth']>;
     this.#client = sheets({
@@ -84,6 +85,13 @@ export class SheetsApi {
       auth,
       ...(options.rootUrl !== undefined && { rootUrl: options.rootUrl }),
     });
+  }
+
+  /** Where a browser opens a tab; a stand-in has a page of its own. */
+  urlOf(sheetId: number): string {
+    const { spreadsheetId, rootUrl } = this.#options;
+    if (rootUrl === undefined) return browserAddress(spreadsheetId, sheetId);
+    return `${rootUrl}view/${spreadsheetId}?gid=${sheetId}`;
   }
 
   /** Tabs, sizes, metadata, and the overlays of people. One read. */
@@ -135,12 +143,12 @@ export class SheetsApi {
     kind: 'read' | 'write',
     call: (options: CallOptions) => Promise<{ data: T }>,
   ): Promise<T> {
-    const { clock, quota } = this.#options;
+    const { clock } = this.#options;
     const timeout = kind === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS;
     const { spreadsheetId, email } = this;
     return withRetry(
       async () => {
-        await quota?.take();
+        await this.#quota?.take();
         try {
           return (await call({ retry: false, timeout })).data;
         } catch (error) {
