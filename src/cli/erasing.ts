@@ -1,13 +1,13 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { plural } from '../base/format.ts';
+import { iso, plural } from '../base/format.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import { duration } from '../settings/values.ts';
 import {
   type ErasureOptions,
   type ErasureReport,
   findForms,
   forget as forgetSubmissions,
-  type FoundForms,
   logErasures,
   nothingErased,
   person,
@@ -45,8 +45,15 @@ export async function forget(
   const { host, args, options } = call;
   await using app = await openApp(host);
   const { targets, failed } = await openTargets(options, app);
-  const { forms, unknown } = await formsOf(call, app, targets, [...new Set(args)]);
-  const all = plural(new Set(forms.flatMap(({ ids }) => ids)).size, 'submission');
+  const ids = [...new Set(args)];
+  // The form that a person names is believed.
+  const form = await formOf(call, app);
+  const source = app.config.source && app.source(host.stop.signal);
+  const { forms, unknown } =
+    form === undefined
+      ? await findForms({ source, targets }, ids)
+      : { forms: [{ form, ids }], unknown: [] };
+  const all = plural(new Set(forms.flatMap((each) => each.ids)).size, 'submission');
   const erasure: Erasure = options.undo
     ? {
         command: 'forget --undo',
@@ -68,20 +75,13 @@ export async function forget(
   return unknown.length > 0 ? 1 : code;
 }
 
-/** The forms of the submissions; the one that `--form` names is believed. Throws USAGE for an unknown one. */
-async function formsOf(
-  { host, options: { form: wanted, target } }: CommandCall<PlaceOptions>,
+/** The form that `--form` names. Throws USAGE for an unknown one. */
+async function formOf(
+  { host, options: { form, target } }: CommandCall<PlaceOptions>,
   app: App,
-  targets: readonly Target[],
-  ids: readonly string[],
-): Promise<FoundForms> {
-  const { signal } = host.stop;
-  if (wanted === undefined) {
-    const source = app.config.source && app.source(signal);
-    return findForms({ source, targets }, ids);
-  }
-  const { form } = await findForm(app, wanted, app.namesOf(target), signal);
-  return { forms: [{ form, ids }], unknown: [] };
+): Promise<FormIdentity | undefined> {
+  if (form === undefined) return undefined;
+  return (await findForm(app, form, app.namesOf(target), host.stop.signal)).form;
 }
 
 /** `purge`: removes rows that were marked deleted long ago, or the answers of fields that are no longer selected. */
@@ -99,42 +99,29 @@ export async function purge(
   }
   await using app = await openApp(host);
   const { targets, failed } = await openTargets(options, app);
-  const { form: wanted, target } = options;
-  const names = app.namesOf(target);
-  const found = wanted && (await findForm(app, wanted, names, host.stop.signal));
-  const formId = found ? found.form.id : undefined;
-  const erasure =
-    age === undefined
-      ? unselected(targets, formId)
-      : deletedBefore(targets, formId, host.clock.now() - age);
+  const formId = (await formOf(call, app))?.id;
+  const beforeMs = host.clock.now() - (age ?? 0);
+  const rows = `marked deleted before ${iso(beforeMs)}`;
+  const erasure: Erasure = isByAge
+    ? {
+        command: 'purge --deleted-before',
+        erase: (how) => purgeDeleted(targets, formId, beforeMs, how),
+        what: (report) => `remove ${plural(report.rows, 'row')} ${rows}`,
+        question: `Remove the rows that were ${rows}, for good?`,
+      }
+    : {
+        command: 'purge --unselected',
+        erase: (how) => purgeLeftovers(targets, formId, how),
+        what({ rows: emptied, fields }) {
+          const labels = fields.map(({ id, label }) => `${label} (${id})`);
+          return `empty ${labels.join(', ')} in ${plural(emptied, 'row')}`;
+        },
+        question:
+          'Empty these columns of fields that are no longer selected, or that no run hashes? Only a field that is selected again is filled again.',
+      };
   // The app stays open until this has ended.
   return await carryOut(call, app, erasure, failed);
 }
-
-function deletedBefore(
-  targets: readonly Target[],
-  formId: string | undefined,
-  beforeMs: number,
-): Erasure {
-  const rows = `marked deleted before ${new Date(beforeMs).toISOString()}`;
-  return {
-    command: 'purge --deleted-before',
-    erase: (options) => purgeDeleted(targets, formId, beforeMs, options),
-    what: (report) => `remove ${plural(report.rows, 'row')} ${rows}`,
-    question: `Remove the rows that were ${rows}, for good?`,
-  };
-}
-
-const unselected = (targets: readonly Target[], formId: string | undefined): Erasure => ({
-  command: 'purge --unselected',
-  erase: (options) => purgeLeftovers(targets, formId, options),
-  what({ rows, fields }) {
-    const labels = fields.map(({ id, label }) => `${label} (${id})`);
-    return `empty ${labels.join(', ')} in ${plural(rows, 'row')}`;
-  },
-  question:
-    'Empty these columns of fields that are no longer selected, or that no run hashes? Only a field that is selected again is filled again.',
-});
 
 /** The targets that `--target` selects, and a report of each that cannot be opened; the others continue (L12). */
 async function openTargets({ target: only }: PlaceOptions, app: App) {

@@ -78,6 +78,8 @@ describe('L18: purge --deleted-before', () => {
     [['purge', '--unselected', '--deleted-before', '3d'], 'either --deleted-before'],
     [['purge', '--deleted-before', 'long ago'], '30d'],
     [['purge', '--unselected', '--target', 'nowhere'], 'There is no target nowhere'],
+    // As a script passes on a variable that is not set.
+    [['purge', '--unselected', '--form', '', '--yes'], 'There is no form'],
   ])('%j is a mistake that it explains', async (args, said) => {
     const { env } = await openPlace({ submissions: 1 });
     expect(await runCli(args, env)).toMatchObject({

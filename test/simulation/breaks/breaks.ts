@@ -473,8 +473,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L18',
     name: 'a purge leaves rows that are old enough',
     file: 'src/cli/erasing.ts',
-    find: 'deletedBefore(targets, formId, host.clock.now() - age);',
-    replace: 'deletedBefore(targets, formId, host.clock.now() - age - 1e10);',
+    find: 'host.clock.now() - (age ?? 0);',
+    replace: 'host.clock.now() - (age ?? 0) - 1e10;',
   },
   {
     law: 'L9',
