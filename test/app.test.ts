@@ -1,44 +1,34 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { App } from '../src/app.ts';
+import { describe, expect, it } from 'vitest';
 import { jobHandlers } from '../src/cli/service.ts';
-import { systemClock } from '../src/base/clock.ts';
-import { silentLogger } from '../src/base/logger.ts';
 import { MirrorError, mistakeText } from '../src/base/errors.ts';
-import type { Environment } from '../src/settings/settings-reader.ts';
 import { openPlace } from './support/cli-sandbox.ts';
-import { load } from './support/settings.ts';
+import { openParts } from './support/mirrored-form.ts';
 
 const { signal } = new AbortController();
-
-function open(env: Environment): App {
-  const app = new App(load(env), { clock: systemClock, logger: silentLogger });
-  onTestFinished(() => app[Symbol.asyncDispose]());
-  return app;
-}
 
 describe('the plan', () => {
   it('L8: keeps a form that is gone from the list until a run has noted it', async () => {
     const { env, sandbox } = await openPlace();
     const [first] = sandbox.store.forms();
     const formId = first?.id ?? '';
-    await open(env).run({ formId, target: 'default' }, {}, signal);
+    await openParts(env).run({ formId, target: 'default' }, {}, signal);
     sandbox.store.deleteForm(formId);
     // Another process, which never saw the form in the list.
-    const app = open(env);
+    const app = openParts(env);
     const plan = await app.plan(signal, { waitForTargets: true });
     expect(plan.forms.map(({ form }) => form.id)).toContain(formId);
     const report = await app.run({ formId, target: 'default' }, {}, signal);
     expect(report.outcome).toBe('gone');
     const after = await app.plan(signal, { waitForTargets: true });
     expect(after.forms.map(({ form }) => form.id)).not.toContain(formId);
-    const fresh = await open(env).plan(signal, { waitForTargets: true });
+    const fresh = await openParts(env).plan(signal, { waitForTargets: true });
     expect(fresh.forms.map(({ form }) => form.id)).not.toContain(formId);
   });
 
   it('sends each form where TARGET_FORMS wants it, and warns of names that no form has', async () => {
     const { env, sandbox } = await openPlace();
     const [first] = sandbox.store.forms();
-    const app = open({
+    const app = openParts({
       ...env,
       TARGETS: 'all,some',
       TARGET_ALL_URL: env['TARGET_URL'],
@@ -62,7 +52,7 @@ describe('the plan', () => {
 
   it('L12: is not held up by a target that is away', async () => {
     const { env } = await openPlace();
-    const app = open({ ...env, TARGET_URL: 'postgres://nobody@192.0.2.1/x?sslmode=require' });
+    const app = openParts({ ...env, TARGET_URL: 'postgres://nobody@192.0.2.1/x?sslmode=require' });
     expect((await jobHandlers(app).poll(signal)).syncs).toHaveLength(3);
   });
 });
@@ -71,7 +61,7 @@ describe('a job', () => {
   it('L11: copies only what the settings mirror, into a target that they name', async () => {
     const { env, sandbox } = await openPlace();
     const [first, second] = sandbox.store.forms();
-    const app = open({ ...env, TARGET_FORMS: `${first?.slug}` });
+    const app = openParts({ ...env, TARGET_FORMS: `${first?.slug}` });
     const { sync } = jobHandlers(app);
     const order = (formId = '', target = 'default') =>
       sync({ formId, target, isComparison: false }, signal, () => {});
@@ -90,7 +80,7 @@ describe('a job', () => {
     const field = { id: 'known', label: 'Known' };
     const form = sandbox.store.addForm({ name: 'One', slug: 'one', fields: [field] });
     const other = sandbox.store.addForm({ name: 'Other', slug: 'other', fields: [field] });
-    const app = open({ ...env, TARGET_FORMS: 'one', TARGET_FIELDS: 'one:known' });
+    const app = openParts({ ...env, TARGET_FORMS: 'one', TARGET_FIELDS: 'one:known' });
     await app.plan(signal);
     form.sections[0]?.push({
       id: 'new',
@@ -124,20 +114,20 @@ describe('write-back', () => {
       onRequest: ({ method, path }) => void (method === 'PATCH' && patches.push(path)),
     });
     const [first, second] = sandbox.store.forms();
-    const app = open({ ...env, MARK_STATUS: 'DONE', TARGET_FORMS: second?.id });
+    const app = openParts({ ...env, MARK_STATUS: 'DONE', TARGET_FORMS: second?.id });
     expect(await app.writeBack(first?.id ?? '', 0, signal)).toBeUndefined();
     expect(patches).toEqual([]);
   });
 
   it('does not write back a form that is gone', async () => {
     const { env } = await openPlace();
-    const app = open({ ...env, MARK_STATUS: 'DONE' });
+    const app = openParts({ ...env, MARK_STATUS: 'DONE' });
     expect(await app.writeBack('form_nope', 0, signal)).toBeUndefined();
   });
 
   it('that is stopped does not end as done', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
-    const app = open({ ...env, MARK_STATUS: 'DONE' });
+    const app = openParts({ ...env, MARK_STATUS: 'DONE' });
     const stopped = AbortSignal.abort(new MirrorError('CANCELLED', 'Stopped on request.'));
     const { writeBack } = jobHandlers(app);
     const formId = sandbox.store.forms()[0]?.id ?? '';

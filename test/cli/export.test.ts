@@ -5,30 +5,7 @@ import { csvFormat, jsonLinesFormat, mayBeFormula } from '../../src/cli/export-f
 import { Terminal } from '../../src/cli/terminal.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
 import { RecordedStream, runCli } from '../support/cli-host.ts';
-import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
-
-const SLUG = 'customer-feedback';
-
-interface Mirrored {
-  readonly place: CliPlace;
-  readonly env: CliPlace['env'];
-  /** ID of a text field of the form. */
-  readonly field: string;
-  readonly formId: string;
-}
-
-/** One form, whose newest submission answers a text field with `answer`, mirrored whole. */
-async function mirrored(answer: string, submissions = 30): Promise<Mirrored> {
-  const place = await openPlace({ submissions });
-  const { store } = place.sandbox;
-  const form = store.formBySlug(SLUG);
-  const formId = form?.id ?? '';
-  const field = form?.sections[0]?.[0]?.id ?? '';
-  store.insert({ formId, data: { [field]: answer } });
-  const env = { ...place.env, TARGET_FORMS: SLUG };
-  expect((await runCli(['sync', '--full'], env)).code).toBe(0);
-  return { place, env, field, formId };
-}
+import { openMirrored, SLUG } from '../support/mirrored-form.ts';
 
 describe('CSV', () => {
   it('L6: no answer ends a row or a cell, and none begins one with a formula', () => {
@@ -155,7 +132,7 @@ const CLAIM = /: 7 rows; submissions, statuses and answers as of 2\d{3}-\S+ \S+ 
 
 describe('export', () => {
   it('writes what the target holds, as it calls it, without asking the source', async () => {
-    const { place, env } = await mirrored('=HYPERLINK("x")');
+    const { place, env } = await openMirrored(['=HYPERLINK("x")'], 30);
     await place.sandbox.stop();
     const { code, stdout, stderr } = await runCli(['export', SLUG], env);
     expect([code, stderr]).toEqual([0, expect.stringMatching(CLAIM)]);
@@ -175,7 +152,7 @@ describe('export', () => {
   });
 
   it('names columns by labels, and shows deleted rows only when asked', async () => {
-    const { place, env, formId } = await mirrored('x');
+    const { place, env, formId } = await openMirrored(['x'], 30);
     const { store } = place.sandbox;
     const [id = ''] = store.ids(formId);
     store.delete(id);
@@ -190,7 +167,7 @@ describe('export', () => {
   });
 
   it('L17: says of a copy that was never proven, or has lost rows, that it is so', async () => {
-    const { place, env } = await mirrored('x');
+    const { place, env } = await openMirrored(['x'], 30);
     place.change(
       'DELETE FROM customer_feedback WHERE id IN (SELECT id FROM customer_feedback LIMIT 2)',
     );
@@ -209,7 +186,7 @@ describe('export', () => {
     [['customer-feedbak'], 'Did you mean customer-feedback'],
     [[SLUG, '--target', 'nowhere'], 'There is no target nowhere'],
   ])('%j is a mistake that it explains', async (args, said) => {
-    const { env } = await mirrored('x', 1);
+    const { env } = await openMirrored(['x'], 1);
     expect(await runCli(['export', ...args], env)).toMatchObject({
       code: 2,
       stdout: '',
@@ -218,7 +195,7 @@ describe('export', () => {
   });
 
   it('asks which target is meant where several hold the form; one that holds none says what to do', async () => {
-    const { place, env } = await mirrored('x', 1);
+    const { place, env } = await openMirrored(['x'], 1);
     const two = { ...env, TARGETS: 'one,two', TARGET_TWO_URL: `sqlite:${place.file}2` };
     expect((await runCli(['export', SLUG], two)).code).toBe(0);
     const empty = await runCli(['export', SLUG, '--target', 'two'], two);

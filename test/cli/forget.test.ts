@@ -1,40 +1,18 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { runCli, startCli } from '../support/cli-host.ts';
-import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { filesWith } from '../support/leaks.ts';
+import { openMirrored, SLUG } from '../support/mirrored-form.ts';
 
 /** Answers that occur nowhere else. */
 const NAME = 'Žofie Nezapomenutelná-Quxová';
 const NOTE = 'a remark that nobody else would make 71f3';
-const SLUG = 'customer-feedback';
-
-interface Person {
-  readonly id: string;
-  readonly place: CliPlace;
-  readonly folder: string;
-  readonly env: CliPlace['env'];
-}
-
-/** A place with one person's submission among others, mirrored. */
-async function mirrored(): Promise<Person> {
-  const place = await openPlace({ submissions: 60 });
-  const { store } = place.sandbox;
-  const form = store.formBySlug(SLUG);
-  const [first, second] = (form?.sections ?? []).flat().map((one) => one.id);
-  const data = { [first ?? '']: NAME, [second ?? '']: NOTE };
-  const { id } = store.insert({ formId: form?.id ?? '', data });
-  const env = { ...place.env, TARGET_FORMS: SLUG };
-  expect((await runCli(['sync', '--full'], env)).code).toBe(0);
-  return { id, place, env, folder: dirname(place.file) };
-}
-
 const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
 describe('L18: forget', () => {
   it('removes a submission for good: no byte of its answers is left, and no pass brings it back', async () => {
-    const { id, place, env, folder } = await mirrored();
+    const { id, place, env, folder } = await openMirrored([NAME, NOTE], 60);
     expect(filesWith(folder, [NAME, NOTE])).not.toEqual([]);
     const forgot = await runCli(['forget', id, '--yes'], env);
     expect([forgot.code, forgot.stdout]).toEqual([
@@ -64,7 +42,7 @@ describe('L18: forget', () => {
   });
 
   it('changes nothing with --dry-run, nor when the person says no, nor without a terminal', async () => {
-    const { id, place, env } = await mirrored();
+    const { id, place, env } = await openMirrored([NAME, NOTE], 60);
     const held = (): unknown =>
       place.rows(`SELECT count(*) AS n FROM customer_feedback WHERE id = '${id}'`);
     const dry = await runCli(['forget', id, '--dry-run'], env);
@@ -87,7 +65,7 @@ describe('L18: forget', () => {
   });
 
   it('--undo lets it come back with the next pass, which reads everything', async () => {
-    const { id, place, env } = await mirrored();
+    const { id, place, env } = await openMirrored([NAME, NOTE], 60);
     await runCli(['forget', id, '--yes'], env);
     const unasked = await runCli(['forget', '--undo', id], env);
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
@@ -102,7 +80,7 @@ describe('L18: forget', () => {
   });
 
   it('reaches every target, whether the source answers or not; what a target refuses holds up no other', async () => {
-    const { id, place, env, folder } = await mirrored();
+    const { id, place, env, folder } = await openMirrored([NAME, NOTE], 60);
     const [one, two] = [join(folder, 'one.sqlite'), join(folder, 'two.sqlite')];
     const both = {
       ...env,
@@ -129,7 +107,7 @@ describe('L18: forget', () => {
   });
 
   it('reports an unknown ID, and believes --form', async () => {
-    const { place, env } = await mirrored();
+    const { place, env } = await openMirrored([NAME, NOTE], 60);
     const unknown = await runCli(['forget', 'sub_nobody_knows', '--yes'], env);
     expect(unknown).toMatchObject({ code: 1, stdout: expect.stringContaining('--form') });
     const { store } = place.sandbox;
@@ -142,7 +120,7 @@ describe('L18: forget', () => {
   });
 
   it('L13: waits for a pass that holds the form, and changes nothing before', async () => {
-    const { id, place, env } = await mirrored();
+    const { id, place, env } = await openMirrored([NAME, NOTE], 60);
     const held = (): number =>
       place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`).length;
     await using store = await parseTargetUrl(`sqlite:${place.file}`).open('default');

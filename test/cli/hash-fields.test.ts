@@ -1,14 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { App } from '../../src/app.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
+import { describe, expect, it } from 'vitest';
 import { looksHashed } from '../../src/mirror/cells.ts';
 import type { Cell } from '../../src/mirror/types.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import { runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
-import { load } from '../support/settings.ts';
+import { openParts } from '../support/mirrored-form.ts';
 
 const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
 const FORM = 'customer-feedback';
@@ -37,8 +34,7 @@ const mails = (place: CliPlace): Cell[] =>
 
 /** A running worker: runs are jobs, and what fails is no exception of the process. */
 function worker(env: Environment) {
-  const app = new App(load(env), { clock: systemClock, logger: silentLogger });
-  onTestFinished(() => app[Symbol.asyncDispose]());
+  const app = openParts(env);
   const { signal } = new AbortController();
   const pass = (formId: string) => app.run({ formId, target: 'default' }, {}, signal);
   return { app, pass, plan: () => app.plan(signal) };

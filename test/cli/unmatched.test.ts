@@ -1,11 +1,9 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { App } from '../../src/app.ts';
+import { describe, expect, it } from 'vitest';
 import { jobHandlers } from '../../src/cli/service.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
-import { load } from '../support/settings.ts';
+import { openParts } from '../support/mirrored-form.ts';
 
 describe('settings that match nothing', () => {
   const COMMANDS = [['sync'], ['sync', '--full'], ['verify'], ['check'], ['start']];
@@ -46,13 +44,8 @@ describe('a running worker', () => {
     const { env } = await openPlace({ submissions: 30 });
     const lines: string[] = [];
     const logger = createLogger('info', { write: (line) => void lines.push(line) });
-    const config = load({
-      ...env,
-      TARGET_FORMS: 'customer-feedback,custmer-feedback',
-      TARGET_FIELDS: '*',
-    });
-    const app = new App(config, { clock: systemClock, logger });
-    onTestFinished(() => app[Symbol.asyncDispose]());
+    const TARGET_FORMS = 'customer-feedback,custmer-feedback';
+    const app = openParts({ ...env, TARGET_FORMS, TARGET_FIELDS: '*' }, logger);
     const handlers = jobHandlers(app);
     const { signal } = new AbortController();
     expect((await handlers.poll(signal)).syncs).toHaveLength(1);

@@ -1,0 +1,32 @@
+import { dirname } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { App } from '../../src/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import type { Environment } from '../../src/settings/settings-reader.ts';
+import { runCli } from './cli-host.ts';
+import { openPlace } from './cli-sandbox.ts';
+import { load } from './settings.ts';
+
+/** The form of the sample workspace that is mirrored. */
+export const SLUG = 'customer-feedback';
+
+/** One form, mirrored whole, whose newest submission has these answers to its first fields. `fields`: the IDs of all of them. */
+export async function openMirrored(answers: readonly string[], submissions = 40) {
+  const place = await openPlace({ submissions });
+  const { store } = place.sandbox;
+  const { id: formId = '', sections = [] } = store.formBySlug(SLUG) ?? {};
+  const fields = sections.flat().map((field) => field.id);
+  const data = Object.fromEntries(answers.map((answer, at) => [fields[at] ?? '', answer]));
+  const { id } = store.insert({ formId, data });
+  const env = { ...place.env, TARGET_FORMS: SLUG };
+  expect((await runCli(['sync', '--full'], env)).code).toBe(0);
+  return { place, env, id, formId, fields, folder: dirname(place.file) };
+}
+
+/** The parts of a process with these settings, for one test. */
+export function openParts(env: Environment, logger: Logger = silentLogger): App {
+  const app = new App(load(env), { clock: systemClock, logger });
+  onTestFinished(() => app[Symbol.asyncDispose]());
+  return app;
+}
