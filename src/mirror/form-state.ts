@@ -83,11 +83,10 @@ export const EMPTY_TALLY: Tally = {
   deleted: 0,
 };
 
-/** What identifies a form and its place. */
-export type Identity = Pick<FormState, 'formId' | 'slug' | 'name' | 'place'>;
-
 /** A form that was never read. */
-export function newFormState(identity: Identity): FormState {
+export function newFormState(
+  identity: Pick<FormState, 'formId' | 'slug' | 'name' | 'place'>,
+): FormState {
   return {
     ...identity,
     ranges: [],

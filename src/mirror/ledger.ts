@@ -7,7 +7,6 @@ import {
   type Entry,
   type EntryKind,
   type Grain,
-  GRAINS,
   type StoredRow,
 } from './port.ts';
 
@@ -162,9 +161,6 @@ export const GRAIN_MS: Readonly<Record<Grain, number>> = {
   second: 1_000,
   millisecond: 1,
 };
-
-/** Grains from the coarsest one that divides time down to `finest`. */
-export const grainsTo = (finest: Grain): Grain[] => GRAINS.slice(1, GRAINS.indexOf(finest) + 1);
 
 /**
  * The moment that best halves the counted submissions, strictly within [fromMs, toMs); null where these counts have none.

@@ -28,14 +28,12 @@ export function flagDue(
   state: FormState,
   { target, asked, clock }: Pick<Work, 'target' | 'asked' | 'clock'>,
 ): FormState {
-  const { isFull = false, isComparison, acceptDeletes = 0 } = asked;
-  if (isFull || acceptDeletes > 0) return flagAll(state);
-  const flagged =
-    isComparison === true ? flagOld(state, target.compareEveryMs, clock.now()) : state;
+  const { isFull = false, isComparison = false, acceptDeletes = 0 } = asked;
+  const nowMs = clock.now();
   // A reading in the future got its time from a wrong clock, so it proves nothing.
-  return flagged.ranges.some(({ readAtMs }) => readAtMs !== null && readAtMs > clock.now() + DAY_MS)
-    ? flagAll(flagged)
-    : flagged;
+  const isAhead = state.ranges.some(({ readAtMs }) => (readAtMs ?? 0) > nowMs + DAY_MS);
+  if (isFull || acceptDeletes > 0 || isAhead) return flagAll(state);
+  return isComparison ? flagOld(state, target.compareEveryMs, nowMs) : state;
 }
 
 /** One response that shows the whole form is a snapshot, and proves everything. True if it was one. */

@@ -13,7 +13,7 @@ import {
   slugReused,
   unhashed,
 } from './names.ts';
-import { bindSlug, SLUGS } from './records.ts';
+import { SLUGS } from './records.ts';
 import type { Target } from './target.ts';
 
 /** A form and the names of the targets that mirror it. */
@@ -216,7 +216,10 @@ export class Planner {
     const isMeant = this.#idsFor(settings).get(form.slug) === form.id && form.slug !== form.id;
     if (keep && isMeant && !slugs.has(form.slug)) {
       const { store } = await openTarget(target);
-      slugs.set(form.slug, await bindSlug(store, form.slug, form.id));
+      const bound = await SLUGS.change(store, (before) =>
+        Object.hasOwn(before, form.slug) ? before : { ...before, [form.slug]: form.id },
+      );
+      slugs.set(form.slug, bound[form.slug] ?? form.id);
       // Another process may have kept another form.
       this.#requireChoice(target, form);
     }

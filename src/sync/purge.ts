@@ -156,17 +156,16 @@ export async function upkeep(
   const { logger, clock } = target;
   const before = (ageMs: number | undefined): number | null =>
     ageMs === undefined ? null : clock.now() - ageMs;
-  const deletedBeforeMs = outcome === 'ok' ? before(purgeDeletedAfterMs) : null;
+  let deletedBeforeMs = outcome === 'ok' ? before(purgeDeletedAfterMs) : null;
   const versionsBeforeMs = ENDED.has(outcome) ? before(purgeHistoryAfterMs) : null;
-  if (deletedBeforeMs === null && versionsBeforeMs === null) return;
   const fields = { target: target.name, form: form.id };
   try {
-    const isAnyOld = async (open: ReadForm): Promise<boolean> =>
-      deletedBeforeMs !== null && (await deletedBefore(open, deletedBeforeMs)) > 0;
+    const ms = deletedBeforeMs;
     // An erasure rewrites a whole SQLite file.
-    const deleted = (await reading(target, form.id, isAnyOld)) === true ? deletedBeforeMs : null;
-    if (deleted === null && versionsBeforeMs === null) return;
-    const erasure = { kind: 'purge', deletedBeforeMs: deleted, versionsBeforeMs } as const;
+    if (ms !== null && !(await reading(target, form.id, (open) => deletedBefore(open, ms))))
+      deletedBeforeMs = null;
+    if (deletedBeforeMs === null && versionsBeforeMs === null) return;
+    const erasure = { kind: 'purge', deletedBeforeMs, versionsBeforeMs } as const;
     const removed = await writing(target, form, { waitMs: 0, signal }, (open) =>
       open.erase(erasure),
     );

@@ -1,5 +1,6 @@
 import { accountedInAll, isEmpty } from '../mirror/form-state.ts';
-import { GRAIN_MS, grainsTo, halve, isIn } from '../mirror/ledger.ts';
+import { GRAIN_MS, halve, isIn } from '../mirror/ledger.ts';
+import { GRAINS } from '../mirror/port.ts';
 import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
 import type { Place } from './narrow.ts';
@@ -133,7 +134,7 @@ export async function cutOf(
 ): Promise<number | null> {
   const stepMs = stepOf(profile);
   if (stepMs === null) return null;
-  for (const grain of grainsTo(stepMs === 1 ? 'millisecond' : 'day')) {
+  for (const grain of GRAINS.slice(1, stepMs === 1 ? GRAINS.length : 2)) {
     if (span.fromMs !== null && span.toMs !== null && span.toMs - span.fromMs <= GRAIN_MS[grain])
       continue;
     const cut = halve(await counts(span, grain), span.fromMs, span.toMs);

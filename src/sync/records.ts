@@ -69,14 +69,6 @@ export async function resume(store: Store, formId: string | null): Promise<Pause
 /** IDs of forms by the slug that first named them in the settings: slugs move from form to form at the source (L11). */
 export const SLUGS = new TargetRecord<Readonly<Record<string, string>>>('slugs', {});
 
-/** Records the form of a slug, unless the slug has one already. Returns the ID of its form. */
-export async function bindSlug(store: Store, slug: string, formId: string): Promise<string> {
-  const slugs = await SLUGS.change(store, (before) =>
-    Object.hasOwn(before, slug) ? before : { ...before, [slug]: formId },
-  );
-  return slugs[slug] ?? formId;
-}
-
 /** How the last write-back of a form ended, where it could not do all. */
 export interface WriteBackProblem {
   /** Since when it has ended so (ISO). */

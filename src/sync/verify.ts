@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
 import { fieldTest, type Joining } from '../mirror/selection.ts';
-import type { ReadForm, StoredForm, StoredRow } from '../mirror/port.ts';
+import type { ReadForm, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import { differingColumns, Join } from '../mirror/row.ts';
 import type { Form, Row } from '../mirror/types.ts';
@@ -35,23 +35,8 @@ interface ComparedParts {
   readonly clock: Clock;
 }
 
-/** A form of the source, compared with its copy in a target. */
-export interface ComparedForm extends Pick<ComparedParts, 'form' | 'joining'> {
-  readonly source: Source;
-  readonly startedAtMs: number;
-  readonly comparison: Comparison;
-  /** The source proved that it showed everything. */
-  readonly isProven: boolean;
-  /** The copy, with its last run; undefined where the target has none. */
-  readonly stored: StoredForm | undefined;
-}
-
 /** Compares all of a form. Rejects as source and target do, and where the settings let nothing of it be stored. */
-export async function compareForm(
-  target: Target,
-  formId: string,
-  signal: AbortSignal,
-): Promise<ComparedForm> {
+export async function compareForm(target: Target, formId: string, signal: AbortSignal) {
   const { clock, store } = target;
   const startedAtMs = clock.now();
   const source = target.connect(signal);
@@ -59,10 +44,15 @@ export async function compareForm(
   const joining = await target.admit(form, signal, false);
   await using held = await store.open({ id: formId }, 'read');
   const comparison = new Comparison({ form, held, joining, clock });
+  /** The source proved that it showed everything. */
   const isProven = await comparison.readAll(target, source);
+  /** The copy, with its last run; undefined where the target has none. */
   const stored = (await store.forms(1)).find(({ state }) => state.formId === formId);
   return { source, form, joining, startedAtMs, comparison, isProven, stored };
 }
+
+/** A form of the source, compared with its copy in a target. */
+export type ComparedForm = Awaited<ReturnType<typeof compareForm>>;
 
 /** A submission dated so long before the reading began was there then, however clocks differ. */
 const SURELY_BEFORE_MS = 10 * 60_000;

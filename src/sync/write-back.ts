@@ -92,8 +92,8 @@ interface Writing {
   readonly clock: Clock;
   /** Each submission once. */
   readonly results: Map<string, Written>;
-  /** How many submissions one of the targets lists as refused, so that they are not tried for now; null before they were opened. */
-  listed: number | null;
+  /** How many submissions one of the targets lists as refused, so that they are not tried for now. */
+  listed: number;
 }
 
 /** Whether going on with a batch would only repeat the same failure, for thousands of submissions and again at the next run. */
@@ -115,7 +115,7 @@ export async function writeBack(
 ): Promise<WriteBackReport> {
   const results = new Map<string, Written>();
   const source = connect(signal);
-  const writing: Writing = { targets, form, rule, source, clock, results, listed: null };
+  const writing: Writing = { targets, form, rule, source, clock, results, listed: 0 };
   let state: BatchState = 'more';
   let failure: MirrorError | null;
   try {
@@ -128,13 +128,10 @@ export async function writeBack(
   }
   const report = writeBackReport(form, failure, results);
   if (state === 'waiting') return { ...report, outcome: state };
-  const { listed } = writing;
-  // Of a form that is gone nothing is known.
-  const isKnown = failure !== null || listed !== null;
-  if (isKnown && (report.outcome === 'done' || report.outcome === 'failed')) {
+  if (report.outcome === 'done' || report.outcome === 'failed') {
     const since = new Date(clock.now()).toISOString();
     const { code = null, message: error = null } = failure ?? {};
-    const problem = failure === null && listed === 0 ? null : { since, code, error };
+    const problem = failure === null && writing.listed === 0 ? null : { since, code, error };
     // If it cannot be stored, the report still has it.
     for (const { store } of targets) await noteWriteBack(store, form.id, problem).catch(() => {});
   }
