@@ -99,9 +99,9 @@ function commentsOn(forms: readonly ViewedForm[]): Comment[] {
   });
   const ofForms = forms.flatMap((form) => {
     const { name, table } = form;
-    const own = answerColumns(form).map(({ field: { label, isInForm }, name: of, isBeside }) => {
+    const own = answerColumns(form).map(({ label, isInForm, name: of }) => {
       const gone = isInForm ? '' : ' (no longer in the form, or no longer selected)';
-      return on(table, `${label}${isBeside ? ' (text)' : ''}${gone}`, of);
+      return on(table, `${label}${gone}`, of);
     });
     return [
       on(table, `The submissions of ${name}, those that are marked deleted included.`),

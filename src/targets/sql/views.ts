@@ -130,24 +130,20 @@ function unionOf(selects: readonly string[]): string {
   return unionOf(unions);
 }
 
-/** A column that shows answers. */
-interface ShownColumn {
-  readonly field: SqlField;
-  readonly name: string;
-  /** It is the text column beside the field's own column. */
-  readonly isBeside: boolean;
-}
+/** A column of answers to a field. */
+interface AnswerColumn extends BatchColumn, Pick<SqlField, 'id' | 'label' | 'isInForm'> {}
 
 /** The columns of a form that hold answers, in the order of the form. */
-export const answerColumns = ({ fields, columns }: ViewedForm): ShownColumn[] =>
+export const answerColumns = ({ fields, columns }: ViewedForm): AnswerColumn[] =>
   fields
     .toSorted((a, b) => a.position - b.position)
     .flatMap((field) =>
-      ownColumns(field, columns).map((name) => ({
-        field,
-        name,
-        isBeside: name === field.textColumn,
-      })),
+      ownColumns(field, columns).map((name) => {
+        const { id, label, type, isInForm, textColumn } = field;
+        return name === textColumn
+          ? { id, name, type: 'text', label: `${label} (text)`, isInForm }
+          : { id, name, type: type ?? 'text', label, isInForm };
+      }),
     );
 
 /** The columns of a view of one form: those of answers last, so that new ones come at its end. */
@@ -163,17 +159,13 @@ function liveSelect(form: ViewedForm): string {
 /** All rows, each column named by its field's label. */
 function labelledSelect(form: ViewedForm, views: ViewFragments): string {
   const { labelOf = (label) => label } = views;
-  const shown = answerColumns(form).map(({ field: { id, label }, name, isBeside }) => ({
+  const shown = answerColumns(form).map(({ id, label, name }) => ({
     id,
-    label: isBeside ? `${label} (text)` : label,
+    label: labelOf(label),
     expression: quoted(name),
   }));
   if (form.columns.has(MORE)) shown.push({ id: MORE, label: MORE, expression: MORE });
-  const labels = viewLabels(
-    shown.map((each) => ({ ...each, label: labelOf(each.label) })),
-    SYSTEM_COLUMNS,
-    views.maxLabelBytes,
-  );
+  const labels = viewLabels(shown, SYSTEM_COLUMNS, views.maxLabelBytes);
   const items = shown.map(({ expression }, at) => `${expression} AS ${quoted(labels[at] ?? '')}`);
   return `SELECT ${arranged(items)} FROM ${quoted(form.table)}`;
 }
@@ -181,10 +173,7 @@ function labelledSelect(form: ViewedForm, views: ViewFragments): string {
 /** Ended versions, and the current one. */
 function historySelect(form: ViewedForm, views: ViewFragments): string {
   const { table, formId } = form;
-  const columns = answerColumns(form).map(({ field, name, isBeside }): BatchColumn => ({
-    name,
-    type: isBeside ? 'text' : (field.type ?? 'text'),
-  }));
+  const columns = answerColumns(form);
   const list = (show: (column: BatchColumn) => string): string =>
     columns.map((column) => `, ${show(column)}`).join('');
   const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
@@ -227,58 +216,46 @@ function submissionSelect(
  t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
 }
 
-/** An answer to one of the fields, by its place, in a row of the form's table. */
-interface Choice {
-  readonly place: number;
-  readonly expression: string;
-}
+/** The answers to fields in a row of the form's table, by the places of the fields. */
+type Choices = ReadonlyMap<number, string>;
 
-const choose = (choices: readonly Choice[]): string =>
-  `CASE f.place ${choices.map(({ place, expression }) => `WHEN ${place} THEN ${expression}`).join(' ')} END`;
+const choose = (choices: Choices): string =>
+  `CASE f.place ${[...choices].map(([place, answer]) => `WHEN ${place} THEN ${answer}`).join(' ')} END`;
 
 /** The answers of a form: single ones, then those of lists. Fields come from the state, so that a label is always the current one. */
 function answerSelects(form: ViewedForm, { types, views }: Dialect): string[] {
-  const texts: Choice[] = [];
-  const numbers: Choice[] = [];
-  const lists: Choice[] = [];
+  const texts = new Map<number, string>();
+  const numbers = new Map<number, string>();
+  const lists = new Map<number, string>();
   const columnIn = (name: string | null): string | null =>
     name !== null && form.columns.has(name) ? `t.${quoted(name)}` : null;
   for (const [at, { column, textColumn, type, isInMore }] of form.fields.entries()) {
     if (column === null) continue;
-    const add = (to: Choice[], expression: string | null): void => {
-      if (expression !== null) to.push({ place: at + 1, expression });
-    };
+    const place = at + 1;
     if (isInMore) {
-      if (form.columns.has(MORE)) add(texts, views.inMore(`t.${MORE}`, column));
+      if (form.columns.has(MORE)) texts.set(place, views.inMore(`t.${MORE}`, column));
       continue;
     }
     const [own, beside] = [columnIn(column), columnIn(textColumn)];
-    if (type === 'json') add(lists, own);
-    if (type === 'number') add(numbers, own);
-    const single = own === null || type === 'json' ? null : own;
+    if (own !== null && type === 'json') lists.set(place, own);
+    if (own !== null && type === 'number') numbers.set(place, own);
+    const single = type === 'json' ? null : own;
     const text = single !== null && type === 'number' ? views.numberText(single) : single;
-    add(
-      texts,
-      text !== null && beside !== null ? `coalesce(${beside}, ${text})` : (text ?? beside),
-    );
+    const shown =
+      text !== null && beside !== null ? `coalesce(${beside}, ${text})` : (text ?? beside);
+    if (shown !== null) texts.set(place, shown);
   }
-  const selects: string[] = [];
-  const select = (choices: readonly Choice[], of: Elements): void =>
-    void selects.push(answerSelect(form, choices, of, views));
-  if (texts.length > 0)
-    select(texts, {
-      from: '',
-      index: views.one,
-      text: choose(texts),
-      number: numbers.length === 0 ? `CAST(NULL AS ${types.number})` : choose(numbers),
-    });
-  if (lists.length > 0) select(lists, views.elementsOf(choose(lists)));
-  return selects;
+  const number = numbers.size === 0 ? `CAST(NULL AS ${types.number})` : choose(numbers);
+  const single = { from: '', index: views.one, text: choose(texts), number };
+  return [
+    ...(texts.size > 0 ? [answerSelect(form, texts, single, views)] : []),
+    ...(lists.size > 0 ? [answerSelect(form, lists, views.elementsOf(choose(lists)), views)] : []),
+  ];
 }
 
 function answerSelect(
   { formId, slug, table }: ViewedForm,
-  choices: readonly Choice[],
+  choices: Choices,
   { from, index, text, number }: Elements,
   { literal, fields }: ViewFragments,
 ): string {
@@ -287,7 +264,7 @@ function answerSelect(
  (t._deleted_at IS NULL) AS is_live, f.field_id AS field_id, f.column_name AS column_name, f.label AS label,
  ${index} AS value_index, ${text} AS value_text, ${number} AS value_number
  FROM (${fields} WHERE s.form_id = ${id}) AS f CROSS JOIN ${quoted(table)} AS t${from}
- WHERE f.place IN (${choices.map(({ place }) => place).join(', ')})`;
+ WHERE f.place IN (${[...choices.keys()].join(', ')})`;
 }
 
 /** The forms whose tables are there. */
