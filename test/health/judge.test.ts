@@ -125,7 +125,7 @@ const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
   ],
   [
     'a form is gone whose deletions were held',
-    { tally: { held: 9 }, state: { goneAtMs: NOW - DAY } },
+    { tally: { held: 9 }, state: { goneAtMs: NOW - DAY }, runs: [] },
     'attention [FORM_GONE warning]; claims nothing',
   ],
   [
@@ -455,6 +455,13 @@ describe('the judge', () => {
       },
     ],
     [
+      {
+        state: { goneAtMs: NOW - DAY },
+        runs: [run(DAY, { outcome: 'gone', error: 'It answers 404.' })],
+      },
+      { message: 'It answers 404.', since: before(DAY) },
+    ],
+    [
       { state: { goneAtMs: NOW - DAY } },
       { message: 'The form "Form A" (frm_a) answers 404. Its rows stay.' },
     ],
@@ -552,6 +559,8 @@ describe('the judge', () => {
     const whole = judge(factsOf({ held: { pauses: [pause(null)] } }));
     const ofTarget = { ofTarget: true, command: 'forms-mirror resume --target db' };
     expect([whole.targets[0]?.pause, formOf(whole).pause]).toMatchObject([ofTarget, ofTarget]);
+    const empty = judge(factsOf({ held: { forms: [], pauses: [pause(null)] } }));
+    expect(empty.targets[0]?.state).toBe('paused');
   });
 
   it.each([

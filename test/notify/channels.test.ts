@@ -100,12 +100,10 @@ describe('a webhook', () => {
     });
     const name = '<!channel> @here [x](https://evil.example) {{DATE(1)}}\n\u202E';
     await look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
-    await webhook.came(1);
     expect(notifier.deliveryProblem).toMatch(/answers 302\. Check ALERT_WEBHOOK_URL\.$/);
     expect(notifier.deliveryProblem).not.toContain('S3CRET');
     pass(10 * MINUTE);
     await look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
-    await webhook.came(2);
     expect(webhook.bodies[1]).toEqual({
       text: '🟠 forms-mirror, ‹!channel› @\u200Bhere [x] (https://evil.example) {\u200B{DATE(1)}} \uFFFD → db: Deletions are held. It happened: DELETIONS_HELD. Look at the form in the dashboard. If they were deleted on purpose, accept them: forms-mirror sync https://mirror.example.com',
     });
@@ -243,7 +241,7 @@ describe('delivery', () => {
     webhook.answer = () => undefined;
     const { look, notifier, clock } = await open({ alertUrl: webhook.url });
     void look(held());
-    await webhook.came(1);
+    await expect.poll(() => webhook.requests, SOON).toBe(1);
     await notifier.stop();
     expect(clock.sleeps).toEqual([STOP_MS]);
   });
