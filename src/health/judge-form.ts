@@ -152,10 +152,9 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
 
 /** Since when a stale form was not heard of, or, before its first run, was to be copied; null: it is not stale. */
 function silentSinceMs(known: KnownForm, around: Surroundings): number | null {
-  const { last, agreedMs, plannedMs, pause, running } = known;
+  const { heardMs, plannedMs, pause, running } = known;
   if (pause !== null || running !== null) return null;
-  const endedMs = Math.max(agreedMs, last?.endedAtMs ?? 0);
-  const sinceMs = endedMs === 0 && !around.isBusy ? plannedMs : endedMs;
+  const sinceMs = heardMs === 0 && !around.isBusy ? plannedMs : heardMs;
   return sinceMs > 0 && isStale(sinceMs, around) ? sinceMs : null;
 }
 

@@ -25,8 +25,8 @@ export interface KnownForm {
   readonly claim: ShownClaim;
   /** When this process first planned it; 0: it did not. */
   readonly plannedMs: number;
-  /** When it was last known to agree with its source: by a poll, or as a run ended; 0 for never. */
-  readonly agreedMs: number;
+  /** When it was last heard of: by a poll that agreed, or as a run ended; 0 for never. */
+  readonly heardMs: number;
   /** When a run last ended that shows that source and target work; 0 for never. */
   readonly succeededMs: number;
 }
@@ -81,8 +81,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
     const goneMs = held?.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
     const claim = claimIn(held, agreement, nowMs);
     const claimedMs = Date.parse(claim.submissionsAsOf ?? '') || 0;
-    const hasAgreed = last?.outcome === 'ok' || last?.outcome === 'held';
-    const endedMs = last?.endedAtMs ?? 0;
+    const heardMs = Math.max(claimedMs, last?.endedAtMs ?? 0);
     const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);
     if (failure?.outcome === 'gone') worked.push(failure.endedAtMs);
     // A newer plan, made by another process, may know forms that ours does not.
@@ -91,7 +90,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
       plannedIds.has(form.id) ||
       running !== null ||
       goneMs !== null ||
-      Math.max(claimedMs, endedMs) > plannedAtMs;
+      heardMs > plannedAtMs;
     return {
       form,
       target: name,
@@ -103,7 +102,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
       goneMs,
       claim,
       plannedMs: sinceMs?.get(form.id) ?? 0,
-      agreedMs: Math.max(claimedMs, hasAgreed ? endedMs : 0),
+      heardMs,
       succeededMs: newestOf(worked, nowMs),
     };
   });
