@@ -278,6 +278,42 @@ describe('rows of a sheet', () => {
     expect(place.grid()).toHaveLength(8);
   });
 
+  it('a header row that was deleted is made again around protected columns, and blank headers follow', async () => {
+    const range = place.person().protect({ left: FULL_NAME, right: FULL_NAME + 1 });
+    place.person().deleteRows(0);
+    const rows = [row('s1', { f_name: 'Person 1', f_age: 99 })];
+    await place.write((form) => form.commit({ rows }));
+    const header = ['Submitted at', 'Status', 'Full name', 'Age', 'Removed', 'Submission ID'];
+    expect(place.grid()[0]).toEqual(header.map((text) => (text === 'Full name' ? null : text)));
+    expect(place.rowOf('s1')?.[AGE_AT]).toBe(99);
+    place.person().unprotect(range);
+    place.person().type(0, REMOVED, '');
+    await place.write((form) => form.commit({ rows }));
+    expect(place.grid()[0]).toEqual(header);
+    place.calls();
+    await place.write((form) => form.commit({ rows }));
+    expect(place.calls()).toEqual({ reads: 2, writes: 0 });
+  });
+
+  it('a tab that was emptied has its header again before its rows', async () => {
+    const blank = Array.from({ length: ID + 1 }, () => '');
+    place.person().pasteValues(
+      0,
+      0,
+      place.grid().map(() => blank),
+    );
+    await place.write((form) => form.commit({ rows: people(6) }));
+    expect(place.grid().map((line) => line[ID])).toEqual([
+      'Submission ID',
+      's0',
+      's1',
+      's2',
+      's3',
+      's4',
+      's5',
+    ]);
+  });
+
   it('L9: headers that people changed stay theirs, and rows above the header', async () => {
     for (const [column, text] of [
       [AT, 'Eingang'],

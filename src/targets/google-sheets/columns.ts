@@ -19,6 +19,7 @@ import {
   keepsFromInsertingColumn,
   type Obstacle,
   type Obstructed,
+  split,
 } from './obstacles.ts';
 import { formatOf, isOwn, OWN, OWN_COLUMNS } from './own-columns.ts';
 import { type Columns, headerRowOf, type Survey, writeRow } from './rows.ts';
@@ -46,13 +47,27 @@ export interface LaidOut {
   readonly header: WrittenRow | null;
 }
 
-/** The form's tab with a column for each field that has one: missing ones are made, and headers follow labels. */
+/** Columns whose header is blank and can be written: people cleared it, merged it with another one, or protected it when it was made. */
+export const blankHeaders = (
+  { columns, obstacles }: FormTab,
+  { headerRow, unnamed }: Survey,
+): ColumnKey[] =>
+  unnamed.filter((key) => {
+    const column = columns.get(key);
+    return column !== undefined && !obstacles.some((one) => keepsFrom(one, headerRow, column));
+  });
+
+/**
+ * The form's tab with a column for each field that has one: missing ones are made, and headers follow labels. `unnamed`: columns whose
+ * header was blank.
+ */
 export async function layOut(
   file: SheetFile,
   structure: Structure,
   tab: FormTab | undefined,
   state: FormState,
   fields: readonly SheetField[],
+  unnamed: readonly ColumnKey[],
 ): Promise<LaidOut> {
   const headers = headersOf(fields);
   const named = (kept: ReadonlySet<ColumnKey> = new Set()): readonly SheetField[] =>
@@ -65,8 +80,9 @@ export async function layOut(
     return { ...newTab(file, structure, state, headers), fields: named(), header: null };
   const { sheetId, obstacles } = tab;
   const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
-  const waiting = waitingHeaders(fields).filter((key) => tab.columns.has(key));
-  if (missing.length + waiting.length === 0) {
+  const labels = waitingHeaders(fields).filter((key) => tab.columns.has(key));
+  const waiting = new Set([...labels, ...unnamed]);
+  if (missing.length + waiting.size === 0) {
     const { columns } = tab;
     return { sheetId, requests: [], columns, fields, obstructed: tab, header: null };
   }
@@ -80,10 +96,11 @@ export async function layOut(
   for (const key of [...missing, ...waiting]) {
     const column = tab.columns.get(key) ?? added.above;
     const old = before.get(key) ?? null;
+    const now = shown.get(key)?.[headerRow] ?? '';
     if (headerRow < 0 || obstacles.some((one) => keepsFrom(one, headerRow, column))) kept.add(key);
-    else if (!tab.columns.has(key)) fresh.set(key, headers.get(key) ?? '');
+    else if (now === '') fresh.set(key, headers.get(key) ?? '');
     // A header that people wrote stays.
-    else if (old === null || old === shown.get(key)?.[headerRow])
+    else if (labels.includes(key) && (old === null || old === now))
       changed.set(key, headers.get(key) ?? '');
   }
   const values = new Map([...fresh, ...changed]);
@@ -150,7 +167,7 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
   const { sheetId, columns, obstacles } = tab;
   const { headerRow, places } = found;
   const top = Math.min(...places.values());
-  if (places.size === 0 || (headerRow >= 0 && headerRow < top)) return [];
+  if (headerRow >= 0 && headerRow < top) return [];
   // Google moves no row that is protected or merged with another one.
   const isHeld = ({ area }: Obstacle): boolean =>
     isWithin(area, headerRow) || (area.startRow < top && isWithin(area, top));
@@ -160,12 +177,15 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
     const source = { sheetId, dimension, startIndex: headerRow, endIndex: headerRow + 1 };
     return [{ moveDimension: { source, destinationIndex: top } }];
   }
-  const headers = headersOf(fields);
+  // Those that cannot be written follow: see blankHeaders.
+  const { free } = split(tab, 0, headersOf(fields));
+  // It would not be known for one.
+  if (!free.has('s:id') && !free.has('s:status')) return [];
   const range = { sheetId, dimension, startIndex: 0, endIndex: 1 };
   const properties = { sheetId, gridProperties: { frozenRowCount: 1 } };
   return [
     { insertDimension: { range, inheritFromBefore: false } },
-    ...writeRow(sheetId, 0, headers, columns, true),
+    ...writeRow(sheetId, 0, free, columns, true),
     { updateSheetProperties: { properties, fields: 'gridProperties.frozenRowCount' } },
   ];
 }

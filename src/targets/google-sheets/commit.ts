@@ -8,7 +8,7 @@ import type { Applied, Change, Entry, EntryKind, Run } from '../../mirror/port.t
 import type { Row, SelectedField } from '../../mirror/types.ts';
 import type { ReadValue } from './api/cell-value.ts';
 import type { ColumnKey } from './api/metadata.ts';
-import { layOut } from './columns.ts';
+import { blankHeaders, layOut } from './columns.ts';
 import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
 import { blockedReason, insertionObstacles, namesOf, remedyOf, split } from './obstacles.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
@@ -108,12 +108,13 @@ export function compareRows(
 export function isSettled(
   { inserted, updated, deleted, fields }: Compared,
   tab: FormTab | undefined,
+  found: Survey,
 ): boolean {
   return (
     tab !== undefined &&
     inserted.length + updated.length + deleted.length === 0 &&
     [...headersOf(fields).keys()].every((key) => tab.columns.has(key)) &&
-    waitingHeaders(fields).length === 0
+    waitingHeaders(fields).length + blankHeaders(tab, found).length === 0
   );
 }
 
@@ -139,7 +140,8 @@ export async function planCommit(
   const { change, encoder, source } = compared;
   const [rows, stored] = [new Map(known.rows), new Set(compared.rows.keys())];
   for (const [id, row] of compared.rows) rows.set(id, row);
-  const laid = await layOut(file, structure, tab, state, compared.fields);
+  const unnamed = tab === undefined ? [] : blankHeaders(tab, known.survey);
+  const laid = await layOut(file, structure, tab, state, compared.fields, unnamed);
   const { sheetId, columns } = laid;
   const headers = headersOf(laid.fields);
   /** Of rows that are not stored unchanged, and of deleted rows that cannot be marked. */
@@ -238,7 +240,14 @@ export async function planCommit(
   const after = { fields: laid.fields, rows, entries, doubted };
   return {
     requests,
-    after: { ...after, survey: { ...found, bottom: found.bottom + added } },
+    after: {
+      ...after,
+      survey: {
+        ...found,
+        unnamed: known.survey.unnamed.filter((key) => laid.header?.values.has(key) !== true),
+        bottom: found.bottom + added,
+      },
+    },
     state: change.state,
     written: tab === undefined ? [] : written,
     run: change.run,

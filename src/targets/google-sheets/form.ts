@@ -91,7 +91,8 @@ export class SheetForm extends SheetReader implements OpenForm {
     this.#tally?.add(change.rows ?? []);
     const compared = compareRows(change, this.known, this.#prepared, this.#time, this.isForgotten);
     const { structure } = await this.file.view(Infinity);
-    const isHidden = isSettled(compared, structure.forms.get(this.state.formId));
+    const tab = structure.forms.get(this.state.formId);
+    const isHidden = isSettled(compared, tab, this.known.survey);
     const { file, digestOf } = this;
     return this.#write(
       (view, atMs) => planCommit(file, view, compared, this.known, this.#time, atMs, digestOf),

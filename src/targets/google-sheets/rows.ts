@@ -46,6 +46,8 @@ export function headerRowOf(table: Table): number {
 export interface Survey {
   /** -1: there is none. */
   readonly headerRow: number;
+  /** Columns that are read and have no header, but that of IDs, by which rows are found. */
+  readonly unnamed: readonly ColumnKey[];
   /** In which row each submission is. Of two rows with one ID the upper one counts. */
   readonly places: ReadonlyMap<string, number>;
   /** Rows with an ID in which our other columns, as far as read, hold nothing: people's titles and totals, or what is left of ours. */
@@ -61,6 +63,7 @@ export interface Survey {
 /** Of a tab that has a header and nothing else. */
 export const EMPTY_SURVEY: Survey = {
   headerRow: 0,
+  unnamed: [],
   places: new Map(),
   bare: new Map(),
   bottom: 1,
@@ -73,6 +76,7 @@ export function survey(table: Table): Survey {
   const textOf = (key: ColumnKey, row: number): string => String(table.get(key)?.[row] ?? '');
   const others = [...table.keys()].filter((key) => key !== 's:id');
   const headerRow = headerRowOf(table);
+  const unnamed = headerRow < 0 ? [] : others.filter((key) => textOf(key, headerRow) === '');
   const [places, bare] = [new Map<string, number>(), new Map<string, number>()];
   const copies: number[] = [];
   const withoutId: number[] = [];
@@ -94,7 +98,7 @@ export function survey(table: Table): Survey {
     if (places.has(id)) copies.push(row);
     else places.set(id, row);
   }
-  return { headerRow, places, bare, bottom, copies, withoutId };
+  return { headerRow, unnamed, places, bare, bottom, copies, withoutId };
 }
 
 const reader =
