@@ -115,6 +115,15 @@ describe('the Mirror and Summary tabs', () => {
     expect(titles()).not.toContain('Summary');
   });
 
+  it('L17: a hidden tab that people protect is named by the failure', async () => {
+    await run({ rows: ROWS });
+    tabAt('forms-mirror data').protect({});
+    await expect(run({ rows: [row('c', {})] })).rejects.toMatchObject({
+      code: 'TARGET_DENIED',
+      message: expect.stringContaining('(all cells) on the tab "forms-mirror data". Allow mirror@'),
+    });
+  });
+
   it('leave the rest of the spreadsheet to people: one that they protect is not changed', async () => {
     await run({ rows: ROWS });
     tabAt('Mirror').protect({ top: 0, bottom: 1 });

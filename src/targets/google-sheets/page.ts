@@ -11,7 +11,13 @@ import {
 import { hashText } from './api/metadata.ts';
 import { freeTabTitle, NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts';
 import { recordKey, type StateKey, textIn } from './state-tab.ts';
-import type { Grid, OwnTab, Structure, TabRole } from './structure.ts';
+import {
+  type Grid,
+  type OwnTab,
+  protectionsOf,
+  type Structure,
+  type TabRole,
+} from './structure.ts';
 
 /*
  * A tab of our own that people see, written whole: values and looks of its cells, from its first row on.
@@ -90,8 +96,8 @@ export function showPage(file: SheetFile, { structure, stateTab }: View, own: Ow
   const { role, page, width, made, over } = own;
   const tab = structure.own.get(role) ?? null;
   const digest = hashText(JSON.stringify(page.rows), 16);
-  if (tab?.isProtected === true || (tab !== null && textIn(stateTab, digestKey(role)) === digest))
-    return NOTHING;
+  const isProtected = tab !== null && protectionsOf(tab).length > 0;
+  if (isProtected || (tab !== null && textIn(stateTab, digestKey(role)) === digest)) return NOTHING;
   const { columnCount } = made;
   const grid = tab ?? { sheetId: file.newId(), rowCount: page.rows.length, columnCount };
   const { sheetId } = grid;

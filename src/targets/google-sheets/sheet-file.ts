@@ -5,7 +5,7 @@ import { newSalt } from '../../mirror/ledger.ts';
 import type { ReadValue } from './api/cell-value.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
 import type { SheetsApi } from './api/sheets-api.ts';
-import { SheetsError, type SheetsFault } from './api/sheets-error.ts';
+import { protectedError, SheetsError, type SheetsFault } from './api/sheets-error.ts';
 import type { Table } from './rows.ts';
 import {
   changeStateTab,
@@ -19,6 +19,7 @@ import {
 } from './state-tab.ts';
 import {
   type FormTab,
+  protectionsOf,
   readStructure,
   requireColumns,
   requireRevision,
@@ -190,7 +191,11 @@ export class SheetFile {
       } catch (error) {
         if (!(error instanceof SheetsError)) throw error;
         // People may have protected something since it was read: once is enough to see it.
-        if (tries >= (error.fault === 'protected' ? 2 : MOST_TRIES)) throw error;
+        if (error.fault === 'protected' && tries > 1) {
+          const tabs = [view.structure.own.get('state'), tab].filter((each) => each !== undefined);
+          throw protectedError(this.api, tabs.flatMap(protectionsOf));
+        }
+        if (tries >= MOST_TRIES) throw error;
         if (!RETRIED.has(error.fault)) throw error;
         // After a timeout or a 503 it may have been applied, and another write may have followed.
         const now = await this.refresh();

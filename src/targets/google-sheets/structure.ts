@@ -32,11 +32,15 @@ export interface FormTab extends Grid {
 }
 
 /** A tab of our own that people see. */
-export interface OwnTab extends Grid {
-  /** People do not let us write to it. */
-  readonly isProtected: boolean;
+export interface OwnTab extends Grid, Pick<FormTab, 'title' | 'obstacles'> {
   readonly chartIds: readonly number[];
 }
+
+/** The protections of a tab, in words. */
+export const protectionsOf = ({ title, obstacles }: Pick<FormTab, 'title' | 'obstacles'>) =>
+  obstacles
+    .filter(({ kind }) => kind === 'protection')
+    .map(({ name }) => `${name} on the tab "${title}"`);
 
 /** Everything about a spreadsheet but its cells, as of one reading. */
 export interface Structure {
@@ -79,7 +83,8 @@ export function readStructure(
     if (role !== null)
       own.set(role, {
         ...grid,
-        isProtected: obstacles.some(({ kind }) => kind === 'protection'),
+        title: title ?? '',
+        obstacles,
         chartIds: (sheet.charts ?? []).map(({ chartId }) => chartId ?? 0),
       });
     const formId = markedAs(marks, METADATA_KEYS.form, spreadsheetId, grid.sheetId);

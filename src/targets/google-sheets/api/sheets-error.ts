@@ -75,6 +75,19 @@ export function toSheetsError(error: unknown, subject: CallSubject): MirrorError
 export const allowRemedy = (email: string | undefined): string =>
   `Allow ${email ?? 'the account'} to edit it (Data › Protect sheets and ranges), or let it only show a warning.`;
 
+const MOST_NAMED = 5;
+
+/** A write that a protection of people refused. `names`: of those that it may be; Google names none. */
+export function protectedError(
+  { spreadsheetId, email }: Pick<CallSubject, 'spreadsheetId' | 'email'>,
+  names: readonly string[],
+): SheetsError {
+  const where = browserAddress(spreadsheetId);
+  const named = names.length === 0 ? '' : `: ${names.slice(0, MOST_NAMED).join(', ')}`;
+  const message = `A protected range in ${where} does not let forms-mirror write${named}. ${allowRemedy(email)}`;
+  return new SheetsError('protected', 'TARGET_DENIED', message);
+}
+
 const denied = (...texts: FailureTexts): SheetsError =>
   new SheetsError('final', 'TARGET_DENIED', texts.join(' '));
 
@@ -123,11 +136,7 @@ function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsE
       'Open it, choose File › Save as Google Sheets, and use the address of the new file.',
     );
   }
-  if (/protected cell or object/.test(text)) {
-    const what = `A protected range in ${where} does not let forms-mirror write.`;
-    const message = `${what} ${allowRemedy(subject.email)}`;
-    return new SheetsError('protected', 'TARGET_DENIED', message);
-  }
+  if (/protected cell or object/.test(text)) return protectedError(subject, []);
   if (/above the limit of \d+ cells/.test(text))
     return new SheetsError(
       'final',
