@@ -415,6 +415,25 @@ describe('rows of a sheet', () => {
     });
   });
 
+  it('L10: a new row looks as people made the last one look, but for its color; long numbers show all digits', async () => {
+    const dates = { type: 'DATE', pattern: 'd. m. yyyy' };
+    const yellow = { red: 1, green: 1 };
+    for (const selection of [
+      { left: AT, right: AT + 1 },
+      { top: 6, bottom: 7 },
+    ])
+      place.person().format(selection, { backgroundColor: yellow, numberFormat: dates });
+    const long = row('s6', { f_name: 'Person 6', f_age: 1_705_971_932_369_780 });
+    await place.write((form) => form.commit({ rows: [long] }));
+    const formatAt = (column: number) =>
+      place.emulator.inspect.cell(place.spreadsheetId, place.sheetId(), 7, column).format;
+    expect(place.placeOf('s6')).toBe(7);
+    expect(formatAt(AT)).toMatchObject({ numberFormat: dates, wrapStrategy: 'CLIP' });
+    expect(formatAt(AGE_AT)).toMatchObject({ numberFormat: { type: 'NUMBER', pattern: '0' } });
+    for (const column of [AT, AGE_AT, OWN])
+      expect(formatAt(column).backgroundColor).toBeUndefined();
+  });
+
   it('new rows come above the texts of people below, and take nothing with them', async () => {
     place.person().type(7, FULL_NAME, 'in total');
     await place.write((form) => form.commit({ rows: people(8) }));

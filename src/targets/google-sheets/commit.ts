@@ -218,7 +218,10 @@ export async function planCommit(
   const at = Math.min(found.bottom, grid.rowCount);
   const by = insertionObstacles(laid.obstructed.obstacles, at);
   const waiting = new Set(by.length > 0 ? inserted.map(({ id }) => id) : []);
-  if (waiting.size === 0) requests.push(...insertRows(grid, inserted, at, columns));
+  if (waiting.size === 0) {
+    const areFirst = found.places.size === 0;
+    requests.push(...insertRows(grid, inserted, at, columns, areFirst));
+  }
   for (const id of waiting) {
     rows.delete(id);
     stored.delete(id);

@@ -55,7 +55,8 @@ export const OWN: Readonly<Record<OwnKey, OwnColumn>> = {
 /** The part of rows that is read to find and to count them. */
 export const OWN_COLUMNS = Object.keys(OWN) as readonly OwnKey[];
 
-const LONG_NUMBER: sheets_v4.Schema$CellFormat = {
+/** A number with all its digits. */
+export const LONG_NUMBER: sheets_v4.Schema$CellFormat = {
   numberFormat: { type: 'NUMBER', pattern: '0' },
 };
 

@@ -4,12 +4,12 @@ import type { LedgerRow } from '../../mirror/ledger.ts';
 import type { StoredRow } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import { spansOf } from './api/a1.ts';
-import { cellData, type ReadValue, type SheetValue } from './api/cell-value.ts';
+import { cellData, needsPlainFormat, type ReadValue, type SheetValue } from './api/cell-value.ts';
 import { growBy, HEADER_FORMAT } from './api/formatting.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { SheetField } from './fields.ts';
 import { isWithin } from './obstacles.ts';
-import { formatOf, OWN } from './own-columns.ts';
+import { formatOf, LONG_NUMBER, OWN } from './own-columns.ts';
 import { answerOf, type RowEncoder, type SheetRow, timeOf } from './row-values.ts';
 import type { SerialTime } from './serial-time.ts';
 import type { FormTab } from './structure.ts';
@@ -172,13 +172,15 @@ export function writeRow(
 
 /**
  * Inserts rows before row `at`. No row that people move at the same moment is overwritten. Ranges of people that end
- * there include the new rows.
+ * there include the new rows. They look like the row above, without the color of its cells; the first ones (`areFirst`) as the mirror
+ * makes them.
  */
 export function insertRows(
   { sheetId, rowCount, laid, obstacles }: InsertedInto,
   rows: readonly SheetRow[],
   at: number,
   columns: Columns,
+  areFirst: boolean,
 ): Request[] {
   if (rows.length === 0) return [];
   const width = Math.max(...columns.values()) + 1;
@@ -187,41 +189,76 @@ export function insertRows(
     for (const [key, value] of values) {
       const column = columns.get(key);
       if (column !== undefined)
-        cells[column] = { ...cellData(value), userEnteredFormat: formatOf(key, value) };
+        cells[column] = {
+          ...cellData(value),
+          ...(areFirst && { userEnteredFormat: formatOf(key, value) }),
+        };
     }
     return { values: cells };
   });
   const dimension = 'ROWS';
-  const insertAt = (startIndex: number): Request => ({
-    insertDimension: {
-      range: { sheetId, dimension, startIndex, endIndex: startIndex + rows.length },
-      inheritFromBefore: false,
-    },
-  });
   // Google lets an overlay of rows grow where a row comes in between, and never where it comes right behind its last: rows are
   // inserted above that one, which then moves up again. This names no range, so it breaks none that people change in the same moment.
   const isInside =
     laid.some(({ start, end }) => end === at && end - start > 1) &&
     !obstacles.some(({ area }) => isWithin(area, at - 1));
-  const source = {
-    sheetId,
-    dimension,
-    startIndex: at - 1 + rows.length,
-    endIndex: at + rows.length,
-  };
+  const startIndex = isInside ? at - 1 : at;
+  const end = at + rows.length;
+  const source = { sheetId, dimension, startIndex: end - 1, endIndex: end };
   return [
     // Google inserts nothing behind the last row of the grid.
     ...growBy(sheetId, dimension, at + 1 - rowCount),
-    insertAt(isInside ? at - 1 : at),
+    {
+      insertDimension: {
+        range: { sheetId, dimension, startIndex, endIndex: startIndex + rows.length },
+        inheritFromBefore: !areFirst && !isInside,
+      },
+    },
     ...(isInside ? [{ moveDimension: { source, destinationIndex: at - 1 } }] : []),
+    ...(areFirst ? [] : [withoutColor({ sheetId, startRowIndex: at, endRowIndex: end })]),
     {
       updateCells: {
         start: { sheetId, rowIndex: at, columnIndex: 0 },
         rows: data,
-        fields: 'userEnteredValue,userEnteredFormat',
+        fields: areFirst ? 'userEnteredValue,userEnteredFormat' : 'userEnteredValue',
       },
     },
+    ...(areFirst ? [] : longNumbers(sheetId, rows, at, columns)),
   ];
 }
+
+const withoutColor = (range: sheets_v4.Schema$GridRange): Request => ({
+  repeatCell: {
+    range,
+    cell: {},
+    fields: 'userEnteredFormat.backgroundColor,userEnteredFormat.backgroundColorStyle',
+  },
+});
+
+/** Formats the numbers of new rows that would not be shown in full otherwise. */
+const longNumbers = (
+  sheetId: number,
+  rows: readonly SheetRow[],
+  at: number,
+  columns: Columns,
+): Request[] =>
+  [...columns].flatMap(([key, column]) => {
+    const long = rows.flatMap(({ values }, n) =>
+      needsPlainFormat(values.get(key) ?? null) ? [at + n] : [],
+    );
+    return spansOf(long).map(({ start, end }) => ({
+      repeatCell: {
+        range: {
+          sheetId,
+          startRowIndex: start,
+          endRowIndex: end,
+          startColumnIndex: column,
+          endColumnIndex: column + 1,
+        },
+        cell: { userEnteredFormat: LONG_NUMBER },
+        fields: 'userEnteredFormat.numberFormat',
+      },
+    }));
+  });
 
 type InsertedInto = Pick<FormTab, 'sheetId' | 'rowCount' | 'laid' | 'obstacles'>;
