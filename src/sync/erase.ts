@@ -95,7 +95,7 @@ export async function findForms(
 }
 
 /** Of these submissions those that a target holds or lists, or has forgotten. */
-async function heldOf(
+export async function heldOf(
   form: ReadForm,
   ids: readonly string[],
   withForgotten: boolean,

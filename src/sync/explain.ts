@@ -3,8 +3,8 @@ import type { Source } from '../forms/source.ts';
 import type { SubmissionItem } from '../forms/submission-item.ts';
 import { ENTRY_KINDS, type EntryKind, type StoredRow } from '../mirror/port.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
-import { findForms } from './erase.ts';
-import { allRows, type Target } from './target.ts';
+import { heldOf } from './erase.ts';
+import { allRows, heldForms, reading, type Target } from './target.ts';
 import { Comparison } from './verify.ts';
 
 /** What a target lists of a submission. Times are ISO 8601 in UTC. */
@@ -86,8 +86,12 @@ async function formOf(
   submissionId: string,
 ): Promise<Form | null> {
   if (submission !== null && submission.formId !== '') return source.form(submission.formId);
-  const [found] = (await findForms({ source: undefined, targets }, [submissionId])).forms;
-  return found === undefined ? null : { ...found.form, fields: [] };
+  for (const target of targets)
+    for (const { id, slug, name } of await heldForms(target)) {
+      const held = await reading(target, id, (form) => heldOf(form, [submissionId], true));
+      if (held !== null && held.size > 0) return { id, slug, name, fields: [] };
+    }
+  return null;
 }
 
 async function lookUp(
