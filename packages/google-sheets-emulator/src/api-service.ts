@@ -1,11 +1,16 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { htmlReply, jsonReply, type Reply } from '../../../src/sandbox/reply.ts';
-import type { Accounts } from './accounts.ts';
+import type { Account, Accounts } from './accounts.ts';
 import { ApiError, badRequest } from './api-error.ts';
-import { responseMask } from './field-mask.ts';
-import { type Method, METHODS } from './methods.ts';
+import { runBatch } from './batch-update.ts';
+import { Calculator } from './calculator.ts';
+import { type Mask, responseMask, select } from './field-mask.ts';
+import { filterRegions } from './regions.ts';
 import type { RequestLog } from './request-log.ts';
 import { checkShape } from './request-shape.ts';
 import type { SpreadsheetFiles } from './spreadsheet-files.ts';
+import { spreadsheetResource } from './spreadsheet-resource.ts';
+import { readValues, requirePlainValues } from './values-read.ts';
 
 /** One HTTP request, read whole. */
 export interface ApiRequest {
@@ -23,15 +28,63 @@ export interface ApiServiceParts {
   readonly now: () => number;
 }
 
+/** One request to one method, read and authenticated. */
+interface Call extends ApiServiceParts {
+  readonly account: Account;
+  readonly spreadsheetId: string;
+  readonly body: unknown;
+  /** The `fields` parameter, in terms of the answer. */
+  readonly mask: Mask;
+}
+
+interface Method {
+  /** What its quota counts. */
+  readonly kind: 'read' | 'write';
+  /** The message that its body must fit. */
+  readonly takes?: string;
+  /** The message it answers with. */
+  readonly gives: string;
+  readonly run: (call: Call) => unknown;
+}
+
+/** The methods that the emulator has, by their verb and what follows the ID of the spreadsheet in their address. */
+const METHODS: ReadonlyMap<string, Method> = new Map([
+  ['GET ', { kind: 'read', gives: 'Spreadsheet', run: get }],
+  [
+    'POST :batchUpdate',
+    {
+      kind: 'write',
+      takes: 'BatchUpdateSpreadsheetRequest',
+      gives: 'BatchUpdateSpreadsheetResponse',
+      run: batchUpdate,
+    },
+  ],
+  [
+    'POST /values:batchGetByDataFilter',
+    {
+      kind: 'read',
+      takes: 'BatchGetValuesByDataFilterRequest',
+      gives: 'BatchGetValuesByDataFilterResponse',
+      run: batchGetByDataFilter,
+    },
+  ],
+]);
+
 /** The Sheets API v4: counts a request in the log, and answers it as Google does. Reads no clock and no network of its own. */
 export function serve(request: ApiRequest, parts: ApiServiceParts): Reply {
-  const [, id = '', suffix = ''] = /^\/v4\/spreadsheets\/([^/:]+)(.*)$/.exec(request.path) ?? [];
-  const method = METHODS.find((each) => each.verb === request.verb && each.suffix === suffix);
-  if (id === '' || method === undefined)
+  const { path, verb, query, authorization } = request;
+  const [, spreadsheetId = '', suffix = ''] = /^\/v4\/spreadsheets\/([^/:]+)(.*)$/.exec(path) ?? [];
+  const method = METHODS.get(`${verb} ${suffix}`);
+  if (spreadsheetId === '' || method === undefined)
     return htmlReply(404, '<!DOCTYPE html><title>Error 404 (Not Found)!!1</title>');
   parts.log.add(method.kind);
   try {
-    return jsonReply(200, JSON.stringify(run(request, method, id, parts)));
+    const account = parts.accounts.authenticate(authorization);
+    const fields = query.get('fields') ?? '';
+    const mask = fields === '' ? true : responseMask(fields, method.gives);
+    const body = method.takes === undefined ? undefined : bodyOf(request, method.takes);
+    const answer = method.run({ ...parts, account, spreadsheetId, body, mask });
+    return jsonReply(200, JSON.stringify(answer));
   } catch (error) {
     const shown =
       error instanceof ApiError
@@ -41,21 +94,7 @@ export function serve(request: ApiRequest, parts: ApiServiceParts): Reply {
   }
 }
 
-function run(
-  request: ApiRequest,
-  method: Method,
-  spreadsheetId: string,
-  { accounts, files, now }: ApiServiceParts,
-): object {
-  const account = accounts.authenticate(request.authorization);
-  const fields = request.query.get('fields') ?? '';
-  const mask = fields === '' ? true : responseMask(fields, method.answer);
-  const body = bodyOf(request, method);
-  return method.run({ files, account, nowMs: now(), spreadsheetId, body, mask });
-}
-
-function bodyOf(request: ApiRequest, method: Method): unknown {
-  if (method.body === undefined) return undefined;
+function bodyOf(request: ApiRequest, message: string): unknown {
   let body: unknown;
   try {
     body = JSON.parse(request.body);
@@ -63,6 +102,34 @@ function bodyOf(request: ApiRequest, method: Method): unknown {
     const description = 'Invalid JSON payload received. Unexpected token.';
     throw badRequest([{ field: '', description }]);
   }
-  checkShape(method.body, body);
+  checkShape(message, body);
   return body;
+}
+
+function get({ files, account, spreadsheetId, mask }: Call): unknown {
+  const { file, caller } = files.open(spreadsheetId, account, false);
+  return spreadsheetResource(file.document, { spreadsheetId, caller, mask });
+}
+
+function batchUpdate({ files, account, spreadsheetId, mask, body }: Call): unknown {
+  const { file, caller } = files.open(spreadsheetId, account, true);
+  const { requests, includeSpreadsheetInResponse } =
+    body as sheets_v4.Schema$BatchUpdateSpreadsheetRequest;
+  if (includeSpreadsheetInResponse === true)
+    throw new ApiError('UNIMPLEMENTED', 'The emulator answers a write with its replies only.');
+  const replies = files.change(file, caller, (edit) => runBatch(edit, requests ?? []));
+  return select({ spreadsheetId, replies }, mask);
+}
+
+function batchGetByDataFilter({ files, account, now, spreadsheetId, mask, body }: Call): unknown {
+  const { file } = files.open(spreadsheetId, account, false);
+  const asked = body as sheets_v4.Schema$BatchGetValuesByDataFilterRequest;
+  requirePlainValues(asked);
+  const calculator = new Calculator(file.document, now());
+  const regions = filterRegions(file.document, asked.dataFilters ?? []);
+  const valueRanges = regions.map(({ sheet, area, filters }) => ({
+    valueRange: readValues(calculator, sheet, area, asked.majorDimension),
+    dataFilters: filters,
+  }));
+  return select({ spreadsheetId, ...(valueRanges.length > 0 && { valueRanges }) }, mask);
 }

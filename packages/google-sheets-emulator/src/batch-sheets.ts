@@ -2,12 +2,10 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, invalid } from './api-error.ts';
 import { type Document, MAX_TABS } from './document.ts';
 import { guard, type Edit } from './edit.ts';
-import { merge, updateMask, type Mask } from './field-mask.ts';
 import { Sheet, type SheetProperties } from './sheet.ts';
 import { sheetProperties } from './spreadsheet-resource.ts';
 
 type Response = sheets_v4.Schema$Response;
-type Properties = sheets_v4.Schema$SheetProperties;
 
 const MAX_TITLE = 100;
 
@@ -39,23 +37,6 @@ function checkNewSheet(edit: Edit, sheetId: number): void {
   }
 }
 
-/** The tab's properties with the masked properties in place of its own. */
-function changedProperties(
-  { title, hidden, ...gridProperties }: SheetProperties,
-  properties: Properties,
-  mask: Mask,
-): SheetProperties {
-  const before: Properties = { title, hidden: hidden === true, gridProperties };
-  const after = merge(before, properties, mask);
-  const { frozenRowCount, hideGridlines } = after.gridProperties ?? {};
-  return {
-    title: after.title ?? '',
-    ...(after.hidden === true && { hidden: true }),
-    ...(frozenRowCount && { frozenRowCount }),
-    ...(hideGridlines === true && { hideGridlines: true }),
-  };
-}
-
 function checkFrozen({ properties: { frozenRowCount = 0 }, rowCount }: Sheet): void {
   if (frozenRowCount >= rowCount) throw invalid("You can't freeze all visible rows on the sheet.");
 }
@@ -69,8 +50,13 @@ export function addSheet(edit: Edit, request: sheets_v4.Schema$AddSheetRequest):
   const sheetId = properties.sheetId ?? edit.nextId();
   checkNewSheet(edit, sheetId);
   const grid = properties.gridProperties ?? {};
-  const changed = changedProperties({ title }, { ...properties, title }, true);
-  const sheet = new Sheet(sheetId, changed, grid.rowCount ?? 1_000, grid.columnCount ?? 26);
+  const kept: SheetProperties = {
+    title,
+    ...(properties.hidden === true && { hidden: true }),
+    ...(grid.frozenRowCount && { frozenRowCount: grid.frozenRowCount }),
+    ...(grid.hideGridlines === true && { hideGridlines: true }),
+  };
+  const sheet = new Sheet(sheetId, kept, grid.rowCount ?? 1_000, grid.columnCount ?? 26);
   if (sheet.rowCount < 1 || sheet.columnCount < 1)
     throw invalid('A sheet must have at least one row and one column.');
   checkFrozen(sheet);
@@ -96,25 +82,29 @@ export function deleteSheet(edit: Edit, request: sheets_v4.Schema$DeleteSheetReq
   return undefined;
 }
 
-/** What updateSheetProperties changes here. */
-const CHANGED = ['title', 'gridProperties.frozenRowCount'];
-
-/** updateSheetProperties: the title and frozen rows. */
+/** updateSheetProperties: the title or frozen rows. */
 export function updateSheetProperties(
   { document }: Edit,
   { properties = {}, fields }: sheets_v4.Schema$UpdateSheetPropertiesRequest,
 ): undefined {
-  const mask = updateMask(fields);
-  if (!CHANGED.includes(fields ?? ''))
-    throw new ApiError('UNIMPLEMENTED', `The emulator changes these: ${CHANGED.join(', ')}.`);
   const sheet = document.sheets.find((candidate) => candidate.id === (properties.sheetId ?? 0));
   if (sheet === undefined) throw invalid(`No sheet with id: ${properties.sheetId ?? 0}`);
-  const changed = changedProperties(sheet.properties, properties, mask);
-  if (changed.title !== sheet.properties.title) {
-    checkTitle(document, changed.title, sheet);
-    document.followRename(sheet.properties.title, changed.title);
+  switch (fields) {
+    case 'title': {
+      const title = properties.title ?? '';
+      checkTitle(document, title, sheet);
+      document.followRename(sheet.properties.title, title);
+      sheet.properties = { ...sheet.properties, title };
+      return undefined;
+    }
+    case 'gridProperties.frozenRowCount': {
+      const { frozenRowCount: _, ...rest } = sheet.properties;
+      const frozenRowCount = properties.gridProperties?.frozenRowCount;
+      sheet.properties = { ...rest, ...(frozenRowCount && { frozenRowCount }) };
+      checkFrozen(sheet);
+      return undefined;
+    }
+    default:
+      throw new ApiError('UNIMPLEMENTED', 'The emulator changes the title and frozen rows.');
   }
-  sheet.properties = changed;
-  checkFrozen(sheet);
-  return undefined;
 }

@@ -57,6 +57,8 @@ export function toBoolean(value: Value): boolean | CellError {
   return value !== null && Boolean(value);
 }
 
+const collator = new Intl.Collator('en', { sensitivity: 'accent' });
+
 const rank = (value: Value): number =>
   typeof value === 'number'
     ? 0
@@ -66,7 +68,7 @@ const rank = (value: Value): number =>
         ? 2
         : 3;
 
-/** Orders two values as `<` does: numbers before text before booleans; letter case does not count; empty equals 0 and "". */
+/** Orders two values as `<` does: numbers before text before booleans before errors; letter case does not count; empty equals 0 and "". */
 export function compareValues(a: Value, b: Value): number {
   const empty = (other: Value): Value =>
     typeof other === 'string' ? '' : typeof other === 'boolean' ? false : 0;
@@ -74,9 +76,9 @@ export function compareValues(a: Value, b: Value): number {
   const right = b ?? empty(a);
   if (rank(left) !== rank(right)) return rank(left) - rank(right);
   if (typeof left === 'string' && typeof right === 'string') {
-    const [x, y] = [left.toLowerCase(), right.toLowerCase()];
-    return x < y ? -1 : x > y ? 1 : 0;
+    return collator.compare(left, right);
   }
+  if (left instanceof CellError) return 0;
   return Number(left) - Number(right);
 }
 

@@ -2,31 +2,16 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { formatA1 } from './a1.ts';
 import { ApiError, invalid } from './api-error.ts';
 import { Calculator } from './calculator.ts';
-import { CellError, type Value } from './formula-values.ts';
+import { compareValues, type Value } from './formula-values.ts';
 import { Formula, type Cell, type Cells } from './cell.ts';
 import { boundsOf } from './document.ts';
 import { guard, type Edit } from './edit.ts';
 import { copyFormula } from './formula-moves.ts';
 import { type Area, cellsOf, meets, type Sheet } from './sheet.ts';
 
-/** Numbers before text before booleans before errors; empty cells stay last in both directions. */
-function rank(value: Value): number {
-  if (typeof value === 'number') return 0;
-  if (typeof value === 'string') return 1;
-  return typeof value === 'boolean' ? 2 : 3;
-}
-
-const collator = new Intl.Collator('en', { sensitivity: 'base' });
-
-function compareValues(a: Value, b: Value): number {
-  const [rankA, rankB] = [rank(a), rank(b)];
-  if (rankA !== rankB) return rankA - rankB;
-  if (typeof a === 'string' && typeof b === 'string') return collator.compare(a, b);
-  return a instanceof CellError ? 0 : Number(a) - Number(b);
-}
-
 const isEmpty = (value: Value): boolean => value === null || value === '';
 
+/** Empty cells stay last in both directions. */
 function compareBy(a: Value, b: Value, descending: boolean): number {
   if (isEmpty(a) || isEmpty(b)) return Number(isEmpty(a)) - Number(isEmpty(b));
   return descending ? compareValues(b, a) : compareValues(a, b);
