@@ -13,12 +13,11 @@ import {
 type Response = sheets_v4.Schema$Response;
 
 function checkPlace(edit: Edit, place: MetadataPlace): void {
-  if (place.kind === 'SPREADSHEET') return;
-  const sheet = edit.document.grid(place.sheetId);
-  if (place.kind === 'SHEET') return;
-  const size = sheet.columnCount;
-  if (place.index < size && place.index >= 0) return;
-  throw invalid(`DimensionRange.startIndex[${place.index}] is after last column in grid[${size}]`);
+  const { sheetId, column } = place;
+  if (sheetId === undefined) return;
+  const { columnCount: size } = edit.document.grid(sheetId);
+  if (column === undefined || (column < size && column >= 0)) return;
+  throw invalid(`DimensionRange.startIndex[${column}] is after last column in grid[${size}]`);
 }
 
 function fromResource(

@@ -3,7 +3,7 @@ import type { Bounds } from './a1.ts';
 import { invalid, tooManyCells } from './api-error.ts';
 import { Formula, type Cell, type Cells } from './cell.ts';
 import { breakFormula, remapFormula, renameInFormula } from './formula-moves.ts';
-import { remapMetadata, sheetIdOf, type Metadata } from './metadata.ts';
+import { remapMetadata, type Metadata } from './metadata.ts';
 import { remapOverlays } from './overlays.ts';
 import type { Remap } from './remap.ts';
 import type { Sheet } from './sheet.ts';
@@ -83,7 +83,7 @@ export class Document {
   /** Forgets what belonged to a deleted tab, and what pointed at it. */
   forgetSheet({ id: sheetId, properties: { title } }: Sheet): void {
     this.#eachFormula((formula) => breakFormula(formula, title));
-    this.metadata = this.metadata.filter(({ place }) => sheetIdOf(place) !== sheetId);
+    this.metadata = this.metadata.filter(({ place }) => place.sheetId !== sheetId);
   }
 
   #eachFormula(change: (formula: Formula, owner: Sheet) => Formula): void {

@@ -3,11 +3,11 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, invalid } from './api-error.ts';
 import type { Remap } from './remap.ts';
 
-/** The location of a piece of developer metadata. */
-export type MetadataPlace =
-  | { readonly kind: 'SPREADSHEET' }
-  | { readonly kind: 'SHEET'; readonly sheetId: number }
-  | { readonly kind: 'COLUMN'; readonly sheetId: number; readonly index: number };
+/** The location of a piece of developer metadata: a column of a tab, a tab, or, without either, the spreadsheet. */
+export interface MetadataPlace {
+  readonly sheetId?: number;
+  readonly column?: number;
+}
 
 /** One piece of developer metadata, of DOCUMENT visibility. */
 export interface Metadata {
@@ -19,10 +19,6 @@ export interface Metadata {
 
 /** Characters of keys and values together, for the spreadsheet itself and for each sheet with its rows and columns. */
 const METADATA_CHARACTERS = 30_000;
-
-/** The tab that a place lies in; undefined for the spreadsheet itself. */
-export const sheetIdOf = (place: MetadataPlace): number | undefined =>
-  place.kind === 'SPREADSHEET' ? undefined : place.sheetId;
 
 /** As the API shows it. A sheet ID of 0 is left out of a dimension range, as Google does. */
 export function metadataResource(metadata: Metadata): sheets_v4.Schema$DeveloperMetadata {
@@ -36,17 +32,16 @@ export function metadataResource(metadata: Metadata): sheets_v4.Schema$Developer
   };
 }
 
-function locationResource(place: MetadataPlace): sheets_v4.Schema$DeveloperMetadataLocation {
-  if (place.kind === 'SPREADSHEET') return { locationType: place.kind, spreadsheet: true };
-  if (place.kind === 'SHEET') return { locationType: place.kind, sheetId: place.sheetId };
+function locationResource({
+  sheetId,
+  column,
+}: MetadataPlace): sheets_v4.Schema$DeveloperMetadataLocation {
+  if (sheetId === undefined) return { locationType: 'SPREADSHEET', spreadsheet: true };
+  if (column === undefined) return { locationType: 'SHEET', sheetId };
+  const span = { dimension: 'COLUMNS', startIndex: column, endIndex: column + 1 };
   return {
-    locationType: place.kind,
-    dimensionRange: {
-      ...(place.sheetId !== 0 && { sheetId: place.sheetId }),
-      dimension: 'COLUMNS',
-      startIndex: place.index,
-      endIndex: place.index + 1,
-    },
+    locationType: 'COLUMN',
+    dimensionRange: { ...(sheetId !== 0 && { sheetId }), ...span },
   };
 }
 
@@ -66,12 +61,12 @@ export function placeOf(
       const message = 'The Google Sheets emulator keeps no developer metadata of rows.';
       throw new ApiError('UNIMPLEMENTED', message);
     }
-    return { kind: 'COLUMN', sheetId: range.sheetId ?? 0, index: start };
+    return { sheetId: range.sheetId ?? 0, column: start };
   }
   if (location?.sheetId !== undefined && location.sheetId !== null) {
-    return { kind: 'SHEET', sheetId: location.sheetId };
+    return { sheetId: location.sheetId };
   }
-  if (location?.spreadsheet === true) return { kind: 'SPREADSHEET' };
+  if (location?.spreadsheet === true) return {};
   throw invalid('DeveloperMetadata must specify a location.');
 }
 
@@ -85,9 +80,9 @@ export function remapMetadata(
   if (dimension === 'ROWS') return [...list];
   return list.flatMap((metadata) => {
     const { place } = metadata;
-    if (place.kind !== 'COLUMN' || place.sheetId !== sheetId) return [metadata];
-    const index = remap.index(place.index);
-    return index === undefined ? [] : [{ ...metadata, place: { ...place, index } }];
+    if (place.column === undefined || place.sheetId !== sheetId) return [metadata];
+    const column = remap.index(place.column);
+    return column === undefined ? [] : [{ ...metadata, place: { sheetId, column } }];
   });
 }
 
@@ -122,8 +117,11 @@ export function lookUp(
  */
 export function checkMetadataRoom(list: readonly Metadata[]): void {
   const used = new Map<number | undefined, number>();
-  for (const { key, value, place } of list) {
-    const sheetId = sheetIdOf(place);
+  for (const {
+    key,
+    value,
+    place: { sheetId },
+  } of list) {
     const sum = (used.get(sheetId) ?? 0) + key.length + (value?.length ?? 0);
     if (sum > METADATA_CHARACTERS) {
       const where = sheetId === undefined ? 'spreadsheet' : `sheet ${sheetId}`;

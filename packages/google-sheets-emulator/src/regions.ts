@@ -15,13 +15,13 @@ export interface MatchedRegion {
 /** The range that a piece of metadata hangs on; undefined for the spreadsheet itself. */
 function regionOf(
   document: Document,
-  { place }: Metadata,
+  { place: { sheetId, column } }: Metadata,
 ): { sheet: Sheet; area: Area } | undefined {
-  if (place.kind === 'SPREADSHEET') return undefined;
-  const sheet = document.grid(place.sheetId);
-  if (place.kind === 'SHEET') return { sheet, area: sheet.area };
-  const area = { ...sheet.area, left: place.index, right: place.index + 1 };
-  return { sheet, area };
+  if (sheetId === undefined) return undefined;
+  const sheet = document.grid(sheetId);
+  const { area } = sheet;
+  if (column === undefined) return { sheet, area };
+  return { sheet, area: { ...area, left: column, right: column + 1 } };
 }
 
 /** The ranges of one data filter: a lookup of metadata, or a grid range. */

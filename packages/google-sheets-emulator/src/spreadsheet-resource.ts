@@ -45,9 +45,7 @@ function gridResource(
     throw new ApiError('UNIMPLEMENTED', message);
   }
   const columnMetadata = Array.from({ length: sheet.columnCount }, (_, at) => {
-    const own = metadata.filter(
-      ({ place }) => place.kind === 'COLUMN' && place.sheetId === sheet.id && place.index === at,
-    );
+    const own = metadata.filter(({ place }) => place.sheetId === sheet.id && place.column === at);
     return own.length === 0 ? {} : { developerMetadata: own.map(metadataResource) };
   });
   return { columnMetadata };
@@ -60,7 +58,9 @@ function sheetResource(
 ): sheets_v4.Schema$Sheet {
   const { metadata, sheets } = document;
   const dataMask = mask === true ? undefined : below(below(mask, 'sheets') ?? new Map(), 'data');
-  const own = metadata.filter(({ place }) => place.kind === 'SHEET' && place.sheetId === sheet.id);
+  const own = metadata.filter(
+    ({ place }) => place.sheetId === sheet.id && place.column === undefined,
+  );
   const { merges, protectedRanges, basicFilter, conditionalFormats, tables } = sheet.overlays;
   const { filterViews } = sheet.overlays;
   const bandedRanges = [...sheet.overlays.bandedRanges, ...tables.map(tableBanding)];
@@ -86,7 +86,7 @@ export function spreadsheetResource(
   document: Document,
   query: SpreadsheetQuery,
 ): sheets_v4.Schema$Spreadsheet {
-  const own = document.metadata.filter(({ place }) => place.kind === 'SPREADSHEET');
+  const own = document.metadata.filter(({ place }) => place.sheetId === undefined);
   const spreadsheet: sheets_v4.Schema$Spreadsheet = {
     spreadsheetId: query.spreadsheetId,
     properties: document.properties,
