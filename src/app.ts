@@ -20,23 +20,14 @@ import type { TargetSettings } from './settings/target-settings.ts';
 import type { SyncEvents } from './sync/events.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
 import { dryRun } from './sync/dry-run.ts';
-import { poll, type PollReport } from './sync/poll.ts';
+import { poll, type PollReport, type SyncJob } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import type { Mirror, Target } from './sync/target.ts';
 import { writeBack, writeBackReport, type WriteBackReport } from './sync/write-back.ts';
 import type { RunOptions } from './sync/work.ts';
 
-/** What the app gets from its process. */
-export interface AppOptions {
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 /** A form in a target. */
-interface RunPlace {
-  readonly formId: string;
-  readonly target: string;
-}
+type RunPlace = Pick<SyncJob, 'formId' | 'target'>;
 
 /**
  * The parts, assembled from the settings: the source, and targets that are opened when first needed. Used by the
@@ -55,7 +46,7 @@ export class App implements AsyncDisposable {
   readonly #mirror: Mirror;
   #http: FormsHttp | undefined;
 
-  constructor(config: Config, { clock, logger }: AppOptions) {
+  constructor(config: Config, { clock, logger }: Pick<Mirror, 'clock' | 'logger'>) {
     [this.config, this.clock, this.logger] = [config, clock, logger];
     this.dataDir = new DataDir(config.dataDir);
     this.events = new Events((error) => this.logger.error({ err: error }, 'A listener failed.'));

@@ -9,6 +9,7 @@ import {
   postgresMissing,
   startPostgres,
   type TestServer,
+  stopProcess,
 } from '../support/servers.ts';
 import { breachesOf } from '../support/settled.ts';
 
@@ -151,10 +152,7 @@ function newClient(connectionString: string): pg.Client {
 
 /** As a crash of the machine: no session gets a notice, the log is replayed at the start. */
 async function killAndRestart(server: TestServer): Promise<void> {
-  const died = server.process!;
-  const exited = new Promise((done) => died.once('exit', done));
-  died.kill('SIGKILL');
-  await exited;
+  await stopProcess(server.process, 'SIGKILL');
   // Its sessions notice within a moment; until then the new server refuses to start beside them.
   await vi.waitFor(() => server.restart(), SOON);
 }

@@ -9,7 +9,13 @@ import type { CliResult } from '../support/cli-host.ts';
 import { filesBelow, keysOfRedis, leaksIn } from '../support/leaks.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
-import { createDatabase, postgresMissing, redisMissing, startRedis } from '../support/servers.ts';
+import {
+  createDatabase,
+  postgresMissing,
+  redisMissing,
+  startRedis,
+  stopProcess,
+} from '../support/servers.ts';
 import { breachesOf } from '../support/settled.ts';
 
 const SOON = { timeout: 240_000, interval: 200 };
@@ -124,10 +130,7 @@ it.skipIf(redisMissing() || postgresMissing() || isLent || process.platform !== 
     const byHand = children.run(['sync', '--full', '--json']);
     await flush();
     expect(unproven(await byHand)).toEqual([]);
-    const died = redis.process!;
-    const exited = new Promise((done) => died.once('exit', done));
-    died.kill('SIGKILL');
-    await exited;
+    await stopProcess(redis.process, 'SIGKILL');
     expect(unproven(await children.run(['sync', '--json']))).toEqual([]);
     await redis.restart();
     await flush();

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { describe } from 'vitest';
-import { createDatabase, postgresMissing, startPostgres } from '../support/servers.ts';
+import { createDatabase, postgresMissing, startPostgres, stopProcess } from '../support/servers.ts';
 import { describeQueue } from '../contract/queue.ts';
 import type { QueuePlace, QueueServer } from './harness.ts';
 import { FORGET_EVERYTHING, STORED_ROWS } from './stored-rows.ts';
@@ -42,12 +42,7 @@ async function openPostgresServer(): Promise<QueueServer> {
       );
     },
     ...(owned && {
-      kill: async () => {
-        const died = server.process;
-        const exited = new Promise((done) => died?.once('exit', done));
-        died?.kill('SIGQUIT');
-        await exited;
-      },
+      kill: () => stopProcess(server.process, 'SIGQUIT'),
       restart: () => server.restart(),
     }),
     close: () => server.stop(),

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { describe } from 'vitest';
-import { redisMissing, startRedis } from '../support/servers.ts';
+import { redisMissing, startRedis, stopProcess } from '../support/servers.ts';
 import { describeQueue } from '../contract/queue.ts';
 import type { QueuePlace, QueueServer } from './harness.ts';
 
@@ -42,12 +42,7 @@ async function openRedisServer(): Promise<QueueServer> {
       }),
     ...(owned && {
       wipe: () => ask(async (client) => void (await client.flushall())),
-      kill: async () => {
-        const died = server.process;
-        const exited = new Promise((done) => died?.once('exit', done));
-        died?.kill('SIGKILL');
-        await exited;
-      },
+      kill: () => stopProcess(server.process, 'SIGKILL'),
       restart: () => server.restart(),
     }),
     close: () => server.stop(),

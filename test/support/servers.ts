@@ -91,7 +91,11 @@ async function waitForPort(port: number, child: ChildProcess, what: string): Pro
   throw new Error(`${what} did not open port ${port}`);
 }
 
-async function stopProcess(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+/** Ends a server, and waits until it has ended; does nothing where it has already. */
+export async function stopProcess(
+  child: ChildProcess | undefined,
+  signal: NodeJS.Signals,
+): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exited = new Promise((done) => child.once('exit', done));
   child.kill(signal);
