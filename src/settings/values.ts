@@ -114,21 +114,18 @@ const webUrl = (value: string): URL | undefined => {
 };
 
 /** The address of an API, without a slash at its end: https, or http for a loopback host. */
-export const apiAddress = z.string().transform((value, context): string => {
+export const apiAddress = parsed((value) => {
   const url = webUrl(value);
-  const problem =
-    url === undefined
-      ? 'is not a web address: write it whole, beginning with https://'
-      : url.username !== '' || url.password !== ''
-        ? 'holds a user name or password: the address takes none'
-        : /[?#]/.test(value)
-          ? 'must end before any ? or #'
-          : url.protocol === 'http:' && !isLoopback(url.hostname)
-            ? 'is plain http: others could read the traffic; write https:// (http is for a loopback host only)'
-            : undefined;
-  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  if (url === undefined) return undefined;
+  if (url.username !== '' || url.password !== '')
+    throw new AddressError('holds a user name or password: the address takes none');
+  if (/[?#]/.test(value)) throw new AddressError('must end before any ? or #');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw new AddressError(
+      'is plain http: others could read the traffic; write https:// (http is for a loopback host only)',
+    );
   return value.replace(/\/+$/, '');
-});
+}, 'is not a web address: write it whole, beginning with https://');
 
 /** An API on this machine. */
 export const localAddress = apiAddress.refine(
