@@ -106,9 +106,8 @@ export class DataDir {
     { wasEmpty, isHeld }: { readonly wasEmpty: boolean; readonly isHeld: boolean },
     atMs: number,
   ): Promise<boolean> {
-    const file = this.#copies.of(target, formId);
-    const kept = await file.read();
-    const before = kept?.address === address ? kept : null;
+    const file = this.#copies.of(target, address, formId);
+    const before = await file.read();
     const isRefill = wasEmpty && before !== null;
     const refilledAtMs = isRefill ? atMs : (before?.refilledAtMs ?? null);
     if (isRefill || (isHeld && before === null))

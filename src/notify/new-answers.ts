@@ -113,13 +113,10 @@ export class NewAnswers implements Feed {
   }
 }
 
-/** Of each form the first target that has claimed a complete copy of it, where that can be read. */
+/** Of each form the first copy that was claimed to be complete, where its target can be read. */
 function firstCopies({ targets, forms }: Report): FormReport[] {
-  const first = new Map<string, FormReport>();
-  for (const { name } of targets)
-    for (const form of forms)
-      if (form.target === name && form.claim.submissionsAsOf !== null && !first.has(form.form.id))
-        first.set(form.form.id, form);
   const known = new Set(targets.filter(isKnown).map(({ name }) => name));
-  return [...first.values()].filter(({ target }) => known.has(target));
+  const claimed = forms.filter(({ claim }) => claim.submissionsAsOf !== null);
+  const copies = Map.groupBy(claimed, ({ form }) => form.id);
+  return [...copies.values()].flatMap(([first]) => (first && known.has(first.target) ? first : []));
 }

@@ -217,11 +217,9 @@ function show(gauges: ReturnType<typeof createGauges>, report: Report): void {
   const { forms, targets, queue } = report;
   for (const form of forms) showForm(gauges, form);
   // One series a form, or a join would find two; the targets of a form that was renamed may not agree yet.
-  const byId = Map.groupBy(forms, ({ form }) => form.id);
-  for (const [form, reports] of byId) {
-    const { slug = '', name = '' } = reports.at(-1)?.form ?? {};
+  const byId = new Map(forms.map(({ form }) => [form.id, form]));
+  for (const [form, { slug, name }] of byId)
     gauges.info.set({ form, slug: shown(slug), name: shown(name) }, 1);
-  }
   const note = (problems: readonly Problem[], form: string, target: string): void => {
     for (const { code } of problems) gauges.problem.set({ code, form, target }, 1);
   };

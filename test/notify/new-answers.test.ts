@@ -188,7 +188,7 @@ describe('new answers', () => {
       },
     });
     const targets = [target({ name: 'sheet' }), target({ name: 'db' })];
-    const two = [form(0), form(0, { target: 'sheet' }), form(1)];
+    const two = [form(0, { target: 'sheet' }), form(0), form(1)];
     const look = (changes = {}) => notifier.look(report({ targets, forms: two, ...changes }));
     await look({ targets: [target({ name: 'sheet', readAt: null }), target()] });
     expect(asked).toEqual(['db']);
