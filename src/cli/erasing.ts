@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { MirrorError } from '../base/errors.ts';
 import { iso, plural } from '../base/format.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { duration } from '../settings/values.ts';
@@ -14,11 +14,10 @@ import {
   remember,
 } from '../sync/erase.ts';
 import { purgeDeleted, purgeLeftovers } from '../sync/purge.ts';
-import type { Target } from '../sync/target.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName } from './lines.ts';
 import { openApp } from './open-app.ts';
-import { findForm } from './selection.ts';
+import { findForm, openTargets } from './selection.ts';
 import type { Line } from './terminal.ts';
 
 /*
@@ -44,7 +43,7 @@ export async function forget(
 ): Promise<ExitCode> {
   const { host, args, options } = call;
   await using app = await openApp(host);
-  const { targets, failed } = await openTargets(options, app);
+  const { targets, failed } = await openTargets(app, app.namesOf(options.target));
   const ids = [...new Set(args)];
   // The form that a person names is believed.
   const form = await formOf(call, app);
@@ -98,7 +97,7 @@ export async function purge(
     );
   }
   await using app = await openApp(host);
-  const { targets, failed } = await openTargets(options, app);
+  const { targets, failed } = await openTargets(app, app.namesOf(options.target));
   const formId = (await formOf(call, app))?.id;
   const beforeMs = host.clock.now() - (age ?? 0);
   const rows = `marked deleted before ${iso(beforeMs)}`;
@@ -123,20 +122,6 @@ export async function purge(
   return await carryOut(call, app, erasure, failed);
 }
 
-/** The targets that `--target` selects, and a report of each that cannot be opened; the others continue (L12). */
-async function openTargets({ target: only }: PlaceOptions, app: App) {
-  const targets: Target[] = [];
-  const failed: ErasureReport[] = [];
-  for (const name of app.namesOf(only)) {
-    try {
-      targets.push(await app.chosen(name));
-    } catch (error) {
-      failed.push(nothingErased(name, toMirrorError(error)));
-    }
-  }
-  return { targets, failed };
-}
-
 /** How long an erasure waits for a run over the same form to end. */
 const WAIT_MS = 10 * 60_000;
 
@@ -148,7 +133,7 @@ async function carryOut(
   call: CommandCall<ErasureFlags>,
   app: App,
   { command, erase, what, question }: Erasure,
-  failed: readonly ErasureReport[],
+  unopened: Awaited<ReturnType<typeof openTargets>>['failed'],
 ): Promise<ExitCode> {
   const { options, host } = call;
   const waiting = { waitMs: WAIT_MS, signal: host.stop.signal, clock: host.clock };
@@ -163,6 +148,7 @@ async function carryOut(
         return { sign: isDone ? 'ok' : 'note', text };
       }),
     );
+  const failed = unopened.map(({ target, failure }) => nothingErased(target, failure));
   const counted = [...(await erase({ ...waiting, dryRun: true })), ...failed];
   print(counted, false);
   if (counted.length === 0) host.terminal.print('There is nothing to do.');

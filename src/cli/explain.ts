@@ -3,6 +3,7 @@ import type { EntryKind } from '../mirror/port.ts';
 import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
 import type { CommandCall, ExitCode } from './host.ts';
 import { openApp } from './open-app.ts';
+import { openTargets } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `explain`: where one submission is. */
@@ -12,12 +13,22 @@ export async function explain({
   options,
 }: CommandCall<{ json?: boolean }>): Promise<ExitCode> {
   await using app = await openApp(host, { source: true, fields: true });
-  const opened = await Promise.all(app.targetNames.map((name) => app.chosen(name)));
-  const explanation = await explainSubmission(app.source(host.stop.signal), opened, id);
-  if (options.json) host.terminal.printJson(explanation);
-  else printExplanation(host.terminal, explanation);
+  const { terminal, stop } = host;
+  const { targets, failed } = await openTargets(app, app.targetNames);
+  const explanation = await explainSubmission(app.source(stop.signal), targets, id);
+  if (options.json) {
+    const unread = failed.map(({ target, failure: { code, message } }) => {
+      return { target, code, error: message };
+    });
+    terminal.printJson({ ...explanation, failed: unread });
+  } else {
+    printExplanation(terminal, explanation);
+    for (const { target, failure } of failed)
+      terminal.print({ sign: 'error', text: `${target}: ${failure.message}` });
+  }
   // An ID that neither the source nor a target has is most likely a typing mistake.
-  return explanation.source === null && explanation.form === null ? 1 : 0;
+  const isUnknown = explanation.source === null && explanation.form === null;
+  return isUnknown || failed.length > 0 ? 1 : 0;
 }
 
 function printExplanation(

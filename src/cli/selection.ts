@@ -1,11 +1,11 @@
 import type { App } from '../app.ts';
-import { MirrorError, SettingsError } from '../base/errors.ts';
+import { MirrorError, SettingsError, toMirrorError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { choosesForm, theForms } from '../sync/names.ts';
 import { PAUSES } from '../sync/records.ts';
-import { heldForms } from '../sync/target.ts';
+import { heldForms, type Target } from '../sync/target.ts';
 import type { CommandCall, PlaceOptions } from './host.ts';
 
 /** A form in a target. */
@@ -66,6 +66,20 @@ export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted:
   const near = nearestName(wanted, things);
   const hint = near === undefined ? '' : ` Did you mean ${near}?`;
   throw new MirrorError('USAGE', `There is no form ${wanted}: ${theForms(forms)}.${hint}`);
+}
+
+/** The targets that can be opened, and why the others cannot: those hold up nothing (L12). */
+export async function openTargets(app: App, names: readonly string[]) {
+  const targets: Target[] = [];
+  const failed: { readonly target: string; readonly failure: MirrorError }[] = [];
+  for (const name of names) {
+    try {
+      targets.push(await app.chosen(name));
+    } catch (error) {
+      failed.push({ target: name, failure: toMirrorError(error) });
+    }
+  }
+  return { targets, failed };
 }
 
 /** A form, and the targets that have it. */

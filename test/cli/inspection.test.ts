@@ -186,6 +186,24 @@ describe('explain', () => {
     expect(unknown.stdout).toContain('default: not stored');
   });
 
+  it('L12: shows it in the other targets where one does not answer; exit 1', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 10 });
+    await runCli(['sync'], env);
+    const { TARGET_URL, ...rest } = env;
+    const away = { TARGET_A_URL: 'postgres://nobody@127.0.0.1:1/none', TARGET_B_URL: TARGET_URL };
+    const two = { ...rest, TARGETS: 'a,b', ...away };
+    const { id } = sandbox.store.all()[0]!;
+    const { code, stdout } = await runCli(['explain', id], two);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^b: stored, the same as the source/m);
+    expect(stdout).toMatch(/^✗ a: .*does not answer/m);
+    const json = await runCli(['explain', id, '--json'], two);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      targets: [{ target: 'b', state: 'current' }],
+      failed: [{ target: 'a', code: 'TARGET_UNREACHABLE' }],
+    });
+  });
+
   it('L17: does not call a row the same that the source does not have, or that is never compared', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);
