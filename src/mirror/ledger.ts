@@ -22,12 +22,11 @@ export type Entries = ReadonlyMap<string, Entry>;
 
 export const entryKey = ({ kind, id }: Pick<Entry, 'kind' | 'id'>): string => `${kind} ${id}`;
 
-/** The number that an entry adds to the submissions accounted for. `row`: of the same submission. */
+/** The number that an entry adds to the submissions accounted for. `isLive`: the submission has a live row. */
 export function signOf(
   { kind, status }: Pick<Entry, 'kind' | 'status'>,
-  row: LedgerRow | undefined,
+  isLive: boolean,
 ): -1 | 0 | 1 {
-  const isLive = row?.deletedAt === null;
   if (kind === 'held' || kind === 'undecided') return isLive ? -1 : 0;
   if (kind === 'rejected') return isLive ? 0 : 1;
   return kind === 'forgotten' && status !== null ? 1 : 0;
@@ -63,7 +62,7 @@ export function countsOf(
   for (const row of rows.values()) if (row.deletedAt === null && isIn(row, query)) add(row, 1);
   for (const entry of entries.values()) {
     const row = rows.get(entry.id);
-    const sign = signOf(entry, row);
+    const sign = signOf(entry, row?.deletedAt === null);
     const of = sign < 0 && row !== undefined ? row : entry;
     if (sign !== 0 && isIn(of, query)) add(of, sign);
   }
@@ -82,7 +81,7 @@ export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries):
   for (const entry of entries.values()) {
     kinds[entry.kind]++;
     const row = rows.get(entry.id);
-    const sign = signOf(entry, row);
+    const sign = signOf(entry, row?.deletedAt === null);
     if (sign < 0) add(missing, row?.status ?? '');
     if (sign > 0) add(unstored, entry.status);
   }

@@ -3,7 +3,6 @@ import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
 import type { SelectedField, Row } from '../../mirror/types.ts';
 import {
   type ByStatus,
-  change,
   inSavepoint,
   insert,
   type PackedRow,
@@ -71,13 +70,12 @@ export class Commit {
   async apply(rows: readonly Row[], forgotten: ReadonlyMap<string, string>): Promise<Committed> {
     const { state } = this.#from;
     const { entries: listed = [], deleted: gone = [], run } = this.#change;
-    await this.#followForgotten(forgotten);
-
     const rejected: Entry[] = [];
     const replaced: Entry[] = [];
     const stored = rows.length === 0 ? NOTHING : await this.#store(rows, rejected, replaced);
     const refused = new Set(rejected.map(({ id }) => id));
     const entries = [
+      ...this.#followed(forgotten),
       ...listed.filter(({ id, kind }) => kind === 'forgotten' || !forgotten.has(id)),
       ...rejected,
       ...replaced.filter(({ id }) => !refused.has(id)),
@@ -117,32 +115,25 @@ export class Commit {
   }
 
   /** A forgotten submission is not stored: its entry follows its status. */
-  async #followForgotten(forgotten: ReadonlyMap<string, string>): Promise<void> {
-    if (forgotten.size === 0) return;
+  #followed(forgotten: ReadonlyMap<string, string>): Entry[] {
+    if (forgotten.size === 0) return [];
     const { rows = [], entries = [] } = this.#change;
-    const { formId, at } = this.#writing;
     const seen = [...rows, ...entries.filter(({ kind }) => kind !== 'forgotten')];
-    for (const { id, status, createdAt } of seen) {
-      const digest = forgotten.get(id);
-      if (digest === undefined) continue;
-      await change(
-        this.#tx,
-        `UPDATE _mirror_entries SET status = $1, created_at = $2, last_seen_at = $3 WHERE form_id = $4 AND kind = 'forgotten' AND id = $5`,
-        [status, this.#tx.dialect.timeParam(createdAt), at, formId, digest],
-      );
-    }
+    return seen.flatMap((each) => {
+      const digest = forgotten.get(each.id);
+      return digest === undefined ? [] : [entryOf('forgotten', { ...each, id: digest }, '')];
+    });
   }
 
   /** Stores rows. Those that are at fault are added to `rejected`, and those that the database cannot hold unchanged to `replaced`. */
   async #store(rows: readonly Row[], rejected: Entry[], replaced: Entry[]): Promise<Written> {
     const { dialect } = this.#tx;
-    const { state, fields, prepared, how } = this.#from;
-    const atMs = Math.floor(state.commitUs / 1_000);
+    const { fields, prepared, how } = this.#from;
     const { columns, pack } = encoderOf(fields, prepared, dialect);
     const packed = rows.map(pack);
     const reason = `U+0000, which ${dialect.product} cannot hold, was replaced by U+FFFD`;
     for (const { row, isReplaced } of packed)
-      if (isReplaced) replaced.push(rejectedEntry(row, reason, atMs));
+      if (isReplaced) replaced.push(entryOf('rejected', row, reason));
     const put = how === 'load' ? loadNew : stagedUpsert;
     const upsert = (some: readonly PackedRow[]): Promise<Written> =>
       put(this.#tx, { columns, rows: some }, this.#writing);
@@ -166,7 +157,7 @@ export class Commit {
         // Only a fault of the row itself rejects it: if it is refused without its answers, the target has failed (L6).
         const row = some[0]?.row;
         if (row === undefined || !(await takes({ ...row, cells: new Map() }))) throw error;
-        rejected.push(rejectedEntry(row, description.what, atMs));
+        rejected.push(entryOf('rejected', row, description.what));
         return NOTHING;
       }
     };
@@ -245,11 +236,9 @@ function plus(a: Written, b: Written): Written {
   return { inserted, updated, now, before };
 }
 
-const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: number): Entry => ({
-  kind: 'rejected',
-  id,
-  status,
-  createdAt,
-  reason,
-  atMs,
-});
+/** An entry that is listed as of the commit. */
+const entryOf = (
+  kind: 'rejected' | 'forgotten',
+  { id, status, createdAt }: Pick<Entry, 'id' | 'status' | 'createdAt'>,
+  reason: string,
+): Entry => ({ kind, id, status, createdAt, reason, atMs: 0 });

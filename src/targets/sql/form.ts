@@ -50,7 +50,7 @@ import {
   withTextColumns,
 } from './fields.ts';
 import { addColumns, type Basics, SCRUB, writeRecord } from './schema.ts';
-import { countTally, entriesOf, signOf } from './tally.ts';
+import { countTally, effectOf, entriesOf } from './tally.ts';
 import { rebuildViews } from './relations.ts';
 
 /** How a target in a database is opened. */
@@ -181,7 +181,7 @@ export class SqlForm implements OpenForm {
         `SELECT kind, has_row, ${shown} FROM ${entriesOf(place)} WHERE ${where.join(' AND ')} GROUP BY kind, has_row, ${group}`,
         params,
       ))
-        add(row, signOf(row));
+        add(row, effectOf(row));
     }
     return [...counts.values()].filter(({ count }) => count !== 0);
   }

@@ -1,3 +1,5 @@
+import { signOf } from '../../mirror/ledger.ts';
+import type { EntryKind } from '../../mirror/port.ts';
 import { type FormState, liveRows, sumOf, type Tally } from '../../mirror/form-state.ts';
 import {
   change,
@@ -77,7 +79,7 @@ export async function countEntries(
     const status = textOrNull(row['status']);
     // Forgotten, and not shown by the source.
     if (status === null) continue;
-    const sign = signOf(row);
+    const sign = effectOf(row);
     if (sign < 0) missing[status] = (missing[status] ?? 0) + n;
     if (sign > 0) unstored[status] = (unstored[status] ?? 0) + n;
   }
@@ -85,10 +87,6 @@ export async function countEntries(
   return { missing, unstored, held, undecided, refused, rejected, forgotten };
 }
 
-/** The effect of an entry with a status on the accounts. */
-export function signOf({ kind, has_row: hasRow }: SqlRow): -1 | 0 | 1 {
-  const isStored = numberOf(hasRow) === 1;
-  if (kind === 'held' || kind === 'undecided') return isStored ? -1 : 0;
-  if (kind === 'rejected') return isStored ? 0 : 1;
-  return kind === 'forgotten' ? 1 : 0;
-}
+/** The effect of an entry on the accounts. */
+export const effectOf = ({ kind, status, has_row: hasRow }: SqlRow): -1 | 0 | 1 =>
+  signOf({ kind: textOf(kind) as EntryKind, status: textOrNull(status) }, numberOf(hasRow) === 1);
