@@ -485,12 +485,11 @@ describe('a write that may have met other rows', () => {
 
   it('L7: the next run looks for it where Google did not say whether it met its rows', async () => {
     await place.write(store(people(4)));
-    const { update } = SheetsApi.prototype;
     vi.spyOn(SheetsApi.prototype, 'update').mockImplementationOnce(async function (
       this: SheetsApi,
       requests,
     ) {
-      await update.call(this, requests);
+      await this.update(requests);
       swapRows();
       const away = new MirrorError('TARGET_UNREACHABLE', 'Google did not answer.');
       vi.spyOn(SheetsApi.prototype, 'values').mockRejectedValueOnce(away);

@@ -89,22 +89,16 @@ export function updateSheetProperties(
 ): undefined {
   const sheet = document.sheets.find((candidate) => candidate.id === (properties.sheetId ?? 0));
   if (sheet === undefined) throw invalid(`No sheet with id: ${properties.sheetId ?? 0}`);
-  switch (fields) {
-    case 'title': {
-      const title = properties.title ?? '';
-      checkTitle(document, title, sheet);
-      document.followRename(sheet.properties.title, title);
-      sheet.properties = { ...sheet.properties, title };
-      return undefined;
-    }
-    case 'gridProperties.frozenRowCount': {
-      const { frozenRowCount: _, ...rest } = sheet.properties;
-      const frozenRowCount = properties.gridProperties?.frozenRowCount;
-      sheet.properties = { ...rest, ...(frozenRowCount && { frozenRowCount }) };
-      checkFrozen(sheet);
-      return undefined;
-    }
-    default:
-      throw new ApiError('UNIMPLEMENTED', 'The emulator changes the title and frozen rows.');
-  }
+  if (fields === 'title') {
+    const title = properties.title ?? '';
+    checkTitle(document, title, sheet);
+    document.followRename(sheet.properties.title, title);
+    sheet.properties = { ...sheet.properties, title };
+  } else if (fields === 'gridProperties.frozenRowCount') {
+    const { frozenRowCount: _, ...rest } = sheet.properties;
+    const frozenRowCount = properties.gridProperties?.frozenRowCount;
+    sheet.properties = { ...rest, ...(frozenRowCount && { frozenRowCount }) };
+    checkFrozen(sheet);
+  } else throw new ApiError('UNIMPLEMENTED', 'The emulator changes the title and frozen rows.');
+  return undefined;
 }
