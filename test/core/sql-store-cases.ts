@@ -67,7 +67,7 @@ export function bedOf(place: () => Place): Bed {
   const store = (): Promise<Store> =>
     parseTargetUrl(place().url).open('default', {
       // A lease is renewed after each wait: without waits it would be renewed all the time.
-      clock: { ...clock, sleep: systemClock.sleep },
+      clock: { ...systemClock, now: () => clock.now() },
       history: 'full',
     });
   return {
