@@ -193,14 +193,10 @@ export const agreed = (state: FormState, atMs: number, onStatuses: boolean): For
 });
 
 /** When the oldest reading of all ranges began; null if a range was never read. */
-export const oldestReading = ({ ranges }: Pick<FormState, 'ranges'>): number | null =>
-  ranges.length === 0
-    ? null
-    : ranges.reduce<number | null>(
-        (oldest, { readAtMs }) =>
-          oldest === null || readAtMs === null ? null : Math.min(oldest, readAtMs),
-        Infinity,
-      );
+export function oldestReading({ ranges }: Pick<FormState, 'ranges'>): number | null {
+  const oldest = Math.min(...ranges.map(({ readAtMs }) => readAtMs ?? -Infinity));
+  return Number.isFinite(oldest) ? oldest : null;
+}
 
 export const isDue = ({ ranges }: Pick<FormState, 'ranges'>): boolean =>
   ranges.length === 0 || ranges.some((range) => range.isDue);

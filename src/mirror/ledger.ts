@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { EMPTY_TALLY, sumOf, type Tally } from './form-state.ts';
+import { sumOf, type Tally } from './form-state.ts';
 import {
   type Change,
   type Count,
@@ -70,9 +70,11 @@ export function countsOf(
 }
 
 export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries): Tally {
-  const [live, missing, unstored] = [new Map(), new Map(), new Map()] as Map<string, number>[];
-  const add = (map: Map<string, number> | undefined, status: string | null): void =>
-    void (status !== null && map?.set(status, (map.get(status) ?? 0) + 1));
+  const live = new Map<string, number>();
+  const missing = new Map<string, number>();
+  const unstored = new Map<string, number>();
+  const add = (map: Map<string, number>, status: string | null): void =>
+    void (status !== null && map.set(status, (map.get(status) ?? 0) + 1));
   let deleted = 0;
   for (const { status, deletedAt } of rows.values())
     if (deletedAt === null) add(live, status);
@@ -85,15 +87,12 @@ export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries):
     if (sign < 0) add(missing, row?.status ?? '');
     if (sign > 0) add(unstored, entry.status);
   }
-  const record = (map: Map<string, number> | undefined): Record<string, number> =>
-    Object.fromEntries(map ?? []);
   return {
-    ...EMPTY_TALLY,
     ...kinds,
     deleted,
-    rows: record(live),
-    missing: record(missing),
-    unstored: record(unstored),
+    rows: Object.fromEntries(live),
+    missing: Object.fromEntries(missing),
+    unstored: Object.fromEntries(unstored),
   };
 }
 

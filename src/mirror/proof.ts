@@ -50,11 +50,8 @@ export class Sweep {
     if (!this.#isWithin) return 'elsewhere';
     if (!this.#isSteady || !this.#isComplete) return 'moved';
     // One response is a snapshot: an item shown twice there is counted once.
-    const isNumber =
-      this.#pages === 1
-        ? this.seen.size === this.#total
-        : this.#shown === this.#total && this.seen.size === this.#total;
-    if (isNumber) return 'proven';
+    const isOnce = this.#pages === 1 || this.#shown === this.seen.size;
+    if (isOnce && this.seen.size === this.#total) return 'proven';
     return this.#shown === this.#total ? 'moved' : 'contradiction';
   }
 }
