@@ -48,10 +48,10 @@ export async function forget(
   // The form that a person names is believed.
   const form = await formOf(call, app);
   const source = app.config.source && app.source(host.stop.signal);
-  const { forms, unknown } =
+  const { forms, unknown, failure } =
     form === undefined
       ? await findForms({ source, targets }, ids)
-      : { forms: [{ form, ids }], unknown: [] };
+      : { forms: [{ form, ids }], unknown: [], failure: null };
   const all = plural(new Set(forms.flatMap((each) => each.ids)).size, 'submission');
   const erasure: Erasure = options.undo
     ? {
@@ -68,9 +68,14 @@ export async function forget(
         question: `Remove ${all} from every target, for good, and keep away what the source still has?`,
       };
   const code = await carryOut(call, app, erasure, failed);
-  const unseen =
-    'neither the source nor a target has it. To forget it anyway, name its form with --form';
-  host.terminal.print(...unknown.map((id): Line => ({ sign: 'error', text: `${id}: ${unseen}` })));
+  const unasked = failure ?? failed[0]?.failure;
+  const unseen = unasked
+    ? `it was not found, and not all could be asked (${unasked.message})`
+    : `${source === undefined ? 'no' : 'neither the source nor a'} target has it`;
+  const remedy = 'To forget it anyway, name its form with --form';
+  host.terminal.print(
+    ...unknown.map((id): Line => ({ sign: 'error', text: `${id}: ${unseen}. ${remedy}` })),
+  );
   return unknown.length > 0 ? 1 : code;
 }
 

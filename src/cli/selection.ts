@@ -26,6 +26,8 @@ export async function selectPlan(
   { host, options }: CommandCall<PlaceOptions>,
   app: App,
 ): Promise<FormPlan[]> {
+  // A mistake in the command is one, whether the source answers or not.
+  app.namesOf(options.target);
   const { forms, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
   if (unmatched.length > 0) throw new SettingsError(unmatched);
   for (const name of forms.length === 0 ? app.targetNames : [])

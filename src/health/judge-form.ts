@@ -32,8 +32,11 @@ const NEWS_MS = 7 * 24 * 3_600_000;
 export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
   const { form, target, held, running, isWanted, last, claim } = known;
   const { tally, goneAtMs = null } = held?.state ?? {};
-  const refused = held?.writeBack ? (tally?.refused ?? 0) : 0;
-  const ofStatuses = held?.writeBack ? [writeBackProblem(held.writeBack, refused)] : [];
+  const writeBack = held?.writeBack ?? null;
+  const refused = writeBack === null ? 0 : (tally?.refused ?? 0);
+  // A submission that was refused may have changed since, or been forgotten.
+  const isWritten = writeBack === null || (writeBack.code === null && refused === 0);
+  const ofStatuses = isWritten ? [] : [writeBackProblem(writeBack, refused)];
   const own = isWanted ? [...problemsOf(known, around), ...ofStatuses] : [];
   const problems = own
     .filter(({ code }) => !isCausedBy(code, around.problems))

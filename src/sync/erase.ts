@@ -30,8 +30,10 @@ export interface FormIds {
 /** Which forms submissions belong to, as far as that can be found out. */
 export interface FoundForms {
   readonly forms: readonly FormIds[];
-  /** Neither the source nor a target knows them. */
+  /** No source or target that answered knows them. */
   readonly unknown: readonly string[];
+  /** Why a source or target did not answer, the first of them; null: all did. */
+  readonly failure: MirrorError | null;
 }
 
 /** What an erasure did, or would do, in one form of one target. */
@@ -71,6 +73,16 @@ export async function findForms(
   ids: readonly string[],
 ): Promise<FoundForms> {
   const found = new Map<string, { form: FormIdentity; ids: Set<string> }>();
+  let failure: MirrorError | null = null;
+  const orUndefined = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await asked;
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      failure ??= toMirrorError(error);
+      return undefined;
+    }
+  };
   const add = (form: FormIdentity, id: string): void => {
     const entry = found.get(form.id) ?? { form, ids: new Set<string>() };
     entry.ids.add(id);
@@ -83,15 +95,16 @@ export async function findForms(
     }
   }
   for (const id of ids) {
-    const formId = (await orUndefined(source?.submission(id)))?.submission?.formId;
-    if (formId === undefined || formId === '') continue;
-    const form = found.get(formId)?.form ?? (await orUndefined(source?.form(formId)));
+    const item = source && (await orUndefined(source.submissionOrNull(id)));
+    const formId = item?.submission?.formId ?? '';
+    if (source === undefined || formId === '') continue;
+    const form = found.get(formId)?.form ?? (await orUndefined(source.form(formId)));
     add({ id: formId, slug: form?.slug ?? formId, name: form?.name ?? formId }, id);
   }
   const forms: FormIds[] = [];
   for (const { form, ids: some } of found.values()) forms.push({ form, ids: [...some] });
   const all = new Set(forms.flatMap((each) => each.ids));
-  return { forms, unknown: ids.filter((id) => !all.has(id)) };
+  return { forms, unknown: ids.filter((id) => !all.has(id)), failure };
 }
 
 /** Of these submissions those that a target holds or lists, or has forgotten. */
@@ -216,16 +229,6 @@ export async function inEach<F>(
     }
   }
   return reports;
-}
-
-/** Resolves to undefined where `asked` fails; rejects only when a person stops the search. */
-async function orUndefined<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isAbort(error)) throw error;
-    return undefined;
-  }
 }
 
 /** The user of this process, for logs and pauses. */

@@ -108,8 +108,21 @@ describe('L18: forget', () => {
 
   it('reports an unknown ID, and believes --form', async () => {
     const { place, env } = await openMirrored([NAME, NOTE], 60);
-    const unknown = await runCli(['forget', 'sub_nobody_knows', '--yes'], env);
-    expect(unknown).toMatchObject({ code: 1, stdout: expect.stringContaining('--form') });
+    const unknown = async (changes = {}): Promise<string> => {
+      const args = ['forget', 'sub_nobody_knows', '--yes'];
+      const { code, stdout } = await runCli(args, { ...env, ...changes });
+      expect([code, stdout]).toEqual([1, expect.stringContaining('--form')]);
+      return stdout;
+    };
+    expect(await unknown()).toContain('neither the source nor a target has it.');
+    // L17: what does not answer may have it.
+    const refused = await unknown({ FORMS_API_KEY: 'revoked_key_1234567890' });
+    expect(refused).toMatch(/was not found, and not all could be asked \(.*the key was refused/);
+    const away = { TARGET_URL: 'postgres://nobody@127.0.0.1:1/x?sslmode=disable' };
+    expect(await unknown(away)).toContain('not all could be asked');
+    expect(await unknown({ FORMS_API_URL: '', FORMS_API_KEY: '' })).toContain(
+      'sub_nobody_knows: no target has it.',
+    );
     const { store } = place.sandbox;
     const formId = store.formBySlug(SLUG)?.id ?? '';
     const named = await runCli(['forget', 'sub_to_come', '--form', SLUG, '--yes'], env);

@@ -124,6 +124,13 @@ describe('errors before sync begins', () => {
   it.each([
     [['--form', 'custmer-feedback'], {}, 2, 'Did you mean customer-feedback?'],
     [['--target', 'sheet'], {}, 2, 'There is no target sheet. The settings name: default.'],
+    // A mistake in the command needs no answer of the source.
+    [
+      ['--target', 'sheet'],
+      { FORMS_API_KEY: 'revoked_key_1234567890' },
+      2,
+      'There is no target sheet.',
+    ],
     [['--fulll'], {}, 2, 'Did you mean --full?'],
     [[], { FORMS_API_URL: '' }, 2, 'FORMS_API_URL is missing'],
   ])('sync %j %j: one clear line, exit %d', async (args, changes, exit, message) => {

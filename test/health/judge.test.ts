@@ -469,6 +469,16 @@ describe('the judge', () => {
     expect(formOf(judge(factsOf({ a }))).problems).toMatchObject([expected]);
   });
 
+  it('L17: reports refused status changes only while the target lists some', () => {
+    const ofStatuses = (refused: number) =>
+      formOf(judge(factsOf({ a: { writeBack: WRITTEN, tally: { refused } } }))).problems;
+    expect(ofStatuses(1)).toMatchObject([
+      { code: 'WRITE_BACK_REFUSED', message: expect.stringContaining('1 submission could') },
+    ]);
+    // The submission changed, or was forgotten, and no write-back was needed since.
+    expect(ofStatuses(0)).toEqual([]);
+  });
+
   const older = { runs: [failed(8_000, 'FORMS_FAILED', 'is 502'), failed(HOUR, 'FORMS_FAILED')] };
   it.each<[Situation, string, string | null]>([
     [{ troubles: [WAIT] }, WAIT.message, before(42_000)],
@@ -483,7 +493,7 @@ describe('the judge', () => {
   });
 
   it('puts errors before warnings', () => {
-    const a = { ...fails('TARGET_FULL'), tally: { held: 9 }, writeBack: WRITTEN };
+    const a = { ...fails('TARGET_FULL'), tally: { held: 9, refused: 1 }, writeBack: WRITTEN };
     const report = judge(factsOf({ a, troubles: [WAIT, FULL] }));
     expect(report.problems.map(({ level }) => level)).toEqual(['error', 'warning']);
     expect(formOf(report).problems.map(({ level }) => level)).toEqual([
