@@ -434,6 +434,21 @@ describe('rows of a sheet', () => {
       expect(formatAt(column).backgroundColor).toBeUndefined();
   });
 
+  it('new rows come the oldest first, those without a time last', async () => {
+    const rows = [
+      { ...row('n0', {}), createdAt: '2026-01-03T00:00:00.000Z' },
+      { ...row('n1', {}), createdAt: null },
+      { ...row('n2', {}), createdAt: '2026-01-02T00:00:00.000Z' },
+    ];
+    await place.write((form) => form.commit({ rows }));
+    expect(
+      place
+        .grid()
+        .slice(7)
+        .map((line) => line[ID]),
+    ).toEqual(['n2', 'n0', 'n1']);
+  });
+
   it('new rows come above the texts of people below, and take nothing with them', async () => {
     place.person().type(7, FULL_NAME, 'in total');
     await place.write((form) => form.commit({ rows: people(8) }));

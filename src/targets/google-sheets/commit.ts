@@ -125,6 +125,12 @@ interface Existing {
   readonly values: SheetRow['values'];
 }
 
+/** For the order of new rows: people read the oldest first, and the source shows the newest first. */
+function timeIn({ values }: SheetRow): number {
+  const at = values.get('s:at');
+  return typeof at === 'number' ? at : Number.MAX_VALUE;
+}
+
 /** Plans the write of a change over the latest reading of the spreadsheet. `digestOf`: the name of a forgotten submission. */
 export async function planCommit(
   file: SheetFile,
@@ -220,7 +226,8 @@ export async function planCommit(
   const waiting = new Set(by.length > 0 ? inserted.map(({ id }) => id) : []);
   if (waiting.size === 0) {
     const areFirst = found.places.size === 0;
-    requests.push(...insertRows(grid, inserted, at, columns, areFirst));
+    const inOrder = inserted.toSorted((a, b) => timeIn(a) - timeIn(b));
+    requests.push(...insertRows(grid, inOrder, at, columns, areFirst));
   }
   for (const id of waiting) {
     rows.delete(id);
