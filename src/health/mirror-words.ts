@@ -1,7 +1,7 @@
 import { exact } from '../base/format.ts';
 import type { FormHealthText } from '../mirror/health-text.ts';
 import { pauseTitle } from '../mirror/pauses.ts';
-import type { Run, StoredForm } from '../mirror/port.ts';
+import type { StoredForm } from '../mirror/port.ts';
 import { AGREEMENT, PAUSES } from '../sync/records.ts';
 import { judge } from './judge.ts';
 import type { FormReport, Problem } from './report.ts';
@@ -17,15 +17,14 @@ const LEAST_MINUTES = 45;
 export const describeForm =
   (target: string, longestGapMs: number) =>
   (
-    form: Pick<StoredForm, 'state' | 'fields' | 'notices'>,
-    runs: readonly Run[],
+    form: Pick<StoredForm, 'state' | 'fields' | 'notices' | 'runs'>,
     recordOf: (key: string) => unknown,
     nowMs: number,
   ): FormHealthText => {
     // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
     const nothing = { losses: [], location: '', place: {}, writeBack: null, refilledAtMs: null };
     const value = {
-      forms: [{ ...form, runs, ...nothing }],
+      forms: [{ ...form, ...nothing }],
       pauses: PAUSES.in(recordOf),
       agreement: AGREEMENT.in(recordOf),
     };

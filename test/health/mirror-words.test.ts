@@ -17,7 +17,7 @@ import {
 /** What a sheet shows of a form; `records`: of its target. */
 function words(changes: FormChanges = {}, records: Readonly<Record<string, unknown>> = {}) {
   const stored = heldForm(FORM_A, changes);
-  return describeForm('sheet', MINUTE)(stored, stored.runs, (key) => records[key] ?? null, NOW);
+  return describeForm('sheet', MINUTE)(stored, (key) => records[key] ?? null, NOW);
 }
 
 const pauses = [{ formId: null, since: before(HOUR), by: 'ann', reason: null }];
@@ -75,7 +75,7 @@ describe('the words of the Mirror tab', () => {
     const [stored, later] = [heldForm(FORM_A, changes), NOW + 30 * MINUTE];
     const recordOf = (key: string): unknown =>
       Object.entries(records).find(([of]) => of === key)?.[1];
-    const again = describeForm('sheet', MINUTE)(stored, stored.runs, recordOf, later);
+    const again = describeForm('sheet', MINUTE)(stored, recordOf, later);
     expect(again).toEqual(health);
   });
 
@@ -85,7 +85,7 @@ describe('the words of the Mirror tab', () => {
     expect(words({}, { 'poll agreement': agreed }).asOfMs).toBe(NOW - 5_000);
     expect(words().staleAfterMinutes).toBe(45);
     const stored = heldForm(FORM_A);
-    const daily = describeForm('sheet', DAY)(stored, stored.runs, () => null, NOW);
+    const daily = describeForm('sheet', DAY)(stored, () => null, NOW);
     expect(daily.staleAfterMinutes).toBe(3 * 24 * 60);
   });
 });

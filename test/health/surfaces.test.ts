@@ -210,7 +210,7 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
     const stored = heldForm(FORM_A, situation.a);
     const { pauses = [] } = situation.held ?? {};
     const recordOf = (key: string): unknown => (key === 'pauses' ? pauses : null);
-    const { title } = describeForm('db', MINUTE)(stored, stored.runs, recordOf, NOW);
+    const { title } = describeForm('db', MINUTE)(stored, recordOf, NOW);
     expect(title).toContain(tab);
   });
 });

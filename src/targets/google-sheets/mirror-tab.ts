@@ -2,7 +2,7 @@ import { PROBLEMS } from '../../base/catalogue.ts';
 import { count } from '../../base/format.ts';
 import { liveRows } from '../../mirror/form-state.ts';
 import { type FormHealthText, HEALTH_STATES, type HealthState } from '../../mirror/health-text.ts';
-import type { Entry, Run, StoredForm } from '../../mirror/port.ts';
+import type { Entry, StoredForm } from '../../mirror/port.ts';
 import { BODY_FORMAT, DATE_FORMAT, TONES } from './api/formatting.ts';
 import { headerText } from './fields.ts';
 import { formula, headers, number, Page, type PageCell, showPage, text, WRAPPED } from './page.ts';
@@ -15,10 +15,9 @@ import { documentsIn, entriesIn, type FormDocument, recordIn } from './state-tab
  * written whole whenever its text changes.
  */
 
-/** Puts a form's health into words for the people of a spreadsheet, where health is judged. `recordOf`: the record of a key, or null. `runs`: the newest first. */
+/** Puts a form's health into words for the people of a spreadsheet, where health is judged. `recordOf`: the record of a key, or null. */
 export type DescribeForm = (
-  form: Pick<StoredForm, 'state' | 'fields' | 'notices'>,
-  runs: readonly Run[],
+  form: Pick<StoredForm, 'state' | 'fields' | 'notices' | 'runs'>,
   recordOf: (key: string) => unknown,
   nowMs: number,
 ) => FormHealthText;
@@ -44,7 +43,7 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
       state,
       fields,
       notices,
-      health: describe(document, document.runs, recordOf, file.clock.now()),
+      health: describe(document, recordOf, file.clock.now()),
       sheetId: structure.forms.get(formId)?.sheetId ?? null,
       listed: entries.filter(({ kind }) => kind === 'rejected' || kind === 'undecided'),
     };
