@@ -297,6 +297,17 @@ describe('rows of a sheet', () => {
     expect(place.calls()).toEqual({ reads: 2, writes: 0 });
   });
 
+  it('an emptied tab in which no header would be known for one gets none', async () => {
+    place.person().protect({ left: ID, right: ID + 1 });
+    place.person().deleteColumns(STATUS);
+    place.person().deleteRows(0, 7);
+    place.calls();
+    await expect(place.write((form) => form.commit({ rows: people(1) }))).rejects.toMatchObject({
+      code: 'TARGET_DENIED',
+    });
+    expect(place.calls().writes).toBeLessThan(4);
+  });
+
   it('a tab that was emptied has its header again before its rows', async () => {
     const blank = Array.from({ length: ID + 1 }, () => '');
     place.person().pasteValues(

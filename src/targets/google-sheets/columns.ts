@@ -180,7 +180,7 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
   // Those that cannot be written follow: see blankHeaders.
   const { free } = split(tab, 0, headersOf(fields));
   // It would not be known for one.
-  if (!free.has('s:id') && !free.has('s:status')) return [];
+  if (!(['s:id', 's:status'] as const).some((key) => columns.has(key) && free.has(key))) return [];
   const range = { sheetId, dimension, startIndex: 0, endIndex: 1 };
   const properties = { sheetId, gridProperties: { frozenRowCount: 1 } };
   return [
