@@ -81,6 +81,11 @@ function special({ query, write, url }: Bed): void {
     await query(`COMMENT ON TABLE described IS 'Ask Jana.'`);
     await write('described', (form) => form.commit({ rows: [row('b', { f_age: 7 })] }));
     expect(await comments()).toMatchObject({ table: 'Ask Jana.', name: 'Full name', age: 'Age' });
+    await query('DROP VIEW described_labelled; CREATE TABLE described_labelled (theirs int)');
+    await write('described', (form) => form.commit({ rows: [row('c', { f_age: 7 })] }));
+    expect(await query(`SELECT obj_description('described_labelled'::regclass) AS theirs`)).toEqual(
+      [{ theirs: null }],
+    );
   });
 
   it('L10: replaces what it cannot hold, visibly, and lists it', async () => {

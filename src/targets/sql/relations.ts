@@ -58,7 +58,11 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
     }
   }
   await writeRecord(tx, KEPT, Object.fromEntries(next), true);
-  await dialect.comment?.(tx, commentsOn(forms));
+  const ours = new Set([...next.keys(), ...forms.map(({ table }) => table)]);
+  await dialect.comment?.(
+    tx,
+    commentsOn(forms).filter(({ relation }) => ours.has(relation)),
+  );
   return notes;
 }
 
@@ -90,7 +94,7 @@ const SHARED: Readonly<Record<string, string>> = {
   mirror_rejected: 'Submissions that could not be stored, or were stored with changes, and why.',
 };
 
-/** The comments on all of ours. The database leaves out those on missing relations and columns. */
+/** The comments on all that may be ours. The database leaves out those on missing relations and columns. */
 function commentsOn(forms: readonly ViewedForm[]): Comment[] {
   const on = (relation: string, text: string, column: string | null = null): Comment => ({
     relation,
