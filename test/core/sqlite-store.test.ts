@@ -101,6 +101,16 @@ function special({ store, url, query, write }: Bed): void {
     expect(await indexes()).toHaveLength(1);
   });
 
+  it('L17: shows a time that a person put in place of ours as it is', async () => {
+    await write('dated', (form) => form.commit({ rows: [row('a', {})] }));
+    await query(`UPDATE dated SET created_at = '2026-05-06'`);
+    await using opened = await store();
+    await using snapshot = await opened.snapshot('form_dated');
+    for await (const [[, , createdAt] = []] of snapshot?.rows({ withDeleted: false }) ?? [])
+      expect(createdAt).toBe('2026-05-06');
+    expect.assertions(1);
+  });
+
   it('connects to nothing again after it was closed', async () => {
     const closed = await store();
     await closed.forms();

@@ -238,14 +238,14 @@ export function timeAt(us: number, { timeParam }: Dialect): string {
 export const boundAt = (ms: number, { timeParam }: Dialect): string =>
   timeParam(new Date(ms).toISOString().slice(0, -1));
 
-/** A time as servers write it, `2026-01-01 00:00:00.5+00`, in canonical form: `2026-01-01T00:00:00.500Z`. */
+/** A time as servers write it, `2026-01-01 00:00:00.5+00`, in canonical form: `2026-01-01T00:00:00.500Z`. Other texts do not change. */
 export function timeOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   const text = textOf(value);
+  const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(text);
   // Some databases keep it in that form.
-  if (text.endsWith('Z')) return text;
-  const [, date = '', clock = '', fraction = ''] =
-    /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(text) ?? [];
+  if (parts === null) return text;
+  const [, date = '', clock = '', fraction = ''] = parts;
   return `${date}T${clock}.${fraction.replace(/0+$/, '').padEnd(3, '0')}Z`;
 }
 
