@@ -193,6 +193,7 @@ export interface Entry {
   readonly createdAt: string | null;
   /** A sentence for a person, without any answer. */
   readonly reason: string;
+  /** When it was listed last; of a forgotten submission, since when it is forgotten. */
   readonly atMs: number;
   /** Nothing is wrong with the submission: the target takes no new rows, so that it is missing (L6). */
   readonly isMissing?: true;

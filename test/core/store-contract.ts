@@ -424,8 +424,13 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(await idsOf({})).toEqual(['a', 'c']);
         expect(await entriesOf('rejected')).toEqual([]);
         expect(await read((form) => form.forgotten(['a', 'b', 'x']))).toHaveProperty('size', 2);
-        expect((await entriesOf('forgotten')).map(({ id }) => id)).not.toContain('b');
+        const forgotten = await entriesOf('forgotten');
+        expect(forgotten.map(({ id }) => id)).not.toContain('b');
         await commit({ rows: [...ROWS, row('x', {})], entries: [entry('rejected', 'b')] });
+        // L17: it is forgotten since then, also where the source shows it again.
+        const times = async () =>
+          new Map((await entriesOf('forgotten')).map(({ id, atMs }) => [id, atMs]));
+        expect(await times()).toEqual(new Map(forgotten.map(({ id, atMs }) => [id, atMs])));
         expect(await idsOf({})).toEqual(['a', 'c']);
         expect(await entriesOf('rejected')).toEqual([]);
         const state = await stateOf();

@@ -189,7 +189,8 @@ export class SqlForm implements OpenForm {
   async entries(kinds: readonly EntryKind[]): Promise<Entry[]> {
     const { dialect } = this.#database;
     const rows = await this.#database.query(
-      `SELECT kind, id, status, created_at, reason, last_seen_at FROM _mirror_entries
+      `SELECT kind, id, status, created_at, reason,
+         CASE kind WHEN 'forgotten' THEN first_seen_at ELSE last_seen_at END AS listed_at FROM _mirror_entries
        WHERE form_id = $1 AND ${dialect.among('kind', '$2')} ORDER BY kind, id`,
       [this.#state.formId, kinds],
     );
@@ -199,7 +200,7 @@ export class SqlForm implements OpenForm {
       status: textOrNull(row['status']),
       createdAt: timeOf(row['created_at']),
       reason: textOf(row['reason']),
-      atMs: Date.parse(timeOf(row['last_seen_at']) ?? ''),
+      atMs: Date.parse(timeOf(row['listed_at']) ?? ''),
     }));
   }
 
