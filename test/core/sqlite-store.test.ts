@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -116,6 +116,21 @@ function special({ store, url, query, write }: Bed): void {
     await closed.forms();
     await closed[Symbol.asyncDispose]();
     await expect(closed.forms()).rejects.toThrow('closed');
+  });
+
+  it('L12: opens its file again once that is back, however often it could not', async () => {
+    await using place = await open();
+    const path = place.url.slice('sqlite:'.length);
+    await using opened = await bedOf(() => place).store();
+    await opened.putRecord('one', 1, null);
+    // As when the disk is not mounted: something else has the path.
+    renameSync(path, `${path}.kept`);
+    mkdirSync(path);
+    for (let times = 0; times < 2; times++)
+      await expect(opened.record('one')).rejects.toMatchObject({ code: 'TARGET_DENIED' });
+    rmdirSync(path);
+    renameSync(`${path}.kept`, path);
+    expect(await opened.record('one')).toMatchObject({ value: 1 });
   });
 
   it('L18: does not touch a file that lost our tables beside its rows', async () => {

@@ -184,6 +184,8 @@ export class Database implements Session, AsyncDisposable {
         `${this.#place}: the connection ended, so the rest cannot be read as of the same instant. Try again.`,
       );
     await this.#connection?.close().catch(() => {});
+    // A closed one can be asked for nothing, if no other can be made.
+    this.#connection = undefined;
     this.#connection = await this.#driver.connect();
     this.#dialect = this.#connection.dialect;
     return this.#connection;
