@@ -492,6 +492,11 @@ describe('the judge', () => {
     expect(judge(factsOf(situation)).problems).toMatchObject([{ message, since }]);
   });
 
+  it('leaves out that the source would not list its forms where it has answered since', () => {
+    const source = { ...UNHEARD, atMs: NOW - HOUR };
+    expect(judge(factsOf(keeping({ source })))).toMatchObject({ state: 'ok', problems: [] });
+  });
+
   it('puts errors before warnings', () => {
     const a = { ...fails('TARGET_FULL'), tally: { held: 9, refused: 1 }, writeBack: WRITTEN };
     const report = judge(factsOf({ a, troubles: [WAIT, FULL] }));
