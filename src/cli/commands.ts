@@ -123,7 +123,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'explain',
     summary:
-      'Shows where one submission is: at the source, in each target, and its status changes.',
+      'Shows one submission at the source and in each target, and why it is rejected, held or forgotten there.',
     examples: ['forms-mirror explain sub_0123456789', 'forms-mirror explain sub_0123456789 --json'],
     args: [['<submission-id>', 'ID of the submission']],
     options: [AS_JSON],

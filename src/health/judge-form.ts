@@ -185,10 +185,10 @@ const REFUSED_REMEDY =
 const STALE_MS = 5 * 60_000;
 
 /**
- * The one rule of staleness: whether a form that agreed with its source then was to be polled twice since, and five minutes more
- * have passed. Pure.
+ * The one rule of staleness: whether a form that was last heard of then was to be polled twice since, and five minutes more have
+ * passed. Pure.
  */
 export const isStale = (
-  agreedMs: number,
+  heardMs: number,
   { nowMs, nextPollMs }: Pick<Facts, 'nowMs' | 'nextPollMs'>,
-): boolean => nowMs - nextPollMs(nextPollMs(agreedMs)) > STALE_MS;
+): boolean => nowMs - nextPollMs(nextPollMs(heardMs)) > STALE_MS;
