@@ -103,20 +103,24 @@ export async function findForm(
   signal: AbortSignal,
 ): Promise<FoundForm> {
   let failure: unknown = null;
-  const held = await Promise.all(
+  const found = await Promise.all(
     names.map(async (target) => {
       try {
         const { store } = await app.chosen(target);
         const paused = (await PAUSES.read(store)).flatMap(({ formId }) => formId ?? []);
-        const unheld = paused.map((id) => ({ id, slug: id, name: id }));
-        return { target, forms: [...unheld, ...(await heldForms({ store }))] };
+        return { target, paused, held: await heldForms({ store }) };
       } catch (error) {
         failure = error;
-        return { target, forms: [] };
+        return { target, paused: [], held: [] };
       }
     }),
   );
-  const known = held.flatMap(({ forms }) => forms);
+  const held = found.flatMap((one) => one.held);
+  const unheld = found
+    .flatMap(({ paused }) => paused)
+    .filter((id) => !held.some((one) => one.id === id))
+    .map((id) => ({ id, slug: id, name: id }));
+  const known = [...unheld, ...held];
   let form = formCalled<FormIdentity>(known, wanted);
   if (form === undefined && app.config.source === undefined && failure !== null) throw failure;
   form ??= requireForm(
@@ -124,6 +128,8 @@ export async function findForm(
     wanted,
   );
   const { id } = form;
-  const targets = held.filter(({ forms }) => forms.some((one) => one.id === id));
+  const targets = found.filter(
+    (one) => one.paused.includes(id) || one.held.some((stored) => stored.id === id),
+  );
   return { form, targets: targets.map(({ target }) => target), failure };
 }

@@ -141,6 +141,22 @@ describe('pause and resume', () => {
     ]);
   });
 
+  it('name a form by its slug also where it is paused in a target that has none of it yet', async () => {
+    const { env, file } = await openPlace({ submissions: 30 });
+    const places = { TARGET_A_URL: `sqlite:${file}`, TARGET_B_URL: `sqlite:${file}.b` };
+    const two = { ...env, TARGETS: 'a,b', ...places };
+    await runCli(['sync', '--target', 'a'], two);
+    await runCli(['pause', '--form', 'customer-feedback'], two);
+    const unknown = await runCli(['resume', '--form', 'nope'], two);
+    expect(unknown.stderr).not.toContain('form_');
+    const away = { ...two, FORMS_API_URL: 'http://127.0.0.1:1/v1' };
+    const resumed = await runCli(['resume', '--form', 'customer-feedback'], away);
+    expect([resumed.code, resumed.stdout]).toEqual([
+      0,
+      expect.stringMatching(/in a is resumed.*\n.*in b is resumed/),
+    ]);
+  });
+
   it('refuse an unknown form and target', async () => {
     const { env } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
