@@ -68,15 +68,18 @@ export async function forget(
         question: `Remove ${all} from every target, for good, and keep away what the source still has?`,
       };
   const code = await carryOut(call, app, erasure, failed);
-  const unasked = failure ?? failed[0]?.failure;
-  const unseen = unasked
-    ? `it was not found, and not all could be asked (${unasked.message})`
-    : `${source === undefined ? 'no' : 'neither the source nor a'} target has it`;
-  const remedy = 'To forget it anyway, name its form with --form';
+  if (unknown.length === 0) return code;
+  if (failure !== null)
+    host.terminal.print({ sign: 'error', text: `${failure.message} (${failure.code})` });
+  const unseen =
+    failure !== null || failed.length > 0
+      ? 'it was not found, and not all could be asked'
+      : `${source === undefined ? 'no' : 'neither the source nor a'} target has it`;
+  const remedy = `To ${options.undo ? 'undo' : 'forget'} it anyway, name its form with --form`;
   host.terminal.print(
     ...unknown.map((id): Line => ({ sign: 'error', text: `${id}: ${unseen}. ${remedy}` })),
   );
-  return unknown.length > 0 ? 1 : code;
+  return 1;
 }
 
 /** The form that `--form` names. Throws USAGE for an unknown one. */

@@ -178,6 +178,8 @@ function titleOf(report: Judged, shared: Problem | null): string {
 function summaryOf(report: Judged): string {
   const { state, targets, at } = report;
   const all = mirrored(report);
+  if (all.length === 0 && !targets.every(isKnown))
+    return `${plural(targets.length, 'target')} · forms unknown`;
   const copies = [...Map.groupBy(all, ({ form }) => form.id).values()];
   const rows = copies.map((some) => Math.max(-1, ...some.flatMap((copy) => copy.rows ?? [])));
   const total = rows.reduce((sum, some) => sum + some, 0);

@@ -550,6 +550,8 @@ describe('the judge', () => {
     expect(formOf(never)).toMatchObject({ state: 'waiting', ...numbers(null) });
     expect(never.targets[0]).toMatchObject({ isReadable: false, readAt: null });
     expect(never.summary).toBe('1 form in 1 target · submissions unknown');
+    const unheard = judge(factsOf({ read: { value: null, readAtMs: 0, trouble: AWAY } }));
+    expect(unheard.summary).toBe('1 target · forms unknown');
     expect(formOf(judge(factsOf({ ...some, held: { forms: [] } })))).toMatchObject(numbers(0));
   });
 
