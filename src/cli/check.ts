@@ -167,7 +167,7 @@ export function findingsOf(
     // Nothing is known of the copies of a target that cannot be read, however well its own check went.
     const isOut = !isKnown(target);
     if (problem !== null && !(isOut && failing.has(subject)))
-      found.push({ ...problemResult(problem), ...(isOut && { ok: false }), subject });
+      found.push({ ...problemResult(problem), subject });
     const copies = isOut ? [] : forms.filter((form) => form.target === name);
     const byTitle = Map.groupBy(copies.flatMap(reasonsOf), ({ title }) => title);
     for (const group of byTitle.values()) found.push({ ...groupResult(group), subject });

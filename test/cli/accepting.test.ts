@@ -53,7 +53,7 @@ describe('accepting held deletions', () => {
     await act({ count: 60, target: null });
     expect(begun).toEqual([]);
     await act({ count: 30, target: 'b' });
-    expect(begun).toMatchObject([{ target: 'b', acceptDeletes: 30 }]);
+    expect(begun).toMatchObject([{ target: 'b', acceptDeletes: 30, isComparison: true }]);
     expect(await mirrorOf({ b: 0 }).act({ count: 30, target: 'b' })).toEqual([
       { ok: false, text: expect.stringContaining('0 deletions are held now') },
     ]);

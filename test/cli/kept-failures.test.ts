@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/health/report.ts';
 import { runCli } from '../support/cli-host.ts';
@@ -26,6 +26,19 @@ describe('a file that was damaged', () => {
     const json = await runCli(['status', '--json'], env);
     const { forms } = JSON.parse(json.stdout) as Report;
     expect(forms[0]).toMatchObject({ rows: null, deletedRows: null, rejected: null });
+  });
+
+  it('is well again once a poll agrees with what is back, though no run was needed', async () => {
+    const { env, file } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    copyFileSync(file, `${file}.kept`);
+    for (const beside of ['-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });
+    writeFileSync(file, 'no database at all'.repeat(1_000));
+    expect((await runCli(['sync'], env)).code).toBe(1);
+    copyFileSync(`${file}.kept`, file);
+    expect((await runCli(['status'], env)).code).toBe(1);
+    expect((await runCli(['sync'], env)).stdout).toContain('nothing new (0 requests');
+    expect((await runCli(['status'], env)).code).toBe(0);
   });
 });
 

@@ -16,6 +16,7 @@ import { TestClock } from '../support/test-clock.ts';
 import { NO_DETAILS } from '../web/fixtures.ts';
 import {
   AWAY,
+  DAY,
   factsOf,
   fails,
   FORM_A,
@@ -229,5 +230,15 @@ describe('200 stale forms', () => {
     expect(messagesOf(report)).toEqual([
       expect.stringMatching(/^🔴 forms-mirror, 200 forms: Stale\./u),
     ]);
+  });
+});
+
+describe('check', () => {
+  it('reports once that a target cannot be read, and nothing of forms that have ended', () => {
+    const away = judge(factsOf({ read: { trouble: AWAY } }));
+    expect(findingsOf(away)).toMatchObject([{ ok: false, subject: 'target db' }]);
+    expect(findingsOf(away, new Set(['target db']))).toEqual([]);
+    const gone = { runs: [run(8 * DAY, { outcome: 'gone' })], state: { goneAtMs: NOW - 8 * DAY } };
+    expect(findingsOf(judge(factsOf({ a: gone })))).toEqual([]);
   });
 });
