@@ -15,7 +15,7 @@ import {
   sheetPlace,
   STATUS,
 } from './sheet-fixtures.ts';
-import { AGE, formOf, messagesOf, NAME, row } from './store-fixtures.ts';
+import { AGE, formOf, messagesOf, NAME, row, RUN } from './store-fixtures.ts';
 
 /*
  * Changes of people to the tab of a form, and their results.
@@ -520,8 +520,12 @@ describe('a write that may have met other rows', () => {
       const away = new MirrorError('TARGET_UNREACHABLE', 'Google did not answer.');
       vi.spyOn(SheetsApi.prototype, 'values').mockRejectedValueOnce(away);
     });
-    const written = place.write((open) => open.commit({ rows: people(2, 'DONE') }));
-    await expect(written).rejects.toMatchObject({ code: 'TARGET_UNREACHABLE' });
+    await place.write(async (open) => {
+      const written = open.commit({ rows: people(2, 'DONE') });
+      await expect(written).rejects.toMatchObject({ code: 'TARGET_UNREACHABLE' });
+      // As a run that has failed ends.
+      await open.commit({ run: RUN });
+    });
     vi.restoreAllMocks();
     await using next = await (await place.open()).open(form, 'write');
     expect(await sureOf(next)).not.toContain('s0');
