@@ -103,3 +103,15 @@ it('L16: agrees in few requests with a form that gets a submission before each r
   expect(run.inserted).toBeGreaterThan(250);
   expect(run.requests).toBeLessThan(20);
 });
+
+it('L8: a run with accepted deletions looks for those that were held before', async () => {
+  const source = spreadStore(1, 400);
+  const { app, formId } = await openApp({ store: source });
+  const place = { formId, target: 'default' };
+  await app.run(place, {}, signal);
+  for (const id of source.ids(formId).slice(0, 150)) source.delete(id);
+  const held = await app.run(place, { isFull: true }, signal);
+  expect(held).toMatchObject({ outcome: 'held', held: 150, deleted: 0 });
+  const accepted = await app.run(place, { isComparison: true, acceptDeletes: 150 }, signal);
+  expect(accepted).toMatchObject({ outcome: 'ok', deleted: 150 });
+});
