@@ -1,9 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { App } from '../../src/app.ts';
+import type { ProblemCode } from '../../src/base/catalogue.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { OpenForm, Store } from '../../src/mirror/port.ts';
+import { noteWriteBack, WRITE_BACKS } from '../../src/sync/records.ts';
 import type { SandboxOptions } from '../support/sandbox.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { spreadStore } from '../support/request-costs.ts';
@@ -114,4 +116,18 @@ it('L8: a run with accepted deletions looks for those that were held before', as
   expect(held).toMatchObject({ outcome: 'held', held: 150, deleted: 0 });
   const accepted = await app.run(place, { isComparison: true, acceptDeletes: 150 }, signal);
   expect(accepted).toMatchObject({ outcome: 'ok', deleted: 150 });
+});
+
+it('L17: a problem of a write-back keeps the time since when it is one', async () => {
+  const { store } = await openApp();
+  const since = async (code: ProblemCode, day: number): Promise<string | undefined> => {
+    const at = new Date(Date.UTC(2026, 2, day)).toISOString();
+    await noteWriteBack(store, 'f', { since: at, code, error: `The ${day}th.` });
+    return (await WRITE_BACKS.read(store))['f']?.since.slice(0, 10);
+  };
+  expect(await since('FORMS_FAILED', 1)).toBe('2026-03-01');
+  expect(await since('FORMS_FAILED', 2)).toBe('2026-03-01');
+  expect(await since('FORMS_REFUSED', 3)).toBe('2026-03-03');
+  await noteWriteBack(store, 'f', null);
+  expect(await WRITE_BACKS.read(store)).toEqual({});
 });
