@@ -72,6 +72,16 @@ function special({ store, url, query, write }: Bed): void {
     expect(await query('SELECT id FROM undone')).toEqual([{ id: 'a' }]);
   });
 
+  it('L6: has failed, and rejects no row, where it would refuse the row without its answers, too', async () => {
+    await write('limited', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await query(
+      'CREATE TRIGGER limits BEFORE INSERT ON limited BEGIN SELECT zeroblob(1000000001); END',
+    );
+    const refused = write('limited', (form) => form.commit({ rows: [row('b', { f_name: 'y' })] }));
+    await expect(refused).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+    expect(await query(`SELECT * FROM mirror_rejected WHERE form_id = 'form_limited'`)).toEqual([]);
+  });
+
   it('L11: has no plain answer left of a field that is hashed', async () => {
     const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
     // More versions than are read at once.
