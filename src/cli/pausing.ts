@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { plural } from '../base/format.ts';
 import { type Pause, pauseText, wholePause } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { person } from '../sync/erase.ts';
@@ -92,14 +93,23 @@ async function changeIn(
       return { ok: true, text: `${name} is ${pauseText(made)}.` };
     }
     const ended = await resumeStore(store, formId);
-    const whole = formId === null ? null : wholePause(await PAUSES.read(store));
+    const pauses = await PAUSES.read(store);
     const text = ended === undefined ? 'was not paused' : `is resumed; it was ${pauseText(ended)}`;
-    const still = whole === null ? '' : ` Target ${target} is still ${pauseText(whole)}.`;
-    return { ok: true, text: `${name} ${text}.${still}` };
+    return { ok: true, text: `${name} ${text}.${stillPaused(pauses, target, formId)}` };
   } catch (error) {
     const text = `${name} is not ${asked === null ? 'resumed' : 'paused'}: ${toMirrorError(error).message}`;
     return { ok: false, text };
   }
+}
+
+/** The pauses of a target that go on after that of the form, or of the target itself, has ended. */
+function stillPaused(pauses: readonly Pause[], target: string, formId: string | null): string {
+  const whole = wholePause(pauses);
+  if (formId !== null)
+    return whole === null ? '' : ` Target ${target} is still ${pauseText(whole)}.`;
+  if (pauses.length === 0) return '';
+  const forms = plural(pauses.length, 'form there is', 'forms there are');
+  return ` ${forms} still paused: forms-mirror status shows how to resume each.`;
 }
 
 /** `contact in default`, `Target default`. */

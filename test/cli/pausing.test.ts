@@ -61,6 +61,15 @@ describe('pause and resume', () => {
     expect((await runCli(['resume'], env)).stdout).toMatch(/✓ Target default was not paused/);
   });
 
+  it('L17: say of a resumed target that forms in it are still paused', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    await runCli(['pause', '--form', 'customer-feedback'], env);
+    expect((await runCli(['resume'], env)).stdout).toMatch(
+      /^✓ Target default was not paused\. 1 form there is still paused: forms-mirror status /,
+    );
+  });
+
   it('L17: say of a resumed form that its target is still paused', async () => {
     const { env } = await openPlace({ submissions: 10 });
     const form = ['--form', 'customer-feedback'];
