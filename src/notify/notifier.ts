@@ -52,7 +52,14 @@ const MAX_REST_MS = 5 * 60_000;
  */
 export async function openNotifier(options: NotifierOptions): Promise<Notifier> {
   const { heartbeatUrl, statusUrl, dataDir, newAnswers: count, clock, logger } = options;
-  const { fetch = globalThis.fetch } = options;
+  const { receivers, fetch = globalThis.fetch } = options;
+  // Nothing is kept of a receiver that is not set up: problems that it was sent long ago must not end in a message.
+  for (const [setting, to] of Object.entries(receivers))
+    if (to === undefined)
+      await dataDir.deliveries
+        .of(setting)
+        .remove()
+        .catch(() => undefined);
   const messages = transportsOf(options, fetch).map(async (transport) => {
     const { setting } = transport;
     const record = dataDir.deliveries.of(setting);

@@ -222,6 +222,20 @@ describe('delivery', () => {
     expect(delivered(webhook)).toEqual(['🟠 Deletions are held', '🟢 Deletions are held']);
   });
 
+  it('is forgotten with a receiver that is not set up any more', async () => {
+    await using webhook = await startWebhook();
+    const folder = newFolder();
+    const first = await open({ alertUrl: webhook.url }, folder);
+    await first.look(held());
+    await (await open({}, folder)).look(held());
+    // Long after, what that message was about has no end to announce.
+    const again = await open({ alertUrl: webhook.url }, folder);
+    await again.look({});
+    again.pass(MINUTE);
+    await again.look({});
+    expect(delivered(webhook)).toEqual(['🟠 Deletions are held']);
+  });
+
   it('that could not be noted is noted later', async () => {
     await using webhook = await startWebhook();
     const folder = newFolder();
