@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { jobHandlers } from '../src/cli/service.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { MirrorError, mistakeText } from '../src/base/errors.ts';
 import { openPlace } from './support/cli-sandbox.ts';
 import { openParts } from './support/mirrored-form.ts';
@@ -73,6 +74,24 @@ describe('a job', () => {
     expect((await store.states()).map(({ state }) => state.formId)).toEqual([first?.id]);
     // It is no problem of the form.
     expect((await app.dataDir.kept()).runs).toEqual([]);
+  });
+
+  it('removes rows that were marked deleted long ago, if it is a comparison', async () => {
+    const { env, sandbox, rows } = await openPlace({ submissions: 30 });
+    const formId = sandbox.store.formBySlug('customer-feedback')?.id ?? '';
+    const { sync } = jobHandlers(openParts({ ...env, PURGE_DELETED_AFTER: '1s' }));
+    const order = (isComparison: boolean) =>
+      sync({ formId, target: 'default', isComparison }, signal, () => {});
+    const deleted = () => rows('SELECT id FROM customer_feedback WHERE _deleted_at IS NOT NULL');
+    await order(false);
+    const [id = ''] = sandbox.store.ids(formId);
+    sandbox.store.delete(id);
+    await order(false);
+    await systemClock.sleep(1_100);
+    await order(false);
+    expect(deleted()).toEqual([{ id }]);
+    await order(true);
+    expect(deleted()).toEqual([]);
   });
 
   it('L11: takes no field that came since the plan, and no form that got the slug of another since', async () => {

@@ -5,6 +5,7 @@ import {
   isStorable,
   jobIdOf,
   jobOptions,
+  kindOf,
   queueName,
   syncData,
 } from '../../src/queue/jobs.ts';
@@ -45,6 +46,11 @@ describe('a job', () => {
       removeOnComplete: true,
       removeOnFail: true,
     });
+  });
+
+  it('waits behind no comparison, unless it is one', () => {
+    expect(kindOf({ formId: 'f', target: 'a', isComparison: false })).toBe('sync');
+    expect(kindOf({ formId: 'f', target: 'a', isComparison: true })).toBe('comparison');
   });
 
   it('carries an order unchanged, and nothing else', () => {
