@@ -509,6 +509,30 @@ describe('a write that may have met other rows', () => {
     expect(place.rowOf('s3')?.[FULL_NAME]).toBe('Person 3');
   });
 
+  it('L18: a row that is in doubt is forgotten with its ID', async () => {
+    await using next = await afterKill(swapRows);
+    const records = (): string =>
+      place.emulator.inspect.grid(place.spreadsheetId, 'forms-mirror data').flat().join(' ');
+    expect(records()).toContain('"doubted":["s0"');
+    await next.erase({ kind: 'forget', ids: ['s0'] });
+    expect(records()).not.toContain('s0');
+  });
+
+  it('L18: a row that people moved just before it was to be deleted is found and deleted', async () => {
+    await place.write(store(people(4)));
+    const { update } = SheetsApi.prototype;
+    vi.spyOn(SheetsApi.prototype, 'update').mockImplementationOnce(async function (
+      this: SheetsApi,
+      requests,
+    ) {
+      place.person().sortSheet(AGE_AT, 'DESCENDING');
+      await update.call(this, requests);
+    });
+    await place.write((open) => open.erase({ kind: 'forget', ids: ['s0'] }));
+    vi.restoreAllMocks();
+    expect(place.placeOf('s0')).toBe(-1);
+  });
+
   it('L7: the next run looks for it where Google did not say whether it met its rows', async () => {
     await place.write(store(people(4)));
     vi.spyOn(SheetsApi.prototype, 'update').mockImplementationOnce(async function (

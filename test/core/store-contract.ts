@@ -426,6 +426,9 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(await read((form) => form.forgotten(['a', 'b', 'x']))).toHaveProperty('size', 2);
         const forgotten = await entriesOf('forgotten');
         expect(forgotten.map(({ id }) => id)).not.toContain('b');
+        // The next process keeps them away, too.
+        await store[Symbol.asyncDispose]();
+        store = await at.open();
         await commit({ rows: [...ROWS, row('x', {})], entries: [entry('rejected', 'b')] });
         // L17: it is forgotten since then, also where the source shows it again.
         const times = async () =>
