@@ -133,3 +133,18 @@ it('L17: a problem of a write-back keeps the time since when it is one', async (
   await noteWriteBack(store, 'f', null);
   expect(await WRITE_BACKS.read(store)).toEqual({});
 });
+
+it('L11: stores nothing of a form whose slug another process has just kept for another form', async () => {
+  const place = await openPlace();
+  const [form] = place.sandbox.store.forms();
+  const env = { ...place.env, TARGET_FORMS: form?.slug ?? '' };
+  await using app = new App(load(env), { clock: systemClock, logger: silentLogger });
+  const { store } = await app.target('default');
+  const record = store.record.bind(store);
+  let asked = 0;
+  const bound = { value: { [env.TARGET_FORMS]: 'another' }, revision: 1 };
+  store.record = async (key) => (key === 'slugs' ? (asked++ > 0 ? bound : null) : record(key));
+  const run = await app.run({ formId: form?.id ?? '', target: 'default' }, {}, signal);
+  expect(run).toMatchObject({ code: 'SLUG_REUSED' });
+  expect(await store.forms()).toEqual([]);
+});
