@@ -520,13 +520,12 @@ describe('a write that may have met other rows', () => {
 
   it('L18: a row that people moved just before it was to be deleted is found and deleted', async () => {
     await place.write(store(people(4)));
-    const { update } = SheetsApi.prototype;
     vi.spyOn(SheetsApi.prototype, 'update').mockImplementationOnce(async function (
       this: SheetsApi,
       requests,
     ) {
       place.person().sortSheet(AGE_AT, 'DESCENDING');
-      await update.call(this, requests);
+      await this.update(requests);
     });
     await place.write((open) => open.erase({ kind: 'forget', ids: ['s0'] }));
     vi.restoreAllMocks();
