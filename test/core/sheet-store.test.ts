@@ -460,6 +460,14 @@ describe('rows of a sheet', () => {
     ).toEqual(['n2', 'n0', 'n1']);
   });
 
+  it('a new row is shown where people have hidden the rows above it', async () => {
+    place.person().hideRows(1, 7);
+    await place.write((form) => form.commit({ rows: people(8) }));
+    const { hiddenRows } = place.emulator.inspect.layout(place.spreadsheetId, place.sheetId());
+    expect(hiddenRows).not.toContain(place.placeOf('s6'));
+    expect(hiddenRows).toContain(place.placeOf('s4'));
+  });
+
   it('new rows come above the texts of people below, and take nothing with them', async () => {
     place.person().type(7, FULL_NAME, 'in total');
     await place.write((form) => form.commit({ rows: people(8) }));

@@ -138,18 +138,25 @@ export function append(edit: Edit, request: sheets_v4.Schema$AppendDimensionRequ
   return undefined;
 }
 
-/** updateDimensionProperties: pixelSize. */
+/** updateDimensionProperties: pixelSize, and hiddenByUser of rows. */
 export function updateProperties(
   edit: Edit,
   { range, properties, fields }: sheets_v4.Schema$UpdateDimensionPropertiesRequest,
 ): undefined {
   const { sheet, dimension, start, end } = spanOf(edit, range, 'update');
-  const pixelSize = properties?.pixelSize;
-  if (fields !== 'pixelSize' || typeof pixelSize !== 'number')
-    throw new ApiError('UNIMPLEMENTED', 'Of rows and columns, the emulator changes the size only.');
+  const { pixelSize, hiddenByUser } = properties ?? {};
   for (let index = start; index < end; index++) {
-    if (dimension === 'COLUMNS') sheet.setColumnProperties(index, { pixelSize });
-    else sheet.setRowProperties(index, { ...sheet.row(index)?.properties, pixelSize });
+    const before = sheet.row(index)?.properties;
+    if (fields === 'pixelSize' && typeof pixelSize === 'number') {
+      if (dimension === 'COLUMNS') sheet.setColumnProperties(index, { pixelSize });
+      else sheet.setRowProperties(index, { ...before, pixelSize });
+    } else if (fields === 'hiddenByUser' && dimension === 'ROWS')
+      sheet.setRowProperties(index, { ...before, hiddenByUser: hiddenByUser === true });
+    else
+      throw new ApiError(
+        'UNIMPLEMENTED',
+        'The emulator changes the size of rows and columns, and hides rows.',
+      );
   }
   return undefined;
 }

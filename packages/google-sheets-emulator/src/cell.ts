@@ -29,6 +29,7 @@ export type Cells = readonly (Cell | undefined)[];
 export interface DimensionProperties {
   readonly pixelSize?: number;
   readonly hiddenByFilter?: boolean;
+  readonly hiddenByUser?: boolean;
 }
 
 /** One row, never changed in place: a batch that fails drops its new rows, and the old ones are still there. */

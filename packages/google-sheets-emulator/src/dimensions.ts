@@ -18,8 +18,14 @@ type List<T> = readonly (T | undefined)[];
 const cellLike = (cell: Cell | undefined): Cell | undefined =>
   cell?.format && { content: null, format: cell.format };
 
-const sizedLike = (properties: DimensionProperties | undefined): DimensionProperties | undefined =>
-  properties?.pixelSize === undefined ? undefined : { pixelSize: properties.pixelSize };
+/** Whether Google hides a new row beside a hidden one is not known: the worse is taken to be true. */
+const sizedLike = (
+  properties: DimensionProperties | undefined,
+): DimensionProperties | undefined => {
+  if (properties === undefined) return undefined;
+  const { hiddenByFilter: _, ...like } = properties;
+  return Object.keys(like).length === 0 ? undefined : like;
+};
 
 /** Empty rows or columns before `at`; they take formats and size from the one at `like`. */
 export function insertDimension(

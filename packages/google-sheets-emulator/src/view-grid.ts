@@ -71,7 +71,7 @@ export function gridHtml(
     const shown: string[] = [];
     for (let row = start; row < end; row++) {
       const properties = sheet.row(row)?.properties;
-      if (properties?.hiddenByFilter === true) continue;
+      if (properties?.hiddenByFilter === true || properties?.hiddenByUser === true) continue;
       const look = heightAttributes(properties?.pixelSize);
       const cells = columns.map((_, at) => cellHtml(calculator, sheet, row, columns.slice(at)));
       shown.push(`<tr${look}><th>${row + 1}</th>${cells.join('')}</tr>`);

@@ -215,6 +215,14 @@ export function insertRows(
       },
     },
     ...(isInside ? [{ moveDimension: { source, destinationIndex: at - 1 } }] : []),
+    // The row above may be hidden.
+    {
+      updateDimensionProperties: {
+        range: { sheetId, dimension, startIndex: at, endIndex: end },
+        properties: { hiddenByUser: false },
+        fields: 'hiddenByUser',
+      },
+    },
     ...(areFirst ? [] : [withoutColor({ sheetId, startRowIndex: at, endRowIndex: end })]),
     {
       updateCells: {

@@ -94,7 +94,10 @@ export class Inspection {
     const rows = Array.from({ length: sheet.usedRows }, (_, row) => row);
     return {
       frozenRowCount: sheet.properties.frozenRowCount ?? 0,
-      hiddenRows: rows.filter((row) => sheet.row(row)?.properties?.hiddenByFilter === true),
+      hiddenRows: rows.filter((row) => {
+        const { hiddenByFilter, hiddenByUser } = sheet.row(row)?.properties ?? {};
+        return hiddenByFilter === true || hiddenByUser === true;
+      }),
     };
   }
 
