@@ -501,12 +501,12 @@ export class History {
         isWhole: false,
       });
     }
-    const requests = this.world.requests;
+    const requests = this.world.sent.length;
     const [held] = this.#workers.all;
     if (held !== undefined && claims.every(({ except }) => except === 0)) {
       await this.#run([{ process: held.process, work: () => held.worker.poll() }]);
-      const spent = this.world.requests - requests;
-      if (spent > 8) this.#break('L16', `a quiet poll took ${spent} requests`);
+      const asked = this.world.sent.slice(requests);
+      if (asked.length > 8) this.#break('L16', `a quiet poll asks ${asked.join('; ')}`);
     }
     this.#step = quiet;
   }

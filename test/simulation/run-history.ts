@@ -59,7 +59,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
   return {
     breaches: history.breaches,
     tally: history.tally,
-    requests: history.world.requests,
+    requests: history.world.sent.length,
     lines: history.world.lines ?? [],
   };
 }

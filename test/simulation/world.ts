@@ -55,13 +55,12 @@ export class World {
   onPatch: (process: SimProcess, path: string) => Promise<void> = async () => {};
   /** What happened, a line each; kept only where the story is wanted. */
   readonly lines: string[] | null;
-  requests = 0;
   api!: Api;
   readonly logs = new Map<SimProcess, ApiLog>();
   #waiting: Waiting[] = [];
   #processes = 0;
-  /** The last things that happened, for a command that never ends. */
-  #last: string[] = [];
+  /** All requests to the source, in their order. */
+  readonly sent: string[] = [];
 
   constructor(clock: { now: number }, random: Random, lines: string[] | null) {
     this.clock = clock;
@@ -117,7 +116,7 @@ export class World {
   async run<T>(actors: readonly Actor<T>[]): Promise<Ending<T>[]> {
     const endings: (Ending<T> | undefined)[] = actors.map(() => undefined);
     const startedMs = this.clock.now;
-    const requests = this.requests;
+    const requests = this.sent.length;
     for (const [index, { process, work }] of actors.entries()) {
       void inProcess(process, async () => work()).then(
         // A program may take its own death for an error, and go on to an exit code: no one sees that.
@@ -133,9 +132,9 @@ export class World {
         if (process.isDead) endings[index] ??= { killedAt: process.lastAct };
       }
       if (endings.every((ending) => ending !== undefined)) return endings;
-      if (this.requests - requests > MAX_REQUESTS)
+      if (this.sent.length - requests > MAX_REQUESTS)
         throw new Error(
-          `it takes more than ${MAX_REQUESTS} requests: ${this.#last.slice(-8).join('; ')}`,
+          `it takes more than ${MAX_REQUESTS} requests: ${this.sent.slice(-8).join('; ')}`,
         );
       if (this.clock.now - startedMs > MAX_WAIT_MS)
         throw new Error('it does not end in three days');
@@ -168,7 +167,6 @@ export class World {
     const chosen = next;
     this.#waiting = this.#waiting.filter((each) => each !== chosen);
     this.clock.now += 1 + this.random.below(15);
-    this.#last = [...this.#last.slice(-20), chosen.label.slice(0, 120)];
     await outside(chosen.go);
     return true;
   }
@@ -199,8 +197,8 @@ export class World {
   /** A request is on its way: it reaches the source at one instant, and its answer comes back at another. */
   #send(exchange: Exchange): void {
     const { process } = exchange;
-    this.requests++;
     const request = `${exchange.method} ${decodeURIComponent(exchange.path)}`;
+    this.sent.push(request);
     const wait = (label: string, go: () => void | Promise<void>): void => {
       this.#waiting.push({ process, label, dueMs: null, go });
     };
