@@ -4,7 +4,7 @@ import { keepProcessRecord } from '../health/processes.ts';
 import { followWaits } from '../health/source-waits.ts';
 import { settingsTroubles, type Trouble } from '../health/trouble.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
-import type { JobHandlers } from '../queue/handlers.ts';
+import type { JobHandlers } from '../queue/runtime.ts';
 import { type QueueRuntime, startQueue } from '../queue/runtime.ts';
 import { upkeep } from '../sync/purge.ts';
 import { Metrics } from '../web/metrics.ts';

@@ -256,7 +256,7 @@ interface Received {
   readonly body: Buffer;
 }
 
-/** So much of a body that is not needed is read: its connection can be used again after it. */
+/** At most so many bytes of an unneeded body are read, so that its connection can be used again. */
 const MOST_DUMPED = 128 * 1_024;
 
 /**

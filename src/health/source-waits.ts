@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
 import { exact } from '../base/format.ts';
-import type { SyncEvents } from '../sync/events.ts';
+import type { SyncEvents } from '../sync/sync-log.ts';
 import type { Trouble } from './trouble.ts';
 
 /** A request to the source that failed and is to be tried again. Times since the epoch. */

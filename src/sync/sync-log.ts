@@ -2,9 +2,17 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import type { Events } from '../base/events.ts';
 import { span } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
-import type { SyncEvents } from './events.ts';
+import type { FormsEvents } from '../forms/http.ts';
 import type { RunReport } from './run-form.ts';
 import type { WriteBackReport } from './write-back.ts';
+
+/** The events for logs, metrics and the demo, in this process only. They contain no answer (L11). */
+export interface SyncEvents extends FormsEvents {
+  'run.ended': RunReport;
+  'write-back.ended': WriteBackReport;
+  /** A target that bills by bytes, such as BigQuery, billed some. */
+  'target.billed': { readonly target: string; readonly bytes: number };
+}
 
 /** Logs that this process waits for the source: as a warning, which every command prints, where the wait is long. */
 export function logWaits(events: Events<SyncEvents>, logger: Logger): void {

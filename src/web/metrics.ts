@@ -9,7 +9,7 @@ import {
   type Report,
 } from '../health/report.ts';
 import type { Run } from '../mirror/port.ts';
-import type { SyncEvents } from '../sync/events.ts';
+import type { SyncEvents } from '../sync/sync-log.ts';
 import type { RunReport } from '../sync/run-form.ts';
 
 /** The events of a process that are counted. They name targets and words of fixed lists only (L11). */

@@ -1,5 +1,5 @@
 import { type TestAPI, afterAll, beforeAll, describe, it } from 'vitest';
-import type { JobHandlers } from '../../src/queue/handlers.ts';
+import type { JobHandlers } from '../../src/queue/runtime.ts';
 import type { QueueOptions } from '../../src/queue/runtime.ts';
 import { type QueuePlace, type QueueServer, startAt, type TestQueue } from '../queue/harness.ts';
 import { describeJobs } from './queue-jobs.ts';

@@ -426,7 +426,7 @@ describe('rows of a sheet', () => {
     });
   });
 
-  it('L10: a new row looks as people made the last one look, but for its color; long numbers show all digits', async () => {
+  it('L10: a new row looks like the last one, except for its color; long numbers show all digits', async () => {
     const dates = { type: 'DATE', pattern: 'd. m. yyyy' };
     const yellow = { red: 1, green: 1 };
     for (const selection of [

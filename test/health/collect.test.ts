@@ -8,7 +8,7 @@ import type { QueueState, Report } from '../../src/health/report.ts';
 import { followWaits } from '../../src/health/source-waits.ts';
 import { parseSelection, storedUnder } from '../../src/mirror/selection.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
-import type { SyncEvents } from '../../src/sync/events.ts';
+import type { SyncEvents } from '../../src/sync/sync-log.ts';
 import type { Target } from '../../src/sync/target.ts';
 import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf, WAIT } from './facts.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';

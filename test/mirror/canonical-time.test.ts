@@ -51,7 +51,7 @@ describe('canonicalTime', () => {
     expect(texts.filter((text) => canonicalTime(text) !== null)).toEqual([]);
   });
 
-  it('reads a time as usual sources write it as any other notation of it', () => {
+  it('reads the usual notation like every other one', () => {
     const digits = (most: number, width: number) =>
       fc.nat(most).map((number) => String(number).padStart(width, '0'));
     const day = fc.tuple(

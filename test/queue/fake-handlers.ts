@@ -1,6 +1,6 @@
 import { MirrorError } from '../../src/base/errors.ts';
 import type { OutcomeName } from '../../src/mirror/form-state.ts';
-import type { JobHandlers, PollFound } from '../../src/queue/handlers.ts';
+import type { JobHandlers, PollFound } from '../../src/queue/runtime.ts';
 import type { SyncOrder } from '../../src/queue/jobs.ts';
 
 /** What a run of the stand-in does; may throw. */

@@ -3,7 +3,7 @@ import { Events } from '../../src/base/events.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
 import type { QueueEventMap } from '../../src/queue/events.ts';
-import type { JobHandlers } from '../../src/queue/handlers.ts';
+import type { JobHandlers } from '../../src/queue/runtime.ts';
 import type { Timings } from '../../src/queue/jobs.ts';
 import { openQueues, type QueueContext } from '../../src/queue/queues.ts';
 import { type QueueOptions, type QueueRuntime, startQueue } from '../../src/queue/runtime.ts';

@@ -101,7 +101,7 @@ async function raw(path: string): Promise<{ head: string; body: string; ended: b
   try {
     for await (const chunk of client) received += String(chunk);
   } catch {
-    // A reset is as good an end as any.
+    // A connection that is reset has ended, too.
   }
   const [head = '', body = ''] = received.split('\r\n\r\n');
   return { head, body, ended: client.destroyed };

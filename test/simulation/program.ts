@@ -10,7 +10,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Report } from '../../src/health/report.ts';
-import type { JobHandlers } from '../../src/queue/handlers.ts';
+import type { JobHandlers } from '../../src/queue/runtime.ts';
 import type { SyncOrder } from '../../src/queue/jobs.ts';
 import { Metrics } from '../../src/web/metrics.ts';
 import type { SimProcess } from './process.ts';

@@ -150,8 +150,10 @@ function formBreaches(
     const submission = source.submissions.get(id);
     if (isBlocked === true && special.isProtected(target, form.formId)) continue;
     if (submission?.defect !== 'none' || submission.sick) continue;
-    // Where many do not answer, others are asked only once, and a row that the list did not show may stay undecided until the next run.
-    if (source.behaviour.sickId !== 'none' && isStored) continue;
+    // Where many do not answer, others are asked only once, and one that was gone for a time may stay undecided until the next run.
+    const lives = [...submission.versions, ...(source.formOf(submission.formId)?.lives ?? [])];
+    const wasGone = lives.some(({ exists }) => !exists);
+    if (source.behaviour.sickId !== 'none' && isStored && wasGone) continue;
     // Where `formId` is ignored, a form lists what belongs to others.
     if (source.behaviour.formFilter === 'ignored' && submission.formId !== form.formId) continue;
     // One that changed while a list in no order was read cannot be told from one that the list holds twice, differently.

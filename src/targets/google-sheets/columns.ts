@@ -179,7 +179,7 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
   }
   // Those that cannot be written follow: see blankHeaders.
   const { free } = split(tab, 0, headersOf(fields));
-  // It would not be known for one.
+  // Without one of these, the row would not be recognized as the header.
   if (!(['s:id', 's:status'] as const).some((key) => columns.has(key) && free.has(key))) return [];
   const range = { sheetId, dimension, startIndex: 0, endIndex: 1 };
   const properties = { sheetId, gridProperties: { frozenRowCount: 1 } };
@@ -261,7 +261,7 @@ const formatBodies = (
     },
   }));
 
-/** The parts of a format that are set, be it to nothing. */
+/** The parts of a format that are set. One without a value is cleared. */
 const BODY_FIELDS = [
   ...Object.keys(BODY_FORMAT),
   'numberFormat',

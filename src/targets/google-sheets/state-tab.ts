@@ -129,7 +129,7 @@ export interface FormDocument {
   readonly notices: readonly TargetNotice[];
   /** The row with the headers. */
   readonly headerRow: number;
-  /** In which its times were written: a sheet shows them without one. */
+  /** The time zone in which its times were written: a sheet shows times without one. */
   readonly timeZone: string;
   /** Questions that the Summary tab counts by answer. */
   readonly questions: readonly CountedQuestion[];

@@ -1,16 +1,18 @@
+import { printable } from '../../../base/printable.ts';
 import {
+  type Comment,
   type Dialect,
   indexLive,
   inSavepoint,
   onConflict,
   type Param,
   quoted,
+  type Session,
   textOf,
 } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
 import { describePostgresError } from './postgres-errors.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
-import { comment } from './postgres-comments.ts';
 import { postgresViews } from './postgres-views.ts';
 
 /** Few parts, as each is sent by itself, and bounded, as a text of JavaScript is. */
@@ -125,7 +127,7 @@ function among(expression: string, param: string): string {
   return `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`;
 }
 
-async function grantsOn(tx: Parameters<Dialect['putView']>[0], view: string): Promise<string[]> {
+async function grantsOn(tx: Session, view: string): Promise<string[]> {
   const rows = await tx.query(
     `SELECT a.privilege_type AS privilege, coalesce(r.rolname, '') AS role FROM pg_class AS c, aclexplode(c.relacl) AS a
      LEFT JOIN pg_roles AS r ON r.oid = a.grantee WHERE c.oid = to_regclass($1) AND a.grantee <> c.relowner`,
@@ -165,4 +167,28 @@ function* copyParts(lines: readonly string[], same: readonly string[]): Generato
     part = '';
   }
   if (part !== '') yield Buffer.from(part);
+}
+
+/** Comments on what has none, of the wanted texts ($1). */
+const MISSING = `SELECT format('COMMENT ON %s IS %L', CASE WHEN w."column" IS NOT NULL THEN format('COLUMN %I.%I', w.relation, w."column")
+    WHEN c.relkind = 'v' THEN format('VIEW %I', w.relation) ELSE format('TABLE %I', w.relation) END, w.text) AS write
+  FROM jsonb_to_recordset($1::jsonb) AS w(relation text, "column" text, text text)
+  JOIN pg_class AS c ON c.relname = w.relation AND c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'v')
+  LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = w."column" AND a.attnum > 0 AND NOT a.attisdropped
+  LEFT JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = coalesce(a.attnum, 0)
+  WHERE (w."column" IS NULL OR a.attnum IS NOT NULL) AND d.description IS NULL`;
+
+/**
+ * Describes tables, columns and views that have no comment, for tools such as Metabase. Without the right to write them there are none:
+ * they say nothing that is not in `docs/sql.md`.
+ */
+async function comment(tx: Session, comments: readonly Comment[]): Promise<void> {
+  const wanted = comments.map((each) => ({ ...each, text: printable(each.text) }));
+  const missing = await tx.query(MISSING, [JSON.stringify(wanted)]);
+  if (missing.length === 0) return;
+  const write = async (): Promise<void> => {
+    for (const row of missing) await tx.run(textOf(row['write']));
+  };
+  // See above.
+  await inSavepoint(tx, write).catch(() => {});
 }
