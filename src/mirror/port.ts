@@ -109,6 +109,8 @@ export interface ReadForm extends AsyncDisposable {
 
 /** One form of a target, open for writing. Closing it gives the lease back. */
 export interface OpenForm extends ReadForm {
+  /** How many rows a commit should have at most. */
+  readonly batchRows: number;
   /**
    * Follows the form's fields: labels, positions, which are still in the form; of those that are not selected any more, too.
    * `fields`: the selected ones, those included that the form does not have any more. Idempotent. Answers
@@ -120,6 +122,8 @@ export interface OpenForm extends ReadForm {
    * must be able to find it again. Not while a commit is under way.
    */
   note(change: (state: FormState) => FormState): void;
+  /** Rows as the target keeps them until they are committed, perhaps without their cells. May make columns for them. After {@link prepare}. */
+  take(rows: readonly Row[]): Promise<readonly Row[]>;
   /**
    * Stores a change, all or nothing. Rejects with TARGET_BUSY where another writer has committed since this one opened. A row
    * that the target refuses for a fault of the row itself is listed as `rejected`; a target that refuses rows for a

@@ -8,8 +8,8 @@ import type { FormState } from '../mirror/form-state.ts';
 import type { Applied, Change, Entry, OpenForm } from '../mirror/port.ts';
 import { Incomplete } from './work.ts';
 
-/** A batch is stored when it has so many rows, or so many answers. */
-const [BATCH_ROWS, BATCH_ANSWERS] = [2_000, 200_000];
+/** A batch is stored when it has so many answers, or the rows that the target takes at once. */
+const BATCH_ANSWERS = 200_000;
 
 export const NOTHING_APPLIED: Applied = {
   inserted: 0,
@@ -48,8 +48,10 @@ export class Sink {
   /** Of the selected fields, those included that only answers carry. */
   #join = new Join([], undefined);
   /** A batch of so many rows is stored. */
-  #most = BATCH_ROWS;
-  #batch = new Map<string, Joined>();
+  #most = 1;
+  /** The batch by submission: rows, and entries or none for each of its items. */
+  #rows = new Map<string, Row>();
+  #entries = new Map<string, readonly Entry[]>();
   #storing: Promise<void> = Promise.resolve();
   #beingStored = 0;
   /** When the newest submission was created that was taken (milliseconds); null before one with a date was. */
@@ -72,7 +74,7 @@ export class Sink {
 
   /** Rows that are stored or about to be. */
   get size(): number {
-    return this.#batch.size + this.#beingStored;
+    return this.#entries.size + this.#beingStored;
   }
 
   /** Prepares the columns. To be called before the first item. */
@@ -95,13 +97,15 @@ export class Sink {
       this.#source = (await this.#reread()) ?? this.#source;
       await this.#prepare();
     }
-    for (const item of items) {
-      const joined = joinItem(item, this.#join, this.#unlisted, this.#nowMs());
-      this.#batch.set(item.key, joined);
-      const createdMs = Date.parse(joined.row?.createdAt ?? '');
+    const joined = items.map((item) => joinItem(item, this.#join, this.#unlisted, this.#nowMs()));
+    const taken = await this.#form.take(joined.flatMap(({ row }) => row ?? []));
+    for (const [at, { key }] of items.entries()) this.#entries.set(key, joined[at]?.entries ?? []);
+    for (const row of taken) {
+      this.#rows.set(row.id, row);
+      const createdMs = Date.parse(row.createdAt ?? '');
       if (createdMs > (this.topMs ?? -Infinity)) this.topMs = createdMs;
     }
-    if (this.#batch.size < this.#most) return;
+    if (this.#entries.size < this.#most) return;
     await this.#storing;
     this.#storing = this.#store({});
     this.#storing.catch(() => {}); // Waited for by the next one.
@@ -110,7 +114,7 @@ export class Sink {
   /** Everything that was taken is stored; with it, `change`. */
   async flush(change: Omit<Change, 'rows'> = {}): Promise<void> {
     await this.#storing;
-    if (this.#batch.size > 0 || Object.keys(change).length > 0) await this.#store(change);
+    if (this.#entries.size > 0 || Object.keys(change).length > 0) await this.#store(change);
   }
 
   /** The batch that is being stored is stored, or has failed. Never rejects. */
@@ -125,13 +129,12 @@ export class Sink {
   }
 
   async #store(change: Omit<Change, 'rows'>): Promise<void> {
-    const joined = [...this.#batch.values()];
-    this.#batch = new Map();
-    this.#beingStored = joined.length;
+    const rows = [...this.#rows.values()];
+    const entries = [...[...this.#entries.values()].flat(), ...(change.entries ?? [])];
+    this.#beingStored = this.#entries.size;
+    [this.#rows, this.#entries] = [new Map(), new Map()];
     try {
       await this.beforeCommit();
-      const rows = joined.flatMap(({ row }) => row ?? []);
-      const entries = [...joined.flatMap((each) => each.entries), ...(change.entries ?? [])];
       this.applied = plus(this.applied, await this.#form.commit({ ...change, rows, entries }));
     } finally {
       this.#beingStored = 0;
@@ -144,7 +147,7 @@ export class Sink {
     this.#unlisted.know(this.#source, known);
     const fields = selectedFields(this.#source, selection, known, this.#unlisted.ids);
     this.#join = new Join(fields, hashKey);
-    this.#most = Math.min(BATCH_ROWS, BATCH_ANSWERS / Math.max(1, fields.length));
+    this.#most = Math.min(this.#form.batchRows, BATCH_ANSWERS / Math.max(1, fields.length));
     await this.#form.prepare(this.#source, fields);
   }
 }

@@ -117,6 +117,32 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect((await stateOf())?.tally.rows).toEqual({ NEW: 3, PAID: 1 });
       });
 
+      it('L1: keeps every answer of rows that it took before a column for one of them was there', async () => {
+        const [plain, aged] = [
+          row('p', { f_name: 'Pia' }),
+          row('q', { f_name: 'Quinn', f_age: 7 }),
+        ];
+        const applied = await write(async (form) => {
+          const rows = [...(await form.take([plain]))];
+          // Rows are taken while others are being stored.
+          const first = form.commit({ rows: [row('o', { f_name: 'Ole' })] });
+          rows.push(...(await form.take([aged])));
+          await first;
+          return form.commit({ rows });
+        });
+        expect(done(applied)).toEqual({ inserted: 2 });
+        const ages = (await rowsOf({})).map(({ id, cells }) => [id, cells.get(AGE.id) ?? null]);
+        expect(ages).toEqual([
+          ['o', null],
+          ['p', null],
+          ['q', 7],
+        ]);
+        expect(done(await commit({ rows: [plain, aged] }))).toEqual({ unchanged: 2 });
+        expect(done(await commit({ rows: [{ ...plain, cells: aged.cells }] }))).toEqual({
+          updated: 1,
+        });
+      });
+
       it('L4: does not touch equal rows, and follows changes', async () => {
         await commit({ rows: ROWS });
         expect(done(await commit({ rows: ROWS }))).toEqual({ unchanged: 3 });

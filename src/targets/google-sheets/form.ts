@@ -3,7 +3,7 @@ import { MirrorError } from '../../base/errors.ts';
 import { type Entries, tallyOf } from '../../mirror/ledger.ts';
 import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import type { TargetNotice, Applied, Change, Erasure, OpenForm } from '../../mirror/port.ts';
-import type { Form, SelectedField } from '../../mirror/types.ts';
+import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { AnswerTally } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
 import {
@@ -48,6 +48,7 @@ const MOST_RUNS = 50;
 
 /** One form of a spreadsheet, open for writing. */
 export class SheetForm extends SheetReader implements OpenForm {
+  readonly batchRows = 2_000;
   readonly #writer: Writer;
   readonly #time: SerialTime;
   /** Of the answers that this writer stores. */
@@ -85,6 +86,10 @@ export class SheetForm extends SheetReader implements OpenForm {
     this.#tally ??= new AnswerTally(fields);
     this.known = { ...this.known, fields: followFields(this.known.fields, form, fields) };
     if (!isKnown) await this.#readPrints();
+  }
+
+  async take(rows: readonly Row[]): Promise<readonly Row[]> {
+    return rows;
   }
 
   async commit(change: Change): Promise<Applied> {

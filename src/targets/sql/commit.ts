@@ -1,6 +1,6 @@
 import { type FormState, sumOf } from '../../mirror/form-state.ts';
 import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
-import type { SelectedField, Row } from '../../mirror/types.ts';
+import type { Row } from '../../mirror/types.ts';
 import {
   type ByStatus,
   inSavepoint,
@@ -13,7 +13,7 @@ import {
   type Written,
 } from './dialect.ts';
 import { BatchRefused, Swallowed } from './errors.ts';
-import { encoderOf, ownColumns } from './fields.ts';
+import { ownColumns } from './fields.ts';
 import { addRun } from './runs.ts';
 import { loadNew, markDeleted, stagedUpsert } from './write-rows.ts';
 import { countEntries } from './tally.ts';
@@ -25,7 +25,7 @@ export interface Committing {
   readonly fields: readonly SqlField[];
   /** Columns that the table has. */
   readonly columns: ReadonlySet<string>;
-  readonly prepared: readonly SelectedField[];
+  readonly pack: (row: Row) => PackedRow;
   readonly keepsAnswers: boolean;
   readonly how: Way;
 }
@@ -67,7 +67,10 @@ export class Commit {
   }
 
   /** `rows`: those of the change that were not forgotten. `forgotten`: the IDs in the change that were, with their digests. */
-  async apply(rows: readonly Row[], forgotten: ReadonlyMap<string, string>): Promise<Committed> {
+  async apply(
+    rows: readonly PackedRow[],
+    forgotten: ReadonlyMap<string, string>,
+  ): Promise<Committed> {
     const { state } = this.#from;
     const { entries: listed = [], deleted: gone = [], run } = this.#change;
     const rejected: Entry[] = [];
@@ -126,20 +129,22 @@ export class Commit {
   }
 
   /** Stores rows. Those that are at fault are added to `rejected`, and those that the database cannot hold unchanged to `replaced`. */
-  async #store(rows: readonly Row[], rejected: Entry[], replaced: Entry[]): Promise<Written> {
+  async #store(rows: readonly PackedRow[], rejected: Entry[], replaced: Entry[]): Promise<Written> {
     const { dialect } = this.#tx;
-    const { fields, prepared, how } = this.#from;
-    const { columns, pack } = encoderOf(fields, prepared, dialect);
-    const packed = rows.map(pack);
+    const { pack, how } = this.#from;
     const reason = `U+0000, which ${dialect.product} cannot hold, was replaced by U+FFFD`;
-    for (const { row, isReplaced } of packed)
-      if (isReplaced) replaced.push(entryOf('rejected', row, reason));
+    for (const row of rows) if (row.isReplaced) replaced.push(entryOf('rejected', row, reason));
     const put = how === 'load' ? loadNew : stagedUpsert;
-    const upsert = (some: readonly PackedRow[]): Promise<Written> =>
-      put(this.#tx, { columns, rows: some }, this.#writing);
+    const upsert = async (some: readonly PackedRow[]): Promise<Written> => {
+      let written = NOTHING;
+      // A column that was made since a row was packed has no answer of that row.
+      for (const [columns, alike] of Map.groupBy(some, ({ columns }) => columns))
+        written = plus(written, await put(this.#tx, { columns, rows: alike }, this.#writing));
+      return written;
+    };
     if (how !== 'halve')
       try {
-        return await upsert(packed);
+        return await upsert(rows);
       } catch (error) {
         const isRefused = error instanceof Swallowed || dialect.describe(error)?.refused;
         throw isRefused ? new BatchRefused() : error;
@@ -155,7 +160,7 @@ export class Commit {
           return plus(await store(some.slice(0, half)), await store(some.slice(half)));
         }
         // Only a fault of the row itself rejects it: if it is refused without its answers, the target has failed (L6).
-        const row = some[0]?.row;
+        const [row] = some;
         if (row === undefined || !(await takes({ ...row, cells: new Map() }))) throw error;
         rejected.push(entryOf('rejected', row, description.what));
         return NOTHING;
@@ -169,7 +174,7 @@ export class Commit {
       });
       return tried.catch((error: unknown) => error === rolledBack);
     };
-    return store(packed);
+    return store(rows);
   }
 
   /** Removes entries that this change settles; true where there were any. `kept`: the rows that it stores. */

@@ -91,12 +91,13 @@ export interface BatchColumn {
 /** A row as {@link Staging.load} takes it: its values, or the text of them that the database reads. */
 export type Packed = readonly Param[] | string;
 
-/** A row of a batch. */
-export interface PackedRow {
-  readonly row: Row;
-  /** As it is stored. */
-  readonly status: string;
+/** A row of a batch. It has no cells any more: many small values that live for a while take long to collect. */
+export interface PackedRow extends Row {
+  /** Those of its answers; the same list for rows that were packed for the same fields. */
+  readonly columns: readonly BatchColumn[];
   readonly packed: Packed;
+  /** As it is stored. */
+  readonly storedStatus: string;
   /** The database could not hold U+0000, and gets U+FFFD instead. */
   readonly isReplaced: boolean;
 }
@@ -146,6 +147,8 @@ export interface Dialect {
   readonly addsOneColumn?: boolean;
   /** Columns of answers that a table can have; answers beyond go into one JSON column. */
   readonly maxColumns: number;
+  /** How many rows a commit should have at most. */
+  readonly batchRows: number;
   /** A canonical time as the database takes it. */
   readonly timeParam: <Time extends string | null>(time: Time) => Time;
   /** A time as text, which begins as its canonical form does up to the millisecond. */

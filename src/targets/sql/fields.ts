@@ -198,19 +198,15 @@ function needOf(
 const typeOf = (cell: Exclude<Cell, null>): ColumnType =>
   typeof cell === 'string' ? 'text' : cell instanceof JsonText ? 'json' : 'number';
 
-/** How rows are stored: the columns of their answers, and each row as the database takes it. It is packed once. */
-export interface RowEncoder {
-  readonly columns: readonly BatchColumn[];
-  readonly pack: (row: Row) => PackedRow;
-}
-
 const NUL = '\u0000';
+const NO_CELLS: Row['cells'] = new Map();
 
-export function encoderOf(
+/** Packs rows as the database takes them. */
+export function packerOf(
   fields: readonly SqlField[],
   prepared: readonly SelectedField[],
   dialect: Dialect,
-): RowEncoder {
+): (row: Row) => PackedRow {
   const selected = new Set(prepared.map(({ id }) => id));
   const stored = fields.filter(({ id, column }) => selected.has(id) && column !== null);
   const own = stored.filter(({ isInMore }) => !isInMore);
@@ -234,18 +230,17 @@ export function encoderOf(
   const { pack } = dialect.staging;
   const isWithoutNul = (packed: Packed): boolean =>
     dialect.takesNul || typeof packed !== 'string' || !packed.includes(NUL);
-  return {
-    columns,
-    pack(row) {
-      const values = valuesOf(row);
-      const packed = pack(values);
-      if (isWithoutNul(packed))
-        return { row, status: textOf(values[1]), packed, isReplaced: false };
-      const held = values.map((value) =>
-        typeof value === 'string' ? value.replaceAll(NUL, '\uFFFD') : value,
-      );
-      return { row, status: textOf(held[1]), packed: pack(held), isReplaced: true };
-    },
+  return (row) => {
+    const { id, status, createdAt } = row;
+    const head = { id, status, createdAt, cells: NO_CELLS, columns };
+    const values = valuesOf(row);
+    const packed = pack(values);
+    if (isWithoutNul(packed))
+      return { ...head, packed, storedStatus: textOf(values[1]), isReplaced: false };
+    const held = values.map((value) =>
+      typeof value === 'string' ? value.replaceAll(NUL, '\uFFFD') : value,
+    );
+    return { ...head, packed: pack(held), storedStatus: textOf(held[1]), isReplaced: true };
   };
 }
 

@@ -20,7 +20,7 @@ import type {
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { forgottenHash } from '../../mirror/ledger.ts';
-import type { Form, SelectedField } from '../../mirror/types.ts';
+import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { type FormState, liveRows, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit, type Way } from './commit.ts';
 import { BatchRefused } from './errors.ts';
@@ -30,6 +30,7 @@ import {
   boundAt,
   change,
   numberOf,
+  type PackedRow,
   pagesOf,
   type Param,
   quoted,
@@ -46,6 +47,7 @@ import {
   missingColumns,
   MORE,
   ownColumns,
+  packerOf,
   withColumns,
   withTextColumns,
 } from './fields.ts';
@@ -72,6 +74,11 @@ interface FoundForm {
   readonly lease: AsyncDisposable | null;
 }
 
+/** A form's row in our own table. */
+type Stored = Pick<FoundForm, 'state' | 'fields'>;
+type Pack = (row: Row) => PackedRow;
+const isPacked = (row: Row): row is PackedRow => 'packed' in row;
+
 const ROWS_AT_ONCE = 2_000;
 /** Without answers, because a page reads all rows of its range. */
 const BARE_ROWS_AT_ONCE = 20_000;
@@ -97,10 +104,12 @@ export class SqlForm implements OpenForm {
   #state: FormState;
   #fields: readonly SqlField[];
   /** As the database has them: without notes, and without fields that the next commit stores. */
-  #stored: Pick<FoundForm, 'state' | 'fields'>;
+  #stored: Stored;
   readonly #columns: Set<string>;
   #revision: number;
   #prepared: readonly SelectedField[] = [];
+  /** For these fields: made again where they change. */
+  #packing: { readonly fields: readonly SqlField[]; readonly pack: Pack } | null = null;
   #isIndexed = false;
   /** The next rows may be new: the table was empty, and took all since as new. */
   #expectsNew: boolean;
@@ -116,6 +125,10 @@ export class SqlForm implements OpenForm {
 
   get state(): FormState {
     return this.#state;
+  }
+
+  get batchRows(): number {
+    return this.#database.dialect.batchRows;
   }
 
   get fields(): readonly StoredField[] {
@@ -233,23 +246,36 @@ export class SqlForm implements OpenForm {
     this.#state = change(this.#state);
   }
 
+  async take(rows: readonly Row[]): Promise<readonly PackedRow[]> {
+    const { dialect } = this.#database;
+    const unpacked = rows.filter((row) => !isPacked(row));
+    if (unpacked.length > 0)
+      await this.#makeColumns(
+        withColumns(this.#fields, this.#prepared, unpacked, this.#columns, dialect),
+      );
+    const pack = this.#packer();
+    return rows.map((row) => (isPacked(row) ? row : pack(row)));
+  }
+
+  #packer(): Pack {
+    const [fields, { dialect }] = [this.#fields, this.#database];
+    if (this.#packing?.fields !== fields)
+      this.#packing = { fields, pack: packerOf(fields, this.#prepared, dialect) };
+    return this.#packing.pack;
+  }
+
   async commit(change: Change): Promise<Applied> {
     const { clock, history } = this.#options;
-    const { dialect } = this.#database;
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
     const forgotten = await this.#forgottenOf(change);
-    const rows = (change.rows ?? []).filter(({ id }) => !forgotten.has(id));
-    if (rows.length > 0)
-      await this.#makeColumns(
-        withColumns(this.#fields, this.#prepared, rows, this.#columns, dialect),
-      );
+    const rows = await this.take((change.rows ?? []).filter(({ id }) => !forgotten.has(id)));
     const write = (how: Way): Promise<Applied> =>
       this.#write(async (tx) => {
         const commit = new Commit(tx, change, {
           state,
           fields: this.#fields,
           columns: this.#columns,
-          prepared: this.#prepared,
+          pack: this.#packer(),
           keepsAnswers: history === 'full',
           how,
         });
@@ -284,6 +310,10 @@ export class SqlForm implements OpenForm {
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
     if (what.kind === 'rehash')
       await this.#makeColumns(withTextColumns(this.#fields, new Set(what.fieldIds), this.#columns));
+    const emptied = new Set(what.kind === 'columns' ? what.fieldIds : []);
+    const fields = this.#fields.map((field): SqlField =>
+      emptied.has(field.id) ? { ...field, isFilled: false } : field,
+    );
     const erased = await this.#write(async (tx) => {
       const from: Erasing = {
         tx,
@@ -294,13 +324,10 @@ export class SqlForm implements OpenForm {
         at: new Date(clock.now()).toISOString(),
       };
       const result = await erase(from, what);
-      const emptied = new Set(what.kind === 'columns' ? what.fieldIds : []);
-      const fields = this.#fields.map((field): SqlField =>
-        emptied.has(field.id) ? { ...field, isFilled: false } : field,
-      );
       await writeRecord(tx, SCRUB, 'due');
       return { state: { ...state, tally: await countTally(tx, state) }, fields, result };
     });
+    this.#fields = fields;
     await this.#scrub();
     return erased;
   }
@@ -388,7 +415,7 @@ export class SqlForm implements OpenForm {
   ): Promise<T> {
     const { formId, slug } = this.#state;
     if (this.#lease === null) throw new TypeError('the form is open for reading');
-    const write = async (tx: Session): Promise<Written<T>> => {
+    const write = async (tx: Session): Promise<Stored & Written<T>> => {
       const done = await work(tx);
       const { state = this.#state, fields = this.#fields } = done;
       await change(
@@ -401,14 +428,14 @@ export class SqlForm implements OpenForm {
         ),
       );
       if (done.isNew !== false) await last(tx);
-      return done;
+      return { ...done, state, fields };
     };
     // The revision is looked at even where nothing was written: another writer may be at work.
     const done = await this.#database.transaction(write, ({ isNew }) => isNew !== false);
     if (done.isNew !== false) {
-      const { state = this.#state, fields = this.#fields } = done;
+      const { state, fields } = done;
       this.#revision++;
-      [this.#state, this.#fields, this.#stored] = [state, fields, { state, fields }];
+      [this.#state, this.#stored] = [state, { state, fields }];
     }
     return done.result as T;
   }

@@ -20,7 +20,7 @@ import {
  */
 
 /** Raise it with every change of the stored shape: a target of another schema is not touched. */
-const SCHEMA = '7';
+const SCHEMA = '8';
 /** Records: that schema, the salt of the digests of forgotten submissions, and one that an erasure makes. */
 const [VERSION, SALT] = ['schema', 'salt'];
 export const SCRUB = 'scrub';
@@ -102,9 +102,9 @@ export function writeRecord(
 
 /** Makes the table of a form, without columns for answers. */
 export async function createTable(tx: Session, table: string): Promise<void> {
-  const { time, text, id } = tx.dialect.types;
+  const { time, id } = tx.dialect.types;
   await tx.run(
-    `CREATE TABLE ${quoted(table)} (id ${id} PRIMARY KEY NOT NULL, status ${text} NOT NULL, created_at ${time},
+    `CREATE TABLE ${quoted(table)} (id ${id} PRIMARY KEY NOT NULL, status ${id} NOT NULL, created_at ${time},
      _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time})`,
   );
 }

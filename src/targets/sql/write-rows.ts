@@ -85,7 +85,7 @@ interface StagedRows {
 /** The types of {@link SYSTEM} and of columns of answers. */
 const typesOf = ({ types }: Dialect, columns: readonly BatchColumn[]): string[] => [
   types.id,
-  types.text,
+  types.id,
   types.time,
   ...columns.map(({ type }) => types[type]),
 ];
@@ -107,7 +107,7 @@ export async function loadNew(
   });
   if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
   const now = new Map<string, number>();
-  for (const { status } of rows) addTo(now, status, 1);
+  for (const { storedStatus } of rows) addTo(now, storedStatus, 1);
   return { inserted: rows.length, updated: 0, now, before: new Map() };
 }
 

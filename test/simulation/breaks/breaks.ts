@@ -72,9 +72,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L1',
     name: 'a row of a batch is left out',
     file: 'src/sync/sink.ts',
-    find: 'const rows = joined.flatMap(({ row }) => row ?? []);',
-    replace:
-      'const rows = joined.flatMap(({ row }) => row ?? []).slice(joined.length > 2 ? 1 : 0);',
+    find: 'const rows = [...this.#rows.values()];',
+    replace: 'const rows = [...this.#rows.values()].slice(this.#rows.size > 2 ? 1 : 0);',
   },
   {
     law: 'L2',
@@ -459,8 +458,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L18',
     name: 'what was forgotten is stored again when the source shows it',
     file: 'src/targets/sql/form.ts',
-    find: 'const rows = (change.rows ?? []).filter(({ id }) => !forgotten.has(id));',
-    replace: 'const rows = change.rows ?? [];',
+    find: 'const rows = await this.take((change.rows ?? []).filter(({ id }) => !forgotten.has(id)));',
+    replace: 'const rows = await this.take(change.rows ?? []);',
   },
   {
     law: 'L18',

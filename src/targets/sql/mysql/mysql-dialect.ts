@@ -98,6 +98,7 @@ export function mysqlDialect(collation: string): Dialect {
     types,
     // A row must fit into half a page of 16 kB. Texts of up to 40 bytes stay in it, longer ones leave a pointer of 20.
     maxColumns: 160,
+    batchRows: 2_000,
     takesNul: true,
 
     timeParam: (time) => time && (time.replace('T', ' ').replace('Z', '') as typeof time),
@@ -124,9 +125,11 @@ export function mysqlDialect(collation: string): Dialect {
         'SELECT 1 AS n FROM information_schema.statistics WHERE table_schema = database() AND table_name = $1 AND index_name = $2',
         [table, name],
       );
-      // Statuses are texts of any length, of which a key takes the beginning.
+      // It has all that counting needs: reading the rows would take ten times as long.
       if (there.length === 0)
-        await session.run(`CREATE INDEX ${name} ON ${quoted(table)} (created_at, status(20))`);
+        await session.run(
+          `CREATE INDEX ${name} ON ${quoted(table)} (created_at, status, _deleted_at)`,
+        );
     },
     putView,
     describe: describeMysqlError,

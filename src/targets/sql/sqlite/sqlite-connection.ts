@@ -21,6 +21,7 @@ const SETTINGS = `PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA syn
 /** How long a statement waits for another process that holds the file, and between two tries. */
 const [BUSY_LIMIT_MS, BUSY_PAUSE_MS] = [60_000, 10];
 const ROWS_A_TURN = 200;
+const MOST_PREPARED = 50;
 
 /** A SQLite file. */
 export const sqliteDriver = (path: string, clock: Clock): Driver => ({
@@ -48,6 +49,7 @@ export class SqliteConnection implements Connection {
   readonly #db: DatabaseSync;
   /** Identifies the file, independent of its path. */
   readonly #inode: string;
+  readonly #prepared = new Map<string, StatementSync>();
 
   constructor(path: string, clock: Clock) {
     [this.#path, this.#clock] = [path, clock];
@@ -84,7 +86,7 @@ export class SqliteConnection implements Connection {
     rows: readonly (readonly Param[])[],
     same: readonly string[],
   ): Promise<void> {
-    const statement = this.#db.prepare(sql);
+    const statement = this.#prepare(sql);
     let many = 0;
     for (const row of rows) {
       if (++many % ROWS_A_TURN === 0) await nextTurn();
@@ -139,10 +141,15 @@ export class SqliteConnection implements Connection {
     return patiently(this.#clock, work);
   }
 
+  /** Preparing a statement takes longer than running it, so those of the last batches are kept. */
   #prepare(sql: string): StatementSync {
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
     const statement = this.#db.prepare(sql);
     // Whole numbers keep all their digits.
     statement.setReadBigInts(true);
+    if (this.#prepared.size >= MOST_PREPARED) this.#prepared.clear();
+    this.#prepared.set(sql, statement);
     return statement;
   }
 }

@@ -60,6 +60,8 @@ export const sqliteDialect: Dialect = {
   addsOneColumn: true,
   // SQLite takes 2,000 columns in a table and a view (SQLITE_MAX_COLUMN); people may add some of their own.
   maxColumns: 1_900,
+  // Rows are kept as values until they are committed: the fewer, the less there is to collect.
+  batchRows: 500,
   takesNul: true,
 
   timeParam: (time) => time,
