@@ -190,9 +190,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: [
       wholeNumber('--port <number>', 'port on 127.0.0.1; 0 for any free one').default(4_010),
       wholeNumber('--submissions <number>', 'sample submissions over all forms').default(1_250),
-      wholeNumber('--traffic <per-minute>', 'change submissions, so many times a minute').default(
-        0,
-      ),
+      wholeNumber('--traffic <per-minute>', 'change this many submissions per minute').default(0),
       option('--sheets', 'run a stand-in for Google Sheets too, on the next port (in a checkout)'),
     ],
     load: async () => (await import('./sandbox.ts')).runSandbox,
