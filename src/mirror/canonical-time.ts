@@ -3,9 +3,9 @@ const ISO_8601 =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?([Zz]|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /**
- * An ISO 8601 time as UTC `YYYY-MM-DDTHH:MM:SS.mmmZ`; a fourth to sixth fraction digit is kept when it, or one after
- * it, is not zero; finer digits are cut off. A date without a time is its midnight, a time without offset is read as UTC.
- * Null for anything else: other notations, days and hours that do not exist, years outside 1 to 9999 in UTC.
+ * An ISO 8601 time as UTC `YYYY-MM-DDTHH:MM:SS.mmmZ`. Keeps up to six fraction digits if the fourth to sixth are not all zero, and
+ * cuts off finer ones. A date without a time is its midnight; a time without an offset is UTC. Null for anything else: other
+ * notations, days and hours that do not exist, years outside 1 to 9999 in UTC.
  *
  * Equal times have equal texts, and canonicalTime(canonicalTime(t)) is canonicalTime(t).
  */
@@ -29,7 +29,7 @@ export function canonicalTime(text: string): string | null {
 
 const USUAL = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 
-/** Whether calendar and clock have this moment (24:00 and leap seconds are none): JavaScript takes 30 February for 2 March. */
+/** Whether the date and time exist (24:00 and leap seconds do not). JavaScript takes 30 February for 2 March. */
 function isMoment(time: string): boolean {
   return new Date(time).getUTCDate() === Number(time.slice(8, 10));
 }

@@ -3,8 +3,8 @@ import { canonicalJson, decimalText } from './json.ts';
 import { type Cell, ExactNumber, type Json, JsonText } from './types.ts';
 
 /**
- * One answer as a cell (L10). Text stays text and numbers stay numbers; booleans become `true`/`false`; arrays and
- * objects become their JSON text, so that nothing of them is lost; null and a missing answer are null.
+ * One answer as a cell (L10). Text stays text and numbers stay numbers; booleans become `true`/`false`; arrays and objects become
+ * their JSON text, so that nothing is lost; null and a missing answer are null.
  */
 export function toCell(answer: Json | undefined): Cell {
   if (answer === undefined || answer === null) return null;
@@ -19,13 +19,13 @@ export function cellText(cell: Cell): string | null {
   return cell instanceof JsonText ? cell.text : decimalText(cell);
 }
 
-/** True for what a person left empty: no answer where a column has no room for an empty text. */
+/** Whether a person left it empty. A column may be unable to hold an empty text, so that counts as no answer. */
 export const isBlank = (cell: Cell): boolean => cell === null || cell === '';
 
 /**
- * True when both show the same answer. A number equals its canonical text, because a column of texts stores it so; an
- * empty text equals no answer, because neither a sheet nor a column of numbers can distinguish them. The keys of a JSON
- * object have no order, because a database may give them another one.
+ * Whether both show the same answer. A number equals its canonical text, because a text column stores it that way. An empty text
+ * equals no answer, because neither a sheet nor a number column can distinguish them. The keys of a JSON object have no order,
+ * because a database may reorder them.
  */
 export function sameCell(a: Cell, b: Cell): boolean {
   const [left, right] = [cellText(a) ?? '', cellText(b) ?? ''];
@@ -39,8 +39,8 @@ export function sameCell(a: Cell, b: Cell): boolean {
 export const HASH_FORMAT = 2;
 
 /**
- * A keyed hash in place of an answer: HMAC-SHA-256 under `key`, 64 hexadecimal digits. Equal answers have equal hashes, in
- * any field, form and target, and however they were typed: see {@link hashInput}. A blank does not count as an answer.
+ * A keyed hash in place of an answer: HMAC-SHA-256 under `key`, 64 hexadecimal digits. Equal answers have equal hashes in every
+ * field, form and target, even if typed differently: see {@link hashInput}. A blank is not an answer.
  */
 export function hashedCell(cell: Cell, key: string): Cell {
   const text = hashInput(cell);
@@ -48,9 +48,9 @@ export function hashedCell(cell: Cell, key: string): Cell {
 }
 
 /**
- * The hashed part of an answer: its text (plain decimal for a number, `true` and `false`, the JSON text of an array or
- * object) in Unicode form NFKC, in lower case, without white space around it. Lower case by way of lower and upper case,
- * which makes the same of ß, ẞ and ss, and of the two forms of a Greek sigma.
+ * The text of an answer that is hashed: plain decimal for a number, `true` and `false`, the JSON text of an array or object, in
+ * Unicode form NFKC, in lower case, without surrounding white space. Lowercasing, uppercasing and lowercasing again makes ß, ẞ and
+ * ss equal, and both forms of a Greek sigma.
  */
 export function hashInput(cell: Cell): string {
   const text = (cellText(cell) ?? '').normalize('NFKC');
@@ -61,7 +61,7 @@ export function hashInput(cell: Cell): string {
 export const looksHashed = (cell: Cell): boolean =>
   typeof cell === 'string' && /^[0-9a-f]{64}$/.test(cell);
 
-/** Differs between keys and reveals none. No answer has it as its hash: no {@link hashInput} begins with a space. */
+/** Differs between keys and reveals none of them. It is not the hash of any answer, because no {@link hashInput} begins with a space. */
 export const keyFingerprint = (key: string): string =>
   shortened(createHmac('sha256', key).update(' which key this is').digest('hex'));
 

@@ -9,9 +9,9 @@ export const MAX_NAME_BYTES = 63;
 export const VIEW_SUFFIX = '_labelled';
 
 /**
- * A field's column name: its label in ASCII snake_case, at most 63 bytes, none of `taken` (lower case), usable in SQL
- * without quotes. A name that cannot be used unchanged (reserved, a system column, a leading digit) begins with `f_`; a
- * long one is cut and ends with a hash; a label without a letter or digit is replaced by the field's ID.
+ * A field's column name: its label in ASCII snake_case, at most 63 bytes, not in `taken` (lower case), usable in SQL without
+ * quotes. A name that cannot be used unchanged (reserved, a system column, a leading digit) gets the prefix `f_`. A long one is cut
+ * and ends with a hash. A label without a letter or digit is replaced by the field's ID.
  */
 export function fieldColumnName(field: FormField, taken: ReadonlySet<string>): string {
   const name = snakeCase(field.label) || snakeCase(field.id) || 'field';
@@ -20,8 +20,8 @@ export function fieldColumnName(field: FormField, taken: ReadonlySet<string>): s
 }
 
 /**
- * The name of a form's table, by the rules of {@link fieldColumnName} with `form_` for `f_`, short enough for the name
- * of its view: neither the table's name nor the view's is in `taken`.
+ * The name of a form's table, by the rules of {@link fieldColumnName} with the prefix `form_`, and short enough for the name of its
+ * view. Neither name is in `taken`.
  */
 export function formTableName(
   form: Pick<FormIdentity, 'id' | 'slug'>,
@@ -46,8 +46,8 @@ export function uniqueName(
 }
 
 /**
- * The labels as names for the columns of a view, in the same order: unique without regard to case, none of `reserved`
- * (lower case), at most `maxBytes` long and cut between characters. A repeated label gets ` (2)`, ` (3)`, …
+ * The labels as column names of a view, in the same order: unique without regard to case, not in `reserved` (lower case), at most
+ * `maxBytes` long and cut between characters. A repeated label gets ` (2)`, ` (3)`, …
  */
 export function viewLabels(
   fields: readonly FormField[],
@@ -80,7 +80,7 @@ function cutToBytes(text: string, maxBytes: number): string {
 }
 
 /**
- * A name on one line, without control characters and what reorders a line, and never empty: PostgreSQL rejects U+0000 and
+ * A name on one line, without control characters and characters that reorder a line, and never empty: PostgreSQL rejects U+0000 and
  * empty names.
  */
 function shownLabel(field: FormField): string {
@@ -142,12 +142,12 @@ const POSTGRES =
   'returning right select session_user similar some symmetric system_user table tablesample then to trailing true ' +
   'union unique user using variadic verbose when where window with';
 
-/** Reserved in SQLite in addition: https://www.sqlite.org/lang_keywords.html, less those that it accepts as names. */
+/** Reserved in SQLite as well: https://www.sqlite.org/lang_keywords.html, without those that it accepts as names. */
 const SQLITE =
   'add alter autoincrement between commit constraint delete drop escape exists if index insert nothing set transaction ' +
   'update values';
 
-/** Type and function names of PostgreSQL (category C) that read as something else in place of a column name. */
+/** Type and function names of PostgreSQL (category C) that mean something else where a column name is expected. */
 const CONFUSING =
   'coalesce extract greatest grouping interval least nullif overlay position row setof substring trim treat xmlexists';
 

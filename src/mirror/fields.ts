@@ -2,10 +2,10 @@ import { count } from '../base/format.ts';
 import { type FieldSelection, fieldTest } from './selection.ts';
 import type { Answers, Form, FormField, SelectedField } from './types.ts';
 
-/** A field as people see it: its label, or its ID in place of a blank one, and its place in the form, from 0. */
+/** A field as people see it: its label (its ID if the label is blank) and its place in the form, from 0. */
 type Labelled = Pick<SelectedField, 'label' | 'position'>;
 
-/** The form's fields by ID, as its schema shows them now; of two fields with one ID the first counts. */
+/** The form's fields by ID, as its schema shows them now. If two fields have one ID, the first counts. */
 export function labelMap(form: Form): ReadonlyMap<string, Labelled> {
   const map = new Map<string, Labelled>();
   for (const { id, label } of form.fields) {
@@ -15,9 +15,9 @@ export function labelMap(form: Form): ReadonlyMap<string, Labelled> {
 }
 
 /**
- * The fields to mirror, in column order: selected fields of the schema in form order; then selected fields that left
- * it but that the target knows, under their last label; then those that only old answers have, with their ID as
- * label (L9, L11). Positions continue from the end of the schema, whether its fields are selected or not.
+ * The fields to mirror, in column order: selected fields of the schema in form order; then selected fields that left the schema but
+ * that the target knows, under their last label; then fields that only old answers have, labelled with their ID (L9, L11).
+ * Positions continue after all fields of the schema, selected or not.
  */
 export function selectedFields(
   form: Form,
@@ -46,7 +46,7 @@ const BLANK = /^[\p{Z}\p{Cc}\p{Cf}]*$/u;
 
 const labelOrId = (label: string, id: string): string => (BLANK.test(label) ? id : label);
 
-/** The most fields that only answers have, because they were deleted before the first run. */
+/** The most fields that only answers have: fields that were deleted before the first run. */
 export const MAX_UNLISTED_FIELDS = 1_000;
 /** The longest field ID: a longer one fits no primary key (PostgreSQL: a third of a page). */
 export const MAX_FIELD_ID = 500;
@@ -74,14 +74,14 @@ export class UnlistedFields {
     return this.#ids;
   }
 
-  /** Which fields are known from elsewhere; those of `catalogued` that the form does not list take room, too. */
+  /** Sets the fields that are known from elsewhere. Fields of `catalogued` that the form does not list count toward the limit. */
   know({ fields }: Pick<Form, 'fields'>, catalogued: readonly Pick<FormField, 'id'>[]): void {
     const schema = new Set(fields.map(({ id }) => id));
     this.#known = new Set([...schema, ...catalogued.map(({ id }) => id)]);
     this.#room = MAX_UNLISTED_FIELDS - (this.#known.size - schema.size);
   }
 
-  /** Takes answers by field ID; the IDs that are new among them. */
+  /** Takes answers by field ID, and returns the new IDs among them. */
   meet(answers: Answers): readonly string[] {
     const met: string[] = [];
     for (const id of Object.keys(answers)) {
@@ -96,7 +96,7 @@ export class UnlistedFields {
     return met;
   }
 
-  /** Why some of these answers, which were met, are not mirrored, although they are selected. */
+  /** Why some of these answers are not mirrored although they are selected. Call it after {@link meet}. */
   defectsOf(answers: Answers): readonly string[] {
     return this.#isAnyLeftOut && Object.keys(answers).some((id) => this.#isNew(id))
       ? [LEFT_OUT]

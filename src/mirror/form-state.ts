@@ -14,11 +14,11 @@ export interface FormState {
   readonly place: string;
   /** Without gaps since the beginning of time; the last range has no end. Empty if the form was never read. */
   readonly ranges: readonly Range[];
-  /** Every submission created before this moment was stored when it was last read; null if that is not known of any. */
+  /** Every submission created before this moment was stored when it was last read. Null if that is not known for any moment. */
   readonly watermarkMs: number | null;
-  /** The source and the copy agreed on the number of submissions as of then. */
+  /** The source and the copy agreed on the number of submissions as of this time. */
   readonly submissionsAsOfMs: number | null;
-  /** They agreed on the number of each status as of then. */
+  /** They agreed on the number in each status as of this time. */
   readonly statusesAsOfMs: number | null;
   /** When the source first answered that the form is gone; null while it exists. */
   readonly goneAtMs: number | null;
@@ -132,7 +132,7 @@ export const flagAll = (state: FormState): FormState => ({
   ranges: state.ranges.map((range) => ({ ...range, isDue: true })),
 });
 
-/** Flags the ranges that are to be compared again: see {@link isOld}. */
+/** Flags the ranges that must be compared again: see {@link isOld}. */
 export const flagOld = (state: FormState, everyMs: number, nowMs: number): FormState => ({
   ...state,
   ranges: state.ranges.map((range) =>
@@ -141,8 +141,8 @@ export const flagOld = (state: FormState, everyMs: number, nowMs: number): FormS
 });
 
 /**
- * Whether a range has to be compared again, so that each is compared once in `everyMs`. Each range has its own
- * moment within that time, derived from its name, so that ranges of the same first copy are spread from then on.
+ * Whether a range must be compared again, so that each is compared once in `everyMs`. Each range has its own moment within that
+ * time, derived from its name, so that the ranges of a first copy spread out.
  */
 export function isOld(
   { formId }: Pick<FormState, 'formId'>,
@@ -184,7 +184,7 @@ export const wholeRead = (state: FormState, atMs: number): FormState => ({
   isListDoubted: false,
 });
 
-/** Source and copy agreed as of a moment, also on statuses if they were counted. */
+/** Source and copy agreed as of this moment; on statuses, too, if they were counted. */
 export const agreed = (state: FormState, atMs: number, onStatuses: boolean): FormState => ({
   ...state,
   submissionsAsOfMs: atMs,
@@ -201,7 +201,7 @@ export function oldestReading({ ranges }: Pick<FormState, 'ranges'>): number | n
 export const isDue = ({ ranges }: Pick<FormState, 'ranges'>): boolean =>
   ranges.length === 0 || ranges.some((range) => range.isDue);
 
-/** The number of submissions of each status that a target accounts for, to compare with the counts of the source. */
+/** The number of submissions per status that a target accounts for, to compare with the source's counts. */
 export function accounted({ rows, missing, unstored }: Tally): Map<string, number> {
   const counts = new Map<string, number>();
   const add = (record: Readonly<Record<string, number>>, sign: number): void => {
@@ -214,7 +214,7 @@ export function accounted({ rows, missing, unstored }: Tally): Map<string, numbe
   return counts;
 }
 
-/** The same of all statuses together. */
+/** The same for all statuses together. */
 export const accountedInAll = (tally: Tally): number => sumOf(accounted(tally).values());
 
 /** Whether the target has only rows that are marked deleted. */
@@ -232,9 +232,9 @@ export const sumOf = (counts: Iterable<number>): number => {
 
 /** The claim about a copy of a form, and as of when (milliseconds; null: nothing is claimed). */
 export interface Claim {
-  /** Every submission of the source as of then, except rows that are `held` or `undecided`: see {@link Tally}. */
+  /** Every submission of the source as of this time, except rows that are `held` or `undecided`: see {@link Tally}. */
   readonly submissionsAsOfMs: number | null;
-  /** As old as the answers, where statuses were never counted. */
+  /** As old as the answers if statuses were never counted. */
   readonly statusesAsOfMs: number | null;
   readonly answersAsOfMs: number | null;
   readonly held: number;
@@ -250,8 +250,8 @@ export interface Agreement {
 }
 
 /**
- * Computes the claim; it is never stored. A form that never agreed with the source claims nothing. `agreement`: what the polls have
- * seen since its last run.
+ * Computes the claim, which is never stored. A form that never agreed with the source claims nothing. `agreement`: what the polls
+ * found since its last run.
  */
 export function claimOf(state: FormState, agreement: Agreement | null): Claim {
   const { formId, submissionsAsOfMs, statusesAsOfMs } = state;
@@ -259,7 +259,7 @@ export function claimOf(state: FormState, agreement: Agreement | null): Claim {
   if (submissionsAsOfMs === null)
     return { submissionsAsOfMs, statusesAsOfMs: null, answersAsOfMs: null, held, undecided };
   const answersAsOfMs = oldestReading(state);
-  // What a poll agreed with before the form was last read says nothing more.
+  // An agreement of a poll from before the form's last reading adds nothing.
   const polledMs = agreement?.formIds.includes(formId) === true ? agreement.atMs : 0;
   return {
     submissionsAsOfMs: Math.max(submissionsAsOfMs, polledMs),
@@ -284,7 +284,7 @@ export const OUTCOMES = [
   /** The source no longer has the form. Its rows stay. */
   'gone',
   'failed',
-  /** A person paused the form or the target: nothing was written, the record of the run neither. */
+  /** A person paused the form or the target: nothing was written, not even the record of the run. */
   'paused',
   /** Another process has the form: nothing is recorded. */
   'busy',

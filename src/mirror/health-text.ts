@@ -1,6 +1,6 @@
 /**
- * The states of health, worst first. `waiting`: whether the copy is current is not known: no run yet, an overdue one, or a
- * source, queue or target that keeps it waiting. `ended`: no longer mirrored.
+ * The states of health, worst first. `waiting`: it is not known whether the copy is current, because there was no run yet, a run is
+ * overdue, or the source, the queue or the target does not answer. `ended`: no longer mirrored.
  */
 export const HEALTH_STATES = [
   'failed',
@@ -24,10 +24,10 @@ export interface FormHealthText {
   readonly title: string;
   /** Why, as sentences; null when there is nothing to say. */
   readonly message: string | null;
-  /** What to do, as sentences; null when nothing is to be done. */
+  /** What to do, as sentences; null if there is nothing to do. */
   readonly remedy: string | null;
-  /** The copy is stale that many minutes after the end of its last successful run, with any `state`. */
+  /** The copy is stale this many minutes after the end of its last successful run, in any `state`. */
   readonly staleAfterMinutes: number;
-  /** All submissions were stored as of then (milliseconds); null: that was never known. */
+  /** All submissions were stored as of this time (milliseconds); null if that was never known. */
   readonly asOfMs: number | null;
 }

@@ -9,9 +9,9 @@ const MAX_DIGITS = 1_000;
 const NUMBER_LITERAL = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * A JSON number literal as a number when a double holds it, that is, when the shortest decimal that reads back as that
- * double is the literal itself (0.1 is held, 9007199254740993 is not); else as an {@link ExactNumber} (L10). Null for
- * a text that is not a number literal, and for one whose plain decimal is longer than 1,000 characters: keep its text then.
+ * A JSON number literal as a number if a double holds it, that is, if the shortest decimal that reads back as that double is the
+ * literal itself (0.1 is held, 9007199254740993 is not). Otherwise an {@link ExactNumber} (L10). Null for a text that is not a
+ * number literal, and for one whose plain decimal is longer than 1,000 characters: keep its text then.
  */
 export function parseNumber(source: string): number | ExactNumber | null {
   const digits = plainDecimal(source);
@@ -31,7 +31,7 @@ export function decimalText(value: number | ExactNumber): string {
   return text.includes('e') ? (plainDecimal(text) ?? text) : text;
 }
 
-/** The canonical plain decimal of a literal; null when it is none, or too long. Work is bounded by the literal's length. */
+/** The canonical plain decimal of a literal; null if it is not a number or is too long. Work is bounded by the literal's length. */
 function plainDecimal(source: string): string | null {
   const match = NUMBER_LITERAL.exec(source);
   if (match === null) return null;
@@ -81,7 +81,7 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-/** A text that equal JSON values share, with their keys in any order. Undefined for a text that is not JSON. */
+/** A text that is the same for equal JSON values with their keys in any order. Undefined for a text that is not JSON. */
 export function canonicalJson(text: string): string | undefined {
   const value = parseJson(text);
   return value === undefined ? undefined : canonical(value);
@@ -96,7 +96,7 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** For JSON.parse: keeps all digits of a number (L10); one whose digits would fill the memory as the text of its literal. */
+/** For JSON.parse: keeps all digits of a number (L10). If its digits would fill the memory, it becomes the text of its literal. */
 export function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
   return parseNumber(context.source) ?? context.source;

@@ -32,7 +32,7 @@ export function signOf(
   return kind === 'forgotten' && status !== null ? 1 : 0;
 }
 
-/** Whether a submission is one that a query asks for. Without a date it is in no query with a bound. */
+/** Whether a query asks for this submission. A submission without a date is in no query with a bound. */
 export function isIn(
   { status, createdAt }: Pick<Entry, 'status' | 'createdAt'>,
   { status: wanted, fromMs = null, toMs = null }: CountQuery,
@@ -43,7 +43,7 @@ export function isIn(
   return !Number.isNaN(ms) && (fromMs === null || ms >= fromMs) && (toMs === null || ms < toMs);
 }
 
-/** The accounts of a query, by status and time: live rows, and what entries add and subtract. */
+/** What a query's submissions amount to, by status and time: live rows, plus and minus what entries add and subtract. */
 export function countsOf(
   rows: ReadonlyMap<string, LedgerRow>,
   entries: Entries,
@@ -96,13 +96,13 @@ export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries):
   };
 }
 
-/** Ended by a row that is stored, and those ended by a deletion or an erasure. */
+/** The entries that a stored row ends, and those that a deletion or an erasure ends. */
 const ENDED_BY_ROW: readonly EntryKind[] = ['held', 'undecided', 'rejected'];
 const ENDED_BY_DELETION: readonly EntryKind[] = ['rejected', 'held', 'undecided', 'refused'];
 
 /**
- * Entries after a change. `stored`: IDs of the rows that it stores; `digestOf`: the name of a forgotten submission. A row or an
- * entry of a forgotten submission makes its entry follow instead.
+ * Entries after a change. `stored`: IDs of the rows that it stores; `digestOf`: the ID of a forgotten submission's entry. A row or
+ * entry of a forgotten submission is not stored; its status is copied to the forgotten entry instead.
  */
 export function entriesAfter(
   before: Entries,
@@ -133,7 +133,7 @@ export function entriesAfter(
   return after;
 }
 
-/** Notes in `entries` that a submission was forgotten. `row`: its own; `digest`: its name from now on. */
+/** Notes in `entries` that a submission was forgotten. `row`: its row; `digest`: the ID of its entry from now on. */
 export function forgetIn(
   entries: Map<string, Entry>,
   id: string,
@@ -160,9 +160,7 @@ export const GRAIN_MS: Readonly<Record<Grain, number>> = {
   millisecond: 1,
 };
 
-/**
- * The moment that best halves the counted submissions, strictly within [fromMs, toMs); null where these counts have none.
- */
+/** The moment that best halves the counted submissions, strictly within [fromMs, toMs). Null if no moment divides them. */
 export function halve(
   counts: readonly Count[],
   fromMs: number | null,
@@ -204,14 +202,14 @@ export function cutsOf(counts: readonly Count[], size: number): number[] {
 }
 
 /**
- * The record of a forgotten submission, so that no run brings it back: a hash keyed by a random salt beside it. It
- * shows no ID, and cannot be joined with another list. A reader of the target can still find out whether a known ID
- * was forgotten. The key is not a setting, because a changed setting would bring the rows back.
+ * The record of a forgotten submission, so that no run brings it back: a hash keyed by a random salt that is stored beside it. It
+ * does not show the ID, and cannot be joined with another list. A reader of the target can still find out whether a known ID was
+ * forgotten. The key is not a setting, because a changed setting would bring the rows back.
  */
 export function forgottenHash(salt: string, formId: string, submissionId: string): string {
   const id = JSON.stringify([formId, submissionId]);
   return createHmac('sha256', salt).update(id).digest('base64url');
 }
 
-/** The salt of a form's first forgotten submission; later ones take the same. */
+/** The salt of a form's first forgotten submission; later ones use the same. */
 export const newSalt = (): string => randomBytes(16).toString('base64url');

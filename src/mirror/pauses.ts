@@ -15,20 +15,20 @@ export interface Pause {
   readonly since: string;
   /** Who asked for it, and where: `command line, ann@ops-1`. */
   readonly by: string;
-  /** Why, as that person said; null where none was given. */
+  /** The reason that person gave; null if none. */
   readonly reason: string | null;
 }
 
 const LONGEST_NAME = 120;
 const LONGEST_REASON = 200;
 
-/** A pause as every target can keep it: texts have a length, and no characters that some store refuses. */
+/** A pause that every target can store: texts have a maximum length, and no characters that a store refuses. */
 export function newPause({ formId, since, by, reason }: Pause): Pause {
   const why = reason === null ? '' : safeText(reason.trim(), LONGEST_REASON);
   return { formId, since, by: safeText(by, LONGEST_NAME), reason: why === '' ? null : why };
 }
 
-/** The pause that keeps a form from being written: that of the whole target before its own; null for none. */
+/** The pause that stops writes to a form: the whole target's, otherwise the form's own; null if there is none. */
 export const pauseOf = (pauses: readonly Pause[], formId: string): Pause | null =>
   wholePause(pauses) ?? pauses.find((pause) => pause.formId === formId) ?? null;
 
@@ -45,7 +45,7 @@ export function pauseText({ since, by, reason }: Omit<Pause, 'formId'>): string 
   return `paused since ${exact(since)} by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
-/** The command line that ends a pause of `target`. `slug`: of the form that is paused. */
+/** The command line that ends a pause of `target`. `slug`: the slug of the paused form. */
 export function resumeCommand(
   { formId }: Pick<Pause, 'formId'>,
   slug: string,

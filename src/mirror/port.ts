@@ -12,22 +12,22 @@ export const AGREEMENT_RECORD = 'poll agreement';
 
 /** One target, open. */
 export interface Store extends AsyncDisposable {
-  /** True if calls are limited, so the result of a poll is written only now and then. */
+  /** True if calls are limited. The result of a poll is then written only now and then. */
   readonly isMetered?: boolean;
-  /** Whether the target can be used, a line for each thing that was tried. */
+  /** Tries whether the target can be used, and returns a line for each thing that it tried. */
   check(signal?: AbortSignal): Promise<CheckResult[]>;
   /**
-   * Each form that the target has, as of its last commit. Live rows are counted: if people changed their number or
-   * their statuses, or removed columns, the state claims nothing and every range is due. `runs`: how many of the newest
-   * runs to read of each; default: none.
+   * Each form that the target has, as of its last commit. Live rows are counted: if people changed their number or their statuses,
+   * or removed columns, the state claims nothing and every range is due. `runs`: how many of the newest runs to read per form;
+   * default: none.
    */
   forms(runs?: number): Promise<StoredForm[]>;
-  /** The same without a look at the rows: as the last commits left the forms. */
+  /** The same without counting rows: the forms as the last commits left them. */
   states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]>;
   /**
-   * Opens a form. `write` takes its lease (L13), makes its table and the state where they are missing, and counts the rows
-   * there, without writing anything where nothing has changed, so that it notices rows that people removed: {@link OpenForm.losses}. Rejects with TARGET_BUSY where another process
-   * has the lease. `read` changes nothing; null where the target has no such form.
+   * Opens a form. `write` takes its lease (L13), creates its table and state if they are missing, and counts its rows, so that it
+   * notices rows that people removed: {@link OpenForm.losses}. It writes nothing if nothing has changed. Rejects with TARGET_BUSY
+   * if another process has the lease. `read` changes nothing; null if the target has no such form.
    */
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
   open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<ReadForm | null>;
@@ -35,7 +35,7 @@ export interface Store extends AsyncDisposable {
   snapshot(formId: string): Promise<FormSnapshot | null>;
   /** A record that belongs to no form: pauses, polls, slug bindings, the source profile. */
   record(key: string): Promise<StoredRecord | null>;
-  /** Writes a record whose revision is still `revision` (null: there is none). False: it is not. */
+  /** Writes a record if its revision is still `revision` (null: there is no record). False if it is not. */
   putRecord(key: string, value: unknown, revision: number | null): Promise<boolean>;
 }
 
@@ -53,7 +53,7 @@ export interface CheckResult {
 export interface StoredForm {
   readonly state: FormState;
   readonly fields: readonly StoredField[];
-  /** The newest runs, as many as were asked for, the newest first. */
+  /** The newest runs first, as many as were asked for. */
   readonly runs: readonly Run[];
   /** Why the state claims nothing, one sentence for each change that people made. Empty if they made none. */
   readonly losses: readonly string[];
@@ -64,7 +64,7 @@ export interface StoredForm {
   readonly place: FormPlace;
 }
 
-/** Where a browser opens a form; the name that queries use. Each where there is one. */
+/** The URL of a form in a browser, and the name that queries use, if there is one. */
 export interface FormPlace {
   readonly url?: string;
   readonly table?: string;
@@ -80,14 +80,14 @@ export interface StoredField {
   readonly position: number;
   /** Its column; null before its first answer. */
   readonly column: string | null;
-  /** Answers were stored in it, and not removed since. */
+  /** Answers were stored in it and not removed since. */
   readonly isFilled: boolean;
   readonly isInForm: boolean;
 }
 
 /** One form of a target, open for reading. */
 export interface ReadForm extends AsyncDisposable {
-  /** As of the last commit of this writer, or as found at the start, with all notes. A new object after each of them. */
+  /** As of this writer's last commit, or as found at the start, with all notes. A new object after each of them. */
   readonly state: FormState;
   readonly fields: readonly StoredField[];
   /**
@@ -95,11 +95,11 @@ export interface ReadForm extends AsyncDisposable {
    * every range is due.
    */
   readonly losses: readonly string[];
-  /** Rows in batches, in no order. Without `cells` those are empty. */
+  /** Rows in batches, in no order. Without `cells`, their cells are empty. */
   rows(query: RowQuery, cells?: boolean): AsyncIterable<readonly StoredRow[]>;
-  /** The accounts of the dated submissions of a query, by status and time. Entries without a date are left out of a query with bounds. */
+  /** What the dated submissions of a query amount to, by status and time. A query with bounds leaves out entries without a date. */
   counts(query: CountQuery, grain: Grain): Promise<Count[]>;
-  /** All entries of some kinds; of `forgotten` the ID is a digest. */
+  /** All entries of some kinds. The ID of a `forgotten` one is a digest. */
   entries(kinds: readonly EntryKind[]): Promise<readonly Entry[]>;
   /** Those of the IDs that were forgotten, with their digests. */
   forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
@@ -109,38 +109,38 @@ export interface ReadForm extends AsyncDisposable {
 
 /** One form of a target, open for writing. Closing it gives the lease back. */
 export interface OpenForm extends ReadForm {
-  /** How many rows a commit should have at most. */
+  /** The most rows that a commit should have. */
   readonly batchRows: number;
   /**
-   * Follows the form's fields: labels, positions, which are still in the form; of those that are not selected any more, too.
-   * `fields`: the selected ones, those included that the form does not have any more. Idempotent. Answers
-   * of a field that was never given here are not stored. The next commit stores what changed.
+   * Updates what the target knows about the form's fields: labels, positions, and whether they are still in the form, also for
+   * fields that are no longer selected. `fields`: the selected ones, including those that the form no longer has. Idempotent.
+   * Answers of a field that was never passed here are not stored. The next commit stores what changed.
    */
   prepare(form: Form, fields: readonly SelectedField[]): Promise<void>;
   /**
-   * Changes the state for the next commit, which stores it, or for {@link finish}. If the process ends before, it is lost: the next run
-   * must be able to find it again. Not while a commit is under way.
+   * Changes the state; the next commit or {@link finish} stores it. If the process ends before, the change is lost, and the next
+   * run must be able to find it again. Do not call it during a commit.
    */
   note(change: (state: FormState) => FormState): void;
-  /** Rows as the target keeps them until they are committed, perhaps without their cells. May make columns for them. After {@link prepare}. */
+  /**
+   * Rows in the form in which the target keeps them until they are committed, perhaps without their cells. May create columns for
+   * them. Call it after {@link prepare}.
+   */
   take(rows: readonly Row[]): Promise<readonly Row[]>;
   /**
-   * Stores a change, all or nothing. Rejects with TARGET_BUSY where another writer has committed since this one opened. A row
-   * that the target refuses for a fault of the row itself is listed as `rejected`; a target that refuses rows for a
-   * reason of its own has failed (L6).
+   * Stores a change, all or nothing. Rejects with TARGET_BUSY if another writer has committed since this one opened the form. A row
+   * that the target refuses because of the row itself is listed as `rejected`. A target that refuses rows for a reason of its own
+   * has failed (L6).
    */
   commit(change: Change): Promise<Applied>;
-  /** Removes what a person asked to be removed, with history and files (L18). How many rows it concerned. */
+  /** Removes what a person asked to remove, including history and files (L18). Returns the number of rows. */
   erase(what: Erasure): Promise<number>;
   /**
-   * Why the target takes no new rows, though it takes everything else; null: it takes them. A run that meets one has failed (L6); the
-   * rows that wait are listed as `rejected`, and are missing.
+   * Why the target takes no new rows although it takes everything else; null if it takes them. A run that finds a reason has failed
+   * (L6). The rows that wait are listed as `rejected`, and are missing.
    */
   refusal(): Promise<MirrorError | null>;
-  /**
-   * Ends a run: brings views, indexes and files up to date, and the mirror's own texts in the target. Returns notices for a
-   * person.
-   */
+  /** Ends a run: updates views, indexes, files and the mirror's own texts in the target. Returns notices for a person. */
   finish(): Promise<readonly TargetNotice[]>;
 }
 
@@ -152,13 +152,13 @@ export interface RowQuery {
   readonly fromMs?: number | null;
   readonly toMs?: number | null;
   readonly isDeleted?: boolean;
-  /** Without rows that the target may not hold as stored: they are stored again. */
+  /** Leaves out rows that the target may not hold as they were stored: they are stored again. */
   readonly isSure?: boolean;
 }
 
 export type CountQuery = Pick<RowQuery, 'status' | 'fromMs' | 'toMs'>;
 
-/** How finely to count by time: the first so many characters of the ISO time. */
+/** How finely to count by time: by a prefix of the ISO time. */
 export const GRAINS = ['all', 'day', 'hour', 'minute', 'second', 'millisecond'] as const;
 export type Grain = (typeof GRAINS)[number];
 
@@ -172,7 +172,7 @@ export interface Count {
 export interface StoredRow {
   readonly id: string;
   readonly status: string;
-  /** Canonical time; null where the source gives none. */
+  /** Canonical time; null if the source gives none. */
   readonly createdAt: string | null;
   /** When it was marked deleted (canonical time); null: it is live. */
   readonly deletedAt: string | null;
@@ -180,38 +180,38 @@ export interface StoredRow {
 }
 
 /**
- * The records that a target keeps of a submission in addition to its row. `rejected`: it could not be stored, or not
- * unchanged. `forgotten`: erased, and kept away. `held`: the source does not show it, and the deletion guard keeps
- * its row. `undecided`: the source's list does not show it, and its ID answers neither with it nor with 404.
- * `refused`: the source refused to change its status.
+ * The records that a target keeps of a submission in addition to its row. `rejected`: it could not be stored, or not unchanged.
+ * `forgotten`: erased, and kept away. `held`: the source does not show it, and the deletion guard keeps its row. `undecided`: the
+ * source's list does not show it, and for its ID the source returns neither the submission nor 404. `refused`: the source refused
+ * to change its status.
  */
 export const ENTRY_KINDS = ['rejected', 'forgotten', 'held', 'undecided', 'refused'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 export interface Entry {
   readonly kind: EntryKind;
-  /** The submission's ID; of an item without one a name; of a forgotten one a digest. One entry of a kind has it. */
+  /** The submission's ID; a name for an item without an ID; a digest for a forgotten submission. Unique within a kind. */
   readonly id: string;
-  /** As last seen, '' where it has none. Null: the source does not show this forgotten submission, so that it is not counted. */
+  /** As last seen, '' if it has none. Null: the source does not show this forgotten submission, so it is not counted. */
   readonly status: string | null;
   readonly createdAt: string | null;
   /** A sentence for a person, without any answer. */
   readonly reason: string;
-  /** When it was listed last; of a forgotten submission, since when it is forgotten. */
+  /** When it was last listed; for a forgotten submission, when it was forgotten. */
   readonly atMs: number;
-  /** Nothing is wrong with the submission: the target takes no new rows, so that it is missing (L6). */
+  /** Nothing is wrong with the submission: the target takes no new rows, so it is missing (L6). */
   readonly isMissing?: true;
 }
 
-/** Entries to remove: of a kind, with these IDs. */
+/** Entries to remove: of one kind, with these IDs. */
 export interface Settled {
   readonly kind: EntryKind;
   readonly ids: readonly string[];
 }
 
 /**
- * The writes of one commit. A row that is stored ends its entries as held, undecided or rejected, unless `entries`
- * lists it. A row or entry of a forgotten submission is not stored: its entry follows its status instead.
+ * The writes of one commit. A stored row ends its entries as held, undecided or rejected, unless `entries` lists it. A row or entry
+ * of a forgotten submission is not stored; its status is copied to the forgotten entry instead.
  */
 export interface Change {
   /** Each ID once. */
@@ -223,7 +223,7 @@ export interface Change {
    * removed.
    */
   readonly deleted?: readonly string[];
-  /** Applied to the state with the tally of this very commit. */
+  /** Applied to the state with the tally of this commit. */
   readonly state?: (state: FormState) => FormState;
   readonly run?: Run;
 }
@@ -247,14 +247,14 @@ export interface Run extends Applied {
   readonly error: string | null;
   readonly requests: number;
   readonly held: number;
-  /** Every range was read in it. */
+  /** The run read every range. */
   readonly isWhole: boolean;
 }
 
 /**
- * `forget`: these submissions, for good. `remember`: they may come back. `purge`: rows that were marked deleted before, and ended
- * versions before; null: none. `columns`: the answers of fields that are not selected. `rehash`: each stored answer of
- * the fields becomes what `hash` makes of it; one that is hashed stays.
+ * `forget`: these submissions, for good. `remember`: they may come back. `purge`: rows that were marked deleted before a time, and
+ * versions that ended before a time; null: none. `columns`: the answers of fields that are not selected. `rehash`: replaces each
+ * stored answer of the fields with the result of `hash`; a hashed one stays.
  */
 export type Erasure =
   | { readonly kind: 'forget' | 'remember'; readonly ids: readonly string[] }
@@ -270,7 +270,7 @@ export type Erasure =
       readonly hash: (cell: Cell) => Cell;
     };
 
-/** A column of a {@link FormSnapshot}: its name in the target, and the label that people know it by. Both are unique. */
+/** A column of a {@link FormSnapshot}: its name in the target, and the label that people know. Both are unique. */
 export interface SnapshotColumn {
   readonly name: string;
   readonly label: string;
@@ -278,17 +278,17 @@ export interface SnapshotColumn {
 
 /** One form in a target at one instant, while others may write. Dispose it after use. */
 export interface FormSnapshot extends AsyncDisposable {
-  /** `id`, `status`, `created_at`, one for each field, and what else the target keeps of a row. */
+  /** `id`, `status`, `created_at`, one per field, and the other columns that the target has. */
   readonly columns: readonly SnapshotColumn[];
-  /** Every row, in pieces, with a cell for each of the columns; bounded memory (L14). `withDeleted`: also those marked deleted, last. */
+  /** Every row, in pieces, with a cell for each column, in bounded memory (L14). `withDeleted`: rows marked deleted, too, at the end. */
   rows(which: { readonly withDeleted: boolean }): AsyncIterable<readonly (readonly Cell[])[]>;
 }
 
 /**
- * What a notice is about. `ID_COLUMN_DELETED`: no run can succeed; `CELLS_PROTECTED`: some protected or merged cells are not written;
- * `VIEW_BEHIND`: a view lacks forms or fields, as it could not be made again; `ANSWERS_BESIDE`: some answers have another type than
- * their column and are in one beside it; `UNSELECTED_ANSWERS`: columns hold answers that the settings do not allow;
- * `SCRUB_PENDING`: erased answers may still be in files of the target; the others concern single rows or columns.
+ * The subject of a notice. `ID_COLUMN_DELETED`: no run can succeed; `CELLS_PROTECTED`: some protected or merged cells are not
+ * written; `VIEW_BEHIND`: a view lacks forms or fields, because it could not be replaced; `ANSWERS_BESIDE`: some answers do not
+ * have their column's type and are in the column beside it; `UNSELECTED_ANSWERS`: columns hold answers that the settings do not
+ * allow; `SCRUB_PENDING`: files of the target may still contain erased answers; the others concern single rows or columns.
  */
 export type NoticeCode =
   | 'ID_COLUMN_DELETED'
@@ -301,14 +301,14 @@ export type NoticeCode =
   | 'SCRUB_PENDING';
 
 /**
- * A change that a person made in a target, or to its permissions, and that the mirror keeps. Data for pages and
- * commands; contains no answer.
+ * A change that a person made in a target or to its permissions, and that the mirror keeps. For pages and commands; it contains no
+ * answers.
  */
 export interface TargetNotice {
   readonly code: NoticeCode;
-  /** True if every run fails until it is remedied. */
+  /** True if every run fails until a person fixes it. */
   readonly blocks: boolean;
-  /** The findings, as sentences that name the tab or view and what in it. */
+  /** What was found, as sentences that name the tab or view and the place in it. */
   readonly message: string;
   /** What to do, as sentences. */
   readonly remedy: string;

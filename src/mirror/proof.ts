@@ -2,21 +2,21 @@
  * Decides when a list proves that nothing was missed (docs/proof.md). Pure: pages go in, a verdict comes out.
  */
 
-/** The part of a response that a proof needs. */
+/** What a proof needs from a response. */
 export interface Shown {
-  /** In their order, one twice if the list shows it twice. */
+  /** In their order; twice if the list shows one twice. */
   readonly keys: readonly string[];
-  /** How many submissions the list has, as the response says. */
+  /** How many submissions the list has, according to the response. */
   readonly total: number;
-  /** All of them belong to the range that was asked for. */
+  /** All of them belong to the requested range. */
   readonly isWithin: boolean;
-  /** The list says that it ends here. */
+  /** The list ends here, according to the response. */
   readonly isLast: boolean;
 }
 
 /**
- * `proven`: everything was shown. `moved`: the list changed while it was read. `elsewhere`: it shows submissions
- * outside the range. `contradiction`: it did not change, and shows another number than its total.
+ * `proven`: everything was shown. `moved`: the list changed while it was read. `elsewhere`: it shows submissions outside the range.
+ * `contradiction`: it did not change, but the number of submissions shown is not its total.
  */
 export type Verdict = 'proven' | 'moved' | 'elsewhere' | 'contradiction';
 
@@ -45,7 +45,7 @@ export class Sweep {
     this.#isSteady = false;
   }
 
-  /** Of all pages so far. */
+  /** The verdict on all pages so far. */
   get verdict(): Verdict {
     if (!this.#isWithin) return 'elsewhere';
     if (!this.#isSteady || !this.#isComplete) return 'moved';
@@ -56,7 +56,7 @@ export class Sweep {
   }
 }
 
-/** A moment when the list gave its total: every submission met before it, and seen after it, existed then. */
+/** A moment when the list reported its total. Every submission met before it and seen after it existed then. */
 interface Base {
   readonly total: number;
   readonly metBefore: number;
@@ -67,16 +67,15 @@ interface Base {
 const MOST_BASES = 32;
 
 /**
- * The base argument, for a list that cannot be divided: a response reports `total`. If exactly that many distinct
- * submissions, each known to have existed at that moment, have been seen since, then all were seen. Every response
- * is a base.
+ * The base argument, for a list that cannot be divided: a response reports `total`. If exactly that many distinct submissions, each
+ * known to have existed at that moment, have been seen since, then all were seen. Every response is a base.
  */
 export class BaseProof {
   readonly seen = new Set<string>();
   readonly #met = new Map<string, number>();
   #bases: Base[] = [];
 
-  /** `known`: the submissions that were live here before. */
+  /** `known`: the submissions that were live in the target before. */
   constructor(known: Iterable<string>) {
     for (const key of known) this.#meet(key);
   }
@@ -101,12 +100,12 @@ export class BaseProof {
     return this.#bases.some(({ total, since }) => since.size === total);
   }
 
-  /** How many submissions were ever met. */
+  /** The number of distinct submissions met. */
   get met(): number {
     return this.#met.size;
   }
 
-  /** Grows while reading on may still prove it. */
+  /** It grows as long as more reading may still prove the list. */
   get progress(): number {
     return this.#met.size + Math.max(0, ...this.#bases.map(({ since }) => since.size));
   }

@@ -14,8 +14,8 @@ const HALF_A_CHARACTER = 'an answer holds half a character (a lone surrogate), r
 const NESTED = 'an answer is nested too deeply';
 
 /**
- * The join: takes the selected answers of a submission and nothing else (L11). `defects` are those that the client found
- * in the item. Throws TypeError when a field is hashed and `hashKey` is missing.
+ * The join: takes the selected answers of a submission and nothing else (L11). `defects`: what the client found wrong in the item.
+ * Throws TypeError if a field is hashed and `hashKey` is missing.
  */
 export class Join {
   readonly #fields: readonly SelectedField[];
@@ -52,7 +52,7 @@ export class Join {
   }
 }
 
-/** The cells of a row, which share the places of their fields with other rows: a map for each would take five times the memory. */
+/** The cells of a row. Rows share the places of their fields: a map per row would take five times the memory. */
 class RowCells {
   readonly #places: ReadonlyMap<string, number>;
   readonly #values: readonly Cell[];
@@ -72,7 +72,7 @@ function requireKey(key: string | undefined): string {
   return key;
 }
 
-/** The columns in which a row is not as it should be: system columns by name, fields by label. Never a value. */
+/** The columns in which a row differs: system columns by name, fields by label. Never a value. */
 export const differingColumns = (
   row: Row,
   stored: StoredRow,

@@ -9,7 +9,7 @@ export interface FieldName {
   readonly field: string | null;
 }
 
-/** Which fields may leave the source (L11), as TARGET_FIELDS and TARGET_HASH_FIELDS say. */
+/** The fields that may leave the source (L11), according to TARGET_FIELDS and TARGET_HASH_FIELDS. */
 export interface FieldSelection {
   readonly fields: readonly FieldName[];
   /** Fields stored as a keyed hash. Hashing a field does not select it. */
@@ -28,7 +28,7 @@ function parseName(entry: string): FieldName {
   return { form: at < 0 ? null : entry.slice(0, at), field: field === '*' ? null : field };
 }
 
-/** An entry as the setting has it: the inverse of {@link parseSelection}. */
+/** An entry as it is written in the setting: the inverse of {@link parseSelection}. */
 export const entryOf = ({ form, field }: FieldName): string =>
   `${form === null ? '' : `${form}:`}${field ?? '*'}`;
 
@@ -36,8 +36,8 @@ export const entryOf = ({ form, field }: FieldName): string =>
 type FormNames = Pick<FormIdentity, 'id' | 'slug'>;
 
 /**
- * The part of `names` that concerns one form, in one notation: `*` for the whole form, those of its fields included that only old
- * answers still have, or the IDs of single fields, which may be those of other forms. Sorted.
+ * The part of `names` that concerns one form, sorted and in one notation: `*` for the whole form, including fields that only old
+ * answers have, or the IDs of single fields, which may belong to other forms.
  */
 export function namesFor(names: readonly FieldName[], { id, slug }: FormNames): string[] {
   const own = names.filter(({ form }) => form === null || form === id || form === slug);
@@ -45,13 +45,13 @@ export function namesFor(names: readonly FieldName[], { id, slug }: FormNames): 
   return fields.has('*') ? ['*'] : [...fields].toSorted();
 }
 
-/** Whether `names` hold the ID of a field of `form`. */
+/** Whether `names` contain the ID of a field of `form`. */
 export function fieldTest(names: readonly FieldName[], form: FormNames): (id: string) => boolean {
   const ids = new Set(namesFor(names, form));
   return (id) => ids.has('*') || ids.has(id);
 }
 
-/** The same selection, with each form by its ID where `idOf` has one for its name. */
+/** The same selection, with each form by its ID if `idOf` has one for its name. */
 export function selectionById(
   { fields, hashed }: FieldSelection,
   idOf: (formName: string) => string | undefined,

@@ -15,7 +15,7 @@ export interface Form {
 /** What identifies a form, for its table or tab and for people. */
 export type FormIdentity = Pick<Form, 'id' | 'slug' | 'name'>;
 
-/** A JSON value as read from the API: numbers a double would round are {@link ExactNumber}s (L10). */
+/** A JSON value as read from the API. Numbers that a double would round are {@link ExactNumber}s (L10). */
 export type Json =
   | string
   | number
@@ -34,11 +34,11 @@ export const OPEN_STATUSES = STATUSES.slice(0, 2);
 /** Answers by field ID, as they were received: read one with {@link answerOf}. */
 export type Answers = Readonly<Record<string, Json>>;
 
-/** Only what a submission has itself: a field's ID may be any text, the name of something that each object has as well. */
+/** Reads only the submission's own properties, because a field ID may be any text, such as the name of a property that every object has. */
 export const answerOf = (data: Answers, fieldId: string): Json | undefined =>
   Object.hasOwn(data, fieldId) ? data[fieldId] : undefined;
 
-/** A submission as the source holds it. */
+/** A submission at the source. */
 export interface Submission {
   readonly id: string;
   readonly formId: string;
@@ -49,8 +49,8 @@ export interface Submission {
 }
 
 /**
- * A number that a double cannot hold without rounding (L10). `digits` is canonical plain decimal notation:
- * no exponent, no leading `+` or superfluous zeros, `-` only before a non-zero value.
+ * A number that a double cannot hold without rounding (L10). `digits` is canonical plain decimal notation: no exponent, no leading
+ * `+`, no superfluous zeros, `-` only before a non-zero value.
  */
 export class ExactNumber {
   readonly digits: string;
@@ -75,15 +75,15 @@ export class JsonText {
   }
 }
 
-/** The value of one answer as a target stores it. `null`: no answer. See `cell.ts` for how JSON becomes a cell. */
+/** The value of one answer as a target stores it. `null`: no answer. See `cells.ts` for how JSON becomes a cell. */
 export type Cell = string | number | ExactNumber | JsonText | null;
 
-/** A field chosen for mirroring, with what its column should be called now. */
+/** A field chosen for mirroring, with the current name for its column. */
 export interface SelectedField {
   readonly id: string;
-  /** The current label; the last one known for a deleted field; the ID for one that was gone before the first run. */
+  /** The current label; the last known one for a deleted field; the ID for a field that was gone before the first run. */
   readonly label: string;
-  /** Place in the form, from 0. Fields no longer in the form come after all others. */
+  /** Place in the form, from 0. Fields that are no longer in the form come last. */
   readonly position: number;
   /** True when the form's schema has it now. */
   readonly inSchema: boolean;
@@ -91,11 +91,14 @@ export interface SelectedField {
   readonly hashed: boolean;
 }
 
-/** One submission, joined with the selected fields, ready to be stored. A field without an answer may be absent from `cells`. */
+/** One submission, joined with the selected fields, ready to store. `cells` may lack a field without an answer. */
 export interface Row {
   readonly id: string;
   readonly status: string;
-  /** UTC, `YYYY-MM-DDTHH:MM:SS.mmmZ`, up to six fraction digits when the source has more than three; null when the source's is broken. */
+  /**
+   * UTC, `YYYY-MM-DDTHH:MM:SS.mmmZ`, with up to six fraction digits if the source has more than three; null if the source gives no
+   * valid time.
+   */
   readonly createdAt: string | null;
   /** By field ID. */
   readonly cells: Pick<ReadonlyMap<string, Cell>, 'get'>;
