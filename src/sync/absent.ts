@@ -10,10 +10,10 @@ import { accountedIn, Incomplete, type RunOptions, type Work } from './work.ts';
 const FEW_DELETIONS = 20;
 
 /**
- * After a proven list: settles the submissions that it did not show. A row is asked for by its ID: only a 404 or 410 marks it
- * deleted (L8). An entry without a row is removed. A forgotten submission is not counted any more. `keys`: all that the list
- * showed, which is stored. False where a list by date hid a submission that is there: the dates of the source are not those of the
- * creation, and only the whole list can tell. Throws Incomplete where a whole list hid it.
+ * After a proven list: settles the submissions that it did not show. Asks for each row by its ID; only a 404 or 410 marks it
+ * deleted (L8). Removes an entry without a row, and no longer counts a forgotten submission. `keys`: everything that the list
+ * showed, already stored. False if a list by date hid a submission that exists: then the source's dates are not creation times, and
+ * only the whole list can tell. Throws Incomplete if a whole list hid it.
  */
 export async function settleAbsent(
   work: Work,
@@ -30,8 +30,7 @@ export async function settleAbsent(
   for await (const rows of form.rows(query)) absent.push(...rows.filter(({ id }) => !keys.has(id)));
   await dropListed(work, query, keys);
   if (absent.length === 0) return true;
-  // A submission that is missing from a list of one status may have another status now, so it is asked for by its ID in
-  // any case.
+  // A submission that a list of one status does not show may have another status now, so it is asked for by its ID in any case.
   if (query.status === undefined) {
     const listed = await listedMissing(work);
     const fresh = absent.filter(({ id }) => !listed.has(id));
@@ -51,10 +50,7 @@ export async function settleAbsent(
   throw new Incomplete('HIDES');
 }
 
-/**
- * The number of rows of a form that may be marked deleted without a person. Rows deleted since the last agreement
- * count as rows that existed.
- */
+/** How many rows of a form may be marked deleted without a person. Rows deleted since the last agreement count as rows that existed. */
 export const deletionLimit = (
   { tally, recentlyDeleted }: FormState,
   { maxDeleteFraction }: Target,
@@ -63,8 +59,8 @@ export const deletionLimit = (
   Math.max(FEW_DELETIONS, maxDeleteFraction * (liveRows(tally) + recentlyDeleted), acceptDeletes);
 
 /**
- * Whether more rows are gone than {@link deletionLimit} allows (L8). The guard adds up over ranges and runs, and
- * compares the size of the whole form from the start. `more`: rows that are gone in addition to the known ones.
+ * Whether more rows are gone than {@link deletionLimit} allows (L8). The guard adds up over ranges and runs, and considers the
+ * total of the whole form first. `more`: rows that are gone in addition to the known ones.
  */
 export function isOverLimit({ target, form, asked, shortBy }: Work, more = 0): boolean {
   const { tally, recentlyDeleted } = form.state;
@@ -86,7 +82,7 @@ async function listedMissing({ form }: Work): Promise<Set<string>> {
   return new Set((await form.entries(['held', 'undecided'])).map(({ id }) => id));
 }
 
-/** Asks for absent rows by ID, and stores the answers; those that are there. */
+/** Asks for absent rows by ID and stores the results. Returns the rows that still exist. */
 async function askAbsent(work: Work, rows: readonly StoredRow[]): Promise<SubmissionItem[]> {
   const { source, sink, clock } = work;
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -119,7 +115,7 @@ async function askAbsent(work: Work, rows: readonly StoredRow[]): Promise<Submis
   return there;
 }
 
-/** An entry without a row that is not shown any more is not counted any more. */
+/** Stops counting entries without a row that are no longer shown. */
 async function dropListed(
   { form, sink }: Work,
   query: RowQuery,
@@ -145,7 +141,7 @@ async function dropListed(
   if (ended.length > 0) await sink.flush({ entries: ended });
 }
 
-/** An answer by ID without a status leaves it open: the stored one stays. */
+/** If a response by ID has no status, the stored status stays. */
 export function withKnownStatus(item: SubmissionItem, status: string): SubmissionItem {
   const { submission, defects } = item;
   if (submission === null || submission.status !== '') return item;

@@ -11,15 +11,15 @@ export interface Counts {
   /** Our clock just before they were asked for (milliseconds). */
   readonly askedAtMs: number;
   /**
-   * The time on the source's clock, in whole seconds: the counts include every submission created before. Null if
-   * the source gives no time.
+   * The time on the source's clock, in whole seconds: the counts include every submission created before it. Null if the source
+   * gives no time.
    */
   readonly beganMs: number | null;
-  /** Null where the source does not look at `status`. */
+  /** Null if the source ignores `status`. */
   readonly statuses: Readonly<Record<string, number>> | null;
 }
 
-/** Asks for the six counts, side by side. Null statuses where the source refuses one. */
+/** Asks for the six counts at the same time. Null statuses if the source refuses one. */
 export async function askCounts(
   source: Source,
   query: Omit<ListQuery, 'status'>,
@@ -36,7 +36,7 @@ export async function askCounts(
   };
 }
 
-/** For a source that does not look at `status`. */
+/** For a source that ignores `status`. */
 export const uncounted = (nowMs: number): Counts => ({
   askedAtMs: nowMs,
   beganMs: null,
@@ -71,7 +71,7 @@ export class SinceCounts {
       const { submission } = item;
       if (submission === null || forgotten.has(submission.id)) continue;
       const status = stored.get(submission.id);
-      // One that came before is in the counts.
+      // A submission created earlier is in the counts.
       const isEarly = (createdMsOf(item) ?? Infinity) < (this.#counts.beganMs ?? -Infinity);
       if (status === undefined ? isEarly : status === submission.status) continue;
       this.changed.add(submission.status);

@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 import { compareForm, type Difference } from './verify.ts';
 import type { RunOptions } from './work.ts';
 
-/** Predicts the changes of a run, and how it would end: compares everything, and writes nothing. Rejects as source and target do. */
+/** Predicts what a run would change and how it would end: compares everything, and writes nothing. Rejects as source and target do. */
 export async function dryRun(
   target: Target,
   formId: string,

@@ -23,7 +23,7 @@ import { accountedIn, type Work } from './work.ts';
 const [MOST_OF_ONE, RANGE] = [40_000, 20_000];
 const DAY_MS = 86_400_000;
 
-/** The state with the ranges flagged that this run is to read. */
+/** The state in which the ranges that this run must read are flagged. */
 export function flagDue(
   state: FormState,
   { target, asked, clock }: Pick<Work, 'target' | 'asked' | 'clock'>,
@@ -36,7 +36,7 @@ export function flagDue(
   return isComparison ? flagOld(state, target.compareEveryMs, nowMs) : state;
 }
 
-/** One response that shows the whole form is a snapshot, and proves everything. True if it was one. */
+/** A response that shows the whole form is a snapshot and proves everything. Returns whether `page` was one. */
 export async function takeSnapshot(work: Work, page: Page, atMs: number): Promise<boolean> {
   const sweep = new Sweep();
   sweep.add(shownOf(page, WHOLE));
@@ -56,9 +56,8 @@ const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
   }));
 
 /**
- * Reads every range that is due, the newest last. Submissions after the last range are left to the reading of the
- * newest ones. Throws Incomplete if a range cannot be proven; the ranges read before stay proven, so the next run
- * continues there.
+ * Reads every range that is due, the newest last. Leaves submissions after the last range to the reading of the newest ones. Throws
+ * Incomplete if a range cannot be proven; the ranges read before stay proven, so the next run continues there.
  */
 export async function readDue(work: Work, first: Page): Promise<void> {
   const { form, sink, profile, clock } = work;
@@ -72,7 +71,7 @@ export async function readDue(work: Work, first: Page): Promise<void> {
   for (const range of form.state.ranges.filter(({ isDue, toMs }) => isDue && toMs !== null)) {
     const beganMs = clock.now();
     await readRange(work, range, hasNothing ? 'none' : storedOf(range));
-    // Its dates may have proved to be of no use, and then all of the form was read.
+    // Its dates may turn out to be of no use. Then the whole form was read.
     if (stepOf(profile.now) === null) return noteWhole(work, atMs);
     await sink.note((state) => rangeRead(state, range.toMs, beganMs));
   }
@@ -88,7 +87,7 @@ export async function readDue(work: Work, first: Page): Promise<void> {
   });
 }
 
-/** Whether some submissions have no date: they are in no range, and only a list without bounds shows them. */
+/** Whether some submissions have no date. They are in no range; only a list without bounds shows them. */
 async function hasUndated({ form }: Work): Promise<boolean> {
   const dated = await accountedIn(form, { fromMs: 0, toMs: null });
   if (accountedInAll(form.state.tally) > dated) return true;
@@ -98,8 +97,8 @@ async function hasUndated({ form }: Work): Promise<boolean> {
 }
 
 /**
- * Each run reads the new part of the range without an end. Rows stored before are compared here: if the source
- * distinguishes only days, that is the whole last day.
+ * Each run reads the new part of the range without an end. This compares the rows stored before: if the source distinguishes only
+ * days, that is the whole last day.
  */
 async function readLast(work: Work): Promise<void> {
   const last = work.form.state.ranges.at(-1);
@@ -113,8 +112,8 @@ async function readLast(work: Work): Promise<void> {
 const storedOf = ({ readAtMs }: Range): Stored => (readAtMs === null ? 'some' : 'all');
 
 /**
- * Divides the form into ranges if it has none that can be read unchanged. The last cut is just after the newest
- * submission, so that new submissions move no range. False if no submission has a date.
+ * Divides the form into ranges, unless its ranges can be read unchanged. The last cut is just after the newest submission, so that
+ * new submissions move no range. False if no submission has a date.
  */
 async function cutDue(work: Work, first: Page): Promise<boolean> {
   const { form, sink } = work;
@@ -143,7 +142,7 @@ async function cutDue(work: Work, first: Page): Promise<boolean> {
   return true;
 }
 
-/** Cuts at midnight, by the stored rows, or in a first copy by the dates on the pages at these ranks. */
+/** Cuts at midnights, chosen by the stored rows, or in a first copy by the dates on the pages at these ranks. */
 async function plannedCuts(work: Work, first: Page, endMs: number): Promise<number[]> {
   const { form, source, profile } = work;
   const rows = liveRows(form.state.tally);

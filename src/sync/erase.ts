@@ -27,12 +27,12 @@ export interface FormIds {
   readonly ids: readonly string[];
 }
 
-/** Which forms submissions belong to, as far as that can be found out. */
+/** The forms that submissions belong to, as far as they could be found. */
 export interface FoundForms {
   readonly forms: readonly FormIds[];
   /** No source or target that answered knows them. */
   readonly unknown: readonly string[];
-  /** Why a source or target did not answer, the first of them; null: all did. */
+  /** Why a source or target did not answer (the first such error); null if all did. */
   readonly failure: MirrorError | null;
 }
 
@@ -40,13 +40,13 @@ export interface FoundForms {
 export interface ErasureReport {
   readonly target: string;
   readonly form: FormIdentity;
-  /** Submissions that were to be forgotten, or remembered; for fields: how many were emptied. */
+  /** Submissions to forget or to let come back; for fields, how many were emptied. */
   readonly asked: number;
-  /** Rows that were removed, or that lost answers; of submissions to be forgotten those that had a row or were listed. */
+  /** Rows that were removed or that lost answers. For submissions to forget: those that had a row or were listed. */
   readonly rows: number;
-  /** The fields whose answers were to be removed; none where whole submissions were. */
+  /** The fields whose answers were removed; empty if whole submissions were. */
   readonly fields: readonly Pick<StoredField, 'id' | 'label'>[];
-  /** Why it did nothing, or not all of it; null: it did. */
+  /** Why it did nothing, or not all; null if it did everything. */
   readonly failure: MirrorError | null;
 }
 
@@ -64,9 +64,8 @@ export const nothingErased = (
 });
 
 /**
- * Finds the forms of submissions: the one that the source names, and every other one that has, lists or has
- * forgotten them in a target, because a submission may have been moved. A source or target that does not answer does
- * not stop the search.
+ * Finds the forms of submissions: the form that the source names, and every other form that stores, lists or has forgotten them in
+ * a target, because a submission may have been moved. A source or target that does not answer does not stop the search.
  */
 export async function findForms(
   { source, targets }: { source: Source | undefined; targets: readonly Target[] },
@@ -107,7 +106,7 @@ export async function findForms(
   return { forms, unknown: ids.filter((id) => !all.has(id)), failure };
 }
 
-/** Of these submissions those that a target holds or lists, or has forgotten. */
+/** The submissions among these that a target stores, lists or has forgotten. */
 export async function heldOf(
   form: ReadForm,
   ids: readonly string[],
@@ -120,14 +119,14 @@ export async function heldOf(
   return held;
 }
 
-/** How an erasure goes about it. `dryRun`: counts, and changes nothing. */
+/** Options of an erasure. `dryRun`: counts, and changes nothing. */
 export interface ErasureOptions extends Waiting {
   readonly dryRun: boolean;
 }
 
 /**
- * Forgets submissions in every target that mirrors or has their form: their data is removed, and they stay away
- * while the source still has them. If a target fails, the others continue (L12). Every step may be repeated.
+ * Forgets submissions in every target that mirrors or has their form: removes their data, and keeps them away while the source
+ * still has them. If a target fails, the others continue (L12). Every step may be repeated.
  */
 export const forget = (
   targets: readonly Target[],
@@ -137,15 +136,15 @@ export const forget = (
   inTheirs(targets, forms, options, async (open, write, { store }, { form, ids }) => {
     const { size: rows } = await heldOf(open, ids, false);
     if (write === null) return rows;
-    // What the last write-back said may name one of them; the next one says it again.
+    // The last write-back's message may name one of them; the next write-back reports again.
     await noteWriteBack(store, form.id, null);
-    // The source may count one that was never stored, by a status that is not known here: a run finds out.
+    // The source may count a submission that was never stored, with a status that is not known here. A run finds out.
     if ((await heldOf(open, ids, true)).size < ids.length) await write.commit({ state: distrust });
     await write.erase({ kind: 'forget', ids });
     return rows;
   });
 
-/** Lets forgotten submissions come back with the next run; `rows` of the reports: how many were forgotten. */
+/** Lets forgotten submissions come back with the next run. `rows` of the reports: how many were forgotten. */
 export const remember = (
   targets: readonly Target[],
   forms: readonly FormIds[],
@@ -154,15 +153,15 @@ export const remember = (
   inTheirs(targets, forms, options, async (open, write, _target, { ids }) => {
     const { size: rows } = await open.forgotten(ids);
     if (write === null || rows === 0) return rows;
-    // What may come back is not in the copy until a run has looked for it.
+    // A submission that may come back is not in the copy until a run has looked for it.
     await write.commit({ state: distrust });
     await write.erase({ kind: 'remember', ids });
     return rows;
   });
 
 /**
- * Runs `work`, which may be repeated, with the form open for writing, also where it is paused: erasing must not wait. It is repeated
- * where another process has the form, or takes it over in the middle.
+ * Runs `work` with the form open for writing, even if it is paused: erasing must not wait. Repeats `work`, which must allow that,
+ * while another process has the form or if one takes it over.
  */
 export async function writing<T>(
   target: Target,
@@ -178,7 +177,7 @@ export async function writing<T>(
   });
 }
 
-/** Runs `work` for each of these forms in each target that has to do with it. `write`: null for a dry run. */
+/** Runs `work` for each of these forms in each target that mirrors or has it. `write`: null for a dry run. */
 const inTheirs = (
   targets: readonly Target[],
   forms: readonly FormIds[],
@@ -200,8 +199,8 @@ const inTheirs = (
   );
 
 /**
- * Runs `work` for each of the forms of each target, and reports what it did; null: nothing. A target or form that fails holds up no
- * other (L12).
+ * Runs `work` for each form of each target, and returns its reports, without those that are null. A target or form that fails does
+ * not stop the others (L12).
  */
 export async function inEach<F>(
   targets: readonly Target[],
@@ -241,7 +240,7 @@ export function person(): string {
   }
 }
 
-/** Logs who erased or restored submissions, how many and where, without an ID or an answer. */
+/** Logs who erased or restored submissions, how many and where; without IDs and answers. */
 export function logErasures(
   logger: Logger,
   { command, by }: { readonly command: string; readonly by: string },

@@ -7,7 +7,7 @@ import { heldOf } from './erase.ts';
 import { allRows, heldForms, reading, type Target } from './target.ts';
 import { Comparison } from './verify.ts';
 
-/** What a target lists of a submission. Times are ISO 8601 in UTC. */
+/** How a target lists a submission. Times are ISO 8601 in UTC. */
 export interface Listing {
   /** `refused`: the source refused to change its status. */
   readonly kind: EntryKind;
@@ -15,10 +15,10 @@ export interface Listing {
   readonly at: string;
 }
 
-/** Where one submission is in one target. */
+/** One submission in one target. */
 export interface SubmissionInTarget {
   readonly target: string;
-  /** `not-mirrored`: the settings leave its form out here. `absent`: no row. `extra`: a live row of one that answers 404. */
+  /** `not-mirrored`: the settings exclude its form here. `absent`: no row. `extra`: a live row although its ID answers 404. */
   readonly state:
     | 'current'
     | 'different'
@@ -29,29 +29,29 @@ export interface SubmissionInTarget {
     | 'not-mirrored';
   readonly status: string | null;
   readonly deletedAt: string | null;
-  /** Since when it is forgotten here: it has no row, and gets none. */
+  /** When it was forgotten here: it has no row, and gets none. */
   readonly forgottenAt: string | null;
   /** Columns that differ from the source: system columns by name, fields by label. Never a value. */
   readonly differing: readonly string[];
   readonly listed: readonly Listing[];
 }
 
-/** Where one submission is, everywhere. */
+/** One submission at the source and in all targets. */
 export interface Explanation {
   readonly submissionId: string;
-  /** Null when the source answers 404. */
+  /** Null if the source answers 404. */
   readonly source: {
     readonly status: string;
     readonly createdAt: string | null;
     readonly answers: number;
     readonly defects: readonly string[];
   } | null;
-  /** Null when neither the source nor a target knows its form. */
+  /** Null if neither the source nor a target knows its form. */
   readonly form: FormIdentity | null;
   readonly targets: readonly SubmissionInTarget[];
 }
 
-/** Where one submission is: at the source, and in each target. Changes nothing. */
+/** Finds one submission at the source and in each target. Changes nothing. */
 export async function explainSubmission(
   source: Source,
   targets: readonly Target[],
@@ -78,7 +78,7 @@ export async function explainSubmission(
   };
 }
 
-/** The form of the submission: as the source names it, otherwise from the records of a target. */
+/** The form of the submission, according to the source, otherwise to a target. */
 async function formOf(
   source: Source,
   targets: readonly Target[],

@@ -15,11 +15,11 @@ export interface Opened extends AsyncDisposable {
   readonly sink: Sink;
   /** The form as the source shows it now. */
   readonly shown: Form;
-  /** Why everything is read again, a sentence each: rows or columns that people removed or changed, or changed settings. */
+  /** Why everything is read again, one sentence each: people removed or changed rows or columns, or settings changed. */
   readonly reasons: readonly string[];
 }
 
-/** Throws PAUSED where a person has paused the form or the whole target. */
+/** Throws PAUSED if a person has paused the form or the whole target. */
 export async function requireUnpaused({ store, name }: Target, form: FormIdentity): Promise<void> {
   const pause = pauseOf(await PAUSES.read(store), form.id);
   if (pause === null) return;
@@ -27,7 +27,7 @@ export async function requireUnpaused({ store, name }: Target, form: FormIdentit
 }
 
 /**
- * Opens a form for writing: takes its lease, follows its fields, and brings the stored rows in line with the settings. Throws
+ * Opens a form for writing: takes its lease, updates its fields, and brings the stored rows in line with the settings. Throws
  * PAUSED, SETTINGS, SLUG_REUSED, TARGET_BUSY and other errors of the target.
  */
 export async function openForWriting(target: Target, source: Source, shown: Form): Promise<Opened> {
@@ -56,7 +56,7 @@ export async function openForWriting(target: Target, source: Source, shown: Form
   }
 }
 
-/** Records that the form is gone at the source: its rows stay. False if the target does not have it. */
+/** Records that the form is gone at the source; its rows stay. False if the target does not have it. */
 export async function noteGone(target: Target, identity: FormIdentity): Promise<boolean> {
   const held = (await heldForms(target)).find(({ id }) => id === identity.id);
   if (held === undefined || held.goneAtMs !== null) return held !== undefined;
@@ -73,7 +73,7 @@ export async function noteGone(target: Target, identity: FormIdentity): Promise<
   return true;
 }
 
-/** Other settings than those that the rows were stored under: old answers are hashed at once, and all is read again. */
+/** If the rows were stored under other settings, hashes old answers at once and has everything read again. */
 async function followSettings(form: OpenForm, source: Form, joining: Joining): Promise<string[]> {
   const now = storedUnder(joining, source);
   const before = form.state.storedUnder;

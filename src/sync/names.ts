@@ -11,11 +11,11 @@ import {
 import type { Form, FormIdentity } from '../mirror/types.ts';
 
 /*
- * The names of forms and fields in the settings: TARGET_FORMS, TARGET_FIELDS and TARGET_HASH_FIELDS. A name that no form and no
- * field has is a mistake (L11), and so is one in TARGET_HASH_FIELDS that hashes nothing. Pure.
+ * The names of forms and fields in TARGET_FORMS, TARGET_FIELDS and TARGET_HASH_FIELDS. A name that matches no form or field is a
+ * mistake (L11); so is a name in TARGET_HASH_FIELDS that hashes nothing. Pure.
  */
 
-/** Which forms a target mirrors, as TARGET_FORMS says: all, or form IDs and slugs. */
+/** The forms that a target mirrors, according to TARGET_FORMS: all, or form IDs and slugs. */
 export type FormChoice = '*' | readonly string[];
 
 /** True when `choice` names the form, by ID or slug. */
@@ -30,13 +30,13 @@ export interface NamingSettings {
   readonly forms: FormChoice;
   /** Undefined when no fields are selected. */
   readonly selection: FieldSelection | undefined;
-  /** The variables that they came from. */
+  /** The variables that they come from. */
   readonly variables: Readonly<Record<NameList, string>>;
 }
 
 type NameList = 'forms' | 'fields' | 'hashFields';
 
-/** One name in the settings of a target. Of a name in TARGET_FORMS, `field` is null. */
+/** One name in the settings of a target. For a name in TARGET_FORMS, `field` is null. */
 interface SettingName extends FieldName {
   readonly list: NameList;
   /** The variable, as set: `TARGET_FIELDS`, `TARGET_SHEET_FIELDS`. */
@@ -45,7 +45,7 @@ interface SettingName extends FieldName {
   readonly text: string;
 }
 
-/** `*`, which everything matches, is not a name. */
+/** All names except `*`, which matches everything. */
 function namesIn({ forms, selection, variables }: NamingSettings): SettingName[] {
   const chosen = forms === '*' ? [] : forms.map((form) => ({ form, field: null }));
   const named = (list: NameList, names: readonly FieldName[]): SettingName[] =>
@@ -95,19 +95,19 @@ export function slugReused(
   );
 }
 
-/** What the names in the settings can mean. */
+/** What names in the settings can refer to. */
 export interface KnownNames {
   /** The forms of the workspace. */
   readonly forms: readonly Form[];
-  /** Forms that a target holds, gone ones included, under their names of then. */
+  /** Forms that a target holds, including gone ones, under their last known names. */
   readonly held: readonly FormIdentity[];
-  /** Fields that a target's catalogue has: each as its ID, and as `<form ID>:<field ID>`. */
+  /** Fields in a target's catalogue, each as its ID and as `<form ID>:<field ID>`. */
   readonly fields: ReadonlySet<string>;
   /** IDs of forms by the names that mean them: see `Planner`. Any other name is an ID or a slug. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** The form that a name means: one of the workspace, or one that is gone and that a target holds. */
+/** The form that a name means: one of the workspace, or a gone one that a target holds. */
 function formCalled(name: string, { forms, held, ids }: KnownNames): FormIdentity | undefined {
   const id = ids.get(name);
   const gone = held.filter((one) => !forms.some((form) => form.id === one.id));
@@ -119,7 +119,7 @@ function formCalled(name: string, { forms, held, ids }: KnownNames): FormIdentit
 const hasField = ({ fields }: Form, fieldId: string): boolean =>
   fields.some(({ id }) => id === fieldId);
 
-/** Whether a form and a field have the name. */
+/** Whether the name matches a form and a field. */
 function isKnown({ form: formName, field }: SettingName, known: KnownNames): boolean {
   const isShown = (forms: readonly Form[]): boolean =>
     field === null || forms.some((form) => hasField(form, field));
@@ -127,13 +127,13 @@ function isKnown({ form: formName, field }: SettingName, known: KnownNames): boo
   const form = formCalled(formName, known);
   if (form === undefined) return false;
   const listed = known.forms.filter(({ id }) => id === form.id);
-  // Of a form that is gone nothing is stored any more.
+  // Nothing is stored anymore for a form that is gone.
   return listed.length === 0 || isShown(listed) || known.fields.has(`${form.id}:${field}`);
 }
 
 /**
- * Whether a name in TARGET_HASH_FIELDS means a field that a target selects: where none does, the answers that were to be hashed may
- * be selected under another name, and would be stored plain. True where only old answers could show that.
+ * Whether a name in TARGET_HASH_FIELDS means a field that a target selects. Otherwise the answers to be hashed may be selected
+ * under another name, and would be stored plain. True if only old answers could show that.
  */
 function hashesAny(name: SettingName, settings: NamingSettings, known: KnownNames): boolean {
   const { form: formName, field } = name;
@@ -153,19 +153,19 @@ function hashesAny(name: SettingName, settings: NamingSettings, known: KnownName
 
 /** A name in the settings that matches nothing, or hashes nothing. */
 export interface NameMistake extends SettingMistake {
-  /** The name as written there, as far as people may see it (L15). */
+  /** The name as written in the setting, as far as people may see it (L15). */
   readonly name: string;
 }
 
 /**
- * The mistakes in the names in the settings of `targets`, each once. A form that is gone from the source and that a target holds is
- * known; so is one that has another slug by now, where its first one is bound to it.
+ * The mistakes in the names in the settings of `targets`, each once. A form that is gone from the source but that a target holds is
+ * known. So is a form with a new slug, if its first slug is bound to it.
  */
 export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames): NameMistake[] {
   const found = new Map<string, NameMistake>();
   for (const name of targets.flatMap(namesIn)) {
     const { list, variable, text } = name;
-    // One variable may serve several targets, each of which uses a part of its names.
+    // One variable may serve several targets, each of which uses some of its names.
     const sharing = targets.filter(({ variables }) => variables[list] === variable);
     if (!isKnown(name, known)) found.set(`${variable}\n${text}`, unknown(name, known));
     else if (list === 'hashFields' && !sharing.some((one) => hashesAny(name, one, known)))
@@ -181,13 +181,13 @@ export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames
   return [...found.values()];
 }
 
-/** The name in TARGET_HASH_FIELDS that matches nothing, so that answers that are to be hashed might be stored plain; null: none. */
+/** The name in TARGET_HASH_FIELDS that matches nothing, so that answers to be hashed might be stored plain; null if there is none. */
 export function unhashed(settings: NamingSettings, known: KnownNames): NameMistake | null {
   const name = namesIn(settings).find((one) => one.list === 'hashFields' && !isKnown(one, known));
   return name === undefined ? null : unknown(name, known);
 }
 
-/** The mistake that no form, or no field, has this name. */
+/** The mistake for a name that no form or field has. */
 function unknown(name: SettingName, known: KnownNames): NameMistake {
   const { form, variable, list } = name;
   if (form !== null && formCalled(form, known) === undefined) {
@@ -201,18 +201,18 @@ function unknown(name: SettingName, known: KnownNames): NameMistake {
   );
 }
 
-/** A key may have been pasted there, and no form or field is called so. */
+/** Someone may have pasted a key there, and no form or field has such a name. */
 function mistakeOf({ variable, text }: SettingName, what: string, example: string): NameMistake {
   const name = looksLikeKey(text) ? 'what looks like a key, and so is not shown' : text;
   return { variable, name, message: `names ${name}, and ${what}`, example };
 }
 
-/** So many forms are named at most. */
+/** The most forms that a message names. */
 const MOST_NAMED = 10;
 
 /** The forms by their slugs, the first of them: `the forms are contact, jobs and more`. */
 export function theForms(forms: readonly Pick<FormIdentity, 'slug'>[]): string {
-  // True wherever they were looked for: in the workspace, in targets, or in both.
+  // Correct for every place that was searched: the workspace, targets, or both.
   if (forms.length === 0) return 'no forms were found';
   const slugs = [...new Set(forms.map(({ slug }) => slug))];
   const more = slugs.length > MOST_NAMED ? ' and more' : '';

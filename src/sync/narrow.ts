@@ -8,28 +8,28 @@ import { PAGE } from '../forms/source.ts';
 import { accountedIn, pagesOf, spend, type Work } from './work.ts';
 
 /**
- * Gains among up to this many pages are read, page by page, until all are found: two requests on average. To halve the span takes a
- * question, and then a page or more.
+ * Gains among up to this many pages are read page by page until all are found, which takes two requests on average. Halving the
+ * span takes a count, and then at least a page.
  */
 const FEW_PAGES = 3;
-/** Where more than this part differs, all of it is read. */
+/** If more than this part differs, all of it is read. */
 const MOSTLY = 1 / 8;
 const MOST_HALVINGS = 40;
 
-/** Where time is halved: one form, or the whole workspace. */
+/** What is halved by time: one form, or the whole workspace. */
 export interface Place {
   readonly profile: Profile;
   /** The number that the target accounts for. */
   readonly counts: (span: Span, grain: Grain) => Promise<Count[]>;
-  /** How many the source has; null where it is not to be asked further. */
+  /** How many submissions the source has; null if the source should not be asked further. */
   readonly ask: (span: Span) => Promise<number | null>;
-  /** Reads all that the source shows of a span; `upTo`: only until the target accounts for that many. */
+  /** Reads everything that the source shows of a span. `upTo`: stops when the target accounts for that many. */
   readonly read: (span: Span, upTo: number | null) => Promise<void>;
 }
 
 /**
- * Finds differences by date, and reads them. `count`: the number at the source within the span. `onlyGains`: looks only where the
- * source has more.
+ * Finds differences by date, and reads them. `count`: the number at the source within the span. `onlyGains`: looks only at spans in
+ * which the source has more.
  */
 export async function narrow(
   place: Place,
@@ -51,12 +51,13 @@ export async function narrow(
 }
 
 /**
- * Finds what differs from the source's counts, and stores it. Gains before losses, of all statuses: a row that has another status now
- * is found where it is, and then not missed where it was, which would take a question by its ID. A status that lost as many as it
- * gained differs once those that it lost are found: then, or in the next round. Where no status differs, the sum of all does.
+ * Finds what differs from the source's counts, and stores it. Gains come before losses, for all statuses: a row with a new status
+ * is found under the new one, and is then not missing under the old one, which would take a request by its ID. A status that gained
+ * and lost the same number differs once its losses are found under other statuses: then, or in the next round. If no status
+ * differs, the sum of all does.
  */
 export async function narrowAll(work: Work, { statuses }: Counts, total: number): Promise<void> {
-  // A list of the whole form shows which rows are gone; one of a status, only which do not have it.
+  // A list of the whole form shows which rows are gone; a list of one status shows only which rows no longer have that status.
   if (isOverLimit(work)) return readRange(work, WHOLE, 'all');
   const { form, source, profile } = work;
   const place: Place = {
@@ -80,7 +81,7 @@ export async function narrowAll(work: Work, { statuses }: Counts, total: number)
       if (differs(each)) await narrow(place, { ...WHOLE, status: each[0] }, each[1], onlyGains);
 }
 
-/** Reads a list from its newest page on, until the target accounts for so many of the span. */
+/** Reads a list from its newest page on, until the target accounts for `upTo` submissions of the span. */
 async function find(work: Work, span: Span, upTo: number): Promise<void> {
   const { form, sink, profile } = work;
   for await (const page of pagesOf(work, queryOf(profile.now, span), undefined, 1)) {
@@ -90,11 +91,11 @@ async function find(work: Work, span: Span, upTo: number): Promise<void> {
   }
 }
 
-/** Reads all of a span. One of a status may move while it is read: then it proves nothing, and the next round looks again. */
+/** Reads all of a span. A list of one status may move while it is read. Then it proves nothing, and the next round looks again. */
 async function settle(work: Work, span: Span): Promise<void> {
   if (span.status === undefined) return readRange(work, span, 'all');
   const { verdict, seen } = await sweepOnce(work, span, 'all');
   if (verdict === 'elsewhere') work.profile.learn({ bounds: 'none' });
-  // A list of one status that stood still as far as it can be seen.
+  // As far as can be seen, the list of one status did not change.
   if (verdict === 'proven') await settleOrReadWhole(work, span, seen);
 }

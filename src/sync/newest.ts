@@ -7,24 +7,24 @@ import { pagesOf, type Work } from './work.ts';
 
 /** What the newest range showed. */
 export interface Newest {
-  /** How many submissions the form has, by a response that was asked for after the counts. */
+  /** The form's number of submissions, from a response that was requested after the counts. */
   readonly total: number;
-  /** The total came in the response that began the reading, so that it counts just what was read. */
+  /** The total came with the first response of the reading, so it counts exactly what was read. */
   readonly isExact: boolean;
-  /** Everything created since was read after the counts (milliseconds); null: all there is. */
+  /** Everything created since this time (milliseconds) was read after the counts; null: everything. */
   readonly fromMs: number | null;
-  /** The statuses of what came or changed after the counts. */
+  /** The statuses of submissions that came or changed after the counts. */
   readonly changed: ReadonlySet<string>;
 }
 
-/** The newest range overlaps with the one read before, because clocks and commits of a source are not exact. */
+/** The newest range overlaps the one read before, because a source's clock and commit times are not exact. */
 const OVERLAP_MS = 5 * 60_000;
 const MOST_TRIES = 3;
 
 /**
- * Reads everything created since the watermark, and stores it. The watermark moves only where the range was read without
- * a gap, and never past the source's own clock. A source that is neither sorted nor bounded has no newest range: there the counts
- * find newcomers. `first`: the first page of the form's list, where it was just read.
+ * Reads everything created since the watermark, and stores it. The watermark moves only if the range was read without a gap, and
+ * never past the source's own clock. A source that is neither sorted nor bounded has no newest range; there the counts find
+ * newcomers. `first`: the first page of the form's list, if it was just read.
  */
 export async function readNewest(work: Work, counts: Counts, first?: Page): Promise<Newest> {
   const { form, profile } = work;
@@ -51,7 +51,7 @@ export async function readNewest(work: Work, counts: Counts, first?: Page): Prom
         return { total: now, isExact: isSorted, fromMs, changed };
       }
     }
-    // The top of the list changes too much, or has too many submissions with one date, for a steady reading.
+    // The top of the list changes too much, or has too many submissions with one date, for a gapless reading.
     const span = newestSpan();
     if (stepOf(profile.now) !== null) await readRange(work, span, 'all');
     return { total: await askTotal(work), isExact: false, fromMs: span.fromMs, changed };
@@ -60,7 +60,7 @@ export async function readNewest(work: Work, counts: Counts, first?: Page): Prom
   }
 }
 
-/** One reading; the total that it began with, or null where it may have a gap. */
+/** One reading. Returns the total that it began with, or null if it may have a gap. */
 async function readOnce(work: Work, span: Span, first: Page | undefined): Promise<number | null> {
   const { profile, sink } = work;
   const { fromMs } = span;
@@ -75,7 +75,7 @@ async function readOnce(work: Work, span: Span, first: Page | undefined): Promis
   for await (const page of pagesOf(work, query, first, 1)) {
     total ??= last = page.total;
     serverMs ??= page.serverMs;
-    // In a sorted list newcomers push others to the next page, where they are shown again, and leave no gap.
+    // In a sorted list, newcomers push others to the next page, where they are shown again and leave no gap.
     if (isSorted ? page.total < last : page.total !== last) isSteady = false;
     last = page.total;
     if (isSorted && !isNewestFirst(page)) profile.learn({ isSorted: false });
@@ -112,7 +112,7 @@ async function moveMark(
   await sink.note((state: FormState) => ({ ...state, watermarkMs: markMs }));
 }
 
-/** -1 where the source refuses to be asked: then nothing agrees with it. */
+/** -1 if the source refuses the request: then nothing agrees with it. */
 async function askTotal({ source, form }: Work): Promise<number> {
   const answer = await source.count({ formId: form.state.formId });
   return answer?.total ?? -1;

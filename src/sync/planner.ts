@@ -28,20 +28,20 @@ export interface MirrorPlan {
   /** All forms of the workspace. */
   readonly listed: readonly Form[];
   /**
-   * Mistakes in the names in the settings, as far as they are certain: while a target does not answer, a name may belong to one of
-   * its forms. The other forms continue (L12), but the mirror differs from the settings.
+   * Mistakes in the names in the settings that are certain: while a target does not answer, a name may belong to one of its forms.
+   * The other forms continue (L12), but the mirror differs from the settings.
    */
   readonly unmatched: readonly NameMistake[];
   readonly atMs: number;
-  /** By form ID, since when every plan of this process has had it. */
+  /** By form ID: since when every plan of this process has had the form. */
   readonly sinceMs: ReadonlyMap<string, number>;
 }
 
 /** How to plan. */
 export interface PlanningOptions {
-  /** Every target is waited for; otherwise a moment at most, so that no target delays the others (L12). */
+  /** Waits for every target; otherwise for a moment at most, so that no target delays the others (L12). */
   readonly waitForTargets?: boolean;
-  /** Of a list of forms on several pages one is read, in turn, where that shows no form come or gone. */
+  /** If the list of forms has several pages, reads one page in turn, unless that page shows that forms came or went. */
   readonly inTurn?: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface PlannerOptions {
 
 /** The names that a target knows. */
 interface KnownTarget {
-  /** Forms that it holds, gone ones included. */
+  /** Forms that it holds, including gone ones. */
   readonly forms: readonly (FormIdentity & { readonly goneAtMs: number | null })[];
   /** Fields of its catalogue, each as its ID and as `<form ID>:<field ID>`. */
   readonly fields: ReadonlySet<string>;
@@ -68,21 +68,20 @@ interface KnownTarget {
   readonly atMs: number;
 }
 
-/** How long a list of forms serves to look up names in it. */
+/** How long a list of forms is used to look up names. */
 const LIST_TTL_MS = 30_000;
-/** How long the names from a target are valid: runs, which are other jobs, add forms and fields to it. */
+/** How long the names from a target are valid. Other jobs (runs) add forms and fields to it. */
 const TARGET_TTL_MS = 5 * 60_000;
 /** How long a plan waits for targets that do not answer. */
 const TARGET_WAIT_MS = 2_000;
 
 /**
- * Decides which forms go into which targets by their names: those of listed forms, those of forms in targets, and
- * the slugs that the settings are bound to (L11). A form continues under any new slug; another form that gets its
- * slug is not the one in the settings.
+ * Decides which forms go into which targets, by the names of listed forms, of forms in targets, and of the slugs that the settings
+ * are bound to (L11). A form continues under any new slug; another form that gets its old slug is not the one in the settings.
  */
 export class Planner {
   readonly #options: PlannerOptions;
-  /** As each target said last. */
+  /** As last read from each target. */
   readonly #known = new Map<string, KnownTarget>();
   /** The forms as last listed. */
   #listed: { readonly forms: readonly Form[]; readonly atMs: number } | undefined;
@@ -94,14 +93,14 @@ export class Planner {
     this.#options = options;
   }
 
-  /** What this process planned last; null: nothing yet. */
+  /** The last plan of this process; null before the first. */
   get planned(): MirrorPlan | null {
     return this.#planned;
   }
 
   /**
-   * A new plan. A form that was mirrored and is no longer listed stays in the plan until a run has found it gone (L8), so
-   * that people learn of it. Rejects as `listForms` does.
+   * A new plan. A form that was mirrored and is no longer listed stays in the plan until a run has found it gone (L8), so that
+   * people learn of it. Rejects as `listForms` does.
    */
   async plan(
     signal: AbortSignal,
@@ -136,7 +135,7 @@ export class Planner {
     return this.#planned;
   }
 
-  /** Asks a target for the names that it knows, unless it answered a moment ago. Rejects as the target does. */
+  /** Reads the names that a target knows, unless it answered a moment ago. Rejects as the target does. */
   async read(target: string, maxAgeMs = TARGET_TTL_MS): Promise<KnownTarget> {
     const { openTarget, clock } = this.#options;
     const before = this.#known.get(target);
@@ -155,20 +154,20 @@ export class Planner {
     return known;
   }
 
-  /** A run has changed which forms a target holds: it is asked again. */
+  /** A run has changed which forms a target holds: the next plan reads it again. */
   expire(target: string): void {
     const known = this.#known.get(target);
     if (known !== undefined) this.#known.set(target, { ...known, atMs: -Infinity });
   }
 
-  /** The settings of a target, with each form by its ID where it is known which one is meant. */
+  /** The settings of a target, with each form by its ID if that is known. */
   settingsById<T extends NamingSettings>(settings: T): T {
     return settingsById(settings, this.#idsFor(settings));
   }
 
   /**
-   * Why nothing of a form is copied into a target: USAGE where the settings leave it out; SLUG_REUSED where they name its slug, which
-   * means another form there, and nothing in them means this one: its runs report that. Null: it is copied.
+   * Why nothing of a form is copied into a target. USAGE: the settings leave it out. SLUG_REUSED: they name it only by a slug that
+   * means another form; its runs report that. Null: it is copied.
    */
   refusal(
     target: string,
@@ -190,17 +189,17 @@ export class Planner {
   }
 
   /**
-   * Whether the settings choose a form for a target, or name it by a slug that means another one: that is reported of it. False for
-   * a target that they do not name.
+   * Whether the settings choose a form for a target, or name it by a slug that means another one (its runs report that). False for
+   * a target that the settings do not have.
    */
   isChosen(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
     return this.refusal(target, form)?.code !== 'USAGE';
   }
 
   /**
-   * Throws where nothing of `form` may be stored in the target of these settings: the {@link refusal}, and SETTINGS while a name in
-   * TARGET_HASH_FIELDS matches nothing. `form`: as the run sees it that is about to store it; `keep`: it is about to, so the target
-   * keeps which form its slug means. Rejects as `listForms` and the target do.
+   * Throws if nothing of `form` may be stored in the target of these settings: the {@link refusal}, or SETTINGS while a name in
+   * TARGET_HASH_FIELDS matches nothing. `form`: as the run sees it; `keep`: the run is about to store it, so the target records
+   * which form its slug means. Rejects as `listForms` and the target do.
    */
   async requireNames(
     settings: NamingSettings,
@@ -220,7 +219,7 @@ export class Planner {
         Object.hasOwn(before, form.slug) ? before : { ...before, [form.slug]: form.id },
       );
       slugs.set(form.slug, bound[form.slug] ?? form.id);
-      // Another process may have kept another form.
+      // Another process may have recorded another form.
       this.#requireChoice(target, form);
     }
     const find = async (maxAgeMs: number): Promise<NameMistake | null> => {
@@ -228,7 +227,7 @@ export class Planner {
       const listed = await this.#list(signal, { maxAgeMs });
       return unhashed(settings, this.#names([...listed.filter(({ id }) => id !== form.id), form]));
     };
-    // Forms and fields come: a name that matched nothing is looked for once more.
+    // New forms and fields appear, so a name that matched nothing is looked up once more.
     const mistake = (await find(Infinity)) && (await find(LIST_TTL_MS));
     if (mistake === null) return;
     throw new MirrorError(
@@ -254,7 +253,7 @@ export class Planner {
     return forms;
   }
 
-  /** Notes what names in the settings mean that meant nothing before. An ID goes before a slug. */
+  /** Records what names in the settings mean that meant nothing before. An ID goes before a slug. */
   #note(forms: readonly FormIdentity[]): void {
     for (const name of this.#options.targets.flatMap((settings) => [...formNames(settings)])) {
       const form = forms.find(({ id }) => id === name) ?? forms.find(({ slug }) => slug === name);
@@ -262,14 +261,14 @@ export class Planner {
     }
   }
 
-  /** None while a target does not answer: it may have these forms and fields. */
+  /** None while a target does not answer, because it may have these forms and fields. */
   #mistakes(forms: readonly Form[]): NameMistake[] {
     const { targets } = this.#options;
     const isCertain = targets.every(({ name }) => this.#known.has(name));
     return isCertain ? mistakesIn(targets, this.#names(forms)) : [];
   }
 
-  /** All names that are known. */
+  /** All known names. */
   #names(forms: readonly Form[]): KnownNames {
     const known = [...this.#known.values()];
     return {
@@ -280,10 +279,7 @@ export class Planner {
     };
   }
 
-  /**
-   * IDs of forms by the names in the settings of a target: as the target stores them, or another target, or as first
-   * listed.
-   */
+  /** IDs of forms by the names in the settings of a target: as this target stores them, as another target does, or as first listed. */
   #idsFor(settings: NamingSettings): Map<string, string> {
     const own = this.#known.get(settings.name);
     const kept = [own, ...this.#known.values()].map((known) => known?.slugs ?? new Map());
@@ -296,7 +292,7 @@ export class Planner {
   }
 }
 
-/** Each form once, as named last. */
+/** Each form once, with its last name. */
 const byId = <T extends FormIdentity>(forms: readonly T[]): T[] => [
   ...new Map(forms.map((form) => [form.id, form])).values(),
 ];

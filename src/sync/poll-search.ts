@@ -8,26 +8,26 @@ import { REST, type Rest } from './records.ts';
 import { type Page, type Source } from '../forms/source.ts';
 import { idsOf, knownOf } from './target.ts';
 
-/** What the workspace said, asked as a whole. */
+/** The workspace's numbers and newest page, requested as a whole. */
 export interface Workspace {
   readonly counts: Counts;
   readonly newest: Page;
 }
 
-/** The submissions of the workspace beyond the known ones, by status and in all. */
+/** The workspace's submissions beyond the known ones, by status and in all. */
 export class Difference {
-  /** Another process stored rows while they were read, so that nothing can be said. */
+  /** Another process stored rows while they were read, so nothing can be concluded. */
   hasMoved = false;
   #total: number;
   readonly #statuses: Map<string, number>;
 
-  /** `statuses`: null where they cannot be counted. */
+  /** `statuses`: null if they cannot be counted. */
   constructor(total: number, statuses: Counts['statuses']) {
     this.#total = total;
     this.#statuses = new Map(Object.entries(statuses ?? {}));
   }
 
-  /** These are known. A status that the source was not asked for is in the total only. */
+  /** Subtracts known submissions. A status that the source was not asked for is in the total only. */
   takeOff(counts: Iterable<readonly [status: string, count: number]>): void {
     for (const [status, count] of counts) {
       this.#total -= count;
@@ -36,7 +36,7 @@ export class Difference {
     }
   }
 
-  /** The same of a rest, whose total holds other statuses as well. */
+  /** Subtracts a rest, whose total contains other statuses as well. */
   takeOffRest({ total, statuses }: Rest): void {
     this.takeOff(Object.entries(statuses));
     this.#total -= total - sumOf(Object.values(statuses));
@@ -46,20 +46,20 @@ export class Difference {
     return !this.hasMoved && this.#total === 0 && this.statuses.length === 0;
   }
 
-  /** The statuses that differ; none where only the total does, or where they cannot be counted. */
+  /** The statuses that differ; none if only the total differs or if they cannot be counted. */
   get statuses(): string[] {
     return [...this.#statuses].flatMap(([status, n]) => (n === 0 ? [] : [status]));
   }
 
-  /** The difference as the record of forms that a poll does not cover. */
+  /** The difference as the record of the forms that a poll does not cover. */
   asRest(): Pick<Rest, 'total' | 'statuses'> {
     return { total: this.#total, statuses: Object.fromEntries(this.#statuses) };
   }
 }
 
 /**
- * The newest submissions explain new ones and recent changes; this takes them off the difference. Returns the forms
- * that they belong to; all of them for a new submission that does not name its form.
+ * Subtracts from the difference what the newest submissions explain: new ones and recent changes. Returns the forms that they
+ * belong to; all forms for a new submission that does not name its form.
  */
 export async function explainNewest(
   store: Store,
@@ -71,7 +71,7 @@ export async function explainNewest(
   const read: FormState[] = [];
   const items = new Map(newest.items.map((item) => [item.key, item]));
   const named = Map.groupBy(items.keys(), (key) => items.get(key)?.submission?.formId ?? '');
-  // Where items do not name their forms, each form is asked whether it has them.
+  // If items do not name their forms, each form is asked whether it has them.
   const nameless = new Set(named.get('') ?? []);
   const found = new Set<string>();
   for (const { state } of spokenFor) {
@@ -94,7 +94,7 @@ export async function explainNewest(
       difference.takeOff([[status, 1]]);
     }
   }
-  // A row that came since the forms were counted is in no tally, and would not count as new: it could hide a deletion.
+  // A row that was stored since the forms were counted is in no tally and would not count as new, so it could hide a deletion.
   const now = new Map((await store.states()).map(({ state }) => [state.formId, state.tally]));
   for (const { formId, tally } of read) {
     if (isDeepStrictEqual(now.get(formId), tally)) continue;
@@ -104,7 +104,7 @@ export async function explainNewest(
   return nameless.size > 0 ? new Set(formIds) : found;
 }
 
-/** What these forms of the workspace amount to; null where nothing is known of it. Nothing is beyond all of them. */
+/** The recorded numbers of these forms of the workspace; null if nothing is known of them. Zero for no forms. */
 export async function readRest(store: Store, formIds: readonly string[]): Promise<Rest | null> {
   const rest = await REST.read(store);
   if (rest !== null && new Set(rest.formIds).symmetricDifference(new Set(formIds)).size === 0)
@@ -112,7 +112,7 @@ export async function readRest(store: Store, formIds: readonly string[]): Promis
   return formIds.length === 0 ? { formIds, total: 0, topMs: null, statuses: {} } : null;
 }
 
-/** The statuses of the submissions of a rest that came since it was recorded, as far as a page shows them. */
+/** The statuses of a rest's submissions that came since it was recorded, as far as a page shows them. */
 export const newIn = ({ items }: Page, { formIds, topMs }: Rest): string[] =>
   items.flatMap((item) =>
     formIds.includes(item.submission?.formId ?? '') &&
@@ -121,7 +121,10 @@ export const newIn = ({ items }: Page, { formIds, topMs }: Rest): string[] =>
       : [],
   );
 
-/** No submission of these forms was created later, as the newest page shows; null where it shows all there are, and none of these. */
+/**
+ * No submission of these forms was created after this time, according to the newest page. Null if the page shows all submissions,
+ * and none of these forms.
+ */
 export function topOf({ items, isLast }: Page, formIds: readonly string[]): number | null {
   const times = items.flatMap((item) => createdMsOf(item) ?? []);
   const own = items.filter((item) => formIds.includes(item.submission?.formId ?? ''));
@@ -130,7 +133,7 @@ export function topOf({ items, isLast }: Page, formIds: readonly string[]): numb
   return isLast || times.length === 0 ? null : Math.min(...times);
 }
 
-/** Asks each form for its number of submissions in `statuses` (null: in all), and returns those with another number than is known. */
+/** Asks each form for its number of submissions in `statuses` (null: in all). Returns the forms whose number differs from the known one. */
 export async function askEach(
   source: Source,
   spokenFor: readonly StoredForm[],
@@ -152,8 +155,8 @@ export async function askEach(
 }
 
 /**
- * Finds the forms that differ by date over the whole workspace, comparing sums over all forms, until a page names them. Null where
- * the source cannot be asked by date, or where that takes more requests than to ask each form.
+ * Finds the forms that differ by date over the whole workspace, comparing sums over all forms, until a page names them. Null if the
+ * source cannot be asked by date, or if asking each form takes fewer requests.
  */
 export async function searchWorkspace(
   source: Source,

@@ -37,30 +37,30 @@ import { mayWait, type WriteBackRule } from './write-back.ts';
 export interface SyncJob {
   readonly formId: string;
   readonly target: string;
-  /** The form's own counts, where the poll has them. */
+  /** The form's own counts, if the poll has them. */
   readonly counts?: Counts;
-  /** Ranges that are due by their age are read: it may take long, and newcomers go first. */
+  /** Reads ranges that are due by their age. That may take long, so newcomers go first. */
   readonly isComparison: boolean;
 }
 
 /** What a poll found. */
 export interface PollReport {
   readonly syncs: readonly SyncJob[];
-  /** Forms that need no run, each reported as a run that found nothing new, without a request. */
+  /** Forms that need no run, each reported as a run that found nothing new and made no request. */
   readonly settled: readonly RunReport[];
-  /** IDs of forms with submissions that wait for write-back, or may get some. */
+  /** IDs of forms with submissions that wait for write-back, or may soon. */
   readonly writeBacks: readonly string[];
   readonly requests: number;
   readonly ms: number;
 }
 
-/** The forms that need a run, with their counts where the poll has them. */
+/** The forms that need a run, with their counts if the poll has them. */
 type Jobs = ReadonlyMap<string, Counts | null>;
 
 /**
- * The scheduled check of the whole workspace: its six counts by status, then its newest submissions, compared with
- * the numbers of each target. `open`: opens a target. If a target fails, or the source does not allow a judgment, each of its
- * forms has to be visited, so that its run says why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
+ * The scheduled check of the whole workspace: its six counts by status, then its newest submissions, compared with each target's
+ * numbers. `open`: opens a target. If a target fails, or the source does not allow a judgment, each of its forms gets a run, which
+ * reports why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
  */
 export async function poll(
   { connect, clock, logger }: Mirror,
@@ -91,7 +91,7 @@ export async function poll(
     }
   };
   const counted: { target: Target; groups: Groups }[] = [];
-  // All targets are counted before the workspace: what a run stores after that cannot make up for what another target lacks.
+  // All targets are counted before the workspace, so that rows that a run stores afterwards cannot hide what another target lacks.
   for (const name of new Set(forms.flatMap(({ targets }) => targets)))
     await attempt(name, async () => {
       const target = await open(name);
@@ -114,7 +114,7 @@ export async function poll(
           settled.push(settledRun(target.name, stored, judged.agreed, clock.now()));
       }
     });
-  // What a run is about to store may wait for write-back as well.
+  // Submissions that a run is about to store may wait for write-back as well.
   if (rule !== null) for (const { formId } of syncs) writeBacks.add(formId);
   const ms = clock.now() - startedMs;
   return { syncs, settled, writeBacks: [...writeBacks], requests: source.requests, ms };
@@ -176,7 +176,7 @@ async function groupsOf(
     if (!chosen.has(form.id)) continue;
     const isSettled =
       held !== undefined &&
-      // Where no fields are selected, its runs report that.
+      // If no fields are selected, its runs report that.
       joining !== undefined &&
       isSameUnder(held.state.storedUnder, storedUnder(joining, form)) &&
       isSpokenFor(held.state);
@@ -210,7 +210,7 @@ function needsRun(form: Form, { state, fields }: StoredForm): boolean {
   );
 }
 
-/** Whether the form has other fields or labels than the target knows; a list may leave the fields out. */
+/** Whether the form's fields or labels differ from the target's. A list may omit the fields. */
 function areRelabelled(form: Form, fields: StoredForm['fields']): boolean {
   if (form.fields.length === 0) return false;
   const labels = labelMap(form);
@@ -220,15 +220,15 @@ function areRelabelled(form: Form, fields: StoredForm['fields']): boolean {
   });
 }
 
-/** What a poll found of the settled forms of a target. */
+/** What a poll found about a target's settled forms. */
 interface Judged {
-  /** Those that need a run. */
+  /** The forms that need a run. */
   readonly jobs: Jobs;
-  /** As of when the workspace has what the target accounts for of the others; null: that is not known. */
+  /** When the workspace had what the target accounts for, without those forms; null if that is not known. */
   readonly agreed: Agreement | null;
 }
 
-/** Which of the settled forms of a target need a run. */
+/** Finds the settled forms of a target that need a run. */
 async function judge(
   target: Target,
   source: Source,
@@ -249,15 +249,15 @@ async function judge(
     });
   }
   await profile.save();
-  // A workspace that has shown nothing yet may be one that cannot be asked without a form: each form is. Where lists are not
-  // sorted, the first page does not show the newest submissions, and one that came beside a deletion moves no count.
+  // A workspace that has shown nothing yet may be one that cannot be asked without a form, so each form is asked. If lists are not
+  // sorted, the first page does not show the newest submissions, and a newcomer beside a deletion moves no count.
   if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);
 
   const statuses = profile.now.hasWorkspaceStatuses === true ? counts.statuses : null;
   const known = await readRest(store, rest);
   const difference = new Difference(newest.total, statuses);
   for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
-  // Even when the counts agree: a newcomer and a deletion together leave them unchanged.
+  // Even if the counts agree: a newcomer and a deletion together leave them unchanged.
   const explained = await explainNewest(store, spokenFor, workspace, difference);
   const found = new Map<string, Counts | null>([...explained].map((id) => [id, null]));
   const beyond = { formIds: rest, topMs: topOf(newest, rest), ...difference.asRest() };
@@ -281,13 +281,13 @@ async function judge(
     for (const id of named ?? []) found.set(id, null);
     if (named !== null && named.size > 0) return open(found);
   }
-  // Where nothing is known of the rest, one of its submissions may hide a deletion, which only the form's own total shows.
+  // If nothing is known of the rest, one of its submissions may hide a deletion, which only the form's own total shows.
   const { statuses: some } = difference;
   const asked = known === null || some.length === 0 ? [null, ...some] : some;
   const differing = await askEach(source, spokenFor, asked);
   for (const id of differing) found.set(id, null);
   if (found.size > 0) return open(found);
-  // No form explains the difference, so it belongs to none of them, if the workspace still shows it.
+  // No form explains the difference. If the workspace still shows it, it belongs to none of them.
   const again = await askCounts(source, {}, counts.askedAtMs);
   const total = (await source.count({}))?.total;
   const isStill =
@@ -297,17 +297,17 @@ async function judge(
   return open(found);
 }
 
-/** How old an agreement may grow in a target that is written only now and then. */
+/** How old an agreement may get in a target that is written only now and then. */
 const AGREEMENT_LASTS_MS = 10 * 60_000;
 
-/** Whether what a target holds already says nearly as much. */
+/** Whether the agreement that a target already holds says nearly as much. */
 const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, held: Agreement | null): boolean =>
   held !== null &&
   held.onStatuses === onStatuses &&
   atMs - held.atMs < AGREEMENT_LASTS_MS &&
   JSON.stringify(held.formIds) === JSON.stringify(formIds);
 
-/** The workspace has what the target accounts for of the forms that need no run. */
+/** Records that the workspace has what the target accounts for, for the forms that need no run. */
 async function agree(
   store: Store,
   { spokenFor }: Groups,

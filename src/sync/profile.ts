@@ -15,7 +15,7 @@ export const WHOLE: Span = { fromMs: null, toMs: null };
 
 const boundsSchema = z.object({
   grain: z.enum(['day', 'millisecond']),
-  /** A submission of the very moment that is the lower or the upper bound is shown. */
+  /** The lower bound includes a submission created at exactly that moment; likewise the upper bound. */
   includesFrom: z.boolean(),
   includesTo: z.boolean(),
 });
@@ -23,11 +23,11 @@ const boundsSchema = z.object({
 const profileSchema = z.object({
   /** Lists come newest first. */
   isSorted: z.boolean(),
-  /** How date bounds are read. `none`: they are of no use. Null: not learned yet. */
+  /** How date bounds are read. `none`: they are useless. Null: not learned yet. */
   bounds: z.union([boundsSchema, z.literal('none')]).nullable(),
-  /** `status` counts. Null: not learned yet. */
+  /** Lists can be counted by status. Null: not learned yet. */
   hasStatuses: z.boolean().nullable(),
-  /** The same without a form. */
+  /** The same without `formId`. */
   hasWorkspaceStatuses: z.boolean().nullable(),
   /** `formId` is honored. Null: not learned yet. */
   hasForms: z.boolean().nullable(),
@@ -56,7 +56,7 @@ const newProfile = (nowMs: number): Profile => ({
 export interface ProfileRecord {
   readonly now: Profile;
   readonly learn: (change: Partial<Profile>) => void;
-  /** Call it once. Where another process has saved since this one loaded, its profile stays: a later run learns what this one did. */
+  /** Call it once. If another process has saved since this one loaded, that profile stays; a later run learns again what this one did. */
   readonly save: () => Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export async function loadProfile({ store, sourceName, clock }: Target): Promise
   };
 }
 
-/** The smallest difference between two moments that the source distinguishes (milliseconds); null: it distinguishes none. */
+/** The smallest time difference that the source distinguishes (milliseconds); null if it distinguishes none. */
 export function stepOf({ bounds }: Profile): number | null {
   if (bounds === null || bounds === 'none') return null;
   return bounds.grain === 'day' ? DAY_MS : 1;
@@ -90,7 +90,7 @@ export function stepOf({ bounds }: Profile): number | null {
 export const atStep = (ms: number, stepMs: number | null): number =>
   stepMs === null ? ms : Math.floor(ms / stepMs) * stepMs;
 
-/** Requests the submissions of a span, whose ends are at a step of the source. */
+/** The query for the submissions of a span whose ends are at a step of the source. */
 export function queryOf({ bounds }: Profile, { status, fromMs, toMs }: Span): ListQuery {
   const ofStatus = status === undefined ? {} : { status };
   if (bounds === null || bounds === 'none') return ofStatus;
@@ -121,7 +121,7 @@ export function isNewestFirst({ items }: Pick<Page, 'items'>): boolean {
 
 /**
  * Learns how the source reads date bounds, by four counts around the newest submission of a page. That submission may be deleted
- * between two counts, so the oldest one has to confirm that bounds are of no use.
+ * between two counts, so the oldest one must confirm that bounds are useless.
  */
 export async function learnBounds(
   source: Source,
@@ -151,7 +151,7 @@ async function boundsAround(
   ]);
   if (after === null || from === null || to === null || around === null) return 'none';
   if (around === 0) return 'none';
-  // All of a day is shown, so the source distinguishes only days, or nothing.
+  // The response shows the whole day, so the source distinguishes only days, or nothing.
   if (after > 0) {
     const day = atStep(at, DAY_MS);
     const next = await within(day + DAY_MS, day + 2 * DAY_MS);

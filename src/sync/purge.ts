@@ -11,8 +11,8 @@ import type { RunReport } from './run-form.ts';
 import { allRows, reading, type Target } from './target.ts';
 
 /*
- * Data that a copy should no longer have: rows that were marked deleted long ago, answers of fields that are no
- * longer selected, and plain answers of fields that are hashed now, in forms that no run writes again.
+ * Removes data that a copy should no longer have: rows that were marked deleted long ago, answers of fields that are no longer
+ * selected, and plain answers of fields to be hashed in forms that no run writes to anymore.
  */
 
 type Held = Pick<StoredForm, 'state' | 'fields'>;
@@ -21,7 +21,7 @@ const identityOf = ({ state: { formId: id, slug, name } }: Held): FormIdentity =
   return { id, slug, name };
 };
 
-/** The forms of a target that are to be purged: one, or all. */
+/** The forms of a target to purge: one, or all. */
 const formsOf =
   (formId: string | undefined) =>
   async ({ store }: Target): Promise<{ form: FormIdentity; held: Held }[]> =>
@@ -32,7 +32,10 @@ const formsOf =
 /** A field whose column has answers that the settings do not allow (L11). */
 interface Leftover {
   readonly field: StoredField;
-  /** It is selected and to be hashed, and no run hashes it, as the form is gone or no longer selected: only plain answers are left over. */
+  /**
+   * It is selected and to be hashed, but no run hashes it, because the form is gone or no longer selected. Only plain answers are
+   * left over.
+   */
   readonly isPlain: boolean;
 }
 
@@ -49,10 +52,10 @@ function leftoversOf({ joining, isChosen }: Target, held: Held): Leftover[] {
     .map((field) => ({ field, isPlain: isSelected(field.id) }));
 }
 
-/** Columns named in a notice. */
+/** The most columns that a notice names. */
 const MOST_NAMED = 10;
 
-/** The note to a person about columns that hold answers they no longer should. */
+/** The notice about columns with answers that the settings do not allow. */
 export function leftoverNotices(target: Target, held: StoredForm): TargetNotice[] {
   const fields = leftoversOf(target, held).map(({ field }) => field);
   if (fields.length === 0) return [];
@@ -69,7 +72,7 @@ export function leftoverNotices(target: Target, held: StoredForm): TargetNotice[
   ];
 }
 
-/** Removes rows that were marked deleted before then, of one form or all; the forms in which there were any. */
+/** Removes rows that were marked deleted before that time, of one form or all. Returns the forms that had any. */
 export const purgeDeleted = (
   targets: readonly Target[],
   formId: string | undefined,
@@ -96,7 +99,7 @@ async function deletedBefore(form: ReadForm, beforeMs: number): Promise<number> 
   return many;
 }
 
-/** Empties the columns that {@link leftoverNotices} names, as far as they hold something; the forms that have such columns. */
+/** Empties the columns that {@link leftoverNotices} names. Returns the forms that had such columns. */
 export const purgeLeftovers = (
   targets: readonly Target[],
   formId: string | undefined,
@@ -113,7 +116,7 @@ export const purgeLeftovers = (
     return { asked: fieldIds.length, ...found };
   });
 
-/** The fields to empty, and how many rows hold something in one of them. */
+/** The fields to empty, and how many rows have an answer in one of them. */
 async function leftIn(
   form: ReadForm,
   leftovers: readonly Leftover[],
@@ -135,7 +138,7 @@ async function leftIn(
 /** Runs that ended normally, with or without a proof: history may be removed without one. */
 const ENDED: ReadonlySet<OutcomeName> = new Set(['ok', 'held', 'incomplete']);
 
-/** For how long {@link upkeep} keeps things (milliseconds); undefined: for ever. */
+/** For how long {@link upkeep} keeps things (milliseconds); undefined: forever. */
 export interface KeptFor {
   /** How long rows marked deleted stay: PURGE_DELETED_AFTER. */
   readonly purgeDeletedAfterMs: number | undefined;
@@ -144,8 +147,8 @@ export interface KeptFor {
 }
 
 /**
- * Removes rows that were marked deleted long ago, where the run was proven, and old versions. Never rejects: what fails is logged,
- * and tried again after the next comparison.
+ * Removes rows that were marked deleted long ago (if the run was proven) and old versions. Never rejects: it logs failures, and
+ * tries again after the next comparison.
  */
 export async function upkeep(
   target: Target,

@@ -9,9 +9,9 @@ import { type Page } from '../forms/source.ts';
 import { idsOf } from './target.ts';
 import { Incomplete, pagesOf, type Work } from './work.ts';
 
-/** So often a range that moves is divided. */
+/** How often a range that moves is divided. */
 const MOST_DIVISIONS = 12;
-/** Full readings of a list that cannot be divided: in all, and without progress. Of 640 submissions in random order it takes some 14. */
+/** Full readings of a list that cannot be divided: in all, and without progress. 640 submissions in random order take about 14. */
 const [MOST_READINGS, MOST_IDLE] = [24, 2];
 
 /**
@@ -22,7 +22,7 @@ export type Stored = 'all' | 'some' | 'none';
 
 /**
  * Reads the submissions created within a span, stores them, and proves that none was missed; then settles those that the proven
- * list did not show. Throws Incomplete where it cannot be proven.
+ * list did not show. Throws Incomplete if it cannot be proven.
  */
 export async function readRange(
   work: Work,
@@ -57,7 +57,7 @@ export async function readWhole(work: Work, first?: Page): Promise<void> {
   await readFromBases(work, WHOLE);
 }
 
-/** Settles what a proven list did not show; reads the whole form where the list hid something because of its dates. */
+/** Settles what a proven list did not show. Reads the whole form if the list hid something because of its dates. */
 export async function settleOrReadWhole(
   work: Work,
   span: Span,
@@ -66,7 +66,7 @@ export async function settleOrReadWhole(
   if (!(await settleAbsent(work, span, seen))) await readWhole(work);
 }
 
-/** Reads a list once, and stores its submissions. `first`: its first page, where it was just read. */
+/** Reads a list once, and stores its submissions. `first`: its first page, if it was just read. */
 export async function sweepOnce(
   work: Work,
   span: Span,
@@ -88,7 +88,7 @@ export async function sweepOnce(
   return { verdict: sweep.verdict, seen: sweep.seen };
 }
 
-/** Reads a list again and again, until the base argument proves it. */
+/** Reads a list repeatedly until the base argument proves it. */
 async function readFromBases(work: Work, span: Span): Promise<void> {
   const known = await knownIds(work, span);
   const proof = new BaseProof(known);
@@ -123,7 +123,7 @@ async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
   return ids;
 }
 
-/** As {@link cutOf}, by the rows of the form. */
+/** Like {@link cutOf}, by the rows of the form. */
 const cutRows = ({ form, profile }: Work, span: Span): Promise<number | null> =>
   cutOf({ profile: profile.now, counts: (within, grain) => form.counts(within, grain) }, span);
 

@@ -4,8 +4,8 @@ import { newPause, type Pause } from '../mirror/pauses.ts';
 import { AGREEMENT_RECORD, type Store } from '../mirror/port.ts';
 
 /*
- * Records of a target that belong to no form, for every process that writes there: pauses, the forms that slugs
- * mean, problems of write-backs, the results of polls.
+ * Records of a target that belong to no form, for every process that writes there: pauses, the forms that slugs mean, problems of
+ * write-backs, results of polls.
  */
 
 const MOST_TRIES = 5;
@@ -15,7 +15,7 @@ export class TargetRecord<T> {
   readonly #key: string;
   readonly #none: T;
 
-  /** `none`: its value where the target has no such record. */
+  /** `none`: its value if the target has no such record. */
   constructor(key: string, none: T) {
     [this.#key, this.#none] = [key, none];
   }
@@ -25,12 +25,12 @@ export class TargetRecord<T> {
     return ((await store.record(this.#key))?.value ?? this.#none) as T;
   }
 
-  /** The same among records that were read. */
+  /** The same record among records that were read. */
   in(valueOf: (key: string) => unknown): T {
     return (valueOf(this.#key) ?? this.#none) as T;
   }
 
-  /** Changes it, and returns its new value; `apply` returns the same value where nothing is to change. */
+  /** Changes it, and returns its new value. `apply` returns the same value if nothing should change. */
   async change(store: Store, apply: (before: T) => T): Promise<T> {
     for (let tries = 1; ; tries++) {
       const record = await store.record(this.#key);
@@ -56,7 +56,7 @@ export async function pause(store: Store, asked: Pause): Promise<Pause> {
   return pauses.find(({ formId }) => formId === made.formId) ?? made;
 }
 
-/** Ends a pause; those of single forms do not end with that of the target. Returns the ended pause; undefined for none. */
+/** Ends a pause, and returns it; undefined if there was none. Pauses of single forms do not end with the target's pause. */
 export async function resume(store: Store, formId: string | null): Promise<Pause | undefined> {
   let ended: Pause | undefined;
   await PAUSES.change(store, (before) => {
@@ -66,19 +66,19 @@ export async function resume(store: Store, formId: string | null): Promise<Pause
   return ended;
 }
 
-/** IDs of forms by the slug that first named them in the settings: slugs move from form to form at the source (L11). */
+/** IDs of forms by the slug that first named them in the settings. At the source, slugs can move between forms (L11). */
 export const SLUGS = new TargetRecord<Readonly<Record<string, string>>>('slugs', {});
 
-/** How the last write-back of a form ended, where it could not do all. */
+/** How a form's last write-back ended, if it could not do everything. */
 export interface WriteBackProblem {
-  /** Since when it has ended so (ISO). */
+  /** Since when write-backs have ended like this (ISO). */
   readonly since: string;
-  /** Why it failed, in full or in part; null where the source only refused single submissions: the target lists them. */
+  /** Why it failed, in full or in part. Null if the source only refused single submissions; the target lists them. */
   readonly code: ProblemCode | null;
   readonly error: string | null;
 }
 
-/** By form ID; of a form whose write-back did all there was to do, nothing. */
+/** By form ID. No entry for a form whose write-back did everything. */
 export const WRITE_BACKS = new TargetRecord<Readonly<Record<string, WriteBackProblem>>>(
   'write-backs',
   {},
@@ -105,7 +105,7 @@ export const AGREEMENT = new TargetRecord<Agreement | null>(AGREEMENT_RECORD, nu
 export interface Rest {
   readonly formIds: readonly string[];
   readonly total: number;
-  /** A submission of these forms that was created later is not counted here. */
+  /** Submissions of these forms that were created after this time are not counted here. */
   readonly topMs: number | null;
   readonly statuses: Readonly<Record<string, number>>;
 }

@@ -20,20 +20,20 @@ import { type Target, whileBusy } from './target.ts';
 import type { Difference } from './verify.ts';
 import { Incomplete, type RunOptions, type Work } from './work.ts';
 
-/** How a run ended, for a person. */
+/** The result of a run, for people. */
 export interface RunReport extends Run {
   readonly form: FormIdentity;
   readonly target: string;
   readonly code: ProblemCode | null;
-  /** The target had nothing of the form. */
+  /** The target had nothing of the form before. */
   readonly wasEmpty: boolean;
-  /** How many submissions the target accounts for; null where it was not opened. */
+  /** How many submissions the target accounts for; null if it was not opened. */
   readonly accounted: number | null;
-  /** What the copy is claimed to hold after it; null where the target was not opened, or did not take the record of the run. */
+  /** The claim about the copy after the run; null if the target was not opened, or did not store the record of the run. */
   readonly claim: Claim | null;
-  /** Why everything was read again: a sentence each. */
+  /** Why everything was read again, one sentence each. */
   readonly reasons: readonly string[];
-  /** What a person should see to in the target. */
+  /** What a person should attend to in the target. */
   readonly notices: readonly TargetNotice[];
   /** The error behind `code` and `error`; null: source and copy agree. */
   readonly failure: MirrorError | null;
@@ -42,9 +42,9 @@ export interface RunReport extends Run {
 }
 
 /**
- * One run: brings a form in a target up to date, and records how that went. Never rejects: failures are in the report, and
- * the rows stored before stay. Where another process takes the form over in the middle, which a spreadsheet does not prevent, the run
- * begins again, within the time that it may wait.
+ * One run: brings a form in a target up to date, and records the result. Never rejects: failures are in the report, and the rows
+ * stored before stay. If another process takes the form over during the run, which a spreadsheet does not prevent, the run starts
+ * over, within the time that it may wait.
  */
 export function runForm(
   target: Target,
@@ -119,7 +119,7 @@ async function runOnce(
     await profile.save();
   } catch (error) {
     ending = toMirrorError(error);
-    // A batch may still be on its way, which counts.
+    // A batch that is still being stored counts.
     await sink.settled();
   }
   let isRecorded = true;
@@ -142,21 +142,21 @@ async function runOnce(
       await form.commit({ run, state: (state) => ({ ...state, outcome, code }) });
     notices.push(...(await form.finish()));
   } catch (error) {
-    // A run that is not recorded has failed, and the target does not have what it found.
+    // A run that is not recorded has failed, and the target lacks its result.
     isRecorded = false;
     if (outcomeOf(ending) !== 'failed') ending = toMirrorError(error);
   }
   return about();
 }
 
-/** A row that several lists showed is counted once. */
+/** Counts a row that several lists showed once. */
 function counted(applied: Applied, { tally }: FormState): Applied {
   const { inserted, updated, unchanged } = applied;
   const most = Math.max(0, liveRows(tally) - inserted - updated);
   return { ...applied, unchanged: Math.min(unchanged, most) };
 }
 
-/** Syncs, and stores everything it saw, however it ends; null: source and copy agree. */
+/** Syncs, and stores everything that it saw even if it fails. Null: source and copy agree. */
 async function syncToEnd(work: Work): Promise<MirrorError | null> {
   const { state } = work.form;
   try {
@@ -187,7 +187,7 @@ const gone = ({ id, name }: FormIdentity, isHeld: boolean): MirrorError =>
 const nameOf = ({ formId, name }: { readonly formId: string; readonly name: string }): string =>
   `form "${name}" (${formId})`;
 
-/** The outcomes that are no failures. */
+/** The outcomes that are not failures. */
 const ENDINGS: Partial<Record<MirrorError['code'], OutcomeName>> = {
   CANCELLED: 'stopped',
   PAUSED: 'paused',
@@ -200,7 +200,7 @@ const ENDINGS: Partial<Record<MirrorError['code'], OutcomeName>> = {
 const outcomeOf = (ending: MirrorError | null): OutcomeName =>
   ending === null ? 'ok' : (ENDINGS[ending.code] ?? 'failed');
 
-/** The report of a run that did not open the form, or wrote nothing. `ending`: null where source and copy agree. */
+/** The report of a run that did not open the form, or wrote nothing. `ending`: null if source and copy agree. */
 export const blankRun = (
   form: FormIdentity,
   target: string,

@@ -8,7 +8,7 @@ import type { FormState } from '../mirror/form-state.ts';
 import type { Applied, Change, Entry, OpenForm } from '../mirror/port.ts';
 import { Incomplete } from './work.ts';
 
-/** A batch is stored when it has so many answers, or the rows that the target takes at once. */
+/** A batch is stored when it has this many answers, or as many rows as the target takes at once. */
 const BATCH_ANSWERS = 200_000;
 
 export const NOTHING_APPLIED: Applied = {
@@ -34,8 +34,8 @@ interface Joined {
 }
 
 /**
- * Joins items and stores them in batches: while one is being stored, the next is filled. Of a submission that is met twice
- * the last is stored.
+ * Joins items and stores them in batches; while one batch is stored, the next is filled. If a submission comes twice, the last one
+ * is stored.
  */
 export class Sink {
   applied: Applied = NOTHING_APPLIED;
@@ -45,21 +45,21 @@ export class Sink {
   readonly #unlisted: UnlistedFields;
   readonly #reread: () => Promise<Form | null>;
   #source: Form;
-  /** Of the selected fields, those included that only answers carry. */
+  /** Of the selected fields, including fields that only answers have. */
   #join = new Join([], undefined);
-  /** A batch of so many rows is stored. */
+  /** The number of rows at which a batch is stored. */
   #most = 1;
-  /** The batch by submission: rows, and entries or none for each of its items. */
+  /** The batch by submission: rows, and for each of its items its entries, if any. */
   #rows = new Map<string, Row>();
   #entries = new Map<string, readonly Entry[]>();
   #storing: Promise<void> = Promise.resolve();
   #beingStored = 0;
-  /** When the newest submission was created that was taken (milliseconds); null before one with a date was. */
+  /** The creation time of the newest submission that was added (milliseconds); null before the first with a date. */
   topMs: number | null = null;
-  /** Called before each commit; throws where nothing may be stored. */
+  /** Called before each commit; throws if nothing may be stored. */
   beforeCommit: () => Promise<void> = async () => {};
 
-  /** `source`: the form as the source shows it; `reread`: as it shows it now, null where it is gone. */
+  /** `source`: the form as the source showed it; `reread`: as it shows it now, null if it is gone. */
   constructor(
     form: OpenForm,
     source: Form,
@@ -77,7 +77,7 @@ export class Sink {
     return this.#entries.size + this.#beingStored;
   }
 
-  /** Prepares the columns. To be called before the first item. */
+  /** Prepares the columns. Call it before the first item. */
   async open(): Promise<void> {
     await this.#prepare();
   }
@@ -93,7 +93,7 @@ export class Sink {
     }
     if (met > 0) {
       await this.flush();
-      // A field that was added since the run began has a label.
+      // A field that was added since the run began has a label there.
       this.#source = (await this.#reread()) ?? this.#source;
       await this.#prepare();
     }
@@ -108,21 +108,21 @@ export class Sink {
     if (this.#entries.size < this.#most) return;
     await this.#storing;
     this.#storing = this.#store({});
-    this.#storing.catch(() => {}); // Waited for by the next one.
+    this.#storing.catch(() => {}); // The next batch waits for it.
   }
 
-  /** Everything that was taken is stored; with it, `change`. */
+  /** Stores everything that was added, together with `change`. */
   async flush(change: Omit<Change, 'rows'> = {}): Promise<void> {
     await this.#storing;
     if (this.#entries.size > 0 || Object.keys(change).length > 0) await this.#store(change);
   }
 
-  /** The batch that is being stored is stored, or has failed. Never rejects. */
+  /** Waits until the batch in progress is stored or has failed. Never rejects. */
   async settled(): Promise<void> {
     await this.#storing.catch(() => {});
   }
 
-  /** Notes a state for the next commit, after everything that was taken is stored. */
+  /** Stores everything that was added, and notes a state for the next commit. */
   async note(state: (state: FormState) => FormState): Promise<void> {
     await this.flush();
     this.#form.note(state);
@@ -152,7 +152,7 @@ export class Sink {
   }
 }
 
-/** The row or entry to store for an item. One without an ID is listed; one with another defect is stored and listed. */
+/** The row or entry to store for an item. An item without an ID is listed; one with another defect is stored and listed. */
 export function joinItem(
   { key, submission, status, defects }: SubmissionItem,
   join: Join,

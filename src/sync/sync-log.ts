@@ -6,22 +6,22 @@ import type { FormsEvents } from '../forms/http.ts';
 import type { RunReport } from './run-form.ts';
 import type { WriteBackReport } from './write-back.ts';
 
-/** The events for logs, metrics and the demo, in this process only. They contain no answer (L11). */
+/** The events for logs, metrics and the demo, within this process. They contain no answers (L11). */
 export interface SyncEvents extends FormsEvents {
   'run.ended': RunReport;
   'write-back.ended': WriteBackReport;
-  /** A target that bills by bytes, such as BigQuery, billed some. */
+  /** A target that bills by bytes, such as BigQuery, has billed some. */
   'target.billed': { readonly target: string; readonly bytes: number };
 }
 
-/** Logs that this process waits for the source: as a warning, which every command prints, where the wait is long. */
+/** Logs that this process waits for the source. A long wait is a warning, which every command prints. */
 export function logWaits(events: Events<SyncEvents>, logger: Logger): void {
   events.on('forms.retry', (notice) => {
     logger[isLongWait(notice) ? 'warn' : 'debug'](notice, waitSentence(notice));
   });
 }
 
-/** Logs what runs do: at debug level when nothing changed, as a warning when a run did not succeed, with its code and the remedy. */
+/** Logs what runs do: at debug level if nothing changed, as a warning with code and remedy if a run did not succeed. */
 export function logSync(events: Events<SyncEvents>, logger: Logger): void {
   const known = { notices: new Map<string, string>(), held: new Map<string, number>() };
   events.on('run.ended', (report) => {
@@ -33,7 +33,7 @@ export function logSync(events: Events<SyncEvents>, logger: Logger): void {
 
 const keyOf = ({ form, target }: RunReport): string => JSON.stringify([form.id, target]);
 
-/** `held`: how many held deletions were logged last: a run a minute finds them held still. */
+/** `held`: the number of held deletions logged last, because a run every minute finds the same ones. */
 function logRun(report: RunReport, held: Map<string, number>, logger: Logger): void {
   const { form, target, outcome, accounted: total, inserted, updated, deleted, requests } = report;
   const about = { form: form.id, slug: form.slug, target };
@@ -75,13 +75,10 @@ function logWriteBack(report: WriteBackReport, logger: Logger): void {
   logger[written + refused > 0 ? 'info' : 'debug'](fields, 'Write-back ended.');
 }
 
-/**
- * Logs changes that people made to a target when they are news: runs end each minute. `known`: the last logged ones, by form and
- * target.
- */
+/** Logs changes that people made to a target, once each, because runs end every minute. `known`: the last logged ones, by form and target. */
 function logNotices(report: RunReport, known: Map<string, string>, logger: Logger): void {
   const { form, target, outcome, notices } = report;
-  // A run that did not come to look knows nothing of them.
+  // A run that ended early did not look for them.
   if (outcome !== 'ok' && notices.length === 0) return;
   const text = JSON.stringify(notices);
   if ((known.get(keyOf(report)) ?? '[]') === text) return;
@@ -92,10 +89,10 @@ function logNotices(report: RunReport, known: Map<string, string>, logger: Logge
   }
 }
 
-/** Shorter waits are not news: a request that succeeds with its first repetition. */
+/** Shorter waits are not news, such as a request that succeeds at the first retry. */
 const LONG_WAIT_MS = 1_000;
 
-/** Whether a wait is worth a line. An answer that stayed away has taken long already. */
+/** Whether a wait is worth a line. A response that did not come has already taken long. */
 function isLongWait({ attempt, delayMs, reason }: SyncEvents['forms.retry']): boolean {
   return attempt > 1 || delayMs >= LONG_WAIT_MS || !reason.startsWith('answered');
 }

@@ -9,12 +9,12 @@ import { readWhole } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
 import { accountedIn, Incomplete, type Work } from './work.ts';
 
-/** So often a source that moves is compared with the copy before a run gives up. */
+/** How often a source that moves is compared with the copy before a run gives up. */
 const MOST_MOVES = 5;
 
 /**
- * Brings one form in one target up to date: the first copy, new submissions, changes to old ones and row comparisons. Returns
- * where source and copy agree; throws Incomplete where nothing can be proven.
+ * Brings one form in one target up to date: first copies, new submissions, changes to old ones and row comparisons. Returns when
+ * source and copy agree; throws Incomplete if nothing can be proven.
  */
 export async function sync(work: Work): Promise<void> {
   const { form, source, sink, profile, clock, asked } = work;
@@ -22,7 +22,7 @@ export async function sync(work: Work): Promise<void> {
   const isReading = isDue(form.state);
   const startMs = clock.now();
   const first = await source.page({ formId: form.state.formId });
-  // Of a form that is more than one page, all that is not known is asked at once.
+  // For a form of more than one page, everything not yet known is requested at the same time.
   await Promise.all([
     first.items.length === 0 ? null : requireForms(work),
     first.isLast ? null : learnLists(work, first, isReading),
@@ -34,7 +34,7 @@ export async function sync(work: Work): Promise<void> {
   // 1. Due: the ranges that are flagged, the newest last.
   if (isReading) await readDue(work, first);
 
-  // What the newest page of a poll explained is on the first page again only where the list is sorted.
+  // Submissions that the newest page of a poll explained are on the form's first page only if the list is sorted.
   let given = isReading || !profile.now.isSorted ? null : (asked.counts ?? null);
   let before: Counts | null = null;
   let hasFound = true;
@@ -55,7 +55,7 @@ export async function sync(work: Work): Promise<void> {
     const hasChanged = newest.changed.size > 0;
     // Nothing moves at the source, and narrowing found nothing: its dates do not mean the time of creation.
     if (isStill && !hasFound) await readWhole(work);
-    // Counts that may be older than what was read are asked again, once: in a busy form every round sees a newcomer.
+    // Counts that may be older than what was read are asked again, once: in a busy form, every round sees a newcomer.
     else if ((!hasChanged || moves > 1) && (given === null || counts.statuses !== null))
       await narrowAll(work, counts, newest.total);
     hasFound = hasChanged || given !== null || !isDeepStrictEqual(form.state.tally, tally);
@@ -64,7 +64,7 @@ export async function sync(work: Work): Promise<void> {
   throw new Incomplete('MOVING');
 }
 
-/** Whether lists are sorted, and how they treat date bounds, if that matters and is not known. */
+/** Learns whether lists are sorted, and how they treat date bounds, if that matters and is not known. */
 async function learnLists(
   { source, form, profile }: Work,
   first: Page,
@@ -75,7 +75,7 @@ async function learnLists(
     profile.learn({ bounds: await learnBounds(source, form.state.formId, first) });
 }
 
-/** Whether agreeing with these counts says anything of statuses: a poll may have counted them for the whole workspace. */
+/** Whether agreement with these counts says anything about statuses. A poll may have counted them for the whole workspace. */
 const hasStatuses = ({ profile }: Work, counts: Counts, given: Counts | null): boolean =>
   counts.statuses === null
     ? given !== null && profile.now.hasWorkspaceStatuses === true
@@ -84,24 +84,24 @@ const hasStatuses = ({ profile }: Work, counts: Counts, given: Counts | null): b
 function learnStatuses({ profile }: Work, counts: Counts, { total }: Newest): void {
   if (counts.statuses === null || total === 0) return;
   if (areIgnored(counts, total)) profile.learn({ hasStatuses: false });
-  // Counts of another moment than the total, or beside a status that is not documented, tell nothing.
+  // Counts from another moment than the total, or beside an undocumented status, say nothing.
   else if (sumOf(Object.values(counts.statuses)) === total) profile.learn({ hasStatuses: true });
 }
 
-/** Notes how many submissions fewer the source has than the target accounts for. */
+/** Notes how many fewer submissions the source has than the target accounts for. */
 function noteTotal(work: Work, total: number): void {
   work.shortBy = accountedInAll(work.form.state.tally) - total;
 }
 
-/** The counts of the form; without statuses where the source is known not to look at them. */
+/** The counts of the form; without statuses if the source is known to ignore them. */
 async function askOwnCounts({ source, form, profile, clock }: Work): Promise<Counts> {
   if (profile.now.hasStatuses === false) return uncounted(clock.now());
   return askCounts(source, { formId: form.state.formId }, clock.now());
 }
 
 /**
- * Whether the source's counts are what the target accounts for. A status that newcomers have may be counted with or without
- * them: it is compared without what was read after the counts.
+ * Whether the source's counts equal what the target accounts for. Counts may include newcomers or not, so their statuses are
+ * compared without what was read after the counts.
  */
 async function agrees(work: Work, { statuses }: Counts, newest: Newest): Promise<boolean> {
   const { form, profile } = work;
@@ -116,7 +116,7 @@ async function agrees(work: Work, { statuses }: Counts, newest: Newest): Promise
   return isEqual && areEqualBefore(work, changed, fromMs);
 }
 
-/** Whether the source has as many submissions of these statuses, created before `toMs`, as the target accounts for. */
+/** Whether the source has as many submissions in these statuses, created before `toMs`, as the target accounts for. */
 async function areEqualBefore(
   { source, form, profile }: Work,
   statuses: ReadonlySet<string>,
@@ -137,7 +137,7 @@ async function areEqualBefore(
 
 async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<void> {
   const { sink, form } = work;
-  // Another form may have come while this one was read.
+  // Another form may have been created while this one was read.
   if (!isEmpty(form.state.tally)) await requireForms(work);
   // New rows that the target refuses are missing, although they are listed.
   const refusal = await form.refusal();
@@ -146,10 +146,7 @@ async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<voi
   if (form.state.isListDoubted) throw new Incomplete('HIDES');
 }
 
-/**
- * Throws Incomplete unless the list of the form is known to contain only its own submissions, or no other form
- * exists.
- */
+/** Throws Incomplete unless it is known that the form's list contains only its own submissions, or that no other form exists. */
 async function requireForms({ source, profile, form }: Work): Promise<void> {
   if (profile.now.hasForms === true) return;
   const isApart = await source.areFormsApart(form.state.formId);

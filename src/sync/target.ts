@@ -6,40 +6,40 @@ import type { Joining } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { EntryKind, ReadForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
 
-/** What the work on all targets of a process shares. */
+/** What work on all targets of a process shares. */
 export interface Mirror {
   /** The source, as one run reads it. */
   readonly connect: (signal: AbortSignal) => Source;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Names the source and the key that it is read with, in a target's record of its profile. */
+  /** Identifies the source and its key in a target's record of the profile. */
   readonly sourceName: string;
-  /** More deletions than this part of the rows wait for a person. */
+  /** If more than this part of the rows would be marked deleted, a person decides. */
   readonly maxDeleteFraction: number;
   /** RECONCILE_EVERY. */
   readonly compareEveryMs: number;
 }
 
-/** A target that is open, with what the settings say of it. */
+/** An open target with its settings. */
 export interface Target extends Mirror {
-  /** As the settings name it; `default` when unnamed. */
+  /** As the settings name it; `default` if unnamed. */
   readonly name: string;
   readonly kind: string;
-  /** Where it is, for people: no password (L15). */
+  /** Its address for people, without password (L15). */
   readonly address: string;
   readonly store: Store;
-  /** How answers become rows there, as far as it is known what names mean; undefined while no fields are selected. */
+  /** How answers become rows there, as far as names are known; undefined while no fields are selected. */
   readonly joining: Joining | undefined;
-  /** Whether the settings choose a form for it, or name it by a slug that means another one: that is reported of it. */
+  /** Whether the settings choose a form for it, or name it by a slug that means another one (its runs report that). */
   readonly isChosen: (form: Pick<FormIdentity, 'id' | 'slug'>) => boolean;
   /**
-   * How the answers of a form become rows there. Throws USAGE, SETTINGS or SLUG_REUSED where nothing of the form may be stored: the
-   * settings leave it out, a name matches nothing, or means another form. `keep`: it is about to be stored.
+   * How the answers of a form become rows there. Throws USAGE, SETTINGS or SLUG_REUSED if nothing of the form may be stored,
+   * because the settings leave it out, or a name matches nothing or means another form. `keep`: the form is about to be stored.
    */
   readonly admit: (form: Form, signal: AbortSignal, keep: boolean) => Promise<Joining>;
 }
 
-/** How long to wait for another process that writes the form. */
+/** How long to wait for another process that writes to the form. */
 export interface Waiting {
   readonly waitMs: number;
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export interface Waiting {
 
 const BUSY_PAUSE_MS = 250;
 
-/** Does `work` again while another process has the form. Rejects with TARGET_BUSY when that takes too long. */
+/** Repeats `work` while another process has the form. Rejects with TARGET_BUSY if that takes too long. */
 export async function whileBusy<T>(
   clock: Clock,
   { waitMs, signal }: Waiting,
@@ -64,7 +64,7 @@ export async function whileBusy<T>(
   }
 }
 
-/** What `read` makes of a form of a target; null where the target does not hold the form. */
+/** Opens a form of a target for reading and returns the result of `read`; null if the target does not have the form. */
 export async function reading<T>(
   { store }: Pick<Target, 'store'>,
   formId: string,
@@ -74,7 +74,7 @@ export async function reading<T>(
   return form === null ? null : await read(form);
 }
 
-/** The forms that a target holds, those that are gone included. */
+/** The forms that a target has, including gone ones. */
 export const heldForms = async ({
   store,
 }: Pick<Target, 'store'>): Promise<(FormIdentity & { readonly goneAtMs: number | null })[]> =>
@@ -82,7 +82,7 @@ export const heldForms = async ({
     return { id, slug, name, goneAtMs };
   });
 
-/** Rows in batches, live ones first, and then those that are marked deleted. */
+/** Rows in batches: live ones first, then those marked deleted. */
 export async function* allRows(
   form: ReadForm,
   query: Omit<RowQuery, 'isDeleted'> = {},
@@ -100,7 +100,7 @@ export async function idsOf(
   return ids;
 }
 
-/** What a form holds of these submissions: the status of each row, and which of them were forgotten. */
+/** What a form has of these submissions: the status of each row, and which of them were forgotten. */
 export async function knownOf(
   form: ReadForm,
   ids: readonly string[],
@@ -115,5 +115,5 @@ export async function knownOf(
   return { stored, forgotten: isAny ? await form.forgotten(ids) : new Map() };
 }
 
-/** Listed as rejected: a submission that could not be stored unchanged, or of which the source does not say whether it exists. */
+/** Listed as rejected: a submission that could not be stored unchanged, or whose existence the source leaves open. */
 export const LISTED = ['rejected', 'undecided'] as const satisfies readonly EntryKind[];

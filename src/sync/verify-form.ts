@@ -17,11 +17,11 @@ import {
 } from './verify.ts';
 
 /*
- * The comparison of the command `verify`. It compares differing submissions a second time, because a run may have brought the
- * change. A change at the source in between, or so lately that the next polls bring it, is lag.
+ * The comparison of the command `verify`. It compares differing submissions a second time, because a run may have stored the change
+ * in between. A change at the source in between, or one so recent that the next polls bring it, is lag.
  */
 
-/** Submissions that differ in one way: how many, and the IDs of the first of them. */
+/** Submissions that differ in one way: how many, and the first IDs. */
 export interface Differing {
   readonly count: number;
   readonly ids: readonly string[];
@@ -31,7 +31,7 @@ export interface Differing {
 export interface VerifyReport {
   readonly form: FormIdentity;
   readonly target: string;
-  /** `lagging`: the same except for changes so young that the next runs bring them. */
+  /** `lagging`: the same, except for changes so recent that the next runs bring them. */
   readonly outcome: 'same' | 'lagging' | 'different' | 'unproven';
   readonly startedAt: string;
   readonly endedAt: string;
@@ -44,25 +44,25 @@ export interface VerifyReport {
     /** How often each column differs: system columns by name, fields by label. */
     readonly columns: Readonly<Record<string, number>>;
   };
-  /** Submissions that came lately, or changed while they were compared. */
+  /** Submissions that came recently, or changed while they were compared. */
   readonly lagging: Differing;
-  /** Stored, and hidden or left open by the source. */
+  /** Stored submissions that the source hides or leaves open. */
   readonly undecided: Differing;
-  /** Submissions that are listed as rejected, and so may differ. */
+  /** Submissions listed as rejected, which may therefore differ. */
   readonly listed: number;
-  /** Submissions that were forgotten, and so have no row. */
+  /** Forgotten submissions, which have no row. */
   readonly forgotten: number;
   readonly notices: readonly TargetNotice[];
-  /** People have paused the form here, so that no run brings what differs. */
+  /** People have paused the form here, so no run brings what differs. */
   readonly pause: Pause | null;
   readonly requests: number;
 }
 
 const LISTED = 20;
-/** How long a run may take that a poll has asked for. */
+/** How long a run that a poll has queued may take. */
 const RUN_MS = 10_000;
 
-/** What rows hold that were stored under other settings. */
+/** For rows that were stored under other settings. */
 const OTHER_SETTINGS: TargetNotice = {
   code: 'UNSELECTED_ANSWERS',
   blocks: false,
@@ -73,9 +73,7 @@ const OTHER_SETTINGS: TargetNotice = {
 
 type Differences = ReadonlyMap<string, Difference>;
 
-/**
- * Compares a form with its copy. `pollMs`: the longest time between two polls. Rejects as source and target do.
- */
+/** Compares a form with its copy. `pollMs`: the longest time between two polls. Rejects as source and target do. */
 export async function verifyForm(
   target: Target,
   formId: string,
@@ -89,7 +87,7 @@ export async function verifyForm(
   const [lastRun] = stored?.runs ?? [];
   const polledAtMs = (await AGREEMENT.read(store))?.atMs ?? 0;
   const pause = pauseOf(await PAUSES.read(store), formId);
-  // Two polls bring every change. Where none came for so long, or the form is paused or fails (L6), nothing is lag.
+  // Two polls bring every change. If there was none for that long, or the form is paused or fails (L6), nothing is lag.
   const broughtMs = 2 * pollMs + RUN_MS;
   const isAtWork =
     pause === null &&
@@ -112,7 +110,7 @@ export async function verifyForm(
   const undecided = [...comparison.undecided, ...denied];
   const isProven = compared.isProven && undecided.length === 0;
   const same = lagging.length > 0 ? 'lagging' : 'same';
-  // Rows that are marked deleted are not compared: only a run brings them in line.
+  // Rows marked deleted are not compared: only a run updates them.
   const isOther = before !== null && !isSameUnder(before, storedUnder(joining, form));
   return {
     form: { id: form.id, slug: form.slug, name: form.name },
@@ -140,8 +138,8 @@ const firstOf = (differences: readonly Difference[]): Differing => ({
 });
 
 /**
- * Those that still differ from what the source says of each. One that the source leaves open stays. `denied`: gets those that the
- * list showed, and that are gone when they are asked for by ID.
+ * The submissions that still differ from what the source returns for each ID. One that the source leaves open stays. `denied`:
+ * collects those that the list showed but that are gone by ID.
  */
 async function lookedAtAgain(
   { store, clock }: Target,
@@ -167,7 +165,7 @@ async function lookedAtAgain(
   return new Map([...comparison.found, ...open, ...extra.map((each) => [each.id, each] as const)]);
 }
 
-/** In how many of the rows each column differs. */
+/** How many rows differ in each column. */
 function columnsOf(changed: readonly Difference[]): Record<string, number> {
   const columns: Record<string, number> = {};
   for (const name of changed.flatMap((each) => each.columns))

@@ -12,30 +12,27 @@ import { joinItem } from './sink.ts';
 import { type Source } from '../forms/source.ts';
 import { allRows, idsOf, type Target } from './target.ts';
 
-/** A submission that a run would store otherwise. */
+/** A submission that a run would store differently. */
 export interface Difference {
-  /**
-   * `missing`: the target has no row of it. `marked`: its row is marked deleted, and the source has it. `extra`: the source does not
-   * have it.
-   */
+  /** `missing`: the target has no row. `marked`: its row is marked deleted, but the source has it. `extra`: the source does not have it. */
   readonly kind: 'missing' | 'changed' | 'marked' | 'extra';
   readonly id: string;
   /** The columns that differ: system columns by name, fields by label. Never a value. */
   readonly columns: readonly string[];
-  /** As the source has it; null where it is `extra`, and beyond the first of many. Holds answers. */
+  /** As the source has it; null for `extra`, and beyond the first {@link MOST_KEPT}. Contains answers. */
   readonly row: Row | null;
 }
 
 /** The parts that are compared. */
 interface ComparedParts {
   readonly form: Form;
-  /** The form in the target; null where it has none. */
+  /** The form in the target; null if the target does not have it. */
   readonly held: ReadForm | null;
   readonly joining: Joining;
   readonly clock: Clock;
 }
 
-/** Compares all of a form. Rejects as source and target do, and where the settings let nothing of it be stored. */
+/** Compares a whole form. Rejects as source and target do, and if the settings let nothing of it be stored. */
 export async function compareForm(target: Target, formId: string, signal: AbortSignal) {
   const { clock, store } = target;
   const startedAtMs = clock.now();
@@ -46,7 +43,7 @@ export async function compareForm(target: Target, formId: string, signal: AbortS
   const comparison = new Comparison({ form, held, joining, clock });
   /** The source proved that it showed everything. */
   const isProven = await comparison.readAll(target, source);
-  /** The copy, with its last run; undefined where the target has none. */
+  /** The copy, with its last run; undefined if the target has none. */
   const stored = (await store.forms(1)).find(({ state }) => state.formId === formId);
   return { source, form, joining, startedAtMs, comparison, isProven, stored };
 }
@@ -54,13 +51,13 @@ export async function compareForm(target: Target, formId: string, signal: AbortS
 /** A form of the source, compared with its copy in a target. */
 export type ComparedForm = Awaited<ReturnType<typeof compareForm>>;
 
-/** A submission dated so long before the reading began was there then, however clocks differ. */
+/** A submission dated this long before the reading began existed then, however clocks differ. */
 const SURELY_BEFORE_MS = 10 * 60_000;
 const MOST_READINGS = 12;
-/** Of so many differences the rows are kept. */
+/** The number of differences whose rows are kept. */
 export const MOST_KEPT = 1_000;
 
-/** Reads a span until a reading proves that it showed everything; null where none does. All that is shown is compared. */
+/** Reads a span until a reading proves that it showed everything; null if none does. Compares everything shown. */
 async function readProven(
   source: Source,
   profile: Profile,
@@ -89,7 +86,7 @@ async function readProven(
 }
 
 /**
- * Compares submissions with their stored rows. Writes nothing, and trusts no state. Of a submission that is shown twice the last one
+ * Compares submissions with their stored rows. Writes nothing, and trusts no state. If a submission is shown twice, the last one
  * counts. Rejects as source and target do.
  */
 export class Comparison {
@@ -102,10 +99,10 @@ export class Comparison {
   readonly #parts: ComparedParts;
   readonly #atMs: number;
   readonly #unlisted: UnlistedFields;
-  /** IDs of submissions that are listed as rejected; null before they were asked for. */
+  /** IDs of submissions listed as rejected; null until they are read. */
   #listed: ReadonlySet<string> | null;
 
-  /** `listed`: submissions to leave out; if null, those that the target lists as rejected. */
+  /** `listed`: submissions to leave out; null: those that the target lists as rejected. */
   constructor(parts: ComparedParts, listed: ReadonlySet<string> | null = null) {
     const { form, held, joining, clock } = parts;
     [this.#parts, this.#listed, this.#atMs] = [parts, listed, clock.now()];
@@ -114,8 +111,8 @@ export class Comparison {
   }
 
   /**
-   * Reads everything of the form at the source, by ranges where it allows that, and compares each answer. Whether the source proved
-   * that it showed everything.
+   * Reads the whole form at the source, by ranges if the source allows that, and compares each answer. Returns whether the source
+   * proved that it showed everything.
    */
   async readAll(target: Target, source: Source): Promise<boolean> {
     const { form, held } = this.#parts;
@@ -131,7 +128,7 @@ export class Comparison {
       counted += seen?.size ?? 0;
     };
     for (const span of ranges.length > 1 ? ranges : [WHOLE]) await read(span);
-    // Submissions without a date are in no range: the form's total shows whether there are any.
+    // Submissions without a date are in no range. The form's total shows whether there are any.
     if (ranges.length > 1 && (await source.count({ formId: form.id }))?.total !== counted)
       await read(WHOLE);
     return (
@@ -186,7 +183,7 @@ export class Comparison {
     this.found.set(id, { kind, id, columns, row: this.found.size < MOST_KEPT ? row : null });
   }
 
-  /** Rows that a proven list does not show: asked for by ID. */
+  /** Asks by ID for the rows that a proven list does not show. */
   async #findExtra(source: Source, span: Span, seen: ReadonlySet<string>): Promise<void> {
     const { held } = this.#parts;
     const absent = held === null ? new Set<string>() : await idsOf(held.rows(span));
@@ -194,7 +191,7 @@ export class Comparison {
     const there: SubmissionItem[] = [];
     await source.byIds([...absent], (id, answer) => {
       if (answer.kind === 'gone') return this.#note('extra', id);
-      // One that came while the list was read proves nothing of the list.
+      // A submission that came while the list was read proves nothing about the list.
       const createdMs = answer.kind === 'there' ? createdMsOf(answer.item) : null;
       if (createdMs === null || createdMs < this.#atMs - SURELY_BEFORE_MS) this.undecided.add(id);
       if (answer.kind === 'there') there.push(answer.item);

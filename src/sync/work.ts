@@ -7,20 +7,20 @@ import type { Sink } from './sink.ts';
 import type { Counts, SinceCounts } from './counts.ts';
 import { type ListQuery, type Page, PAGE, type Source } from '../forms/source.ts';
 
-/** How a run is asked for. */
+/** Options of a run. */
 export interface RunOptions {
-  /** Every range is read, and each answer compared. */
+  /** Reads every range, and compares each answer. */
   readonly isFull?: boolean;
-  /** Ranges that are due by their age are read. */
+  /** Reads the ranges that are due by their age. */
   readonly isComparison?: boolean;
   /**
-   * The form's counts, if a poll has just asked for them. Without statuses: its newest page explained all that the workspace's counts
-   * showed of the form, so that the total is enough.
+   * The form's counts, if a poll has just asked for them. Without statuses: the poll's newest page explained everything that the
+   * workspace's counts showed of the form, so the total is enough.
    */
   readonly counts?: Counts | undefined;
-  /** How many deletions a person accepts; Infinity: all of them. With any, the run is full. */
+  /** How many deletions a person accepts; Infinity: all. With any, the run is full. */
   readonly acceptDeletes?: number | undefined;
-  /** How long to wait for another process that writes the form. */
+  /** How long to wait for another process that writes to the form. */
   readonly waitMs?: number | undefined;
   /** Called as the run progresses, with the number of submissions seen and the total. */
   readonly onProgress?: ((seen: number, total: number) => void) | undefined;
@@ -35,11 +35,11 @@ export interface Work {
   readonly profile: ProfileRecord;
   readonly clock: Clock;
   readonly asked: RunOptions;
-  /** How many submissions fewer the source says the form has than the target accounts for. */
+  /** How many fewer submissions the source says the form has than the target accounts for. */
   shortBy: number;
-  /** Notes what readings show that the counts of this round may not have. */
+  /** Notes submissions that readings show and that this round's counts may not include. */
   since: SinceCounts | null;
-  /** Items of lists that were shown. */
+  /** How many items lists have shown. */
   seen: number;
 }
 
@@ -47,10 +47,10 @@ export interface Work {
 export const accountedIn = async (of: Pick<OpenForm, 'counts'>, span: Span): Promise<number> =>
   sumOf((await of.counts(span, 'all')).map(({ count }) => count));
 
-/** The most requests of a run: a base, and some for each page that its rows fill. */
+/** The most requests of a run: a base, plus some for each page of rows. */
 const [FEW_REQUESTS, REQUESTS_A_PAGE] = [300, 4];
 
-/** The pages of a list of the form, within the run's budget. `first`, `ahead`: as for {@link Source.pages}. */
+/** The pages of a list of the form, within the run's budget. `first`, `ahead`: as in {@link Source.pages}. */
 export async function* pagesOf(
   work: Work,
   query: Omit<ListQuery, 'formId'>,
@@ -67,7 +67,7 @@ export async function* pagesOf(
   }
 }
 
-/** Ends a run that takes too many requests. The stored rows set the limit, not the total in a response. */
+/** Ends a run that takes too many requests. The number of stored rows sets the limit, not the total in a response. */
 export function spend({ source, form, sink }: Work, pageSize = PAGE): void {
   const rows = liveRows(form.state.tally) + sink.size;
   const pages = rows / Math.max(1, Math.min(PAGE, pageSize));

@@ -11,7 +11,7 @@ import { noteWriteBack } from './records.ts';
 import { type Source } from '../forms/source.ts';
 import { heldForms, idsOf, type Mirror, type Target, whileBusy } from './target.ts';
 
-/** Which statuses are changed, and into which. */
+/** The statuses that are changed, and the new one. */
 export interface WriteBackRule {
   readonly from: readonly string[];
   readonly to: string;
@@ -22,12 +22,12 @@ export interface WriteBackReport {
   /** `waiting`: a target does not have the form yet, or another process has it. */
   readonly outcome: 'done' | 'waiting' | 'paused' | 'failed' | 'stopped';
   readonly written: number;
-  /** A person changed the status in between: theirs is stored. */
+  /** A person changed the status in between; it is stored. */
   readonly adopted: number;
-  /** They rest for a day. */
+  /** They are not tried for a day. */
   readonly refused: number;
   readonly failed: number;
-  /** Why not every status was changed that could be; null when all were, or when the source refused single ones and took others. */
+  /** Why not every possible status was changed. Null if all were, or if the source refused single ones and took others. */
   readonly failure: MirrorError | null;
 }
 
@@ -37,7 +37,7 @@ const OUTCOMES: Partial<Record<MirrorError['code'], WriteBackReport['outcome']>>
   CANCELLED: 'stopped',
 };
 
-/** The report of a write-back; without results, of one that could not begin. */
+/** The report of a write-back; without results, the report of one that could not begin. */
 export function writeBackReport(
   form: FormIdentity,
   failure: MirrorError | null,
@@ -56,18 +56,18 @@ export function writeBackReport(
   };
 }
 
-/** So many submissions at once: a crash in between costs reading these again. */
+/** The number of submissions at once. After a crash, these must be read again. */
 const MOST_AT_ONCE = 50;
-/** A status that was read longer ago may have changed since: it is read again before the PATCH (L7). */
+/** A status that was read longer ago may have changed, so it is read again before the PATCH (L7). */
 const FRESH_MS = 10_000;
-/** Some sources show a change a moment after they made it. */
+/** Some sources show a change only a moment after they made it. */
 const LOOK_AGAIN_MS = 2_000;
-/** For how long a submission whose change of status was refused is not tried again, unless it changes before: a day. */
+/** How long a submission whose change of status was refused is not tried again, unless it changes: a day. */
 const REFUSAL_LASTS_MS = 24 * 3_600_000;
-/** So many of a batch without any success are not about single submissions: the others are tried by the next write-back. */
+/** If this many of a batch fail without any success, the cause is not in single submissions. The next write-back tries the others. */
 const HOPELESS = 10;
 
-/** Rows that may wait for write-back: not fewer than do. */
+/** The number of rows that may wait for write-back; at least as many as do. */
 export const mayWait = ({ tally }: FormState, { from }: WriteBackRule): boolean =>
   sumOf(from.map((status) => (tally.rows[status] ?? 0) - (tally.missing[status] ?? 0))) >
   tally.refused;
@@ -84,7 +84,7 @@ const isUnwritten = ({ what }: Written): boolean => what === 'refused' || what =
 
 /** One write-back of a form. */
 interface Writing {
-  /** All that mirror the form. */
+  /** All targets that mirror the form. */
   readonly targets: readonly Target[];
   readonly form: FormIdentity;
   readonly rule: WriteBackRule;
@@ -92,18 +92,19 @@ interface Writing {
   readonly clock: Clock;
   /** Each submission once. */
   readonly results: Map<string, Written>;
-  /** How many submissions one of the targets lists as refused, so that they are not tried for now. */
+  /** How many submissions a target lists as refused, so they are not tried for now. */
   listed: number;
 }
 
-/** Whether going on with a batch would only repeat the same failure, for thousands of submissions and again at the next run. */
+/** Whether continuing the batch would only repeat the same failure, for thousands of submissions and again at the next run. */
 const isHopeless = (batch: Results): boolean =>
   batch.size >= HOPELESS && [...batch.values()].every(isUnwritten);
 
 /**
- * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7), some at a time:
- * holds the form's lease in each target, reads each submission by its ID just before the PATCH and again after it, and stores the
- * latest reading. A submission that the source refuses delays no other. What could not be done is kept in each target. Never rejects.
+ * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7), some at a time.
+ * It holds the form's lease in each target, reads each submission by its ID just before the PATCH and again after it, and stores
+ * the latest reading. A submission that the source refuses delays no other. Each target records what could not be done. Never
+ * rejects.
  */
 export async function writeBack(
   { clock, connect }: Mirror,
@@ -140,7 +141,7 @@ export async function writeBack(
 
 type BatchState = 'more' | 'done' | 'waiting' | 'hopeless';
 
-/** A write-back has failed if more than single submissions could not be changed. */
+/** A write-back has failed if not only single submissions could not be changed. */
 function failureOf({ results, rule }: Writing, others: string): MirrorError | null {
   const all = [...results.values()];
   const unwritten = all.filter(isUnwritten);
@@ -163,14 +164,14 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   const opened: Opened[] = [];
   for (const target of targets) {
     const held = await heldForms(target);
-    // A target that has none of it yet: its first copy comes before.
+    // A target does not have the form yet: its first copy comes first.
     if (!held.some(({ id }) => id === identity.id)) return 'waiting';
     opened.push(stack.use(await openForWriting(target, source, form)));
   }
   const waiting = (await candidates(opened, rule, clock.now())).filter((id) => !results.has(id));
   const ids = waiting.slice(0, MOST_AT_ONCE);
   let fatal: unknown;
-  // A person may pause during a batch: that stops the next PATCH.
+  // A person may pause during a batch; that stops the next PATCH.
   const requireUnpaused = async (): Promise<void> => {
     for (const { sink } of opened) await sink.beforeCommit();
   };
@@ -196,7 +197,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   return waiting.length > ids.length ? 'more' : 'done';
 }
 
-/** Submissions in one of the statuses that every target holds, and that none lists; a refused one rests for a day. */
+/** Submissions in one of the statuses that every target has and none lists; a refused one rests for a day. */
 async function candidates(
   opened: readonly Opened[],
   { from }: WriteBackRule,
@@ -221,7 +222,7 @@ async function listedIn(form: OpenForm, nowMs: number): Promise<string[]> {
     .map(({ id }) => id);
 }
 
-/** Writes back one submission. Throws an error that stops the batch: a refused key, a pause, a stop. */
+/** Writes back one submission. Throws errors that stop the batch: a refused key, a pause, a stop. */
 async function writeOne(
   source: Source,
   clock: Clock,
@@ -245,14 +246,14 @@ async function writeOne(
   } catch (error) {
     const failure = toMirrorError(error);
     if (/^(CANCELLED|FORMS_UNAUTHORIZED|INTERNAL)$/.test(failure.code)) throw failure;
-    // The source refuses this change of this submission. Any other status concerns the key, the method, the server or the network, and
-    // may be corrected at any time.
+    // The source refuses this change for this submission. Any other status concerns the key, the method, the server or the network,
+    // and may be corrected at any time.
     const http = failure instanceof FormsApiError ? failure.status : null;
     if (http === null || (http >= 300 && ![400, 404, 409, 410, 422].includes(http)))
       return { shown: before, what: 'failed', reason: failure.message };
     refusal = failure.message;
   }
-  // Only the submission itself shows whether it was made.
+  // Only the submission itself shows whether the change was made.
   let after = await read(source, id);
   if (refusal === null && typeof after !== 'string' && statusOf(after) === status) {
     await clock.sleep(LOOK_AGAIN_MS);
@@ -267,14 +268,14 @@ async function writeOne(
   return { shown: after, what: 'refused', reason };
 }
 
-/** The submission at the source now; null where it is gone; a sentence where the source gives no answer. */
+/** The submission at the source now; null if it is gone; a sentence if the source does not answer. */
 async function read(source: Source, id: string): Promise<SubmissionItem | string | null> {
   const answer = await source.byId(id);
   if (answer.kind === 'gone') return null;
   return answer.kind === 'there' ? answer.item : `submission ${id}: ${answer.reason}`;
 }
 
-/** Null where the answer leaves it out: then it is not known whether it may be changed. */
+/** Null if the response omits it: then it is not known whether it may be changed. */
 const statusOf = (item: SubmissionItem | null): string | null => {
   const status = item?.submission?.status ?? '';
   return status === '' ? null : status;
@@ -287,7 +288,7 @@ async function storeAll(
   { from }: WriteBackRule,
   atMs: number,
 ): Promise<void> {
-  // An answer without a status leaves it open: the stored one stays.
+  // If a response has no status, the stored status stays.
   const shown = [...results.values()].flatMap(({ shown: item }) =>
     item === null || statusOf(item) === null ? [] : [item],
   );
