@@ -17,9 +17,7 @@ import {
 import type { Address, OpenTargetOptions } from '../target-address.ts';
 import type { Driver } from './database.ts';
 
-/**
- * Opens a target in a database, which connects at first use. `shown`: see {@link Address}. `driver`: loads the driver of its kind and no other.
- */
+/** Opens a target in a database, which connects at first use. `shown`: see {@link Address}. `driver`: loads only the driver of its kind. */
 export const sqlOpener =
   (
     shown: string,
@@ -92,7 +90,7 @@ export function parseMysqlUrl(url: string): Address {
       'has an ssl-mode other than DISABLED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY',
     );
   const [socket, authority] = [optionOf(parsed, 'socket'), optionOf(parsed, 'ssl-ca')];
-  // Anyone with a certificate of a public authority passes for any other host.
+  // Without the check, anyone with a certificate of a public authority can pose as any host.
   const isSafe = mode === 'VERIFY_IDENTITY' || (mode === 'VERIFY_CA' && Boolean(authority));
   const weaknesses = isSafe ? [] : [unsafe('ssl-mode=VERIFY_IDENTITY', 'ssl-ca')];
   const shown = shownAddress(parsed, socket === undefined ? [] : [`socket=${socket}`]);
@@ -116,7 +114,10 @@ export function parseMysqlUrl(url: string): Address {
   };
 }
 
-/** TLS as `ssl-mode` has it in the client programs of MySQL and MariaDB. `authority`: the file of one's own, read here. */
+/**
+ * TLS according to `ssl-mode`, as in the client programs of MySQL and MariaDB. `authority`: the file of your own authority, which
+ * is read here.
+ */
 function tlsOptions(mode: string, authority: string | undefined): Pick<ConnectionOptions, 'ssl'> {
   if (mode === 'DISABLED') return {};
   return {

@@ -31,8 +31,8 @@ export interface Committing {
 }
 
 /**
- * How rows are stored. `load`: straight into the table, which refuses one that is there; `upsert`: by way of the staging table. Both
- * throw BatchRefused if the target refuses rows. `halve`: those that are refused are halved down to the row that is at fault.
+ * How rows are stored. `load`: straight into the table, which refuses IDs that it has; `upsert`: through the staging table. Both
+ * throw BatchRefused if the target refuses rows. `halve`: halves refused rows down to the one at fault.
  */
 export type Way = 'load' | 'upsert' | 'halve';
 
@@ -45,7 +45,7 @@ export interface Committed {
 
 const NOTHING: Written = { inserted: 0, updated: 0, now: new Map(), before: new Map() };
 
-/** A change that is applied within a transaction. A rejection ends the transaction. */
+/** A change, applied within a transaction. A rejection ends the transaction. */
 export class Commit {
   readonly #tx: Session;
   readonly #change: Change;
@@ -66,7 +66,7 @@ export class Commit {
     };
   }
 
-  /** `rows`: those of the change that were not forgotten. `forgotten`: the IDs in the change that were, with their digests. */
+  /** `rows`: those of the change that were not forgotten. `forgotten`: the IDs of those that were, with their digests. */
   async apply(
     rows: readonly PackedRow[],
     forgotten: ReadonlyMap<string, string>,
@@ -117,7 +117,7 @@ export class Commit {
     };
   }
 
-  /** A forgotten submission is not stored: its entry follows its status. */
+  /** A forgotten submission is not stored; its status is copied to its entry. */
   #followed(forgotten: ReadonlyMap<string, string>): Entry[] {
     if (forgotten.size === 0) return [];
     const { rows = [], entries = [] } = this.#change;
@@ -128,7 +128,7 @@ export class Commit {
     });
   }
 
-  /** Stores rows. Those that are at fault are added to `rejected`, and those that the database cannot hold unchanged to `replaced`. */
+  /** Stores rows. Adds those at fault to `rejected`, and those that the database cannot hold unchanged to `replaced`. */
   async #store(rows: readonly PackedRow[], rejected: Entry[], replaced: Entry[]): Promise<Written> {
     const { dialect } = this.#tx;
     const { pack, how } = this.#from;
@@ -137,7 +137,7 @@ export class Commit {
     const put = how === 'load' ? loadNew : stagedUpsert;
     const upsert = async (some: readonly PackedRow[]): Promise<Written> => {
       let written = NOTHING;
-      // A column that was made since a row was packed has no answer of that row.
+      // A row that was packed before a column was made has no answer for it.
       for (const [columns, alike] of Map.groupBy(some, ({ columns }) => columns))
         written = plus(written, await put(this.#tx, { columns, rows: alike }, this.#writing));
       return written;
@@ -159,7 +159,7 @@ export class Commit {
           const half = some.length >> 1;
           return plus(await store(some.slice(0, half)), await store(some.slice(half)));
         }
-        // Only a fault of the row itself rejects it: if it is refused without its answers, the target has failed (L6).
+        // Only a fault of the row itself rejects it. If it is refused even without its answers, the target has failed (L6).
         const [row] = some;
         if (row === undefined || !(await takes({ ...row, cells: new Map() }))) throw error;
         rejected.push(entryOf('rejected', row, description.what));
@@ -177,7 +177,7 @@ export class Commit {
     return store(rows);
   }
 
-  /** Removes entries that this change settles; true where there were any. `kept`: the rows that it stores. */
+  /** Removes entries that this change settles; true if there were any. `kept`: the rows that it stores. */
   async #settle(entries: readonly Entry[], kept: readonly Row[]): Promise<boolean> {
     const { state } = this.#from;
     const { among } = this.#tx.dialect;
@@ -194,7 +194,7 @@ export class Commit {
     if (held + undecided + rejected > 0) {
       const stored = kept.map(({ id }) => id);
       await drop(['held', 'undecided'], stored);
-      // An entry that is listed again keeps the time at which it was first seen.
+      // An entry that is listed again keeps its first time.
       const listed = new Set(entries.map(({ id }) => id));
       const unlisted = stored.filter((id) => !listed.has(id));
       await drop(['rejected'], unlisted);
@@ -222,7 +222,7 @@ export class Commit {
         last_seen_at: seen,
       };
     });
-    // Of one that is listed twice the last holds.
+    // If one is listed twice, the last counts.
     const last = new Map(rows.map((row) => [`${row.kind} ${row.id}`, row] as const));
     const key = ['form_id', 'kind', 'id'];
     await insert(this.#tx, '_mirror_entries', [...last.values()], key, taken);

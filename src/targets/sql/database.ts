@@ -3,29 +3,29 @@ import type { Clock } from '../../base/clock.ts';
 import { isAbort, MirrorError } from '../../base/errors.ts';
 import { type Dialect, isTrue, type Param, type Session, type SqlRow } from './dialect.ts';
 
-/** A connection to a database, which has one transaction at a time. Errors are the driver's. */
+/** A connection to a database, with one transaction at a time. Errors are the driver's. */
 export interface Connection extends Session {
-  /** Nothing can be done with it any more: another one is made. */
+  /** It cannot be used anymore; another one is made. */
   readonly isLost: boolean;
   begin(): Promise<void>;
   end(how: 'COMMIT' | 'ROLLBACK'): Promise<void>;
-  /** Opens a snapshot: it reads nothing of later writes. */
+  /** Opens a snapshot: later writes are not visible. */
   freeze(): Promise<void>;
-  /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has it. */
+  /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has the lock. */
   lock(name: string): Promise<(() => Promise<void>) | null>;
-  /** Erased data is nowhere in the files any more; absent where only an administrator can see to that. */
+  /** Removes erased data from the files; absent if only an administrator can do that. */
   scrub?(): Promise<void>;
-  /** The files hold everything, without their logs. */
+  /** Writes everything into the files, without their logs. */
   settle?(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How a kind of database is reached. */
+/** How to connect to a kind of database. */
 export interface Driver {
-  /** Until a connection knows better. */
+  /** The dialect until a connection knows the exact one. */
   readonly dialect: Dialect;
   connect(): Promise<Connection>;
-  /** The place for tables (the file, the schema), where the mirror can make it. */
+  /** The place for tables (the file, the schema), if the mirror can create it. */
   readonly place?: {
     isThere(session: Session): Promise<boolean>;
     make(session: Session): Promise<void>;
@@ -35,8 +35,8 @@ export interface Driver {
 const SETTLE_MS = 1_000;
 
 /**
- * One database. It connects at first use, and again after a connection was lost. Locks are lost with it: then revisions keep
- * writers apart. Rejects with errors in words for people, except within a transaction, where they are the driver's.
+ * One database. It connects at first use, and again after a connection was lost. Locks are lost with the connection; revisions then
+ * keep writers apart. Rejects with errors in words for people, except within a transaction, where errors are the driver's.
  */
 export class Database implements Session, AsyncDisposable {
   readonly #driver: Driver;
@@ -46,7 +46,7 @@ export class Database implements Session, AsyncDisposable {
   #dialect: Dialect;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  /** It is a snapshot, which lives and ends with its connection. */
+  /** It is a snapshot, which ends with its connection. */
   #isFrozen = false;
   #settling: AbortController | undefined;
 
@@ -70,7 +70,7 @@ export class Database implements Session, AsyncDisposable {
     await connection?.close().catch(() => {});
   }
 
-  /** Whether there is a place for tables. */
+  /** Whether the place for tables exists. */
   async isThere(): Promise<boolean> {
     const { place } = this.#driver;
     return place === undefined
@@ -78,7 +78,7 @@ export class Database implements Session, AsyncDisposable {
       : this.#described(place.isThere(this));
   }
 
-  /** Makes the place where it is missing, and connects. */
+  /** Creates the place if it is missing, and connects. */
   async make(): Promise<void> {
     const isThere = await this.isThere();
     const { place } = this.#driver;
@@ -103,8 +103,8 @@ export class Database implements Session, AsyncDisposable {
   }
 
   /**
-   * A transaction; transactions run one after the other. In MySQL, a statement that makes a table, column or view
-   * commits everything before it, and a new transaction begins after it. `isKept`: false undoes the work.
+   * Runs a transaction; transactions run one after the other. In MySQL, a statement that creates a table, column or view commits
+   * everything before it, and a new transaction begins after it. If `isKept` is false, the work is undone.
    */
   transaction<T>(
     work: (tx: Session) => Promise<T>,
@@ -123,7 +123,7 @@ export class Database implements Session, AsyncDisposable {
     });
   }
 
-  /** A lock that ends with this process; null where another writer has it. */
+  /** A lock that ends with this process; null if another writer has it. */
   lock(name: string): Promise<AsyncDisposable | null> {
     return this.#inTurn(async (connection) => {
       const release = await connection.lock(name);
@@ -146,12 +146,12 @@ export class Database implements Session, AsyncDisposable {
     }
   }
 
-  /** Erased data is nowhere in the files any more, where this process can see to that. */
+  /** Removes erased data from the files, if this process can. */
   scrub(): Promise<void> {
     return this.#inTurn(async (connection) => connection.scrub?.());
   }
 
-  /** Within a second the files hold everything, so that many runs in a row wait for the disk once. */
+  /** Writes everything into the files within a second. Many runs in a row then wait for the disk once. */
   settleSoon(): void {
     if (this.#settling !== undefined || this.#connection?.settle === undefined) return;
     const timer = new AbortController();
@@ -161,7 +161,7 @@ export class Database implements Session, AsyncDisposable {
       this.#settling = undefined;
       await this.#inTurn(async (connection) => connection.settle?.());
     };
-    // Where it fails, the next run settles, or closing does.
+    // If it fails, the next run or closing settles.
     settle().catch(() => {});
   }
 
@@ -174,8 +174,7 @@ export class Database implements Session, AsyncDisposable {
 
   async #connected(): Promise<Connection> {
     if (this.#connection?.isLost === false) return this.#connection;
-    // A caller that did not wait may close the database before the work is done. A new connection for the rest would
-    // then stay open.
+    // A caller that did not wait may close the database before the work is done. A new connection would then stay open.
     if (this.#isClosed) throw new Error('The database was closed.');
     // Another connection would read later writes.
     if (this.#isFrozen)
@@ -184,14 +183,14 @@ export class Database implements Session, AsyncDisposable {
         `${this.#place}: the connection ended, so the rest cannot be read as of the same instant. Try again.`,
       );
     await this.#connection?.close().catch(() => {});
-    // A closed one can be asked for nothing, if no other can be made.
+    // A closed connection must not be used if no other can be made.
     this.#connection = undefined;
     this.#connection = await this.#driver.connect();
     this.#dialect = this.#connection.dialect;
     return this.#connection;
   }
 
-  /** The same with errors in words for people. Those that already are do not change. */
+  /** The same with errors in words for people. Errors that are already in such words stay unchanged. */
   async #described<T>(result: Promise<T>): Promise<T> {
     try {
       return await result;
@@ -205,13 +204,13 @@ export class Database implements Session, AsyncDisposable {
   }
 }
 
-/** Names of locks may be known to the whole server, and have at most 64 characters. */
+/** Lock names may be shared by the whole server, and have at most 64 characters. */
 export const lockName = (place: string, what: string): string =>
   `forms-mirror:${createHash('sha256').update(`${place}\0${what}`).digest('hex').slice(0, 48)}`;
 
 /**
- * See {@link Connection.lock}: a lock of the server that ends with the session. `held`: those of this session, which could take one
- * twice. `take`, `give`: expressions over the name.
+ * See {@link Connection.lock}: a lock of the server that ends with the session. `held`: the locks of this session, which could
+ * otherwise take one twice. `take`, `give`: expressions over the name.
  */
 export async function lockSession(
   session: Session,

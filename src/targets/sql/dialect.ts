@@ -6,33 +6,31 @@ import type { ErrorDescription } from './errors.ts';
 import type { ViewFragments } from './views.ts';
 import type { Staging } from './write-rows.ts';
 
-/*
- * What the SQL store asks of a database. Statements write parameters as `$1`, `$2`, … in the order of their first use.
- */
+/* The interface between the SQL store and a database. Statements write parameters as `$1`, `$2`, … in the order of their first use. */
 
 /** A list is for {@link Dialect.among}. */
 export type Param = string | number | bigint | null | readonly string[];
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** A connection, or the transaction that it is in. */
+/** A connection, or its current transaction. */
 export interface Session {
-  /** How its database does things. */
+  /** The dialect of its database. */
   readonly dialect: Dialect;
   query(sql: string, params?: readonly Param[]): Promise<SqlRow[]>;
   /** How many rows the statement changed. */
   run(sql: string, params?: readonly Param[]): Promise<number>;
   /**
-   * For a database in which a transaction is sent whole, at its end: a change that waits until then, if nothing reads before. `unlessOne`:
-   * the end of the transaction rejects with it where the statement does not change exactly one row.
+   * For a database in which a transaction is sent as a whole, at its end: a change that waits until then, unless something reads
+   * before. `unlessOne`: the end of the transaction rejects with it if the statement does not change exactly one row.
    */
   defer?(sql: string, params?: readonly Param[], unlessOne?: Error): Promise<void>;
   /** For a database that bills each statement: see {@link changeRows}. */
   changeRows?(changes: RowChanges): Promise<void>;
-  /** Where {@link Dialect.keepsResults}: reads the result of a query in pieces of this many rows. */
+  /** For {@link Dialect.keepsResults}: reads the result of a query in pieces of this many rows. */
   pages?(sql: string, params: readonly Param[], size: number): AsyncIterable<SqlRow[]>;
 }
 
-/** Makes a change. `unlessOne`: it, or the end of the transaction, rejects with that where other than one row was changed. */
+/** Makes a change. `unlessOne`: it, or the end of the transaction, rejects with this if it did not change exactly one row. */
 export async function change(
   tx: Session,
   sql: string,
@@ -44,14 +42,14 @@ export async function change(
   if (unlessOne !== undefined && changed !== 1) throw unlessOne;
 }
 
-/** Texts to replace in rows. Names are as SQL has them. */
+/** Texts to replace in rows. Names are quoted. */
 export interface RowChanges {
   readonly table: string;
-  /** They find a row. */
+  /** The columns that identify a row. */
   readonly keys: readonly string[];
-  /** Columns that get a text or NULL. */
+  /** The columns that get a text or NULL. */
   readonly names: readonly string[];
-  /** Columns that get NULL in each of the rows. */
+  /** The columns that get NULL in every row. */
   readonly emptied: readonly string[];
   /** The values of the keys, then of the names. */
   readonly rows: readonly (readonly (string | null)[])[];
@@ -71,7 +69,7 @@ export async function changeRows(tx: Session, changes: RowChanges): Promise<void
     await change(tx, sql, [...row.slice(keys.length), ...row.slice(0, keys.length)]);
 }
 
-/** {@link Dialect.indexLive} in a database whose names of indexes are those of the schema. */
+/** {@link Dialect.indexLive} for a database in which index names are unique within the schema. */
 export async function indexLive(session: Session, table: string): Promise<void> {
   const name = `_mirror_live_${createHash('sha256').update(table).digest('hex').slice(0, 16)}`;
   await session.run(
@@ -79,7 +77,7 @@ export async function indexLive(session: Session, table: string): Promise<void> 
   );
 }
 
-/** The type of a field's column, by its first answer. */
+/** The type of a field's column, decided by its first answer. */
 export type ColumnType = 'number' | 'text' | 'json';
 
 /** A column of answers. */
@@ -88,49 +86,49 @@ export interface BatchColumn {
   readonly type: ColumnType;
 }
 
-/** A row as {@link Staging.load} takes it: its values, or the text of them that the database reads. */
+/** A row as {@link Staging.load} takes it: its values, or their text in the database's format. */
 export type Packed = readonly Param[] | string;
 
-/** A row of a batch. It has no cells any more: many small values that live for a while take long to collect. */
+/** A row of a batch. It has no cells anymore: many small values that live for a while are slow to collect. */
 export interface PackedRow extends Row {
-  /** Those of its answers; the same list for rows that were packed for the same fields. */
+  /** The columns of its answers; the same list for rows that were packed for the same fields. */
   readonly columns: readonly BatchColumn[];
   readonly packed: Packed;
-  /** As it is stored. */
+  /** The status as it is stored. */
   readonly storedStatus: string;
-  /** The database could not hold U+0000, and gets U+FFFD instead. */
+  /** The database cannot hold its U+0000 and gets U+FFFD instead. */
   readonly isReplaced: boolean;
 }
 
-/** Rows to write into a form's table: ID, status, creation, then a value for each column. */
+/** Rows to write into a form's table: ID, status, creation time, then a value for each column. */
 export interface Batch {
   readonly columns: readonly BatchColumn[];
   readonly rows: readonly PackedRow[];
 }
 
-/** The table of a form, and how one commit writes it. */
+/** The table of a form, and how a commit writes to it. */
 export interface Writing {
   readonly formId: string;
   readonly table: string;
-  /** The commit's name, as the database takes times. */
+  /** The commit's name, in the database's format for times. */
   readonly at: string;
-  /** Statuses were last known before the commit as of then; null: they were not. */
+  /** When statuses were last known before the commit; null if they were not. */
   readonly notBefore: string | null;
-  /** Columns whose answers are kept with each version that ends; null: only statuses are. */
+  /** Columns whose answers are kept with each version that ends; null: only statuses are kept. */
   readonly answers: readonly string[] | null;
 }
 
 /** Numbers of rows by status. */
 export type ByStatus = ReadonlyMap<string, number>;
 
-/** The outcome of a batch; equal rows are in none of it. */
+/** The outcome of a batch. Equal rows do not count. */
 export interface Written {
   readonly inserted: number;
   /** Changed, or live again. */
   readonly updated: number;
-  /** Inserted and updated rows by the status that they have now. */
+  /** Inserted and updated rows by their new status. */
   readonly now: ByStatus;
-  /** Live rows that were updated, by the status that they had. */
+  /** Updated rows that were live, by their old status. */
   readonly before: ByStatus;
 }
 
@@ -139,55 +137,55 @@ export interface Dialect {
   readonly product: string;
   /** An expression for the version of the database. */
   readonly version: string;
-  /** `key`: IDs of forms, and names; `id`: IDs of submissions; `word`: one of a few short words of ours. */
+  /** `key`: IDs of forms, and names; `id`: IDs of submissions; `word`: one of a few short words of the mirror. */
   readonly types: Readonly<Record<ColumnType | 'time' | 'integer' | 'key' | 'id' | 'word', string>>;
-  /** It keeps the result of a query until all is read. */
+  /** The driver keeps the result of a query until all of it is read. */
   readonly keepsResults?: boolean;
   /** A statement can add only one column. */
   readonly addsOneColumn?: boolean;
-  /** Columns of answers that a table can have; answers beyond go into one JSON column. */
+  /** The most answer columns of a table; further answers go into one JSON column. */
   readonly maxColumns: number;
-  /** How many rows a commit should have at most. */
+  /** The most rows that a commit should have. */
   readonly batchRows: number;
-  /** A canonical time as the database takes it. */
+  /** A canonical time in the database's format. */
   readonly timeParam: <Time extends string | null>(time: Time) => Time;
-  /** A time as text, which begins as its canonical form does up to the millisecond. */
+  /** A time as text. It begins like its canonical form, up to the millisecond. */
   isoOf(expression: string): string;
   /** A condition: the expression is among the texts of a list, which is the parameter. */
   readonly among: (expression: string, param: string) => string;
-  /** The end of an INSERT: a row whose key is there stays, or takes these columns of the new one. */
+  /** The end of an INSERT: if the key exists, the row stays or takes these columns of the new one. */
   readonly onConflict: (key: readonly string[], taken?: readonly string[]) => string;
   /**
-   * Until the transaction ends, no other process makes tables or views. In SQLite, every writing transaction already has the file
-   * to itself.
+   * Keeps other processes from making tables or views until the transaction ends. In SQLite, every writing transaction has the file
+   * to itself anyway.
    */
   alone(tx: Session): Promise<void>;
-  /** Lists the columns (`name`) of the table whose name is the parameter; none without such a table. */
+  /** Lists the columns (`name`) of the table whose name is the parameter; no rows if there is no such table. */
   readonly columnsQuery: string;
-  /** Lists tables and views: `name`, and as `kind` `view` for a view. */
+  /** Lists tables and views: `name` and `kind`, which is `view` for a view. */
   readonly relationsQuery: string;
-  /** A number with more digits than a double has, as a column of numbers stores it; undefined if it would round it. */
+  /** A number with more digits than a double has, as a number column stores it; undefined if the column would round it. */
   readonly exact: (digits: string) => Param | undefined;
-  /** The JSON that a column of JSON refuses; absent where it takes any. */
+  /** Matches JSON that a JSON column refuses; absent if it takes any. */
   readonly refusedJson?: RegExp;
   /** How it stores rows. */
   readonly staging: Staging;
   /** Whether texts may hold U+0000. */
   readonly takesNul: boolean;
-  /** Makes the index over live rows by creation and status that finds what differs from the source's counts; it may be there. */
+  /** Creates the index over live rows by creation time and status that finds what differs from the source's counts, unless it exists. */
   indexLive(session: Session, table: string): Promise<void>;
   /**
-   * Makes a view, or replaces one of ours. Rejects if that is impossible; the transaction, and views that people
-   * built on it, are then unchanged.
+   * Creates a view, or replaces one of ours. Rejects if that is impossible; the transaction, and views that people built on it,
+   * then stay unchanged.
    */
   putView(tx: Session, name: string, select: string): Promise<void>;
-  /** The bytes that the current run was billed so far, for `mirror_runs`; absent where a database bills nothing. */
+  /** The bytes billed to the current run so far, for `mirror_runs`; absent if a database does not bill. */
   readonly billedBytes?: () => number;
   /** How it writes the public views. */
   readonly views: ViewFragments;
   /** Describes tables, columns and views for tools that read them; absent if the database cannot. Never rejects. */
   comment?(tx: Session, comments: readonly Comment[]): Promise<void>;
-  /** An error of the database, its driver or the network before it, in words for people; undefined for any other error. */
+  /** An error of the database, its driver or the network, in words for people; undefined for any other error. */
   describe(error: unknown): ErrorDescription | undefined;
 }
 
@@ -198,7 +196,7 @@ export interface Comment {
   readonly text: string;
 }
 
-/** A form as views show it. */
+/** A form for views. */
 export interface ViewedForm {
   readonly formId: string;
   readonly slug: string;
@@ -208,20 +206,20 @@ export interface ViewedForm {
   readonly fields: readonly SqlField[];
 }
 
-/** A field as its target keeps it. The name of its column never changes. */
+/** A field as its target stores it. Its column name never changes. */
 export interface SqlField extends StoredField {
   readonly type: ColumnType | null;
-  /** The column for answers that the own column cannot hold unchanged; null without one. */
+  /** The column for answers that its own column cannot hold unchanged; null if it has none. */
   readonly textColumn: string | null;
   /** It has no columns of its own: its answers are in `_more`. */
   readonly isInMore: boolean;
-  /** Labels that it had, and since when (ISO); the last one is the current. */
+  /** The labels that it had, and since when (ISO); the last one is current. */
   readonly labels: readonly { readonly label: string; readonly from: string }[];
 }
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** A text as SQL writes it. It must not hold U+0000. */
+/** A text as an SQL literal. It must not contain U+0000. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** The end of an INSERT in PostgreSQL and SQLite, see {@link Dialect.onConflict}. */
@@ -230,23 +228,23 @@ export function onConflict(key: readonly string[], taken: readonly string[] = []
   return `ON CONFLICT (${key.join(', ')}) DO ${set === '' ? 'NOTHING' : `UPDATE SET ${set}`}`;
 }
 
-/** A moment in microseconds, as the database takes times. */
+/** A moment in microseconds, in the database's format for times. */
 export function timeAt(us: number, { timeParam }: Dialect): string {
   const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
   const iso = new Date(ms).toISOString();
   return timeParam(rest === 0 ? iso : `${iso.slice(0, -1)}${String(rest).padStart(3, '0')}Z`);
 }
 
-/** A moment as a bound. Without its Z, a time that is compared as text comes before all that begin with it. */
+/** A moment as a bound. Without its Z, a time compared as text precedes all times that begin with it. */
 export const boundAt = (ms: number, { timeParam }: Dialect): string =>
   timeParam(new Date(ms).toISOString().slice(0, -1));
 
-/** A time as servers write it, `2026-01-01 00:00:00.5+00`, in canonical form: `2026-01-01T00:00:00.500Z`. Other texts do not change. */
+/** A time as servers write it, `2026-01-01 00:00:00.5+00`, in canonical form: `2026-01-01T00:00:00.500Z`. Other texts stay unchanged. */
 export function timeOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   const text = textOf(value);
   const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(text);
-  // Some databases keep it in that form.
+  // Some databases store the canonical form.
   if (parts === null) return text;
   const [, date = '', clock = '', fraction = ''] = parts;
   return `${date}T${clock}.${fraction.replace(/0+$/, '').padEnd(3, '0')}Z`;
@@ -264,12 +262,12 @@ export interface Paging {
   readonly from: string;
   readonly where: readonly string[];
   readonly params: readonly Param[];
-  /** Columns that are selected; together they are unique. */
+  /** Columns to select; together they are unique. */
   readonly keys?: readonly string[];
   readonly size: number;
 }
 
-/** Rows in pieces, in the order of their keys, each piece by a statement of its own unless the database keeps results. */
+/** Rows in pieces, in the order of their keys. Each piece is a statement of its own, unless the database keeps results. */
 export async function* pagesOf(
   session: Session,
   { select, from, where, params, keys = ['id'], size }: Paging,
@@ -293,7 +291,7 @@ export async function* pagesOf(
   } while (last !== undefined);
 }
 
-/** The columns of a table; none without such a table. */
+/** The columns of a table; empty if there is no such table. */
 export async function columnsOf(session: Session, table: string): Promise<Set<string>> {
   const rows = await session.query(session.dialect.columnsQuery, [table]);
   return new Set(rows.map(({ name }) => textOf(name)));
@@ -307,7 +305,7 @@ export async function relationsOf(session: Session): Promise<Map<string, 'table'
   );
 }
 
-/** An answer in a column of this type, as a session reads it. */
+/** An answer in a column of this type, decoded from what a session reads. */
 export function decoded(value: unknown, type: ColumnType): Cell {
   if (value === null || value === undefined || typeof value === 'number') return value ?? null;
   const text = value instanceof Uint8Array ? '[BLOB]' : textOf(value);
@@ -316,10 +314,10 @@ export function decoded(value: unknown, type: ColumnType): Cell {
   return type === 'number' || typeof value === 'bigint' ? (parseNumber(text) ?? text) : text;
 }
 
-/** Databases have a limit for the parameters of a statement, the lowest is 32,766. */
+/** Databases limit the parameters of a statement; the lowest limit is 32,766. */
 const INSERTED_AT_ONCE = 500;
 
-/** Inserts rows that have the same names, and no key twice. `key`, `taken`: see {@link Dialect.onConflict}. */
+/** Inserts rows that have the same columns and distinct keys. `key`, `taken`: see {@link Dialect.onConflict}. */
 export async function insert(
   tx: Session,
   table: string,
@@ -342,7 +340,7 @@ export async function insert(
 
 let savepoints = 0;
 
-/** A failure in it leaves the transaction unchanged, or ends it, as a trigger of a person can. */
+/** Runs `work` so that a failure leaves the transaction unchanged. It may also end the transaction, as a person's trigger can. */
 export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promise<T> {
   const name = `mirror_${++savepoints}`;
   await tx.run(`SAVEPOINT ${name}`);

@@ -33,15 +33,15 @@ export interface Erasing {
 /** How many rows are rewritten at once. */
 const ROWS_AT_ONCE = 2_000;
 
-/** Fields whose answers are replaced, and by what. */
+/** Fields whose answers are replaced, and the replacement. */
 interface Rewriting {
   readonly wanted: readonly SqlField[];
-  /** All fields without columns of their own, whose answers are in one. */
+  /** All fields without columns of their own, whose answers share one column. */
   readonly more: readonly SqlField[];
   readonly change: (cell: Cell) => string | null;
 }
 
-/** Erases within a transaction; bytes that are left in files are for `scrub`. How many rows it concerned. */
+/** Erases within a transaction; `scrub` then removes the bytes from files. Returns the number of rows. */
 export async function erase(from: Erasing, what: Erasure): Promise<number> {
   const { tx, state, digestOf } = from;
   switch (what.kind) {
@@ -70,7 +70,7 @@ async function forget(
   const { timeParam, among } = tx.dialect;
   const table = quoted(place);
   const known = new Map<string, SqlRow>();
-  // A live row knows better than the list of rejected submissions.
+  // A live row is more current than the list of rejected submissions.
   for (const [from, params] of [
     [
       `_mirror_entries WHERE form_id = $1 AND kind = 'rejected' AND ${among('id', '$2')}`,
@@ -80,7 +80,7 @@ async function forget(
   ] as const)
     for (const row of await tx.query(`SELECT id, status, created_at FROM ${from}`, params))
       known.set(textOf(row['id']), row);
-  // An unknown one is remembered too; the source's list later shows its status.
+  // An unknown submission is remembered, too; the source's list later shows its status.
   const entries = [...new Set(ids)].map((id) => ({
     form_id: formId,
     kind: 'forgotten',
@@ -128,7 +128,7 @@ async function purge(
   return erased;
 }
 
-/** Replaces each stored answer of some fields, in rows and in versions, deleted rows included. How many rows had one. */
+/** Replaces each stored answer of some fields, in rows (including deleted ones) and in versions. Returns how many rows had one. */
 async function rewrite(
   from: Erasing,
   fieldIds: readonly string[],
@@ -182,7 +182,7 @@ async function rewriteRows(
   return many;
 }
 
-/** Versions keep their answers by column name, as JSON. A text that cannot be read as JSON keeps none of them. */
+/** Versions keep their answers by column name, as JSON. A text that cannot be read as JSON loses all of them. */
 async function rewriteVersions(
   { tx, state: { formId } }: Erasing,
   rewriting: Rewriting,
@@ -218,8 +218,8 @@ async function rewriteVersions(
 }
 
 /**
- * The columns of these fields with their answers replaced; null where nothing changes. The text that replaces an answer goes where a
- * text answer of the field goes: a column of numbers or JSON cannot hold it.
+ * The columns of these fields with their answers replaced; null if nothing changes. The replacement goes where the field's text
+ * answers go, because a number or JSON column cannot hold it.
  */
 function rewritten(
   row: Readonly<Record<string, unknown>>,

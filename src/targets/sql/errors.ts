@@ -6,18 +6,18 @@ import type { Dialect } from './dialect.ts';
  * Errors of databases in words for people. Each dialect maps its codes to these meanings, and adds its own remedies.
  */
 
-/** An error in words for people. Never a value from a row, a password, or the driver's own text. */
+/** An error in words for people. Never contains a value from a row, a password, or the driver's own text. */
 export interface ErrorDescription {
   readonly code: ProblemCode;
   /** What happened: half a sentence, without a full stop. */
   readonly what: string;
   /** What to do now: sentences. */
   readonly remedy: string;
-  /** The database refused a statement: for a fault of a row, or for a reason that is not known, such as a constraint of a person. */
+  /** The database refused a statement: because of a row, or for an unknown reason, such as a person's constraint. */
   readonly refused?: 'row' | 'statement';
 }
 
-/** Rows that were written and are not there as written. */
+/** Rows that were written but are not stored as written. */
 export class Swallowed extends MirrorError {
   constructor(table: string) {
     const message = `A trigger of the table ${table} discards or changes rows. Nothing of this batch was stored.`;
@@ -25,7 +25,7 @@ export class Swallowed extends MirrorError {
   }
 }
 
-/** A batch was refused, and all of it undone: it is to be stored row by row, to find the cause. */
+/** A batch was refused and undone. It must be stored row by row, to find the cause. */
 export class BatchRefused extends Error {}
 
 /** The errors of servers: code, message, and the remedy if a dialect has no better one. */
@@ -78,35 +78,35 @@ type Words = readonly [ProblemCode, what: string, remedy: string];
 type Meaning = keyof typeof MEANINGS;
 type Code = string | number;
 
-/** Codes of the system for what happens to connections. */
+/** System error codes about connections. */
 const SYSTEM_CODES: Partial<Record<Meaning, readonly Code[]>> = {
   silent: ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT'],
   unknownHost: ['ENOTFOUND', 'EAI_AGAIN'],
   lost: ['ECONNRESET', 'EPIPE'],
 };
 
-/** An error, read. */
+/** An error after reading it. */
 export interface ReadError {
-  /** The most exact one first. */
+  /** The most specific code first. */
   readonly codes: readonly (Code | undefined)[];
-  /** For an error of the database itself: that it refused a statement. */
+  /** Only for an error of the database itself: it refused a statement. */
   readonly statement?: string;
 }
 
 /** The errors of a kind of database, of its driver, and of the network and TLS before it. */
 export interface KnownErrors {
-  /** Never takes a value from it: only codes, and the names of constraints, keys and columns. */
+  /** Takes only codes, and names of constraints, keys and columns; never a value. */
   readonly read: (error: Error) => ReadError;
   readonly codes: Partial<Record<Meaning, readonly Code[]>>;
   /** What to do about some of them there. */
   readonly remedies: Partial<Record<Meaning, string>>;
-  /** What happens there only, by its codes. */
+  /** Errors that only this database has, by code. */
   readonly own?: readonly (readonly [readonly Code[], ...Words])[];
   /** Faults of a row itself, by codes that mean the same for any table. */
   readonly faults: Readonly<Record<Code, string>>;
 }
 
-/** Puts errors of a kind of database into words, by the first of their codes that is known. */
+/** Describes errors of a kind of database, by the first of their codes that is known. */
 export function wordsFor({
   read,
   codes,
@@ -144,6 +144,6 @@ const UNDO_OR_REPORT =
 
 const NAME = /^[\w $.-]{1,80}$/;
 
-/** A code with the constraints, keys or columns that an error names, and no other part of the error. */
+/** A code with the names of constraints, keys or columns in the error, and no other part of it. */
 export const withNames = (code: Code, ...names: readonly (string | undefined)[]): string =>
   [code, ...names.filter((name) => name !== undefined && NAME.test(name))].join(', ');

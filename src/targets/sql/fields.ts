@@ -24,13 +24,13 @@ import {
 } from './dialect.ts';
 
 /*
- * Where answers go. A field's column is made with its first answer, which gives it its type. An answer of another type, or one that a
- * number column can hold only rounded, goes into a text column beside it. A blank never counts as an answer.
+ * Where answers go. A field's column is created with its first answer, which decides its type. An answer of another type, or a
+ * number that a number column would round, goes into a text column beside it. A blank is not an answer.
  */
 
 export const MORE = '_more';
 
-/** The fields with these followed: labels, positions, and whether the form has them. `at`: ISO. */
+/** The fields after an update from the form: labels, positions, and whether the form has them. `at`: ISO. */
 export function followFields(
   before: readonly SqlField[],
   form: Form,
@@ -84,7 +84,7 @@ function relabelled(
   };
 }
 
-/** The fields with the columns that these rows need. `columns`: those that the table has. */
+/** The fields with the columns that these rows need. `columns`: the columns of the table. */
 export function withColumns(
   fields: readonly SqlField[],
   prepared: readonly SelectedField[],
@@ -119,7 +119,7 @@ export function withColumns(
   return isChanged ? next : fields;
 }
 
-/** The columns of these fields that the table does not have. */
+/** The columns of these fields that the table lacks. */
 export function missingColumns(
   fields: readonly SqlField[],
   columns: ReadonlySet<string>,
@@ -137,7 +137,7 @@ export function missingColumns(
   return [...missing].map(([name, type]) => ({ name, type }));
 }
 
-/** The columns of its own that a field has; of `columns`, where those are given. */
+/** The columns that belong to a field; only those in `columns`, if given. */
 export const ownColumns = (
   { column, textColumn, isInMore }: SqlField,
   columns?: ReadonlySet<string>,
@@ -159,7 +159,7 @@ function withTextColumn(field: SqlField, taken: Set<string>): SqlField {
   return { ...field, textColumn };
 }
 
-/** The fields, where those with these IDs can hold a text: a column of numbers or JSON gets a text column beside it. */
+/** The fields, with those of these IDs able to hold a text: a number or JSON column gets a text column beside it. */
 export function withTextColumns(
   fields: readonly SqlField[],
   ids: ReadonlySet<string>,
@@ -173,7 +173,7 @@ export function withTextColumns(
   );
 }
 
-/** What a field lacks for the answers of these rows; null for nothing. */
+/** What a field needs to store the answers of these rows; null for nothing. */
 function needOf(
   { id, column, type, textColumn, isInMore }: SqlField,
   isHashed: boolean,
@@ -181,7 +181,7 @@ function needOf(
   dialect: Dialect,
 ): { readonly type: ColumnType; readonly isBeside: boolean } | null {
   if (column !== null && (isInMore || type === 'text' || textColumn !== null)) return null;
-  // A hash is text for any answer.
+  // A hash is text, even for numbers.
   let first: ColumnType | null = type ?? (isHashed && column === null ? 'text' : null);
   let isAnswered = false;
   for (const { cells } of rows) {
@@ -201,7 +201,7 @@ const typeOf = (cell: Exclude<Cell, null>): ColumnType =>
 const NUL = '\u0000';
 const NO_CELLS: Row['cells'] = new Map();
 
-/** Packs rows as the database takes them. */
+/** Packs rows into the database's format. */
 export function packerOf(
   fields: readonly SqlField[],
   prepared: readonly SelectedField[],
@@ -253,13 +253,13 @@ function inColumn(cell: Cell, type: ColumnType, dialect: Dialect): Param | undef
   return cell instanceof ExactNumber ? dialect.exact(decimalText(cell)) : cell;
 }
 
-/** In a column of numbers, the double that is nearest to a number with more digits: for sums. */
+/** For a number column, the double nearest to a number with more digits, so that sums work. */
 function nearest(cell: Cell, type: ColumnType | null): number | null {
   if (type !== 'number' || !(typeof cell === 'number' || cell instanceof ExactNumber)) return null;
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(decimalText(cell))));
 }
 
-/** Answers without a column of their own: one JSON object by column name. Numbers with all their digits; all else as text. */
+/** Answers without a column of their own: one JSON object by column name. Numbers keep all their digits; everything else is text. */
 export function encodeMore(fields: readonly SqlField[], cells: Row['cells']): string | null {
   const properties = fields.flatMap(({ id, column }) => {
     const cell = cells.get(id) ?? null;
@@ -271,7 +271,7 @@ export function encodeMore(fields: readonly SqlField[], cells: Row['cells']): st
   return properties.length === 0 ? null : `{${properties.join(',')}}`;
 }
 
-/** Reads the answers of a row by field ID, from columns that are there. */
+/** Reads the answers of a row by field ID, from the columns that exist. */
 export function decodeRow(
   fields: readonly SqlField[],
   row: Readonly<Record<string, unknown>>,
@@ -291,7 +291,7 @@ export function decodeRow(
   return cells;
 }
 
-/** Reads the JSON object of {@link MORE}, by field ID. A person may have edited it: other texts than JSON hold no answers. */
+/** Reads the JSON object of {@link MORE}, by field ID. A person may have edited it; a text that is not JSON has no answers. */
 export function decodeMore(text: unknown, fields: readonly SqlField[]): Map<string, Cell> {
   const value = typeof text === 'string' ? parseJson(text) : undefined;
   if (typeof value !== 'object' || value === null) return new Map();

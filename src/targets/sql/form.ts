@@ -80,11 +80,11 @@ type Pack = (row: Row) => PackedRow;
 const isPacked = (row: Row): row is PackedRow => 'packed' in row;
 
 const ROWS_AT_ONCE = 2_000;
-/** Without answers, because a page reads all rows of its range. */
+/** More, because rows without answers are small and a page reads all rows of its range. */
 const BARE_ROWS_AT_ONCE = 20_000;
 /** A form that was not cut has one range up to its newest submission, and one after it. */
 const RANGES_OF_ONE = 2;
-/** Characters of an ISO time that say its day, hour and so on. */
+/** How many characters of an ISO time give its day, hour and so on. */
 const GRAIN_LENGTHS: Readonly<Record<Grain, number | null>> = {
   all: null,
   day: 10,
@@ -108,10 +108,10 @@ export class SqlForm implements OpenForm {
   readonly #columns: Set<string>;
   #revision: number;
   #prepared: readonly SelectedField[] = [];
-  /** For these fields: made again where they change. */
+  /** For these fields; made again when they change. */
   #packing: { readonly fields: readonly SqlField[]; readonly pack: Pack } | null = null;
   #isIndexed = false;
-  /** The next rows may be new: the table was empty, and took all since as new. */
+  /** The next rows may be new: the table was empty, and all rows since were new. */
   #expectsNew: boolean;
 
   constructor(database: Database, options: SqlStoreOptions, basics: Basics, found: FoundForm) {
@@ -293,7 +293,7 @@ export class SqlForm implements OpenForm {
     }
   }
 
-  /** Whether the database has this state, except for the name of the commit, and these fields. */
+  /** Whether the database has these fields and this state, apart from the name of the commit. */
   #isStored(state: FormState): boolean {
     const { commitUs } = state;
     const { state: stored, fields } = this.#stored;
@@ -332,7 +332,7 @@ export class SqlForm implements OpenForm {
     return erased;
   }
 
-  /** A database that refuses rows has failed at once. */
+  /** A database that refuses rows fails at once. */
   async refusal(): Promise<null> {
     return null;
   }
@@ -348,10 +348,7 @@ export class SqlForm implements OpenForm {
     return behind.map(viewBehind);
   }
 
-  /**
-   * Makes the views again if their content has changed. Reading all forms for that at the end of each run would take
-   * long.
-   */
+  /** Makes the views again if their content has changed. Reading all forms at the end of each run to find out would take long. */
   async #followViews(): Promise<string[]> {
     const { history } = this.#options;
     const { slug, name, place } = this.#state;
@@ -372,15 +369,15 @@ export class SqlForm implements OpenForm {
     return [];
   }
 
-  /** For a form of one range, reading all rows is as good. */
+  /** For a form of one range, reading all rows is as fast. */
   async #indexFor({ fromMs = null, toMs = null }: CountQuery): Promise<void> {
     const isOfRange = fromMs !== null || toMs !== null;
     if (isOfRange && this.#state.ranges.length > RANGES_OF_ONE) await this.#index();
   }
 
   /**
-   * Makes the index that finds rows by date. Kept from the start it would cost a first copy a quarter of its time, so it is made when
-   * a range is asked for, or at the end.
+   * Creates the index that finds rows by date. From the start, it would cost a first copy a quarter of its time, so it is created
+   * when a range is first queried, or at the end.
    */
   async #index(): Promise<void> {
     if (this.#isIndexed || this.#lease === null || !this.#columns.has('id')) return;
@@ -394,8 +391,8 @@ export class SqlForm implements OpenForm {
   }
 
   /**
-   * Makes the columns that these fields lack. The state names them in the same transaction, or just before for a database that commits
-   * with each of them: a process that is killed leaves no column of which the state does not know the type.
+   * Creates the columns that these fields lack. The state names them in the same transaction, or just before if the database
+   * commits with each of them. So a killed process leaves no column whose type the state does not know.
    */
   async #makeColumns(fields: readonly SqlField[]): Promise<void> {
     const missing = missingColumns(fields, this.#columns);
@@ -406,8 +403,8 @@ export class SqlForm implements OpenForm {
   }
 
   /**
-   * One transaction of this writer: rejects with TARGET_BUSY, and undoes everything, where another one has written since. `last`: what
-   * follows the state.
+   * One transaction of this writer. Rejects with TARGET_BUSY, and undoes everything, if another writer has committed since. `last`:
+   * runs after the state is written.
    */
   async #write<T>(
     work: (tx: Session) => Promise<Written<T>>,
@@ -430,7 +427,7 @@ export class SqlForm implements OpenForm {
       if (done.isNew !== false) await last(tx);
       return { ...done, state, fields };
     };
-    // The revision is looked at even where nothing was written: another writer may be at work.
+    // Checks the revision even if nothing was written, because another writer may be at work.
     const done = await this.#database.transaction(write, ({ isNew }) => isNew !== false);
     if (done.isNew !== false) {
       const { state, fields } = done;
@@ -466,16 +463,16 @@ export class SqlForm implements OpenForm {
   }
 }
 
-/** What a transaction of a writer did. */
+/** The result of a writer's transaction. */
 interface Written<T> {
   readonly state?: FormState;
   readonly fields?: readonly SqlField[];
   readonly result?: T;
-  /** False for most batches of a row comparison: no commit is made, which would have to reach the disk. */
+  /** False for most batches of a row comparison: then there is no commit, which would have to reach the disk. */
   readonly isNew?: boolean;
 }
 
-/** When a span begins, from the first characters of its ISO time; null without a date. */
+/** When a span begins, from the prefix of an ISO time; null without a date. */
 function spanMs(span: unknown): number | null {
   if (typeof span !== 'string') return null;
   return Date.parse(span + '2000-01-01T00:00:00.000Z'.slice(span.length));

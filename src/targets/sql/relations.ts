@@ -5,19 +5,17 @@ import { readRecord, writeRecord } from './schema.ts';
 import { answerColumns, publicViews, viewedForms } from './views.ts';
 import { MORE } from './fields.ts';
 
-/*
- * The public tables and views: how they are kept up to date, and how they are described.
- */
+/* The public tables and views: keeping them up to date, and describing them. */
 
 const KEPT = 'views';
 
-/** As {@link makeViews}, in a transaction of its own. */
+/** Like {@link makeViews}, in a transaction of its own. */
 export const rebuildViews = (database: Database, history: boolean): Promise<string[]> =>
   database.transaction((tx) => makeViews(tx, history));
 
 /**
- * Makes the views that are missing or no longer as they should be. What could not be made, a sentence for each: it is tried
- * again at the end of the next run.
+ * Makes the views that are missing or out of date. Returns a sentence for each view that could not be made; the next run tries
+ * again at its end.
  */
 export async function makeViews(tx: Session, history: boolean): Promise<string[]> {
   const { dialect } = tx;
@@ -37,7 +35,7 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
     !relations.has(name) || (made.has(name) && relations.get(name) === 'view');
   const next = new Map(made);
   for (const [name] of open) if (isOurs(name)) next.set(name, NOT_AS_WANTED);
-  // Before they are made, for a database that commits with each of them: those that a killed process leaves are ours.
+  // Before the views, for a database that commits with each of them: the views that a killed process leaves are then known as ours.
   await writeRecord(tx, KEPT, Object.fromEntries(next), true);
   for (const name of gone) {
     if (relations.get(name) === 'view') await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
@@ -66,7 +64,7 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
   return notes;
 }
 
-/** The record of one of our views that shows something else. */
+/** The record for one of our views that shows something else. */
 const NOT_AS_WANTED = '';
 
 /** Descriptions of the columns that every form's table has in addition to its fields. */
@@ -94,7 +92,7 @@ const SHARED: Readonly<Record<string, string>> = {
   mirror_rejected: 'Submissions that could not be stored, or were stored with changes, and why.',
 };
 
-/** The comments on all that may be ours. The database leaves out those on missing relations and columns. */
+/** The comments on everything that may be ours. The database skips missing relations and columns. */
 function commentsOn(forms: readonly ViewedForm[]): Comment[] {
   const on = (relation: string, text: string, column: string | null = null): Comment => ({
     relation,

@@ -12,7 +12,7 @@ import {
   timeOf,
 } from './dialect.ts';
 
-/** A run more than this many ago is removed when all is read again. */
+/** Runs beyond this many are removed when a run reads everything. */
 const MOST_RUNS = 1_000;
 
 const COUNTS = [
@@ -25,7 +25,7 @@ const COUNTS = [
   'held',
 ] as const satisfies readonly (keyof Run)[];
 
-/** Each form is a part of the query; databases take some hundreds. */
+/** Each form is a part of the query; databases allow some hundreds. */
 const FORMS_A_QUERY = 100;
 
 /** The newest runs of each form, the newest first, with few queries for many forms. */
@@ -66,7 +66,7 @@ function runOf(row: SqlRow): Run {
   };
 }
 
-/** Adds a run, unless it is there; a whole one removes those of long ago. */
+/** Adds a run, unless it is recorded already. A whole run also removes old ones. */
 export async function addRun(tx: Session, formId: string, run: Run): Promise<void> {
   const { dialect } = tx;
   const row = {
@@ -81,7 +81,7 @@ export async function addRun(tx: Session, formId: string, run: Run): Promise<voi
     ...(dialect.billedBytes !== undefined && { bytes_billed: dialect.billedBytes() }),
   };
   await insert(tx, '_mirror_runs', [row], ['form_id', 'started_at']);
-  // Not with every run: some databases bill the statement.
+  // Not with every run, because some databases bill the statement.
   if (!run.isWhole) return;
   await change(
     tx,

@@ -15,17 +15,15 @@ import {
   textOf,
 } from './dialect.ts';
 
-/*
- * Tables of our own, which begin with `_mirror_` and are for the mirror only, and the tables of forms.
- */
+/* The mirror's own tables, which begin with `_mirror_`, and the tables of forms. */
 
 /** Raise it with every change of the stored shape: a target of another schema is not touched. */
 const SCHEMA = '8';
-/** Records: that schema, the salt of the digests of forgotten submissions, and one that an erasure makes. */
+/** Records: that schema, the salt for the digests of forgotten submissions, and a mark that an erasure makes. */
 const [VERSION, SALT] = ['schema', 'salt'];
 export const SCRUB = 'scrub';
 
-/** Makes the tables where there are none; throws OTHER_SCHEMA for a target that another build wrote. */
+/** Creates the tables if they are missing. Throws OTHER_SCHEMA for a target that another build wrote. */
 export async function ensureSchema(database: Database): Promise<void> {
   await database.transaction(async (tx) => {
     const { dialect } = tx;
@@ -51,11 +49,11 @@ export async function ensureSchema(database: Database): Promise<void> {
   });
 }
 
-/** What every reader and writer knows. */
+/** What every reader and writer needs to know. */
 export interface Basics {
-  /** Of the digests of forgotten submissions. */
+  /** For the digests of forgotten submissions. */
   readonly salt: string;
-  /** An erasure was killed: its bytes may be in the files still. */
+  /** An erasure was killed, so its bytes may still be in the files. */
   readonly isScrubDue: boolean;
 }
 
@@ -80,7 +78,7 @@ const otherSchema = (product: string): MirrorError =>
     `The tables in ${product} were written by another build of forms-mirror. Delete them, or choose another place, and run again.`,
   );
 
-/** A record that belongs to no form, and its revision; null: there is none. */
+/** A record that belongs to no form, and its revision; null if there is none. */
 export async function readRecord(session: Session, name: string): Promise<StoredRecord | null> {
   const [row] = await session.query('SELECT revision, value FROM _mirror_records WHERE name = $1', [
     name,
@@ -89,7 +87,7 @@ export async function readRecord(session: Session, name: string): Promise<Stored
   return { value: JSON.parse(textOf(row['value'])), revision: numberOf(row['revision']) };
 }
 
-/** Writes a record of ours. One that is there stays, unless it is replaced. */
+/** Writes a record of ours. An existing one stays, unless it is replaced. */
 export function writeRecord(
   tx: Session,
   name: string,
@@ -100,7 +98,7 @@ export function writeRecord(
   return insert(tx, '_mirror_records', [record], ['name'], isReplaced ? ['value'] : []);
 }
 
-/** Makes the table of a form, without columns for answers. */
+/** Creates the table of a form, without columns for answers. */
 export async function createTable(tx: Session, table: string): Promise<void> {
   const { time, id } = tx.dialect.types;
   await tx.run(

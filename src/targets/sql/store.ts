@@ -43,7 +43,7 @@ import {
 } from './schema.ts';
 import { countTally, stateWithRows } from './tally.ts';
 
-/** Names that our own relations have, or may get. */
+/** Names that the mirror's own relations have or may get. */
 const OURS = ['submissions', 'answers', 'freshness'];
 
 /** A target in a SQL database. */
@@ -51,12 +51,12 @@ export class SqlStore implements Store {
   readonly #database: Database;
   readonly #options: SqlStoreOptions;
 
-  /** Null: our tables were not there when this process looked last. */
+  /** Null: the mirror's tables did not exist when this process last checked. */
   #basics: Basics | null = null;
   /** This process has made the missing tables. */
   #isPrepared = false;
 
-  /** Read only: the first write makes our tables. */
+  /** Reads only; the first write creates the mirror's tables. */
   constructor(database: Database, options: SqlStoreOptions) {
     [this.#database, this.#options] = [database, options];
   }
@@ -74,7 +74,7 @@ export class SqlStore implements Store {
     const table = '_mirror_check';
     await database.transaction(async (tx) => {
       await dialect.alone(tx);
-      // An earlier trial may have failed, in a database that commits with the table.
+      // An earlier trial may have failed, in a database that commits with CREATE TABLE.
       await tx.run(`DROP TABLE IF EXISTS ${table}`);
       await tx.run(`CREATE TABLE ${table} (id ${dialect.types.key} PRIMARY KEY)`);
       await change(tx, `INSERT INTO ${table} (id) VALUES ($1)`, ['check']);
@@ -144,7 +144,7 @@ export class SqlStore implements Store {
     const database = this.#database;
     if (revision === null)
       return database.transaction(async (tx) => {
-        // Not by the key: a database that enforces none would take it twice.
+        // Not by the key: a database that does not enforce keys would store it twice.
         await database.dialect.alone(tx);
         if ((await readRecord(tx, key)) !== null) return false;
         await writeRecord(tx, key, value);
@@ -157,7 +157,7 @@ export class SqlStore implements Store {
     return changed === 1;
   }
 
-  /** Makes our missing tables, and the views that people dropped or a killed run did not make. */
+  /** Creates missing tables of the mirror, and views that people dropped or a killed run did not make. */
   async #make(): Promise<Basics> {
     const database = this.#database;
     const before = await this.#look();
@@ -176,13 +176,13 @@ export class SqlStore implements Store {
     );
   }
 
-  /** Null unless our tables are there; rejects with OTHER_SCHEMA where they are those of another build. */
+  /** Null unless the mirror's tables exist. Rejects with OTHER_SCHEMA if another build wrote them. */
   async #look(): Promise<Basics | null> {
     this.#basics = (await this.#database.isThere()) ? await readBasics(this.#database) : null;
     return this.#basics;
   }
 
-  /** The result of `read`, or `none` if our tables are missing. */
+  /** The result of `read`, or `none` if the mirror's tables are missing. */
   async #reading<T>(none: T, read: (basics: Basics) => Promise<T>): Promise<T> {
     const basics = this.#basics ?? (await this.#look());
     if (basics === null) return none;
@@ -231,7 +231,7 @@ export class SqlStore implements Store {
   ): Promise<OpenForm> {
     const { id, slug, name } = identity;
     const [known] = await formRecords(tx, id);
-    // No other process takes the name for its table before it is chosen.
+    // Keeps other processes from taking the name before it is chosen.
     if (known === undefined) await tx.dialect.alone(tx);
     const relations = await relationsOf(tx);
     const form = known ?? {
@@ -247,7 +247,7 @@ export class SqlStore implements Store {
     const { fields } = form;
     const before = { ...form.state, slug, name };
     const isThere = relations.get(before.place) === 'table';
-    // Before the table, for a database that commits with it: a table of which nothing is known is a loss.
+    // Before the table, for a database that commits with it: a table without a record would count as a loss.
     if (known === undefined) {
       const row = { form_id: id, revision: 0, state: JSON.stringify(before), fields: '[]' };
       await insert(tx, '_mirror_state', [row]);
@@ -265,13 +265,13 @@ export class SqlStore implements Store {
       const sql = 'UPDATE _mirror_state SET revision = $1, state = $2 WHERE form_id = $3';
       await change(tx, sql, [++revision, JSON.stringify(state), id]);
     }
-    // A reader of the form's rows finds the form in the views over all forms.
+    // Someone who reads the form's rows then finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, this.#options.history === 'full');
     const found = { state, fields, columns, revision, losses, lease };
     return new SqlForm(this.#database, this.#options, basics, found);
   }
 
-  /** A free name for the table of a new form. Throws where a table of a form is there and nothing is known of it. */
+  /** A free name for the table of a new form. Throws if a form's table exists without a record. */
   async #place(
     tx: Session,
     form: FormIdentity,
@@ -299,7 +299,7 @@ const stateLost = (target: string, slug: string): MirrorError =>
     { retryable: false },
   );
 
-/** Losses by people's hands, a sentence for each. */
+/** What people removed or changed, one sentence each. */
 function lossesOf(
   before: FormState,
   now: {

@@ -17,7 +17,7 @@ export const entriesOf = (place: string): string =>
   `(SELECT e.*, CASE WHEN t.id IS NULL THEN 0 ELSE 1 END AS has_row FROM _mirror_entries AS e
     LEFT JOIN ${quoted(place)} AS t ON t.id = e.id AND t._deleted_at IS NULL) AS e`;
 
-/** The accounts, counted from rows and entries. Held and undecided ones whose rows a person removed are dropped. */
+/** What the target accounts for, counted from rows and entries. Drops held and undecided entries whose rows a person removed. */
 export async function countTally(
   tx: Session,
   form: Pick<FormState, 'formId' | 'place'>,
@@ -56,13 +56,13 @@ export async function stateWithRows(
   return { state: found[0] === undefined ? kept : stateOf(found[0]), rows: byStatus(found) };
 }
 
-/** Without those that have no status: they are not live. */
+/** Without rows that have no status, which are not live. */
 const byStatus = (rows: readonly SqlRow[]): Tally['rows'] =>
   Object.fromEntries(
     rows.flatMap(({ status, n }) => (status === null ? [] : [[textOf(status), numberOf(n)]])),
   );
 
-/** The effect of entries on the accounts, counted. */
+/** The effect of entries on what the target accounts for. */
 export async function countEntries(
   tx: Session,
   { formId, place }: Pick<FormState, 'formId' | 'place'>,
@@ -87,6 +87,6 @@ export async function countEntries(
   return { missing, unstored, held, undecided, refused, rejected, forgotten };
 }
 
-/** The effect of an entry on the accounts. */
+/** The effect of one entry on what the target accounts for. */
 export const effectOf = ({ kind, status, has_row: hasRow }: SqlRow): -1 | 0 | 1 =>
   signOf({ kind: textOf(kind) as EntryKind, status: textOrNull(status) }, numberOf(hasRow) === 1);

@@ -13,25 +13,23 @@ import {
 import { MORE, ownColumns } from './fields.ts';
 import { formRecords } from './schema.ts';
 
-/*
- * The public views. They are written once, from fragments of each dialect. An answer that is missing is NULL, never ''.
- */
+/* The public views. They are written once, from fragments of each dialect. A missing answer is NULL, never ''. */
 
-/** The fragments of which the views of a dialect are made. In them `s` is a row of `_mirror_state`, `t` one of a form's table. */
+/** The fragments from which a dialect's views are made. In them `s` is a row of `_mirror_state`, `t` a row of a form's table. */
 export interface ViewFragments {
   readonly maxLabelBytes: number;
-  /** A label as a column's name can be; absent where it can be any. */
+  /** Turns a label into a possible column name; absent if any label is possible. */
   readonly labelOf?: (label: string) => string;
   readonly literal: (text: string) => string;
-  /** The number 1, of the type of {@link Elements.index}. */
+  /** The number 1, in the type of {@link Elements.index}. */
   readonly one: string;
   /** A text of the state, by its path. */
   readonly state: (path: string) => string;
-  /** A time in a JSON document, which has it in milliseconds, or null. Default: of the state. */
+  /** A time in a JSON document, which has it in milliseconds, or null. By default the document is the state. */
   readonly moment: (path: string, document?: string) => string;
-  /** How many live rows the state says that there are. */
+  /** The number of live rows according to the state. */
   readonly rows: string;
-  /** When the oldest range was read; NULL if one was not. */
+  /** When the oldest range was read; NULL if a range was never read. */
   readonly answersAsOf: string;
   /**
    * Selects `form_id`, `place` (from 1), `field_id`, `column_name`, `text_column`, `label`, `position`, `type` and `is_in_form` of each
@@ -42,16 +40,16 @@ export interface ViewFragments {
   readonly labels: string;
   /** An answer in {@link MORE}, by the name that its column would have. */
   readonly inMore: (more: string, name: string) => string;
-  /** The text of an answer in a column of numbers. */
+  /** The text of an answer in a number column. */
   readonly numberText: (column: string) => string;
   readonly elementsOf: (list: string) => Elements;
-  /** An answer of a version `v`, which keeps them as JSON by the names of their columns. */
+  /** An answer of a version `v`, which has its answers as JSON by column name. */
   readonly version: (name: string, type: ColumnType) => string;
-  /** What those expressions need beside `v`. */
+  /** What those expressions need in addition to `v`. */
   readonly versionTable?: (columns: readonly BatchColumn[]) => string;
 }
 
-/** The elements of a JSON list as rows, which `from` adds; of anything else the one that it is. */
+/** The elements of a JSON list as rows, which `from` adds. Anything else is its own only element. */
 export interface Elements {
   readonly from: string;
   readonly index: string;
@@ -62,7 +60,7 @@ export interface Elements {
 const REJECTED = `SELECT form_id, id AS submission_id, reason, first_seen_at, last_seen_at
  FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
 
-/** The public views: the SELECT of each, by name. They are views so that nothing is stored twice. */
+/** The public views: the SELECT of each, by name. They are views, so nothing is stored twice. */
 export function publicViews(
   dialect: Dialect,
   forms: readonly ViewedForm[],
@@ -104,11 +102,11 @@ export function publicViews(
   return selects;
 }
 
-/** What each form is known to be as of: by its last run, or by a poll since then that agreed with it. */
+/** The claim about each form: from its last run, or from a poll that has agreed with it since. */
 function freshness({ state, moment, rows, answersAsOf }: ViewFragments): string {
   const [submissions, statuses] = [moment('submissionsAsOfMs'), moment('statusesAsOfMs')];
   const polled = moment('atMs', 'p.value');
-  // The record lists the IDs of forms as JSON.stringify writes them.
+  // The record lists form IDs in the notation of JSON.stringify.
   return `SELECT ${state('slug')} AS form, ${rows} AS "rows",
  CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR ${submissions} >= ${polled} THEN ${submissions} ELSE ${polled} END AS submissions_as_of,
  CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR p.value NOT LIKE '%"onStatuses":true%' OR ${statuses} >= ${polled} THEN ${statuses}
@@ -118,10 +116,10 @@ function freshness({ state, moment, rows, answersAsOf }: ViewFragments): string 
  ON p.form_id = s.form_id`;
 }
 
-/** SELECTs joined by one UNION; SQLite takes at most 500. */
+/** SELECTs in one UNION; SQLite allows at most 500. */
 const SELECTS_A_UNION = 200;
 
-/** Unions of unions where there are many. */
+/** Unions of unions if there are many. */
 function unionOf(selects: readonly string[]): string {
   if (selects.length <= SELECTS_A_UNION) return selects.join('\n UNION ALL ');
   const unions: string[] = [];
@@ -146,17 +144,17 @@ export const answerColumns = ({ fields, columns }: ViewedForm): AnswerColumn[] =
       }),
     );
 
-/** The columns of a view of one form: those of answers last, so that new ones come at its end. */
+/** The columns of a view of one form: answers last, so that new ones come at the end. */
 const arranged = (answers: readonly string[]): string => [...SYSTEM_COLUMNS, ...answers].join(', ');
 
-/** The rows that are not marked deleted. */
+/** Rows that are not marked deleted. */
 function liveSelect(form: ViewedForm): string {
   const answers = answerColumns(form).map(({ name }) => quoted(name));
   if (form.columns.has(MORE)) answers.push(MORE);
   return `SELECT ${arranged(answers)} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
 }
 
-/** All rows, each column named by its field's label. */
+/** All rows, with each column named by its field's label. */
 function labelledSelect(form: ViewedForm, views: ViewFragments): string {
   const { labelOf = (label) => label } = views;
   const shown = answerColumns(form).map(({ id, label, name }) => ({
@@ -186,7 +184,7 @@ function historySelect(form: ViewedForm, views: ViewFragments): string {
  NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
 }
 
-/** A row for each status that a submission had. Of successive versions with one status, the first counts. */
+/** A row for each status that a submission had. If successive versions have one status, the first counts. */
 function statusHistory(
   forms: readonly ViewedForm[],
   { types, views: { literal } }: Dialect,
@@ -222,7 +220,7 @@ type Choices = ReadonlyMap<number, string>;
 const choose = (choices: Choices): string =>
   `CASE f.place ${[...choices].map(([place, answer]) => `WHEN ${place} THEN ${answer}`).join(' ')} END`;
 
-/** The answers of a form: single ones, then those of lists. Fields come from the state, so that a label is always the current one. */
+/** The answers of a form: single ones, then those of lists. Labels come from the state, so they are always current. */
 function answerSelects(form: ViewedForm, { types, views }: Dialect): string[] {
   const texts = new Map<number, string>();
   const numbers = new Map<number, string>();
@@ -267,7 +265,7 @@ function answerSelect(
  WHERE f.place IN (${[...choices.keys()].join(', ')})`;
 }
 
-/** The forms whose tables are there. */
+/** The forms whose tables exist. */
 export async function viewedForms(tx: Session): Promise<ViewedForm[]> {
   const forms: ViewedForm[] = [];
   for (const { state, fields } of await formRecords(tx)) {

@@ -20,34 +20,35 @@ import { Swallowed } from './errors.ts';
 const SYSTEM = ['id', 'status', 'created_at'];
 
 /*
- * How a batch of rows gets into the form's table. Rows that are expected to be new are loaded straight into it, and the key of the
- * table refuses those that are not. All others go into a temporary table, by whose side the database finds what is new or differs.
+ * How a batch of rows gets into the form's table. Rows that are expected to be new are loaded straight into it; its primary key
+ * refuses those that are not. All others go into a temporary table; the database joins it with the form's table to find what is new
+ * or differs.
  */
 
-/** The temporary table that takes the rows of a batch. In statements it is `s`, and the form's table is `t`. */
+/** The temporary table for the rows of a batch. In statements it is `s`, and the form's table is `t`. */
 export const STAGE = '_mirror_stage';
 
-/** How a database loads rows, and stores those that it was given in {@link STAGE}. */
+/** How a database loads rows, and how it stores the rows of {@link STAGE}. */
 export interface Staging {
   /** {@link STAGE}, and no other table. */
   readonly stage: string;
-  /** Makes it with these columns. Another one may be there. */
+  /** Creates it with these columns. An earlier one may exist. */
   make(tx: Session, columns: string): Promise<void>;
-  /** The values of a row as {@link load} takes them. A text holds them as they are where they hold U+0000. */
+  /** The values of a row in the form that {@link load} takes. A text keeps the values unchanged if they contain U+0000. */
   readonly pack: (values: readonly Param[]) => Packed;
-  /** Writes rows into a table, which refuses one that is there. */
+  /** Writes rows into a table, which refuses an ID that it has. */
   load(tx: Session, loading: Loading): Promise<void>;
-  /** Every staged row, with the row of that ID or NULLs. */
+  /** Every staged row, joined with the row of its ID or NULLs. */
   readonly joined: (to: string) => string;
-  /** Staged rows whose ID is there, with the row that has it. */
+  /** Staged rows whose ID exists, joined with that row. */
   matched(to: string): string;
   /** Whether one of these columns differs. */
   differs(names: readonly string[]): string;
-  /** Inserts the staged rows that are new, and updates those that differ; absent where `ON CONFLICT` does. */
+  /** Inserts the staged rows that are new, and updates those that differ; absent if `ON CONFLICT` does that. */
   readonly store?: (tx: Session, rows: StagedRows) => Promise<void>;
   /**
-   * Whether the table may store other values than it is given, or none: by a trigger of a person, say. Asked after the first write of a
-   * transaction, from which on nobody can add one.
+   * Whether the table may store something else than it is given, for example because of a person's trigger. Call it after the first
+   * write of a transaction: from then on, no one can add a trigger.
    */
   mayAlter(tx: Session, table: string): Promise<boolean>;
   /** The answers of `t` in these columns, as JSON. */
@@ -59,11 +60,11 @@ export interface Loading {
   /** The table, and its columns, quoted. */
   readonly into: string;
   readonly names: readonly string[];
-  /** The types of the columns without those that are the same in each row. */
+  /** The types of the columns, without those with the same value in each row. */
   readonly types: readonly string[];
-  /** A value for each of these. */
+  /** A value for each of these columns. */
   readonly rows: readonly Packed[];
-  /** The values of the last columns: times. */
+  /** The values of the last columns, which are times. */
   readonly same: readonly string[];
 }
 
@@ -71,11 +72,11 @@ export interface Loading {
 interface StagedRows {
   /** The form's table, quoted. */
   readonly to: string;
-  /** Columns beside the ID, quoted. */
+  /** Columns other than the ID, quoted. */
   readonly names: readonly string[];
-  /** As the database writes times. */
+  /** In the database's format for times. */
   readonly at: string;
-  /** Of a staged row and the one that is there: they differ, or that one is not live. */
+  /** A condition on a staged row and the existing one: they differ, or the existing one is not live. */
   readonly isOther: string;
   /** How many of them are new, and how many differ. */
   readonly inserted: number;
@@ -90,7 +91,7 @@ const typesOf = ({ types }: Dialect, columns: readonly BatchColumn[]): string[] 
   ...columns.map(({ type }) => types[type]),
 ];
 
-/** Loads rows that are expected to be new straight into the form's table. Throws Swallowed where that may store something else. */
+/** Loads rows that are expected to be new straight into the form's table. Throws Swallowed if it may store something else. */
 export async function loadNew(
   tx: Session,
   { columns, rows }: Batch,
@@ -112,8 +113,8 @@ export async function loadNew(
 }
 
 /**
- * One query finds the staged rows that are new or differ, and only these are written. Staged rows that still differ
- * afterwards are counted: something that people added, such as a trigger, keeps them out.
+ * One query finds the staged rows that are new or differ, and only these are written. Then counts staged rows that still differ:
+ * something that people added, such as a trigger, keeps them out.
  */
 export async function stagedUpsert(
   tx: Session,
@@ -169,7 +170,7 @@ const storeByConflict: NonNullable<Staging['store']> = async (tx, { to, names, a
   );
 };
 
-/** Marks rows deleted, and keeps the versions that end. How many rows were live, by status. */
+/** Marks rows deleted, and keeps the versions that end. Returns how many rows were live, by status. */
 export async function markDeleted(
   tx: Session,
   ids: readonly string[],
@@ -194,7 +195,7 @@ export async function markDeleted(
   return new Map(live.map((row) => [textOf(row['status']), numberOf(row['n'])] as const));
 }
 
-/** Keeps versions that end: those of the rows of `t` in `from`. */
+/** Keeps the versions that end: those of the rows of `t` in `from`. */
 async function keepVersions(
   tx: Session,
   { formId, at, notBefore, answers }: Writing,

@@ -11,21 +11,19 @@ import { serverErrno } from './mysql-errors.ts';
 import { withValues } from './mysql-literal.ts';
 
 const CONNECT_LIMIT_MS = 15_000;
-/** Nothing else notices a network that drops packets silently. */
+/** Only this notices a network that silently drops packets. */
 const ANSWER_LIMIT_MS = 600_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 /**
- * The server ends a session of which it has heard nothing for so long, and gives its locks back; the next statement opens another one. Not
- * a number of minutes, as a poll would meet the end.
+ * After this long without a statement, the server ends a session and releases its locks; the next statement opens another. Not a
+ * whole number of minutes, because polls would then meet the end.
  */
 const SILENCE_LIMIT_S = 400;
 const LOCK_LIMIT_S = 30;
-/** What someone reads in an open transaction is waited for no longer before a table or view is changed: the next run tries again. */
+/** How long a change of a table or view waits for people's open transactions; after that, the next run tries again. */
 const CHANGE_LIMIT_S = 5;
 
-/**
- * Quotes work as in other databases, and the server refuses values that do not fit instead of changing them.
- */
+/** Quotes work as in other databases, and the server refuses values that do not fit instead of changing them. */
 const MODES = [
   'ANSI_QUOTES',
   'PIPES_AS_CONCAT',
@@ -37,11 +35,11 @@ const MODES = [
   'NO_ENGINE_SUBSTITUTION',
 ];
 
-/** Collations that tell all texts apart, by case, accents and spaces at their end. */
+/** Collations that distinguish all texts: by case, accents and trailing spaces. */
 const EXACT = { mariaDb: 'utf8mb4_nopad_bin', mysql: 'utf8mb4_0900_bin' } as const;
 
 const OURS = `privilege_type = 'TRIGGER' AND grantee = concat('''', replace(current_user(), '@', '''@'''), '''')`;
-/** A right by way of a role, or over a pattern of names, is not found: triggers then count as unknown. */
+/** Does not find a right through a role or a name pattern: triggers then count as unknown. */
 const RIGHT_TO_TRIGGERS = `SELECT grantee FROM information_schema.user_privileges WHERE ${OURS}
   UNION SELECT grantee FROM information_schema.schema_privileges WHERE ${OURS} AND table_schema = database()`;
 
@@ -51,25 +49,23 @@ const settings = (collation: string): string[] => [
    lock_wait_timeout = ${CHANGE_LIMIT_S}, innodb_lock_wait_timeout = ${LOCK_LIMIT_S}, sql_safe_updates = 0,
    sql_select_limit = 18446744073709551615`,
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  // A table that people gave system versioning takes new columns; a long list of IDs is looked up by the key.
+  // A table to which people gave system versioning can take new columns; a long list of IDs is looked up by key.
   ...(collation === EXACT.mariaDb
     ? ['SET SESSION system_versioning_alter_history = KEEP, in_predicate_conversion_threshold = 0']
     : []),
 ];
 
-/** A database of MySQL or MariaDB, which an administrator makes. */
+/** A database of MySQL or MariaDB, which an administrator creates. */
 export const mysqlDriver = (options: ConnectionOptions): Driver => ({
   // Only the server knows which collation distinguishes all texts.
   dialect: mysqlDialect(EXACT.mysql),
   connect: () => MysqlSession.open(options),
 });
 
-/**
- * A session of a server. Values are read as the texts that it writes: numbers keep all their digits.
- */
+/** A session of a server. Reads values as the texts that the server writes, so that numbers keep all their digits. */
 export class MysqlSession implements Connection {
   dialect = mysqlDialect(EXACT.mysql);
-  /** The server shows the triggers of every table. To a user without the right to them it shows none. */
+  /** The server shows the triggers of every table. A user without the right to them sees none. */
   seesTriggers = false;
   readonly #connection: MysqlConnection;
   readonly #database: string;
@@ -85,11 +81,11 @@ export class MysqlSession implements Connection {
       connectTimeout: CONNECT_LIMIT_MS,
       enableKeepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS,
-      // It would compile and keep a reader of each kind of answer.
+      // Otherwise the driver compiles and keeps a reader for each kind of result.
       disableEval: true,
-      // It would look for placeholders in each statement, which takes longer than making it.
+      // Otherwise the driver looks for placeholders in each statement, which takes longer than building the statement.
       queryFormat: (sql) => sql,
-      // Affected rows are those that changed, and no server may ask for our files.
+      // Affected rows are those that changed, and no server may request local files.
       flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
     });
     const lose = (): void => void (this.#isLost = true);
@@ -132,7 +128,7 @@ export class MysqlSession implements Connection {
       : (result as { affectedRows: number }).affectedRows;
   }
 
-  /** Without `autocommit` a statement that commits by itself, as making a table does, is followed by the next transaction. */
+  /** Without `autocommit`, a statement that commits by itself, such as CREATE TABLE, is followed by the next transaction. */
   async begin(): Promise<void> {
     await this.run('SET autocommit = 0');
   }
@@ -197,10 +193,10 @@ export class MysqlSession implements Connection {
   }
 }
 
-/** The error where a lock is waited for too long. */
+/** The error for waiting too long for a lock. */
 const LOCK_WAIT_TIMEOUT = { errno: 1205, sqlState: 'HY000' };
 
-/** The text that the server writes, or the double that it is of. */
+/** The text that the server writes, or for a double its number. */
 const typeCast: TypeCast = (field) => {
   const text = field.string();
   return field.type === 'DOUBLE' && text !== null ? Number(text) : text;

@@ -6,12 +6,12 @@ import type { MysqlSession } from './mysql-connection.ts';
 import { mysqlViews } from './mysql-views.ts';
 
 const joined = (to: string): string => `${STAGE} AS s LEFT JOIN ${to} AS t ON t.id = s.id`;
-// From the staged rows to the table by its key, although the server may estimate their sizes otherwise.
+// Joins from the staged rows to the table by its key, even if the server estimates their sizes differently.
 const matched = (to: string): string => `${STAGE} AS s STRAIGHT_JOIN ${to} AS t ON t.id = s.id`;
 
 /**
- * The rows go into a temporary table, which is joined to the form's table: rows that differ are updated, missing rows inserted.
- * Not `ON DUPLICATE KEY UPDATE`, which would take a row of another submission for this one where people added a unique key.
+ * The rows go into a temporary table, which is joined to the form's table: rows that differ are updated, missing rows inserted. Not
+ * `ON DUPLICATE KEY UPDATE`: if people added a unique key, it would update the row of another submission.
  */
 const STAGING: Staging = {
   stage: STAGE,
@@ -37,7 +37,7 @@ const STAGING: Staging = {
        SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time} FROM ${joined(to)} WHERE t.id IS NULL`,
     );
   },
-  /** By a trigger, or in a column of which a person changed the type: the server rounds numbers to it. */
+  /** By a trigger, or in a column whose type a person changed: the server rounds numbers to it. */
   async mayAlter(tx, table) {
     if (!(tx as MysqlSession).seesTriggers) return true;
     const found = await tx.query(
@@ -55,7 +55,7 @@ const STAGING: Staging = {
 /** The types of a form's columns, as the server shows them. */
 const OUR_TYPES = "'double', 'longtext', 'datetime(6)', 'varchar(500)'";
 
-/** Bounds the memory here and at the server; any max_allowed_packet has room for it. */
+/** Bounds the memory here and at the server. Any max_allowed_packet has room for it. */
 const MOST_BYTES = 1_000_000;
 
 async function load(tx: Session, { into, names, rows, same }: Loading): Promise<void> {
@@ -76,18 +76,18 @@ async function load(tx: Session, { into, names, rows, same }: Loading): Promise<
   await write();
 }
 
-/** How MySQL and MariaDB do things. `collation`: one in which different texts are never equal. Times are DATETIME in UTC. */
+/** The dialect of MySQL and MariaDB. `collation`: one in which different texts are never equal. Times are DATETIME in UTC. */
 export function mysqlDialect(collation: string): Dialect {
   const exact = `CHARACTER SET utf8mb4 COLLATE ${collation}`;
   const types = {
-    // Every number that JavaScript has, as people write it; a DECIMAL that is wide enough would show thirty zeros.
+    // Holds every JavaScript number as people write it; a DECIMAL that is wide enough would show thirty zeros.
     number: 'double',
     text: `longtext ${exact}`,
     // MySQL's own type rounds numbers.
     json: `longtext ${exact}`,
     time: 'datetime(6)',
     integer: 'bigint',
-    // Together they make the longest key: 3,072 bytes, at four bytes a character.
+    // Together they make the longest key: 3,072 bytes, at four bytes per character.
     key: `varchar(250) ${exact}`,
     id: `varchar(500) ${exact}`,
     word: `varchar(18) ${exact}`,
@@ -96,7 +96,7 @@ export function mysqlDialect(collation: string): Dialect {
     product: 'MySQL',
     version: 'version()',
     types,
-    // A row must fit into half a page of 16 kB. Texts of up to 40 bytes stay in it, longer ones leave a pointer of 20.
+    // A row must fit into half a page of 16 kB. Texts of up to 40 bytes are stored in it; longer ones leave a pointer of 20 bytes.
     maxColumns: 160,
     batchRows: 2_000,
     takesNul: true,
@@ -105,7 +105,7 @@ export function mysqlDialect(collation: string): Dialect {
     isoOf: (expression) => `DATE_FORMAT(${expression}, '%Y-%m-%dT%H:%i:%s.%f')`,
     among: (expression, param) => `${expression} IN (${param})`,
     onConflict(key, taken = []) {
-      // Not INSERT IGNORE, which cuts what does not fit and calls it a success. A key that is there has the new one's values.
+      // Not INSERT IGNORE, which cuts values that do not fit and reports success. An existing key gets the new row's values.
       const set = (taken.length === 0 ? key : taken).map((name) => `${name} = VALUES(${name})`);
       return `ON DUPLICATE KEY UPDATE ${set.join(', ')}`;
     },
@@ -125,7 +125,7 @@ export function mysqlDialect(collation: string): Dialect {
         'SELECT 1 AS n FROM information_schema.statistics WHERE table_schema = database() AND table_name = $1 AND index_name = $2',
         [table, name],
       );
-      // It has all that counting needs: reading the rows would take ten times as long.
+      // The index has everything that counting needs. Reading the rows would take ten times as long.
       if (there.length === 0)
         await session.run(
           `CREATE INDEX ${name} ON ${quoted(table)} (created_at, status, _deleted_at)`,
@@ -136,7 +136,7 @@ export function mysqlDialect(collation: string): Dialect {
   };
 }
 
-/** Keeps rights on the view. If a person's view needs a column that it would lose, it stays unchanged. */
+/** Keeps rights on the view. If a person's view needs a column that the view would lose, it stays unchanged. */
 async function putView(tx: Session, name: string, select: string): Promise<void> {
   const before = await tx.query(
     'SELECT view_definition AS sql_text FROM information_schema.views WHERE table_schema = database() AND table_name = $1',
@@ -152,7 +152,7 @@ async function putView(tx: Session, name: string, select: string): Promise<void>
   }
 }
 
-/** Views, with their database, that read one of ours. */
+/** Views that read one of ours, with their database. */
 async function viewsOf(tx: Session, name: string): Promise<string[]> {
   const found = await tx.query(
     `SELECT table_schema AS place, table_name AS name FROM information_schema.views

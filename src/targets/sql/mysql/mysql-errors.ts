@@ -1,11 +1,11 @@
 import { errorCode } from '../../../base/errors.ts';
 import { withNames, wordsFor } from '../errors.ts';
 
-/** What a name may look like to be shown. */
+/** Names that may be shown. */
 const ABOUT =
   /(?:for key|for column|CONSTRAINT|constraint|[Cc]olumn|Field) [`'"](?:[\w$ .-]{1,130}[`'"]\.[`'"])*([\w$ .-]{1,64})[`'"]/;
 
-/** Words of the driver that say what its code does not. */
+/** Texts of the driver that say more than its code. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [
     /closed state|server closed the connection|Connection lost|connection is closed/i,
@@ -15,7 +15,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/does not support secure connection/i, 'HANDSHAKE_NO_SSL_SUPPORT'],
 ];
 
-/** The server's number of an error; undefined for one of the driver, after which the connection cannot be used. */
+/** The server's error number; undefined for a driver error, after which the connection cannot be used. */
 export function serverErrno(error: unknown): number | undefined {
   const { errno, sqlState } = error as { errno?: unknown; sqlState?: unknown };
   return typeof errno === 'number' && errno > 0 && sqlState !== undefined ? errno : undefined;
@@ -29,7 +29,7 @@ export const describeMysqlError = wordsFor({
       const code = WORDS.find(([words]) => words.test(error.message))?.[1];
       return { codes: [code ?? errorCode(error)] };
     }
-    // The key, constraint or column that it names; the rest of its text quotes answers (L11).
+    // The key, constraint or column in the message. The rest of its text quotes answers (L11).
     const named = withNames(errno, ABOUT.exec(error.message)?.[1]);
     return {
       codes: [errno],
@@ -41,7 +41,7 @@ export const describeMysqlError = wordsFor({
     noDatabase: [1049],
     right: [1044, 1142, 1143, 1227, 1370, 1418],
     readOnly: [1290, 1792, 1836],
-    // Also of an ID of a form or field that has more than 500 characters.
+    // Also for a form or field ID of more than 500 characters.
     changed: [1054, 1146, 1267, 1292, 1356, 1366, 1406, 1412],
     full: [1021, 1114],
     locked: [1205],

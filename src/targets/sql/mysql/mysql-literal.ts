@@ -1,8 +1,8 @@
 import type { Param } from '../dialect.ts';
 
 /**
- * A text as a literal that means the same under any `sql_mode`: anyone who fills in a form can write it, and a
- * proxy may change the mode of a session.
+ * A text as a literal that means the same under any `sql_mode`. People who fill in forms write these texts, and a proxy may change
+ * the mode of a session.
  */
 export const textLiteral = (text: string): string =>
   /[\\\0]/.test(text)
@@ -17,7 +17,7 @@ export function valueLiteral(value: Param): string {
     return value.length === 0 ? 'NULL' : value.map(textLiteral).join(', ');
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value);
   const text = String(value);
-  // With an exponent it is a DOUBLE, which the server reads to the nearest double; without one a DECIMAL.
+  // With an exponent it is a DOUBLE, which the server reads as the nearest double; without one, a DECIMAL.
   return text.includes('e') ? text : `${text}e0`;
 }
 

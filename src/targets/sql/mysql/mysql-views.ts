@@ -8,11 +8,11 @@ const timestamp = (ms: string): string =>
   `timestampadd(MICROSECOND, 1000 * CAST(${ms} AS signed), CAST('1970-01-01' AS datetime(6)))`;
 
 /**
- * How MySQL and MariaDB write the public views, with all texts in one collation, for any client. No backslash: its meaning depends on
- * the SQL mode of the reader.
+ * How MySQL and MariaDB write the public views, with all texts in one collation, for any client. No backslashes: their meaning
+ * depends on the reader's SQL mode.
  */
 export function mysqlViews(collation: string): ViewFragments {
-  /** The type of texts in a table of JSON, which are otherwise encoded as the database is. */
+  /** The type of texts in a JSON table, which otherwise have the database's encoding. */
   const longtext = `longtext CHARACTER SET utf8mb4 COLLATE ${collation}`;
   const text = (of: string): string => `CONVERT(${of} USING utf8mb4) COLLATE ${collation}`;
   const state = (path: string, document = 's.state'): string =>
@@ -41,7 +41,7 @@ export function mysqlViews(collation: string): ViewFragments {
         `CASE WHEN json_valid(${more}) THEN json_unquote(json_extract(${more}, '$."${name}"')) END`,
       ),
     numberText: (column) => text(`CAST(${column} AS char)`),
-    /** What the server does not take for JSON is one element as well. */
+    /** A text that the server does not accept as JSON is one element. */
     elementsOf: (list) => ({
       from: ` CROSS JOIN JSON_TABLE(CASE WHEN json_valid(${list}) AND json_type(${list}) = 'ARRAY' THEN ${list}
  WHEN (${list}) IS NOT NULL THEN json_array(${list}) END, '$[*]' COLUMNS (nth FOR ORDINALITY, value JSON PATH '$')) AS e`,

@@ -5,14 +5,14 @@ import { type Connection, type Driver, lockName, lockSession } from '../database
 import { type Param, quoted, type SqlRow } from '../dialect.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 
-/** Values stay the text that the server sends: numbers keep all their digits. */
+/** Values stay the text that the server sends, so numbers keep all their digits. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
-/** Nothing else notices a network that drops packets silently. */
+/** Only this notices a network that silently drops packets. */
 const ANSWER_LIMIT_MS = 600_000;
 
 /**
- * Settings of the connection. The server notices within a minute that this process is gone, and gives its locks back; waiting for
- * a person's lock ends; a commit is durable also where the server's default is otherwise.
+ * Settings of the connection. The server notices within a minute that this process is gone, and releases its locks. Waiting for a
+ * person's lock ends. A commit is durable even if the server's default says otherwise.
  */
 const SETTINGS = `SET lock_timeout = '30s'; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
   SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = 'ISO';
@@ -114,7 +114,7 @@ export class PostgresConnection implements Connection {
   }
 }
 
-/** A list is bound as JSON. */
+/** Binds a list as JSON. */
 function bound(param: Param): string | number | null {
   if (typeof param === 'bigint') return param.toString();
   return typeof param === 'object' && param !== null ? JSON.stringify(param) : param;

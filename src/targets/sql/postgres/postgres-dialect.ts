@@ -15,11 +15,11 @@ import { describePostgresError } from './postgres-errors.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import { postgresViews } from './postgres-views.ts';
 
-/** Few parts, as each is sent by itself, and bounded, as a text of JavaScript is. */
+/** Few parts, because each is sent separately, but of limited size, as JavaScript strings are. */
 const PART_CHARACTERS = 1_048_576;
 const SPECIAL = /[\\\n\r\t]/;
 const EACH_SPECIAL = /[\\\n\r\t]/g;
-/** What the text format of COPY gives a meaning to. */
+/** Characters with a meaning in the text format of COPY. */
 const ESCAPED: Readonly<Record<string, string>> = {
   '\\': '\\\\',
   '\n': '\\n',
@@ -27,11 +27,14 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** The row of an ID. Each is looked up by its key (`OFFSET 0`): of a table that was just filled the planner knows nothing. */
+/**
+ * The row with an ID. Each is looked up by its key (`OFFSET 0`), because the planner has no statistics about a table that was just
+ * filled.
+ */
 const held = (to: string): string =>
   `LATERAL (SELECT * FROM ${to} AS i WHERE i.id = s.id OFFSET 0) AS t`;
 
-/** COPY into a temporary table, then one upsert. Rows that are the same are not even locked. */
+/** COPY into a temporary table, then one upsert. Equal rows are not even locked. */
 const STAGING: Staging = {
   stage: `pg_temp.${STAGE}`,
   async make(tx, columns) {
@@ -61,10 +64,10 @@ const STAGING: Staging = {
     `(to_jsonb(t) - ARRAY['id', 'status', 'created_at', '_first_seen_at', '_changed_at', '_deleted_at'])::text`,
 };
 
-/** What jsonb refuses: U+0000 and half a character, as JSON writes them. */
+/** What jsonb refuses: U+0000 and half a surrogate pair, as JSON escapes them. */
 const REFUSED_IN_JSON = /\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/;
 
-/** How PostgreSQL does things. Every value is read as the text that the server sends: numbers keep all their digits. */
+/** The dialect of PostgreSQL. Every value is read as the text that the server sends, so numbers keep all their digits. */
 export const postgresDialect: Dialect = {
   product: 'PostgreSQL',
   version: "current_setting('server_version')",
@@ -78,7 +81,7 @@ export const postgresDialect: Dialect = {
     id: 'text',
     word: 'text',
   },
-  // A row must fit into a page of 8 kB: values longer than 24 bytes leave a pointer of 18 bytes.
+  // A row must fit into a page of 8 kB. Values longer than 24 bytes leave a pointer of 18 bytes.
   maxColumns: 300,
   batchRows: 2_000,
   takesNul: false,
@@ -87,7 +90,7 @@ export const postgresDialect: Dialect = {
   isoOf: (expression) => `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')`,
   among,
   onConflict,
-  /** Each statement sees what others have committed by then, so two transactions could know different views as ours. */
+  /** Each statement sees what others have committed before it, so two transactions could disagree about which views are ours. */
   async alone(tx) {
     await tx.query(
       `SELECT pg_advisory_xact_lock(hashtextextended('forms-mirror ' || current_schema(), 0))`,
@@ -140,7 +143,7 @@ async function grantsOn(tx: Session, view: string): Promise<string[]> {
   });
 }
 
-/** A row in the text format of COPY, without its end. */
+/** A row in the text format of COPY, without the line end. */
 function copyLine(values: readonly Param[]): string {
   let line = '';
   for (let at = 0; at < values.length; at++) {
@@ -157,7 +160,7 @@ function copyLine(values: readonly Param[]): string {
   return line;
 }
 
-/** Lines in parts. `same`: what ends each of them. */
+/** Lines in parts. `same`: the end of each line. */
 function* copyParts(lines: readonly string[], same: readonly string[]): Generator<Buffer> {
   const end = `${same.map((value) => `\t${value}`).join('')}\n`;
   let part = '';
@@ -170,7 +173,7 @@ function* copyParts(lines: readonly string[], same: readonly string[]): Generato
   if (part !== '') yield Buffer.from(part);
 }
 
-/** Comments on what has none, of the wanted texts ($1). */
+/** Statements that comment on relations and columns without a comment, from the wanted texts ($1). */
 const MISSING = `SELECT format('COMMENT ON %s IS %L', CASE WHEN w."column" IS NOT NULL THEN format('COLUMN %I.%I', w.relation, w."column")
     WHEN c.relkind = 'v' THEN format('VIEW %I', w.relation) ELSE format('TABLE %I', w.relation) END, w.text) AS write
   FROM jsonb_to_recordset($1::jsonb) AS w(relation text, "column" text, text text)
@@ -180,8 +183,8 @@ const MISSING = `SELECT format('COMMENT ON %s IS %L', CASE WHEN w."column" IS NO
   WHERE (w."column" IS NULL OR a.attnum IS NOT NULL) AND d.description IS NULL`;
 
 /**
- * Describes tables, columns and views that have no comment, for tools such as Metabase. Without the right to write them there are none:
- * they say nothing that is not in `docs/sql.md`.
+ * Describes tables, columns and views that have no comment, for tools such as Metabase. Without the right to do so it does nothing:
+ * `docs/sql.md` says the same.
  */
 async function comment(tx: Session, comments: readonly Comment[]): Promise<void> {
   const wanted = comments.map((each) => ({ ...each, text: printable(each.text) }));

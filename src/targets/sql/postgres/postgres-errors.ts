@@ -1,7 +1,7 @@
 import { errorCode } from '../../../base/errors.ts';
 import { withNames, wordsFor } from '../errors.ts';
 
-/** Words of errors of the driver that have no code, and codes for them. They are matched and never quoted. */
+/** Texts of driver errors that have no code, and codes for them. They are matched and never quoted. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/timeout expired|connect timeout|timeout exceeded|due to connection timeout/i, 'ETIMEDOUT'],
   [
@@ -23,7 +23,7 @@ export const describePostgresError = wordsFor({
       ...(column === undefined ? [] : [`column ${column}`]),
     );
     return {
-      // What a constraint refuses is no fault of the row itself, whatever its code.
+      // A row that a constraint refuses is not at fault itself, whatever the code.
       codes: [constraint === undefined ? code : undefined, code.slice(0, 2)],
       statement: `PostgreSQL refused a statement (SQLSTATE ${named})`,
     };
@@ -38,7 +38,7 @@ export const describePostgresError = wordsFor({
     locked: ['55P03'],
     ended: ['57014', '40'],
     lost: ['08', '57', '25P03', '53300'],
-    // For words of the driver.
+    // For texts of the driver.
     noTls: ['no TLS'],
   },
   remedies: {

@@ -1,10 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isBusy } from './sqlite-errors.ts';
 
-/**
- * A file that is locked until the result is called or the process ends, kill -9 included; null: another process has it. Throws
- * SQLite's errors.
- */
+/** Locks a file until the result is called or the process ends, even by kill -9. Null if another process has it. Throws SQLite's errors. */
 export function lockFile(path: string): (() => void) | null {
   const lock = new DatabaseSync(path);
   try {

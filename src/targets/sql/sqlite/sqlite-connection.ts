@@ -11,14 +11,14 @@ import { lockFile } from './file-lock.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 /**
- * WAL lets people read while we write; FULL makes a commit outlast a power failure. Deleted data is overwritten with zeros
- * (L18), and no answer is in a temporary file. Of pages of 4 kB, rows of 1 kB waste a quarter.
+ * WAL lets people read while the mirror writes; FULL makes a commit survive a power failure. Deleted data is overwritten with zeros
+ * (L18), and no answer is in a temporary file. With pages of 4 kB, rows of 1 kB would waste a quarter.
  */
 const SETTINGS = `PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
   PRAGMA cache_size = -8192; PRAGMA wal_autocheckpoint = 2000; PRAGMA busy_timeout = 0;
   PRAGMA temp_store = MEMORY`;
 
-/** How long a statement waits for another process that holds the file, and between two tries. */
+/** How long a statement waits for another process that holds the file, and how long between two tries. */
 const [BUSY_LIMIT_MS, BUSY_PAUSE_MS] = [60_000, 10];
 const ROWS_A_TURN = 200;
 const MOST_PREPARED = 50;
@@ -39,8 +39,8 @@ export const sqliteDriver = (path: string, clock: Clock): Driver => ({
 });
 
 /**
- * A connection to the file that has the path now. SQLite itself never waits, which would block the whole process: a locked file is
- * tried again after a pause.
+ * A connection to the file that is at the path now. SQLite itself never waits, because that would block the whole process: after a
+ * pause, a locked file is tried again.
  */
 export class SqliteConnection implements Connection {
   readonly dialect = sqliteDialect;
@@ -64,7 +64,7 @@ export class SqliteConnection implements Connection {
     }
   }
 
-  /** Another file has the path: writes to a deleted one would be lost. */
+  /** Another file is at the path: writes to a deleted file would be lost. */
   get isLost(): boolean {
     return !this.#db.isTransaction && inodeOf(this.#path) !== this.#inode;
   }
@@ -78,8 +78,8 @@ export class SqliteConnection implements Connection {
   }
 
   /**
-   * Runs a statement for each row, whose values, with those that are the same in each row, are its `?1`, `?2`, … and hold no list. In
-   * between it lets others have a turn: the source's answers, for example, must not wait for all of it.
+   * Runs a statement for each row. The row's values, then the values common to all rows, are `?1`, `?2`, … and contain no lists. In
+   * between it lets other work run, so that, for example, the source's responses need not wait for all of it.
    */
   async runEach(
     sql: string,
@@ -102,12 +102,12 @@ export class SqliteConnection implements Connection {
     if (this.#db.isTransaction) await this.#execute(how);
   }
 
-  /** The first reading takes the snapshot. */
+  /** The first read takes the snapshot. */
   freeze(): Promise<void> {
     return this.#execute('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1');
   }
 
-  /** A file beside ours that is locked as long as this process has it open. */
+  /** Locks a file beside the database for as long as this process has it open. */
   async lock(name: string): Promise<(() => Promise<void>) | null> {
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
     const path = `${this.#path}-lock-${hash}`;
@@ -120,7 +120,7 @@ export class SqliteConnection implements Connection {
     return this.#execute('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
-  /** A reader's snapshot delays nothing: the WAL reaches the file after the reader ends. */
+  /** A reader's snapshot delays nothing: the WAL is moved into the file after the reader ends. */
   async settle(): Promise<void> {
     try {
       this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -141,7 +141,7 @@ export class SqliteConnection implements Connection {
     return patiently(this.#clock, work);
   }
 
-  /** Preparing a statement takes longer than running it, so those of the last batches are kept. */
+  /** Preparing a statement takes longer than running it, so the statements of the last batches are kept. */
   #prepare(sql: string): StatementSync {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
@@ -166,7 +166,7 @@ async function patiently<T>(clock: Clock, work: () => T): Promise<T> {
   }
 }
 
-/** Parameters by their names in a statement. A list is bound as JSON. */
+/** Parameters by their names in a statement. Binds a list as JSON. */
 const named = (params: readonly Param[]): Record<string, SQLInputValue> =>
   Object.fromEntries(
     params.map((param, at) => [

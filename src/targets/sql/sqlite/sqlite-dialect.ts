@@ -14,7 +14,7 @@ import { sqliteViews } from './sqlite-views.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
-/** SQLite takes 127 arguments of a function. */
+/** A SQLite function takes at most 127 arguments. */
 const PAIRS_AT_ONCE = 60;
 
 const STAGING: Staging = {
@@ -43,7 +43,7 @@ const STAGING: Staging = {
   answers: answersJson,
 };
 
-/** How SQLite does things. Times are ISO 8601 text, as they came. */
+/** The dialect of SQLite. Times are ISO 8601 text, unchanged. */
 export const sqliteDialect: Dialect = {
   product: 'SQLite',
   version: 'sqlite_version()',
@@ -58,9 +58,9 @@ export const sqliteDialect: Dialect = {
     word: 'TEXT',
   },
   addsOneColumn: true,
-  // SQLite takes 2,000 columns in a table and a view (SQLITE_MAX_COLUMN); people may add some of their own.
+  // A SQLite table or view has at most 2,000 columns (SQLITE_MAX_COLUMN); people may add some of their own.
   maxColumns: 1_900,
-  // Rows are kept as values until they are committed: the fewer, the less there is to collect.
+  // Rows are kept as values until they are committed; fewer rows mean less to collect.
   batchRows: 500,
   takesNul: true,
 

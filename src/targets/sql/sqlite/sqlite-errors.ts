@@ -6,16 +6,16 @@ const [ERROR, BUSY, LOCKED, TOO_BIG] = [1, 5, 6, 18];
 /** SQLite has no code of its own for a missing table or column. */
 const GONE = 'no such';
 
-/** The result code of an error of SQLite's; undefined for another error. */
+/** The result code of a SQLite error; undefined for another error. */
 function resultOf(error: unknown): number | undefined {
   const { errcode } = error as { errcode?: unknown };
   return error instanceof Error && typeof errcode === 'number' ? errcode : undefined;
 }
 
-/** Its least byte says the kind of an error. */
+/** The lowest byte is the primary code. */
 const primaryOf = (error: unknown): number => (resultOf(error) ?? 0) & 0xff;
 
-/** Another connection has the file for the moment. */
+/** Another connection is using the file at this moment. */
 export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryOf(error));
 
 /** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
@@ -36,7 +36,7 @@ export const describeSqliteError = wordsFor({
   },
   codes: {
     changed: [GONE],
-    // On a full disk, a file that no process has open lacks room for the pages beside it that it is opened with: SQLITE_IOERR_SHMSIZE.
+    // On a full disk, opening a file that no other process has open fails for lack of room for its -shm file: SQLITE_IOERR_SHMSIZE.
     full: [13, 4874, 'ENOSPC'],
   },
   remedies: {},
@@ -60,7 +60,7 @@ export const describeSqliteError = wordsFor({
       'Choose another file, or restore a backup: the next run adds the missing rows.',
     ],
     [
-      // Some folders take no subfolders, such as /proc: ENOENT.
+      // Some folders, such as /proc, do not allow subfolders: ENOENT.
       [
         3,
         8,

@@ -1,9 +1,7 @@
 import { literal } from '../dialect.ts';
 import type { ViewFragments } from '../views.ts';
 
-/*
- * Views that any shell can read: they use none of our functions, and none that a release before 3.38 lacks.
- */
+/* Views that any shell can read. They use no functions of the mirror, and none newer than SQLite 3.38. */
 
 /** The largest double. */
 const LARGEST = '1.7976931348623157e308';
