@@ -6,9 +6,7 @@ import type { CredentialsSource } from './google/credentials.ts';
 import { sqlOpener } from './sql/address.ts';
 import type { Address } from './target-address.ts';
 
-/*
- * A dataset of BigQuery. What speaks to it is in `packages/target-bigquery`, beside its emulator, and is loaded when an address asks for it.
- */
+/* A dataset of BigQuery. Its driver is in `packages/target-bigquery`, beside its emulator, and is loaded when an address needs it. */
 
 /** The address of a dataset. */
 export interface BigQueryAddress extends Address {
@@ -16,7 +14,7 @@ export interface BigQueryAddress extends Address {
   connection(google: CredentialsSource, clock: Clock): Promise<BigQueryOptions>;
 }
 
-/** The only right that the target asks Google for. */
+/** The only right that the target requests from Google. */
 const SCOPE = 'https://www.googleapis.com/auth/bigquery';
 const HOST = 'bigquery.googleapis.com';
 
@@ -94,7 +92,7 @@ export function parseBigQueryUrl(url: string): BigQueryAddress {
   };
 }
 
-/** What speaks to BigQuery, if this installation has it. */
+/** The BigQuery driver, if this installation has it. */
 async function loadDriver() {
   try {
     return await import('../../packages/target-bigquery/src/bigquery-driver.ts');

@@ -10,21 +10,21 @@ export interface TargetAddress extends Address {
   readonly kind: string;
 }
 
-/** Everything that the program needs to know about a kind of target before one is opened. */
+/** What the program must know about a kind of target before one is opened. */
 interface Kind {
   /** For people. */
   readonly product: string;
-  /** What its URLs begin with. */
+  /** How its URLs begin. */
   readonly begins: RegExp;
   /** How its URL is written, for messages. */
   readonly form: string;
-  /** How long an answer of `overview` serves before it is read again, where reading takes of a quota that runs need. */
+  /** How long a result of `overview` is used before it is read again, if reading uses up a quota that runs need. */
   readonly overviewRestMs?: number;
   /** Reads a URL without connecting or loading a driver. Throws {@link AddressError}. */
   parse(url: string): Address;
 }
 
-/** Every kind of target. A new one is an entry here, and an adapter that passes the contract suite. */
+/** Every kind of target. A new kind is an entry here, plus an adapter that passes the contract suite. */
 const KINDS: Readonly<Record<string, Kind>> = {
   sqlite: {
     product: 'SQLite',
@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     product: 'BigQuery',
     begins: /^bigquery:/i,
     form: 'bigquery://<project>/<dataset>?location=EU',
-    // A look at all forms is billed as 10 MB at least.
+    // Reading all forms is billed as at least 10 MB.
     overviewRestMs: 60_000,
     parse: parseBigQueryUrl,
   },
@@ -74,7 +74,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Parses a target URL of any kind, the only place that does. Throws {@link AddressError}. */
+/** Parses a target URL of any kind; nothing else does. Throws {@link AddressError}. */
 export function parseTargetUrl(url: string): TargetAddress {
   const text = url.trim();
   const found = Object.entries(KINDS).find(([, { begins }]) => begins.test(text));
@@ -91,5 +91,5 @@ export function parseTargetUrl(url: string): TargetAddress {
 /** A kind of target in words for people. */
 export const productOf = (kind: string): string => KINDS[kind]?.product ?? kind;
 
-/** How long, in ms, an answer of `overview` serves before it is read again. */
+/** How long, in ms, a result of `overview` is used before it is read again. */
 export const overviewRestMs = (kind: string): number => KINDS[kind]?.overviewRestMs ?? 0;

@@ -2,25 +2,25 @@ import { cellText, isBlank } from '../../mirror/cells.ts';
 import { type Cell, JsonText, type SelectedField, type Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 
-/** Lines that a question gets at most; the rest is counted together. */
+/** The most lines of a question; the remaining answers are counted together. */
 const MAX_LISTED = 12;
-/** A question that is shown stays so up to this many different answers. */
+/** A question on the tab stays there with up to this many different answers. */
 const MAX_DISTINCT = 40;
-/** Questions of one form. */
+/** The most questions of one form. */
 const MAX_QUESTIONS = 10;
-/** The longest choice, in characters; people wrote longer answers themselves. */
+/** The longest choice, in characters; longer answers are written by people. */
 const MAX_CHOICE = 100;
-/** Fewer answers tell nothing of a question. */
+/** Fewer answers do not show whether a question is one of choices. */
 const LEAST_ANSWERS = 10;
-/** How often each answer is given on average, so that the question looks like one of choices. */
+/** How often each answer must be given on average for a question to look like one of choices. */
 const LEAST_REPEATS = 3;
 
 /** A question whose answers the Summary tab counts one by one. */
 export interface CountedQuestion {
   readonly key: ColumnKey;
-  /** Lines that it gets. */
+  /** How many lines it gets. */
   readonly listed: number;
-  /** All answers are numbers: they are listed in their order. */
+  /** All answers are numbers, and are listed in numeric order. */
   readonly numbers: boolean;
 }
 
@@ -32,9 +32,8 @@ interface Tally {
 }
 
 /**
- * Separates the questions that are answered by choosing from those that are answered in one's own words. The Forms API shows
- * neither types of fields nor choices, so their answers have to: choices repeat. Of the answers nothing is kept, except for
- * how long a run takes.
+ * Tells questions that are answered by choosing from those that are answered in a person's own words. The Forms API shows neither
+ * field types nor choices, so the answers decide: choices repeat. Answers are kept only for the duration of a run.
  */
 export class AnswerTally {
   readonly #tallies = new Map<string, Tally>();
@@ -47,7 +46,7 @@ export class AnswerTally {
       this.#tallies.set(id, { answered: 0, distinct: new Set(), numbers: true });
   }
 
-  /** Counts in what some submissions answered. */
+  /** Counts the answers of some submissions. */
   add(rows: readonly Row[]): void {
     for (const [id, tally] of this.#tallies) {
       for (const row of rows) {
@@ -57,7 +56,7 @@ export class AnswerTally {
     }
   }
 
-  /** The questions to be counted by answer, in the form's order; `before`: those that were until now. */
+  /** The questions to count by answer, in the form's order. `before`: those that were counted until now. */
   questions(before: readonly CountedQuestion[]): CountedQuestion[] {
     const known = new Map(before.map((question) => [question.key, question]));
     return [...this.#tallies]
@@ -76,7 +75,7 @@ function note(tally: Tally, cell: Cell): void {
   if (isOwnWords || (tally.distinct?.size ?? 0) > MAX_DISTINCT) tally.distinct = undefined;
 }
 
-/** A question that is shown does not come and go with every few answers: its lines only become more. */
+/** A question on the tab does not come and go with every few answers: its lines only increase. */
 function counted(
   key: ColumnKey,
   { answered, distinct, numbers }: Tally,

@@ -3,12 +3,12 @@ import type { CheckResult, TargetNotice } from '../../mirror/port.ts';
 import { createMetadata, deleteMetadata, METADATA_KEYS } from './api/metadata.ts';
 import type { SheetFile } from './sheet-file.ts';
 
-/** Cells of a spreadsheet, empty ones included, as Google limits them. */
+/** Google's limit on the cells of a spreadsheet, including empty ones. */
 const MAX_CELLS = 10_000_000;
-/** The share of Google's limit above which the check fails: the spreadsheet is about to be full. */
+/** The share of Google's limit above which the check fails, because the spreadsheet is nearly full. */
 const NEARLY_FULL = 0.95;
 
-/** Tries whether the spreadsheet can be read and written, and has room. `noticesOf`: the notices of its tabs. */
+/** Tries whether the spreadsheet can be read and written and has room. `noticesOf`: the notices of its tabs. */
 export async function checkSheet(
   file: SheetFile,
   notices: () => Promise<readonly TargetNotice[]>,
@@ -23,7 +23,7 @@ export async function checkSheet(
   try {
     const { structure } = await file.refresh();
     results.push(well(`The spreadsheet "${structure.title}" can be read`));
-    // Makes a piece of metadata and removes it in the same step: nothing stays, and a viewer is refused.
+    // Creates a piece of metadata and removes it in the same batch: nothing stays, and a viewer is refused.
     const id = file.newId();
     const made = createMetadata({ spreadsheet: true }, METADATA_KEYS.role, 'check', id);
     await file.api.update([made, deleteMetadata(id)]);

@@ -27,9 +27,7 @@ import { freeTabTitle, type SheetFile } from './sheet-file.ts';
 import type { FormTab, Structure } from './structure.ts';
 import type { WrittenRow } from './sweep.ts';
 
-/*
- * The tab of a form and its columns: made once; from then on their looks are people's to change.
- */
+/* The tab of a form and its columns. They are made once; from then on, people decide how they look. */
 
 type Request = sheets_v4.Schema$Request;
 type Headers = ReadonlyMap<ColumnKey, string>;
@@ -43,11 +41,11 @@ export interface LaidOut {
   /** With the headers that are written. */
   readonly fields: readonly SheetField[];
   readonly obstructed: Obstructed;
-  /** The headers that are written; null: none, or those of a new tab. */
+  /** The headers that are written; null if none are, or if the tab is new. */
   readonly header: WrittenRow | null;
 }
 
-/** Columns whose header is blank and can be written: people cleared it, merged it with another one, or protected it when it was made. */
+/** Columns with a blank header that can be written: people cleared it, merged it with another one, or protected it when it was made. */
 export const blankHeaders = (
   { columns, obstacles }: FormTab,
   { headerRow, unnamed }: Survey,
@@ -58,8 +56,8 @@ export const blankHeaders = (
   });
 
 /**
- * The form's tab with a column for each field that has one: missing ones are made, and headers follow labels. `unnamed`: columns whose
- * header was blank.
+ * The form's tab with a column for each field that has one: makes missing ones, and updates headers to the labels. `unnamed`:
+ * columns whose header was blank.
  */
 export async function layOut(
   file: SheetFile,
@@ -91,7 +89,7 @@ export async function layOut(
   const added = addColumns(tab, missing, headers, state.name, headerRow);
   const before = new Map(fields.map((field) => [field.column, field.header]));
   const [fresh, changed] = [new Map<ColumnKey, string>(), new Map<ColumnKey, string>()];
-  /** Headers that show what they did until they can be written; the Mirror tab has the present ones. */
+  /** Headers that keep their text until they can be written; the Mirror tab has the current one. */
   const kept = new Set<ColumnKey>();
   for (const key of [...missing, ...waiting]) {
     const column = tab.columns.get(key) ?? added.above;
@@ -120,8 +118,8 @@ export async function layOut(
 }
 
 /**
- * New columns go before those that only the mirror needs, or behind all, where Google does not let them in between. `headerRow`: -1
- * where there is none.
+ * New columns go before those that only the mirror needs, or at the end if Google does not allow an insertion there. `headerRow`:
+ * -1 if there is none.
  */
 function addColumns(
   tab: FormTab,
@@ -130,7 +128,7 @@ function addColumns(
   formName: string,
   headerRow: number,
 ): Pick<LaidOut, 'columns' | 'obstructed' | 'requests'> & {
-  /** A column of the present tab with the obstacles of the new ones. */
+  /** A column of the current tab with the obstacles of the new ones. */
   readonly above: number;
 } {
   const { sheetId, columns: old, columnCount, obstacles } = tab;
@@ -150,25 +148,25 @@ function addColumns(
       ...(at >= columnCount
         ? growBy(sheetId, 'COLUMNS', keys.length)
         : [{ insertDimension: { range, inheritFromBefore: false } }]),
-      // Rows in between may be protected: then the column looks as Google makes it.
+      // Rows in between may be protected. Then the column keeps Google's own format.
       ...(isLast ? [] : formatBodies(sheetId, at, keys, headerRow + 1)),
       ...setUp(sheetId, at, keys, headers),
     ],
     columns,
-    // An overlay of a column moves with it; a new column has none.
+    // A filter or table over a column moves with it; a new column has none.
     obstructed: { obstacles, columns: isLast ? columns : old },
-    // An overlay of columns that ends before a new one does not reach it.
+    // A protection that ends before a new column does not reach it.
     above: isLast ? at : -1,
   };
 }
 
-/** Puts the header row back above the rows that people sorted it into, or makes it again where they deleted it. */
+/** Moves the header row back above the rows that people sorted it into, or makes it again if they deleted it. */
 export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetField[]): Request[] {
   const { sheetId, columns, obstacles } = tab;
   const { headerRow, places } = found;
   const top = Math.min(...places.values());
   if (headerRow >= 0 && headerRow < top) return [];
-  // Google moves no row that is protected or merged with another one.
+  // Google does not move a row that is protected or merged with another one.
   const isHeld = ({ area }: Obstacle): boolean =>
     isWithin(area, headerRow) || (area.startRow < top && isWithin(area, top));
   if (obstacles.some(isHeld)) return [];
@@ -177,7 +175,7 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
     const source = { sheetId, dimension, startIndex: headerRow, endIndex: headerRow + 1 };
     return [{ moveDimension: { source, destinationIndex: top } }];
   }
-  // Those that cannot be written follow: see blankHeaders.
+  // Headers that cannot be written follow later: see blankHeaders.
   const { free } = split(tab, 0, headersOf(fields));
   // Without one of these, the row would not be recognized as the header.
   if (!(['s:id', 's:status'] as const).some((key) => columns.has(key) && free.has(key))) return [];
@@ -190,16 +188,16 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
   ];
 }
 
-/** Height of a row of one line, in pixels: Google's own. Rows that are inserted later get it, too. */
+/** Height of a row of one line, in pixels: Google's own. Rows that are inserted later have it, too. */
 const ROW_HEIGHT = 21;
 /** Empty columns to the right of ours, for people. */
 const SPARE_COLUMNS = 4;
-/** Empty rows below a tab's last one. There is always one: an insert cannot go past the grid's end. */
+/** Empty rows below the last row of a tab. There is always one, because an insertion must not reach past the end of the grid. */
 const SPARE_ROWS = 20;
 
 /**
- * Makes a form's tab: header frozen, bold, with a filter and guarded by a warning, rows of one height, dates shown as dates,
- * sensible widths, statuses in colors, rows of removed submissions in gray.
+ * Makes a form's tab: a header that is frozen, bold, with a filter, and guarded by a warning; rows of one height; dates shown as
+ * dates; sensible widths; colored statuses; removed submissions in gray.
  */
 function newTab(
   file: SheetFile,
@@ -209,7 +207,7 @@ function newTab(
 ): Omit<LaidOut, 'fields' | 'header'> {
   const sheetId = file.newId();
   const answers = [...headers.keys()].filter((key) => key.startsWith('f:'));
-  // As people read: what only the mirror needs comes last.
+  // In the order in which people read; columns that only the mirror needs come last.
   const keys: ColumnKey[] = ['s:at', 's:status', ...answers, 's:removed', 's:id'];
   requireRoom(keys, name);
   const columns = new Map(keys.map((key, index) => [key, index]));
@@ -232,8 +230,8 @@ function newTab(
         fields: 'pixelSize',
       },
     },
-    // Over the whole grid, people's columns included: sorting moves their notes along. New rows are inserted above
-    // the spare ones, and so inside it.
+    // Over the whole grid, including people's columns, so that sorting moves their notes along. New rows are inserted above the
+    // spare ones, and so inside it.
     { setBasicFilter: { filter: { range: { sheetId, startRowIndex: 0 } } } },
     warnBeforeEdits(
       { sheetId, startRowIndex: 0, endRowIndex: 1 },
@@ -246,7 +244,7 @@ function newTab(
   return { sheetId, requests, columns, obstructed: { obstacles: [], columns } };
 }
 
-/** Formats columns that lie side by side, from a row on. */
+/** Formats adjacent columns, from a row on. */
 const formatBodies = (
   sheetId: number,
   at: number,
@@ -261,7 +259,7 @@ const formatBodies = (
     },
   }));
 
-/** The parts of a format that are set. One without a value is cleared. */
+/** The parts of a format to set. A part without a value is cleared. */
 const BODY_FIELDS = [
   ...Object.keys(BODY_FORMAT),
   'numberFormat',
@@ -271,7 +269,7 @@ const BODY_FIELDS = [
   .map((field) => `userEnteredFormat.${field}`)
   .join(',');
 
-/** Widths and marks of columns that lie side by side. */
+/** Widths and marks of adjacent columns. */
 const setUp = (
   sheetId: number,
   at: number,
@@ -283,9 +281,9 @@ const setUp = (
     createMetadata({ sheetId, column: at + n }, METADATA_KEYS.column, key),
   ]);
 
-/** About what a letter takes, in pixels, and the margin of a cell. */
+/** The approximate width of a letter, in pixels, and the margin of a cell. */
 const [LETTER, MARGIN] = [7.5, 16];
-/** An answer of some words; an e-mail address; a question that asks for sentences. */
+/** Widths for an answer of some words, for an e-mail address, and for a question that asks for sentences. */
 const [LEAST_WIDTH, ADDRESS_WIDTH, MOST_WIDTH] = [150, 260, 320];
 
 /**
@@ -300,7 +298,7 @@ function widthOf(key: ColumnKey, headers: Headers): number {
   return Math.min(MOST_WIDTH, Math.max(least, wanted));
 }
 
-/** Google keeps 30,000 characters of metadata for a tab; the mark of a column takes some 15. */
+/** Google keeps 30,000 characters of metadata per tab; the mark of a column takes about 15. */
 const MAX_COLUMNS = 1_800;
 
 /** Rejects more columns than Google's metadata can bind. */
@@ -312,7 +310,7 @@ function requireRoom(columns: readonly ColumnKey[], formName: string): void {
     );
 }
 
-/** What a status looks like; one that is not named here looks like an answer. */
+/** The look of each status. A status that is not listed looks like an answer. */
 const STATUS_TONES: Readonly<Record<(typeof STATUSES)[number], keyof typeof TONES>> = {
   NEW: 'fresh',
   IN_PROGRESS: 'warn',
@@ -322,10 +320,10 @@ const STATUS_TONES: Readonly<Record<(typeof STATUSES)[number], keyof typeof TONE
   ARCHIVED: 'plain',
 };
 
-/** Rules instead of colors on each row: they go along when rows are sorted, and end when a mark or a status does. */
+/** Rules instead of colors on each row: they move when rows are sorted, and end when a mark or a status does. */
 function colorRules(sheetId: number, columns: Columns): Request[] {
   const [removed = 0, status = 0] = [columns.get('s:removed'), columns.get('s:status')];
-  // From the header on: rows inserted right below it belong to the range then.
+  // From the header on, so that rows inserted right below it belong to the range.
   const rule = (
     index: number,
     [startColumnIndex, endColumnIndex]: readonly [number, number],

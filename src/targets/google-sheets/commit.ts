@@ -36,27 +36,27 @@ export interface Known {
   readonly rows: ReadonlyMap<string, KnownRow>;
   readonly entries: Entries;
   readonly survey: Survey;
-  /** Submissions whose row was written while people moved rows, so that it may show earlier values. */
+  /** Submissions whose row was written while people moved rows, so it may show earlier values. */
   readonly doubted: ReadonlySet<string>;
 }
 
 /** One write of a form, planned over the latest reading of the spreadsheet. */
 export interface Planned<T> {
   readonly requests: readonly Request[];
-  /** The changes to the known state after it, the counts of the state aside. */
+  /** How the known state changes with it, apart from the counts of the state. */
   readonly after?: Partial<Omit<Known, 'state'>>;
-  /** Applied to the state with the counts of this very write. */
+  /** Applied to the state with the counts of this write. */
   readonly state?: ((state: FormState) => FormState) | undefined;
-  /** Rows that are written by their place. */
+  /** Rows that are written by position. */
   readonly written?: readonly WrittenRow[];
-  /** The announced rows after it, where they are not those that are written. */
+  /** The rows announced after it, if they are not the written ones. */
   readonly announced?: readonly Announced[];
   readonly run?: Run | undefined;
   readonly isShown?: boolean;
   readonly result: T;
 }
 
-/** What a change comes to, row by row, as far as the sheet is known. */
+/** What a change means row by row, as far as the sheet is known. */
 export interface Compared {
   readonly change: Change;
   readonly fields: readonly SheetField[];
@@ -64,14 +64,14 @@ export interface Compared {
   readonly inserted: readonly SheetRow[];
   readonly updated: readonly SheetRow[];
   readonly deleted: readonly string[];
-  /** The rows that can be stored, as known after it. */
+  /** The rows that can be stored, as known after the write. */
   readonly rows: ReadonlyMap<string, KnownRow>;
   /** Why rows cannot be stored unchanged, by ID. */
   readonly reasons: ReadonlyMap<string, readonly string[]>;
   readonly source: ReadonlyMap<string, Row>;
 }
 
-/** Compares a change with the known state. `prepared`: the selected fields. Rows of forgotten submissions are left out. */
+/** Compares a change with the known state. `prepared`: the selected fields. Leaves out rows of forgotten submissions. */
 export function compareRows(
   change: Change,
   known: Known,
@@ -104,7 +104,7 @@ export function compareRows(
   return { change, fields, encoder, inserted, updated, deleted, rows, reasons, source };
 }
 
-/** Whether a change writes nothing to the form's tab: it is stored in the hidden tab only. */
+/** Whether a change writes nothing to the form's tab, and is stored only in the hidden tab. */
 export function isSettled(
   { inserted, updated, deleted, fields }: Compared,
   tab: FormTab | undefined,
@@ -118,7 +118,7 @@ export function isSettled(
   );
 }
 
-/** A row that is there: a submission's that has changed, or one that is to be marked as deleted (null). */
+/** An existing row: of a submission that has changed, or of one to mark as deleted (null). */
 interface Existing {
   readonly id: string;
   readonly row: SheetRow | null;
@@ -150,7 +150,7 @@ export async function planCommit(
   const laid = await layOut(file, structure, tab, state, compared.fields, unnamed);
   const { sheetId, columns } = laid;
   const headers = headersOf(laid.fields);
-  /** Of rows that are not stored unchanged, and of deleted rows that cannot be marked. */
+  /** For rows that are not stored unchanged, and for deleted rows that cannot be marked. */
   const listed = new Map<string, Entry>();
   const list = (
     kind: EntryKind,
@@ -162,13 +162,13 @@ export async function planCommit(
     const about = { kind, id, status, createdAt, reason, atMs };
     const entry = { ...about, ...(blocked && { blocked }), ...missing };
     const before = known.entries.get(entryKey(entry));
-    // An equal one is not touched, so that nothing is written.
+    // An equal one stays untouched, so that nothing is written.
     const isSame = before !== undefined && isDeepStrictEqual({ ...before, atMs }, entry);
     listed.set(id, isSame ? before : entry);
   };
   const partly = new Set<string>();
   let [updated, deleted] = [0, 0];
-  // Where people have the rows now: they may have sorted them since the form was opened.
+  // Where the rows are now: people may have sorted them since the form was opened.
   const left = compared.inserted.filter(({ id }) => known.survey.bare.has(id));
   const inserted = compared.inserted.filter((row) => !left.includes(row));
   const mark = new Map([['s:removed', time.ofClock(atMs)] as const]);
@@ -180,7 +180,7 @@ export async function planCommit(
   let found = tab === undefined ? EMPTY_SURVEY : known.survey;
   let table: Table = new Map();
   if (existing.length > 0 && tab !== undefined) {
-    // Obstacles to cells matter if these differ.
+    // Obstacles to cells matter only if these differ.
     table = await file.table(tab, isObstructed ? undefined : OWN_COLUMNS);
     found = survey(table);
   }
@@ -208,14 +208,14 @@ export async function planCommit(
       list('undecided', now, `The source no longer has it, and ${why}`, met.blocked);
     else {
       partly.add(id);
-      // A row whose mark cannot be taken away is still shown as removed. It is written again while the cells are protected.
+      // A row whose mark cannot be removed is still shown as removed. It is written again while the cells are protected.
       const before = met.blocked.includes('s:removed') ? (known.rows.get(id) ?? now) : now;
       rows.set(id, { ...now, deletedAt: before.deletedAt, print: null });
       const reasons = [...(compared.reasons.get(id) ?? []), why];
       list('rejected', source.get(id) as Row, reasons.join(' '), met.blocked);
     }
     if (met.free.size === 0) continue;
-    // With the others, so that the announcement has few patterns.
+    // Together with the others, so that the announcement has few patterns.
     const { free } = split(laid.obstructed, place, values);
     requests.push(...writeRow(sheetId, place, free, columns));
     written.push({ id, values: free });
@@ -271,7 +271,7 @@ export async function planCommit(
   };
 }
 
-/** Why new rows wait: who may add none cannot keep the form up to date (L6). Null: none waits. */
+/** Why new rows wait: an account that may not add rows cannot keep the form up to date (L6). Null: none waits. */
 export function refusalOf(
   { state, entries, survey: { bottom } }: Known,
   tab: FormTab,

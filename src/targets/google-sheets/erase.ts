@@ -16,24 +16,24 @@ import type { WrittenRow } from './sweep.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-/** What one write of an erasure comes to. */
+/** The plan for one write of an erasure. */
 export interface Erased {
-  /** How many rows it concerns. */
+  /** The number of rows. */
   readonly count: number;
-  /** Submissions of which no row may be left. */
+  /** Submissions that must have no row left. */
   readonly gone?: readonly string[];
-  /** More rows than one write may hold. */
+  /** There are more rows than one write may contain. */
   readonly isLeft?: boolean;
-  /** Cells that cannot be written: everything else is, and the erasure has failed. */
+  /** Cells that cannot be written. Everything else is written, and the erasure has failed. */
   readonly denied?: MirrorError | null;
 }
 
 const NOTHING: Planned<Erased> = { requests: [], isShown: true, result: { count: 0 } };
 
-/** Rows of one write: the request stays below the 2 MB that Google recommends. */
+/** The most rows of one write: the request stays below the 2 MB that Google recommends. */
 const MOST_ROWS = 2_000;
 
-/** Plans an erasure over the latest reading of the tab. Google's version history keeps the former cells. */
+/** Plans an erasure over the latest reading of the tab. Google's version history keeps the earlier cells. */
 export async function planErasure(
   file: SheetFile,
   tab: FormTab | undefined,
@@ -46,7 +46,7 @@ export async function planErasure(
     const rows = new Map(known.rows);
     const count = ids.filter((id) => rows.delete(id)).length;
     const requests = await planRemoval(file, tab, ids);
-    // Nothing of a forgotten submission stays in the lists of the hidden tab, its ID included (L18).
+    // Nothing of a forgotten submission stays in the lists of the hidden tab, not even its ID (L18).
     const doubted = known.doubted.difference(new Set(ids));
     return { ...NOTHING, requests, after: { rows, doubted }, result: { count, gone: ids } };
   };
@@ -73,7 +73,7 @@ export async function planErasure(
   }
 }
 
-/** Deletes the rows of submissions, with the copies that people made of them. */
+/** Deletes the rows of submissions, and the copies that people made of them. */
 export async function planRemoval(
   file: SheetFile,
   tab: FormTab | undefined,
@@ -84,7 +84,7 @@ export async function planRemoval(
   const column = (await file.table(tab, ['s:id'])).get('s:id') ?? [];
   const places = column.flatMap((id, row) => (gone.has(String(id ?? '')) ? [row] : []));
   const { sheetId } = tab;
-  // From below, so that those above stay where they were found.
+  // From below, so that the rows above stay where they were found.
   return places.toReversed().map((startIndex) => ({
     deleteDimension: {
       range: { sheetId, dimension: 'ROWS', startIndex, endIndex: startIndex + 1 },
@@ -93,8 +93,8 @@ export async function planRemoval(
 }
 
 /**
- * Replaces each answer in the columns of some fields, also in rows that people copied or took the ID from. An answer that is hashed
- * stays. One that is protected makes it fail, once all others are replaced.
+ * Replaces each answer in the columns of some fields, also in rows that people copied or whose ID they removed. A hashed answer
+ * stays. A protected answer makes it fail after all others are replaced.
  */
 async function rewrite(
   file: SheetFile,
@@ -113,7 +113,7 @@ async function rewrite(
   const written: WrittenRow[] = [];
   const deniedBy = new Set<string>();
   const { places, copies, withoutId } = survey(table);
-  // No others: a total below the answers is people's own.
+  // Only these rows: a total below the answers belongs to people.
   for (const row of [...places.values(), ...copies, ...withoutId]) {
     const id = String(table.get('s:id')?.[row] ?? '');
     const values = new Map<ColumnKey, string | number | null>();

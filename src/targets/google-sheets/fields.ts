@@ -7,16 +7,16 @@ import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { FieldContent } from './row-values.ts';
 import { OWN, OWN_COLUMNS } from './own-columns.ts';
 
-/** A field as a spreadsheet keeps it. Its column is named by metadata, and has a name from its first answer on. */
+/** A field as a spreadsheet stores it. Metadata identifies its column, which exists from its first answer on. */
 export interface SheetField extends StoredField {
   readonly column: ColumnKey | null;
-  /** The header that was written last: another one in the sheet is people's own. Null before there is a column. */
+  /** The header that was written last. Another one in the sheet is a person's. Null before there is a column. */
   readonly header: string | null;
-  /** In a column of numbers, digits that a cell keeps as text are a number. */
+  /** In a number column, digits that a cell stores as text are a number. */
   readonly content: FieldContent;
 }
 
-/** Follows the fields of a form. `selected`: those that may leave the source. */
+/** Updates the fields from a form. `selected`: those that may leave the source. */
 export function followFields(
   before: readonly SheetField[],
   form: Form,
@@ -38,7 +38,7 @@ export function followFields(
   return [...fields.values()];
 }
 
-/** Fields after some rows are stored: those with a first answer get a column. `selected`: IDs of the fields that are stored. */
+/** The fields after some rows are stored: those with a first answer get a column. `selected`: IDs of the fields that are stored. */
 export function withAnswers(
   fields: readonly SheetField[],
   rows: readonly Row[],
@@ -55,7 +55,10 @@ export function withAnswers(
   });
 }
 
-/** The headers that columns should have, fields in the order of the form. Equal labels are equal headers: columns are known by metadata. */
+/**
+ * The headers that columns should have, fields in the order of the form. Equal labels are equal headers, because metadata
+ * identifies columns.
+ */
 export function headersOf(fields: readonly SheetField[]): Map<ColumnKey, string> {
   const headers = new Map<ColumnKey, string>(OWN_COLUMNS.map((key) => [key, OWN[key].header]));
   for (const field of fields.toSorted((a, b) => a.position - b.position))
@@ -71,10 +74,10 @@ export const waitingHeaders = (fields: readonly SheetField[]): ColumnKey[] =>
 
 /** Longest label written into a header cell. */
 const MAX_HEADER = 300;
-/** Characters of a field's ID that tell it from others, where it has no label. */
+/** How many characters of a field's ID distinguish it from others if it has no label. */
 const ID_END = 6;
 
-/** A field's label as a header cell: one line of limited length. A question that only answers show has no label but its ID. */
+/** A field's label as a header cell: one line of limited length. A question that only answers show has only its ID as a label. */
 export function headerText({ id, label }: SheetField): string {
   const line = safeText(label.replace(/\s*[\r\n]+\s*/g, ' ').trim(), MAX_HEADER);
   return line === '' || line === id ? `Unnamed question (…${id.slice(-ID_END)})` : line;

@@ -27,11 +27,11 @@ import { SheetReader } from './reader.ts';
 import type { FormTab } from './structure.ts';
 import { type Announced, announce, lookFor, type Stray } from './sweep.ts';
 
-/** What a form that is open for writing is made of. */
+/** The parts of a form that is open for writing. */
 export interface SheetFormParts {
   readonly file: SheetFile;
   readonly known: Known;
-  /** As the sheet keeps it; null where it keeps none. */
+  /** As stored in the sheet; null if it is not. */
   readonly kept: FormDocument | null;
   readonly time: SerialTime;
   /** The cells of the tab. */
@@ -43,7 +43,7 @@ export interface SheetFormParts {
 type Plan<T> = (view: View, atMs: number) => Promise<Planned<T>>;
 
 const MOST_LOOKS = 5;
-/** Runs that are kept of a form. */
+/** How many runs are kept per form. */
 const MOST_RUNS = 50;
 
 /** One form of a spreadsheet, open for writing. */
@@ -51,14 +51,14 @@ export class SheetForm extends SheetReader implements OpenForm {
   readonly batchRows = 2_000;
   readonly #writer: Writer;
   readonly #time: SerialTime;
-  /** Of the answers that this writer stores. */
+  /** Counts the answers that this writer stores. */
   #tally: AnswerTally | null = null;
   #prepared: readonly SelectedField[] = [];
-  /** As the sheet keeps it; null where it keeps none. */
+  /** As stored in the sheet; null if it is not. */
   #kept: FormDocument | null;
   /** The cells, as read, until something is written. */
   #table: Table | null;
-  /** Rows that were written by their place, until it is known that the writes met them. */
+  /** Rows that were written by position, until it is known that the writes reached them. */
   #announced: readonly Announced[];
 
   constructor({ file, known, kept, time, table, losses, writer }: SheetFormParts) {
@@ -68,7 +68,7 @@ export class SheetForm extends SheetReader implements OpenForm {
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
-    // Else the next writer would take the last write for an unchecked one. If this fails, the next writer does that.
+    // Otherwise the next writer would take the last write for an unchecked one. If this fails, the next writer does it.
     const isUnsaid = this.#announced.length < (this.#kept?.announced.length ?? 0);
     if (isUnsaid) await this.commit({}).catch(() => {});
     this.file.held.delete(this.state.formId);
@@ -127,7 +127,7 @@ export class SheetForm extends SheetReader implements OpenForm {
     return sum;
   }
 
-  /** People may have moved rows between the reading and the deletion: the rest of submissions is deleted, too. */
+  /** People may have moved rows between the reading and the deletion, so the remaining rows are deleted, too. */
   async #removeLeft(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.#untilDone(async ({ structure }) => {
@@ -136,7 +136,7 @@ export class SheetForm extends SheetReader implements OpenForm {
     });
   }
 
-  /** Writes until nothing is left to be written: people may move rows before each of the writes. */
+  /** Writes until nothing is left to write, because people may move rows before each write. */
   async #untilDone(plan: Plan<void>): Promise<void> {
     for (let tries = 0; tries < MOST_LOOKS; tries++)
       if ((await this.#writeOnce(plan)).requests.length === 0) return;
@@ -144,7 +144,7 @@ export class SheetForm extends SheetReader implements OpenForm {
   }
 
   async finish(): Promise<readonly TargetNotice[]> {
-    // The prepared or last write is stored, and known to have met its cells.
+    // The prepared or last write is stored, and known to have reached its cells.
     await this.commit({});
     return this.#kept?.notices ?? [];
   }
@@ -155,7 +155,7 @@ export class SheetForm extends SheetReader implements OpenForm {
     throw this.#moved();
   }
 
-  /** Whether the writes met their rows: nothing makes Google refuse one where people have moved them since they were read. */
+  /** Whether the writes reached their rows. Google cannot refuse a write because people have moved its rows since they were read. */
   async #isMet(): Promise<boolean> {
     const tab = (await this.file.view(Infinity)).structure.forms.get(this.state.formId);
     const keys = this.#announced.flatMap((each) => each.keys);
@@ -169,7 +169,7 @@ export class SheetForm extends SheetReader implements OpenForm {
     this.known = { ...this.known, state: change(this.known.state) };
   }
 
-  /** One write of this writer; its result is remembered once it is done. */
+  /** One write of this writer. Its result is remembered once it is done. */
   async #writeOnce<T>(plan: Plan<T>, isHidden = false): Promise<Planned<T>> {
     const { formId } = this.state;
     const { email } = this.file.api;
@@ -210,8 +210,9 @@ export class SheetForm extends SheetReader implements OpenForm {
   }
 
   /**
-   * Finds out what became of the announced rows: people may have moved rows between the reading and the write. What went into other
-   * rows is removed there, and all ranges are due again; until then, the rows that were missed are in doubt. False: some were.
+   * Finds out where the announced rows were written: people may have moved rows between the reading and the write. Removes cells
+   * that went into other rows; then all ranges are due again, and until they are read, the missed rows are in doubt. False if some
+   * were missed.
    */
   async sweep(): Promise<boolean> {
     let isMissed = false;
@@ -254,7 +255,7 @@ export class SheetForm extends SheetReader implements OpenForm {
     };
   }
 
-  /** Rows of forgotten submissions: an erasure was killed, or a person took it back. */
+  /** Rows of forgotten submissions: an erasure was killed, or a person undid it. */
   get strays(): readonly string[] {
     return [...this.known.rows.keys()].filter(this.isForgotten);
   }
@@ -268,11 +269,11 @@ export class SheetForm extends SheetReader implements OpenForm {
   }
 }
 
-/** Whether only the name of a commit differs, which is not worth a write: the next one takes it. */
+/** Whether only the name of a commit differs. That is not worth a write: the next one includes it. */
 const isSameDocument = (a: FormDocument, b: FormDocument): boolean =>
   isDeepStrictEqual({ ...a, state: { ...a.state, commitUs: b.state.commitUs } }, b);
 
-/** A field whose header is to be written again. */
+/** A field whose header must be written again. */
 const withoutHeader = (field: SheetField): SheetField => ({ ...field, header: null });
 
 const clearStrays = ({ sheetId, columns }: FormTab, strays: readonly Stray[]): Batch['requests'] =>

@@ -4,14 +4,14 @@ import type { FormDocument } from './state-tab.ts';
 import type { FormTab } from './structure.ts';
 
 /*
- * The formulas of the Summary tab, all without `=`. Arguments are separated by semicolons, which Sheets reads in every locale, and there
- * are neither decimal fractions nor array literals, which it writes differently from locale to locale.
+ * The formulas of the Summary tab, all without `=`. Arguments are separated by semicolons, which Sheets reads in every locale.
+ * There are no decimal fractions or array literals, because their notation depends on the locale.
  *
- * A range begins with the header: rows that people insert right below it then belong to the range. Nothing of a form or its
- * answers is in a formula but the title of its tab.
+ * A range begins with the header, so that rows that people insert right below it belong to the range. Of a form and its answers, a
+ * formula contains only the title of the tab.
  */
 
-/** A form as the Summary tab shows it, with where its columns are now: all of our own are there, and those of its questions. */
+/** A form for the Summary tab, with the current places of its columns: all of our own exist, and those of its questions. */
 export type SummaryForm = Pick<FormTab, 'title' | 'columns'> &
   Pick<FormDocument, 'state' | 'headerRow' | 'questions'>;
 
@@ -41,8 +41,8 @@ export function countOf(form: SummaryForm, ...criteria: readonly string[]): stri
 }
 
 /**
- * The most frequent answers with how often each was given: as many lines, of two columns. Letter case counts. QUERY gives
- * a column one type, so everything is made text first; a column of numbers is listed in their order instead.
+ * The most frequent answers with how often each was given, in `lines` lines of two columns. Letter case counts. QUERY gives a
+ * column one type, so everything is converted to text first; a number column is listed in numeric order instead.
  */
 export function distribution(
   form: SummaryForm,

@@ -11,11 +11,11 @@ import type { SheetFile, Shown, View } from './sheet-file.ts';
 import { documentsIn, entriesIn, type FormDocument, recordIn } from './state-tab.ts';
 
 /*
- * The tab that shows the people of a spreadsheet the state of the mirror: forms first, the worst on top, then problems, fields last. It is
- * written whole whenever its text changes.
+ * The tab that shows people the state of the mirror: forms first, the worst on top, then problems, then fields. It is written whole
+ * whenever its text changes.
  */
 
-/** Puts a form's health into words for the people of a spreadsheet, where health is judged. `recordOf`: the record of a key, or null. */
+/** Describes a form's health for the people of a spreadsheet, from the report of src/health. `recordOf`: the record of a key, or null. */
 export type DescribeForm = (
   form: Pick<StoredForm, 'state' | 'fields' | 'notices' | 'runs'>,
   recordOf: (key: string) => unknown,
@@ -55,7 +55,7 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
 
 const MOST_LISTED = 300;
 const MOST_FIELDS = 3_000;
-/** A phone shows the first three: which forms there are, how they are, and how many submissions they have. */
+/** A phone shows the first three: the forms, their state, and how many submissions they have. */
 const WIDTHS = [145, 88, 101, 70, 125, 330, 330];
 const MIRROR = {
   role: 'mirror',
@@ -78,9 +78,9 @@ const line = (
   last: PageCell,
 ): PageCell[] => [wrapped(subject), about, NONE, NONE, seen, wrapped(what), last];
 
-/** Puts the forms of a spreadsheet into rows of cells: those that need attention first. */
+/** Lays out the forms of a spreadsheet as rows of cells: those that need attention first. */
 function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
-  // Of forms in one state, those with something to see to come first.
+  // Among forms in one state, those that need attention come first.
   const severity = (form: ShownForm): number =>
     2 * HEALTH_STATES.indexOf(form.health.state) - (isClean(form) ? 0 : 1);
   const forms = all.toSorted(
@@ -121,7 +121,7 @@ function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
 
 const REJECTED = 'Correct it in the forms service.';
 
-/** Not one that the source hides, nor one with protected cells, which a notice explains. */
+/** Not a submission that the source hides, nor one with protected cells, which a notice explains. */
 const canBeCorrected = (entry: Entry): boolean =>
   entry.kind === 'rejected' && !('blocked' in entry);
 
@@ -136,7 +136,7 @@ function formRow(form: ShownForm, row: number, time: SerialTime): PageCell[] {
   const { state, sheetId, health } = form;
   const { asOfMs } = health;
   const title = literal(titleOf(form));
-  // Compared with the clock, so that a mirror that has stopped shows by itself.
+  // Compared with the clock, so that the tab shows by itself that the mirror has stopped.
   const isOver =
     state.goneAtMs !== null ||
     health.state === 'paused' ||

@@ -5,11 +5,9 @@ import { blockedIn, type Obstacle, obstaclesOf, remedyOf } from './obstacles.ts'
 import type { Survey } from './rows.ts';
 import type { FormTab } from './structure.ts';
 
-/*
- * Changes that people made to the tab of a form and that the mirror keeps, in words.
- */
+/* Notices about changes that people made to the tab of a form and that the mirror keeps. */
 
-/** The notices of a tab. `email`: of the account that writes. */
+/** The notices of a tab. `email`: the address of the account that writes. */
 export function noticesOf(
   tab: FormTab,
   entries: Entries,
@@ -18,7 +16,7 @@ export function noticesOf(
 ): TargetNotice[] {
   /** How many submissions wait for each obstacle. */
   const waits = new Map<Obstacle, number>();
-  // The failed run says why rows are missing.
+  // The message of the failed run says why rows are missing.
   for (const entry of blockedIn(entries).filter(({ isMissing }) => !isMissing))
     for (const obstacle of obstaclesOf(entry, found, tab))
       waits.set(obstacle, (waits.get(obstacle) ?? 0) + 1);
@@ -61,10 +59,10 @@ function cellsBlocked(
   };
 }
 
-/** So many rows a notice names. */
+/** The most rows that a notice names. */
 const MOST_NAMED = 20;
 
-/** What there is to say of some rows, named as people number them: `9, 12 and 3 more`. */
+/** A text about some rows, numbered as people see them: `9, 12 and 3 more`. */
 function aboutRows(
   code: TargetNotice['code'],
   rows: readonly number[],

@@ -8,9 +8,9 @@ import { allowRemedy } from './api/sheets-error.ts';
 import type { Columns, KnownRow, Survey } from './rows.ts';
 
 /*
- * Cells that are not written, because people protected or merged them: Google refuses a whole write that touches one cell of a hard
- * protection, and its treatment of a value for a cell under merged ones is not documented. Their submission is listed: as
- * rejected, with the status that the source shows, so that it is counted and not written back; or as undecided where the mark of a
+ * Cells that are not written because people protected or merged them. Google refuses a whole write that touches one cell of a hard
+ * protection, and does not document what it does with a value for a cell under a merge. The submission of such a cell is listed: as
+ * rejected, with the status that the source shows, so that it is counted and not written back; or as undecided if the mark of a
  * deleted row is missing.
  */
 
@@ -26,18 +26,18 @@ interface Area {
 export interface Obstacle {
   readonly kind: 'protection' | 'merge';
   readonly area: Area;
-  /** In words, to be put into a sentence. */
+  /** A phrase for use in a sentence. */
   readonly name: string;
 }
 
-/** The remedy for people. `email`: of the account that writes. */
+/** The remedy for people. `email`: the address of the account that writes. */
 export const remedyOf = (kind: Obstacle['kind'], email: string | undefined): string =>
   kind === 'merge' ? 'Unmerge them (Format › Merge cells › Unmerge).' : allowRemedy(email);
 
-/** Characters of a description that people gave a protection. */
+/** The most characters of a protection's description. */
 const MAX_DESCRIPTION = 80;
 
-/** The protections of a tab that do not let the account write, and its merged cells. Protections that only warn are none. */
+/** The protections of a tab that do not let the account write, and its merged cells. Leaves out protections that only warn. */
 export const readObstacles = ({ protectedRanges, merges }: sheets_v4.Schema$Sheet): Obstacle[] => [
   ...(protectedRanges ?? [])
     .filter((one) => one.warningOnly !== true && one.requestingUserCanEdit !== true)
@@ -53,7 +53,7 @@ export const readObstacles = ({ protectedRanges, merges }: sheets_v4.Schema$Shee
   }),
 ];
 
-/** True when an obstacle keeps a cell from being written. */
+/** Whether an obstacle keeps a cell from being written. */
 export const keepsFrom = ({ kind, area }: Obstacle, row: number, column: number): boolean =>
   isWithin(area, row) &&
   column >= area.startColumn &&
@@ -61,7 +61,7 @@ export const keepsFrom = ({ kind, area }: Obstacle, row: number, column: number)
   // Merged cells show the first of them.
   (kind === 'protection' || row !== area.startRow || column !== area.startColumn);
 
-/** Those that keep rows from being inserted above a row: Google refuses that inside a protected range. */
+/** The obstacles to inserting rows above a row: Google refuses that inside a protected range. */
 export const insertionObstacles = (obstacles: readonly Obstacle[], row: number): Obstacle[] =>
   obstacles.filter(({ area }) => row > area.startRow && row < area.endRow);
 
@@ -69,11 +69,11 @@ export const insertionObstacles = (obstacles: readonly Obstacle[], row: number):
 export const namesOf = (obstacles: readonly Obstacle[]): string =>
   [...new Set(obstacles.map(({ name }) => name))].toSorted().join(' and ');
 
-/** True when columns cannot be inserted before a column: Google refuses that inside a protected range, too. */
+/** Whether an obstacle prevents inserting columns before a column: Google refuses that inside a protected range, too. */
 export const keepsFromInsertingColumn = ({ kind, area }: Obstacle, column: number): boolean =>
   kind === 'protection' && column > area.startColumn && column < area.endColumn;
 
-/** Whether a row is among those of an area. */
+/** Whether a row is inside an area. */
 export const isWithin = ({ startRow, endRow }: Obstacle['area'], row: number): boolean =>
   row >= startRow && row < endRow;
 
@@ -84,7 +84,7 @@ const areaOf = (range: sheets_v4.Schema$GridRange | undefined): Area => ({
   endColumn: range?.endColumnIndex ?? Infinity,
 });
 
-/** Cells as people name them: `C5:C20`, `C:C`, `5:20`, `C5:C`; `all cells`. */
+/** Cells in people's notation: `C5:C20`, `C:C`, `5:20`, `C5:C`; `all cells`. */
 function cellsText({ startRow, endRow, startColumn, endColumn }: Area): string {
   const isAllRows = startRow === 0 && endRow === Infinity;
   const isAllColumns = startColumn === 0 && endColumn === Infinity;
@@ -98,13 +98,13 @@ function cellsText({ startRow, endRow, startColumn, endColumn }: Area): string {
   return from === to && bottom !== '' && right !== '' ? from : `${from}:${to}`;
 }
 
-/** Where obstacles lie, and the columns under them. */
+/** The obstacles, and the columns under them. */
 export interface Obstructed {
   readonly obstacles: readonly Obstacle[];
   readonly columns: Columns;
 }
 
-/** Of values for one row, those that can be written, and the columns of the others with their obstacles. */
+/** The values for one row that can be written, and the columns of the others with their obstacles. */
 export interface Split<V> {
   readonly free: ReadonlyMap<ColumnKey, V>;
   readonly blocked: readonly ColumnKey[];
@@ -131,17 +131,17 @@ export function split<V>(
   return { free, blocked, by: [...by] };
 }
 
-/** The entry of a submission of which some cells are not written. */
+/** The entry of a submission with some cells that are not written. */
 export interface BlockedEntry extends Entry {
   readonly status: string;
   readonly blocked: readonly ColumnKey[];
 }
 
-/** All of them. */
+/** All such entries. */
 export const blockedIn = (entries: Entries): BlockedEntry[] =>
   [...entries.values()].filter((entry): entry is BlockedEntry => 'blocked' in entry);
 
-/** What keeps the cells of an entry from being written now, or, where it has no row, a row from being inserted. */
+/** The obstacles that now keep the cells of an entry from being written or, if it has no row, a row from being inserted. */
 export function obstaclesOf(
   { id, blocked }: BlockedEntry,
   { places, bottom }: Pick<Survey, 'places' | 'bottom'>,
@@ -164,7 +164,7 @@ export function blockedReason(
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''} of its row cannot be written because of ${namesOf(by)}.`;
 }
 
-/** Rows as counted: one with cells that cannot be written with the status that the source shows. */
+/** Rows for counting. A row with cells that cannot be written has the status that the source shows. */
 export function countedRows(
   rows: ReadonlyMap<string, KnownRow>,
   entries: Entries,

@@ -3,9 +3,7 @@ import { needsPlainFormat, type SheetValue } from './api/cell-value.ts';
 import { BODY_FORMAT, DATE_FORMAT, FAINT_FORMAT } from './api/formatting.ts';
 import type { ColumnKey } from './api/metadata.ts';
 
-/*
- * The columns of a tab that are not of a field.
- */
+/* The columns of a tab that do not belong to a field. */
 
 interface OwnColumn {
   readonly header: string;
@@ -20,7 +18,7 @@ type OwnKey = Exclude<ColumnKey, `f:${string}`>;
 
 export const isOwn = (key: ColumnKey): key is OwnKey => key in OWN;
 
-/** In the order of a new tab: as people read, what only the mirror needs last. Answers come before `s:removed`. */
+/** In the order of a new tab: as people read, with those that only the mirror needs last. Answers come before `s:removed`. */
 export const OWN: Readonly<Record<OwnKey, OwnColumn>> = {
   's:at': {
     header: 'Submitted at',
@@ -52,7 +50,7 @@ export const OWN: Readonly<Record<OwnKey, OwnColumn>> = {
   },
 };
 
-/** The part of rows that is read to find and to count them. */
+/** The columns that are read to find and count rows. */
 export const OWN_COLUMNS = Object.keys(OWN) as readonly OwnKey[];
 
 /** A number with all its digits. */
@@ -60,7 +58,7 @@ export const LONG_NUMBER: sheets_v4.Schema$CellFormat = {
   numberFormat: { type: 'NUMBER', pattern: '0' },
 };
 
-/** How a cell of a column looks where people have not changed that; with a value that would not be shown in full otherwise. */
+/** The format of a cell unless people have changed it, for a value that would otherwise not be shown in full. */
 export const formatOf = (
   key: ColumnKey,
   value: SheetValue = null,

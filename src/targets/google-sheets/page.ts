@@ -19,9 +19,7 @@ import {
   type TabRole,
 } from './structure.ts';
 
-/*
- * A tab of our own that people see, written whole: values and looks of its cells, from its first row on.
- */
+/* A tab of our own for people, written whole: values and formats of its cells, from its first row on. */
 
 type Request = sheets_v4.Schema$Request;
 type Format = sheets_v4.Schema$CellFormat;
@@ -30,7 +28,7 @@ export type PageCell = sheets_v4.Schema$CellData;
 /** Characters of a text on a page. */
 const MOST_CHARACTERS = 1_000;
 
-/** A text that is read in whole, in as many lines as that takes. */
+/** A text that is shown in full, in as many lines as it needs. */
 export const WRAPPED: Format = { ...BODY_FORMAT, wrapStrategy: 'WRAP' };
 
 /** A text, shortened if it is long. */
@@ -67,30 +65,30 @@ export class Page {
   }
 }
 
-/** A tab of our own as people are to see it. */
+/** The wanted content of a tab of our own. */
 export interface OwnPage {
   readonly role: TabRole;
   readonly page: Page;
-  /** Its columns that are written, from the first one on. */
+  /** The number of columns that are written, from the first one on. */
   readonly width: number;
-  /** For a tab that is not there yet; `warning` is shown to people who are about to edit it. */
+  /** For a tab that does not exist yet. `warning` is shown to people who are about to edit it. */
   readonly made: {
     readonly title: string;
     readonly index?: number;
-    /** Of its first columns, in pixels. */
+    /** Widths of its first columns, in pixels. */
     readonly widths: readonly number[];
     readonly columnCount: number;
     readonly warning: string;
   };
-  /** What lies over its cells. `tab`: null where it is made. */
+  /** What lies over its cells. `tab`: null if the tab is being made. */
   readonly over: (sheetId: number, tab: OwnTab | null) => Request[];
 }
 
 const digestKey = (role: TabRole): StateKey => recordKey(`${role} tab`);
 
 /**
- * Writes a page over all that is in its columns, where it says something else than before, and makes its tab where that is missing. A
- * tab that people protect stays as it is.
+ * Writes a page over everything in its columns if its text has changed, and makes its tab if it is missing. A tab that people
+ * protect stays unchanged.
  */
 export function showPage(file: SheetFile, { structure, stateTab }: View, own: OwnPage): Shown {
   const { role, page, width, made, over } = own;

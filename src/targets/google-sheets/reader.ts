@@ -22,14 +22,14 @@ import { READ_MS, type SheetFile, type View } from './sheet-file.ts';
 import { documentIn, entriesIn, type FormDocument } from './state-tab.ts';
 import type { FormTab } from './structure.ts';
 
-/** The present parts of a form. */
+/** The current parts of a form. */
 export interface FoundForm extends Known {
   readonly tab: FormTab | undefined;
-  /** Losses by people's hands, a sentence for each. */
+  /** What people removed or changed, one sentence each. */
   readonly losses: readonly string[];
-  /** Its rows are not those that the last write left: people changed statuses, or added rows. */
+  /** Its rows are not as the last write left them: people changed statuses, or added rows. */
   readonly isChanged: boolean;
-  /** Cells that could not be written before can be now. */
+  /** Cells that could not be written before can be written now. */
   readonly isFreed: boolean;
 }
 
@@ -64,7 +64,7 @@ export function findForm(
   };
 }
 
-/** Losses by people's hands. `now`: how many live rows there are. `timeZone`: of the spreadsheet. */
+/** What people removed or changed. `now`: the number of live rows. `timeZone`: the spreadsheet's. */
 function lossesOf(
   tab: FormTab | undefined,
   document: Pick<FormDocument, 'state' | 'fields' | 'timeZone'>,
@@ -91,7 +91,7 @@ function lossesOf(
 
 const ROWS_AT_ONCE = 2_000;
 
-/** One form of a spreadsheet, open for reading: its rows and their answers are read when they are first asked for. */
+/** One form of a spreadsheet, open for reading. Its rows and their answers are read when they are first requested. */
 export class SheetReader implements ReadForm {
   readonly losses: readonly string[];
   protected readonly file: SheetFile;
@@ -119,7 +119,7 @@ export class SheetReader implements ReadForm {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  /** The cells of the tab; none where it is gone. */
+  /** The cells of the tab; empty if the tab is gone. */
   protected readCells(): Promise<Table> {
     return (this.#cells ??= this.cellsNow());
   }

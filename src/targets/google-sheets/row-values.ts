@@ -12,7 +12,7 @@ import {
 import { type ColumnKey, fieldKey, hashText } from './api/metadata.ts';
 import type { SerialTime } from './serial-time.ts';
 
-/** A row as the sheet should hold it: a value for each column that the writer writes. */
+/** A row as the sheet should have it: a value for each column that the writer writes. */
 export interface SheetRow {
   readonly id: string;
   readonly values: ReadonlyMap<ColumnKey, SheetValue>;
@@ -22,17 +22,17 @@ export interface SheetRow {
 /** Characters of the longest ID that is stored. */
 const MAX_ID = 1_000;
 
-/** True for a submission ID that a cell gives back unchanged. */
+/** Whether a cell returns a submission ID unchanged. */
 const isStorableId = (id: string): boolean =>
   id.trim() !== '' && id.length <= MAX_ID && fitText(id).text === id;
 
-/** Turns rows into what cells should hold, in our own columns and in those of the selected fields. */
+/** Turns rows into cell values, for our own columns and those of the selected fields. */
 export class RowEncoder {
   readonly #fields: readonly SelectedField[];
   readonly #time: SerialTime;
   readonly #order: readonly ColumnKey[];
 
-  /** `columns`: those that are there. */
+  /** `columns`: the existing columns. */
   constructor(columns: Iterable<ColumnKey>, selected: readonly SelectedField[], time: SerialTime) {
     const keys = new Set(selected.map(({ id }) => fieldKey(id)));
     const known = new Set([...columns].filter((key) => !key.startsWith('f:') || keys.has(key)));
@@ -41,7 +41,7 @@ export class RowEncoder {
     this.#order = [...known].filter((key) => key !== 's:id').sort();
   }
 
-  /** A row, and why it is not stored unchanged; `undefined` when its ID cannot be kept. */
+  /** A row, and why it is not stored unchanged; `undefined` if its ID cannot be stored. */
   encode(row: Row): { row: SheetRow | undefined; reasons: readonly string[] } {
     if (!isStorableId(row.id))
       return { row: undefined, reasons: ['has an ID that a cell of a sheet cannot hold'] };
@@ -96,23 +96,23 @@ const isTime = (key: ColumnKey): boolean => key === 's:at' || key === 's:removed
 /** Serials that mean the same microsecond are the same time. */
 const microsOf = (serial: number): number => Math.round(serial * 86_400_000_000);
 
-/** A cell as written or read, equal for equal contents. */
+/** A comparable form of a cell, written or read: equal for equal contents. */
 export function comparable(key: ColumnKey, value: ReadValue): ReadValue {
   if (typeof value === 'string') return plainLines(value);
   return isTime(key) && typeof value === 'number' ? microsOf(value) : value;
 }
 
-/** What kinds of answers a field's column has met. `none`: no answer yet. */
+/** The kinds of answers in a field's column so far. `none`: no answer yet. */
 export type FieldContent = 'none' | 'numbers' | 'mixed';
 
-/** A cell of an answer as the port shows it: in a column of numbers, digits are a number however they are kept. */
+/** A cell of an answer for the port. In a number column, digits are a number even if stored as text. */
 export function answerOf(read: ReadValue, content: FieldContent): Cell {
   if (read === undefined || read === null || read === '') return null;
   const cell = typeof read === 'boolean' ? String(read) : read;
   return typeof cell === 'string' && content === 'numbers' ? (parseNumber(cell) ?? cell) : cell;
 }
 
-/** A time as the port shows it; null for an empty cell and for anything else that people typed. */
+/** A time for the port; null for an empty cell and for anything else that people typed. */
 export function timeOf(read: ReadValue, time: SerialTime): string | null {
   if (typeof read === 'number') return canonicalTime(time.toTime(read));
   return typeof read === 'string' ? canonicalTime(read) : null;

@@ -21,13 +21,13 @@ export type Table = ReadonlyMap<ColumnKey, readonly ReadValue[]>;
 
 /** A row as the store remembers it, without its answers. */
 export interface KnownRow extends LedgerRow {
-  /** Of its cells, by the columns of the encoder; null before those are known. */
+  /** A digest of its cells, by the columns of the encoder; null until those are known. */
   readonly print: string | null;
 }
 
 /**
- * The row with the headers, even after people sorted or pushed it; -1 without one. A header that people changed is
- * known by another one, or by the header over the times.
+ * The row with the headers, even after people sorted it into the data or pushed it down; -1 if there is none. A header that people
+ * changed is recognized by another one, or by the header over the times.
  */
 export function headerRowOf(table: Table): number {
   const found = table.get('s:id')?.indexOf(OWN['s:id'].header) ?? -1;
@@ -46,11 +46,11 @@ export function headerRowOf(table: Table): number {
 export interface Survey {
   /** -1: there is none. */
   readonly headerRow: number;
-  /** Columns that are read and have no header, but that of IDs, by which rows are found. */
+  /** Columns that were read and have no header, except the column of IDs, which finds the rows. */
   readonly unnamed: readonly ColumnKey[];
-  /** In which row each submission is. Of two rows with one ID the upper one counts. */
+  /** The row of each submission. If two rows have one ID, the upper one counts. */
   readonly places: ReadonlyMap<string, number>;
-  /** Rows with an ID in which our other columns, as far as read, hold nothing: people's titles and totals, or what is left of ours. */
+  /** Rows with an ID but with nothing in our other columns, as far as read: people's titles and totals, or remains of our rows. */
   readonly bare: ReadonlyMap<string, number>;
   /** The row below the last submission. */
   readonly bottom: number;
@@ -60,7 +60,7 @@ export interface Survey {
   readonly withoutId: readonly number[];
 }
 
-/** Of a tab that has a header and nothing else. */
+/** For a tab that has a header and nothing else. */
 export const EMPTY_SURVEY: Survey = {
   headerRow: 0,
   unnamed: [],
@@ -106,7 +106,7 @@ const reader =
   (key: ColumnKey): ReadValue =>
     table.get(key)?.[row] ?? null;
 
-/** The rows of submissions. `encoder`: null, where their answers are of no interest. */
+/** The rows of submissions. `encoder`: null if their answers are not needed. */
 export const rowsIn = (
   table: Table,
   places: ReadonlyMap<string, number>,
@@ -118,14 +118,14 @@ export const rowsIn = (
       const read = reader(table, row);
       const [status, removed] = [String(read('s:status') ?? ''), read('s:removed')];
       const createdAt = timeOf(read('s:at'), time);
-      // Texts of people there mark nothing.
+      // A text that people wrote there is not a mark.
       const deletedAt = typeof removed === 'number' ? timeOf(removed, time) : null;
       const print = encoder?.fingerprintOf(read) ?? null;
       return [id, { id, status, createdAt, deletedAt, print }] as const;
     }),
   );
 
-/** A row as the port shows it. `row`: where its answers are; undefined: they are not wanted. */
+/** A row for the port. `row`: the place of its answers; undefined if they are not wanted. */
 export function storedRow(
   { id, status, createdAt, deletedAt }: KnownRow,
   row: number | undefined,
@@ -138,13 +138,13 @@ export function storedRow(
   for (const field of fields)
     if (field.column !== null)
       cells.set(field.id, answerOf(read(fieldKey(field.id)), field.content));
-  // The visible status, where it differs from the counted one.
+  // The visible status, which may differ from the counted one.
   return { id, status: String(read('s:status') ?? ''), createdAt, deletedAt, cells };
 }
 
 /**
- * Values side by side in a row: one write for each stretch of columns, so that people's cells in between stay. A row of a submission
- * keeps its ID, by which it was found, and its look; a header gets both.
+ * Writes adjacent values of a row: one write for each stretch of columns, so that people's cells in between stay. A submission's
+ * row keeps its ID, by which it was found, and its format; a header gets both.
  */
 export function writeRow(
   sheetId: number,
@@ -171,8 +171,8 @@ export function writeRow(
 }
 
 /**
- * Inserts rows before row `at`. No row that people move at the same moment is overwritten. Ranges of people that end
- * there include the new rows. They look like the row above, without the color of its cells; the first ones (`areFirst`) as the mirror
+ * Inserts rows before row `at`, so no row that people move at the same moment is overwritten. People's ranges that end there
+ * include the new rows. New rows look like the row above, without its cell color; the first ones (`areFirst`) look as the mirror
  * makes them.
  */
 export function insertRows(
@@ -197,8 +197,9 @@ export function insertRows(
     return { values: cells };
   });
   const dimension = 'ROWS';
-  // Google lets an overlay of rows grow where a row comes in between, and never where it comes right behind its last: rows are
-  // inserted above that one, which then moves up again. This names no range, so it breaks none that people change in the same moment.
+  // Google extends a filter or table if a row is inserted inside it, and never if the row comes right below its last row. So rows
+  // are inserted above that last row, which is then moved up again. This names no range, so it damages none that people change at
+  // the same moment.
   const isInside =
     laid.some(({ start, end }) => end === at && end - start > 1) &&
     !obstacles.some(({ area }) => isWithin(area, at - 1));
@@ -206,7 +207,7 @@ export function insertRows(
   const end = at + rows.length;
   const source = { sheetId, dimension, startIndex: end - 1, endIndex: end };
   return [
-    // Google inserts nothing behind the last row of the grid.
+    // Google inserts nothing below the last row of the grid.
     ...growBy(sheetId, dimension, at + 1 - rowCount),
     {
       insertDimension: {

@@ -2,27 +2,27 @@ const DAY_MS = 86_400_000;
 const DAY_US = DAY_MS * 1_000;
 /** Days from 1899-12-30, a sheet's day 0, to 1970-01-01. */
 const EPOCH_DAY = 25_569;
-/** Microseconds by which the second of two equal wall-clock times (the hour that autumn repeats) is set apart. */
+/** How many microseconds are added to the second of two equal wall-clock times (in the hour that autumn repeats). */
 const SECOND_TIME_MICROS = 20;
 
 /**
- * Turns UTC times into the serial numbers that a sheet shows as dates, in the spreadsheet's time zone, and back without
- * loss. Serials are days since 1899-12-30 and know no zone (discovery document, "DateTimeRenderOption").
+ * Converts UTC times into the serial numbers that a sheet shows as dates, in the spreadsheet's time zone, and back without loss.
+ * Serials are days since 1899-12-30 and have no zone (discovery document, "DateTimeRenderOption").
  */
 export class SerialTime {
   readonly timeZone: string;
   readonly #format: Intl.DateTimeFormat;
   readonly #offsets = new Map<number, number>();
 
-  /** `timeZone` as the spreadsheet's properties give it: a CLDR name, or `GMT-07:00`. An unknown one is read as UTC. */
+  /** `timeZone` from the spreadsheet's properties: a CLDR name, or `GMT-07:00`. An unknown one counts as UTC. */
   constructor(timeZone: string) {
     this.timeZone = timeZone;
     this.#format = formatFor(timeZone);
   }
 
   /**
-   * The serial of a canonical UTC time. Undefined when a sheet's number cannot hold that time exactly, so that it would
-   * come back as another one: from the year 2079 on, in far-off centuries, and microseconds in the hour that autumn repeats.
+   * The serial of a canonical UTC time. Undefined if a sheet's number cannot hold that time exactly, so that it would come back
+   * changed: from the year 2079 on, in distant centuries, and microseconds in the hour that autumn repeats.
    */
   toSerial(time: string): number | undefined {
     const utcMs = Date.parse(`${time.slice(0, 23)}Z`);
@@ -30,19 +30,19 @@ export class SerialTime {
     const micros = Number(time.slice(23, -1).padEnd(3, '0'));
     const localMs = utcMs + this.#offsetAt(utcMs);
     const isSecond = micros === 0 && this.#instantsOf(localMs)[1] === utcMs;
-    // Day and time of day are put together last: one rounding of half a microsecond at most, in this century.
+    // Day and time of day are added last: one rounding of half a microsecond at most, in this century.
     const day = Math.floor(localMs / DAY_MS);
     const dayUs = (localMs - day * DAY_MS) * 1_000 + (isSecond ? SECOND_TIME_MICROS : micros);
     const serial = day + EPOCH_DAY + dayUs / DAY_US;
     return this.toTime(serial) === time ? serial : undefined;
   }
 
-  /** The serial of a time of our own clock (milliseconds), which a number can hold. */
+  /** The serial of a time of our own clock (milliseconds). A number can always hold it. */
   ofClock(atMs: number): number {
     return this.toSerial(new Date(atMs).toISOString()) ?? 0;
   }
 
-  /** The canonical UTC time of a serial; '' where there is none. */
+  /** The canonical UTC time of a serial; '' if there is none. */
   toTime(serial: number): string {
     const day = Math.floor(serial);
     const dayUs = Math.round((serial - day) * DAY_US);
@@ -56,7 +56,10 @@ export class SerialTime {
     return `${date.toISOString().slice(0, -1)}${fine}Z`;
   }
 
-  /** The instants at which the zone's clocks show `localMs`: one, two (earlier first), or the one a gap in spring pushes it to. */
+  /**
+   * The instants at which the zone's clocks show `localMs`: one, two (the earlier first), or for a time that a gap in spring skips
+   * the instant after it.
+   */
   #instantsOf(localMs: number): [number, number | undefined] {
     const before = this.#offsetAt(localMs - DAY_MS);
     const after = this.#offsetAt(localMs + DAY_MS);
@@ -67,7 +70,7 @@ export class SerialTime {
     return [fits[0] ?? localMs - before, fits[1]];
   }
 
-  /** Milliseconds that the zone's clocks are ahead of UTC at an instant. */
+  /** How many milliseconds the zone's clocks are ahead of UTC at an instant. */
   #offsetAt(utcMs: number): number {
     // Offsets change on quarter hours; before 1900 they may not, and then toSerial() notices.
     const quarter = new Date(Math.floor(utcMs / 900_000) * 900_000);

@@ -35,27 +35,27 @@ export interface View {
   readonly stateTab: StateTab;
 }
 
-/** The changes of one write: in the tab of a form, and in the hidden one. */
+/** The changes of one write: in a form's tab, and in the hidden one. */
 export interface Batch {
   readonly requests: readonly Request[];
   readonly put: readonly StateChange[];
-  /** Brings the mirror's texts for people in the spreadsheet up to date with it. */
+  /** Updates the mirror's texts for people in the spreadsheet as well. */
   readonly isShown: boolean;
 }
 
-/** What a write adds for the tabs that show people how the mirror is. */
+/** The part of a write that updates the tabs for people. */
 export type Shown = Pick<Batch, 'requests' | 'put'>;
 
 export const NOTHING: Shown = { requests: [], put: [] };
 
 /** A write, planned over a view of the spreadsheet. */
 export interface Plan<T> {
-  /** Null: nothing is to be written. */
+  /** Null: there is nothing to write. */
   readonly batch: Batch | null;
   readonly result: T;
 }
 
-/** Who writes a form, and its document as this writer knows it: every commit builds on that (L13). */
+/** The writer of a form, and the form's document as this writer knows it: every commit builds on that (L13). */
 export interface Writer {
   readonly formId: string;
   readonly slug: string;
@@ -63,24 +63,24 @@ export interface Writer {
 }
 
 const MOST_TRIES = 6;
-/** So old may be what a reader gets. Google allows 60 readings a minute. */
+/** The age up to which a reader may get an earlier reading. Google allows 60 reads per minute. */
 export const READ_MS = 5_000;
-/** So old may be what a write to the hidden tab is planned over. */
+/** The age up to which a write to the hidden tab may be planned over an earlier reading. */
 const HIDDEN_MS = 120_000;
 const RETRIED = new Set<SheetsFault>(['taken', 'refused', 'unclear', 'protected']);
 const STATE_COLUMNS = 40;
 const STATE_ROWS = 200;
 
 /**
- * One spreadsheet, as one process works on it. Its writes come one after the other. Each is one atomic batch that requires the
- * revision which was read and makes the next one, so that of two processes that build on the same state only one gets through (L13).
+ * One spreadsheet, as one process uses it. Its writes come one after the other. Each is one atomic batch that requires the revision
+ * that was read and sets the next one. So if two processes build on the same state, only one of them gets through (L13).
  */
 export class SheetFile {
   readonly api: SheetsApi;
   readonly clock: Clock;
   /** Forms that this process has open for writing. */
   readonly held = new Set<string>();
-  /** Writes the tabs that show people how the mirror is, where they have to say something else. */
+  /** Updates the tabs for people if their text has changed. */
   show: (view: View) => Shown = () => NOTHING;
   #turn: Promise<unknown> = Promise.resolve();
   #view: View | null = null;
@@ -91,12 +91,12 @@ export class SheetFile {
     [this.api, this.clock] = [api, clock];
   }
 
-  /** For the names of forgotten submissions. The first write stores it, unless another process has made one first. */
+  /** The salt for the names of forgotten submissions. The first write stores it, unless another process has stored one before. */
   get salt(): string {
     return (this.#view && textIn(this.#view.stateTab, SALT)) ?? this.#newSalt;
   }
 
-  /** Reads the spreadsheet: its structure, and the hidden tab where another process has written since. */
+  /** Reads the spreadsheet: its structure, and the hidden tab if another process has written since. */
   async refresh(): Promise<View> {
     const structure = readStructure(this.api.spreadsheetId, await this.api.structure());
     const before = this.#view;
@@ -115,18 +115,18 @@ export class SheetFile {
     return this.#view;
   }
 
-  /** The latest reading of the spreadsheet, if it is no older than that, and we have made no tab or column since. */
+  /** The latest reading of the spreadsheet, unless it is older than that, or the mirror has made a tab or column since. */
   async view(maxAgeMs: number): Promise<View> {
     const isRecent = this.clock.now() - this.#viewedAtMs <= maxAgeMs;
     return this.#view !== null && isRecent ? this.#view : this.refresh();
   }
 
-  /** The cells of our columns in a tab: by their metadata, wherever people have moved them. `only`: some of them. */
+  /** The cells of our columns in a tab, found by their metadata wherever people have moved them. `only`: only these columns. */
   async table(tab: FormTab, only?: readonly ColumnKey[]): Promise<Table> {
     return (await this.tables([tab], only)).get(tab) ?? new Map();
   }
 
-  /** The same of several tabs, with one call. */
+  /** The same for several tabs, with one call. */
   async tables(
     tabs: readonly FormTab[],
     only?: readonly ColumnKey[],
@@ -150,9 +150,9 @@ export class SheetFile {
   }
 
   /**
-   * One atomic write. `plan` may read, and is asked again where the spreadsheet was rearranged or another process was faster. Rejects
-   * with TARGET_BUSY where another process has written the form; `writer` is null for a record of no form. `isHidden`: it concerns the hidden tab only, which people do not
-   * rearrange, so that nothing is read before.
+   * One atomic write. `plan` may read, and is called again if the spreadsheet was rearranged or another process was faster. Rejects
+   * with TARGET_BUSY if another process has written the form. `writer` is null for a record that belongs to no form. `isHidden`:
+   * the write concerns only the hidden tab, which people do not rearrange, so nothing is read before.
    */
   write<T>(
     writer: Writer | null,
@@ -190,7 +190,7 @@ export class SheetFile {
         this.#viewedAtMs = requests.some(isStructural) ? -Infinity : this.clock.now();
       } catch (error) {
         if (!(error instanceof SheetsError)) throw error;
-        // People may have protected something since it was read: once is enough to see it.
+        // People may have protected something since it was read; one more reading is enough to see that.
         if (error.fault === 'protected' && tries > 1) {
           const tabs = [view.structure.own.get('state'), tab].filter((each) => each !== undefined);
           throw protectedError(this.api, tabs.flatMap(protectionsOf));
@@ -210,7 +210,7 @@ export class SheetFile {
     }
   }
 
-  /** The requests of a plan with those for the hidden tab, which is made where it is missing. */
+  /** The requests of a plan, plus those for the hidden tab, which is made if it is missing. */
   #withState(
     { structure, stateTab }: View,
     { requests, put, isShown }: Batch,
@@ -244,13 +244,13 @@ export class SheetFile {
     return createMetadata({ sheetId }, METADATA_KEYS.role, mark);
   }
 
-  /** An ID for a new tab or a new piece of metadata, which no other one has. */
+  /** An ID for a new tab or a new piece of metadata that nothing else has. */
   newId(): number {
     return 1 + Math.floor(Math.random() * 2_000_000_000);
   }
 }
 
-/** Rejects where another process has written the form since this one knew it. */
+/** Rejects if another process has written the form since this one last knew it. */
 function requireOwn(writer: Writer | null, stateTab: StateTab): void {
   if (writer === null || textIn(stateTab, documentKey(writer.formId)) === writer.text) return;
   throw new MirrorError(
@@ -259,7 +259,7 @@ function requireOwn(writer: Writer | null, stateTab: StateTab): void {
   );
 }
 
-/** It makes tabs or columns, which are not known before the next reading. */
+/** The request makes tabs or columns, which are unknown before the next reading. */
 const isStructural = (request: Request): boolean =>
   request.addSheet !== undefined ||
   request.insertDimension?.range?.dimension === 'COLUMNS' ||
@@ -269,8 +269,8 @@ const isStructural = (request: Request): boolean =>
 const MAX_TITLE = 80;
 
 /**
- * A valid title for a new tab, as close to `wanted` as can be, that no tab in `taken` has (Google compares without
- * regard to case). Colons and brackets go, because they confuse A1 notation in other tools.
+ * A valid title for a new tab, as close to `wanted` as possible, that no tab in `taken` has (Google ignores case). Colons and
+ * brackets are removed, because they confuse A1 notation in other tools.
  */
 export function freeTabTitle(wanted: string, taken: Iterable<string>): string {
   const used = new Set([...taken].map((title) => title.toLowerCase()));

@@ -2,10 +2,10 @@ import { viewLabels } from '../../mirror/column-names.ts';
 import type { FormSnapshot, StoredField, StoredRow } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 
-/** Own columns as a database calls them, the last one behind the fields. */
+/** The database names of our own columns; the last one comes after the fields. */
 const SYSTEM = ['id', 'status', 'created_at', '_deleted_at'];
 
-/** A form's tab as one reading shows it, the rows in the order in which people have them. */
+/** A form's tab in one reading, with the rows in people's order. */
 export function sheetSnapshot(
   all: readonly StoredField[],
   live: readonly StoredRow[],

@@ -25,15 +25,15 @@ interface StateRow extends StateKey {
   readonly text: string;
 }
 
-/** A row after a change; `text` null: the row goes. */
+/** A row after a change; `text` null: the row is removed. */
 export interface StateChange extends StateKey {
   readonly text: string | null;
 }
 
-/** The hidden tab, as read: texts by key, and in which row each is. Rows of it never move: people do not see it. */
+/** The hidden tab, as read: texts by key, with their rows. Its rows never move, because people do not see it. */
 export interface StateTab {
   readonly rows: ReadonlyMap<string, StateRow & { readonly row: number }>;
-  /** The first row that nothing was ever written to. */
+  /** The first row that was never written to. */
   readonly end: number;
 }
 
@@ -71,8 +71,8 @@ export const textIn = (tab: StateTab, key: StateKey): string | null =>
   tab.rows.get(nameOf(key))?.text ?? null;
 
 /**
- * The tab after some changes, and the requests that make it so. `place`: the tab in the spreadsheet, with as many rows as its grid has;
- * how many it has then.
+ * The tab after some changes, and the requests for them. `place`: the tab in the spreadsheet, and how many rows its grid has;
+ * returns how many it has afterwards.
  */
 export function changeStateTab(
   tab: StateTab,
@@ -92,7 +92,7 @@ export function changeStateTab(
     if (text === null) rows.delete(name);
     else rows.set(name, { kind, formId, key, text, row });
     const cells = text === null ? [] : [kind, formId, key, ...partsOf(text)];
-    // A longer former value leaves nothing behind.
+    // Clears the remainder of a longer earlier value.
     const width = Math.max(cells.length, 3 + partsOf(before?.text ?? '').length);
     const values = Array.from({ length: width }, (_, at) => cellData(cells[at] ?? null));
     const start = { sheetId: place.sheetId, rowIndex: row, columnIndex: 0 };
@@ -107,7 +107,7 @@ function partsOf(text: string): string[] {
   const parts: string[] = [];
   for (let at = 0; at < text.length;) {
     const part = text.slice(at, at + CELL_CHARACTERS);
-    // Half a character at the end of a cell would be lost.
+    // Half a surrogate pair at the end of a cell would be lost.
     const whole = part.isWellFormed() ? part : part.slice(0, -1);
     parts.push(whole);
     at += whole.length;
@@ -121,21 +121,21 @@ export interface FormDocument {
   readonly fields: readonly SheetField[];
   /** The newest runs, the newest first. */
   readonly runs: readonly Run[];
-  /** Rows that were written with it by their place, until it is known that the write met them. */
+  /** Rows that were written with it by position, until it is known that the write reached them. */
   readonly announced: readonly Announced[];
-  /** Submissions whose row was written while people moved cells, and was not written since. */
+  /** Submissions whose row was written while people moved cells, and has not been written since. */
   readonly doubted: readonly string[];
-  /** What the last write found that a person should see to: the Mirror tab shows all forms, and only one of them was read. */
+  /** What the last write found that needs a person's attention. The Mirror tab shows all forms, but a write reads only one. */
   readonly notices: readonly TargetNotice[];
   /** The row with the headers. */
   readonly headerRow: number;
-  /** The time zone in which its times were written: a sheet shows times without one. */
+  /** The time zone in which its times were written, because a sheet shows times without a zone. */
   readonly timeZone: string;
   /** Questions that the Summary tab counts by answer. */
   readonly questions: readonly CountedQuestion[];
 }
 
-/** A record of the store; null where there is none such. */
+/** A record of the store; null if there is none. */
 export function recordIn(tab: StateTab, key: string): StoredRecord | null {
   const text = textIn(tab, recordKey(key));
   return text === null ? null : (JSON.parse(text) as StoredRecord);
@@ -160,7 +160,7 @@ export const documentsIn = ({ rows }: StateTab): FormDocument[] =>
 /** The row of a form's document. */
 export const documentKey = (formId: string): StateKey => ({ kind: 'state', formId, key: '' });
 
-/** A form; null where the spreadsheet has none such. */
+/** A form; null if the spreadsheet does not have it. */
 export function documentIn(tab: StateTab, formId: string): FormDocument | null {
   const text = textIn(tab, documentKey(formId));
   return text === null ? null : (JSON.parse(text) as FormDocument);

@@ -44,16 +44,16 @@ export interface SheetStoreOptions extends CredentialsSource {
   /** As the settings name it, for messages. */
   readonly name: string;
   readonly clock: Clock;
-  /** Puts a form's health into words for the Mirror tab. If it is left out, there are no tabs for people. */
+  /** Describes a form's health for the Mirror tab. Without it, there are no tabs for people. */
   readonly describe?: DescribeForm | undefined;
   /** SHEETS_SUMMARY. */
   readonly summary?: boolean | undefined;
 }
 
-/** So often forms are read again because another process has written in between. */
+/** How often forms are read again if another process has written in between. */
 const MOST_READINGS = 3;
 
-/** Opens a spreadsheet by its ID. Reads the credentials and makes no call yet; throws SETTINGS and TARGET_DENIED. */
+/** Opens a spreadsheet by its ID. Reads the credentials and makes no call yet. Throws SETTINGS and TARGET_DENIED. */
 export async function openSheetStore(
   spreadsheetId: string,
   options: SheetStoreOptions,
@@ -100,7 +100,7 @@ class SheetStore implements Store {
       const tabs = before.structure.forms;
       const tables = await this.#file.tables([...tabs.values()], OWN_COLUMNS);
       const view = await this.#file.refresh();
-      // A write in between is in the states, and perhaps not in the rows.
+      // A write in between is in the states, but may not be in the rows.
       const isSame = before.structure.revision === view.structure.revision;
       if (tries < MOST_READINGS && !isSame) continue;
       return documentsIn(view.stateTab).map((document) => {
@@ -114,7 +114,7 @@ class SheetStore implements Store {
   #stored({ state, fields, runs }: FormDocument, found: FoundForm, most: number): StoredForm {
     const { tab, entries, isChanged, isFreed } = found;
     const shown = { fields, runs: runs.slice(0, most), ...whereIs(tab, this.#file.api) };
-    // Its rows are unknown: the earlier claim stays, with its time.
+    // Its rows are unknown, so the earlier claim stays, with its time.
     if (tab !== undefined && !tab.columns.has('s:id'))
       return { ...shown, state, losses: [], notices: [idColumnDeleted(tab)] };
     const changed = `Rows of ${state.name} were changed or added; they are read again.`;
@@ -160,7 +160,7 @@ class SheetStore implements Store {
     return new SheetReader(this.#file, known, [], () => (rows ??= load()));
   }
 
-  /** The cells of a form. Rejects where its IDs are gone: without them rows cannot be matched with submissions. */
+  /** The cells of a form. Rejects if its IDs are gone: without them, rows cannot be matched with submissions. */
   async #tableOf(
     { structure }: View,
     { state: { formId, name } }: Pick<FormDocument, 'state'>,
@@ -193,7 +193,7 @@ class SheetStore implements Store {
 
   async #openToWrite({ id, slug, name }: FormIdentity): Promise<OpenForm> {
     const file = this.#file;
-    // Another process may have it open, too: only one of them gets its next write through.
+    // Another process may have it open, too. Only one of them gets its next write through.
     if (file.held.has(id))
       throw new MirrorError(
         'TARGET_BUSY',
@@ -243,7 +243,7 @@ class SheetStore implements Store {
     }
   }
 
-  /** Puts a header row back that people sorted into the rows, or deleted. */
+  /** Moves back a header row that people sorted into the rows, or makes it again if they deleted it. */
   async #mendHeader(writer: Writer, { tab, survey: found, fields }: FoundForm): Promise<boolean> {
     if (tab === undefined || planHeader(tab, found, fields).length === 0) return false;
     return this.#file.write<boolean>(writer, async ({ structure }) => {
@@ -257,7 +257,7 @@ class SheetStore implements Store {
   }
 }
 
-/** Where people find a form. A tab that was deleted is made again by the next run. */
+/** The place of a form for people. The next run makes a deleted tab again. */
 const whereIs = (
   tab: FormTab | undefined,
   api: SheetsApi,
@@ -266,7 +266,7 @@ const whereIs = (
     ? { location: 'no tab; the next run makes it', place: {} }
     : { location: `tab "${tab.title}"`, place: { url: api.urlOf(tab.sheetId) } };
 
-/** The sheet has rows of a form, and their records are lost: erased people might come back. */
+/** The sheet has rows of a form, but their records are lost: erased people might come back. */
 const stateLost = (name: string, slug: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',

@@ -9,7 +9,7 @@ import {
 } from './api/metadata.ts';
 import { type Obstacle, readObstacles } from './obstacles.ts';
 
-/** Where a tab is, and how large. */
+/** The place and size of a tab. */
 export interface Grid {
   readonly sheetId: number;
   readonly rowCount: number;
@@ -19,15 +19,15 @@ export interface Grid {
 /** The tab of a form. */
 export interface FormTab extends Grid {
   readonly title: string;
-  /** Where our columns are now, wherever people moved them. */
+  /** The current places of our columns, wherever people moved them. */
   readonly columns: ReadonlyMap<ColumnKey, number>;
   /** The IDs of that metadata. */
   readonly marks: ReadonlyMap<ColumnKey, number>;
-  /** The mark of the column right of ours, and where it is; null before the first write by place. */
+  /** The mark of the column to the right of ours, and its place; null before the first write by position. */
   readonly end: { readonly id: number; readonly column: number } | null;
   /** Protected ranges that this account may not edit, and merged cells. */
   readonly obstacles: readonly Obstacle[];
-  /** Rows of the tables, filters and alternating colors that people laid over it. Open ends reach to infinity. */
+  /** The rows of tables, filters and alternating colors that people put over it. Open ends reach to infinity. */
   readonly laid: readonly { readonly start: number; readonly end: number }[];
 }
 
@@ -36,32 +36,32 @@ export interface OwnTab extends Grid, Pick<FormTab, 'title' | 'obstacles'> {
   readonly chartIds: readonly number[];
 }
 
-/** The protections of a tab, in words. */
+/** The protections of a tab, for messages. */
 export const protectionsOf = ({ title, obstacles }: Pick<FormTab, 'title' | 'obstacles'>) =>
   obstacles
     .filter(({ kind }) => kind === 'protection')
     .map(({ name }) => `${name} on the tab "${title}"`);
 
-/** Everything about a spreadsheet but its cells, as of one reading. */
+/** Everything about a spreadsheet except its cells, from one reading. */
 export interface Structure {
   readonly title: string;
   readonly timeZone: string;
-  /** Cells of all tabs, empty ones included. */
+  /** Cells of all tabs, including empty ones. */
   readonly cells: number;
-  /** The name of our last write; null before the first. */
+  /** The name of the mirror's last write; null before the first. */
   readonly revision: string | null;
   readonly titles: readonly string[];
   readonly forms: ReadonlyMap<string, FormTab>;
   /** The hidden tab that holds states and entries; null before the first write. */
   readonly stateTab: Pick<Grid, 'sheetId' | 'rowCount'> | null;
-  /** Our own tabs, by what they are for. */
+  /** Our own tabs, by role. */
   readonly own: ReadonlyMap<string, OwnTab>;
 }
 
-/** What a tab of our own is for, as its metadata says. */
+/** The role of a tab of our own, according to its metadata. */
 export type TabRole = 'state' | 'mirror' | 'summary';
 
-/** Reads the answer of `SheetsApi.structure`. */
+/** Reads the response of `SheetsApi.structure`. */
 export function readStructure(
   spreadsheetId: string,
   { sheets = [], properties, developerMetadata }: sheets_v4.Schema$Spreadsheet,
@@ -119,7 +119,7 @@ export function readStructure(
   };
 }
 
-/** Columns by their contents; of two with one mark the left one counts. */
+/** Columns by their contents. If two have one mark, the left one counts. */
 function columnsOf({ data }: sheets_v4.Schema$Sheet): Pick<FormTab, 'columns' | 'marks' | 'end'> {
   const columns = new Map<ColumnKey, number>();
   const marks = new Map<ColumnKey, number>();
@@ -138,12 +138,12 @@ function columnsOf({ data }: sheets_v4.Schema$Sheet): Pick<FormTab, 'columns' | 
 type Request = sheets_v4.Schema$Request;
 
 /**
- * The ID of the revision, the same in every spreadsheet: of two processes that write first, only one gets through. Google draws its
- * own IDs at random from all positive 32-bit numbers.
+ * The ID of the revision, the same in every spreadsheet, so that if two processes write first, only one gets through. Google draws
+ * its own IDs at random from all positive 32-bit numbers.
  */
 const REVISION_ID = 1_100_000_000;
 
-/** Requires that nobody of us has written since the spreadsheet was read. `name`: of this write. */
+/** Requires that no process of the mirror has written since the spreadsheet was read. `name`: the name of this write. */
 export function requireRevision({ revision }: Structure, name: string): Request[] {
   const mark = {
     id: REVISION_ID,
@@ -155,8 +155,8 @@ export function requireRevision({ revision }: Structure, name: string): Request[
 }
 
 /**
- * Requires that people have neither moved nor deleted one of our columns since they were read. A deleted column is noticed by
- * those on its right, which move; the mark behind ours is there for the last one. `newId`: for that mark.
+ * Requires that people have neither moved nor deleted one of our columns since they were read. A deleted column moves those to its
+ * right; the mark behind our columns shows that the last one was deleted. `newId`: for that mark.
  */
 export function requireColumns(
   { sheetId, columns, marks, end, columnCount }: FormTab,

@@ -5,18 +5,18 @@ import { HEADER_FORMAT, TONES } from './api/formatting.ts';
 import { cellsOf, countOf, distribution, headerCell, type SummaryForm } from './formulas.ts';
 import { formula, headers, type Page, type PageCell, text, WRAPPED } from './page.ts';
 
-/** Columns of a part: a value, its count, its share and the share as a bar; weeks and their submissions. */
+/** Columns of a section: a value, its count, its share, and the share as a bar; weeks and their submissions. */
 const [LABEL, COUNT, SHARE] = [0, 1, 2];
 export const WEEK = 5;
-/** Columns that are written; the area right of them is under the charts. */
+/** Columns that are written; the charts cover the area to their right. */
 export const SECTION_WIDTH = 7;
 
-/** Weeks that are shown, this one included. */
+/** How many weeks are shown, including the current one. */
 const WEEKS = 26;
-/** Signs of a bar for all. */
+/** How many signs a full bar has. */
 const BAR_SIGNS = 20;
 
-/** A form's part of the Summary tab. Formulas are without `=`. */
+/** A form's section of the Summary tab. Formulas are without `=`. */
 export interface Section {
   readonly top: number;
   /** The rows of the weeks, their header first. */
@@ -44,11 +44,11 @@ const TITLE: Format = {
 
 /** The address of a cell, for formulas of this tab. */
 const cell = (row: number, column: number): string => `$${columnName(column)}$${row + 1}`;
-/** That of some cells of a column; `end` is exclusive. */
+/** The address of some cells of a column; `end` is exclusive. */
 const cells = (start: number, end: number, column: number): string =>
   `${cell(start, column)}:${cell(end - 1, column)}`;
 
-/** Puts a form's part on the page, from the row `top` on. */
+/** Puts a form's section on the page, from row `top` on. */
 export function putSection(page: Page, top: number, form: SummaryForm): Section {
   const name = text(form.state.name, TITLE);
   const blank = { userEnteredFormat: TITLE };
@@ -70,7 +70,7 @@ export function putSection(page: Page, top: number, form: SummaryForm): Section 
 const withStatus = (form: SummaryForm, status: string): string =>
   countOf(form, cellsOf(form, 's:status'), status);
 
-/** A value with its count, and the share of the count in what a cell says: as a percentage and as a bar. */
+/** A value with its count, and the count's share of the number in a cell, as a percentage and as a bar. */
 function counted(row: number, label: PageCell, count: PageCell, whole: string): PageCell[] {
   const [number, shown] = [cell(row, COUNT), cell(row, SHARE)];
   return [
@@ -122,7 +122,7 @@ function putQuestion(
   return other + 4;
 }
 
-/** The weeks from Monday on, this one last; submissions of other weeks come below, so that the sum is the whole. */
+/** The weeks, which begin on Monday, the current one last. Submissions of other weeks come below, so that the sum is complete. */
 function putWeeks(page: Page, start: number, form: SummaryForm, total: string): Section['weeks'] {
   const dates = cellsOf(form, 's:at');
   const first = start + 1;

@@ -10,9 +10,7 @@ import { NOTHING, type SheetFile, type Shown, type View } from './sheet-file.ts'
 import { documentsIn } from './state-tab.ts';
 import { putSection, SECTION_WIDTH, type Section, WEEK } from './summary-section.ts';
 
-/*
- * The tab with numbers and charts over all forms, by formulas. It is written whole, when forms or questions change.
- */
+/* The tab with numbers and charts over all forms, by formulas. It is written whole when forms or questions change. */
 
 type Request = sheets_v4.Schema$Request;
 
@@ -52,7 +50,7 @@ const NEW_TAB = {
   title: 'Summary',
   // A phone shows the first three: the name, the number, and the share.
   widths: [165, 100, 65, 180, 24, 95, 100, 24],
-  // Charts lie on those on the right.
+  // Charts cover the columns on the right.
   columnCount: 16,
   warning:
     'Written by forms-mirror, and again when forms or questions change. You may move and hide it.',
@@ -89,11 +87,11 @@ function formsOf({ structure, stateTab }: View): SummaryForm[] {
   });
 }
 
-/** The ID of a form's chart, always the same. Charts of people have other IDs. */
+/** The ID of a form's chart, always the same. People's charts have other IDs. */
 const chartId = (formId: string): number =>
   1 + (Number.parseInt(createHash('sha256').update(formId).digest('hex').slice(0, 8), 16) >>> 2);
 
-/** The chart of a form's weeks, on the right of its part. */
+/** The chart of a form's weeks, to the right of its section. */
 function chartOf(sheetId: number, form: SummaryForm, { top, weeks }: Section): Request {
   const { formId, name } = form.state;
   const column = (at: number): sheets_v4.Schema$ChartData => {

@@ -4,21 +4,21 @@ import { comparable } from './row-values.ts';
 import type { Table } from './rows.ts';
 
 /*
- * Finds what a write left in other rows than those that it was meant for. Nothing makes Google refuse a write because people have
- * moved a row. So each batch announces in the hidden tab the rows that it writes by their place, and the next writer looks for them.
+ * Finds what a write left in the wrong rows. Google does not refuse a write because people have moved a row. So each batch
+ * announces in the hidden tab the rows that it writes by position, and the next writer looks for them.
  */
 
-/** Cells of one row that are written by their place. */
+/** Cells of one row that are written by position. */
 export interface WrittenRow {
-  /** As the column of IDs shows it there: of the submission, or of the header row. */
+  /** As the column of IDs shows it there: a submission's ID, or that of the header row. */
   readonly id: string;
   readonly values: ReadonlyMap<ColumnKey, SheetValue>;
 }
 
-/** Rows of which the same columns were written, until it is known that the write met them. */
+/** Rows in which the same columns were written, until it is known that the write reached them. */
 export interface Announced {
   readonly keys: readonly ColumnKey[];
-  /** Each with a digest of its cells; '' where all of them are blank. */
+  /** Each with a digest of its cells; '' if all of them are blank. */
   readonly rows: readonly (readonly [id: string, digest: string])[];
 }
 
@@ -32,7 +32,7 @@ export const announce = (written: readonly WrittenRow[]): Announced[] =>
     };
   });
 
-/** Without the ID, which is right in a row where the rest is not. */
+/** Without the ID, which is right even in a row where the rest is not. */
 function digestOf(
   keys: readonly ColumnKey[],
   valueOf: (key: ColumnKey) => ReadValue | SheetValue,
@@ -48,11 +48,11 @@ export interface Stray {
   readonly row: number;
   /** As the row shows it. */
   readonly id: string;
-  /** Of cells to be emptied. Those by which a row with an ID is known as ours stay: the comparison writes them again. */
+  /** The cells to empty. Those by which a row with an ID is recognized as ours stay; the comparison writes them again. */
   readonly keys: readonly ColumnKey[];
 }
 
-/** Looks for announced rows in the cells of a tab. `missed`: IDs of those that do not show the written cells. */
+/** Looks for announced rows in the cells of a tab. `missed`: IDs of rows that do not show the written cells. */
 export function lookFor(
   announced: readonly Announced[],
   table: Table,

@@ -1,11 +1,11 @@
 import { errorCode } from '../../base/errors.ts';
 
 /*
- * What Google's client throws, read without trusting it: it puts the request, and so the answers in it, into its errors,
- * and Google may quote a value in a message (L11).
+ * Reads the errors of Google's client without trusting them: it puts the request, and so its answers, into its errors, and Google
+ * may quote a value in a message (L11).
  */
 
-/** What happened, and what to do: the two halves of a message. */
+/** The two halves of a message: what happened, and what to do. */
 export type FailureTexts = readonly [what: string, remedy: string];
 
 /** No credentials were found. */
@@ -66,19 +66,19 @@ export function accessFailure(
   return undefined;
 }
 
-/** Google no longer takes the token. */
+/** Google no longer accepts the token. */
 export const EXPIRED_CREDENTIALS: FailureTexts = [
   'Google did not accept the credentials: they are expired or revoked.',
   'Create a new key for the service account, or sign in again.',
 ];
 
-/** The parts of a failed call that can be trusted. Only numbers and checked words of it may be shown (L11). */
+/** The parts of a failed call that can be trusted. Only its numbers and checked words may be shown (L11). */
 export interface CallFacts {
-  /** HTTP status; 0 without an answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   /** Google's `error.status`. */
   readonly rpc: string;
-  /** Google's message, or the error's own: to be searched, never to be shown. */
+  /** Google's message, or the error's own. It may be searched but never shown. */
   readonly text: string;
   /** The first `details[].reason` or `errors[].reason`. */
   readonly reason: string;
@@ -89,7 +89,7 @@ export interface CallFacts {
   readonly retryAfter: string | undefined;
 }
 
-/** Reads them from any error of Google's client. */
+/** Reads the facts from any error of Google's client. */
 export function factsOf(error: unknown): CallFacts {
   const outer = asRecord(error);
   const response = asRecord(outer['response']);
@@ -111,7 +111,7 @@ export function factsOf(error: unknown): CallFacts {
   };
 }
 
-/** True when our own time limit ended the call: Google's client shows it by a name, or by a code that the system does not have. */
+/** Whether our own time limit ended the call. Google's client shows that by a name, or by a code that the system does not have. */
 const isTimeout = (error: Record<string, unknown>): boolean =>
   [error, asRecord(error['cause'])].some(
     ({ name, code }) => name === 'TimeoutError' || code === 'TimeoutError',
@@ -124,7 +124,7 @@ function retryAfterOf(headers: unknown): string | undefined {
   return textOf(value) || undefined;
 }
 
-/** A body that came as text is read as JSON when it is some. */
+/** Parses a text body as JSON if possible. */
 function parsed(data: unknown): unknown {
   if (typeof data !== 'string') return data;
   try {

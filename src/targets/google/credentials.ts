@@ -13,16 +13,16 @@ import { errorCode, MirrorError } from '../../base/errors.ts';
 import { fetchWithProxy, type ProxySettings } from '../../base/proxy.ts';
 import { NO_CREDENTIALS } from './call-failure.ts';
 
-/** Google's client takes them for every kind of account. */
+/** Google's client accepts these options for every kind of account. */
 type ClientOptions = Pick<OAuth2ClientOptions, 'transporterOptions'>;
 
-/** Where the credentials are, as the settings say it. */
+/** Where the credentials are, according to the settings. */
 export interface CredentialsSource {
   /** GOOGLE_APPLICATION_CREDENTIALS: a file. */
   readonly credentialsFile?: string | undefined;
   /** GOOGLE_CREDENTIALS_JSON: the content of such a file, plain or in base64. */
   readonly credentialsJson?: string | undefined;
-  /** SHEETS_EMULATOR_URL: a stand-in, which knows one account; no credentials are used. */
+  /** SHEETS_EMULATOR_URL: a stand-in, which has one account; no credentials are used. */
   readonly emulatorUrl?: string | undefined;
   /** The proxy of this machine's network. */
   readonly proxy?: ProxySettings | undefined;
@@ -31,25 +31,25 @@ export interface CredentialsSource {
 /** An account to act for. */
 export interface GoogleAccount {
   readonly auth: AnyAuthClient | OAuth2Client;
-  /** Its e-mail address: what a spreadsheet has to be shared with. Undefined for a person's own sign-in. */
+  /** Its e-mail address, with which a spreadsheet must be shared. Undefined for a person's own sign-in. */
   readonly email: string | undefined;
 }
 
-/** The account that the stand-in knows us by. */
+/** Our account at the stand-in. */
 export const EMULATOR_EMAIL = 'mirror@forms-mirror.iam.gserviceaccount.com';
-/** The token that the stand-in takes for it. */
+/** The token that the stand-in accepts for it. */
 export const EMULATOR_TOKEN = 'forms-mirror-emulator';
 
 /**
- * Finds the account, asking Google only for the right `scope`: the stand-in's, the key in a variable, the key file, else Google's
- * application default credentials.
- * Throws SETTINGS or TARGET_DENIED with the remedy; no key ever appears in a message (L15).
+ * Finds the account, and requests only the right `scope` from Google. In this order: the stand-in's account, the key in a variable,
+ * the key file, Google's application default credentials. Throws SETTINGS or TARGET_DENIED with the remedy. No message contains a
+ * key (L15).
  */
 export async function openAccount(
   { credentialsFile: file, credentialsJson: json, emulatorUrl, proxy }: CredentialsSource,
   scope: string,
 ): Promise<GoogleAccount> {
-  // Left to itself, Google's client would take proxies from the environment, also for loopback hosts, and not from a `.env` file.
+  // By itself, Google's client would take proxies from the environment, also for loopback hosts, and not from a `.env` file.
   const clientOptions: ClientOptions =
     proxy === undefined
       ? {}
@@ -60,7 +60,7 @@ export async function openAccount(
     return { auth, email: EMULATOR_EMAIL };
   }
   const options = { scopes: [scope], clientOptions };
-  // Only this program reads the variable; the machine may name a file for all programs.
+  // Only this program reads the variable; the file may be set for all programs of the machine.
   if (json !== undefined) return givenAccount('GOOGLE_CREDENTIALS_JSON', plainJson(json), options);
   if (file !== undefined)
     return givenAccount('GOOGLE_APPLICATION_CREDENTIALS', await readKeyFile(file), options);
@@ -93,7 +93,7 @@ async function readKeyFile(path: string): Promise<string> {
 const plainJson = (text: string): string =>
   text.trim().startsWith('{') ? text : Buffer.from(text, 'base64').toString('utf8');
 
-/** An account by the text of a key; its errors and those of the parser would quote it. */
+/** An account from the text of a key. Errors of the account and of the parser would quote the key. */
 async function givenAccount(
   variable: string,
   json: string,
@@ -111,7 +111,7 @@ async function givenAccount(
   try {
     const { client_email: email, private_key: pem } = key;
     if (!email || !pem) return await accountOf({ scopes, clientOptions, credentials: key });
-    // Environment files often carry the line ends of the PEM text as backslash and n.
+    // Environment files often contain the line ends of the PEM text as backslash and n.
     const auth = new JWT({ ...clientOptions, scopes, email, key: pem.replaceAll('\\n', '\n') });
     return { auth, email };
   } catch {

@@ -4,7 +4,8 @@ const ID = /^[\w-]+$/;
 
 /**
  * The ID in the address of a spreadsheet, as copied from the browser (with `/u/1/`, a domain, `?usp=…`, `#gid=…`), or
- * `sheets:<id>`. Throws {@link AddressError} with what to copy instead when it names no spreadsheet that can be written to.
+ * `sheets:<id>`. If the address does not name a spreadsheet that can be written to, throws {@link AddressError}, which says what to
+ * copy instead.
  */
 export function parseSheetAddress(address: string): string {
   const text = address.trim();

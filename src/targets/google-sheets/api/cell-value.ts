@@ -4,25 +4,22 @@ import { count } from '../../../base/format.ts';
 import { cellText } from '../../../mirror/cells.ts';
 import type { Cell } from '../../../mirror/types.ts';
 
-/** Characters (UTF-16) of one cell. A longer text makes Google refuse the whole batch. */
+/** Characters (UTF-16) of one cell. Google refuses a whole batch with a longer text. */
 const MAX_CELL_CHARACTERS = 50_000;
 
-/**
- * The content of one of our cells; null: empty. Text is written as text and numbers as numbers, so that nothing is
- * evaluated.
- */
+/** The content of one of our cells; null: empty. Text is written as text and numbers as numbers, so nothing is evaluated. */
 export type SheetValue = string | number | null;
 
 /** Google shows up to 15 digits of a number in full, longer ones as 1.7E+15 unless the cell's format says otherwise. */
 const LONG_NUMBER = 1e15;
 
-/** A text as a cell can hold it, and the necessary changes, as a sentence's middle part. */
+/** A text that a cell can hold, and the changes that were necessary, as part of a sentence. */
 export interface FittedText {
   readonly text: string;
   readonly defects: readonly string[];
 }
 
-/** Makes a text fit into a cell: halves of characters and U+0000 become visible signs, a text that is too long is cut with a mark. */
+/** Makes a text fit into a cell: half surrogate pairs and U+0000 become visible characters, and a long text is cut with a mark. */
 export function fitText(text: string): FittedText {
   const defects: string[] = [];
   let fitted = text.toWellFormed();
@@ -44,20 +41,20 @@ function cut(text: string): string {
 }
 
 /**
- * An answer as a cell's value. A sheet's numbers are doubles: an integer beyond 2^53 and a number that a double would
- * round go in as text, digit by digit. An empty text and no answer are the same to a sheet.
+ * An answer as a cell's value. A sheet's numbers are doubles: integers beyond 2^53 and numbers that a double would round are
+ * written as text, digit by digit. To a sheet, an empty text and no answer are the same.
  */
 export function toSheetValue(cell: Cell): { value: SheetValue; defects: readonly string[] } {
   if (cell === null || cell === '') return { value: null, defects: [] };
   if (typeof cell === 'number' && (!Number.isInteger(cell) || Number.isSafeInteger(cell))) {
-    // A plain -0 would come back as 0 and count as changed for ever.
+    // A plain -0 would come back as 0 and always count as changed.
     return { value: cell === 0 ? 0 : cell, defects: [] };
   }
   const { text, defects } = fitText(cellText(cell) ?? '');
   return { value: text, defects };
 }
 
-/** A value as batchUpdate takes it: typed, so that `=…` stays text (discovery document, "ExtendedValue"). */
+/** A value for batchUpdate, with its type, so that `=…` stays text (discovery document, "ExtendedValue"). */
 export function cellData(value: SheetValue): sheets_v4.Schema$CellData {
   if (value === null) return {};
   return {
@@ -65,11 +62,11 @@ export function cellData(value: SheetValue): sheets_v4.Schema$CellData {
   };
 }
 
-/** True for a number whose last digits a cell hides unless its format shows them. */
+/** Whether a cell hides the last digits of a number unless its format shows them. */
 export const needsPlainFormat = (value: SheetValue): boolean =>
   typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= LONG_NUMBER;
 
-/** A value as values.* answers it (UNFORMATTED_VALUE, SERIAL_NUMBER); booleans and formulas' results come from people. */
+/** A value as values.* returns it (UNFORMATTED_VALUE, SERIAL_NUMBER). Booleans and results of formulas come from people. */
 export type ReadValue = string | number | boolean | undefined | null;
 
 /** Sheets may turn CR LF into LF, which does not change the answer. */

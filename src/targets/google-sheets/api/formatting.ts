@@ -1,8 +1,8 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 
 /**
- * Shows a serial number as date and time. Without seconds, and equally wide in every locale: with too narrow a column people would see ###,
- * and a wider one takes much of a phone's screen.
+ * Shows a serial number as date and time. Without seconds, and equally wide in every locale: in a narrow column people would see
+ * ###, and a wide one takes much of a phone's screen.
  */
 export const DATE_FORMAT: sheets_v4.Schema$NumberFormat = {
   type: 'DATE_TIME',
@@ -17,7 +17,7 @@ const rgb = (hex: string): sheets_v4.Schema$ColorStyle => ({
   },
 });
 
-/** The color of a text that is of little interest. */
+/** The color of less important text. */
 export const FAINT = rgb('9aa0a6');
 
 /** The colors of a cell, its ground and its text. */
@@ -35,7 +35,7 @@ export const TONES = {
   bad: tone('c5221f', 'ffffff'),
 } as const;
 
-/** A header cell: bold on a light ground, wrapped, so that long labels can be read. */
+/** A header cell: bold on a light background, wrapped, so that long labels can be read. */
 export const HEADER_FORMAT: sheets_v4.Schema$CellFormat = {
   ...TONES.plain,
   textFormat: { ...TONES.plain.textFormat, bold: true },
@@ -69,7 +69,7 @@ export const columnWidth = (
   },
 });
 
-/** A protection that warns before an edit and prevents none. Google refuses one that names editors. */
+/** A protection that warns before an edit but allows it. Google refuses one that names editors. */
 export const warnBeforeEdits = (
   range: GridRange,
   description: string,

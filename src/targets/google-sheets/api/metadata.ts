@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 
 /**
- * The developer metadata that binds a spreadsheet to the mirror. It moves along when people move rows and columns, and
- * goes when they delete them; it is invisible in the sheet. All of it has DOCUMENT visibility: PROJECT would be lost with
- * a change of the Cloud project.
+ * The developer metadata that binds a spreadsheet to the mirror. It moves with rows and columns, is deleted with them, and is
+ * invisible in the sheet. All of it has DOCUMENT visibility; PROJECT metadata would be lost if the Cloud project changed.
  */
 export const METADATA_KEYS = {
   /** On a form's tab: the form. */
@@ -13,23 +12,23 @@ export const METADATA_KEYS = {
   column: 'fm.col',
   /** On a tab of our own: its role. */
   role: 'fm.role',
-  /** On the column right of all of ours. It keeps its place as long as none of ours is deleted. */
+  /** On the column to the right of all of ours. It keeps its place as long as none of ours is deleted. */
   end: 'fm.end',
-  /** On the spreadsheet: the name of our last write. */
+  /** On the spreadsheet: the name of the mirror's last write. */
   revision: 'fm.revision',
 } as const;
 
 /** The content of one of our columns: a part of the submission, or a field. */
 export type ColumnKey = 's:id' | 's:at' | 's:status' | 's:removed' | `f:${string}`;
 
-/** The column of a field: `f:` and 42 bits of a hash, because Google limits the characters of all metadata of a tab. */
+/** The column of a field: `f:` and 42 bits of a hash, because Google limits the metadata characters of a tab. */
 export const fieldKey = (fieldId: string): ColumnKey => `f:${hashText(fieldId, 7)}`;
 
-/** A short, stable, unguessed name for a text: base64url of SHA-256. */
+/** A short, stable name for a text: base64url of SHA-256. */
 export const hashText = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, length);
 
-/** Metadata as we read it. */
+/** Metadata as read. */
 export interface MetadataEntry {
   readonly id: number;
   readonly key: string;
@@ -42,7 +41,7 @@ export type MetadataPlace =
   | { readonly sheetId: number }
   | { readonly sheetId: number; readonly column: number };
 
-/** The readable entries of a list as the API gives it. */
+/** The readable entries of a list from the API. */
 export function metadataEntries(
   list: readonly sheets_v4.Schema$DeveloperMetadata[] | null | undefined,
 ): MetadataEntry[] {
@@ -53,7 +52,7 @@ export function metadataEntries(
   );
 }
 
-/** A request that makes a piece of metadata. With `id`, the whole batch fails when that ID exists. */
+/** A request that creates a piece of metadata. With `id`, the whole batch fails if that ID exists. */
 export function createMetadata(
   place: MetadataPlace,
   key: string,
@@ -81,16 +80,16 @@ function locationOf(place: MetadataPlace): sheets_v4.Schema$DeveloperMetadataLoc
   return { dimensionRange: { sheetId, dimension: 'COLUMNS', startIndex, endIndex } };
 }
 
-/** A piece of metadata with what it is attached to. */
+/** A piece of metadata with the place that it is attached to. */
 export interface PlacedMetadata extends MetadataEntry {
   readonly place: MetadataPlace;
 }
 
 /**
- * Requests that let a batch through only while a piece of metadata is as it was read, because Sheets has no conditional writes: it
- * is deleted at the place and with the value that were read, and made again with its ID. If it is elsewhere or says something else by
- * now, nothing is deleted, so that Google refuses the ID, which exists, and the whole batch with it. However late the batch arrives.
- * `then`: what changes about it.
+ * Requests that let a batch through only if a piece of metadata is unchanged since it was read, because Sheets has no conditional
+ * writes. They delete it with the place and value that were read, and create it again with its ID. If it has moved or has another
+ * value by now, nothing is deleted, so the ID still exists, and Google refuses the whole batch, however late it arrives. `then`:
+ * what changes about it.
  */
 export const requireMetadata = (
   { id, key, value, place }: PlacedMetadata,
@@ -116,11 +115,11 @@ export const deleteMetadata = (id: number): sheets_v4.Schema$Request => ({
   deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: { metadataId: id } } },
 });
 
-/** The value of the mark of a tab. A copy of the file or of the tab carries the original's, and so binds to nothing. */
+/** The value of a tab's mark. A copy of the file or of the tab carries the original's mark, and so binds to nothing. */
 export const tabMark = (name: string, spreadsheetId: string, sheetId: number): string =>
   JSON.stringify([name, spreadsheetId, sheetId]);
 
-/** The form or role that marks of a tab bind it to; null: none. */
+/** The form or role that a tab's marks bind it to; null if there is none. */
 export function markedAs(
   marks: readonly MetadataEntry[],
   wanted: string,

@@ -18,13 +18,13 @@ const RETRY: RetryPolicy = {
   maxServerDelayMs: 120_000,
 };
 
-/** Google gives up on a request after 180 s. A write that we gave up on may still be applied; the revision shows it. */
+/** Google gives up on a request after 180 s. A write that we gave up on may still be applied; the revision shows whether it was. */
 const READ_TIMEOUT_MS = 90_000;
 const WRITE_TIMEOUT_MS = 120_000;
 
 /**
- * Keeps the requests to one spreadsheet within Google's quota of 60 reads and 60 writes a minute, in the order in which they come:
- * Google advises one a second (Sheets API, "Usage limits" and "Troubleshoot API errors").
+ * Keeps the requests to one spreadsheet, in their order, within Google's quota of 60 reads and 60 writes per minute: Google advises
+ * one per second (Sheets API, "Usage limits" and "Troubleshoot API errors").
  */
 export class RequestQuota {
   readonly #clock: Clock;
@@ -34,7 +34,7 @@ export class RequestQuota {
     this.#clock = clock;
   }
 
-  /** Waits for a place, and takes it. */
+  /** Waits for a turn, and takes it. */
   async take(): Promise<void> {
     const now = this.#clock.now();
     const start = Math.max(now, this.#nextMs);
@@ -43,7 +43,7 @@ export class RequestQuota {
   }
 }
 
-/** Everything about the spreadsheet but its cells: tabs, sizes, and the metadata that binds them to the mirror. */
+/** Everything about the spreadsheet except its cells: tabs, sizes, and the metadata that binds them to the mirror. */
 const METADATA_FIELDS = 'developerMetadata(metadataId,metadataKey,metadataValue)';
 const STRUCTURE_FIELDS = [
   'properties(title,timeZone)',
@@ -58,13 +58,13 @@ export interface SheetsApiOptions {
   readonly spreadsheetId: string;
   readonly account: GoogleAccount;
   readonly clock: Clock;
-  /** Of a stand-in, which counts no requests, with a trailing slash; Google's own when absent. */
+  /** The URL of a stand-in, with a trailing slash, whose requests are not limited; Google's own if absent. */
   readonly rootUrl?: string | undefined;
 }
 
 /**
- * The few calls of the Sheets API that the mirror makes, at Google's pace, with timeouts and retries of our own: Google's
- * client never retries a POST and ignores quotas. Throws SheetsError (and CANCELLED); nothing of a request is in it.
+ * The few calls of the Sheets API that the mirror makes, at Google's pace, with their own timeouts and retries, because Google's
+ * client never retries a POST and ignores quotas. Throws SheetsError (and CANCELLED), which contains nothing of the request.
  */
 export class SheetsApi {
   readonly spreadsheetId: string;
@@ -78,7 +78,7 @@ export class SheetsApi {
     this.email = options.account.email;
     this.#options = options;
     if (options.rootUrl === undefined) this.#quota = new RequestQuota(options.clock);
-    // Of one class with what googleapis was built with; its declared type names three of the subclasses.
+    // The class that googleapis was built with; its declared type names three of the subclasses.
     const auth = options.account.auth as NonNullable<sheets_v4.Options['auth']>;
     this.#client = sheets({
       version: 'v4',
@@ -87,14 +87,14 @@ export class SheetsApi {
     });
   }
 
-  /** Where a browser opens a tab; a stand-in has a page of its own. */
+  /** The URL of a tab in a browser; a stand-in has a page of its own. */
   urlOf(sheetId: number): string {
     const { spreadsheetId, rootUrl } = this.#options;
     if (rootUrl === undefined) return browserAddress(spreadsheetId, sheetId);
     return `${rootUrl}view/${spreadsheetId}?gid=${sheetId}`;
   }
 
-  /** Tabs, sizes, metadata, and the overlays of people. One read. */
+  /** Tabs, sizes, metadata, and people's filters, tables and protections. One read. */
   structure(): Promise<sheets_v4.Schema$Spreadsheet> {
     return this.#try('read', (call) =>
       this.#client.spreadsheets.get(
@@ -104,7 +104,7 @@ export class SheetsApi {
     );
   }
 
-  /** Cells unchanged, dates as serial numbers. Cells that no filter selects are simply missing. One read. */
+  /** Unformatted cells, dates as serial numbers. Cells that no filter selects are missing. One read. */
   async values(
     dataFilters: sheets_v4.Schema$DataFilter[],
     majorDimension: 'ROWS' | 'COLUMNS',
@@ -127,8 +127,8 @@ export class SheetsApi {
   }
 
   /**
-   * One atomic write, tried once: a failure with the fault `unclear` may have been applied. A write that was throttled or never
-   * reached Google is tried again.
+   * One atomic write, tried once: after a failure with the fault `unclear` it may have been applied. A write that was throttled or
+   * never reached Google is tried again.
    */
   async update(requests: sheets_v4.Schema$Request[]): Promise<void> {
     await this.#try('write', (call) =>

@@ -12,15 +12,15 @@ import {
 } from '../../google/call-failure.ts';
 import { browserAddress } from './address.ts';
 
-/** The only right we ask Google for. */
+/** The only right that the mirror requests from Google. */
 export const SHEETS_SCOPE = 'https://www.googleapis.com/auth/spreadsheets';
 const API = { product: 'Google Sheets', host: 'sheets.googleapis.com', scope: SHEETS_SCOPE };
 
 /**
- * What a failed call means for what to do next. `throttled` and `unreachable`: nothing happened, try again. `unclear`: a
- * write may or may not have been applied. `taken`: a requirement of this write is not met. `refused`: a
- * request of a write is not possible, mostly because the sheet has changed since it was read (a tab renamed, rows gone): read again.
- * `protected`: it touched a cell that the account may not edit. `final`: trying again does not help.
+ * What to do after a failed call. `throttled` and `unreachable`: nothing happened, try again. `unclear`: a write may or may not
+ * have been applied. `taken`: a requirement of this write is not met. `refused`: a request of a write is impossible, mostly because
+ * the sheet has changed since it was read (a tab renamed, rows gone): read again. `protected`: it touched a cell that the account
+ * may not edit. `final`: trying again does not help.
  */
 export type SheetsFault =
   | 'throttled'
@@ -31,12 +31,12 @@ export type SheetsFault =
   | 'protected'
   | 'final';
 
-/** Those with which a later try of the job is in vain. */
+/** The faults after which a later try of the job is useless. */
 const IN_VAIN: ReadonlySet<SheetsFault> = new Set(['refused', 'protected', 'final']);
 
 /**
- * A failed call of the Sheets API in our own words. Google's client puts the request, and so the answers in it, into its
- * errors, and Google may quote a value in a message: neither gets past {@link toSheetsError} (L11).
+ * A failed call of the Sheets API in our own words. Google's client puts the request, and so its answers, into its errors, and
+ * Google may quote a value in a message. Neither gets past {@link toSheetsError} (L11).
  */
 export class SheetsError extends MirrorError {
   readonly fault: SheetsFault;
@@ -53,13 +53,13 @@ export class SheetsError extends MirrorError {
 /** The call that failed, for messages. */
 export interface CallSubject {
   readonly spreadsheetId: string;
-  /** The account's e-mail address, when it is known. */
+  /** The account's e-mail address, if known. */
   readonly email: string | undefined;
-  /** True for a call that changes the spreadsheet. */
+  /** Whether the call changes the spreadsheet. */
   readonly writes: boolean;
 }
 
-/** Translates any error of a call. Errors of ours pass through. */
+/** Translates any error of a call. Our own errors stay unchanged. */
 export function toSheetsError(error: unknown, subject: CallSubject): MirrorError {
   if (error instanceof MirrorError) return error;
   if (isAbort(error)) return new MirrorError('CANCELLED', 'Stopped on request.');
@@ -77,7 +77,7 @@ export const allowRemedy = (email: string | undefined): string =>
 
 const MOST_NAMED = 5;
 
-/** A write that a protection of people refused. `names`: of those that it may be; Google names none. */
+/** A write that a person's protection refused. `names`: the protections that it may be, because Google names none. */
 export function protectedError(
   { spreadsheetId, email }: Pick<CallSubject, 'spreadsheetId' | 'email'>,
   names: readonly string[],
@@ -172,7 +172,7 @@ function networkError(facts: CallFacts, subject: CallSubject): SheetsError {
   );
 }
 
-/** The proxy opened no way to Google: nothing was sent. */
+/** The proxy did not open a connection to Google, so nothing was sent. */
 const proxyError = ({ message, remedy, transient }: ProxyFailure): SheetsError =>
   new SheetsError(
     transient ? 'unreachable' : 'final',
