@@ -14,7 +14,6 @@ import { refilledText } from './health/judge-form.ts';
 import { describeForm } from './health/mirror-words.ts';
 import { fingerprint, keyFingerprint } from './mirror/cells.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
-import type { QueueEventMap } from './queue/events.ts';
 import { longestGapMs } from './queue/schedule.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import type { SyncEvents } from './sync/sync-log.ts';
@@ -35,7 +34,7 @@ type RunPlace = Pick<SyncJob, 'formId' | 'target'>;
  */
 export class App implements AsyncDisposable {
   readonly config: Config;
-  readonly events: Events<SyncEvents & QueueEventMap>;
+  readonly events: Events<SyncEvents>;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly dataDir: DataDir;

@@ -12,7 +12,7 @@ import {
   serverUrl,
   type Transport,
 } from '../base/transport.ts';
-import type { ErrorListener } from './events.ts';
+import type { ErrorListener } from './error-log.ts';
 
 /** The stores a queue can live in. */
 export type BackendKind = 'redis' | 'postgres' | 'embedded';

@@ -3,28 +3,13 @@ import { join } from 'node:path';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
-import { fastify } from 'fastify';
+import { fastify, type FastifyInstance } from 'fastify';
 import type { AnyQueue } from './queues.ts';
 
 /*
  * Bull Board over the queues of this mirror: to look at, not to act with. It is loaded when someone first asks for it, and asked
  * in process, so that the status page's own rules hold for every address of it.
  */
-
-/** What the board answers. */
-export interface BoardAnswer {
-  readonly status: number;
-  /** The media type. */
-  readonly type: string;
-  readonly body: Buffer;
-}
-
-/** A board that is open. */
-export interface QueueBoard {
-  /** A GET of an address that begins with {@link BOARD_PATH}. */
-  get(path: string): Promise<BoardAnswer>;
-  close(): Promise<void>;
-}
 
 /** Where the board lives. */
 const BOARD_PATH = '/queue';
@@ -35,8 +20,8 @@ const PAGES = join(import.meta.dirname, 'board');
 /** Shown in place of a job's payload and result: they are not for readers of this page (L11, L15). */
 const HIDDEN = 'not shown';
 
-/** Opens the board. The queues stay the caller's. */
-export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard> {
+/** Opens the board, for addresses that begin with {@link BOARD_PATH}. The queues stay the caller's. */
+export async function openBoard(queues: readonly AnyQueue[]): Promise<FastifyInstance> {
   const server = new FastifyAdapter();
   server.setBasePath(BOARD_PATH);
   createBullBoard({
@@ -59,17 +44,5 @@ export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard
   });
   const app = fastify({ logger: false, routerOptions: { maxParamLength: 2_000 } });
   await app.register(server.registerPlugin(), { prefix: BOARD_PATH });
-  return {
-    async get(path) {
-      const { statusCode, headers, rawPayload } = await app.inject({ method: 'GET', url: path });
-      if (statusCode < 500) {
-        const type = headers['content-type'] ?? 'application/octet-stream';
-        return { status: statusCode, type, body: rawPayload };
-      }
-      // Its own message would quote the error.
-      const body = Buffer.from(JSON.stringify({ error: 'The queue cannot be read just now.' }));
-      return { status: 503, type: 'application/json; charset=utf-8', body };
-    },
-    close: () => app.close(),
-  };
+  return app;
 }

@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import type { QueueBackend } from './backends.ts';
-import type { ErrorListener } from './events.ts';
+import type { ErrorListener } from './error-log.ts';
 import type { SyncOrder } from './jobs.ts';
 import {
   kindOf,

@@ -1,11 +1,12 @@
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { withinTime } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
 import type { QueueState } from '../health/report.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { PollReport } from '../sync/poll.ts';
+import type { SyncEvents } from '../sync/sync-log.ts';
 import { openBackend, type StoreOptions } from './backends.ts';
-import type { BoardAnswer, QueueBoard } from './board.ts';
-import { createErrorLog, type QueueEventMap } from './events.ts';
+import { createErrorLog } from './error-log.ts';
 import type { SyncOrder } from './jobs.ts';
 import { DEFAULT_TIMINGS, type Timings } from './jobs.ts';
 import { readStatus } from './queue-status.ts';
@@ -48,7 +49,7 @@ export interface QueueOptions extends StoreOptions {
   readonly targets: readonly string[];
   /** Whether statuses are written back at the source. */
   readonly writesBack: boolean;
-  readonly events: Events<QueueEventMap>;
+  readonly events: Events<SyncEvents>;
   /** For tests. */
   readonly timings?: Partial<Timings>;
 }
@@ -58,7 +59,7 @@ export interface QueueRuntime {
   /** Its state. Does not throw; see {@link QueueState.isReachable}. */
   status(): Promise<QueueState>;
   /** Shows the jobs to people, read-only and without payloads: a GET of an address that begins with `/queue`. */
-  board(path: string): Promise<BoardAnswer>;
+  board(path: string): Promise<LightMyRequestResponse>;
   /** A poll now, unless one is under way. */
   pollNow(): Promise<void>;
   /** Runs of single forms now, except where one is running: those that begin as soon as a worker is free. */
@@ -94,8 +95,8 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
   const schedule = role === 'start' ? keepSchedule(context) : undefined;
   logger.info({ queue: backend.kind, address: backend.address }, 'The queue is open.');
 
-  let board: Promise<QueueBoard> | undefined;
-  const openBoard = async (): Promise<QueueBoard> =>
+  let board: Promise<FastifyInstance> | undefined;
+  const openBoard = async (): Promise<FastifyInstance> =>
     (await import('./board.ts')).openBoard(queues.map(({ queue }) => queue));
 
   const close = async (): Promise<boolean> => {
@@ -119,7 +120,7 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
   let stopped: Promise<void> | undefined;
   return {
     status: () => readStatus(context),
-    board: async (path) => (await (board ??= openBoard())).get(path),
+    board: async (path) => (await (board ??= openBoard())).inject({ method: 'GET', url: path }),
     pollNow: () => pollNow(context),
     runNow: (orders) => runNow(context, orders),
     stop: () => (stopped ??= stop()),

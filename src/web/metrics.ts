@@ -8,25 +8,7 @@ import {
   type Problem,
   type Report,
 } from '../health/report.ts';
-import type { Run } from '../mirror/port.ts';
 import type { SyncEvents } from '../sync/sync-log.ts';
-import type { RunReport } from '../sync/run-form.ts';
-
-/** The events of a process that are counted. They name targets and words of fixed lists only (L11). */
-export interface CountedEvents extends Pick<
-  SyncEvents,
-  'forms.sent' | 'forms.retry' | 'target.billed' | 'write-back.ended'
-> {
-  'run.ended': Run & Pick<RunReport, 'form' | 'target'>;
-  /** A job that this process took from the queue; `target`: null where it serves all; `code`: why it failed, null when it did not. */
-  'job.ended': {
-    readonly step: string;
-    readonly target: string | null;
-    readonly code: string | null;
-  };
-  /** A worker died while it ran a job, here or elsewhere; this process has put the job back. */
-  'job.recovered': object;
-}
 
 const CHANGES = ['inserted', 'updated', 'deleted', 'rejected'] as const;
 
@@ -58,7 +40,7 @@ export class Metrics {
   }
 
   /** Counts what happens in this process from now on. */
-  count(events: Events<CountedEvents>): void {
+  count(events: Events<SyncEvents>): void {
     const { runs, durations, changes, statusChanges, responses, requestSeconds } = this.#counters;
     const { waits, billedBytes, jobFailures, recovered } = this.#counters;
     events.on('run.ended', ({ form: { id: form }, target, ...run }) => {

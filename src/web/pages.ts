@@ -1,4 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  LightMyRequestResponse,
+} from 'fastify';
 import { type Clock, withinTime } from '../base/clock.ts';
 import type { FormReport } from '../health/report.ts';
 import { type Act, ACTION_FORM, addActions } from './actions.ts';
@@ -9,12 +14,8 @@ import { overviewMain, readListQuery } from './overview.ts';
 import { type Page, sendPage } from './parts.ts';
 import { type Reports, type ServerOptions, startServer } from './server.ts';
 
-/** Shows the jobs of the queue: answers a GET of an address that begins with `/queue`. */
-export type JobBoard = (path: string) => Promise<{
-  readonly status: number;
-  readonly type: string;
-  readonly body: Buffer;
-}>;
+/** A page or a file of the board of jobs. */
+export type BoardAnswer = Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'rawPayload'>;
 
 /** See {@link startStatus}. */
 export interface StatusOptions extends ServerOptions {
@@ -23,7 +24,8 @@ export interface StatusOptions extends ServerOptions {
   /** What a target keeps of a form. May be slow or reject. */
   readonly details: (target: string, formId: string) => Promise<FormDetails>;
   readonly act: Act;
-  readonly board: JobBoard;
+  /** Shows the jobs of the queue: answers a GET of an address that begins with `/queue`. */
+  readonly board: (path: string) => Promise<BoardAnswer>;
   /** Why notifications are not delivered, as a sentence; null: they are. */
   readonly deliveryProblem: () => string | null;
 }
@@ -126,7 +128,12 @@ function addBoard(app: FastifyInstance, { board, clock, logger }: StatusOptions)
           logger.warn({ err: error }, 'The page of the queue cannot be shown.');
         },
       );
-      if (found) return reply.code(found.status).type(found.type).send(found.body);
+      // Its own message would quote the error.
+      if (found && found.statusCode < 500)
+        return reply
+          .code(found.statusCode)
+          .type(found.headers['content-type'] ?? 'application/octet-stream')
+          .send(found.rawPayload);
       const text = 'The queue does not answer. The status page has more.';
       return reply.code(503).type('text/plain').send(text);
     });

@@ -19,9 +19,9 @@ interface Board {
 }
 
 async function read<T>(queue: TestQueue, path: string): Promise<T> {
-  const { status, body } = await queue.board(path);
-  expect(status).toBe(200);
-  return JSON.parse(body.toString()) as T;
+  const { statusCode, body } = await queue.board(path);
+  expect(statusCode).toBe(200);
+  return JSON.parse(body) as T;
 }
 
 /** Orders of people, and their answers. */
@@ -128,7 +128,10 @@ export function describePeople(it: QueueIt): void {
     await queue.runNow([comparison('with-payload')]);
     await soon(() => expect(handlers.syncs).toHaveLength(1));
     const page = await queue.board('/queue');
-    expect([page.status, page.type]).toEqual([200, expect.stringContaining('text/html')]);
+    expect([page.statusCode, page.headers['content-type']]).toEqual([
+      200,
+      expect.stringContaining('text/html'),
+    ]);
     const all = await read<Board>(queue, '/queue/api/queues?page=1&jobsPerPage=10');
     expect(all.queues).toHaveLength(4);
     expect(all.queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);

@@ -2,7 +2,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
-import type { QueueEventMap } from '../../src/queue/events.ts';
+import type { SyncEvents } from '../../src/sync/sync-log.ts';
 import type { JobHandlers } from '../../src/queue/runtime.ts';
 import type { Timings } from '../../src/queue/jobs.ts';
 import { openQueues, type QueueContext } from '../../src/queue/queues.ts';
@@ -68,7 +68,7 @@ const urlOf = ({ queueUrl }: QueuePlace): URL | undefined =>
 
 /** A running queue, with the events that it emitted. */
 export interface TestQueue extends QueueRuntime {
-  readonly ended: QueueEventMap['job.ended'][];
+  readonly ended: SyncEvents['job.ended'][];
   readonly errors: string[];
 }
 
@@ -78,7 +78,7 @@ export async function startAt(
   handlers: JobHandlers,
   more: Partial<QueueOptions> = {},
 ): Promise<TestQueue> {
-  const events = new Events<QueueEventMap>((error) => {
+  const events = new Events<SyncEvents>((error) => {
     throw error;
   });
   const ended: TestQueue['ended'] = [];
@@ -131,7 +131,7 @@ export async function produceAt(
     schedule: NEVER,
     targets,
     writesBack: false,
-    events: new Events<QueueEventMap>(),
+    events: new Events<SyncEvents>(),
     timings: QUICK,
     stopping: new AbortController().signal,
     awaySinceMs: null,

@@ -28,9 +28,9 @@ interface Depth {
 /** The jobs of each queue, by its name. */
 export const depthsOf = (queue: TestQueue): Promise<ReadonlyMap<string, Depth>> =>
   soon(async () => {
-    const { status, body } = await queue.board('/queue/api/queues');
-    expect(status).toBe(200);
-    const { queues } = JSON.parse(body.toString()) as {
+    const { statusCode, body } = await queue.board('/queue/api/queues');
+    expect(statusCode).toBe(200);
+    const { queues } = JSON.parse(body) as {
       queues: readonly { readonly name: string; readonly counts: Partial<Depth> }[];
     };
     return new Map(

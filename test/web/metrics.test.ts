@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { writeBackReport } from '../../src/sync/write-back.ts';
-import { type CountedEvents, Metrics } from '../../src/web/metrics.ts';
+import type { SyncEvents } from '../../src/sync/sync-log.ts';
+import { Metrics } from '../../src/web/metrics.ts';
 import { Events } from '../../src/base/events.ts';
 import { projectText } from '../support/readme.ts';
 import {
@@ -22,11 +23,11 @@ const open = (role: 'start' | 'worker' = 'start'): Metrics =>
 const samplesIn = (text: string): string[] =>
   text.split('\n').flatMap((line) => /^forms_mirror_(.*)$/.exec(line)?.[1] ?? []);
 
-type CountedRun = CountedEvents['run.ended'];
+type CountedRun = SyncEvents['run.ended'];
 
 const aRun = (changes: Partial<CountedRun> = {}): CountedRun => {
   const counts = { requests: 12, inserted: 7, updated: 2, deleted: 1, rejected: 3 };
-  return { ...run(0, counts), form: FORM_A, target: 'db', ...changes };
+  return { ...run(0, counts), form: FORM_A, target: 'db', ...changes } as CountedRun;
 };
 
 const SENT = { status: 200, ms: 80, waitedMs: 0 };
@@ -34,7 +35,7 @@ const SENT = { status: 200, ms: 80, waitedMs: 0 };
 describe('the metrics of a process', () => {
   it('count its runs, write-backs, requests, jobs and bytes; a worker shows nothing of the mirror', async () => {
     const metrics = open('worker');
-    const events = new Events<CountedEvents>();
+    const events = new Events<SyncEvents>();
     metrics.count(events);
     events.emit('run.ended', aRun());
     events.emit('run.ended', aRun({ outcome: 'incomplete', inserted: 0, requests: 3 }));
@@ -55,10 +56,16 @@ describe('the metrics of a process', () => {
     });
     events.emit('target.billed', { target: 'db', bytes: 10_485_760 });
     events.emit('target.billed', { target: 'db', bytes: 1 });
-    const job = { step: 'sync', target: 'db', code: null, formId: 'frm_a' };
+    const job = {
+      step: 'sync',
+      target: 'db',
+      code: null,
+      formId: 'frm_a',
+      willRetry: false,
+    } as const;
     events.emit('job.ended', job);
     events.emit('job.ended', { ...job, code: 'TARGET_FULL' });
-    events.emit('job.recovered', {});
+    events.emit('job.recovered', { queue: 'sync.db' });
     const text = await metrics.text(false, realisticReport());
     expect(samplesIn(text).filter((name) => !name.includes('_bucket'))).toEqual([
       `build_info{version="1.2.3",node="${process.version}",role="worker"} 1`,
@@ -126,7 +133,7 @@ describe('the metrics of start', () => {
 
   it('L11: hold form IDs, target names and words of fixed lists; nothing else gets in', async () => {
     await using page = await startPage(realisticReport());
-    const events = new Events<CountedEvents>();
+    const events = new Events<SyncEvents>();
     page.metrics.count(events);
     events.emit('run.ended', Object.assign(aRun(), { error: 'The answer "secret" of sub_9' }));
     const labels = samplesIn(await page.text('/metrics'))
@@ -167,7 +174,7 @@ describe('the metrics of start', () => {
       name: `Form ${at}`,
     }));
     await using page = await startPage(reportOf(forms.map((form) => formReport(form))));
-    const events = new Events<CountedEvents>();
+    const events = new Events<SyncEvents>();
     page.metrics.count(events);
     for (const form of forms) events.emit('run.ended', aRun({ form }));
     const said = /200 forms in one target have ([\d,]+) series/.exec(

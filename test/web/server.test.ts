@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { FormDetails } from '../../src/web/form-page.ts';
 import type { ListenPlace } from '../../src/web/listen.ts';
 import { Metrics } from '../../src/web/metrics.ts';
-import type { JobBoard } from '../../src/web/pages.ts';
+import type { BoardAnswer } from '../../src/web/pages.ts';
 import { startServer } from '../../src/web/server.ts';
 import { FORM_A, formReport, NO_DETAILS, reportOf } from './fixtures.ts';
 import { LOCAL, startPage } from './start-page.ts';
@@ -205,9 +205,10 @@ describe('whom it answers', () => {
 describe('the page of the queue', () => {
   it('is answered by the board, to look at only', async () => {
     const asked: string[] = [];
-    const board: JobBoard = async (path) => {
+    const board = async (path: string): Promise<BoardAnswer> => {
       asked.push(path);
-      return { status: 200, type: 'text/html; charset=utf-8', body: Buffer.from(`<p>${path}`) };
+      const headers = { 'content-type': 'text/html; charset=utf-8' };
+      return { statusCode: 200, headers, rawPayload: Buffer.from(`<p>${path}`) };
     };
     await using page = await startPage(reportOf(), { board });
     for (const path of ['/queue', '/queue/api/queues?page=2&status=active', '/queue/static/x.js']) {
@@ -232,6 +233,7 @@ describe('the page of the queue', () => {
     for (const board of [
       () => Promise.reject(new Error('redis://user:secret@host')),
       () => new Promise<never>(() => undefined),
+      async () => ({ statusCode: 500, headers: {}, rawPayload: Buffer.from('its own message') }),
     ]) {
       await using page = await startPage(reportOf(), { board });
       const answer = await page.get('/queue');

@@ -1,29 +1,6 @@
-import type { ProblemCode } from '../base/catalogue.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-
-/** What a job is about: IDs only (L11). */
-export interface JobSubject {
-  readonly step: 'poll' | 'sync' | 'write-back';
-  /** Null for a poll and a write-back, which concern all targets. */
-  readonly target: string | null;
-  /** Null for a poll. */
-  readonly formId: string | null;
-}
-
-/** Events for logs, metrics and notifications, of this process only: other workers emit their own. */
-export interface QueueEventMap {
-  /** A job ended, or ended for now. */
-  'job.ended': JobSubject & {
-    /** Why it failed; null where it did not, and where it was stopped or met another run. */
-    readonly code: ProblemCode | null;
-    /** Whether this job is run again. If not, the next poll finds the remaining work. */
-    readonly willRetry: boolean;
-  };
-  /** A worker died while it ran a job, here or on another machine; the job is run again. */
-  'job.recovered': { readonly queue: string };
-}
 
 /** Listener for the `error` events of BullMQ and its drivers, which are logged and never fatal. */
 export type ErrorListener = (error: unknown) => void;

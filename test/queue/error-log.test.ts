@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/logger.ts';
-import { createErrorLog } from '../../src/queue/events.ts';
+import { createErrorLog } from '../../src/queue/error-log.ts';
 import { TestClock } from '../support/test-clock.ts';
 
 function watch() {
