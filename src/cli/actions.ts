@@ -32,21 +32,14 @@ const NEVER = new AbortController().signal;
 
 /** Rejects with USAGE for a form or target that does not exist, and with QUEUE_FAILED. */
 async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<DoneLine[]> {
-  const { do: action, form, target, by } = order;
-  if (action === 'pause' || action === 'resume') {
-    const since = new Date(app.clock.now()).toISOString();
-    const pause = action === 'pause' ? { since, by, reason: null } : null;
-    return changePauses(app, { form, target, pause }, NEVER);
-  }
+  const { do: action, form, target } = order;
+  if (action === 'pause' || action === 'resume')
+    return changePauses(app, { ...order, do: action, reason: null }, NEVER);
   await requireQueue(queue);
   if (action === 'accept') return [await accept(app, queue, order)];
   if (form === null && target === null) {
     await queue.pollNow();
-    return [
-      done(
-        'A poll begins now, unless one is under way. It copies the forms that have changed, except paused ones.',
-      ),
-    ];
+    return [done(POLL_BEGINS)];
   }
   const places = await openPlaces(app, order);
   const orders = places.map((place) => {
@@ -63,6 +56,9 @@ async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<D
     ),
   ];
 }
+
+const POLL_BEGINS =
+  'A poll begins now, unless one is under way. It copies the forms that have changed, except paused ones.';
 
 /** One line about these places; none where there are none. */
 function linesOf(places: readonly Place[], text: string): DoneLine[] {

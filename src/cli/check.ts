@@ -4,21 +4,27 @@ import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts'
 import { plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
-import { type FormReport, isKnown, type Problem, type Report } from '../health/report.ts';
+import {
+  type FormReport,
+  isKnown,
+  type Problem,
+  problemOf,
+  type Report,
+} from '../health/report.ts';
 import { sendTest, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
 import type { NameMistake } from '../sync/names.ts';
-import { requireFreePort, statusPlace } from '../web/listen.ts';
+import { requireFreePort } from '../web/listen.ts';
 import type { CommandCall, ExitCode, Host } from './host.ts';
 import { reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
 
-/** One line of the output. */
+/** One line of the output. A check that throws has failed with that error. */
 interface Finding {
-  /** The subject of the check: `source`, `target sheet`. */
-  readonly subject: string;
+  /** `source`, `target sheet`; absent: that of the check. */
+  readonly subject?: string;
   readonly ok: boolean;
   readonly message: string;
   /** Where nothing failed: a warning. */
@@ -27,12 +33,9 @@ interface Finding {
   readonly mistaken?: boolean;
 }
 
-/** A finding of a check without its subject. A check that throws has failed with that error. */
-type Result = Omit<Finding, 'subject'> & { readonly subject?: string };
-type Check = (app: App, host: Host) => Promise<readonly Result[]> | readonly Result[];
+type Check = (app: App, host: Host) => Promise<readonly Finding[]>;
 
-const fine = (message: string): Result => ({ ok: true, message });
-const failed = (message: string, remedy?: string): Result => ({ ok: false, message, remedy });
+const fine = (message: string): Finding => ({ ok: true, message });
 
 /** `check`: tries everything that the mirror depends on. */
 export async function check({
@@ -53,8 +56,8 @@ export async function check({
     ...(options.alert ? [['test message', tryReceivers] as const] : []),
   ];
   for (const [subject, check] of checks) {
-    for (const result of await attempt(check, app, host)) {
-      const finding = { subject, ...result };
+    const found = await check(app, host).catch((error) => [failureOf(toMirrorError(error))]);
+    for (const finding of found.map((each) => ({ subject, ...each }))) {
       findings.push(finding);
       const { ok, message, remedy } = finding;
       const sign = ok ? (remedy === undefined ? 'ok' : 'warning') : 'error';
@@ -67,25 +70,17 @@ export async function check({
   return findings.some(({ mistaken }) => mistaken) ? 2 : 1;
 }
 
-async function attempt(check: Check, app: App, host: Host): Promise<readonly Result[]> {
-  try {
-    return await check(app, host);
-  } catch (error) {
-    return [failureOf(toMirrorError(error))];
-  }
-}
-
 /** The finding of a check that has failed. */
-export function failureOf({ code, message }: MirrorError): Result {
+export function failureOf({ code, message }: MirrorError): Finding {
   if (code === 'SETTINGS') return { ok: false, message, mistaken: true };
-  return failed(`${PROBLEMS[code].title}: ${message}`);
+  return { ok: false, message: `${PROBLEMS[code].title}: ${message}` };
 }
 
 /** Whether DATA_DIR can be written. */
 const checkDataDir: Check = async ({ config, dataDir }) => {
   const trouble = await dataDir.trouble();
-  if (trouble === null) return [fine(`${config.dataDir} can be written`)];
-  return [{ ok: false, message: trouble.message, remedy: PROBLEMS.DATA_DIR.remedy ?? undefined }];
+  if (trouble !== null) return [findingOf(problemOf(trouble))];
+  return [fine(`${config.dataDir} can be written`)];
 };
 
 /** Whether the source answers, and whether the settings name only forms and fields that it has. */
@@ -94,11 +89,7 @@ const checkSource: Check = async (app, { stop: { signal } }) => {
   const { listed: forms, unmatched } = await app.plan(signal, { waitForTargets: true });
   return [
     fine(`answers, the key is right, ${plural(forms.length, 'form')} found`),
-    ...app.config.targets.flatMap((target) =>
-      checkNames(app, target, forms, unmatched).map((result) =>
-        Object.assign(result, { subject: `fields of ${target.name}` }),
-      ),
-    ),
+    ...app.config.targets.flatMap((target) => checkNames(app, target, forms, unmatched)),
   ];
 };
 
@@ -107,31 +98,28 @@ function checkNames(
   { name, variables, selection: named }: TargetSettings,
   forms: readonly Form[],
   unmatched: readonly NameMistake[],
-): Result[] {
+): Finding[] {
+  const subject = `fields of ${name}`;
+  const wrong = (message: string, remedy?: string): Finding => {
+    return { subject, ok: false, message, remedy, mistaken: true };
+  };
   const chosen = forms.filter((form) => app.planner.isChosen(name, form));
+  const ofTarget = new Set(Object.values(variables));
+  const remedy = 'forms-mirror forms lists the forms, and forms-mirror forms <form> its fields';
   const mistakes = [
     ...unmatched
-      .filter(({ variable }) => Object.values(variables).includes(variable))
-      .map((each) => ({
-        message: mistakeText(each).replace(/\.$/, ''),
-        remedy: 'forms-mirror forms lists the forms, and forms-mirror forms <form> its fields',
-      })),
+      .filter(({ variable }) => ofTarget.has(variable))
+      .map((each) => wrong(mistakeText(each).replace(/\.$/, ''), remedy)),
     ...chosen
-      .map((form) => app.planner.refusal(name, form))
-      .filter((refusal) => refusal !== null)
-      .map(({ code, message }) => ({ message: `${code}: ${message}` })),
-    ...(named === undefined
-      ? [
-          {
-            message: `${variables.fields} is missing, so nothing may leave the source`,
-            remedy: 'forms-mirror forms <form> lists the fields to select from',
-          },
-        ]
-      : []),
+      .flatMap((form) => app.planner.refusal(name, form) ?? [])
+      .map(({ code, message }) => wrong(`${code}: ${message}`)),
   ];
-  return mistakes.length > 0
-    ? mistakes.map((each) => Object.assign({ ok: false, mistaken: true }, each))
-    : [fine(`selected; ${plural(chosen.length, 'form')} to mirror`)];
+  if (named === undefined) {
+    const message = `${variables.fields} is missing, so nothing may leave the source`;
+    mistakes.push(wrong(message, 'forms-mirror forms <form> lists the fields to select from'));
+  }
+  if (mistakes.length > 0) return mistakes;
+  return [{ ...fine(`selected; ${plural(chosen.length, 'form')} to mirror`), subject }];
 }
 
 /** Whether a target can be reached and written. */
@@ -158,16 +146,16 @@ const checkReport =
  */
 export function findingsOf(
   { problems, targets, forms }: Report,
-  failing: ReadonlySet<string> = new Set(),
-): Result[] {
-  const found = problems.filter(({ code }) => !TRIED.has(code)).map(problemResult);
+  failing: ReadonlySet<string | undefined> = new Set(),
+): Finding[] {
+  const found = problems.filter(({ code }) => !TRIED.has(code)).map(findingOf);
   for (const target of targets) {
     const { name, problem } = target;
     const subject = `target ${name}`;
     // Nothing is known of the copies of a target that cannot be read, however well its own check went.
     const isOut = !isKnown(target);
     if (problem !== null && !(isOut && failing.has(subject)))
-      found.push({ ...problemResult(problem), subject });
+      found.push({ ...findingOf(problem), subject });
     const copies = isOut ? [] : forms.filter((form) => form.target === name);
     const byTitle = Map.groupBy(copies.flatMap(reasonsOf), ({ title }) => title);
     for (const group of byTitle.values()) found.push({ ...groupResult(group), subject });
@@ -176,7 +164,7 @@ export function findingsOf(
 }
 
 /** Why a form is shown. */
-interface Reason extends Result {
+interface Reason extends Finding {
   readonly slug: string;
   readonly title: string;
 }
@@ -194,7 +182,7 @@ function reasonsOf({ form: { slug }, state, pause, problems }: FormReport): Reas
 }
 
 /** Forms that share a reason. */
-function groupResult(group: readonly Reason[]): Result {
+function groupResult(group: readonly Reason[]): Finding {
   const [{ slug, title, message, remedy }] = group as readonly [Reason];
   const [who, which] =
     group.length === 1 ? [slug, ''] : [plural(group.length, 'form'), `The first is ${slug}: `];
@@ -212,7 +200,7 @@ export const TRIED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 ]);
 
 /** While a warning is all there is, the copy is as claimed. */
-function problemResult({ level, title, message, remedy }: Problem): Result {
+function findingOf({ level, title, message, remedy }: Problem): Finding {
   const ok = level === 'warning';
   return { ok, message: `${title}: ${message}`, remedy: remedy ?? undefined };
 }
@@ -228,23 +216,22 @@ const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, lo
 
 /** Whether `start` could open its page. */
 const checkPort: Check = async ({ config, dataDir, clock }) => {
-  const place = statusPlace(config);
+  const { host, port } = config;
   try {
-    await requireFreePort(place);
+    await requireFreePort(config);
   } catch (error) {
     if (await startRunsHere(dataDir, clock.now()))
-      return [fine(`a running start uses port ${place.port}`)];
+      return [fine(`a running start uses port ${port}`)];
     throw error;
   }
-  const port = place.port === 0 ? 'any free port' : `port ${place.port}`;
-  return [fine(`can open ${port} of ${place.host}`)];
+  return [fine(`can open ${port === 0 ? 'any free port' : `port ${port}`} of ${host}`)];
 };
 
 const receiversOf = ({ config: { notify, proxy } }: App) =>
   transportsOf(notify, proxy && fetchWithProxy(proxy));
 
 /** Where notifications go; nothing is sent. */
-const checkReceivers: Check = (app) => {
+const checkReceivers: Check = async (app) => {
   const { heartbeatUrl } = app.config.notify;
   const names = receiversOf(app).map(({ name }) => name);
   const off = fine('are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set');
@@ -257,7 +244,7 @@ const checkReceivers: Check = (app) => {
 
 /** Sends a test message to each receiver. The heartbeat is not called: a call would say that nothing has failed. */
 const tryReceivers: Check = async (app) => {
-  const results = receiversOf(app).map(async (receiver): Promise<Result> => {
+  const results = receiversOf(app).map(async (receiver): Promise<Finding> => {
     const problem = await sendTest(receiver, app.config.notify, app.clock);
     const message = `${receiver.name}: ${problem ?? 'The test message was accepted.'}`;
     return { ok: problem === null, message };

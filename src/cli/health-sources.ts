@@ -21,8 +21,10 @@ export function healthSources(
   running: Running | null,
   targets = app.targetNames,
 ): HealthSources {
-  const { config, clock, dataDir } = app;
+  const { config, clock, logger, dataDir } = app;
   return {
+    clock,
+    logger,
     version,
     targets: targets.map((name) => {
       const { kind, shown: address } = app.settingsOf(name).address;
@@ -32,11 +34,11 @@ export function healthSources(
     queue: running && (() => running.queue.status()),
     plan: () => app.planner.planned,
     troubles: () => running?.troubles() ?? [],
-    files: async () => ({
-      kept: await dataDir.kept(),
-      dataDir: await dataDir.trouble(),
-      processes: await readProcesses(dataDir, clock.now(), running !== null),
-    }),
+    async files() {
+      const recorded = await readProcesses(dataDir, clock.now(), running !== null);
+      const troubles = [recorded, (await dataDir.trouble()) ?? []].flat();
+      return { kept: await dataDir.kept(), troubles };
+    },
     isChosen: (target, form) => app.planner.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
   };
@@ -48,7 +50,5 @@ export function reportNow(
   host: Pick<Host, 'version' | 'clock'>,
   targets?: readonly string[],
 ): Promise<Report> {
-  const { clock, logger } = app;
-  const sources = healthSources(app, host, null, targets);
-  return new Watch({ sources, clock, logger }).once();
+  return new Watch(healthSources(app, host, null, targets)).once();
 }

@@ -1,11 +1,11 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { plural } from '../base/format.ts';
+import { iso, plural } from '../base/format.ts';
 import { type Pause, pauseText, wholePause } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { person } from '../sync/erase.ts';
 import { PAUSES, pause as pauseStore, resume as resumeStore } from '../sync/records.ts';
-import type { DoneLine } from '../web/actions.ts';
+import type { ActionOrder, DoneLine } from '../web/actions.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { openApp } from './open-app.ts';
 import { findForm } from './selection.ts';
@@ -18,35 +18,27 @@ import type { Line } from './terminal.ts';
 type PauseOptions = PlaceOptions & { readonly reason?: string };
 
 /** `pause`: stops every process from writing a form, a target, or everything. */
-export const pause = (call: CommandCall<PauseOptions>): Promise<ExitCode> => act(call, true);
+export const pause = (call: CommandCall<PauseOptions>): Promise<ExitCode> => act(call, 'pause');
 
 /** `resume`: ends what `pause` of the same form, target or everything began. */
-export const resume = (call: CommandCall<PauseOptions>): Promise<ExitCode> => act(call, false);
+export const resume = (call: CommandCall<PauseOptions>): Promise<ExitCode> => act(call, 'resume');
 
 async function act(
   { host, options }: CommandCall<PauseOptions>,
-  isPause: boolean,
+  action: PauseOrder['do'],
 ): Promise<ExitCode> {
-  const { terminal, clock, stop } = host;
   await using app = await openApp(host);
   const { form = null, target = null, reason = null } = options;
-  const place = { form, target };
-  const by = `command line, ${person()}`;
-  const since = new Date(clock.now()).toISOString();
-  const how = isPause ? { since, by, reason } : null;
-  const lines = await changePauses(app, { ...place, pause: how }, stop.signal);
-  const action = isPause ? 'pause' : 'resume';
-  app.logger.info({ action, ...place, by }, 'A person asked for this.');
-  terminal.print(...lines.map(({ ok, text }): Line => ({ sign: ok ? 'ok' : 'error', text })));
+  const about = { form, target, by: `command line, ${person()}` };
+  const lines = await changePauses(app, { do: action, ...about, reason }, host.stop.signal);
+  app.logger.info({ action, ...about }, 'A person asked for this.');
+  host.terminal.print(...lines.map(({ ok, text }): Line => ({ sign: ok ? 'ok' : 'error', text })));
   return lines.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** The place to pause or resume: a form, a target, or everything. */
-interface PauseOrder {
-  readonly form: string | null;
-  readonly target: string | null;
-  /** As in {@link Pause}; null: resume. */
-  readonly pause: Omit<Pause, 'formId'> | null;
+/** What to pause or resume: a form, a target, or everything. */
+interface PauseOrder extends Pick<ActionOrder, 'form' | 'target' | 'by'>, Pick<Pause, 'reason'> {
+  readonly do: 'pause' | 'resume';
 }
 
 /**
@@ -55,9 +47,10 @@ interface PauseOrder {
  */
 export async function changePauses(
   app: App,
-  { form: wanted, target: only, pause: asked }: PauseOrder,
+  { do: action, form: wanted, target: only, by, reason }: PauseOrder,
   signal: AbortSignal,
 ): Promise<DoneLine[]> {
+  const asked = action === 'pause' ? { since: iso(app.clock.now()), by, reason } : null;
   const names = app.namesOf(only);
   const found = wanted === null ? null : await findForm(app, wanted, names, signal);
   const form = found?.form ?? null;
@@ -82,7 +75,7 @@ async function changeIn(
   app: App,
   form: FormIdentity | null,
   target: string,
-  asked: PauseOrder['pause'],
+  asked: Omit<Pause, 'formId'> | null,
 ): Promise<DoneLine> {
   const formId = form?.id ?? null;
   const name = placeName(form, target);

@@ -7,7 +7,7 @@ import type { CountQuery } from '../mirror/port.ts';
 import { openNotifier } from '../notify/notifier.ts';
 import { heldForms, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/form-page.ts';
-import { requireFreePort, statusPlace } from '../web/listen.ts';
+import { requireFreePort } from '../web/listen.ts';
 import { startStatus } from '../web/pages.ts';
 import { carryOut } from './actions.ts';
 import { healthSources } from './health-sources.ts';
@@ -26,7 +26,7 @@ export async function start({ host }: CommandCall): Promise<ExitCode> {
   });
   await checkBeforeStart(host, app);
   // Before a job is taken: a process that cannot show its page ends at once, with nothing in progress.
-  await requireFreePort(statusPlace(app.config));
+  await requireFreePort(app.config);
   if (signal.aborted) return 0;
   await serve(host, app, (url) => {
     for (const { name, address } of app.config.targets)
@@ -52,10 +52,10 @@ export async function serve(host: Host, app: App, onOpen: (url: string) => void)
     logger,
   });
   opened.defer(() => notifier.stop());
-  const watch = new Watch({ sources: healthSources(app, host, service), clock, logger });
+  const watch = new Watch(healthSources(app, host, service));
   opened.defer(() => watch.stop());
   const server = await startStatus({
-    place: statusPlace(config),
+    place: config,
     adminPassword: config.adminPassword,
     clock,
     logger,

@@ -1,7 +1,6 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Kept } from './data-dir.ts';
 import type { Facts, HeldTarget, TargetPlace } from './facts.ts';
 import { judge } from './judge.ts';
 import { Reading } from './reading.ts';
@@ -10,6 +9,8 @@ import type { Trouble } from './trouble.ts';
 
 /** The sources of facts, which the composition provides. Calls may be slow, hang or fail; none delays another (L12). */
 export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nextPollMs'> {
+  readonly clock: Clock;
+  readonly logger: Logger;
   /** The targets, as the settings order them. `restMs`: least time between two readings, where each has a cost. */
   readonly targets: readonly (TargetPlace & { readonly restMs: number })[];
   /** What a target holds. Rejects when it cannot be read. */
@@ -19,24 +20,11 @@ export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nex
   plan(): Facts['plan'];
   /** What this process sees apart from the queue; none for a command. */
   troubles(): readonly Trouble[];
-  /** Rejects with the system's error. */
+  /** The records in DATA_DIR, and what keeps failures from being kept there. Rejects with the system's error. */
   files(): Promise<FileFacts>;
 }
 
-/** The records in DATA_DIR. */
-interface FileFacts {
-  readonly kept: Kept;
-  /** What keeps failures from being kept. */
-  readonly dataDir: Trouble | null;
-  /** What running processes recorded: all, for a command; the others, for the one that runs. */
-  readonly processes: readonly Trouble[];
-}
-
-export interface WatchOptions {
-  readonly sources: HealthSources;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+type FileFacts = Pick<Facts, 'kept' | 'troubles'>;
 
 /** A target that takes longer does not answer. */
 const TARGET_LIMIT_MS = 20_000;
@@ -51,7 +39,7 @@ const [FRESH_MS, ANSWER_MS] = [2_000, 2_500];
  * reads at intervals. A slow or broken part delays no other: its last reading stays, with its age (L12).
  */
 export class Watch {
-  readonly #options: WatchOptions;
+  readonly #sources: HealthSources;
   readonly #targets: readonly {
     readonly place: TargetPlace;
     readonly reading: Reading<HeldTarget>;
@@ -62,9 +50,9 @@ export class Watch {
   #polling: Promise<void> | undefined;
   #hasRead = false;
 
-  constructor(options: WatchOptions) {
-    this.#options = options;
-    const { sources, clock } = options;
+  constructor(sources: HealthSources) {
+    this.#sources = sources;
+    const { clock } = sources;
     this.#targets = sources.targets.map(({ name, kind, address, restMs }) => {
       const read = (): Promise<HeldTarget> => sources.readTarget(name);
       const options = { read, clock, limitMs: TARGET_LIMIT_MS, slow: slowTarget(name), restMs };
@@ -91,7 +79,7 @@ export class Watch {
 
   /** The report. Facts are read again if that takes only a moment. */
   async refresh(): Promise<Report> {
-    await withinTime(this.#readAll(FRESH_MS), ANSWER_MS, this.#options.clock);
+    await withinTime(this.#readAll(FRESH_MS), ANSWER_MS, this.#sources.clock);
     return this.current();
   }
 
@@ -119,7 +107,7 @@ export class Watch {
   }
 
   async #poll(onReport: (report: Report) => void): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock, logger } = this.#sources;
     const { signal } = this.#stopping;
     const stopped = new Promise((resolve) => signal.addEventListener('abort', resolve));
     let pauseMs = READ_MS;
@@ -149,23 +137,23 @@ export class Watch {
   }
 
   #facts(): Facts {
-    const { sources, clock } = this.#options;
+    const sources = this.#sources;
     const { value: files, trouble: ofFiles } = this.#files.latest;
     const { value: queue, trouble: ofQueue } = this.#queue?.latest ?? NEVER_READ;
-    const own = sources.troubles();
-    const ofOthers = files?.processes ?? [];
-    const isWait = ({ code }: Trouble): boolean => code === 'SOURCE_WAITING';
-    // Every worker takes polls, and all wait for the same source.
-    const waits = own.some(isWait) ? [] : ofOthers.filter(isWait);
-    // As this process sees them; for a command, as running processes do.
-    const troubles =
-      this.#queue === null ? ofOthers : [ofQueue ?? queue?.trouble ?? [], own, waits].flat();
+    const troubles = [
+      ofQueue ?? queue?.trouble ?? [],
+      sources.troubles(),
+      files?.troubles ?? [],
+      ofFiles ?? [],
+    ].flat();
+    // One of each code: what this process sees goes before what others recorded.
+    const byCode = new Map(troubles.toReversed().map((trouble) => [trouble.code, trouble]));
     return {
-      nowMs: clock.now(),
+      nowMs: sources.clock.now(),
       version: sources.version,
       targets: this.#targets.map(({ place, reading }) => Object.assign({}, place, reading.latest)),
       queue: queue && { ...queue, isReachable: queue.isReachable && ofQueue === null },
-      troubles: [troubles, files?.dataDir ?? ofFiles ?? []].flat(),
+      troubles: [...byCode.values()].toReversed(),
       plan: sources.plan(),
       kept: files?.kept ?? { runs: [], source: null },
       isChosen: sources.isChosen,

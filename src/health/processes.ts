@@ -19,26 +19,26 @@ const isRunning = ({ host, pid, atMs }: ProcessRecord, nowMs: number): boolean =
   nowMs - atMs <= SILENT_MS && (host !== hostname() || isAlive(pid));
 
 /**
- * What running processes recorded, one trouble of each code; or that the last process has died and no other one runs. `exceptOwn`:
- * of other processes only, as this one knows more than its last record.
+ * What running processes recorded, one trouble of each code; or that the last process has died and no other one runs. `isOwn`: what
+ * others add to what a process sees by itself: every worker takes polls, and waits for the same source.
  */
 export async function readProcesses(
   dataDir: DataDir,
   nowMs: number,
-  exceptOwn = false,
+  isOwn = false,
 ): Promise<readonly Trouble[]> {
-  const records = (await dataDir.processes.all()).filter(
-    ({ host, pid }) => !exceptOwn || host !== hostname() || pid !== process.pid,
-  );
+  const records = await dataDir.processes.all();
   const running = records.filter((record) => isRunning(record, nowMs));
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
-  if (running.length === 0 && last !== undefined) {
+  if (running.length === 0 && last !== undefined && !isOwn) {
     const message = `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${exact(last.atMs)}. Nothing has been copied since.`;
     return [{ code: 'NOT_RUNNING', message, sinceMs: last.atMs }];
   }
   // Of each code the oldest.
   const troubles = running
+    .filter(({ host, pid }) => !isOwn || host !== hostname() || pid !== process.pid)
     .flatMap((record) => record.troubles)
+    .filter(({ code }) => !isOwn || code === 'SOURCE_WAITING')
     .toSorted((a, b) => (b.sinceMs ?? 0) - (a.sinceMs ?? 0));
   const byCode = new Map(troubles.map((trouble) => [trouble.code, trouble]));
   return [...byCode.values()];

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { plural } from '../base/format.ts';
-import type { Logger } from '../base/logger.ts';
 import { type FormReport, type Report, isKnown } from '../health/report.ts';
 import type { Due, Feed } from './channel.ts';
 import { shortName } from './message.ts';
@@ -12,13 +11,6 @@ export type CountNewAnswers = (
   formId: string,
   range: { readonly fromMs: number; readonly toMs: number },
 ) => Promise<{ readonly count: number; readonly newestMs: number | null }>;
-
-/** See {@link NewAnswers}. */
-export interface NewAnswersOptions {
-  readonly count: CountNewAnswers;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /** Answers of a form wait so long for others. */
 const GROUP_MS = 3 * 60_000;
@@ -51,24 +43,22 @@ const keptSchema = z.record(z.string(), z.number());
 export class NewAnswers implements Feed {
   /** Of each form (`form <ID>`) the time of creation up to which answers were announced. */
   readonly kept: z.infer<typeof keptSchema>;
-  readonly #options: NewAnswersOptions;
+  readonly #counter: CountNewAnswers;
+  readonly #clock: Clock;
   readonly #found = new Map<string, Found>();
 
   /** `kept`: of an earlier process. */
-  constructor(kept: unknown, options: NewAnswersOptions) {
+  constructor(kept: unknown, counter: CountNewAnswers, clock: Clock) {
     this.kept = keptSchema.safeParse(kept).data ?? {};
-    this.#options = options;
+    [this.#counter, this.#clock] = [counter, clock];
   }
 
   async due(report: Report): Promise<Due[]> {
-    const { clock, logger } = this.#options;
     const due: Due[] = [];
     for (const copy of firstCopies(report)) {
-      const found = await this.#count(copy).catch((error: unknown) => {
-        logger.debug({ err: error }, 'New answers cannot be counted.');
-      });
-      const { count, newestMs, sinceMs } = found ?? NOTHING;
-      if (newestMs !== null && hasPassed(sinceMs, GROUP_MS, clock.now()))
+      // Of a target that cannot count them, the report has the problem.
+      const { count, newestMs, sinceMs } = await this.#count(copy).catch(() => NOTHING);
+      if (newestMs !== null && hasPassed(sinceMs, GROUP_MS, this.#clock.now()))
         due.push(this.#dueOf(copy, count, newestMs));
     }
     return due;
@@ -76,14 +66,13 @@ export class NewAnswers implements Feed {
 
   /** Counts in a copy that has changed. */
   async #count({ form: { id }, target, lastRun, rows, claim }: FormReport): Promise<Found> {
-    const { count, clock } = this.#options;
     const copy = [target, lastRun?.endedAt, rows].join('\n');
     const before = this.#found.get(id) ?? NOTHING;
     if (before.copy === copy) return before;
-    const nowMs = clock.now();
+    const nowMs = this.#clock.now();
     const announcedMs = this.kept[`form ${id}`];
     const fromMs = announcedMs === undefined ? 0 : announcedMs + 1;
-    const counted = await count(target, id, { fromMs, toMs: nowMs + AHEAD_MS });
+    const counted = await this.#counter(target, id, { fromMs, toMs: nowMs + AHEAD_MS });
     const isFirst = announcedMs === undefined;
     const beginMs = Date.parse(claim.submissionsAsOf ?? '') - SLACK_MS;
     if (isFirst) this.kept[`form ${id}`] = counted.newestMs ?? beginMs;
@@ -102,7 +91,7 @@ export class NewAnswers implements Feed {
         headline: `${plural(count, 'new answer')} to ${shortName(form.name)}`,
         body: isTable ? [`The table is ${table}, in target ${target}.`] : [],
         link: url === null ? null : { title: 'Answers', url },
-        atMs: this.#options.clock.now(),
+        atMs: this.#clock.now(),
       },
       taken: () => {
         this.kept[`form ${form.id}`] = newestMs;

@@ -51,7 +51,7 @@ const MAX_REST_MS = 5 * 60_000;
  * one channel another. Never rejects.
  */
 export async function openNotifier(options: NotifierOptions): Promise<Notifier> {
-  const { heartbeatUrl, statusUrl, dataDir, newAnswers: count, clock, logger } = options;
+  const { heartbeatUrl, statusUrl, dataDir, newAnswers, clock, logger } = options;
   const { receivers, fetch = globalThis.fetch } = options;
   // Nothing is kept of a receiver that is not set up: problems that it was sent long ago must not end in a message.
   for (const [setting, to] of Object.entries(receivers))
@@ -68,7 +68,7 @@ export async function openNotifier(options: NotifierOptions): Promise<Notifier> 
       logger.warn({ err: error, setting }, text);
     });
     const feed = isForNews(setting)
-      ? new NewAnswers(kept, { count, clock, logger })
+      ? new NewAnswers(kept, newAnswers, clock)
       : new Alerts(kept, pageLink(statusUrl), clock);
     return new Channel(transport, feed, { clock, logger, maxRestMs: MAX_REST_MS, record });
   });

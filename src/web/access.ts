@@ -29,7 +29,7 @@ const MAX_ADDRESSES = 10_000;
  * other machines could reach it without a password.
  */
 export async function openGuarded({
-  place: { host, variable },
+  place: { host, variable = 'PORT' },
   adminPassword,
   logger,
 }: Pick<ServerOptions, 'place' | 'adminPassword' | 'logger'>): Promise<FastifyInstance> {

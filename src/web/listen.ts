@@ -9,19 +9,9 @@ export interface ListenPlace {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** The setting that `port` comes from. */
-  readonly variable: keyof typeof SERVERS;
+  /** The setting that `port` comes from; default PORT. */
+  readonly variable?: 'PORT' | 'WORKER_PORT';
 }
-
-/** What listens at each port. */
-const SERVERS = { PORT: 'The status page', WORKER_PORT: 'The server of this worker' } as const;
-
-/** Where the status page listens. */
-export const statusPlace = ({ host, port }: Pick<ListenPlace, 'host' | 'port'>): ListenPlace => ({
-  host,
-  port,
-  variable: 'PORT',
-});
 
 /** A server that is listening. */
 export interface Listening {
@@ -58,13 +48,12 @@ export async function requireFreePort(place: ListenPlace): Promise<void> {
   await once(server, 'close');
 }
 
-function cannotListen(error: unknown, { host, port, variable }: ListenPlace): MirrorError {
+function cannotListen(error: unknown, place: ListenPlace): MirrorError {
+  const { host, port, variable = 'PORT' } = place;
   const code = errorCode(error);
-  const reason =
+  const message =
     code === 'EADDRINUSE'
       ? `${variable} ${port} of HOST ${host} is taken by another program, perhaps another forms-mirror. Stop it, or choose another port: ${variable}=${port < 65_535 ? port + 1 : 8_080}`
       : `HOST ${host} with ${variable} ${port} does not open (${code ?? 'no reason was given'}). HOST has to be an address of this machine (HOST=127.0.0.1 for this machine only, HOST=0.0.0.0 for all its addresses), and ${variable} 1024 or more.`;
-  return new MirrorError('SETTINGS', `${SERVERS[variable]} cannot listen: ${reason}`, {
-    cause: error,
-  });
+  return new MirrorError('SETTINGS', message, { cause: error });
 }

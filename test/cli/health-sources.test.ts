@@ -18,5 +18,5 @@ it('`start` shows that another process waits for the source', async () => {
   const app = { config: {}, clock: new TestClock(NOW), dataDir } as unknown as App;
   const running = { queue: { status: () => Promise.reject() }, troubles: () => [] };
   const sources = healthSources(app, { version: '1' }, running, []);
-  expect((await sources.files()).processes).toEqual(troubles);
+  expect((await sources.files()).troubles).toEqual(troubles);
 });

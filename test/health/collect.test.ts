@@ -14,7 +14,7 @@ import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf, WAIT } f
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const { plan, kept, isChosen, nextPollMs } = factsOf();
-const FILES = { kept, dataDir: null, processes: [] };
+const FILES = { kept, troubles: [] };
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
 const AWAY = { ...QUEUE, isReachable: false, trouble: away };
@@ -32,6 +32,8 @@ function watching() {
     return answer;
   };
   const sources: Writable<HealthSources> = {
+    clock,
+    logger: silentLogger,
     version: '1',
     targets: ['db', 'sheet'].map((name) => {
       return { name, kind: '', address: '', restMs: name === 'sheet' ? MINUTE : 0 };
@@ -47,7 +49,7 @@ function watching() {
     troubles: () => [],
     files: async () => FILES,
   };
-  const watch = new Watch({ sources, clock, logger: silentLogger });
+  const watch = new Watch(sources);
   const seen: Report[] = [];
   const onReport = (report: Report): void => void seen.push(report);
   return {
@@ -200,18 +202,18 @@ describe('a watch', () => {
 
   it('a command looks at no queue, and at what other processes recorded', async () => {
     const { sources, clock } = watching();
-    const files = async () => ({ ...FILES, processes: [AWAY.trouble, WAIT] });
+    const files = async () => ({ ...FILES, troubles: [AWAY.trouble, WAIT] });
     const command = { ...sources, queue: null, files };
-    const report = await new Watch({ sources: command, clock, logger: silentLogger }).once();
+    const report = await new Watch(command).once();
     expect(report.queue).toBeNull();
     expect(report.problems[0]?.message).toBe(AWAY.trouble.message);
     expect(clock.sleepers).toBe(0);
   });
 });
 
-it('a process shows that others wait for the source too, and nothing else of them; its own wait counts', async () => {
+it('a process shows that others wait for the source too; its own wait counts', async () => {
   const { sources, watch } = watching();
-  sources.files = async () => ({ ...FILES, processes: [away, WAIT] });
+  sources.files = async () => ({ ...FILES, troubles: [WAIT] });
   expect((await watch.once()).problems).toMatchObject([{ message: WAIT.message }]);
   const message = 'The next is sent soon.';
   sources.troubles = () => [{ ...WAIT, message }];

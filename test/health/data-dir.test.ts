@@ -193,11 +193,18 @@ describe('the records of processes', () => {
       { message, code: 'NOT_RUNNING', sinceMs: NOW - HOUR },
     ]);
     await record({ ...own, role: 'worker', troubles: [WAIT, away(5)] });
-    await record({ ...elsewhere, role: 'worker', troubles: [away(7)] });
+    await record({
+      ...elsewhere,
+      role: 'worker',
+      troubles: [away(7), { ...WAIT, message: 'Later.' }],
+    });
     const troubles = await readProcesses(dataDir, NOW);
-    expect(troubles.toSorted((a, b) => (a.code < b.code ? -1 : 1))).toEqual([away(7), WAIT]);
-    // The process itself knows better than its last record.
-    expect(await readProcesses(dataDir, NOW, true)).toEqual([away(7)]);
+    expect(troubles.toSorted((a, b) => (a.code < b.code ? -1 : 1))).toEqual([
+      away(7),
+      expect.objectContaining({ code: 'SOURCE_WAITING' }),
+    ]);
+    // The process itself knows better than its last record, and sees the queue by itself.
+    expect(await readProcesses(dataDir, NOW, true)).toEqual([{ ...WAIT, message: 'Later.' }]);
     expect(await startRunsHere(dataDir, NOW)).toBe(false);
   });
 

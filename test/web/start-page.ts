@@ -38,7 +38,7 @@ export interface TestPage extends AsyncDisposable {
 }
 
 /** Any free port of this machine. */
-export const LOCAL: ListenPlace = { host: '127.0.0.1', port: 0, variable: 'PORT' };
+export const LOCAL: ListenPlace = { host: '127.0.0.1', port: 0 };
 
 /** Starts it on a free port, with a report that is well. */
 export async function startPage(
