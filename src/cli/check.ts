@@ -4,13 +4,7 @@ import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts'
 import { plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { startRunsHere } from '../health/processes.ts';
-import {
-  type FormReport,
-  isKnown,
-  type Problem,
-  problemOf,
-  type Report,
-} from '../health/report.ts';
+import { type FormReport, type Problem, problemOf, type Report } from '../health/report.ts';
 import { sendTest, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
@@ -149,14 +143,12 @@ export function findingsOf(
   failing: ReadonlySet<string | undefined> = new Set(),
 ): Finding[] {
   const found = problems.filter(({ code }) => !TRIED.has(code)).map(findingOf);
-  for (const target of targets) {
-    const { name, problem } = target;
+  for (const { name, isReadable, problem } of targets) {
     const subject = `target ${name}`;
-    // Nothing is known of the copies of a target that cannot be read, however well its own check went.
-    const isOut = !isKnown(target);
-    if (problem !== null && !(isOut && failing.has(subject)))
+    if (problem !== null && (isReadable || !failing.has(subject)))
       found.push({ ...findingOf(problem), subject });
-    const copies = isOut ? [] : forms.filter((form) => form.target === name);
+    // Nothing is known of the copies of a target that cannot be read, however well its own check went.
+    const copies = isReadable ? forms.filter((form) => form.target === name) : [];
     const byTitle = Map.groupBy(copies.flatMap(reasonsOf), ({ title }) => title);
     for (const group of byTitle.values()) found.push({ ...groupResult(group), subject });
   }

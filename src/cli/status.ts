@@ -3,7 +3,6 @@ import {
   claimText,
   type FormReport,
   isCurrent,
-  isKnown,
   OUTCOME_TEXTS,
   type Report,
   type TargetReport,
@@ -30,7 +29,9 @@ export async function status({
 export function statusLines({ at, state, title, problems, targets, forms }: Report): Line[] {
   const nowMs = Date.parse(at);
   const remedy =
-    forms.length === 0 && targets.every(isKnown) ? 'To begin: forms-mirror sync' : null;
+    forms.length === 0 && targets.every(({ isReadable }) => isReadable)
+      ? 'To begin: forms-mirror sync'
+      : null;
   return [
     { sign: signOf(state), text: title, remedy },
     ...problems.map((problem) => problemLine('', problem, nowMs)),
@@ -46,7 +47,7 @@ function targetLines(target: TargetReport, nowMs: number): Line[] {
     ...(isReadable ? [{ sign: signOf(state), text: `${name}: ${address}` }] : []),
     ...(pause === null ? [] : [pauseLine(name, pause)]),
     ...(problem === null ? [] : [problemLine(name, problem, nowMs)]),
-    ...(isKnown(target) ? [] : [{ sign: 'note', text: `${name}: ${unread}` } as const]),
+    ...(isReadable ? [] : [{ sign: 'note', text: `${name}: ${unread}` } as const]),
   ];
 }
 

@@ -9,7 +9,6 @@ import {
   type FormReport,
   HEALTH_STATES,
   type HealthState,
-  isKnown,
   oldestClaim,
   type Problem,
   problemOf,
@@ -53,7 +52,7 @@ export function judge(facts: Facts): Report {
     const around = {
       ...facts,
       isBusy: (facts.queue?.running.length ?? 0) > 0,
-      isTargetRead: target.trouble === null && target.readAtMs > 0,
+      isTargetRead: isRead(target),
       problems: [problem ?? [], holdingUp].flat(),
     };
     const reports = forms.map((form) => judgeForm(form, around));
@@ -78,6 +77,9 @@ export function judge(facts: Facts): Report {
   };
   return { ...report, title: titleOf(report, shared), summary: summaryOf(report) };
 }
+
+const isRead = ({ trouble, readAtMs }: Pick<TargetFacts, 'trouble' | 'readAtMs'>): boolean =>
+  trouble === null && readAtMs > 0;
 
 /** The problem of something that does not work at all. */
 const failureOf = (trouble: Trouble | null): Problem | null =>
@@ -138,7 +140,7 @@ function targetReport(
     state,
     kind,
     address,
-    isReadable: trouble === null,
+    isReadable: isRead({ trouble, readAtMs }),
     readAt: readAtMs === 0 ? null : iso(readAtMs),
     pause: pause && shownPause(pause, '', name),
     problem,
@@ -161,7 +163,7 @@ function titleOf(report: Judged, shared: Problem | null): string {
     return `Up to date: ${claimText(oldestClaim(all.map(({ claim }) => claim)), Date.parse(at))}`;
   if (state === 'ended') return 'Nothing is mirrored any more';
   if (forms.length === 0)
-    return targets.every(isKnown)
+    return targets.every(({ isReadable }) => isReadable)
       ? 'Nothing has been mirrored yet'
       : 'The mirrored forms are not known';
   const parts = HEALTH_STATES.flatMap((one) => {
@@ -178,7 +180,7 @@ function titleOf(report: Judged, shared: Problem | null): string {
 function summaryOf(report: Judged): string {
   const { state, targets, at } = report;
   const all = mirrored(report);
-  if (all.length === 0 && !targets.every(isKnown))
+  if (all.length === 0 && !targets.every(({ isReadable }) => isReadable))
     return `${plural(targets.length, 'target')} · forms unknown`;
   const copies = [...Map.groupBy(all, ({ form }) => form.id).values()];
   const rows = copies.map((some) => Math.max(-1, ...some.flatMap((copy) => copy.rows ?? [])));

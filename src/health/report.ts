@@ -211,10 +211,6 @@ export interface Report {
   readonly forms: readonly FormReport[];
 }
 
-/** Whether what a target holds is known just now. */
-export const isKnown = ({ isReadable, readAt }: TargetReport): boolean =>
-  isReadable && readAt !== null;
-
 /**
  * Whether every form is known to be current, as far as its claim says: nothing has failed or waits, and something is claimed of each.
  * Forms that are paused, gone or no longer chosen do not count. False where nothing is mirrored.

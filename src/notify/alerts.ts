@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { count, plural, span } from '../base/format.ts';
-import { type Problem, type Report, isKnown, problemOf } from '../health/report.ts';
+import { type Problem, type Report, problemOf } from '../health/report.ts';
 import { problemCode } from '../health/trouble.ts';
 import type { Due, Feed } from './channel.ts';
 import { type Message, shortName } from './message.ts';
@@ -175,7 +175,9 @@ const keyOf = ({ form, target }: { form: { id: string } | null; target: string |
  * paused, ended, held up or not readable, or was not heard of since the incident began. `none`: it is not part of the mirror any more.
  */
 function seenIn({ problems, source, queue, targets, forms }: Report) {
-  const isReadable = new Map(targets.map((one) => [one.name, isKnown(one) && one.pause === null]));
+  const isReadable = new Map(
+    targets.map((one) => [one.name, one.isReadable && one.pause === null]),
+  );
   const isSeen = new Map(
     forms.map((form) => [
       keyOf(form),

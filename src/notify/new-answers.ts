@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { plural } from '../base/format.ts';
-import { type FormReport, type Report, isKnown } from '../health/report.ts';
+import type { FormReport, Report } from '../health/report.ts';
 import type { Due, Feed } from './channel.ts';
 import { shortName } from './message.ts';
 
@@ -104,7 +104,7 @@ export class NewAnswers implements Feed {
 
 /** Of each form the first copy that was claimed to be complete, where its target can be read. */
 function firstCopies({ targets, forms }: Report): FormReport[] {
-  const known = new Set(targets.filter(isKnown).map(({ name }) => name));
+  const known = new Set(targets.flatMap(({ name, isReadable }) => (isReadable ? name : [])));
   const claimed = forms.filter(({ claim }) => claim.submissionsAsOf !== null);
   const copies = Map.groupBy(claimed, ({ form }) => form.id);
   return [...copies.values()].flatMap(([first]) => (first && known.has(first.target) ? first : []));

@@ -1,13 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
-import {
-  type FormReport,
-  HEALTH_STATES,
-  isKnown,
-  type Problem,
-  type Report,
-} from '../health/report.ts';
+import { type FormReport, HEALTH_STATES, type Problem, type Report } from '../health/report.ts';
 import type { SyncEvents } from '../sync/sync-log.ts';
 
 const CHANGES = ['inserted', 'updated', 'deleted', 'rejected'] as const;
@@ -207,7 +201,7 @@ function show(gauges: ReturnType<typeof createGauges>, report: Report): void {
   };
   note(report.problems, '', '');
   for (const target of targets) {
-    gauges.targetUp.set({ target: target.name }, isKnown(target) ? 1 : 0);
+    gauges.targetUp.set({ target: target.name }, target.isReadable ? 1 : 0);
     note(target.problem === null ? [] : [target.problem], '', target.name);
   }
   for (const { form, target, problems } of forms) note(problems, form.id, target);

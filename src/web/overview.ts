@@ -7,7 +7,6 @@ import {
   type FormReport,
   HEALTH_STATES,
   type HealthState,
-  isKnown,
   type QueueState,
   type Report,
   stateOfAll,
@@ -206,7 +205,7 @@ function matrix(report: Report, list: FormList): Html {
 
 /** A column's head: the target, where it is, when it was read, and its buttons. */
 function targetHeading(target: TargetReport, nowMs: number): Html {
-  const { name, kind, address, readAt, pause } = target;
+  const { name, kind, address, isReadable, readAt, pause } = target;
   const product = productOf(kind);
   const isLink = /^https?:\/\//.test(address);
   return html`<th scope="col">
@@ -215,7 +214,7 @@ function targetHeading(target: TargetReport, nowMs: number): Html {
       >${isLink ? html`<a href="${address}" rel="noreferrer">${product}</a>` : `${product}: ${address}`}</span
     >
     <span class="fact"
-      >${isKnown(target) ? 'read' : 'cannot be read; last read'} ${timeAgo(readAt, nowMs)}</span
+      >${isReadable ? 'read' : 'cannot be read; last read'} ${timeAgo(readAt, nowMs)}</span
     >
     ${pause !== null && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
     ${targetActions(target)}

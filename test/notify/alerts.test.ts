@@ -116,7 +116,10 @@ describe('an incident', () => {
     ['of a form that is no longer mirrored', () => inForms(1, 'STALE', {}, { state: 'ended' })],
     [
       'of forms in a target that cannot be read',
-      () => ({ ...inForms(5, 'TARGET_FAILED'), targets: [target({ readAt: null })] }),
+      () => ({
+        ...inForms(5, 'TARGET_FAILED'),
+        targets: [target({ isReadable: false, readAt: null })],
+      }),
     ],
     [
       'of a target that is paused',
@@ -180,7 +183,7 @@ describe('an incident', () => {
       .live(0, 60, () => inForms(1, 'DELETIONS_HELD'))
       .live(60, 90, () => ({}));
     const unknown: Partial<Report>[] = [
-      { targets: [target({ readAt: null })], forms: [] },
+      { targets: [target({ isReadable: false, readAt: null })], forms: [] },
       { targets: [target({ pause: PAUSE })] },
       { forms: [form(0, { pause: PAUSE })] },
       { forms: [form(0, { state: 'ended' })] },

@@ -190,7 +190,7 @@ describe('new answers', () => {
     const targets = [target({ name: 'sheet' }), target({ name: 'db' })];
     const two = [form(0, { target: 'sheet' }), form(0), form(1)];
     const look = (changes = {}) => notifier.look(report({ targets, forms: two, ...changes }));
-    await look({ targets: [target({ name: 'sheet', readAt: null }), target()] });
+    await look({ targets: [target({ name: 'sheet', isReadable: false, readAt: null }), target()] });
     expect(asked).toEqual(['db']);
     await look();
     expect(asked).toEqual(['db', 'sheet']);
