@@ -51,7 +51,8 @@ export async function check({
   ];
   for (const [subject, check] of checks) {
     const found = await check(app, host).catch((error) => [failureOf(toMirrorError(error))]);
-    for (const finding of found.map((each) => ({ subject, ...each }))) {
+    for (const one of found) {
+      const finding = { subject, ...one };
       findings.push(finding);
       const { ok, message, remedy } = finding;
       const sign = ok ? (remedy === undefined ? 'ok' : 'warning') : 'error';
