@@ -52,7 +52,7 @@ describe('sync', () => {
     const env = { ...place.env, TARGET_FORMS: 'customer-feedback' };
     expect((await runCli(['sync'], env)).code).toBe(0);
     place.change('DROP VIEW customer_feedback_labelled; DROP TABLE customer_feedback');
-    const why = 'The table customer_feedback was dropped; it is filled again.';
+    const why = 'The table customer_feedback is missing; it is filled again.';
     const status = await runCli(['status'], env);
     expect([status.code, status.stdout]).toEqual([1, expect.stringContaining(why)]);
     for (const args of [['sync', '--dry-run'], ['sync']]) {

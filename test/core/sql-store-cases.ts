@@ -234,7 +234,7 @@ export function describeSqlStore(
 const msOf = (time: unknown): number => new Date(time as string | Date).getTime();
 
 /** What people do to tables, and how wide tables become. */
-function peopleCases(place: () => Place, { values, write }: Bed): void {
+function peopleCases(place: () => Place, { store, values, write }: Bed): void {
   it('L6: has failed where a trigger of a person takes rows away, between rows that are all new, too', async () => {
     await write('refused', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await place().query(place().addTrigger?.('refused') ?? '');
@@ -253,6 +253,31 @@ function peopleCases(place: () => Place, { values, write }: Bed): void {
     expect(await values('SELECT id, full_name FROM watched ORDER BY id')).toEqual([
       ['a', 'x'],
       ['b', 'x'],
+    ]);
+  });
+
+  it('L1: its views follow a table and a column that it made again, in a process that goes on, too', async () => {
+    await using opened = await store();
+    const form = formOf('moved', [NAME]);
+    const run = async (name: string): Promise<readonly string[]> => {
+      await using to = await opened.open(form, 'write');
+      await to.prepare(form, [NAME]);
+      await to.commit({ rows: [row('a', { f_name: name })] });
+      await to.finish();
+      return to.losses;
+    };
+    const shown = (): Promise<string[][]> => values('SELECT full_name FROM moved_live');
+    await run('x');
+    await place().query('ALTER TABLE moved RENAME COLUMN full_name TO former');
+    expect(await run('y')).toEqual([
+      'The column full_name of moved is missing; it is filled again.',
+    ]);
+    expect(await shown()).toEqual([['y']]);
+    await place().query('ALTER TABLE moved RENAME TO moved_away');
+    expect(await run('z')).toEqual(['The table moved is missing; it is filled again.']);
+    expect(await shown()).toEqual([['z']]);
+    expect(await values(`SELECT count(*) AS n FROM submissions WHERE slug = 'moved'`)).toEqual([
+      ['1'],
     ]);
   });
 

@@ -154,6 +154,26 @@ function special({ store, url, query, write }: Bed): void {
     await expect(written).rejects.toMatchObject({ code: 'TARGET_FAILED' });
   });
 
+  it('L18: fills a table that a person dropped because its list of forgotten submissions was lost', async () => {
+    await using place = await open();
+    const lost = bedOf(() => place);
+    await lost.write('contact', async (form) => {
+      await form.commit({ rows: [row('a', {}), row('b', {}), row('c', {})] });
+      await form.commit({ deleted: ['c'] });
+      await form.erase({ kind: 'forget', ids: ['b'] });
+    });
+    await place.query('DELETE FROM _mirror_entries');
+    const refused = lost.write('contact', async () => {});
+    await expect(refused).rejects.toMatchObject({
+      message: expect.stringContaining('drop the table'),
+    });
+    await place.query('DROP TABLE contact');
+    const { losses } = await lost.write('contact', (form) => form.commit({ rows: [row('a', {})] }));
+    expect(losses).toEqual([
+      'The table contact is missing; it is filled again. 1 submission that the source has deleted cannot be read again.',
+    ]);
+  });
+
   it('does not touch a file of another build', async () => {
     await using place = await open();
     const other = bedOf(() => place);

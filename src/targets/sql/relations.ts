@@ -43,7 +43,9 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
   }
   for (const [name, sql] of open) {
     if (!isOurs(name)) {
-      notes.push(`The view ${name} was not made: something else has that name.`);
+      notes.push(
+        `The view ${name} was not made: a table or view of yours has that name. To get ours, rename or drop it.`,
+      );
       next.delete(name);
       continue;
     }
@@ -51,7 +53,9 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
       await dialect.putView(tx, name, sql);
       next.set(name, sql);
     } catch (error) {
-      notes.push(`The view ${name} could not be brought up to date: ${(error as Error).message}`);
+      const { message, detail = '' } = error as Error & { readonly detail?: string };
+      const why = [message, ...detail.split('\n').filter((line) => line !== '')].join('; ');
+      notes.push(`The view ${name} could not be brought up to date: ${why}`);
       if (!relations.has(name)) next.delete(name);
     }
   }
@@ -66,6 +70,17 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
 
 /** The record for one of our views that shows something else. */
 const NOT_AS_WANTED = '';
+
+/**
+ * Has all views made again by the next {@link makeViews}. They follow a table or column that people rename, and go on showing what it
+ * held, although the mirror has made another one.
+ */
+export async function distrustViews(tx: Session): Promise<void> {
+  await tx.dialect.alone(tx);
+  const made = (await readRecord(tx, KEPT))?.value ?? {};
+  const distrusted = Object.keys(made).map((name) => [name, NOT_AS_WANTED] as const);
+  await writeRecord(tx, KEPT, Object.fromEntries(distrusted), true);
+}
 
 /** Descriptions of the columns that every form's table has in addition to its fields. */
 const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MirrorError } from '../../base/errors.ts';
+import { plural } from '../../base/format.ts';
 import { formTableName } from '../../mirror/column-names.ts';
 import type {
   CheckResult,
@@ -30,7 +31,7 @@ import {
 import { ownColumns } from './fields.ts';
 import { SqlForm, type SqlStoreOptions } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
-import { makeViews, rebuildViews } from './relations.ts';
+import { distrustViews, makeViews, rebuildViews } from './relations.ts';
 import { newestRuns } from './runs.ts';
 import {
   createTable,
@@ -79,6 +80,10 @@ export class SqlStore implements Store {
       await tx.run(`CREATE TABLE ${table} (id ${dialect.types.key} PRIMARY KEY)`);
       await change(tx, `INSERT INTO ${table} (id) VALUES ($1)`, ['check']);
       await tx.run(`DROP TABLE ${table}`);
+      const view = `${table}_view`;
+      await dialect.putView(tx, view, 'SELECT 1 AS n');
+      await tx.run(`DROP VIEW ${view}`);
+      await dialect.staging.make(tx, `id ${dialect.types.id}`);
     });
     const answers = `${dialect.product} ${textOf(row?.['version'])} answers, and tables can be created there`;
     const what = isOurs ? answers : `${answers}; it holds no form yet`;
@@ -255,10 +260,14 @@ export class SqlStore implements Store {
     if (!isThere) await createTable(tx, before.place);
     const columns = await columnsOf(tx, before.place);
     const tally = await countTally(tx, before);
-    if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
+    // Where a person has dropped the table, they have decided.
+    if (isThere && tally.forgotten < before.tally.forgotten)
+      throw stateLost(this.#options.name, slug);
     const losses = lossesOf(before, { isThere, columns, fields, rows: tally.rows });
     const counted: FormState = { ...before, tally };
-    const state = losses.length > 0 ? distrust(counted) : counted;
+    const isLost = losses.length > 0;
+    const state = isLost ? { ...distrust(counted), viewsDigest: null } : counted;
+    if (isLost) await distrustViews(tx);
     let { revision } = form;
     // In the transaction that counts the remaining rows: no later run would notice the loss.
     if (!isDeepStrictEqual(state, form.state)) {
@@ -310,8 +319,14 @@ function lossesOf(
   },
 ): string[] {
   const { place, tally } = before;
-  if (!now.isThere)
-    return liveRows(tally) > 0 ? [`The table ${place} was dropped; it is filled again.`] : [];
+  if (!now.isThere) {
+    const gone =
+      tally.deleted === 0
+        ? ''
+        : ` ${plural(tally.deleted, 'submission')} that the source has deleted cannot be read again.`;
+    const isFilled = liveRows(tally) + tally.deleted > 0;
+    return isFilled ? [`The table ${place} is missing; it is filled again.${gone}`] : [];
+  }
   const lost = now.fields
     .flatMap((field) => ownColumns(field))
     .filter((name) => !now.columns.has(name))
