@@ -105,6 +105,35 @@ function special({ query, write, url }: Bed): void {
     expect(result).toMatchObject({ unchanged: 2 });
   });
 
+  it('L6: has failed where a column of which a person changed the type rounds an answer', async () => {
+    await write('retyped', (form) => form.commit({ rows: [row('a', { f_age: 1 })] }));
+    await query('DROP VIEW answers, retyped_live, retyped_labelled, retyped_history');
+    await query('ALTER TABLE retyped ALTER COLUMN age TYPE integer');
+    const rounded = write('retyped', (form) => form.commit({ rows: [row('b', { f_age: 2.5 })] }));
+    await expect(rounded).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      message: expect.stringContaining('type'),
+    });
+    expect(await query('SELECT id FROM retyped')).toEqual([{ id: 'a' }]);
+  });
+
+  it('finds in its check that it may make no temporary tables', async () => {
+    const [row] = await query('SELECT current_database() AS name');
+    const database = `"${String(row?.['name'])}"`;
+    await query(`DROP ROLE IF EXISTS bare; CREATE ROLE bare LOGIN; CREATE SCHEMA bare AUTHORIZATION bare;
+      REVOKE TEMPORARY ON DATABASE ${database} FROM PUBLIC`);
+    const bare = new URL(url());
+    bare.username = 'bare';
+    bare.searchParams.set('schema', 'bare');
+    await using store = await parseTargetUrl(bare.href).open('default', { clock });
+    await expect(store.check()).rejects.toMatchObject({
+      code: 'TARGET_DENIED',
+      message: expect.stringContaining('GRANT TEMPORARY'),
+    });
+    await query(`GRANT TEMPORARY ON DATABASE ${database} TO PUBLIC`);
+    expect(await store.check()).toMatchObject([{ isOk: true }]);
+  });
+
   it('stores new rows in a table whose rows a person guards by policies', async () => {
     await query(
       'DROP ROLE IF EXISTS guarded; CREATE ROLE guarded LOGIN; CREATE SCHEMA guarded AUTHORIZATION guarded',

@@ -20,7 +20,9 @@ export interface ErrorDescription {
 /** Rows that were written but are not stored as written. */
 export class Swallowed extends MirrorError {
   constructor(table: string) {
-    const message = `A trigger of the table ${table} discards or changes rows. Nothing of this batch was stored.`;
+    const message =
+      `The table ${table} does not store rows as they are written: a trigger or rule discards or changes them, or a column was given ` +
+      'another type. Nothing of this batch was stored. Undo that change.';
     super('TARGET_FAILED', message);
   }
 }
@@ -47,8 +49,8 @@ const MEANINGS = {
   ],
   changed: [
     'TARGET_FAILED',
-    'a mirrored table or column was dropped, renamed or given another type',
-    'Change it back, as mirror_fields says, or drop it: the next run makes it again.',
+    'a table or column was dropped, renamed or given another type: a mirrored one, or one that a trigger uses',
+    'Change a mirrored one back, as mirror_fields says, or drop it: the next run makes it again. Remove or correct the trigger.',
   ],
   locked: ['TARGET_FAILED', 'another session keeps a mirrored table or row locked', ''],
   ended: [
@@ -140,7 +142,7 @@ export function wordsFor({
 }
 
 const UNDO_OR_REPORT =
-  'If someone added a constraint or trigger to a mirrored table, or changed its columns, undo that. Otherwise, please report it.';
+  'If someone added a constraint, a foreign key or a trigger to a mirrored table, or changed its columns, undo that. Otherwise, please report it.';
 
 const NAME = /^[\w $.-]{1,80}$/;
 

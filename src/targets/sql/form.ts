@@ -482,5 +482,6 @@ const viewBehind = (message: string): TargetNotice => ({
   code: 'VIEW_BEHIND',
   blocks: false,
   message,
-  remedy: 'The next run tries again.',
+  remedy:
+    'Change or drop views of yours that it names, and close transactions that read ours. The next run tries again.',
 });

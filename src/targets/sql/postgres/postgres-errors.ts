@@ -46,7 +46,7 @@ export const describePostgresError = wordsFor({
       'Check both in the target URL; special characters must be percent-encoded (@ is %40, / is %2F). If they are right, pg_hba.conf has to let this host in, perhaps only with TLS (sslmode=require).',
     noDatabase: 'Check its name in the target URL, or let an administrator run CREATE DATABASE.',
     right:
-      'Let an administrator run: GRANT USAGE, CREATE ON SCHEMA <schema> TO <user>; or name a schema of its own with ?schema=… and GRANT CREATE ON DATABASE. Tables that exist must belong to this user.',
+      'Let an administrator run: GRANT USAGE, CREATE ON SCHEMA <schema> TO <user>; or name a schema of its own with ?schema=… and GRANT CREATE ON DATABASE <database> TO <user>. Also GRANT TEMPORARY ON DATABASE <database> TO <user>. Tables that exist must belong to this user.',
     certificate:
       'Name the certificate of its authority with ?sslmode=verify-full&sslrootcert=/path/ca.pem; ?sslmode=no-verify goes on without a check, in a network of your own whose host ALLOW_PLAINTEXT names.',
     noTls:
@@ -54,6 +54,14 @@ export const describePostgresError = wordsFor({
     locked:
       'Look for long or forgotten transactions in pg_stat_activity; the next run tries again.',
   },
+  own: [
+    [
+      ['42P10'],
+      'TARGET_FAILED',
+      'a table of the mirror has lost its primary key',
+      'Add it again: ALTER TABLE <table> ADD PRIMARY KEY (id).',
+    ],
+  ],
   faults: {
     '22021': "the answers hold a character that the database's encoding lacks (PostgreSQL 22021)",
     '22P05': "the answers hold a character that the database's encoding lacks (PostgreSQL 22P05)",
