@@ -27,7 +27,6 @@ interface CatalogueRow {
 /** The remedy of problems that have no better one. */
 export const CHECK =
   'Run forms-mirror check: it tries the source and every target, and reports the problem.';
-const LASTING = 'The next run tries again. If this lasts, run forms-mirror check.';
 
 /** An outage is announced when it has outlasted the retries of a request. */
 const OUTAGE_MS = 60_000;
@@ -91,7 +90,7 @@ const ROWS = {
     title: 'The Forms API fails',
     meaning:
       'The Forms API did not answer (wrong host, network down, too slow), kept failing after all retries (5xx or 429), or its responses did not match its documentation: HTML, cut short, or the same page for every page number.',
-    remedy: LASTING,
+    remedy: 'The next run tries again. If this lasts, run forms-mirror check.',
   },
   SOURCE_WAITING: {
     scope: 'source',
@@ -111,7 +110,7 @@ const ROWS = {
     title: 'Not proven complete',
     meaning:
       'The source gave no proof that nothing was missed: the list changed too much, hides submissions, or shows some twice.',
-    remedy: `The submissions that were read are stored. ${LASTING}`,
+    remedy: 'The submissions that were read are stored. The next run tries again.',
   },
   FORM_GONE: {
     scope: 'form',
@@ -165,7 +164,7 @@ const ROWS = {
     graceMs: OUTAGE_MS,
     title: 'The target denies access',
     meaning: 'The target refused access: wrong password, missing right, unwritable file.',
-    remedy: 'Grant the missing right; forms-mirror check says which.',
+    remedy: null,
   },
   TARGET_BUSY: {
     scope: 'target',
@@ -191,7 +190,7 @@ const ROWS = {
     graceMs: OUTAGE_MS,
     title: 'The target fails',
     meaning: 'The target refused or broke a write for another reason.',
-    remedy: LASTING,
+    remedy: null,
   },
   COPY_OUTDATED: {
     scope: 'form',

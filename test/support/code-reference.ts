@@ -20,7 +20,7 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
   ],
   VIEW_BEHIND: [
     'A view could not be replaced and lacks new forms or fields.',
-    'Close transactions that hold it. The next poll or run tries again.',
+    'Close transactions that hold it, and change or drop views of yours that keep a column of it. The next run tries again.',
   ],
   ANSWERS_BESIDE: [
     'Some answers do not fit the type of their column and are in the column `<column>_text`.',
