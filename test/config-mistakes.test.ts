@@ -12,7 +12,8 @@ describe('names that are not settings', () => {
     ['forms_api_url', 'did you mean FORMS_API_URL?'],
     ['TARGET_FEILDS', 'did you mean TARGET_FIELDS?'],
     ['TARGET_TABLE', 'nor one of a target in TARGETS'],
-    ['TARGET_B_FIELDS', 'is not a setting'],
+    ['TARGET_B_URL', 'nor one of a target in TARGETS: did you mean TARGET_URL?'],
+    ['SYNC_TIMEZONE', 'is not a setting: correct the name, or remove this line'],
     ['TARGET_FIELDS_FILE', 'is not a setting'],
   ])('%s, with a prefix of ours: %s', (name, message) => {
     expect(onlyProblem({ [name]: 'anything' })).toContain(message);

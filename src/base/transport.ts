@@ -1,4 +1,5 @@
 import { MirrorError } from './errors.ts';
+import { nearestName } from './nearest-name.ts';
 
 /** An address in the settings that cannot be used (SETTINGS). It does not quote the address, which may hold a password (L15). */
 export class AddressError extends MirrorError {
@@ -41,6 +42,13 @@ export const plainHost = (host: string): string => host.toLowerCase().replace(/^
 /** An option of an address. The last one counts, as for the drivers. */
 export const optionOf = ({ searchParams }: URL, name: string): string | undefined =>
   searchParams.getAll(name).at(-1);
+
+/** Throws {@link AddressError} for an option that is this one misspelled: a driver ignores it. */
+export function requireSpelling({ searchParams }: URL, name: string): void {
+  const near = (given: string): boolean => nearestName(given, [{ name }]) !== undefined;
+  const slip = [...searchParams.keys()].find((given) => given !== name && near(given));
+  if (slip !== undefined) throw new AddressError(`has ?${slip}=: did you mean ?${name}=?`);
+}
 
 /** The transport of an address at `host`, which may be a path to a Unix socket. */
 export function transportTo(host: string, weaknesses: readonly string[]): Transport {

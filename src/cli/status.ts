@@ -29,7 +29,7 @@ export async function status({
 export function statusLines({ at, state, title, problems, targets, forms }: Report): Line[] {
   const nowMs = Date.parse(at);
   const remedy =
-    forms.length === 0 && targets.every(({ isReadable }) => isReadable)
+    state !== 'failed' && forms.length === 0 && targets.every(({ isReadable }) => isReadable)
       ? 'To begin: forms-mirror sync'
       : null;
   return [

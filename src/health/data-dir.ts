@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { errorCode, isAbort, type MirrorError } from '../base/errors.ts';
@@ -132,20 +132,28 @@ export class DataDir {
     return { runs: await this.runs.all(), source: await this.#source.read() };
   }
 
-  /** Why nothing can be recorded; null if it can, or if the folder does not exist yet. Never rejects. */
+  /** Why nothing can be recorded; null if it can. Never rejects. */
   async trouble(): Promise<Trouble | null> {
     const why = (what: string): Trouble => ({
       code: 'DATA_DIR',
       message: `DATA_DIR (${this.#path}) ${what}, so a failure that no target recorded may go unnoticed.`,
       sinceMs: null,
     });
-    try {
-      await access(this.#path, constants.W_OK);
-    } catch (error) {
-      return errorCode(error) === 'ENOENT' ? null : why('cannot be written');
-    }
+    if (!(await isWritable(this.#path))) return why('cannot be written');
     const disk = await statfs(this.#path).catch(() => null);
     const isFull = disk !== null && disk.bavail * disk.bsize < LEAST_ROOM_BYTES;
     return isFull ? why('is on a full disk') : null;
+  }
+}
+
+/** Whether this user may write into a folder, or make it. */
+async function isWritable(folder: string): Promise<boolean> {
+  try {
+    // The slash: a file is no folder.
+    await access(`${folder}/`, constants.W_OK);
+    return true;
+  } catch (error) {
+    const parent = dirname(folder);
+    return errorCode(error) === 'ENOENT' && parent !== folder && isWritable(parent);
   }
 }

@@ -9,6 +9,7 @@ import {
   plainHost,
   postgresTransport,
   redisTransport,
+  requireSpelling,
   serverUrl,
   type Transport,
 } from '../base/transport.ts';
@@ -138,6 +139,7 @@ export function safeAddress(url: URL): string {
 
 /** The prefix that separates this mirror's queues from others in the same store: `?prefix=…`. Throws {@link AddressError}. */
 export function readPrefix(url: URL): string {
+  requireSpelling(url, 'prefix');
   const prefix = url.searchParams.get('prefix') ?? 'forms-mirror';
   if (/^[\w.-]{1,40}$/.test(prefix)) return prefix;
   throw new AddressError(

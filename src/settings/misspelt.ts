@@ -29,17 +29,18 @@ export function misspeltVariables(
   return [...variables].flatMap(([name, { ours }]): SettingMistake[] => {
     const hasPrefix = OUR_PREFIXES.test(name);
     if (known.has(name)) return [];
+    const ofTarget = /^TARGET_/i.test(name) ? ', nor one of a target in TARGETS' : '';
+    const what = `is not a setting${ofTarget}`;
     const near = nearestName(name, things) ?? '';
     const setting = known.get(near);
     const isMeant =
       !COMMON_NAMES.test(near) && distance(name.toUpperCase(), near) <= near.length / 6;
     if (setting !== undefined && (hasPrefix || ours || isMeant)) {
-      const message = `is not a setting: did you mean ${near}?`;
+      const message = `${what}: did you mean ${near}?`;
       return [{ variable: name, message, example: exampleLine(setting, near) }];
     }
     if (!hasPrefix) return [];
-    const message =
-      'is not a setting, nor one of a target in TARGETS: correct the name, or remove this line';
+    const message = `${what}: correct the name, or remove this line`;
     return [{ variable: name, message, example: exampleLine('TARGETS', 'TARGETS') }];
   });
 }

@@ -154,7 +154,7 @@ function readCalledUrl(
   const { protocol, hostname } = new URL(address);
   const host = plainHost(hostname);
   if (protocol !== 'https:' && !isLoopback(host))
-    requireSafeTransport(reader, { host, weaknesses: ['is not an https address'] }, name);
+    requireSafeTransport(reader, { host, weaknesses: ['is plain http: write https://'] }, name);
   return address;
 }
 

@@ -136,7 +136,7 @@ export const localAddress = apiAddress.refine(
 /** An address that is called, and that may contain a secret. ALLOW_PLAINTEXT decides whether it may be http. */
 export const calledAddress = parsed(
   (value) => (webUrl(value) === undefined ? undefined : value),
-  'is not an https address',
+  'is not a web address: write it whole, beginning with https://',
 );
 
 /** A link, in a form that no markup of a chat can break, without a slash at its end. */

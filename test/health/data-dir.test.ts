@@ -123,9 +123,10 @@ describe('DATA_DIR', () => {
     expect(await dataDir.trouble()).toBeNull();
     const inFile = new DataDir(join(folder, 'file', 'x'));
     await writeFile(join(folder, 'file'), '');
-    expect((await inFile.trouble())?.message).toContain(
-      'cannot be written, so a failure that no target',
-    );
+    for (const dir of [inFile, new DataDir(join(folder, 'file'))])
+      expect((await dir.trouble())?.message).toContain(
+        'cannot be written, so a failure that no target',
+      );
   });
 
   it('that is unwritable: the failure of a write is told, and leaves nothing half', async ({
@@ -135,6 +136,8 @@ describe('DATA_DIR', () => {
     await mkdir(folder);
     await chmod(folder, 0o500);
     expect((await dataDir.trouble())?.message).toContain('cannot be written');
+    const below = new DataDir(join(folder, 'new', 'data'));
+    expect((await below.trouble())?.message).toContain('cannot be written');
     await expect(dataDir.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'EACCES' });
   });
 

@@ -62,7 +62,7 @@ describe('where notifications go', () => {
       'ALERT_EMAIL_TO is missing: without it or NOTIFY_NEW_EMAIL_TO, ALERT_SMTP_URL sends mail to no one; to send none, remove ALERT_SMTP_URL',
     ],
     [{ NOTIFY_NEW_EMAIL_TO: 'sales@example.com' }, 'ALERT_SMTP_URL is missing'],
-    [{ NOTIFY_NEW_URL: 'http://hooks.example.com/S3CRET' }, 'NOTIFY_NEW_URL is not an https'],
+    [{ NOTIFY_NEW_URL: 'http://hooks.example.com/S3CRET' }, 'NOTIFY_NEW_URL is plain http'],
     [
       { ...MAIL, ALERT_EMAIL_TO: 'ops' },
       'ALERT_EMAIL_TO holds something that is not an e-mail address',
@@ -81,7 +81,7 @@ describe('where notifications go', () => {
       { ...MAIL, ALERT_SMTP_URL: 'smtps://S3CRET@b' },
       'ALERT_SMTP_URL is not the address of a mail',
     ],
-    [{ HEARTBEAT_URL: 'http://ping.example.com/S3CRET' }, 'HEARTBEAT_URL is not an https address'],
+    [{ HEARTBEAT_URL: 'http://ping.example.com/S3CRET' }, 'HEARTBEAT_URL is plain http'],
     [{ STATUS_URL: 'mirror.example.com' }, 'STATUS_URL is not the address of a page'],
     [
       { STATUS_URL: 'https://ann:S3CRET@mirror.example.com' },

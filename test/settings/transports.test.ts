@@ -8,6 +8,21 @@ import { SOURCE, onlyProblem, problemsOf } from '../support/settings.ts';
 const complaints = (env: Record<string, string>): string[] =>
   problemsOf({ ...SOURCE, ...env }).map(({ variable, message }) => `${variable} ${message}`);
 
+describe('an address with a misspelled option', () => {
+  it.each([
+    ['TARGET_URL', 'postgres://localhost/d?shema=forms', 'has ?shema=: did you mean ?schema=?'],
+    ['QUEUE_URL', 'redis://localhost?prefx=a', 'has ?prefx=: did you mean ?prefix=?'],
+    ['QUEUE_URL', 'postgres://localhost/d?Prefix=a', 'has ?Prefix=: did you mean ?prefix=?'],
+  ])('%s=%s would be another place than was meant', (name, url, message) => {
+    expect(onlyProblem({ [name]: url })).toContain(message);
+  });
+
+  it("is no option that others' addresses have", () => {
+    const url = 'postgres://localhost/d?channel_binding=require&pgbouncer=true&schema=forms';
+    expect(problemsOf({ ...SOURCE, TARGET_URL: url })).toEqual([]);
+  });
+});
+
 describe('an address beyond this machine', () => {
   it.each([
     ['no sslmode', 'postgres://u:p@db.example.com/d', 'asks for no TLS'],
