@@ -1,25 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { Line } from './lines.ts';
-import type { Samples } from './rounds.ts';
 import type { RunPeaks } from './stages/memory.ts';
 import type { QueueCosts } from './stages/queue.ts';
 
-/** The results of one checkout. */
-export interface Report {
-  readonly lines: Line[];
-  readonly samples: Samples;
-}
-
 /** Where it ran, and with what. */
-export function machine(checkout: string): { machine: string; versions: string; at: string } {
+export function machine(checkout: string): { machine: string; versions: string } {
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   const model = cpus()[0]?.model ?? 'unknown';
   const commit = execFileSync('git', ['log', '-1', '--format=%h'], { cwd: checkout });
   return {
     machine: `${availableParallelism()} × ${model}, ${gigabytes} GB, ${process.platform}`,
     versions: `Node ${process.versions.node}, SQLite ${process.versions['sqlite']}, commit ${commit.toString().trim()}`,
-    at: new Date().toISOString(),
   };
 }
 
@@ -63,11 +55,11 @@ export function queueLines({ fresh, again }: Record<'fresh' | 'again', QueueCost
 }
 
 /** A table in Markdown, with a column for each program. */
-export function table(reports: Readonly<Record<string, Report>>): string {
-  const names = Object.keys(reports);
-  const lines = Object.values(reports).at(-1)?.lines ?? [];
+export function table(programs: Readonly<Record<string, readonly Line[]>>): string {
+  const names = Object.keys(programs);
+  const lines = Object.values(programs).at(-1) ?? [];
   const rows = lines.map(({ key, what, goal }) => {
-    const cells = names.map((name) => cellOf(reports[name]?.lines, key));
+    const cells = names.map((name) => cellOf(programs[name], key));
     return `| ${what} | ${cells.join(' | ')} | ${goal} |`;
   });
   const head = [
@@ -81,10 +73,10 @@ export function table(reports: Readonly<Record<string, Report>>): string {
 export function withTable(
   page: string,
   { machine, versions, rounds, rows }: Ran,
-  reports: Readonly<Record<string, Report>>,
+  programs: Readonly<Record<string, readonly Line[]>>,
 ): string {
   const how = `${machine}; ${versions}; ${rows} rows, medians of ${rounds} rounds.`;
-  const text = `<!-- speed -->\n\n${how}\n\n${table(reports)}\n\n<!-- /speed -->`;
+  const text = `<!-- speed -->\n\n${how}\n\n${table(programs)}\n\n<!-- /speed -->`;
   return page.replace(/<!-- speed -->.*<!-- \/speed -->/s, () => text);
 }
 
@@ -93,18 +85,6 @@ interface Ran {
   readonly versions: string;
   readonly rounds: number;
   readonly rows: number;
-}
-
-/** The ratios of two runs side by side. */
-export function comparison(before: readonly Line[], now: readonly Line[]): string {
-  const rows = now.flatMap(({ key, what, ratio }) => {
-    const earlier = before.find((line) => line.key === key)?.ratio;
-    if (earlier === undefined || ratio === undefined) return [];
-    return [
-      `| ${what} | ${shown(earlier)} | ${shown(ratio)} | ${(ratio / earlier).toFixed(2)} × |`,
-    ];
-  });
-  return ['| what | earlier | now | now / earlier |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 function cellOf(lines: readonly Line[] | undefined, key: string): string {

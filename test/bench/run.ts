@@ -2,16 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { linesOf, PARTS } from './lines.ts';
-import {
-  comparison,
-  machine,
-  memoryLines,
-  queueLines,
-  type Report,
-  table,
-  withTable,
-} from './report.ts';
+import { type Line, linesOf, PARTS } from './lines.ts';
+import { machine, memoryLines, queueLines, table, withTable } from './report.ts';
 import { measureRounds, type StageName } from './rounds.ts';
 import { runPeaks } from './stages/memory.ts';
 import { queueCosts } from './stages/queue.ts';
@@ -19,7 +11,7 @@ import { WARM_UP_ROWS } from './source/canned-source.ts';
 
 // Measures how fast the program is and what memory it takes, as ratios of what was measured in the same run, with servers of
 // its own. BENCH_CHECKOUT names another checkout that is measured in turn with this one, for before and after.
-// Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--json FILE] [--against FILE] [--docs]
+// Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--docs]
 // or: npm run bench requests … (see there)
 
 // As bin/forms-mirror.js has it, so that what begins meanwhile, SQLite's thread say, begins as it does there.
@@ -40,8 +32,6 @@ const OPTIONS = {
   rows: { type: 'string', default: '50000' },
   rounds: { type: 'string', default: '3' },
   'memory-rows': { type: 'string', default: '50000,1000000' },
-  json: { type: 'string' },
-  against: { type: 'string' },
   docs: { type: 'boolean', default: false },
 } as const;
 
@@ -72,14 +62,6 @@ function wholeOf(name: 'rows' | 'rounds', least: number): number {
   return number;
 }
 
-function readEarlier(file: string): typeof result {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as typeof result;
-  } catch (error) {
-    return refuse(`--against: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
 const isWhole = ALL.every((part) => parts.includes(part));
 if (values.docs && !isWhole) refuse('--docs writes the whole table: leave out --only.');
 
@@ -96,34 +78,26 @@ const [rows, rounds] = [wholeOf('rows', WARM_UP_ROWS), wholeOf('rounds', 1)];
 const [few = 0, many = 0] = values['memory-rows'].split(',').map(Number);
 const say = (line: string): void => console.error(line);
 
-/** Read before anything is measured: it may not be there. */
-const earlier = values.against === undefined ? undefined : readEarlier(values.against);
-
 const order = Object.values(PARTS).flat();
 const stages = [...new Set(order)].filter((stage: StageName) =>
   parts.some((part) => PARTS[part]?.includes(stage)),
 );
 const samples = await measureRounds({ stages, programs, rounds, rows, onStage: say });
-const reports: Record<string, Report> = {};
+const programLines: Record<string, readonly Line[]> = {};
 for (const [name, checkout] of Object.entries(programs)) {
-  const report: Report = { lines: linesOf(samples[name] ?? {}, rows), samples: samples[name]! };
+  const lines = linesOf(samples[name] ?? {}, rows);
   for (const part of MEMORY.filter((one) => parts.includes(one))) {
     say(`${name}: ${part}`);
-    report.lines.push(
+    lines.push(
       ...(part === 'queue'
         ? queueLines(await queueCosts(checkout))
         : memoryLines(await runPeaks(checkout, few), await runPeaks(checkout, many), few, many)),
     );
   }
-  reports[name] = report;
+  programLines[name] = lines;
 }
 
-const result = { ...machine(here), rounds, rows, reports };
-console.log(`${result.machine}; ${result.versions}; ${rows} rows, medians of ${rounds} rounds\n`);
-console.log(table(reports));
-if (values.docs) writeFileSync(DOCS, withTable(readFileSync(DOCS, 'utf8'), result, reports));
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
-if (earlier !== undefined) {
-  console.log(`\nAgainst ${values.against} (${earlier.machine}; ${earlier.versions})\n`);
-  console.log(comparison(earlier.reports['now']?.lines ?? [], reports['now']?.lines ?? []));
-}
+const ran = { ...machine(here), rounds, rows };
+console.log(`${ran.machine}; ${ran.versions}; ${rows} rows, medians of ${rounds} rounds\n`);
+console.log(table(programLines));
+if (values.docs) writeFileSync(DOCS, withTable(readFileSync(DOCS, 'utf8'), ran, programLines));
