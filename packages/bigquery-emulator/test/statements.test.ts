@@ -21,17 +21,6 @@ const ROWS = `INSERT INTO contact (id, n, created_at, note) VALUES
   ('c', NULL, NULL, NULL)`;
 
 describe('statements that change rows', () => {
-  it('inserts rows and tells how many', async () => {
-    const { data } = await bed.query(ROWS);
-    expect(data.numDmlAffectedRows).toBe('3');
-    const { rows } = await bed.query('SELECT id, n, created_at, note FROM contact ORDER BY id');
-    expect(rows).toEqual([
-      ['a', '1', '1767607200000000', 'x'],
-      ['b', '25', '1770285600123456', ''],
-      ['c', null, null, null],
-    ]);
-  });
-
   it('merges: each clause finds its rows as they were before the statement', async () => {
     await bed.query(ROWS);
     const payload = JSON.stringify([
@@ -92,13 +81,6 @@ describe('statements that change rows', () => {
     await bed.query('DROP TABLE numbers');
   });
 
-  it('deletes', async () => {
-    await bed.query(ROWS);
-    const ids = ['a', 'z'];
-    const gone = await bed.query('DELETE FROM contact WHERE id IN UNNEST(@ids)', { ids });
-    expect(gone.data.numDmlAffectedRows).toBe('1');
-  });
-
   it('keeps NOT NULL, and rolls a failed statement back whole', async () => {
     await bed.query(ROWS);
     expect(await bed.refusal("UPDATE contact SET id = IF(id = 'b', NULL, id) WHERE TRUE")).toMatch(
@@ -128,21 +110,6 @@ describe('statements that change tables', () => {
     expect(await bed.refusal('CREATE TABLE b (a FLOAT64) CLUSTER BY a')).toContain(
       'may not be a floating point type',
     );
-  });
-
-  it('adds columns', async () => {
-    await bed.query(ROWS);
-    await bed.query('ALTER TABLE contact ADD COLUMN extra STRING, ADD COLUMN more FLOAT64');
-    expect(await columns('contact')).toEqual([
-      'id STRING',
-      'n INTEGER',
-      'created_at TIMESTAMP',
-      'note STRING',
-      'extra STRING',
-      'more FLOAT',
-    ]);
-    expect((await bed.query("SELECT extra FROM contact WHERE id = 'a'")).rows).toEqual([[null]]);
-    expect(await bed.refusal('ALTER TABLE contact ADD COLUMN extra INT64')).toContain('extra');
   });
 
   it('makes views whose queries name their datasets', async () => {
@@ -194,17 +161,6 @@ describe('queries', () => {
     ]);
   });
 
-  it('knows windows', async () => {
-    const { rows } = await bed.query(
-      `SELECT name, LAG(n) OVER (PARTITION BY team ORDER BY name) FROM ${PEOPLE} ORDER BY name`,
-    );
-    expect(rows).toEqual([
-      ['Cid', null],
-      ['ann', null],
-      ['bob', '3'],
-    ]);
-  });
-
   it('unnests arrays with their offsets, correlated subqueries and sets', async () => {
     const { rows } = await bed.query(
       `SELECT e, o, (SELECT COUNT(*) FROM UNNEST(arr) AS x WHERE x > e) FROM (SELECT ['a', 'b'] AS arr), UNNEST(arr) AS e WITH OFFSET AS o ORDER BY o`,
@@ -236,14 +192,6 @@ describe('queries', () => {
     expect(next.data.rows).toEqual([{ f: [{ v: '3' }] }]);
     expect(next.data.pageToken).toBeUndefined();
   });
-
-  it('takes parameters', async () => {
-    const { rows } = await bed.query(
-      'SELECT @s, @t IS NULL, @i + 1, (SELECT MAX(x) FROM UNNEST(@l) AS x)',
-      { s: 'é', t: null, i: 41, l: ['a', 'b'] },
-    );
-    expect(rows).toEqual([['é', 'true', '42', 'b']]);
-  });
 });
 
 describe('what Google refuses', () => {
@@ -252,6 +200,7 @@ describe('what Google refuses', () => {
     ['SELECT\n  id + 1 FROM contact', 'at [2:3]'],
     ['SELECT 1::INT64', 'Syntax error'],
     ["INSERT INTO contact (id) VALUES ('x') ON CONFLICT DO NOTHING", 'Syntax error'],
+    ['ALTER TABLE contact ADD COLUMN Note INT64', 'Column already exists: Note'],
     [
       'INSERT INTO contact (id) VALUES (1)',
       'has type INT64 which cannot be inserted into column id',

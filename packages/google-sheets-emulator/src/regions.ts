@@ -5,7 +5,7 @@ import { lookUp, type Metadata } from './metadata.ts';
 import type { Area, Sheet } from './sheet.ts';
 import { readableArea } from './values-read.ts';
 
-/** A range that data filters matched, with the filters that did. */
+/** A range that a data filter matched, with the filter. */
 export interface MatchedRegion {
   readonly sheet: Sheet;
   readonly area: Area;
@@ -42,7 +42,7 @@ function regionsOf(
 const keyOf = (sheet: Sheet, area: Area): string =>
   [sheet.id, area.top, area.bottom, area.left, area.right].join(' ');
 
-/** The ranges of several data filters; one that several filters match comes once, with all of them. */
+/** The ranges of several data filters, each of which has to match ranges of its own. */
 export function filterRegions(
   document: Document,
   filters: readonly sheets_v4.Schema$DataFilter[],
@@ -51,9 +51,9 @@ export function filterRegions(
   for (const filter of filters) {
     for (const { sheet, area } of regionsOf(document, filter)) {
       const key = keyOf(sheet, area);
-      const known = found.get(key);
-      if (known === undefined) found.set(key, { sheet, area, filters: [filter] });
-      else if (!known.filters.includes(filter)) known.filters.push(filter);
+      if (found.has(key))
+        throw new ApiError('UNIMPLEMENTED', 'The emulator reads a range for one filter only.');
+      found.set(key, { sheet, area, filters: [filter] });
     }
   }
   return [...found.values()];

@@ -1,7 +1,10 @@
 import { badRequest } from './api-error.ts';
 import shapes from './schema.json' with { type: 'json' };
 
-/** See test/support/discovery.ts, which extracts schema.json from Google's discovery document. */
+/**
+ * What a property of a message holds: a JSON type, the name of another message, a list `[of]`, a map `{map: of}`, `{enum: names}`, or
+ * `any` where it is not checked. `schema.json` is an extract of Google's discovery document.
+ */
 type ShapeType = string | [ShapeType] | { map: ShapeType } | { enum: string[] };
 type Shapes = Record<string, Record<string, ShapeType>>;
 

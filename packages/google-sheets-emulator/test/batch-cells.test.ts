@@ -16,39 +16,8 @@ const at = (rowIndex: number, columnIndex: number): sheets_v4.Schema$GridCoordin
   rowIndex,
   columnIndex,
 });
-const range = (
-  startRowIndex: number,
-  endRowIndex: number,
-  startColumnIndex: number,
-  endColumnIndex: number,
-): sheets_v4.Schema$GridRange => ({
-  sheetId: 0,
-  startRowIndex,
-  endRowIndex,
-  startColumnIndex,
-  endColumnIndex,
-});
 
 describe('updateCells', () => {
-  it('with a start writes only the cells it brings: rows may differ in length', async () => {
-    bench.put('A1', [
-      ['a', 'b', 'c'],
-      ['d', 'e', 'f'],
-    ]);
-    await bench.batch({
-      updateCells: {
-        start: at(0, 0),
-        fields: 'userEnteredValue',
-        rows: [{ values: [text('A')] }, {}, { values: [{}, text('H')] }],
-      },
-    });
-    expect(bench.grid()).toEqual([
-      ['A', 'b', 'c'],
-      ['d', 'e', 'f'],
-      [null, 'H'],
-    ]);
-  });
-
   it('leaves notes and formats alone unless the mask names them; "*" wipes them', async () => {
     const person = bench.emulator.people.at(bench.id, 0);
     person.note(0, 0, 'mine');
@@ -138,62 +107,5 @@ describe('a batch', () => {
 
   it('with a kind that the emulator does not do fails loudly instead of pretending', async () => {
     expect(await refusal(bench.batch({ addChart: {} }))).toMatchObject({ code: 501 });
-  });
-
-  it('rolls tabs, sizes, metadata, filters and formats back together with the cells', async () => {
-    bench.put('A1', [
-      ['h', 'i'],
-      ['b', 1],
-      ['a', 2],
-    ]);
-    const before = {
-      tabs: bench.emulator.inspect.tabs(bench.id),
-      grid: bench.grid(),
-      file: (await bench.api.spreadsheets.get({ spreadsheetId: bench.id })).data,
-      cell: bench.emulator.inspect.cell(bench.id, 0, 0, 0),
-    };
-    const location = { dimensionRange: { dimension: 'COLUMNS', startIndex: 1, endIndex: 2 } };
-    await refusal(
-      bench.batch(
-        { sortRange: { range: range(1, 3, 0, 2), sortSpecs: [{ dimensionIndex: 0 }] } },
-        { insertDimension: { range: { dimension: 'COLUMNS', startIndex: 0, endIndex: 1 } } },
-        { deleteDimension: { range: { dimension: 'ROWS', startIndex: 0, endIndex: 1 } } },
-        {
-          createDeveloperMetadata: {
-            developerMetadata: { metadataKey: 'k', visibility: 'DOCUMENT', location },
-          },
-        },
-        { setBasicFilter: { filter: { range: { sheetId: 0 } } } },
-        { addSheet: { properties: { title: 'x' } } },
-        { updateSheetProperties: { properties: { sheetId: 0, title: 'y' }, fields: 'title' } },
-        {
-          repeatCell: {
-            range: range(0, 2, 0, 2),
-            cell: { userEnteredFormat: { textFormat: { bold: true } } },
-            fields: 'userEnteredFormat',
-          },
-        },
-        { deleteSheet: { sheetId: 12345 } },
-      ),
-    );
-    expect(bench.emulator.inspect.tabs(bench.id)).toEqual(before.tabs);
-    expect(bench.grid()).toEqual(before.grid);
-    expect(bench.emulator.inspect.metadata(bench.id)).toEqual([]);
-    const after = await bench.api.spreadsheets.get({ spreadsheetId: bench.id });
-    expect(after.data).toEqual(before.file);
-    expect(bench.emulator.inspect.cell(bench.id, 0, 0, 0)).toEqual(before.cell);
-  });
-});
-
-describe('limits of a spreadsheet', () => {
-  it('ten million cells over all tabs, empty ones included', async () => {
-    const grow = (length: number) =>
-      bench.batch({ appendDimension: { sheetId: 0, dimension: 'ROWS', length } });
-    await grow(1_999_990);
-    expect((await refusal(grow(1))).message).toBe(
-      'Invalid requests[0].appendDimension: This action would increase the number of cells in the workbook above the limit of 10000000 cells.',
-    );
-    const second = await refusal(bench.batch({ addSheet: { properties: { title: 'b' } } }));
-    expect(second.message).toContain('above the limit of 10000000 cells');
   });
 });

@@ -107,6 +107,7 @@ describe('references', () => {
     ['=SUM(A2:A5)', 'row', deleteRemap(1, 3), '=SUM(A2:A3)'],
     ['=SUM(A2:A5)', 'row', deleteRemap(0, 9), '=SUM(#REF!)'],
     ['=B1&Other!B1', 'column', moveRemap(1, 2, 4), '=D1&Other!B1'],
+    ['=A1&B1&C1', 'column', moveRemap(0, 2, 4), '=C1&D1&A1'],
     ['=SUM(B1:B9)', 'column', moveRemap(1, 2, 0), '=SUM(A1:A9)'],
     ['=SUM(A1:C1)', 'column', moveRemap(3, 4, 1), '=SUM(A1:D1)'],
     ['=SUM(A1:C1)', 'column', moveRemap(1, 2, 5), '=SUM(A1:B1)'],

@@ -1,18 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import committed from '../src/schema.json' with { type: 'json' };
-import { REQUEST_KINDS } from '../src/batch-update.ts';
 import { checkShape } from '../src/request-shape.ts';
 import { Bench } from './support/client.ts';
-import { extractShapes, type Discovery, type Shapes } from './support/discovery.ts';
-
-// SHEETS_DISCOVERY: path of https://sheets.googleapis.com/$discovery/rest?version=v4, saved to a file. With
-// SHEETS_DISCOVERY_WRITE=1 the extract is rewritten from it (then format it).
-const discoveryFile = process.env['SHEETS_DISCOVERY'];
-const EXTRACT = resolve(import.meta.dirname, '../src/schema.json');
-const shapes = committed as unknown as Shapes;
 
 let bench: Bench | undefined;
 afterEach(() => bench?.emulator.stop());
@@ -120,21 +109,5 @@ describe('the shapes of answers', () => {
       expect(data).not.toEqual({});
       checkShape(schema, data);
     }
-  });
-});
-
-describe('the extract of Google’s schema', () => {
-  it('knows every request that the emulator carries out', () => {
-    const known = Object.keys(shapes['Request'] ?? {});
-    expect(REQUEST_KINDS.filter((kind) => !known.includes(kind))).toEqual([]);
-  });
-
-  it.skipIf(discoveryFile === undefined)('is what the discovery document says today', () => {
-    const discovery = JSON.parse(readFileSync(discoveryFile ?? '', 'utf8')) as Discovery;
-    const extract = extractShapes(discovery);
-    if (process.env['SHEETS_DISCOVERY_WRITE'] === '1') {
-      writeFileSync(EXTRACT, JSON.stringify(extract, undefined, 2));
-    }
-    expect(committed).toEqual(extract);
   });
 });

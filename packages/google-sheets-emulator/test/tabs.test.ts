@@ -7,40 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.emulator.stop());
 
-const titles = (): string[] => bench.emulator.inspect.tabs(bench.id).map(({ title }) => title);
-
 describe('tabs', () => {
-  it('are added with Google’s default size, or the wanted one, and answered as Google does', async () => {
-    const [plain, sized] = await bench.batch(
-      { addSheet: {} },
-      {
-        addSheet: {
-          properties: {
-            sheetId: 77,
-            title: 'Inbox',
-            index: 0,
-            gridProperties: { rowCount: 2, columnCount: 3, frozenRowCount: 1 },
-          },
-        },
-      },
-    );
-    expect(plain?.addSheet?.properties).toEqual({
-      sheetId: expect.any(Number),
-      title: 'Sheet2',
-      index: 1,
-      sheetType: 'GRID',
-      gridProperties: { rowCount: 1000, columnCount: 26 },
-    });
-    expect(sized?.addSheet?.properties).toEqual({
-      sheetId: 77,
-      title: 'Inbox',
-      index: 0,
-      sheetType: 'GRID',
-      gridProperties: { rowCount: 2, columnCount: 3, frozenRowCount: 1 },
-    });
-    expect(titles()).toEqual(['Inbox', 'Sheet1', 'Sheet2']);
-  });
-
   it.each([
     [
       { addSheet: { properties: { title: 'SHEET1' } } },
