@@ -31,9 +31,9 @@ export async function call(
   sandbox: Pick<TestSandbox, 'url' | 'apiKey'>,
   method: string,
   path: string,
-  options: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
+  options: { body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
-  const { body, headers = {}, signal } = options;
+  const { body, headers = {} } = options;
   const response = await fetch(sandbox.url + path, {
     method,
     headers: {
@@ -44,7 +44,6 @@ export async function call(
       ...headers,
     },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    ...(signal && { signal }),
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: parsed(text) };

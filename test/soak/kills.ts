@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { runTraffic } from '../../src/sandbox/traffic.ts';
+import { Random } from '../simulation/random.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { MirrorView } from '../support/mirror-view.ts';
-import { seededRandom } from '../support/seeded-random.ts';
 import {
   createDatabase,
   createMysqlDatabase,
@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
-const random = seededRandom(seed);
+const random = new Random(seed);
 
 /** Each place begins with an empty target, so that first copies are killed as well. */
 const KILLS_A_PLACE = 10;
@@ -71,10 +71,10 @@ async function onePlace(): Promise<void> {
     for (let kill = 0; kill < KILLS_A_PLACE; kill++) {
       using _ = peopleOf(place);
       const began = performance.now();
-      const child = place.start(['sync', ...(random() < 0.5 ? ['--full'] : [])]);
+      const child = place.start(['sync', ...(random.chance(0.5) ? ['--full'] : [])]);
       const ended = await Promise.race([
         child.ended.then(() => true),
-        pause(usualMs * (0.2 + random()), false),
+        pause(usualMs * (0.2 + random.next()), false),
       ]);
       await child.end('SIGKILL');
       killed++;

@@ -21,8 +21,6 @@ export interface Fault {
   readonly applied?: boolean;
   /** Sends only so many bytes of the body, then breaks the connection. */
   readonly cutBodyAt?: number;
-  /** Sends headers and part of the body (`cutBodyAt` bytes, else half), then nothing more until the client gives up. */
-  readonly hang?: boolean;
   /** Breaks the connection without a byte of answer. */
   readonly dropConnection?: boolean;
 }
@@ -163,19 +161,12 @@ async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Puts a reply on the wire; with `cutBodyAt` or `hang` only a part of it. */
+/** Puts a reply on the wire; with `cutBodyAt` only a part of it. */
 function send(response: ServerResponse, reply: Reply, fault: Fault | undefined): void {
   if (response.destroyed) return;
   const body = sendHead(response, reply);
-  const length = body?.byteLength ?? 0;
-  const bytes = fault?.cutBodyAt ?? (fault?.hang === true ? length >> 1 : undefined);
-  if (bytes === undefined || body === undefined) {
-    response.end(body);
-    return;
-  }
-  response.write(body.subarray(0, bytes), () => {
-    if (fault?.hang !== true) response.destroy();
-  });
+  if (fault?.cutBodyAt === undefined || body === undefined) response.end(body);
+  else response.write(body.subarray(0, fault.cutBodyAt), () => response.destroy());
 }
 
 /** Whether a text is JSON. */

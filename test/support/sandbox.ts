@@ -32,8 +32,6 @@ export interface SandboxOptions {
    * gets a 500 and stop() rejects with the error.
    */
   readonly onRequest?: (request: ApiRequest & { readonly number: number }) => void | Promise<void>;
-  /** Called when the answer is handed to the network, before any client can have read it; errors as with `onRequest`. */
-  readonly afterResponse?: (request: LoggedRequest) => void;
 }
 
 /** Starts the sandbox, which fails as its faults say and remembers what it was asked. */
@@ -82,9 +80,7 @@ export class TestSandbox extends Sandbox {
       const fault = this.faults.take(request);
       const status = await answer(response, fault, serve, this.#stopping.signal);
       const { method, path, query } = request;
-      const entry = { number, method, path, query: Object.fromEntries(query), status };
-      this.requests.push(entry);
-      this.#options.afterResponse?.(entry);
+      this.requests.push({ number, method, path, query: Object.fromEntries(query), status });
     } catch (error) {
       this.#firstError ??= { error };
       throw error;
