@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { jobHandlers } from '../src/cli/service.ts';
-import { systemClock } from '../src/base/clock.ts';
 import { MirrorError, mistakeText } from '../src/base/errors.ts';
 import { openPlace } from './support/cli-sandbox.ts';
 import { openParts } from './support/mirrored-form.ts';
@@ -77,9 +76,9 @@ describe('a job', () => {
   });
 
   it('removes rows that were marked deleted long ago, if it is a comparison', async () => {
-    const { env, sandbox, rows } = await openPlace({ submissions: 30 });
+    const { env, sandbox, rows, change } = await openPlace({ submissions: 30 });
     const formId = sandbox.store.formBySlug('customer-feedback')?.id ?? '';
-    const { sync } = jobHandlers(openParts({ ...env, PURGE_DELETED_AFTER: '1s' }));
+    const { sync } = jobHandlers(openParts({ ...env, PURGE_DELETED_AFTER: '1d' }));
     const order = (isComparison: boolean) =>
       sync({ formId, target: 'default', isComparison }, signal, () => {});
     const deleted = () => rows('SELECT id FROM customer_feedback WHERE _deleted_at IS NOT NULL');
@@ -87,7 +86,9 @@ describe('a job', () => {
     const [id = ''] = sandbox.store.ids(formId);
     sandbox.store.delete(id);
     await order(false);
-    await systemClock.sleep(1_100);
+    change(
+      `UPDATE customer_feedback SET _deleted_at = '2026-01-01T00:00:00.000Z' WHERE id = '${id}'`,
+    );
     await order(false);
     expect(deleted()).toEqual([{ id }]);
     await order(true);
