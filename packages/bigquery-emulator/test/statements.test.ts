@@ -161,6 +161,17 @@ describe('queries', () => {
     ]);
   });
 
+  it('knows windows', async () => {
+    const { rows } = await bed.query(
+      `SELECT name, LAG(n) OVER (PARTITION BY team ORDER BY name) FROM ${PEOPLE} ORDER BY name`,
+    );
+    expect(rows).toEqual([
+      ['Cid', null],
+      ['ann', null],
+      ['bob', '3'],
+    ]);
+  });
+
   it('unnests arrays with their offsets, correlated subqueries and sets', async () => {
     const { rows } = await bed.query(
       `SELECT e, o, (SELECT COUNT(*) FROM UNNEST(arr) AS x WHERE x > e) FROM (SELECT ['a', 'b'] AS arr), UNNEST(arr) AS e WITH OFFSET AS o ORDER BY o`,
@@ -191,6 +202,14 @@ describe('queries', () => {
     });
     expect(next.data.rows).toEqual([{ f: [{ v: '3' }] }]);
     expect(next.data.pageToken).toBeUndefined();
+  });
+
+  it('takes parameters', async () => {
+    const { rows } = await bed.query(
+      'SELECT @s, @t IS NULL, @i + 1, (SELECT MAX(x) FROM UNNEST(@l) AS x)',
+      { s: 'é', t: null, i: 41, l: ['a', 'b'] },
+    );
+    expect(rows).toEqual([['é', 'true', '42', 'b']]);
   });
 });
 

@@ -47,9 +47,6 @@ const HANDLERS: Handlers = {
   updateSheetProperties: sheets.updateSheetProperties,
 };
 
-/** The kinds of request that the emulator carries out. */
-export const REQUEST_KINDS: readonly string[] = Object.keys(HANDLERS);
-
 function run<K extends keyof Requests>(
   edit: Edit,
   kind: K,
