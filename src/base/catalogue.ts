@@ -12,9 +12,9 @@ interface CatalogueRow {
   readonly severity: 'error' | 'warning';
   /** The same attempt can succeed later without a change by a person. */
   readonly retryable?: true;
-  /** How long a problem lasts before people are notified of it. 0: it does not end on its own. Null: never. */
+  /** How long a problem lasts before people are notified. 0: at once, because it does not end by itself. Null: never. */
   readonly graceMs: number | null;
-  /** The mirror works all the same: `check` reports the problem and does not fail. */
+  /** The mirror works anyway: `check` reports the problem but does not fail. */
   readonly isNews?: true;
   /** A few words: `The target is full`. */
   readonly title: string;
@@ -28,13 +28,13 @@ interface CatalogueRow {
 export const CHECK =
   'Run forms-mirror check: it tries the source and every target, and reports the problem.';
 
-/** An outage is announced when it has outlasted the retries of a request. */
+/** An outage is reported when it has outlasted the retries of a request. */
 const OUTAGE_MS = 60_000;
 /** A refused key stays refused until a person acts. The wait covers a short failure of a gateway. */
 const KEY_MS = 20_000;
 /** The next run or two repair it. */
 const REPAIR_MS = 10 * 60_000;
-/** Slow runs, a start and a short stop are none. */
+/** Slow runs, a start and a short stop are not silence. */
 const SILENCE_MS = 10 * 60_000;
 /** The next row comparison repairs it, which takes a while in a large form. */
 const REREAD_MS = 3_600_000;
@@ -296,6 +296,6 @@ export type ProblemCode = keyof typeof ROWS;
 /** Every problem by its code. */
 export const PROBLEMS: Readonly<Record<ProblemCode, CatalogueRow>> = ROWS;
 
-/** `value` where it is the code of a problem, as read back from a target; null for anything else. */
+/** `value` if it is a problem code, as read back from a target; null for anything else. */
 export const problemCodeOrNull = (value: unknown): ProblemCode | null =>
   typeof value === 'string' && Object.hasOwn(PROBLEMS, value) ? (value as ProblemCode) : null;

@@ -5,7 +5,7 @@ import { stopReason } from './errors.ts';
 export interface Clock {
   /** Milliseconds since the epoch, as Date.now(). */
   now(): number;
-  /** Waits `ms`, 24 days at most; rejects with CANCELLED as soon as `signal` aborts. */
+  /** Waits `ms`, at most 24 days. Rejects with CANCELLED as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ const CLOCK_SLACK_MS = 2 * 60_000;
 /** Whether a recorded time (ms since the epoch) is so far in the future that a clock was wrong, then or now. */
 export const isAhead = (ms: number, nowMs: number): boolean => ms - nowMs > CLOCK_SLACK_MS;
 
-/** Whether `ms` have passed since a recorded time. True as well for a time that lies ahead: it was recorded by a wrong clock. */
+/** Whether `ms` have passed since a recorded time. Also true for a time in the future, which a wrong clock recorded. */
 export const hasPassed = (sinceMs: number, ms: number, nowMs: number): boolean =>
   sinceMs > nowMs || nowMs - sinceMs >= ms;
 
@@ -40,8 +40,8 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /**
- * Waits at most `ms` for `work`. Resolves to its value, or to undefined if it takes longer; rejects as it does. Late
- * work continues, and its result or error is ignored. The timer ends with the wait.
+ * Waits at most `ms` for `work`. Resolves to its value, or to undefined if it takes longer; rejects as `work` does. Late work
+ * continues, and its result or error is ignored. The timer ends with the wait.
  */
 export async function withinTime<T>(
   work: Promise<T>,
@@ -62,9 +62,9 @@ export async function withinTime<T>(
 }
 
 /**
- * A signal that aborts with any of several others, or by itself. Dispose it after the work, so that it stops
- * listening to the others. `AbortSignal.any` keeps listening as long as one of them exists, which costs a kilobyte
- * per request in a process that runs for months.
+ * A signal that aborts with any of several others, or by itself. Dispose it after the work, so that it stops listening to the
+ * others. `AbortSignal.any` listens as long as one of them exists, which costs a kilobyte per request in a process that runs for
+ * months.
  */
 export class LinkedSignal implements Disposable {
   readonly #controller = new AbortController();

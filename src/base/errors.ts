@@ -12,8 +12,8 @@ export class MirrorError extends Error {
   readonly retryable: boolean;
 
   /**
-   * `message` may quote names from elsewhere: it is made printable. Several lines are given as several texts. `retryable` overrides the
-   * catalogue's value for this code, in a case that is known to differ.
+   * `message` may quote names from elsewhere; they are made printable. Pass several lines as several texts. `retryable` overrides
+   * the catalogue's value for this code.
    */
   constructor(
     code: ProblemCode,
@@ -26,10 +26,10 @@ export class MirrorError extends Error {
   }
 }
 
-/** One mistake in the settings. Holds no secret (L15). */
+/** One mistake in the settings. Contains no secret (L15). */
 export interface SettingMistake {
   readonly variable: string;
-  /** The mistake and its correction: the rest of a sentence after the variable's name, without a full stop. */
+  /** The mistake and its correction: the rest of a sentence after the variable's name, without a period. */
   readonly message: string;
   /** A line to copy and adapt, `NAME=value`. */
   readonly example: string;
@@ -54,14 +54,14 @@ export class SettingsError extends MirrorError {
   }
 }
 
-/** The error of an aborted signal: its reason if that is a CANCELLED error, otherwise that a person asked to stop. */
+/** The error of an aborted signal: its reason if that is a CANCELLED error, otherwise a new one, which says that a person asked to stop. */
 export function stopReason(signal: AbortSignal | undefined, cause?: unknown): MirrorError {
   const reason: unknown = signal?.reason;
   if (reason instanceof MirrorError && reason.code === 'CANCELLED') return reason;
   return new MirrorError('CANCELLED', 'Stopped on request.', { cause: cause ?? reason });
 }
 
-/** True for an error that an AbortSignal of ours caused. */
+/** Whether one of our AbortSignals caused the error. */
 export function isAbort(error: unknown): boolean {
   return (
     (error instanceof MirrorError && error.code === 'CANCELLED') ||
@@ -70,8 +70,8 @@ export function isAbort(error: unknown): boolean {
 }
 
 /**
- * Any thrown value as a MirrorError. A foreign error becomes INTERNAL with its class name only: foreign messages
- * may quote answers or passwords, so adapters translate the errors that they know first.
+ * Any thrown value as a MirrorError. A foreign error becomes INTERNAL with only its class name: foreign messages may quote answers
+ * or passwords, so adapters translate the errors that they know before.
  */
 export function toMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;
@@ -86,19 +86,19 @@ export function toMirrorError(error: unknown): MirrorError {
   );
 }
 
-/** `text` made safe for queues and logs: well-formed, free of NUL, at most `maxLength` characters. */
+/** `text` made safe for queues and logs: well-formed, without NUL, at most `maxLength` characters. */
 export function safeText(text: string, maxLength = 2_000): string {
   const clean = text.toWellFormed().replaceAll('\0', '\u2400');
   return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength - 1).toWellFormed()}…`;
 }
 
-/** Error codes of Node, drivers and servers are constants: they may be shown where a foreign message may not (L11, L15). */
+/** Error codes of Node, drivers and servers are constants. They may be shown even where a foreign message may not (L11, L15). */
 const CODE = /^[A-Z0-9_]{2,60}$/;
 
-/** More causes than any library chains. There is a limit because an error may be its own cause. */
+/** More causes than any library chains. The limit exists because an error may be its own cause. */
 const MAX_DEPTH = 5;
 
-/** An error and those behind it: one of several addresses tried, a cause. */
+/** An error and the errors behind it: for one of several addresses, or a cause. */
 export function* errorsIn(error: unknown, depth = MAX_DEPTH): Generator<Error, void, undefined> {
   if (!(error instanceof Error) || depth === 0) return;
   yield error;
@@ -107,8 +107,8 @@ export function* errorsIn(error: unknown, depth = MAX_DEPTH): Generator<Error, v
 }
 
 /**
- * The code of a foreign error (`ECONNREFUSED`, `28P01`, `ERR_TLS_CERT_ALTNAME_INVALID`): its own, or that of the first
- * error behind it. Undefined when none has a textual code.
+ * The code of a foreign error (`ECONNREFUSED`, `28P01`, `ERR_TLS_CERT_ALTNAME_INVALID`): its own, or that of the first error behind
+ * it. Undefined if none has a textual code.
  */
 export function errorCode(error: unknown): string | undefined {
   for (const { code } of errorsIn(error) as Iterable<{ code?: unknown }>)

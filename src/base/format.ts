@@ -1,8 +1,8 @@
 import { isAhead } from './clock.ts';
 
 /*
- * How numbers and times are written for people, everywhere. Intl's own forms of a duration ("3 min, 20 sec") and of a
- * distance in time ("3 min. ago") differ from ours.
+ * The notation of numbers and times for people, everywhere. Intl writes a duration ("3 min, 20 sec") and a distance in time ("3
+ * min. ago") differently.
  */
 
 /** `1,250`. Whole numbers are formatted without Intl: its first use takes almost a tenth of a second in every command. */
@@ -45,7 +45,7 @@ function twoUnits(ms: number, [large, largeName]: Unit, [small, smallName]: Unit
   return rest === 0 ? whole : `${whole} ${rest} ${smallName}`;
 }
 
-/** How long ago an ISO time was: `just now`, `3 min ago`; `none` for none. A time dated by a wrong clock is marked. */
+/** How long ago an ISO time was: `just now`, `3 min ago`; `none` for none. A time from a wrong clock is marked. */
 export function ago(iso: string | null, nowMs: number, none = 'never'): string {
   if (iso === null) return none;
   const ms = nowMs - Date.parse(iso);

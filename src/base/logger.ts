@@ -25,17 +25,14 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const fieldsOfWork = new AsyncLocalStorage<Readonly<Record<string, string>>>();
 
-/**
- * Runs `work`. Every line that it logs, at any depth, gets these fields (a run ID, a job ID) and those of the
- * context around it.
- */
+/** Runs `work`. Every line that it logs, at any depth, has these fields (a run ID, a job ID) and those of the surrounding context. */
 export function withLogFields<T>(fields: Readonly<Record<string, string>>, work: () => T): T {
   return fieldsOfWork.run({ ...fieldsOfWork.getStore(), ...fields }, work);
 }
 
 /**
- * JSON lines into `destination` (stderr in the program), without characters that control a terminal. Errors are logged as code and
- * message only: a cause or a stack of a foreign error may quote answers or passwords.
+ * Writes JSON lines into `destination` (stderr in the program), without characters that control a terminal. Logs only code and
+ * message of an error: a cause or a stack of a foreign error may quote answers or passwords.
  */
 export function createLogger(level: LogLevel, destination: DestinationStream): Logger {
   return pino(

@@ -6,12 +6,12 @@ export interface NamedThing {
   readonly aliases?: readonly string[];
 }
 
-/** More typing mistakes than these make another name: IDs with many digits resemble each other. */
+/** More typing mistakes than this make another name, because IDs with many digits resemble each other. */
 const MOST_SLIPS = 2;
 
 /**
- * The name that `wanted` most likely means: the one that it, or an alias of it, differs from by at most two typing mistakes.
- * Undefined if none is near, because a wrong guess misleads.
+ * The name that `wanted` most likely means: it, or an alias of it, differs by at most two typing mistakes. Undefined if there is
+ * none, because a wrong guess misleads.
  */
 export function nearestName(wanted: string, things: readonly NamedThing[]): string | undefined {
   const plain = plainly(wanted);
@@ -24,7 +24,7 @@ export function nearestName(wanted: string, things: readonly NamedThing[]): stri
   return best.name;
 }
 
-/** The name without case, accents and punctuation: `Your name`, `your_name` and `your-name` become the same. */
+/** The name without case, accents and punctuation: `Your name`, `your_name` and `your-name` become equal. */
 function plainly(text: string): string {
   return text
     .normalize('NFKD')

@@ -1,9 +1,9 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Pool } from 'undici';
 import { errorsIn } from './errors.ts';
 
-/** The proxy of this machine's network, as HTTPS_PROXY (else HTTP_PROXY) and NO_PROXY say. */
+/** The proxy of this machine's network, according to HTTPS_PROXY (otherwise HTTP_PROXY) and NO_PROXY. */
 export interface ProxySettings {
-  /** Begins with http: or https:. May hold a user name and a password: only {@link proxyHost} is shown (L15). */
+  /** Begins with http: or https:. May contain a user name and a password: only {@link proxyHost} is shown (L15). */
   readonly url: URL;
   /** The entries of NO_PROXY: hosts that are reached directly. */
   readonly except: readonly string[];
@@ -14,7 +14,7 @@ export const proxyHost = ({ url }: ProxySettings): string => url.host;
 
 /** How connections are made. */
 export interface NetworkOptions extends Pool.Options {
-  /** Longest wait for a connection, with a proxy for each step of it. */
+  /** The longest wait for a connection; with a proxy, for each step of it. */
   readonly connectTimeoutMs: number;
 }
 
@@ -44,7 +44,7 @@ export function networkAgent(
   });
 }
 
-/** The connections to the proxy itself. A refusal of undici's own would look like a stop. */
+/** The connections to the proxy itself. An error of undici's own would look like a stop. */
 function proxyPool(origin: URL, options: Pool.Options): Pool {
   const pool = new Pool(origin, options);
   const connect = pool.connect.bind(pool);
@@ -58,7 +58,7 @@ function proxyPool(origin: URL, options: Pool.Options): Pool {
   return pool;
 }
 
-/** `fetch`, through the proxy where it leads to the address. */
+/** `fetch`, through the proxy if it is used for the address. */
 export function fetchWithProxy(proxy: ProxySettings): typeof globalThis.fetch {
   const dispatcher = networkAgent(proxy, { connectTimeoutMs: 10_000 });
   const fetchIt = (
@@ -84,6 +84,6 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** The failure of a proxy behind a foreign error, if there is one. */
+/** The proxy failure behind a foreign error, if there is one. */
 export const proxyFailureIn = (error: unknown): ProxyFailure | undefined =>
   errorsIn(error).find((each) => each instanceof ProxyFailure);

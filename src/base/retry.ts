@@ -3,13 +3,13 @@ import { MirrorError, isAbort } from './errors.ts';
 
 /** When and how long to wait between tries. */
 export interface RetryPolicy {
-  /** Tries in all, the first included. */
+  /** The number of tries, including the first. */
   attempts: number;
   /** Upper bound of the first wait. */
   baseDelayMs: number;
-  /** Upper bound of every wait that the server did not ask for itself. */
+  /** Upper bound of every wait that the server did not ask for. */
   maxDelayMs: number;
-  /** The longest `Retry-After` to wait for; a longer one is cut to this. */
+  /** The longest `Retry-After` to wait for; a longer one is shortened to this. */
   maxServerDelayMs: number;
   /** Which part of a wait is random: all of it (`full`, the default), or half (`equal`), if a wait must not be near 0. */
   jitter?: 'full' | 'equal';
@@ -24,9 +24,9 @@ export const DEFAULT_RETRY: RetryPolicy = {
 };
 
 /**
- * Milliseconds to wait before try `attempt + 1` (`attempt` counts from 1). Exponential with jitter; a
- * server's `Retry-After` is the floor, and the rest is added on top of it so that clients don't return in step.
- * Always a whole number (PostgreSQL queues refuse fractions).
+ * Milliseconds to wait before try `attempt + 1` (`attempt` counts from 1). Exponential with jitter. A server's `Retry-After` is the
+ * minimum; the rest is added to it, so that clients do not return at the same time. Always a whole number (PostgreSQL queues refuse
+ * fractions).
  */
 export function retryDelayMs(
   policy: RetryPolicy,
@@ -40,7 +40,7 @@ export function retryDelayMs(
   return Math.round(floor + chance * ceiling);
 }
 
-/** `Retry-After` as milliseconds from `nowMs`: whole seconds or an HTTP date (RFC 9110, 10.2.3); undefined when neither. */
+/** `Retry-After` as milliseconds from `nowMs`: whole seconds or an HTTP date (RFC 9110, 10.2.3); undefined for anything else. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
@@ -52,7 +52,7 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
 /** What to do about a failed try. */
 export interface RetryDecision {
   retry: boolean;
-  /** The wait that the server asked for, if it did. */
+  /** The wait that the server asked for, if any. */
   serverDelayMs?: number | undefined;
 }
 
@@ -62,10 +62,7 @@ export interface RetryOptions {
   clock: Clock;
   random?: () => number;
   signal?: AbortSignal | undefined;
-  /**
-   * Decides about an error; default: a `retryable` error is tried again. Cancellation is never retried and does
-   * not reach it.
-   */
+  /** Decides about an error. Default: a `retryable` error is tried again. Never called for a cancellation, which is not retried. */
   decide?: (error: unknown) => RetryDecision;
   /** Called before each wait. `attempt`: the try that failed, from 1. */
   onRetry?: (notice: { attempt: number; delayMs: number; error: unknown }) => void;

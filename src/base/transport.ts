@@ -1,9 +1,9 @@
 import { MirrorError } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** An address in the settings that cannot be used (SETTINGS). It does not quote the address, which may hold a password (L15). */
+/** An address in the settings that cannot be used (SETTINGS). It does not quote the address, which may contain a password (L15). */
 export class AddressError extends MirrorError {
-  /** The mistake and its correction: continues after the variable's name, without a full stop. */
+  /** The mistake and its correction: continues after the variable's name, without a period. */
   readonly problem: string;
 
   constructor(problem: string) {
@@ -15,7 +15,7 @@ export class AddressError extends MirrorError {
 /** The address of a server. Throws {@link AddressError}. */
 export function serverUrl(text: string): URL {
   const url = URL.parse(text.trim());
-  // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
+  // An unencoded # or / in a password ends the host too early; the real @ is then after it.
   if (url === null || url.hash !== '' || url.pathname.includes('@'))
     throw new AddressError(
       'is not an address: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23)',
@@ -25,21 +25,21 @@ export function serverUrl(text: string): URL {
 
 /** How a server is reached, according to its address. */
 export interface Transport {
-  /** Without a port, in lower case; undefined for what never leaves this machine. Holds no user and no password. */
+  /** Without a port, in lower case; undefined for a place on this machine. Contains no user and no password. */
   readonly host: string | undefined;
-  /** Further servers that the address names, in the same way; absent where there are none. */
+  /** More servers that the address names; absent if there are none. */
   readonly others?: readonly string[];
-  /** The risks of this connection, each as a part of a sentence after the setting's name, without a full stop. */
+  /** The risks of this connection, each as part of a sentence after the setting's name, without a period. */
   readonly weaknesses: readonly string[];
 }
 
-/** What stays on this machine: a file, a Unix socket, a loopback address. */
+/** A place on this machine: a file, a Unix socket, a loopback address. */
 export const LOCAL: Transport = { host: undefined, weaknesses: [] };
 
-/** A host as messages and settings write it: in lower case, without the brackets of IPv6. */
+/** A host as in messages and settings: in lower case, without the brackets of IPv6. */
 export const plainHost = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
 
-/** An option of an address. The last one counts, as for the drivers. */
+/** An option of an address. The last one counts, as in the drivers. */
 export const optionOf = ({ searchParams }: URL, name: string): string | undefined =>
   searchParams.getAll(name).at(-1);
 
@@ -56,20 +56,20 @@ export function transportTo(host: string, weaknesses: readonly string[]): Transp
   return name.startsWith('/') || isLoopback(name) ? LOCAL : { host: name, weaknesses };
 }
 
-/** What a connection to a database risks that may go without TLS, or without a check of the certificate. */
+/** The risk of a connection to a database without TLS, or without a check of the certificate. */
 export const unsafe = (setting: string, authority: string): string =>
   `asks for no TLS with a checked certificate, so answers and the password could be read on the way: add ${setting}, with ${authority}=<file> for an authority of your own`;
 
 /** The modes of `sslmode` that never continue without TLS. */
 const WITH_TLS = new Set(['require', 'verify-ca', 'verify-full']);
 
-/** How a `postgres://` address is reached, as the driver reads it: a parameter wins over the address, its last value counts. */
+/** How a `postgres://` address is reached, read as the driver does: a parameter wins over the address, and its last value counts. */
 export function postgresTransport(url: URL): Transport {
   const host = optionOf(url, 'host') || decoded(url.hostname);
   if (host === '')
     return { host: '', weaknesses: ['names no host: write it, localhost for this machine'] };
   const mode = optionOf(url, 'sslmode') ?? '';
-  // With libpq's meaning `require` encrypts and checks nothing, unless an authority is named: an empty name names none.
+  // In libpq, `require` encrypts but checks nothing, unless an authority is named; an empty name does not count.
   const isUnchecked =
     optionOf(url, 'uselibpqcompat') === 'true' &&
     mode === 'require' &&
@@ -78,7 +78,7 @@ export function postgresTransport(url: URL): Transport {
   return transportTo(host, isSafe ? [] : [unsafe('sslmode=verify-full', 'sslrootcert')]);
 }
 
-/** How a Redis is reached, and the sentinels that name it, as the driver reads it. */
+/** How a Redis is reached, and the sentinels that name it, read as the driver does. */
 export function redisTransport(url: URL): Transport {
   if (optionOf(url, 'path')) return LOCAL;
   const weaknesses: string[] = [];
@@ -94,14 +94,14 @@ export function redisTransport(url: URL): Transport {
   }
   const main = decoded(url.hostname) || optionOf(url, 'host') || 'localhost';
   if (!url.protocol.endsWith('+sentinel:')) return transportTo(main, weaknesses);
-  // Sentinels may name a master on another machine, so even one on this machine is not local.
+  // Sentinels may name a master on another machine, so even a sentinel on this machine is not local.
   const hosts = url.searchParams.getAll('sentinel').map((text) => {
     return plainHost(URL.parse(`redis://${text}`)?.hostname ?? '');
   });
   return { host: plainHost(main), others: hosts, weaknesses };
 }
 
-/** A part of an address: `%2Frun%2Fpostgresql` is a path to a socket, `p%40ss` a password. An invalid escape stays unchanged. */
+/** A decoded part of an address: `%2Frun%2Fpostgresql` is a path to a socket, `p%40ss` a password. An invalid escape stays unchanged. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -111,9 +111,9 @@ export function decoded(text: string): string {
 }
 
 /**
- * Makes the driver check certificates wherever it uses TLS. It treats `require`, `prefer` and `verify-ca` as
- * `verify-full` today, and warns on stderr about each. Setting it here avoids the warning, and stays right if the
- * driver changes. `uselibpqcompat=true` gives libpq's meaning, `sslmode=no-verify` no check.
+ * Makes the driver check certificates whenever it uses TLS. Today it treats `require`, `prefer` and `verify-ca` as `verify-full`,
+ * and warns on stderr about each. Setting it here avoids the warning, and stays correct if the driver changes.
+ * `uselibpqcompat=true` means what libpq means, `sslmode=no-verify` means no check.
  */
 export function verifyCertificates(options: URLSearchParams): void {
   const mode = options.getAll('sslmode').at(-1) ?? '';
@@ -121,7 +121,7 @@ export function verifyCertificates(options: URLSearchParams): void {
   if (['require', 'prefer', 'verify-ca'].includes(mode)) options.set('sslmode', 'verify-full');
 }
 
-/** True for a host name or address that never leaves the machine: 127.0.0.0/8, ::1 with or without its brackets, localhost. */
+/** Whether a host name or address never leaves the machine: 127.0.0.0/8, ::1 with or without brackets, localhost. */
 export function isLoopback(host: string): boolean {
   const name = plainHost(host);
   return name === 'localhost' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);

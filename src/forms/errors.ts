@@ -9,27 +9,27 @@ export interface FormsApiFailure {
   readonly reason: string;
   /** What to do now, as a sentence. */
   readonly remedy?: string;
-  /** The HTTP status; null without an answer. */
+  /** The HTTP status; null without a response. */
   readonly status?: number | null;
   /** The wait that the server asked for. */
   readonly retryAfterMs?: number | undefined;
-  /** Overrides the code's own answer. False where another try now would fail as well. */
+  /** Overrides the code's default. False if another try now would fail as well. */
   readonly retryable?: boolean;
 }
 
 /**
- * A call to the Forms API that failed. Its message holds no key and no answer, and it has no cause: foreign errors carry
- * headers and bodies. Wrong settings and calls after dispose are plain MirrorErrors, as nothing was sent.
+ * A failed call to the Forms API. Its message contains no key and no answer, and it has no cause, because foreign errors contain
+ * headers and bodies. Wrong settings and calls after dispose are plain MirrorErrors, because nothing was sent.
  */
 export class FormsApiError extends MirrorError {
   override readonly name = 'FormsApiError';
-  /** The HTTP status; null without an answer. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null;
   /** Which request: `GET /submissions?formId=…&page=3`. */
   readonly request: string;
   /** What happened, in a few words: `answered 503`. */
   readonly reason: string;
-  /** The wait that the server asked for with `Retry-After`, if it did. */
+  /** The wait that the server asked for with `Retry-After`, if any. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ProblemCode, { name: request }: FormsRequest, failure: FormsApiFailure) {
@@ -56,12 +56,15 @@ const TRUST =
 const TOO_LARGE =
   ', or look for enormous answers, such as files as text, in the newest submissions.';
 
-/** By the code of a request's error: what its host does, the end of the remedy, and whether another try may succeed. The first that fits counts. */
+/**
+ * By the code of a request's error: what its host does, the end of the remedy, and whether another try may succeed. The first match
+ * counts.
+ */
 const FAILURES: readonly (readonly [RegExp, words: string, remedy: string, retryable: boolean])[] =
   [
     [/^ECONNREFUSED$/, 'refuses connections', REACH, true],
     [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'cannot be found (DNS)', REACH, true],
-    // It took minutes, and would again.
+    // It took minutes, and would take minutes again.
     [/^TOTAL_TIMEOUT$/, 'takes too long to answer', REACH, false],
     [/TIMEOUT|^ETIMEDOUT$|^E(?:HOST|NET)/, 'does not answer', REACH, true],
     [
@@ -75,7 +78,7 @@ const FAILURES: readonly (readonly [RegExp, words: string, remedy: string, retry
   ];
 const BROKEN = [null, 'broke the connection off', REACH, true] as const;
 
-/** A request that brought no whole response: an error of undici, of Node's sockets, of zlib or of our own timeout. */
+/** A request without a complete response: an error of undici, of Node's sockets, of zlib or of our own timeout. */
 export function transportError(
   request: FormsRequest,
   error: unknown,
@@ -97,7 +100,7 @@ export function transportError(
   });
 }
 
-/** A response of 2xx that cannot be used; `what` it holds in place of the documented JSON. */
+/** A 2xx response that cannot be used. `what`: what it contains instead of the documented JSON. */
 export const unusableError = (
   request: FormsRequest,
   { status }: HttpResponse,
@@ -110,16 +113,16 @@ export const unusableError = (
       "Is FORMS_API_URL the API's base address with its version prefix? If it is, the API is not working.",
   });
 
-/** Other facts for the message of an error response. */
+/** More facts for the message of an error response. */
 export interface RefusalContext {
   readonly apiKey: string;
   readonly auth: 'bearer' | 'x-api-key';
   readonly base: BaseUrl;
-  /** What `Retry-After` said. */
+  /** The value of `Retry-After`. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** A response other than 2xx. Its body may quote anything, and is not read. */
+/** A response other than 2xx. Its body may quote anything, so it is not read. */
 export function refusalError(
   request: FormsRequest,
   response: HttpResponse,
@@ -163,7 +166,7 @@ export function refusalError(
   }
   if (status >= 400) return failed('FORMS_REFUSED', `refused with ${status}`);
   const location = URL.parse(response.header('location') ?? '', base.origin);
-  // Without its query, which may carry anything.
+  // Without its query, which may contain anything.
   const to = location === null ? '' : ` to ${location.origin}${location.pathname}`;
   return failed(
     'FORMS_REFUSED',

@@ -13,16 +13,16 @@ import { Pacing } from './pacing.ts';
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
 import { type NamelessKey, namelessKeys } from './submission-item.ts';
 
-/** How to reach the Forms API. Address, key and numbers are as the settings take them. */
+/** How to connect to the Forms API, with the values of the settings. */
 export interface FormsApiOptions {
   /** FORMS_API_URL. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** In which header the key travels. */
+  /** The header that carries the key. */
   readonly auth: 'bearer' | 'x-api-key';
   /** Most requests in flight, over all calls. */
   readonly concurrency: number;
-  /** How many requests a minute may be sent, retries included. Default: as many as there are. */
+  /** The most requests per minute, including retries. Default: no limit. */
   readonly perMinute?: number | null;
   /** Longest wait for a connection, for headers, and for each next piece of a body. Default 30,000. */
   readonly requestTimeoutMs?: number;
@@ -34,23 +34,23 @@ export interface FormsApiOptions {
   readonly events?: Pick<Events<FormsEvents>, 'emit'>;
 }
 
-/** What a client reports. No event contains a key or an answer. */
+/** The events of a client. None contains a key or an answer. */
 export interface FormsEvents {
-  /** A request was sent and has ended, well or not. */
+  /** A request was sent and has ended, successfully or not. */
   'forms.sent': SentRequest;
   /** A request failed and will be tried again. */
   'forms.retry': FormsRetryNotice;
-  /** A request that was tried again has ended, well or not. */
+  /** A retried request has ended, successfully or not. */
   'forms.settled': { readonly request: string };
 }
 
-/** A request that was sent; each retry is a request of its own. Numbers only: nothing shows the address or content. */
+/** A sent request; each retry is a request of its own. Numbers only, no address or content. */
 export interface SentRequest {
-  /** Of the response; null when none came whole. */
+  /** The status of the response; null without a complete one. */
   readonly status: number | null;
   /** From sending it to the end of the response, or to the failure. */
   readonly ms: number;
-  /** How long it waited before that: for others in flight, for its turn, for the time that the source had named. */
+  /** How long it waited before that: for other requests, for its turn, for the time that the source had named. */
   readonly waitedMs: number;
 }
 
@@ -67,26 +67,29 @@ export interface FormsRetryNotice {
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Aborting it rejects the call with CANCELLED, wherever it is. */
+  /** Aborting it rejects the call with CANCELLED at any point. */
   readonly signal?: AbortSignal | undefined;
-  /** Called once for each HTTP request really sent, retries included. When it throws, nothing is sent and the call rejects with that. */
+  /**
+   * Called once for each HTTP request that is sent, including retries. If it throws, nothing is sent and the call rejects with that
+   * error.
+   */
   readonly onAttempt?: (() => void) | undefined;
-  /** True: sends once and rejects with its failure, for a caller who has to look again before another try. */
+  /** True: sends once and rejects with its failure, for a caller that must check something before another try. */
   readonly once?: boolean | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
-/** The pause after a 429 that names none: with as many as the tries of a request, a limit by the minute has passed. */
+/** The pause after a 429 that names none. With all tries of a request, the pauses outlast a limit per minute. */
 const THROTTLED_MS = 15_000;
 const MAX_CONNECT_TIMEOUT_MS = 10_000;
-/** A body that trickles is never idle. After this many times the timeout it is given up, and not asked for again in the same run. */
+/** A body that trickles is never idle. After this many times the timeout it is abandoned, and not requested again in the same run. */
 const MAX_TIMEOUTS = 4;
-/** Largest body we take, packed or not: a page of 100 submissions is far smaller, even with pictures among the answers. */
+/** The largest body, compressed or not. A page of 100 submissions is far smaller, even with pictures among the answers. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 const unzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip);
 
-/** Sends requests to the Forms API: authentication, pacing and retries. Follows no redirect and knows no endpoint. */
+/** Sends requests to the Forms API: authentication, pacing and retries. Follows no redirects and knows no endpoints. */
 export class FormsHttp implements AsyncDisposable {
   /** Most requests in flight. */
   readonly concurrency: number;
@@ -118,12 +121,12 @@ export class FormsHttp implements AsyncDisposable {
       headersTimeout: this.#timeoutMs,
       bodyTimeout: this.#timeoutMs,
       maxResponseSize: MAX_BODY_BYTES,
-      // One request a connection: a broken one costs one request, not all that share it.
+      // One request per connection: a broken one costs one request, not all that share it.
       allowH2: false,
     });
   }
 
-  /** Sends until a response is 2xx, and returns what `read` makes of its JSON; `read` returns undefined for another shape. */
+  /** Sends until a response is 2xx, and returns the result of `read` for its JSON. `read` returns undefined for another shape. */
   async json<T>(
     request: FormsRequest,
     call: CallOptions,
@@ -199,7 +202,7 @@ export class FormsHttp implements AsyncDisposable {
     throw this.#refused(request, response);
   }
 
-  /** A clock that was set back makes no time negative. */
+  /** No time becomes negative if the clock was set back. */
   #tellSent(status: number | null, askedMs: number, sentMs: number): void {
     const ms = Math.max(0, this.#clock.now() - sentMs);
     const waitedMs = Math.max(0, sentMs - askedMs);
@@ -248,19 +251,19 @@ export class FormsHttp implements AsyncDisposable {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** A response that has ended. */
+/** A complete response. */
 interface Received {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
-  /** Empty where it is not needed: an error counts by its status, and a successful change is made even if its body is broken. */
+  /** Empty if it is not needed: an error counts by its status, and a successful change counts even if its body is broken. */
   readonly body: Buffer;
 }
 
-/** At most so many bytes of an unneeded body are read, so that its connection can be used again. */
+/** The most bytes of an unneeded body that are read, so that its connection can be used again. */
 const MOST_DUMPED = 128 * 1_024;
 
 /**
- * Sends one request. By undici's own events, because a stream for each body takes as much time as parsing it. Rejects with undici's
+ * Sends one request. Uses undici's own events, because a stream per body takes as much time as parsing it. Rejects with undici's
  * error, or with the reason of the signal.
  */
 function exchange(
@@ -286,7 +289,7 @@ function exchange(
       if (signal.aborted) abort();
     },
     onResponseStart(_controller, status, headers) {
-      // Early hints and the like: the response is still to come.
+      // Early hints and the like; the response is still to come.
       if (status < 200) return;
       head = { status, headers };
       isNeeded = isSuccess(status) && options.method === 'GET';
@@ -296,7 +299,7 @@ function exchange(
       if (isNeeded) chunks.push(chunk);
       else if (bytes > MOST_DUMPED) {
         end();
-        // Not within this event, which goes on with the connection.
+        // Not within this event, after which undici continues with the connection.
         queueMicrotask(() => controller?.abort(new Error('the rest of this body is not needed')));
       }
     },
@@ -316,7 +319,7 @@ function parseBody(request: FormsRequest, response: HttpResponse): Json {
   try {
     return parseExactJson(response.text);
   } catch {
-    // The parser's message quotes the text around the mistake, so it goes no further.
+    // The parser's message quotes the text around the mistake, so it is dropped.
     const isHtml = /^\s*</.test(response.text);
     throw unusableError(request, response, isHtml ? 'HTML, not JSON' : 'no whole JSON');
   }

@@ -2,15 +2,15 @@ import type { Form } from '../mirror/types.ts';
 import type { Source } from './source.ts';
 
 /**
- * The forms of a workspace, as one process reads their list again and again. {@link all} reads it whole. {@link inTurn} reads
- * one page, in turn, and the whole list where that page shows that forms came or went: it says another number of them, or
- * has one that was not known. So a form that came or went is seen at once unless another one made up for it; that, and a
- * form that was changed, after as many reads as the list has pages. Both reject as the source does.
+ * The forms of a workspace, for a process that reads their list repeatedly. {@link all} reads it whole. {@link inTurn} reads one
+ * page, in turn, and the whole list if that page shows that forms came or went: its total differs, or it has an unknown form. So a
+ * form that came or went is seen at once, unless another one made up for it. That, and changes of a form, are seen after as many
+ * reads as the list has pages. Both reject as the source does.
  */
 export class ListedForms {
-  /** As last read; undefined where the list is to be read whole: it was not yet, or does not show as many as it says. */
+  /** As last read; undefined if the list must be read whole, because it was not read yet or does not show as many forms as it says. */
   #known: Map<string, Form> | undefined;
-  /** The page whose turn it is, and how many forms those before it have shown. */
+  /** The page whose turn it is, and how many forms the pages before it have shown. */
   #turn = { page: 1, before: 0 };
 
   /** Every form, in the order of the list. */
@@ -22,7 +22,7 @@ export class ListedForms {
     return forms;
   }
 
-  /** The same, by one request where nothing has changed. */
+  /** The same, with one request if nothing has changed. */
   async inTurn(source: Pick<Source, 'forms' | 'formsPage'>): Promise<readonly Form[]> {
     const known = this.#known;
     if (known === undefined) return this.all(source);

@@ -10,20 +10,20 @@ export interface PacingOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** Requests may catch up so much after a rest. */
+/** How far requests may catch up after a pause. */
 const CATCH_UP_MS = 1_000;
-/** A request may take so much longer than another to arrive, and still no minute at the source holds too many. */
+/** How much longer one request may take than another to arrive, so that no minute at the source has too many. */
 const ARRIVAL_MS = 1_000;
-/** The longest wait for a turn: where the clock was set back, no request waits until it catches up. */
+/** The longest wait for a turn, in case the clock was set back. */
 const LONGEST_MS = 2 * MINUTE_MS;
 
 /**
- * When this process may send a request: a bounded number at a time, first come first served; evenly spaced where there is a rate; and
- * none during a pause that the source asked for, as it would only get the same response.
+ * Decides when this process may send a request: a limited number at the same time, first come, first served; evenly spaced if there
+ * is a rate; and none during a pause that the source asked for, because it would only get the same response.
  */
 export class Pacing {
   readonly #clock: Clock;
-  /** Evenly spaced like this, no minute holds more requests than it may, however they catch up. */
+  /** With this spacing, no minute has more requests than allowed, even if they catch up. */
   readonly #distanceMs: number;
   readonly #waiting = new Set<() => void>();
   #free: number;
@@ -36,7 +36,7 @@ export class Pacing {
     this.#distanceMs = perMinute === null ? 0 : (MINUTE_MS + CATCH_UP_MS + ARRIVAL_MS) / perMinute;
   }
 
-  /** Runs `work`, which sends one request, when it may. Rejects with CANCELLED when `signal` aborts first. */
+  /** Runs `work`, which sends one request, when it may be sent. Rejects with CANCELLED if `signal` aborts first. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#acquire(signal);
     try {
@@ -72,7 +72,7 @@ export class Pacing {
       const wake = (): void => resolve();
       signal.addEventListener('abort', wake, { once: true });
       await promise;
-      // The signal outlives the request: that of a run sees thousands of them.
+      // The signal outlives the request: a run's signal sees thousands of them.
       signal.removeEventListener('abort', wake);
       this.#waiting.delete(resolve);
     }
@@ -80,7 +80,7 @@ export class Pacing {
     this.#free--;
   }
 
-  /** Wakes all, as the first in line may have been stopped; those that find no place wait on, in their order. */
+  /** Wakes all, because the first in line may have been stopped. Those without a place wait on, in their order. */
   #release(): void {
     this.#free++;
     for (const wake of this.#waiting) wake();

@@ -6,11 +6,11 @@ export interface BaseUrl {
   readonly origin: string;
   /** Host and port, for messages. */
   readonly host: string;
-  /** The path with its version prefix, without a slash at its end; empty when there is none. */
+  /** The path with its version prefix, without a slash at its end; empty if there is none. */
   readonly path: string;
 }
 
-/** A request to one of the endpoints, with what retries and error messages have to know about it. */
+/** A request to an endpoint, with what retries and error messages need to know about it. */
 export interface FormsRequest {
   /** Either may be sent twice without harm. */
   readonly method: 'GET' | 'PATCH';
@@ -27,14 +27,14 @@ export interface HttpResponse {
   readonly status: number;
   /** A header's first value, by lower-case name. */
   header(name: string): string | undefined;
-  /** The body as UTF-8 where a GET succeeded; otherwise it is not read, and empty. */
+  /** The body as UTF-8 if a GET succeeded; otherwise it is not read, and is empty. */
   readonly text: string;
 }
 
 /** A query in order; undefined values are left out. */
 export type Query = readonly (readonly [name: string, value: string | number | undefined])[];
 
-/** A GET of `path`, which is encoded already. */
+/** A GET of `path`, which is already encoded. */
 export function getRequest(path: string, query: Query = []): FormsRequest {
   const given = query.filter(([, value]) => value !== undefined);
   const parts = given.map(([name, value]) => `${name}=${encode(String(value))}`);
@@ -43,9 +43,8 @@ export function getRequest(path: string, query: Query = []): FormsRequest {
 }
 
 /**
- * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can contain (empty, a dot
- * segment, or broken Unicode). Asking for something else instead, and believing its 404, would prove a deletion that
- * never happened.
+ * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can contain (empty, a dot segment, or broken
+ * Unicode). Otherwise the request would address something else, and a 404 for it would prove a deletion that never happened.
  */
 export function pathSegment(id: string): string {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) {

@@ -6,11 +6,11 @@ import { type FormsRequest, getRequest, type HttpResponse, pathSegment } from '.
 import { singleSubmission, submissionItem, type SubmissionItem } from './submission-item.ts';
 import { envelopeSchema, listFailure, parseForm } from './wire.ts';
 
-/** Which submissions to list; without a form: those of the whole workspace. */
+/** Which submissions to list; without a form, those of the whole workspace. */
 export interface ListQuery {
   readonly formId?: string;
   readonly status?: string;
-  /** ISO 8601. The API does not document which time they are compared with, and how. */
+  /** ISO 8601. The API does not document which time this is compared with, and how. */
   readonly dateFrom?: string;
   readonly dateTo?: string;
 }
@@ -19,10 +19,10 @@ export interface ListQuery {
 export interface Page {
   /** Each in its place, usable or not. */
   readonly items: readonly SubmissionItem[];
-  /** How many the list has, as the source says. */
+  /** How many the list has, according to the source. */
   readonly total: number;
   readonly isLast: boolean;
-  /** The source's clock when it answered (milliseconds, whole seconds); null where it does not say. */
+  /** The source's clock when it answered (milliseconds, whole seconds); null if it does not say. */
   readonly serverMs: number | null;
 }
 
@@ -42,25 +42,28 @@ export type ById =
 
 /** The largest page that the API gives. */
 export const PAGE = 100;
-/** Most items of a page that are looked at: an API that ignores `limit` may give many at once, but not without end (L14). */
+/** The most items of a page that are read. An API that ignores `limit` may return many at once, but not without end (L14). */
 const MAX_ITEMS = 100_000;
-/** Pages in a row that were shown before, by their first and last item, end a list: a source may answer each page with the same one. */
+/**
+ * This many pages in a row that were shown before (judged by their first and last item) end a list: a source may return the same
+ * page for every number.
+ */
 const MOST_IDLE = 3;
-/** After so many submissions that did not answer, tries included, each other one is asked for once. */
+/** After this many submissions without a response, including retries, each further one is requested only once. */
 const PATIENCE = 10;
-/** So many other forms are asked at most. */
+/** The most other forms that are asked. */
 const MOST_OTHERS = 5;
-/** A form that is removed while the list is read can pull another out of sight; a second look finds it. */
+/** A form that is removed while the list is read can move another one out of sight; a second reading finds it. */
 const FORM_ROUNDS = 2;
 
 /**
- * The Forms API as one run reads it: counts the requests, and stops with its signal. Each request is repeated on 5xx, 429, network
- * failures, timeouts and damaged responses. Rejects with FormsApiError, or with CANCELLED when its signal aborts.
+ * The Forms API for one run. Counts the requests, and stops with the run's signal. Repeats each request on 5xx, 429, network
+ * failures, timeouts and damaged responses. Rejects with FormsApiError, or with CANCELLED if its signal aborts.
  */
 export class Source {
-  /** Sent so far, retries included. */
+  /** Requests so far, including retries. */
   requests = 0;
-  /** Lists may be asked for newest first. */
+  /** Lists may be requested newest first. */
   maySort = true;
   readonly concurrency: number;
   readonly signal: AbortSignal;
@@ -74,18 +77,18 @@ export class Source {
     this.#call = { signal, onAttempt: () => void this.requests++ };
   }
 
-  /** One page, newest first where the source can sort. `size`: how many the first page showed; 0: not known. */
+  /** One page, newest first if the source can sort. `size`: how many items the first page showed; 0: not known. */
   async page(query: ListQuery, page = 1, size = 0): Promise<Page> {
     const { items, total, totalPages, limit, serverMs } = await this.#sorted(query, page);
-    // A full page may count as the last because the total of the list is too low: the next page shows it.
+    // A full page may look like the last one because the list's total is too low; the next page shows it.
     const isFull = items.length >= Math.min(PAGE, limit, size === 0 ? PAGE : size);
     const isLast = items.length === 0 || (page >= totalPages && !isFull);
     return { items, total, isLast, serverMs };
   }
 
   /**
-   * The pages of a list in their order. What a response says ends a list early, never late. `first`: the first page, where it was just
-   * read. `ahead`: so many are asked for before they are taken; with 1, none.
+   * The pages of a list in their order. A response can end the list early, but cannot prolong it. `first`: the first page, if it
+   * was just read. `ahead`: how many pages are requested before they are needed; 1 means none.
    */
   async *pages(
     query: ListQuery,
@@ -97,7 +100,7 @@ export class Source {
     let [next, size, idle] = [1, 0, 0];
     const ask = (given?: Page): void => {
       const asked = given === undefined ? this.page(query, next, size) : Promise.resolve(given);
-      asked.catch(() => {}); // It is waited for in its turn, or of no interest any more.
+      asked.catch(() => {}); // It is awaited in its turn, or no longer needed.
       next++;
       coming.push(asked);
     };
@@ -120,21 +123,22 @@ export class Source {
     }
   }
 
-  /** How many match, with the source's clock; null where the source refuses the question. */
+  /** How many submissions match, with the source's clock; null if the source refuses the request. */
   async count(query: ListQuery): Promise<Pick<Page, 'total' | 'serverMs'> | null> {
     return unlessRefused(this.#list(query, 1, { limit: 1 }));
   }
 
   /**
-   * Whether the list of a form is known to hold its own submissions only. A source that ignores `formId` shows all of them in each
-   * list, so that two forms have more than the workspace. Null while nothing can be mixed up: there is one form, or no submission.
+   * Whether the list of a form is known to contain only its own submissions. A source that ignores `formId` shows all submissions
+   * in each list, so two forms have more than the workspace. Null while nothing can be mixed up, because there is only one form, or
+   * no submission.
    */
   async areFormsApart(formId: string): Promise<boolean | null> {
     const workspace = await unlessRefused(this.page({}));
-    // One that cannot be asked without a form, or shows nothing then, looks at it.
+    // A source that cannot be asked without a form, or shows nothing then, uses `formId`.
     if (workspace === null || workspace.items.length === 0) return true;
     const named = workspace.items.flatMap(({ submission }) => submission?.formId ?? []);
-    // Of submissions that name their form, each is checked when it is stored.
+    // Submissions that name their form are checked when they are stored.
     if (named.length > 0 && !named.includes('')) return true;
     const { forms } = await this.forms();
     const others = forms.filter(({ id }) => id !== formId).slice(0, MOST_OTHERS);
@@ -143,14 +147,14 @@ export class Source {
     for (const { id } of others) other ??= await this.#totalOf(id);
     const own = await this.count({ formId });
     const after = await this.count({});
-    // Other forms that do not answer have at least one if this form does not have all.
+    // If other forms do not answer, they have at least one submission, unless this form has all.
     const sum = (own?.total ?? 0) + (other ?? 1);
-    // Where everything has gone meanwhile, nothing is known.
+    // If everything was deleted in the meantime, nothing is known.
     if (sum === 0) return (after?.total ?? 0) > 0 ? null : false;
     return sum <= Math.min(workspace.total, after?.total ?? 0);
   }
 
-  /** The number of submissions of another form, asked once; null if that fails: only that form waits (L12). */
+  /** The number of submissions of another form, requested once; null if that fails, because only that form waits (L12). */
   async #totalOf(formId: string): Promise<number | null> {
     try {
       return (await this.#list({ formId }, 1, { limit: 1, once: true })).total;
@@ -160,7 +164,7 @@ export class Source {
     }
   }
 
-  /** One submission, whether the API wraps it or not. FORMS_REFUSED, status 404, when it does not exist. */
+  /** One submission, wrapped by the API or not. FORMS_REFUSED, status 404, if it does not exist. */
   async submission(id: string, call: Pick<CallOptions, 'once'> = {}): Promise<SubmissionItem> {
     const request = getRequest(`/submissions/${pathSegment(id)}`);
     return this.#http.json(request, { ...this.#call, ...call }, (json) =>
@@ -168,12 +172,12 @@ export class Source {
     );
   }
 
-  /** The same; null where it does not exist. */
+  /** The same; null if it does not exist. */
   submissionOrNull(id: string): Promise<SubmissionItem | null> {
     return orNull(this.submission(id));
   }
 
-  /** The same, as a verdict on the submission. Throws what concerns all submissions: a refused key, a stop. */
+  /** The same, as a verdict on the submission. Throws errors that concern all submissions: a refused key, a stop. */
   async byId(id: string): Promise<ById> {
     try {
       const once = this.#unanswered >= PATIENCE;
@@ -188,7 +192,7 @@ export class Source {
     }
   }
 
-  /** Asks for many by ID, as many at a time as the source takes. */
+  /** Requests many by ID, as many at the same time as the source allows. */
   async byIds(ids: readonly string[], take: (id: string, answer: ById) => void): Promise<void> {
     const next = ids.values();
     await Promise.all(
@@ -199,7 +203,7 @@ export class Source {
   }
 
   /**
-   * Sends a status once; `beforeSend` may throw to stop it. Any 2xx is a success with any body: only {@link byId} shows whether the
+   * Sends a status once; `beforeSend` may throw to stop it. Any 2xx with any body is a success. Only {@link byId} shows whether the
    * status has changed.
    */
   async setStatus(id: string, status: string, beforeSend = (): void => {}): Promise<void> {
@@ -213,19 +217,19 @@ export class Source {
     await this.#http.done({ method: 'PATCH', path, name: `PATCH ${path}`, body }, call);
   }
 
-  /** One form with its fields. FORMS_REFUSED, status 404, when it does not exist. */
+  /** One form with its fields. FORMS_REFUSED, status 404, if it does not exist. */
   async form(id: string): Promise<Form> {
     return this.#http.json(getRequest(`/forms/${pathSegment(id)}`), this.#call, parseForm);
   }
 
-  /** The same; null where it does not exist. */
+  /** The same; null if it does not exist. */
   formOrNull(id: string): Promise<Form | null> {
     return orNull(this.form(id));
   }
 
   /**
-   * Every form of the workspace once, in the order of the list. If the list changes while it is read, it is read a
-   * second time. If the API ignores `page`, the reading ends. `isWhole`: the list held still, and as many forms as it says.
+   * Every form of the workspace once, in the order of the list. If the list changes while it is read, it is read a second time. If
+   * the API ignores `page`, the reading ends. `isWhole`: the list did not change, and showed as many forms as it says.
    */
   async forms(): Promise<{ readonly forms: readonly Form[]; readonly isWhole: boolean }> {
     const seen = new Map<string, Form>();
@@ -237,7 +241,7 @@ export class Source {
     return { forms: [...seen.values()], isWhole: false };
   }
 
-  /** Reads the pages of the list until the last one, or one that brings nothing new. `isWhole`: nothing moved, none is missing. */
+  /** Reads the pages of the list up to the last one, or to one without new forms. `isWhole`: nothing moved, and none is missing. */
   async #walkForms(): Promise<{ forms: Map<string, Form>; isWhole: boolean }> {
     const forms = new Map<string, Form>();
     const totals = new Set<number>();
@@ -254,7 +258,7 @@ export class Source {
 
   /** One page of the list of forms. */
   formsPage(page: number): Promise<FormsPage> {
-    // The list's parameters are not documented: the first page is asked for without any.
+    // The list's parameters are not documented, so the first page is requested without any.
     const request = getRequest('/forms', [['page', page === 1 ? undefined : page]]);
     return this.#http.json(request, this.#call, (json, response) => {
       const wire = readList(json, request, response);
@@ -267,14 +271,14 @@ export class Source {
     });
   }
 
-  /** A page of a list, newest first where the source can sort; an empty one where the list has shrunk to less. */
+  /** A page of a list, newest first if the source can sort; an empty page if the list has become shorter. */
   async #sorted(query: ListQuery, page: number): Promise<Listed> {
     try {
       return await this.#list(query, page, { isSorted: this.maySort });
     } catch (error) {
       if (!(error instanceof FormsApiError)) throw error;
       const isRefused = error.status === 400 || error.status === 404;
-      // The list shrank during a request, and this server refuses a page beyond the last.
+      // The list became shorter during a request, and this server refuses a page beyond the last one.
       if (isRefused && page > 1)
         return { items: [], total: 0, totalPages: page - 1, limit: PAGE, serverMs: null };
       if (error.status !== 400 || !this.maySort) throw error;
@@ -305,7 +309,7 @@ export class Source {
         submissionItem(item, formId ?? '', this.#http.nameless),
       );
       const most = wire.limit ?? limit;
-      // The number of items on the first page is the page size, regardless of the documented limit.
+      // The number of items on the first page is the page size, whatever the documented limit.
       const size = page === 1 && items.length > 0 ? Math.min(most, items.length) : most;
       const serverMs = Date.parse(response.header('date') ?? '');
       return {
@@ -319,15 +323,15 @@ export class Source {
   }
 }
 
-/** A page of a list as the source shows it. */
+/** A page of a list in the source's response. */
 interface Listed extends Pick<Page, 'items' | 'total' | 'serverMs'> {
-  /** As the source says, absurd or not; reckoned from total and the size of a page when it does not. */
+  /** According to the source, absurd or not; otherwise computed from the total and the page size. */
   readonly totalPages: number;
-  /** As the source says; as asked when it does not. */
+  /** According to the source; otherwise as requested. */
   readonly limit: number;
 }
 
-/** A page of a list as received; undefined for any other response. Throws FORMS_FAILED if the page reports a failure. */
+/** A page of a list in a response; undefined for any other response. Throws FORMS_FAILED if the page reports a failure. */
 function readList(json: Json, request: FormsRequest, response: HttpResponse) {
   const parsed = envelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;
@@ -338,7 +342,7 @@ function readList(json: Json, request: FormsRequest, response: HttpResponse) {
   return parsed.data;
 }
 
-/** Null where the source refuses the question. */
+/** Null if the source refuses the request. */
 async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
@@ -350,7 +354,7 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Null where the source answers 404. */
+/** Null if the source answers 404. */
 async function orNull<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
@@ -360,6 +364,6 @@ async function orNull<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-/** 410 says what 404 says, and for ever (RFC 9110). */
+/** 410 means the same as 404, permanently (RFC 9110). */
 const isGone = (error: unknown): boolean =>
   error instanceof FormsApiError && (error.status === 404 || error.status === 410);

@@ -10,7 +10,7 @@ export interface SubmissionItem {
   readonly key: string;
   /** Null if it has no usable ID. With a defect, all usable parts are kept. */
   readonly submission: Submission | null;
-  /** Of one without a usable ID: its status, where it shows one; the source counts it with that. */
+  /** The status of an item without a usable ID, if it shows one: the source counts it there. */
   readonly status?: string;
   /** The defects, as fixed sentences that contain no value. */
   readonly defects: readonly string[];
@@ -19,8 +19,8 @@ export interface SubmissionItem {
 /** Longer IDs fit no primary key (PostgreSQL: a third of a page). */
 const MAX_ID_LENGTH = 500;
 /**
- * An item of the submissions list, which was asked for `formId` (empty: for every form). Never throws. Every field is looked at
- * by itself, so that each defect gets a name; what else an item holds is ignored.
+ * An item of a list of submissions, requested for `formId` (empty: for every form). Never throws. Every field is checked
+ * separately, so that each defect gets a name; other properties of the item are ignored.
  */
 export function submissionItem(
   json: unknown,
@@ -50,8 +50,8 @@ export function submissionItem(
 }
 
 /**
- * The item in a response about the submission `id`, bare or wrapped in one property of any name (the API does not
- * document it): the one object that has this ID. Undefined if there is none.
+ * The item in a response about the submission `id`, bare or wrapped in a property of any name (the API does not document which):
+ * the one object with this ID. Undefined if there is none.
  */
 export function singleSubmission(json: unknown, id: string): SubmissionItem | undefined {
   if (!isJsonObject(json)) return undefined;
@@ -80,7 +80,7 @@ function readId(id: unknown): Checked<string> {
     : { value: '', defect: 'id is not one that can be stored' };
 }
 
-/** Characters of Unicode's class Cc. Compared one by one: a regular expression takes several times longer. */
+/** Characters of Unicode's class Cc. A loop, because a regular expression takes several times longer. */
 function hasControl(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -89,7 +89,7 @@ function hasControl(text: string): boolean {
   return false;
 }
 
-/** A text; a number is taken for its digits. Anything else counts as absent. */
+/** A text; a number counts as its digits. Anything else counts as absent. */
 function readText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || value instanceof ExactNumber ? decimalText(value) : undefined;

@@ -11,10 +11,10 @@ import { isJsonObject } from './exact-json.ts';
 
 const number = z.union([z.number(), z.instanceof(ExactNumber)]).transform(decimalText);
 
-/** A text; a number is taken for its digits. Anything else counts as absent. */
+/** A text; a number counts as its digits. Anything else counts as absent. */
 const text = z.union([z.string(), number]).optional().catch(undefined);
 
-/** A list without the entries that are of another shape; anything else counts as empty. */
+/** A list without the entries of another shape; anything else counts as empty. */
 const listOf = <T>(entry: z.ZodType<T>): z.ZodType<T[]> =>
   z
     .array(z.unknown())
@@ -42,7 +42,7 @@ const formSchema = z.object({
   schema: z.object({ sections: listOf(sectionSchema) }).catch({ sections: [] }),
 });
 
-/** A form from its JSON, bare or wrapped in one property; undefined when it is none. */
+/** A form from its JSON, bare or wrapped in one property; undefined if it is not a form. */
 export function parseForm(json: unknown): Form | undefined {
   const parsed = formSchema.safeParse(unwrapped(json));
   if (!parsed.success) return undefined;
@@ -60,7 +60,7 @@ export function parseForm(json: unknown): Form | undefined {
   };
 }
 
-/** The documentation shows a form bare; for a submission it leaves open whether there is a wrapper, so we look here too. */
+/** The documentation shows a form bare. For a submission it does not say whether there is a wrapper, so this also looks for one. */
 function unwrapped(json: unknown): unknown {
   if (!isJsonObject(json) || Object.hasOwn(json, 'id')) return json;
   const inside = Object.values(json).filter(
@@ -78,7 +78,7 @@ const count = z.union([
     .transform(Number),
 ]);
 
-/** The pagination envelope. Without items or total there is nothing to prove a run with, so both must be there. */
+/** The pagination envelope. Without items or a total nothing can be proven, so both are required. */
 export const envelopeSchema = z.object({
   items: z.array(z.unknown()),
   total: count,
@@ -87,9 +87,9 @@ export const envelopeSchema = z.object({
 });
 
 /**
- * How a list that came with the status of a success says that it is none, in words for a message; undefined when it does not. Its words
- * are not repeated: they may quote anything. A list that holds something may carry a warning; an empty one proves that there is
- * nothing, so an error beside it makes it a failure.
+ * If a list that came with a success status says that it failed: how, in words for a message; otherwise undefined. Its own words
+ * may quote anything, so they are not repeated. A list with items may carry a warning. An empty list proves that there is nothing,
+ * so an error beside it makes it a failure.
  */
 export function listFailure(body: unknown): string | undefined {
   if (!isJsonObject(body)) return undefined;
