@@ -7,18 +7,18 @@ import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
 import type { Trouble } from './trouble.ts';
 
-/** The sources of facts, which the composition provides. Calls may be slow, hang or fail; none delays another (L12). */
+/** The sources of facts. Calls may be slow, hang or fail; none delays another (L12). */
 export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nextPollMs'> {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The targets, as the settings order them. `restMs`: least time between two readings, where each has a cost. */
+  /** The targets, in the order of the settings. `restMs`: the least time between two readings, if each has a cost. */
   readonly targets: readonly (TargetPlace & { readonly restMs: number })[];
-  /** What a target holds. Rejects when it cannot be read. */
+  /** The content of a target. Rejects if it cannot be read. */
   readTarget(name: string): Promise<HeldTarget>;
-  /** The queue; null for a command, which looks at none. */
+  /** The queue; null for a command, which does not look at it. */
   readonly queue: (() => Promise<QueueState>) | null;
   plan(): Facts['plan'];
-  /** What this process sees apart from the queue; none for a command. */
+  /** What this process has noticed apart from the queue; empty for a command. */
   troubles(): readonly Trouble[];
   /** The records in DATA_DIR, and what keeps failures from being kept there. Rejects with the system's error. */
   files(): Promise<FileFacts>;
@@ -26,17 +26,17 @@ export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nex
 
 type FileFacts = Pick<Facts, 'kept' | 'troubles'>;
 
-/** A target that takes longer does not answer. */
+/** A target that takes longer counts as not answering. */
 const TARGET_LIMIT_MS = 20_000;
 const OTHERS_LIMIT_MS = 5_000;
-/** How often everything is read without a request, and while there is a problem, so that its end shows soon. */
+/** How often everything is read without a request, and how often while there is a problem, so that its end shows soon. */
 const [READ_MS, TROUBLED_MS] = [30_000, 5_000];
-/** Who asks gets nothing older than this, if it can be had in time. */
+/** A request gets nothing older than this, if it can be read in time. */
 const [FRESH_MS, ANSWER_MS] = [2_000, 2_500];
 
 /**
- * Reads targets, queue and files, and judges the latest readings. A command reads once; `start` keeps one, which
- * reads at intervals. A slow or broken part delays no other: its last reading stays, with its age (L12).
+ * Reads targets, queue and files, and judges the latest readings. A command reads once; `start` keeps one, which reads at
+ * intervals. A slow or broken part delays no other: its last reading stays, with its age (L12).
  */
 export class Watch {
   readonly #sources: HealthSources;
@@ -71,13 +71,13 @@ export class Watch {
     return this.#hasRead;
   }
 
-  /** The report, of readings of this moment. For commands. */
+  /** The report on readings made now. For commands. */
   async once(): Promise<Report> {
     await this.#readAll(0);
     return this.current();
   }
 
-  /** The report. Facts are read again if that takes only a moment. */
+  /** The report. Reads facts again if that takes only a moment. */
   async refresh(): Promise<Report> {
     await withinTime(this.#readAll(FRESH_MS), ANSWER_MS, this.#sources.clock);
     return this.current();
@@ -88,7 +88,7 @@ export class Watch {
     return judge(this.#facts());
   }
 
-  /** An action has finished or a run has ended: the next report is read after it. `atAnyCost`: metered targets too. */
+  /** An action or a run has ended: the next report reads again. `atAnyCost`: even metered targets. */
   expire(atAnyCost: boolean, target?: string): void {
     for (const { place, reading } of this.#targets)
       if (target === undefined || target === place.name) reading.expire(atAnyCost);

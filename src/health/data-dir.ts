@@ -19,7 +19,7 @@ const keptRun = z.object({
   outcome: z.enum(['failed', 'gone']),
   code: problemCode.nullable(),
   error: z.string().nullable(),
-  /** The last of them in a row; when the first one ended. */
+  /** Of the last such run in a row, and when the first one ended. */
   startedAtMs: z.number(),
   endedAtMs: z.number(),
   sinceMs: z.number(),
@@ -36,20 +36,20 @@ const processRecord = z.object({
   pid: z.number().int(),
   role: z.enum(['start', 'worker']),
   atMs: z.number(),
-  /** Of the queue and the settings, and that it waits for the source. */
+  /** Of the queue and the settings, and the wait for the source. */
   troubles: z.array(troubleSchema),
 });
 
-/** Runs of a form into a target that failed, or found the form gone, without a later one that succeeded. Holds no answer (L11). */
+/** Runs of a form into a target that failed, or found the form gone, with no later run that succeeded. Contains no answers (L11). */
 export type KeptRun = z.infer<typeof keptRun>;
 /** A process of the mirror, at the time of its latest record. */
 export type ProcessRecord = z.infer<typeof processRecord>;
 type KeptCopy = z.infer<typeof keptCopy>;
 
-/** What failed, as far as this machine has seen it. */
+/** Failures, as far as this machine has seen them. */
 export interface Kept {
   readonly runs: readonly KeptRun[];
-  /** The source would not list its forms; null: it did. */
+  /** The source did not list its forms; null: it did. */
   readonly source: z.infer<typeof keptSource> | null;
 }
 
@@ -63,9 +63,9 @@ export class DataDir {
   readonly #copies: Records<typeof keptCopy>;
   /** By target and form ID. */
   readonly runs: Records<typeof keptRun>;
-  /** Of all processes that share this folder, by host and process ID. */
+  /** For all processes that share this folder, by host and process ID. */
   readonly processes: Records<typeof processRecord>;
-  /** What each receiver of notifications was sent, by the setting that names it. */
+  /** What was sent to each receiver of notifications, by the setting that names it. */
   readonly deliveries: Records<z.ZodUnknown>;
 
   constructor(path: string) {
@@ -77,7 +77,7 @@ export class DataDir {
     this.deliveries = new Records(join(path, 'deliveries'), z.unknown());
   }
 
-  /** Keeps a run that failed, or forgets it once another one has not. */
+  /** Records a failed run, or removes the record after a run that did not fail. */
   async noteRun(report: RunReport): Promise<void> {
     const { target, form, outcome, endedAtMs } = report;
     const file = this.runs.of(target, form.id);
@@ -88,7 +88,7 @@ export class DataDir {
     await file.write({ ...report, outcome, sinceMs });
   }
 
-  /** Keeps that the source would not list its forms; null: it did. */
+  /** Records that the source did not list its forms; null: it did. */
   async noteSource(failure: MirrorError | null, atMs: number): Promise<void> {
     if (failure === null) return this.#source.remove();
     if (isAbort(failure) || PROBLEMS[failure.code].scope !== 'source') return;
@@ -98,8 +98,8 @@ export class DataDir {
   }
 
   /**
-   * Records that a target has a form. `wasEmpty`: a run found nothing there; `isHeld`: the target holds the form by now. True if the
-   * target had it and was found empty; that time is recorded, too.
+   * Records that a target has a form. `wasEmpty`: a run found nothing there; `isHeld`: the target has the form now. True if the
+   * target had it before and was found empty; that time is recorded, too.
    */
   async noteCopy(
     { target, address, formId }: Omit<KeptCopy, 'refilledAtMs'>,
@@ -115,7 +115,7 @@ export class DataDir {
     return isRefill;
   }
 
-  /** By form ID, when the copy in a target at this address was last found gone. */
+  /** When the copy in a target at this address was last found gone, by form ID. */
   async refills(target: string, address: string): Promise<ReadonlyMap<string, number>> {
     const copies = await this.#copies.all();
     return new Map(

@@ -12,23 +12,21 @@ import type { Latest } from './reading.ts';
 import type { QueueState } from './report.ts';
 import type { Trouble } from './trouble.ts';
 
-/*
- * What the judge judges from. Nothing here carries an answer or a secret (L11, L15). Times are milliseconds since the epoch.
- */
+/* The facts for the judgment. They contain no answers and no secrets (L11, L15). Times are milliseconds since the epoch. */
 
-/** A form as its target holds it, with its newest runs, and what is known of it beside that. */
+/** A form in its target, with its newest runs, and what else is known of it. */
 export interface HeldForm extends StoredForm {
-  /** What the last write-back could not do; null: it did all, or write-back is off. */
+  /** What the last write-back could not do; null: it did everything, or write-back is off. */
   readonly writeBack: WriteBackProblem | null;
-  /** When the target was found empty that had held the form. */
+  /** When the target was found empty although it had the form before. */
   readonly refilledAtMs: number | null;
 }
 
-/** What a target holds. */
+/** The content of a target. */
 export interface HeldTarget {
   readonly forms: readonly HeldForm[];
   readonly pauses: readonly Pause[];
-  /** What the last poll agreed on; null: none has. */
+  /** What the last poll agreed on; null if none has. */
   readonly agreement: Agreement | null;
 }
 
@@ -43,16 +41,16 @@ export interface TargetPlace {
 /** The latest reading of a target. */
 export interface TargetFacts extends TargetPlace, Latest<HeldTarget> {}
 
-/** Everything that a mirror is judged from. */
+/** Everything from which a mirror is judged. */
 export interface Facts {
   readonly nowMs: number;
   readonly version: string;
   readonly targets: readonly TargetFacts[];
-  /** Null: a command, which looks at no queue, or one that was never read. */
+  /** Null for a command, which does not look at the queue, and before the first reading. */
   readonly queue: QueueState | null;
-  /** What concerns all forms, as this process sees it, or for a command, as running processes do. */
+  /** What concerns all forms: as noticed by this process, or for a command by running processes. */
   readonly troubles: readonly Trouble[];
-  /** Which forms go where; null where this process has not planned. */
+  /** Which forms go into which targets; null if this process has not planned. */
   readonly plan: MirrorPlan | null;
   readonly kept: Kept;
   /** Whether the settings choose a form for a target. */
@@ -61,10 +59,10 @@ export interface Facts {
   readonly nextPollMs: (afterMs: number) => number;
 }
 
-/** So many runs show since when they have ended in one way. */
+/** With this many runs, the report knows since when they have ended in the same way. */
 const RECENT_RUNS = 20;
 
-/** Reads what a target holds. `refills`: by form ID, when it was found empty. Rejects as the target does. */
+/** Reads the content of a target. `refills`: when the target was found empty, by form ID. Rejects as the target does. */
 export async function readTarget(
   target: Target,
   writesBack: boolean,

@@ -15,17 +15,17 @@ import {
   STATE_TITLES,
 } from './report.ts';
 
-/** The facts outside a form that its health depends on. */
+/** The facts outside a form on which its health depends. */
 export interface Surroundings extends Pick<Facts, 'nowMs' | 'nextPollMs'> {
-  /** Whether the target was read, so that a form it does not show is not there. */
+  /** Whether the target was read. If it was, a form that it does not show does not exist there. */
   readonly isTargetRead: boolean;
-  /** Whether jobs run: a first copy may have to wait for those of other forms. */
+  /** Whether jobs are running: a first copy may have to wait for other forms. */
   readonly isBusy: boolean;
-  /** Of the target, the source, the queue, the settings and the program: what keeps the form waiting, the target's first. */
+  /** Problems of the target, the source, the queue, the settings and the program that keep the form waiting; the target's first. */
   readonly problems: readonly Problem[];
 }
 
-/** A form that was deleted some time ago needs no attention any more, nor does a copy that was filled again. */
+/** After this time, a form that was deleted needs no attention anymore, nor does a copy that was filled again. */
 const NEWS_MS = 7 * 24 * 3_600_000;
 
 /** Judges a form in a target. Pure. */
@@ -68,12 +68,12 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
       code: last.code,
       error: last.error,
     },
-    // A form that was gone before it was ever copied is not left alone.
+    // A form that was gone before its first copy still needs attention.
     goneAt: goneAtMs === null ? null : iso(goneAtMs),
   };
 }
 
-/** The state, and the word for it that every surface shows: that of the worst problem, or of the one that holds the form up. */
+/** The state, and the text for it in every surface: of the worst problem, or of the one that keeps the form waiting. */
 function stateOf(
   { held, isWanted, goneMs, claim, pause, running }: KnownForm,
   problems: readonly Problem[],
@@ -90,7 +90,7 @@ function stateOf(
   const [worst] = problems;
   if (worst !== undefined) return titled(isError(worst) ? 'failed' : 'attention', worst.title);
   if (running !== null) return titled('working');
-  // No form has caused a general problem, but no form is known to be current during one.
+  // No form is the cause of a shared problem, but during one no form is known to be current.
   const shared = firstOf(around.problems);
   if (shared !== null) return titled('waiting', shared.title);
   if (claim.submissionsAsOf !== null) return titled('ok');
@@ -99,7 +99,7 @@ function stateOf(
 }
 
 export const isError = ({ level }: Problem): boolean => level === 'error';
-/** The first that is an error, or else the first; null for none. */
+/** The first error, otherwise the first problem; null if there is none. */
 export const firstOf = (problems: readonly Problem[]): Problem | null =>
   problems.find(isError) ?? problems[0] ?? null;
 
@@ -107,7 +107,7 @@ export const firstOf = (problems: readonly Problem[]): Problem | null =>
 export const errorsFirst = (a: Problem, b: Problem): number =>
   Number(isError(b)) - Number(isError(a));
 
-/** Whether a problem of all, or of the target, is the cause of one of a form, and reported in its place. */
+/** Whether a problem of everything, or of the target, causes one of a form and is reported in its place. */
 const isCausedBy = (code: ProblemCode, problems: readonly Problem[]): boolean =>
   problems.filter(isError).some((cause) => {
     const { scope } = PROBLEMS[cause.code];
@@ -153,7 +153,7 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   }
 }
 
-/** Since when a stale form was not heard of, or, before its first run, was to be copied; null: it is not stale. */
+/** Since when a stale form has had no news or, before its first run, was due to be copied; null: it is not stale. */
 function silentSinceMs(known: KnownForm, around: Surroundings): number | null {
   const { heardMs, plannedMs, pause, running } = known;
   if (pause !== null || running !== null) return null;
@@ -161,7 +161,7 @@ function silentSinceMs(known: KnownForm, around: Surroundings): number | null {
   return sinceMs > 0 && isStale(sinceMs, around) ? sinceMs : null;
 }
 
-/** That a target was found empty which DATA_DIR says has held a form, and what no run brings back. */
+/** The text about a target that was found empty although DATA_DIR says that it had a form, and about what no run brings back. */
 export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: number): string =>
   `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(atMs)}, so it was filled again from the source. ` +
   'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of forgotten submissions.';
@@ -184,10 +184,7 @@ const REFUSED_REMEDY =
 /** A slow run or a late poll is not a failure. */
 const STALE_MS = 5 * 60_000;
 
-/**
- * The one rule of staleness: whether a form that was last heard of then was to be polled twice since, and five minutes more have
- * passed. Pure.
- */
+/** The one rule of staleness: since the form's last news, it should have been polled twice, and five minutes more have passed. Pure. */
 export const isStale = (
   heardMs: number,
   { nowMs, nextPollMs }: Pick<Facts, 'nowMs' | 'nextPollMs'>,

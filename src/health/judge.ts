@@ -20,28 +20,26 @@ import {
 } from './report.ts';
 import type { Trouble } from './trouble.ts';
 
-/*
- * The one place that judges. Facts in, the report out: nothing here reads a clock, a target or a file.
- */
+/* The one place that judges: facts in, report out. It reads no clock, target or file. */
 
 /** Judges the mirror. Pure. */
 export function judge(facts: Facts): Report {
   const { nowMs, plan, kept } = facts;
   const known = facts.targets.map((target) => ({ target, forms: knownForms(target, facts) }));
   const all = known.flatMap(({ forms }) => forms);
-  // When the source last answered as it should, by runs and polls.
+  // When the source last answered correctly, according to runs and polls.
   const agreedMs = facts.targets.map(({ value }) => value?.agreement?.atMs);
   const succeededMs = all.map((form) => form.succeededMs);
   const heardMs = newestOf([plan?.atMs, ...agreedMs, ...succeededMs], nowMs);
   const unlisted = kept.source !== null && kept.source.atMs > heardMs ? kept.source : null;
   const source = sharedFailure(all, 'source', heardMs) ?? failureOf(unlisted);
   const troubles = facts.troubles.map((trouble) => problemOf(trouble));
-  // A known failure is not also reported as waited for.
+  // A known failure is not reported as a wait as well.
   const problems = [
     ...(source === null ? [] : [source]),
     ...troubles.filter(({ code }) => source === null || code !== 'SOURCE_WAITING'),
   ].toSorted(errorsFirst);
-  // A folder that cannot be written holds up no form.
+  // A folder that cannot be written keeps no form waiting.
   const holdingUp = problems.filter(({ code }) => code !== 'DATA_DIR');
   const judged = known.map(({ target, forms }) => {
     const workedMs = newestOf(
@@ -81,17 +79,14 @@ export function judge(facts: Facts): Report {
 const isRead = ({ trouble, readAtMs }: Pick<TargetFacts, 'trouble' | 'readAtMs'>): boolean =>
   trouble === null && readAtMs > 0;
 
-/** The problem of something that does not work at all. */
+/** The problem of a part that does not work at all. */
 const failureOf = (trouble: Trouble | null): Problem | null =>
   trouble && problemOf(trouble, { level: 'error' });
 
-/**
- * Parts that failed before people paused them are not retried, so they show nothing about the present state of
- * source and targets.
- */
+/** Parts that failed before people paused them are not retried, so they show nothing about the current state of source and targets. */
 const isTried = ({ isWanted, pause }: KnownForm): boolean => isWanted && pause === null;
 
-/** The newest failure with a code of the scope that shows in two forms; a refused key and another schema show in one. */
+/** The newest failure with a code of this scope that appears in two forms; for a refused key or another schema, one form is enough. */
 function sharedFailure(
   forms: readonly KnownForm[],
   scope: 'source' | 'target',
@@ -111,7 +106,7 @@ function sharedFailure(
   return failureOf({ code, message: last.error ?? '', sinceMs });
 }
 
-/** Only a first run or that of a stale form makes the mirror `working`: another one leaves the known facts unchanged. */
+/** Only a first run or a run of a stale form makes the mirror `working`: any other run leaves the known facts unchanged. */
 const overall = (forms: readonly FormReport[], facts: Facts): HealthState =>
   worstOf(
     forms.map(({ state, claim: { submissionsAsOf } }) => {
@@ -154,7 +149,7 @@ const mirrored = ({ forms }: Judged): FormReport[] =>
 const formsIn = (forms: readonly FormReport[]): number =>
   new Set(forms.map(({ form }) => form.id)).size;
 
-/** The state of everything in one line that fits a phone: a problem of all, or the worst two states of forms. */
+/** The state of everything in one line that fits a phone: a problem of everything, or the worst two states of forms. */
 function titleOf(report: Judged, shared: Problem | null): string {
   const { state, forms, targets, at } = report;
   if (shared !== null && (isError(shared) || state === 'waiting')) return shared.title;
@@ -176,7 +171,7 @@ function titleOf(report: Judged, shared: Problem | null): string {
   return parts.slice(0, 2).join(', ');
 }
 
-/** How much there is. Submissions are counted once, not once for each target. */
+/** How much there is. Submissions are counted once, not once per target. */
 function summaryOf(report: Judged): string {
   const { state, targets, at } = report;
   const all = mirrored(report);

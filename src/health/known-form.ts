@@ -8,46 +8,46 @@ import type { KeptRun } from './data-dir.ts';
 import type { Facts, HeldForm, TargetFacts } from './facts.ts';
 import { NO_CLAIM, type RunningJob, type ShownClaim, shownClaim } from './report.ts';
 
-/** A form in a target, and what the facts together say of it: its last run, its claim, when it was last heard of. */
+/** A form in a target, with what the facts together say about it: its last run, its claim, its last news. */
 export interface KnownForm {
   readonly form: FormIdentity;
   readonly target: string;
-  /** Null: the target does not hold it, or could not be read. */
+  /** Null: the target does not have it, or could not be read. */
   readonly held: HeldForm | null;
   readonly pause: Pause | null;
   readonly running: RunningJob | null;
   /** False when the settings no longer choose it. */
   readonly isWanted: boolean;
-  /** The newest run that says something; null before the first. */
+  /** The newest run that shows something; null before the first. */
   readonly last: Ended | null;
   /** Since when the source does not have it; null: it does, as far as is known. */
   readonly goneMs: number | null;
   readonly claim: ShownClaim;
-  /** When this process first planned it; 0: it did not. */
+  /** When this process first planned it; 0 if it has not. */
   readonly plannedMs: number;
-  /** When it was last heard of: by a poll that agreed, or as a run ended; 0 for never. */
+  /** The last news: a poll that agreed, or the end of a run; 0 for never. */
   readonly heardMs: number;
-  /** When a run last ended that shows that source and target work; 0 for never. */
+  /** When the last run ended that shows that source and target work; 0 for never. */
   readonly succeededMs: number;
 }
 
 /** How the newest runs of a form ended. */
 interface Ended extends Pick<Run, 'outcome' | 'error' | 'startedAtMs' | 'endedAtMs'> {
   readonly code: ProblemCode | null;
-  /** Since when runs have ended so, as far as is known. */
+  /** Since when runs have ended like this, as far as is known. */
   readonly sinceMs: number;
 }
 
-/** Runs that a stop, a pause or another process cut short prove nothing. */
+/** Runs that were cut short by a stop, a pause or another process prove nothing. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped']);
 
-/** The forms that a target holds, and those that are planned for it and still to come. Pure. */
+/** The forms that a target has, and those planned for it that are still to come. Pure. */
 export function knownForms({ name, value: target }: TargetFacts, facts: Facts): KnownForm[] {
   const { queue, nowMs } = facts;
   const { forms: allPlanned = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
   const { forms: heldForms = [], pauses = [], agreement = null } = target ?? {};
   const byId = new Map(heldForms.map((form) => [form.state.formId, form]));
-  // Known by a failure: a first run that the target could not record.
+  // Known from a failure: a first run that the target could not record.
   const failures = new Map(
     facts.kept.runs.filter((run) => run.target === name).map((run) => [run.form.id, run]),
   );
@@ -72,7 +72,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
   return [...forms.values()].map((form): KnownForm => {
     const held = byId.get(form.id) ?? null;
     const failure = failures.get(form.id) ?? null;
-    // A run dated ahead of now was recorded before the clock was set back: it hides nothing else.
+    // A run dated in the future was recorded before the clock was set back. It hides no other run.
     const runs = (held?.runs ?? []).filter(
       ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
     );
@@ -84,7 +84,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
     const heardMs = Math.max(claimedMs, last?.endedAtMs ?? 0);
     const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);
     if (failure?.outcome === 'gone') worked.push(failure.endedAtMs);
-    // A newer plan, made by another process, may know forms that ours does not.
+    // A newer plan of another process may have forms that this process's plan does not.
     const isPlanned =
       plannedAtMs === null ||
       plannedIds.has(form.id) ||
@@ -108,7 +108,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
   });
 }
 
-/** The newest of several times; 0 for none. A time in the future came from a wrong clock. */
+/** The newest of several times; 0 for none. A time in the future comes from a wrong clock. */
 export const newestOf = (times: readonly (number | null | undefined)[], nowMs: number): number =>
   Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
 
@@ -122,7 +122,7 @@ function lastOf(runs: readonly Run[], failure: KeptRun | null): Ended | null {
   return { ...newest, code: problemCodeOrNull(newest.code), sinceMs };
 }
 
-/** The claim from runs and polls. A time in the future came from a wrong clock: nothing is claimed by it. */
+/** The claim from runs and polls. A time in the future comes from a wrong clock, so nothing is claimed as of it. */
 function claimIn(held: HeldForm | null, agreed: Agreement | null, nowMs: number): ShownClaim {
   if (held === null) return NO_CLAIM;
   const { state, losses } = held;

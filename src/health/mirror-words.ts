@@ -6,13 +6,13 @@ import { AGREEMENT, PAUSES } from '../sync/records.ts';
 import { judge } from './judge.ts';
 import type { FormReport, Problem } from './report.ts';
 
-/** A sheet calls a form stale by itself after three missed polls, not sooner, because it is not written in each run. */
+/** A sheet shows a form as stale after three missed polls, by itself. Not sooner, because a run does not always write to the sheet. */
 const MISSED_POLLS = 3;
 const LEAST_MINUTES = 45;
 
 /**
- * Puts a form's health into words for a sheet, by what its spreadsheet holds. Staleness is left to the sheet's clock. `target`: its
- * name; `longestGapMs`: the longest time between two polls.
+ * Describes a form's health for a sheet, from the content of its spreadsheet. The sheet's clock decides about staleness. `target`:
+ * its name; `longestGapMs`: the longest time between two polls.
  */
 export const describeForm =
   (target: string, longestGapMs: number) =>
@@ -21,7 +21,7 @@ export const describeForm =
     recordOf: (key: string) => unknown,
     nowMs: number,
   ): FormHealthText => {
-    // Its store calls after a commit: a loss is in the state by then, and the state claims nothing.
+    // The store calls this after a commit: a loss is in the state by then, and the state claims nothing.
     const nothing = { losses: [], location: '', place: {}, writeBack: null, refilledAtMs: null };
     const value = {
       forms: [{ ...form, ...nothing }],

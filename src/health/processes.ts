@@ -6,15 +6,15 @@ import type { DataDir, ProcessRecord } from './data-dir.ts';
 import type { Trouble } from './trouble.ts';
 
 /*
- * What the processes of a mirror record of themselves, for commands, which see neither the queue nor the events of another
- * process. A process that ends as it should removes its record; one that is killed leaves it.
+ * What the processes of a mirror record about themselves, for commands, which see neither the queue nor the events of other
+ * processes. A process removes its record when it ends; one that is killed leaves it.
  */
 
-/** How often a process writes its record, and how old a record may be whose process counts as running. */
+/** How often a process writes its record, and up to what age of the record its process counts as running. */
 const RECORD_MS = 10_000;
 const SILENT_MS = 45_000;
 
-/** Of a record of another machine, only the age says whether its process runs. */
+/** For a record of another machine, only its age shows whether its process is running. */
 const isRunning = ({ host, pid, atMs }: ProcessRecord, nowMs: number): boolean =>
   nowMs - atMs <= SILENT_MS && (host !== hostname() || isAlive(pid));
 
@@ -34,7 +34,7 @@ export async function readProcesses(
     const message = `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${exact(last.atMs)}. Nothing has been copied since.`;
     return [{ code: 'NOT_RUNNING', message, sinceMs: last.atMs }];
   }
-  // Of each code the oldest.
+  // The oldest per code.
   const troubles = running
     .filter(({ host, pid }) => !isOwn || host !== hostname() || pid !== process.pid)
     .flatMap((record) => record.troubles)
@@ -44,7 +44,7 @@ export async function readProcesses(
   return [...byCode.values()];
 }
 
-/** Whether a `start` runs with this DATA_DIR, on this machine or another. */
+/** Whether a `start` is running with this DATA_DIR, on this machine or another. */
 export const startRunsHere = async (dataDir: DataDir, nowMs: number): Promise<boolean> =>
   (await dataDir.processes.all()).some(
     (record) => record.role === 'start' && isRunning(record, nowMs),
@@ -59,9 +59,7 @@ export interface KeepRecordOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Keeps a record of this process until it is disposed, and removes those of processes that have died.
- */
+/** Keeps a record of this process until it is disposed, and removes records of processes that have died. */
 export async function keepProcessRecord(options: KeepRecordOptions): Promise<AsyncDisposable> {
   const { dataDir, clock, role, onError } = options;
   const own = { host: hostname(), pid: process.pid };
@@ -70,7 +68,7 @@ export async function keepProcessRecord(options: KeepRecordOptions): Promise<Asy
   const beat = async (): Promise<void> => {
     const [atMs, troubles] = [clock.now(), [...(await options.troubles())]];
     await record.write({ ...own, role, atMs, troubles }).catch(onError);
-    // One that was killed on another machine counts as running until its record is old.
+    // A process that was killed on another machine counts as running until its record is old.
     for (const other of await dataDir.processes.all().catch(() => []))
       if (!isRunning(other, clock.now()))
         await dataDir.processes.of(other.host, other.pid).remove().catch(onError);
@@ -96,7 +94,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It lives and is another user's.
+    // The process exists and belongs to another user.
     return errorCode(error) === 'EPERM';
   }
 }

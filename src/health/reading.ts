@@ -2,7 +2,7 @@ import { type Clock, withinTime } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { Trouble } from './trouble.ts';
 
-/** No reading takes more than this part of the time. */
+/** The most of the time that readings may take. */
 const MOST_OF_THE_TIME = 1 / 20;
 const MOST_REST_MS = 60_000;
 
@@ -15,17 +15,17 @@ export interface ReadingOptions<T> {
   /** A reading that takes longer has failed with `slow`. */
   readonly limitMs: number;
   readonly slow: Failure;
-  /** Least time between two readings. */
+  /** The least time between two readings. */
   readonly restMs: number;
 }
 
-/** What was read last, and whether the last try failed. */
+/** The last value, and whether the last try failed. */
 export interface Latest<T> {
-  /** The last value that could be read; null when none ever could. */
+  /** The last value that was read; null if none ever was. */
   readonly value: T | null;
-  /** When that was; 0 for never. */
+  /** When it was read; 0 for never. */
   readonly readAtMs: number;
-  /** Why the last try failed, and since when all tries have; null when it did not. */
+  /** Why the last try failed, and since when all tries have; null if it did not fail. */
   readonly trouble: Trouble | null;
 }
 
@@ -36,7 +36,7 @@ export class Reading<T> {
   #triedAtMs = Number.NEGATIVE_INFINITY;
   #restUntilMs = 0;
   #underWay: Promise<void> | undefined;
-  /** What `read` has not answered yet; outlives its limit. */
+  /** The call of `read` in progress; it may outlive its limit. */
   #pending: Promise<T> | undefined;
 
   constructor(options: ReadingOptions<T>) {
@@ -47,17 +47,17 @@ export class Reading<T> {
     return this.#latest;
   }
 
-  /** The next {@link refresh} reads, at any age of the value; `atAnyCost`: also where it would rest. */
+  /** Makes the next {@link refresh} read, however old the value is. `atAnyCost`: even during its rest. */
   expire(atAnyCost: boolean): void {
     this.#triedAtMs = Number.NEGATIVE_INFINITY;
     if (atAnyCost) this.#restUntilMs = 0;
   }
 
-  /** Reads when the last try is older than `maxAgeMs`, and not sooner than it can rest. Never rejects. */
+  /** Reads if the last try is older than `maxAgeMs` and the rest is over. Never rejects. */
   async refresh(maxAgeMs: number): Promise<void> {
     const now = this.#options.clock.now();
     if (this.#underWay === undefined) {
-      // After a clock was set back, earlier readings must not pass for fresh.
+      // After a clock was set back, earlier readings must not count as fresh.
       if (now < this.#triedAtMs) this.expire(true);
       if (now - this.#triedAtMs < maxAgeMs || now < this.#restUntilMs) return;
       this.#underWay = this.#read().finally(() => (this.#underWay = undefined));

@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import type { z } from 'zod';
 import { errorCode } from '../base/errors.ts';
 
-/** To be raised with every change of a schema. */
+/** Raise it with every change of a schema. */
 const VERSION = 6;
 
 /**
- * A small record in DATA_DIR, as JSON with {@link VERSION}. It is written under another name and renamed: a crash
- * leaves the old record or the new one, and any number of processes may share the folder. Rejects with the system's error.
+ * A small record in DATA_DIR, as JSON with {@link VERSION}. It is written under another name and renamed: a crash leaves the old
+ * record or the new one, and any number of processes may share the folder. Rejects with the system's error.
  */
 export class JsonFile<Schema extends z.ZodType> {
   readonly #path: string;
@@ -19,7 +19,7 @@ export class JsonFile<Schema extends z.ZodType> {
     [this.#path, this.#schema] = [path, schema];
   }
 
-  /** Null where there is none, a damaged one, or that of another build: DATA_DIR may be lost at any time. */
+  /** Null if the record is missing, damaged, or of another build: DATA_DIR may be lost at any time. */
   async read(): Promise<z.infer<Schema> | null> {
     let record: { readonly version?: unknown; readonly kept?: unknown } | null;
     try {
@@ -46,7 +46,7 @@ export class JsonFile<Schema extends z.ZodType> {
     }
   }
 
-  /** Does nothing where there is none. */
+  /** Does nothing if there is none. */
   remove(): Promise<void> {
     return rm(this.#path, { force: true });
   }
@@ -61,7 +61,7 @@ export class Records<Schema extends z.ZodType> {
     [this.#path, this.#schema] = [path, schema];
   }
 
-  /** The record with a key, which may hold any characters. */
+  /** The record with a key, which may contain any characters. */
   of(...key: readonly (string | number)[]): JsonFile<Schema> {
     const name = createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 32);
     return this.#file(`${name}.json`);

@@ -10,8 +10,8 @@ import type { TargetPlace } from './facts.ts';
 import type { Trouble } from './trouble.ts';
 
 /*
- * The report about a mirror. Page, JSON, metrics, probes, notifications, heartbeat, `status`, `check`, exit codes
- * and the Mirror tab show this report and judge nothing themselves. Times are ISO 8601 in UTC.
+ * The report about a mirror. Page, JSON, metrics, probes, notifications, heartbeat, `status`, `check`, exit codes and the Mirror
+ * tab show this report and judge nothing themselves. Times are ISO 8601 in UTC.
  */
 
 export { HEALTH_STATES, type HealthState };
@@ -27,11 +27,11 @@ export const STATE_TITLES: Readonly<Record<HealthState, string>> = {
   ended: 'Ended',
 };
 
-/** The worst of several states; `waiting` for none. An ended one counts only when all have ended. */
+/** The worst of several states; `waiting` if there are none. `ended` counts only if all have ended. */
 export const worstOf = (states: readonly HealthState[]): HealthState =>
   HEALTH_STATES.find((state) => states.includes(state)) ?? 'waiting';
 
-/** Something that needs attention. Holds no answer and no secret (L11, L15). */
+/** Something that needs attention. Contains no answer and no secret (L11, L15). */
 export interface Problem {
   readonly code: ProblemCode;
   /** `error`: the copy falls behind, or may be wrong. `warning`: it needs attention, or is not certain yet. */
@@ -40,15 +40,15 @@ export interface Problem {
   readonly title: string;
   /** What happened, as sentences. */
   readonly message: string;
-  /** What to do, as sentences; null when nothing is to be done. */
+  /** What to do, as sentences; null if there is nothing to do. */
   readonly remedy: string | null;
-  /** A command line that does it; null for none. */
+  /** A command line that does it; null if there is none. */
   readonly command: string | null;
   /** Since when, if known. */
   readonly since: string | null;
 }
 
-/** A trouble as the catalogue describes it, with its particulars. */
+/** A trouble as the catalogue describes it, with its details. */
 export function problemOf(
   { code, message, sinceMs }: Trouble,
   particular: Partial<Problem> = {},
@@ -58,15 +58,15 @@ export function problemOf(
   return { code, level, title, message, remedy, command: null, since, ...particular };
 }
 
-/** What a copy is claimed to hold, each with since when; null: nothing is claimed. */
+/** The claim about a copy, with the time of each part; null: nothing is claimed. */
 export interface ShownClaim {
-  /** Every submission of the source as of then, except those that are `held` or `undecided`. */
+  /** Every submission of the source as of this time, except those that are `held` or `undecided`. */
   readonly submissionsAsOf: string | null;
   readonly statusesAsOf: string | null;
   readonly answersAsOf: string | null;
   /** Rows that the source does not show, which the deletion guard keeps until a person decides. */
   readonly held: number;
-  /** Rows that the source does not show in its list, and for whose IDs it answers neither with them nor with 404. */
+  /** Rows that the source's list does not show, and for whose IDs it returns neither the submission nor 404. */
   readonly undecided: number;
 }
 
@@ -79,7 +79,7 @@ export const NO_CLAIM: ShownClaim = {
   undecided: 0,
 };
 
-/** A claim as people see it. A time that is ahead of now came from a wrong clock: nothing is claimed by it. */
+/** A claim for people. A time in the future comes from a wrong clock, so nothing is claimed as of it. */
 export function shownClaim(claim: Claim, nowMs: number): ShownClaim {
   const { submissionsAsOfMs, statusesAsOfMs, answersAsOfMs, held, undecided } = claim;
   const time = (ms: number | null): string | null =>
@@ -90,18 +90,18 @@ export function shownClaim(claim: Claim, nowMs: number): ShownClaim {
   return { submissionsAsOf, statusesAsOf, answersAsOf, held, undecided };
 }
 
-/** A pause as people see it. */
+/** A pause for people. */
 export interface ShownPause {
   readonly since: string;
   readonly by: string;
   readonly reason: string | null;
-  /** Of the target as a whole. */
+  /** It is a pause of the whole target. */
   readonly ofTarget: boolean;
   /** The command line that ends it. */
   readonly command: string;
 }
 
-/** A pause as people see it. `slug`: of the form; `target`: its name. */
+/** A pause for people. `slug`: the form's; `target`: its name. */
 export const shownPause = (pause: Pause, slug: string, target: string): ShownPause => ({
   since: pause.since,
   by: pause.by,
@@ -127,17 +127,17 @@ export interface FormReport {
   /** The state in a few words: `Up to date`, `Waiting for the first run`. */
   readonly title: string;
   readonly pause: ShownPause | null;
-  /** Its own, the worst first: a failure whose cause is a problem of the source, the target or the settings is reported there. */
+  /** Its own problems, the worst first. A failure caused by the source, the target or the settings is reported there. */
   readonly problems: readonly Problem[];
   /** Changes that people made in the target and that the mirror keeps. */
   readonly notices: readonly TargetNotice[];
   readonly claim: ShownClaim;
   /** Table, view or tab, in words; null before the first run. */
   readonly location: string | null;
-  /** Where a browser opens it; the name of its table for queries. Null where there is none. */
+  /** Its URL in a browser, and its table's name for queries; null if there is none. */
   readonly url: string | null;
   readonly table: string | null;
-  /** Null, like the four below: not known, as the target could not be read. */
+  /** Null, like the next four: not known, because the target could not be read. */
   readonly rows: number | null;
   readonly deletedRows: number | null;
   readonly rejected: number | null;
@@ -159,18 +159,18 @@ export interface TargetReport extends TargetPlace {
   readonly problem: Problem | null;
 }
 
-/** The queue, as it answered last. */
+/** The queue, as of its last response. */
 export interface QueueState {
   readonly backend: string;
-  /** Where it is; no password. */
+  /** Its address, without a password. */
   readonly address: string;
   readonly isReachable: boolean;
-  /** When the next poll begins; null: not known. */
+  /** When the next poll begins; null if not known. */
   readonly nextPollAt: string | null;
   /** Jobs that wait for a worker, and those that run. */
   readonly waiting: number;
   readonly active: number;
-  /** The processes that take jobs, idle ones included; null where the store does not tell. */
+  /** The processes that take jobs, including idle ones; null if the store does not say. */
   readonly workers: readonly string[] | null;
   /** It does not answer, or the next poll should have begun long ago. */
   readonly trouble: Trouble | null;
@@ -178,21 +178,21 @@ export interface QueueState {
   readonly running: readonly RunningJob[];
 }
 
-/** A run or a write-back that some worker is at, on any machine. */
+/** A run or a write-back in progress, on any machine. */
 export interface RunningJob {
   readonly step: 'sync' | 'write-back';
   readonly formId: string;
   /** Null for a write-back. */
   readonly target: string | null;
   readonly startedAt: string;
-  /** Submissions seen, and how many there are; 0 until a run has said how far it is. */
+  /** Submissions seen, and how many there are; 0 until the run has reported its progress. */
   readonly seen: number;
   readonly total: number;
-  /** The process, as `machine-number`; null where the store does not say. */
+  /** The process, as `machine-number`; null if the store does not say. */
   readonly worker: string | null;
 }
 
-/** The mirror: what `GET /api/status` answers and `status --json` prints. */
+/** The mirror: the response of `GET /api/status`, and the output of `status --json`. */
 export interface Report {
   readonly at: string;
   readonly version: string;
@@ -201,19 +201,19 @@ export interface Report {
   readonly title: string;
   /** How much there is, in one line. */
   readonly summary: string;
-  /** What concerns all forms: source, queue, settings, the program. The worst first. */
+  /** What concerns all forms: source, queue, settings, program. The worst first. */
   readonly problems: readonly Problem[];
-  /** When the source last answered as it should, as runs and polls tell; null for never. */
+  /** When the source last answered correctly, according to runs and polls; null for never. */
   readonly source: { readonly heardAt: string | null };
-  /** Null for a command, which looks at no queue. */
+  /** Null for a command, which does not look at the queue. */
   readonly queue: QueueState | null;
   readonly targets: readonly TargetReport[];
   readonly forms: readonly FormReport[];
 }
 
 /**
- * Whether every form is known to be current, as far as its claim says: nothing has failed or waits, and something is claimed of each.
- * Forms that are paused, gone or no longer chosen do not count. False where nothing is mirrored.
+ * Whether every form is known to be current, as its claim says: nothing has failed or waits, and each form has a claim. Forms that
+ * are paused, gone or no longer chosen do not count. False if nothing is mirrored.
  */
 export function isCurrent({ state, forms }: Report): boolean {
   const isBad = (of: HealthState): boolean => of === 'failed' || of === 'waiting';
@@ -231,7 +231,7 @@ export function isCurrent({ state, forms }: Report): boolean {
 export const stateOfAll = (forms: readonly FormReport[]): HealthState =>
   worstOf(forms.map(({ state }) => state));
 
-/** How a run ended, in a few words, and the state that such a run by itself means. */
+/** How a run ended, in a few words, and the state that such a run means by itself. */
 export const OUTCOME_TEXTS: Readonly<
   Record<OutcomeName, { readonly text: string; readonly state: HealthState }>
 > = {
@@ -245,7 +245,7 @@ export const OUTCOME_TEXTS: Readonly<
   stopped: { text: 'stopped', state: 'waiting' },
 };
 
-/** The claim that several copies share: of each part the oldest time, null if one of them has none; all exceptions. */
+/** The claim that several copies share: the oldest time of each part, null if one of them has none; all exceptions. */
 export function oldestClaim(claims: readonly ShownClaim[]): ShownClaim {
   const oldest = (pick: (claim: ShownClaim) => string | null): string | null => {
     const times = claims.map(pick);
@@ -273,7 +273,7 @@ export function exceptText({ held, undecided }: ShownClaim): string {
 export const claimText = (claim: ShownClaim, nowMs: number): string =>
   claimWords(claim, (time) => ago(time, nowMs));
 
-/** The same with the times themselves, for a reader who comes later. */
+/** The same with the times themselves, for a person who reads it later. */
 export const exactClaimText = (claim: ShownClaim): string => claimWords(claim, exact);
 
 function claimWords(claim: ShownClaim, when: (time: string) => string): string {
@@ -283,7 +283,7 @@ function claimWords(claim: ShownClaim, when: (time: string) => string): string {
     { name: 'statuses', at: claim.statusesAsOf, except: '' },
     { name: 'answers', at: claim.answersAsOf, except: '' },
   ];
-  // Those of one time are named together.
+  // Parts with the same time are named together.
   const byTime = Map.groupBy(parts, ({ at, except }) =>
     at === null ? 'never compared' : `as of ${when(at)}${except}`,
   );

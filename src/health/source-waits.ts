@@ -4,7 +4,7 @@ import { exact } from '../base/format.ts';
 import type { SyncEvents } from '../sync/sync-log.ts';
 import type { Trouble } from './trouble.ts';
 
-/** A request to the source that failed and is to be tried again. Times since the epoch. */
+/** A request to the source that failed and will be tried again. Times since the epoch. */
 interface Wait {
   readonly sinceMs: number;
   /** When it is tried again. */
@@ -13,10 +13,10 @@ interface Wait {
   readonly reason: string;
 }
 
-/** A wait is over this long after its time if nothing more was heard of it. */
+/** Without further news, a wait is over this long after its end. */
 const FORGOTTEN_MS = 45_000;
 
-/** Follows the requests of this process that are to be tried again. Returns the problem that they wait, all of them together; null when none does. */
+/** Follows the requests of this process that will be tried again. Returns one problem for all that wait; null if none waits. */
 export function followWaits(events: Events<SyncEvents>, clock: Clock): () => Trouble | null {
   const waits = new Map<string, Wait>();
   events.on('forms.retry', ({ request, delayMs, reason }) => {
@@ -31,7 +31,7 @@ export function followWaits(events: Events<SyncEvents>, clock: Clock): () => Tro
     const all = [...waits.values()].toSorted((a, b) => b.untilMs - a.untilMs);
     const [last] = all;
     if (last === undefined) return null;
-    // Nothing comes from the source since the first of the waits, and until the last.
+    // Nothing comes from the source from the first of the waits until the last.
     const sinceMs = Math.min(...all.map((wait) => wait.sinceMs));
     const until = exact(last.untilMs);
     const message = all.some(({ reason }) => /\b429\b/.test(reason))

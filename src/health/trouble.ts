@@ -5,18 +5,18 @@ import { mistakeText, type SettingMistake } from '../base/errors.ts';
 /** The code of a problem, in a record. */
 export const problemCode = z.enum(Object.keys(PROBLEMS) as ProblemCode[]);
 
-/** A fault of a part, before it is judged. Holds no answer and no secret (L11, L15). */
+/** A fault of a part, before it is judged. Contains no answer and no secret (L11, L15). */
 export const troubleSchema = z.object({
   code: problemCode,
   /** What happened, as sentences. */
   message: z.string(),
-  /** Since the epoch; null: not known. */
+  /** Since the epoch; null if not known. */
   sinceMs: z.number().nullable(),
 });
 /** See {@link troubleSchema}. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
-/** The fault of settings that name things that do not exist: one, or none. `unmatched`: the names that match nothing. */
+/** The fault of settings with names that do not exist: one, or none. `unmatched`: the names that match nothing. */
 export function settingsTroubles(unmatched: readonly SettingMistake[]): Trouble[] {
   if (unmatched.length === 0) return [];
   const message = unmatched.map(mistakeText).join(' ');

@@ -15,20 +15,20 @@ import {
 } from '../base/transport.ts';
 import type { ErrorListener } from './error-log.ts';
 
-/** The stores a queue can live in. */
+/** The stores that a queue can use. */
 export type BackendKind = 'redis' | 'postgres' | 'embedded';
 
 /** An open store. All queues and workers of a process share it. */
 export interface QueueBackend {
   readonly kind: BackendKind;
-  /** Where it is, for people: no password (L15). */
+  /** Its address for people, without password (L15). */
   readonly address: string;
   /**
-   * BullMQ's factory with the connection already inside; the `connection` that callers pass is ignored. It keeps the queues of several
-   * mirrors in one store apart.
+   * BullMQ's factory with the connection inside; it ignores the `connection` that callers pass. It separates the queues of several
+   * mirrors in one store.
    */
   readonly factory: BackendFactory<IQueueBackend, object>;
-  /** Closes the connections, at once where `force` is set. Never rejects. */
+  /** Closes the connections; at once if `force` is set. Never rejects. */
   close(force: boolean): Promise<void>;
 }
 
@@ -36,9 +36,9 @@ export interface QueueBackend {
 export interface StoreOptions {
   /** `redis://`, `rediss://` or `postgres://`; undefined for the embedded store. `?prefix=` separates mirrors in one store. */
   readonly queueUrl: URL | undefined;
-  /** Where the embedded store keeps its files. */
+  /** The folder for the files of the embedded store. */
   readonly dataDir: string;
-  /** `start` keeps the schedule too; any number of `worker`s can help it, unless the store is embedded. */
+  /** `start` also keeps the schedule. Any number of `worker`s can help it, unless the store is embedded. */
   readonly role: 'start' | 'worker';
   readonly clock: Clock;
   readonly logger: Logger;
@@ -46,16 +46,16 @@ export interface StoreOptions {
 
 /** How to open it. */
 export interface BackendOptions extends StoreOptions {
-  /** How many workers this process will have: each holds a connection of its own. */
+  /** How many workers this process will have; each has a connection of its own. */
   readonly workers: number;
   readonly upkeepMs: number;
   readonly onError: ErrorListener;
 }
 
-/** Opens the store, trying for some seconds while it does not answer. Throws SETTINGS or QUEUE_FAILED. */
+/** Opens the store, and retries for some seconds if it does not answer. Throws SETTINGS or QUEUE_FAILED. */
 export async function openBackend(options: BackendOptions): Promise<QueueBackend> {
   const { queueUrl: url, role, clock, logger } = options;
-  // A driver is loaded only when it is chosen.
+  // A driver is loaded only if it is needed.
   if (url === undefined) {
     if (role === 'start') return (await import('./embedded.ts')).openEmbedded(options);
     throw new MirrorError(
@@ -87,7 +87,7 @@ export function backendKindOf({ protocol }: { readonly protocol: string }): Back
   );
 }
 
-/** QUEUE_URL, parsed here only. Throws {@link AddressError}. */
+/** Parses QUEUE_URL; nothing else does. Throws {@link AddressError}. */
 export function parseQueueUrl(text: string): URL {
   backendKindOf({ protocol: /^[a-z+]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase() ?? '' });
   const url = serverUrl(text);
@@ -96,7 +96,7 @@ export function parseQueueUrl(text: string): URL {
   return url;
 }
 
-/** How safely the queue at an address is reached. */
+/** How securely the queue at an address is reached. */
 export const queueTransport = (url: URL): Transport =>
   backendKindOf(url) === 'redis' ? redisTransport(url) : postgresTransport(url);
 

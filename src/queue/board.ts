@@ -7,17 +7,17 @@ import { fastify, type FastifyInstance } from 'fastify';
 import type { AnyQueue } from './queues.ts';
 
 /*
- * Bull Board over the queues of this mirror: to look at, not to act with. It is loaded when someone first asks for it, and asked
- * in process, so that the status page's own rules hold for every address of it.
+ * Bull Board over the queues of this mirror, for looking only. It is loaded at the first request, and called within the process, so
+ * that the status page's own rules apply to all of its addresses.
  */
 
-/** Where the board lives. */
+/** The path of the board. */
 const BOARD_PATH = '/queue';
 
-/** Where the published package has the board's pages. In a checkout the board finds those of its own package. */
+/** Where the published package has the board's pages. In a checkout, the board finds those of its own package. */
 const PAGES = join(import.meta.dirname, 'board');
 
-/** Shown in place of a job's payload and result: they are not for readers of this page (L11, L15). */
+/** Shown in place of a job's payload and result, which are not for readers of this page (L11, L15). */
 const HIDDEN = 'not shown';
 
 /** Opens the board, for addresses that begin with {@link BOARD_PATH}. The queues stay the caller's. */

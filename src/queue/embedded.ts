@@ -11,32 +11,32 @@ import type { BackendOptions, QueueBackend } from './backends.ts';
 import { PGlitePool } from './pglite-pool.ts';
 
 /*
- * The embedded store: a PGlite directory that is a cache. The settings, the Forms API and the targets
- * can supply all of it again, so a directory that does not open is removed and made again. On disk, because an
- * existing directory opens in a quarter of a second and in half the memory, where one in memory takes two seconds each
- * time; and because the runs that people asked for then outlive a restart.
+ * The embedded store: a PGlite directory that is a cache. The settings, the Forms API and the targets can supply all of it again,
+ * so a directory that does not open is removed and made again. It is on disk, because an existing directory opens in a quarter of a
+ * second and with half the memory, while a store in memory takes two seconds each time; and because the runs that people asked for
+ * then outlive a restart.
  */
 
 const SCHEMA = 'bullmq';
 
-/** An open directory takes a quarter of a second, a new one two; on a slow disk some more. */
+/** Opening an existing directory takes a quarter of a second, making a new one two; on a slow disk, more. */
 const OPEN_WITHIN_MS = 60_000;
 
 /**
- * Added to PGlite's own parameters. Its memory never shrinks, and PostgreSQL's defaults are those of a server that has the
- * machine to itself: 128 MB of buffers, where the whole store has some 10 MB.
+ * Added to PGlite's own parameters. Its memory never shrinks, and PostgreSQL's defaults are meant for a server with a machine of
+ * its own: 128 MB of buffers, while the whole store has about 10 MB.
  */
 const SMALL = [
   'shared_buffers=4MB',
   'wal_buffers=128kB',
   'maintenance_work_mem=4MB',
   'max_connections=5',
-  // BullMQ's statements are the same each time: they are planned once. No one reads this server's activity.
+  // BullMQ's statements are always the same, so they are planned once. No one reads this server's activity.
   'plan_cache_mode=force_generic_plan',
   'track_activities=off',
 ];
 
-/** Opens PGlite in this process. Throws as `openBackend` does, and INTERNAL when even a new directory does not open. */
+/** Opens PGlite in this process. Throws as `openBackend` does, and INTERNAL if even a new directory does not open. */
 export async function openEmbedded(options: BackendOptions): Promise<QueueBackend> {
   const unlock = lockStore(options.dataDir);
   const db = await openOrRebuild(options).catch((error: unknown) => {
@@ -81,7 +81,7 @@ async function openOrRebuild({ dataDir, clock, logger }: BackendOptions): Promis
 }
 
 async function open(directory: string, clock: Clock): Promise<PGlite> {
-  // Here, not by PGlite, which lets everyone read and write its files, regardless of the umask of this process.
+  // Here, not by PGlite, which makes its files readable and writable for everyone, regardless of this process's umask.
   mkdirSync(directory, { recursive: true });
   const isNew = !existsSync(join(directory, 'PG_VERSION'));
   leaveUnoptimised();
@@ -105,8 +105,8 @@ async function open(directory: string, clock: Clock): Promise<PGlite> {
 }
 
 /**
- * V8 optimizes the most-used of PGlite's nine megabytes of code a second time: that takes half a gigabyte and
- * seconds of a processor, and the queue, whose jobs take milliseconds, gains nothing.
+ * Keeps V8 from optimizing the most-used parts of PGlite's nine megabytes of code a second time. That takes half a gigabyte and
+ * seconds of a processor, and the queue gains nothing, because its jobs take milliseconds.
  */
 function leaveUnoptimised(): void {
   setFlagsFromString('--no-wasm-tier-up');
@@ -114,8 +114,8 @@ function leaveUnoptimised(): void {
 }
 
 /**
- * Making the store leaves some 300 MB behind, outside of V8's heap: it would notice them only when the heap itself has grown,
- * which may take hours in a process that rests.
+ * Making the store leaves about 300 MB behind outside of V8's heap. V8 would notice them only when the heap itself has grown, which
+ * may take hours in an idle process.
  */
 async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc');
@@ -126,7 +126,7 @@ async function collectGarbage(): Promise<void> {
   }
 }
 
-/** Vacuums at once and at intervals, one after another however long it takes, until `signal` aborts. */
+/** Vacuums at once and then at intervals, one after the other, until `signal` aborts. */
 async function vacuumUntil(
   signal: AbortSignal,
   db: PGlite,
@@ -139,8 +139,8 @@ async function vacuumUntil(
 }
 
 /**
- * PGlite has no autovacuum and no checkpointer: without this the directory grows with every job. Only BullMQ's tables:
- * they take some milliseconds, the system's hundred, during which the whole process stops.
+ * PGlite has no autovacuum and no checkpointer; without this, the directory grows with every job. Only BullMQ's tables: they take
+ * some milliseconds, the system's a hundred, during which the whole process stops.
  */
 async function vacuum(db: PGlite): Promise<void> {
   const { rows } = await db.query<{ name: string }>(
@@ -152,8 +152,8 @@ async function vacuum(db: PGlite): Promise<void> {
 }
 
 /**
- * Makes this process the only user of the embedded queue in `dataDir` until the result is called or the process ends. PGlite
- * itself lets two processes open one directory, each losing the other's rows. Throws QUEUE_FAILED, or SETTINGS when the directory
+ * Makes this process the only user of the embedded queue in `dataDir` until the result is called or the process ends. PGlite itself
+ * lets two processes open one directory, and each then loses the other's rows. Throws QUEUE_FAILED, or SETTINGS if the directory
  * cannot be written.
  */
 function lockStore(dataDir: string): () => void {

@@ -5,10 +5,10 @@ import type { Logger } from '../base/logger.ts';
 /** Listener for the `error` events of BullMQ and its drivers, which are logged and never fatal. */
 export type ErrorListener = (error: unknown) => void;
 
-/** In an outage each of many connections reports an error at each try; the log needs it once in a while. */
+/** In an outage, each of many connections reports an error at each try; the log needs it once in a while. */
 const REPEAT_AFTER_MS = 30_000;
 
-/** Logs the same error once every half minute, with the number of times that it came up in between. */
+/** Logs the same error once every half minute, with the number of times that it occurred in between. */
 export function createErrorLog(logger: Logger, clock: Clock): ErrorListener {
   const seen = new Map<string, { loggedAt: number; suppressed: number }>();
   return (error) => {

@@ -5,15 +5,12 @@ import type { RetryPolicy } from '../base/retry.ts';
 /*
  * Names, payloads, options and times of all jobs.
  *
- * The ID of a job is made from its form's, and the job is removed as soon as it ends, with any outcome. So a form has at
- * most one job in each queue, running, waiting or waiting to be retried: BullMQ does not add a second one with an ID that
- * exists. What a run did is recorded in its target, not here.
+ * The ID of a job is made from its form's ID, and a job is removed as soon as it ends, whatever the outcome. So a form has at most
+ * one job in each queue, running, waiting or waiting for a retry: BullMQ does not add a second one with an existing ID. The target,
+ * not the job, records what a run did.
  */
 
-/**
- * The queues. `sync` and `comparison` exist once for each target: a comparison may take hours, and new submissions must not
- * wait for it.
- */
+/** The queues. Each target has its own `sync` and `comparison`: a comparison may take hours, and new submissions must not wait for it. */
 export type QueueKind = 'poll' | 'sync' | 'comparison' | 'write-back';
 
 /** The name of a queue. BullMQ refuses `:` in names. */
@@ -26,17 +23,14 @@ export const jobIdOf = (formId: string): string => `form-${encodeURIComponent(fo
 /** True for an ID that every store keeps unchanged: PostgreSQL refuses NUL and lone surrogates. */
 export const isStorable = (id: string): boolean => id.isWellFormed() && !id.includes('\0');
 
-/** The kind of queue that a run belongs in. */
+/** The kind of queue for a run. */
 export const kindOf = ({ isComparison }: SyncOrder) => (isComparison ? 'comparison' : 'sync');
 
-/*
- * Payloads are parsed strictly and compared with the settings, because anyone with access to the store can write any
- * job.
- */
+/* Payloads are parsed strictly and compared with the settings, because anyone with access to the store can write any job. */
 const formId = z.string().min(1).max(1_000).refine(isStorable);
 const target = z.string().min(1).max(100);
 
-/** Payload of a run: a `SyncJob` of a poll, or what a person asks for. */
+/** Payload of a run: a `SyncJob` of a poll, or a person's request. */
 export const syncData = z.strictObject({
   formId,
   target,
@@ -49,16 +43,16 @@ export const syncData = z.strictObject({
       statuses: z.record(z.string().max(100), z.number()).nullable(),
     })
     .exactOptional(),
-  /** So many deletions a person has accepted. */
+  /** How many deletions a person has accepted. */
   acceptDeletes: z.number().int().positive().exactOptional(),
 });
-/** Which run to make. */
+/** A request for a run. */
 export type SyncOrder = Readonly<z.infer<typeof syncData>>;
 
 /** Payload of a write-back. */
 export const writeBackData = z.strictObject({ formId });
 
-/** Options of a job. Nothing of it is kept when it has ended, and no stack trace, which may quote what must not be stored (L11). */
+/** Options of a job. Nothing is kept after it ends, not even a stack trace, which may quote what must not be stored (L11). */
 export const jobOptions = (kind: QueueKind, timings: Timings): JobsOptions => ({
   attempts: retryPolicy(kind, timings).attempts,
   backoff: { type: 'jitter' },
@@ -67,7 +61,7 @@ export const jobOptions = (kind: QueueKind, timings: Timings): JobsOptions => ({
   removeOnFail: true,
 });
 
-/** How a failed job is tried again. */
+/** How a failed job is retried. */
 export const retryPolicy = (kind: QueueKind, timings: Timings): RetryPolicy =>
   kind === 'comparison' ? timings.longRetry : timings.retry;
 
@@ -78,30 +72,30 @@ const policy = (attempts: number, baseDelayMs: number, maxMs: number): RetryPoli
   return { attempts, baseDelayMs, maxDelayMs: maxMs, maxServerDelayMs: maxMs, jitter: 'equal' };
 };
 
-/** Intervals, timeouts and retry policies of the queue. Measured on Redis, PostgreSQL and PGlite alike. Tests shorten them. */
+/** Intervals, timeouts and retry policies of the queue, measured on Redis, PostgreSQL and PGlite. Tests shorten them. */
 export const DEFAULT_TIMINGS = {
   /** How long a job's lock is valid unless its worker renews it. */
   lockDurationMs: 10_000,
-  /** How often workers look for stalled jobs; one is taken over at the second look: after some 10 s. */
+  /** How often workers look for stalled jobs. A job is taken over at the second look, after about 10 s. */
   stalledIntervalMs: 5_000,
-  /** How long a worker that the store refused a job waits before it asks again. */
+  /** How long a worker waits before it asks again after the store refused it a job. */
   refusedMs: 5_000,
-  /** Least time before a run first stores how far it has come, and between two times. */
+  /** The least time before a run first stores its progress, and between two times. */
   progressMs: 2_000,
-  /** The longest wait for the next poll without a look at the clock. */
+  /** The longest wait for the next poll without checking the clock. */
   heartbeatMs: 15_000,
-  /** A poll that waits for longer, while none is under way, is late. */
+  /** A poll that waits longer than this, while none is under way, is late. */
   lateMs: MINUTE_MS,
   /**
-   * Attempts of a job that failed, was stopped, or met another run, and the waits between them: for about a minute, then the next
+   * Attempts of a job that failed, was stopped, or met another run, and the waits between them: for about a minute. Then the next
    * poll does its work.
    */
   retry: policy(5, 5_000, MINUTE_MS),
-  /** Those of a full run or a comparison: until it succeeds, every ten minutes at last. */
+  /** For a full run or a comparison: until it succeeds, in the end every ten minutes. */
   longRetry: policy(1_000_000, 10_000, 10 * MINUTE_MS),
-  /** How long stopping waits for the current batches, and for the store, before it disconnects. */
+  /** How long a stop waits for the current batches, and for the store, before it disconnects. */
   stopMs: 10_000,
-  /** The longest time for reading the status: a page must not hang because the store does. */
+  /** The longest time for reading the status, because a page must not hang with the store. */
   answerMs: 3_000,
   /** How often the embedded store is vacuumed. */
   upkeepMs: 60 * MINUTE_MS,

@@ -10,22 +10,22 @@ import {
   unreachable,
 } from './backends.ts';
 
-/** BullMQ's schema; with a pool of the caller's it cannot be another. */
+/** BullMQ's schema; with a caller's pool it must be this one. */
 const SCHEMA = 'bullmq';
 
-/** Connections beyond one for each worker, which waits for news on it. */
+/** Connections in addition to one per worker, on which the worker waits for news. */
 const QUERY_CONNECTIONS = 6;
 
 /**
- * Opens PostgreSQL. Throws as `openBackend` does; a server that does not answer may be asked again. Locks and delays go by the clocks
- * of the workers' machines: they need NTP.
+ * Opens PostgreSQL. Throws as `openBackend` does; if the server does not answer, the call may be repeated. Locks and delays use the
+ * clocks of the workers' machines, which need NTP.
  */
 export async function openPostgres(url: URL, options: BackendOptions): Promise<QueueBackend> {
   const prefix = readPrefix(url);
   const address = safeAddress(url);
   const pool = new Pool({
     connectionString: connectionString(url),
-    // Fewer than the workers would leave one waiting for its connection for ever.
+    // With fewer than the workers, one would wait for its connection forever.
     max: options.workers + QUERY_CONNECTIONS,
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
@@ -34,7 +34,7 @@ export async function openPostgres(url: URL, options: BackendOptions): Promise<Q
   pool.setMaxListeners(0);
   pool.on('error', options.onError);
   try {
-    // BullMQ's objects stay dead for ever if the server is away when they are made: so ask first.
+    // BullMQ's objects stay dead forever if the server is away when they are made, so check first.
     const client = await pool.connect();
     try {
       await runMigrations(client, SCHEMA);
@@ -48,7 +48,7 @@ export async function openPostgres(url: URL, options: BackendOptions): Promise<Q
   return {
     kind: 'postgres',
     address,
-    // The schema may hold other programs' queues.
+    // The schema may contain other programs' queues.
     factory: (name, opts, extra) =>
       createPostgresBackend(`${prefix}.${name}`, { ...opts, connection: pool as PgPool }, extra),
     close: async (force) => {
@@ -58,7 +58,7 @@ export async function openPostgres(url: URL, options: BackendOptions): Promise<Q
   };
 }
 
-/** The address for the driver: our parameter taken out, the schema added to options that are there already. */
+/** The address for the driver: without our parameter, and with the schema added to existing options. */
 function connectionString(url: URL): string {
   const copy = new URL(url);
   const given = copy.searchParams.get('options');
@@ -70,7 +70,7 @@ function connectionString(url: URL): string {
   return copy.href;
 }
 
-/** Codes of PostgreSQL (appendix A) that trying again does not change. */
+/** Codes of PostgreSQL (appendix A) for errors that a retry does not change. */
 const DENIED: Readonly<Record<string, string>> = {
   '28P01': 'refused the password of QUEUE_URL',
   '28000': 'refused the user of QUEUE_URL',

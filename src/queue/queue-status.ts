@@ -8,7 +8,7 @@ import { type AnyQueue, type OneQueue, type QueueContext, queueFor } from './que
 import { pollTrouble } from './scheduler.ts';
 import { WORKER } from './workers.ts';
 
-/** Reads the state of the queue; never throws. Where the store did not answer in time, it is empty. */
+/** Reads the state of the queue; never throws. Empty if the store did not answer in time. */
 export async function readStatus(context: QueueContext): Promise<QueueState> {
   const { kind: backend, address } = context.backend;
   const reading = readAll(context).catch((error: unknown) => {
@@ -46,7 +46,7 @@ async function readAll(context: QueueContext) {
   return { trouble, nextPollAt, ...totals, running: running.flat(), workers };
 }
 
-/** Most jobs that are read of each queue: as many as workers can run. */
+/** The most jobs that are read of each queue: as many as workers can run. */
 const MOST_READ = 100;
 
 const progress = z.object({ seen: z.number(), total: z.number() }).catch({ seen: 0, total: 0 });
@@ -55,7 +55,7 @@ async function readRunning({ kind, target, queue }: OneQueue): Promise<RunningJo
   if (kind === 'poll') return [];
   const step = kind === 'write-back' ? kind : 'sync';
   const payload = kind === 'write-back' ? writeBackData : syncData;
-  // One may have ended while it was asked for.
+  // One may have ended while it was being read.
   const jobs: (Job | undefined)[] = await queue.getJobs(['active'], 0, MOST_READ - 1);
   return jobs.flatMap((job) => {
     const formId = payload.safeParse(job?.data).data?.formId;
@@ -68,10 +68,10 @@ async function readRunning({ kind, target, queue }: OneQueue): Promise<RunningJo
   });
 }
 
-/** What BullMQ writes before a worker's name. */
+/** What BullMQ puts before a worker's name. */
 const WORKER_NAME = ':w:';
 
-/** The processes that take jobs, each once; null where the store does not say. All of them poll. */
+/** The processes that take jobs, each once; null if the store does not say. All of them take polls. */
 async function readWorkers(poll: AnyQueue): Promise<string[] | null> {
   try {
     const named = (await poll.getWorkers()).flatMap(({ rawname }) => {

@@ -30,11 +30,11 @@ export interface QueueContext extends QueueOptions {
   readonly queues: readonly OneQueue[];
   readonly timings: Timings;
   readonly onError: ErrorListener;
-  /** Aborts when the process is to stop. */
+  /** Aborts when the process must stop. */
   readonly stopping: AbortSignal;
-  /** Since when the store has not answered; null: it did when it was last asked. Changed by `readStatus`. */
+  /** Since when the store has not answered; null: it did when last asked. Changed by `readStatus`. */
   awaySinceMs: number | null;
-  /** When the next poll is due; null where another process keeps the schedule. Changed by `keepSchedule`. */
+  /** When the next poll is due; null if another process keeps the schedule. Changed by `keepSchedule`. */
   nextPollMs: number | null;
 }
 
@@ -58,7 +58,7 @@ export function openQueues(
 export const queueFor = ({ queues }: QueueContext, kind: 'poll' | 'write-back'): AnyQueue =>
   (queues.find((one) => one.kind === kind) as OneQueue).queue;
 
-/** The queue that an order belongs in; undefined for a target that is not configured. */
+/** The queue for a request; undefined for a target that is not configured. */
 const queueOf = ({ queues }: QueueContext, order: SyncOrder): AnyQueue | undefined =>
   queues.find(({ kind, target }) => target === order.target && kind === kindOf(order))?.queue;
 
@@ -71,7 +71,7 @@ function openQueue(backend: QueueBackend, name: string, onError: ErrorListener) 
   return queue;
 }
 
-/** Adds runs of forms, each in its queue, except where the form's job is there already. */
+/** Adds runs of forms, each in its queue, unless the form already has a job there. */
 export async function addSyncs(context: QueueContext, orders: readonly SyncOrder[]): Promise<void> {
   const storable = orders.filter(({ formId }) => isStorable(formId));
   if (storable.length < orders.length) {
@@ -100,7 +100,7 @@ export async function addWriteBacks(
 }
 
 /**
- * Adds runs that a person asks for, each in place of one that waits, perhaps to be tried again. A running one stays. Returns the orders
+ * Adds runs that a person asks for; each replaces one that waits (perhaps for a retry). A running one stays. Returns the requests
  * that were added.
  */
 export async function runNow(

@@ -10,15 +10,15 @@ import {
   unreachable,
 } from './backends.ts';
 
-/** A server without a response for this long is given up, and the master looked up again. */
+/** A server that is silent for this long is abandoned, and the master is looked up again. */
 const SILENT_MS = 20_000;
 
-/** A sentinel that is silent is waited for no longer: two of them must leave time for a third. */
+/** The longest wait for a silent sentinel: two of them must leave time for a third. */
 const ASK_MS = 2_000;
 
-/** Opens Redis. Throws as `openBackend` does; a server that does not answer may be asked again. */
+/** Opens Redis. Throws as `openBackend` does; if the server does not answer, the call may be repeated. */
 export async function openRedis(url: URL, options: BackendOptions): Promise<QueueBackend> {
-  // Braces make all keys of the mirror one hash slot, which managed Redis may ask for.
+  // Braces put all keys of the mirror into one hash slot, which managed Redis may require.
   const prefix = `{${readPrefix(url)}}`;
   const address = safeAddress(url);
   assertSafe(await ask(url, address), address);
@@ -30,7 +30,7 @@ export async function openRedis(url: URL, options: BackendOptions): Promise<Queu
     keepAlive: 30_000,
     // A server that fell silent keeps its connections; no command blocks for more than ten seconds.
     socketTimeout: SILENT_MS,
-    // Follows a master that is demoted and keeps its connections.
+    // Follows a master that was demoted and keeps its connections.
     failoverDetector: true,
   });
   client.setMaxListeners(0);
@@ -50,8 +50,8 @@ export async function openRedis(url: URL, options: BackendOptions): Promise<Queu
 }
 
 /**
- * The address as the driver is to take it. It lets any parameter win over the scheme: an empty `tls` would have it send the
- * password to a `rediss://` address in plain text (L15).
+ * The address for the driver. The driver lets any parameter win over the scheme: with an empty `tls` it would send the password to
+ * a `rediss://` address in plain text (L15).
  */
 export function driverAddress(url: URL): string {
   const copy = new URL(url);
@@ -60,7 +60,7 @@ export function driverAddress(url: URL): string {
   return copy.href;
 }
 
-/** A connection to the Redis of an address, or to the master that its sentinels name. */
+/** A connection to the Redis at an address, or to the master that its sentinels name. */
 function openClient(url: URL, options: Omit<RedisOptions, 'replyMapping'>): Redis {
   const sentinel = sentinelOptions(url);
   return sentinel === undefined
@@ -68,7 +68,7 @@ function openClient(url: URL, options: Omit<RedisOptions, 'replyMapping'>): Redi
     : new Redis({ ...options, ...sentinel, sentinelCommandTimeout: ASK_MS });
 }
 
-/** The text of `INFO`. CONFIG is not asked: managed services forbid it. Throws QUEUE_FAILED. */
+/** The text of `INFO`. Not CONFIG, which managed services forbid. Throws QUEUE_FAILED. */
 async function ask(url: URL, address: string): Promise<string> {
   const client = openClient(url, {
     lazyConnect: true,

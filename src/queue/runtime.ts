@@ -19,16 +19,16 @@ import { startWorkers } from './workers.ts';
 export type PollFound = Pick<PollReport, 'syncs' | 'writeBacks'>;
 
 /**
- * The work of the jobs. The queue knows when and how often to do it, not its content. Every handler may run twice,
- * even at the same time, and must stop soon after its signal aborts (after the current batch). Runs and write-backs
- * log how they end.
+ * The work of the jobs. The queue decides when and how often to do it, and does not know its content. Every handler may run twice,
+ * even at the same time, and must stop soon after its signal aborts (after the current batch). Runs and write-backs log how they
+ * end.
  */
 export interface JobHandlers {
   /** Checks the workspace for changes. Throws MirrorError. */
   readonly poll: (signal: AbortSignal) => Promise<PollFound>;
 
   /**
-   * One run, if the settings have the form mirrored there. Throws a MirrorError where it failed, was stopped or met another run: a
+   * One run, if the settings have the form mirrored there. Throws a MirrorError if it failed, was stopped or met another run; a
    * retryable one is tried again.
    */
   readonly sync: (
@@ -37,11 +37,11 @@ export interface JobHandlers {
     onProgress: (seen: number, total: number) => void,
   ) => Promise<OutcomeName>;
 
-  /** Does the write-back of a form, if the settings ask for it. Throws MirrorError. */
+  /** The write-back of a form, if the settings ask for it. Throws MirrorError. */
   readonly writeBack: (formId: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** How {@link startQueue} runs the queue. */
+/** Options of {@link startQueue}. */
 export interface QueueOptions extends StoreOptions {
   readonly handlers: JobHandlers;
   readonly schedule: Schedule;
@@ -58,15 +58,15 @@ export interface QueueOptions extends StoreOptions {
 export interface QueueRuntime {
   /** Its state. Does not throw; see {@link QueueState.isReachable}. */
   status(): Promise<QueueState>;
-  /** Shows the jobs to people, read-only and without payloads: a GET of an address that begins with `/queue`. */
+  /** Shows the jobs to people, read-only and without payloads, for a GET of an address that begins with `/queue`. */
   board(path: string): Promise<LightMyRequestResponse>;
-  /** A poll now, unless one is under way. */
+  /** Starts a poll now, unless one is under way. */
   pollNow(): Promise<void>;
-  /** Runs of single forms now, except where one is running: those that begin as soon as a worker is free. */
+  /** Runs single forms now, except those that are running. Returns the runs that begin as soon as a worker is free. */
   runNow(orders: readonly SyncOrder[]): Promise<readonly SyncOrder[]>;
   /**
-   * Accepts no further jobs, aborts the running ones, waits some seconds at most for them to end, and closes. An
-   * unfinished job goes back to the queue. Never rejects; a second call waits for the first.
+   * Accepts no further jobs, aborts the running ones, waits at most some seconds for them to end, and closes. An unfinished job
+   * goes back to the queue. Never rejects; a second call waits for the first.
    */
   stop(): Promise<void>;
 }
@@ -100,7 +100,7 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     (await import('./board.ts')).openBoard(queues.map(({ queue }) => queue));
 
   const close = async (): Promise<boolean> => {
-    // First of all: no worker may take another job once the running ones are aborted.
+    // First of all: no worker may take another job after the running ones are aborted.
     const closed = Promise.allSettled(running.map((worker) => worker.close()));
     stopping.abort();
     await closed;

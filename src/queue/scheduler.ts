@@ -5,16 +5,16 @@ import { type QueueContext, queueFor } from './queues.ts';
 import { nextRunMs } from './schedule.ts';
 
 /*
- * The process that keeps the schedule adds a poll whenever one is due. The store keeps no schedule, so none can be lost or
- * outlive a change of the settings.
+ * The process that keeps the schedule adds a poll whenever one is due. The store has no schedule, so none can get lost or outlive a
+ * change of the settings.
  */
 
 /** The name and the ID of a poll: there is one job at most. */
 const POLL = 'poll';
 
 /**
- * Adds polls at their times until stopped. With an interval the first begins now: a person who starts the program wants to see
- * something happen; a cron expression is followed to the letter. One that cannot be added is logged, and added a little later.
+ * Adds polls at their times until stopped. With an interval, the first begins now, because a person who starts the program wants to
+ * see something happen; a cron expression is followed exactly. If a poll cannot be added, it is logged, and added a little later.
  */
 export async function keepSchedule(context: QueueContext): Promise<void> {
   const { schedule, clock, timings, stopping, onError } = context;
@@ -27,7 +27,7 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
       const restMs = context.nextPollMs - clock.now();
       await clock.sleep(Math.max(0, Math.min(restMs, timings.heartbeatMs)), stopping);
       if (clock.now() < context.nextPollMs) continue;
-      // Before the poll is added: it may have ended before the store has confirmed it.
+      // Before the poll is added: it may have ended before the store confirms it.
       context.nextPollMs = nextRunMs(schedule, clock.now());
       await pollNow(context);
     } catch (error) {
@@ -38,7 +38,7 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
   }
 }
 
-/** Adds a poll, unless one waits or is under way. One that waits for another try begins. */
+/** Adds a poll, unless one waits or is under way. A poll that waits for a retry begins. */
 export async function pollNow(context: QueueContext): Promise<void> {
   const queue = queueFor(context, 'poll');
   const before = await queue.getJob(POLL);
@@ -50,7 +50,7 @@ export async function pollNow(context: QueueContext): Promise<void> {
   await queue.add(POLL, {}, { ...jobOptions('poll', context.timings), jobId: POLL });
 }
 
-/** The fault that no worker takes a poll, which waits for long while none is under way; null: all is well. */
+/** The fault that no worker takes a poll that has waited long while none is under way; null: all is well. */
 export async function pollTrouble(context: QueueContext): Promise<Trouble | null> {
   const { timings, clock } = context;
   const job = await queueFor(context, 'poll').getJob(POLL);

@@ -13,18 +13,18 @@ import { addSyncs, addWriteBacks, type OneQueue, type QueueContext } from './que
 import { untilPoll } from './schedule.ts';
 
 /**
- * Jobs of a queue that a process works on at one time. Of two runs one waits for the source while the other writes. A
- * comparison takes the requests and the memory of a process for long: one at a time.
+ * How many jobs of a queue a process works on at the same time. Of two runs, one waits for the source while the other writes. A
+ * comparison uses the requests and the memory of a process for long, so there is one.
  */
 const AT_ONCE = { poll: 1, sync: 2, comparison: 1, 'write-back': 2 };
 
 /** The name of this process among the workers. */
 export const WORKER = `${hostname()}-${process.pid}`;
 
-/** A stall costs no attempt and means that a process died; after 100 of them the job is left to the next poll. */
+/** A stall costs no attempt and means that a process died. After 100 of them, the job is left to the next poll. */
 const MAX_STALLS = 100;
 
-/** One worker for each queue: a slow or failing target delays only itself, and a long comparison delays no newcomer. */
+/** One worker per queue: a slow or failing target delays only itself, and a long comparison delays no newcomer. */
 export const startWorkers = (context: QueueContext) =>
   context.queues.map((queue) => startWorker(context, queue));
 
@@ -34,7 +34,7 @@ function startWorker(context: QueueContext, queue: OneQueue) {
   const name = queueName(kind, target);
   const worker = new Worker(
     name,
-    // BullMQ gives a signal only to a function that declares all three. It aborts when the job's lock is lost.
+    // BullMQ passes a signal only to a function that declares all three parameters. It aborts when the job's lock is lost.
     async (job: Job, _token?: string, signal?: AbortSignal) =>
       runJob(context, job, taskOf(context, queue, job), signal),
     {
@@ -60,7 +60,7 @@ function startWorker(context: QueueContext, queue: OneQueue) {
     logger.warn({ queue: name, jobId }, 'A worker died while it ran a job; the job is run again.');
     context.events.emit('job.recovered', { queue: name });
   });
-  // BullMQ only reports it, and lets the job run on beside the worker that took it over.
+  // BullMQ only reports it, and lets the job continue beside the worker that took it over.
   worker.on('lockRenewalFailed', (jobIds) => {
     for (const jobId of jobIds) worker.cancelJob(jobId, 'The lock of this job is lost.');
   });
@@ -153,15 +153,15 @@ function runJob(
   });
 }
 
-/** What the queue's own connection meets while a job runs. */
+/** Errors of the queue's own connection while a job runs. */
 const ofQueue = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw unreachable('The queue', error);
   });
 
 /**
- * Stores how far a run has come, numbers only, after a rest before each write: none for a short run, where a write costs
- * as much as its own work. A failed write is left out: the next one follows.
+ * Stores the progress of a run, numbers only, with a pause before each write. A short run stores none, because a write would cost
+ * as much as its own work. A failed write is skipped, because another one follows.
  */
 function progressWriter({ clock, timings }: QueueContext, job: Job) {
   let writtenAtMs = clock.now();
@@ -173,8 +173,8 @@ function progressWriter({ clock, timings }: QueueContext, job: Job) {
 }
 
 /**
- * The payload of a job. Anyone with access to the store can write any job: for a foreign one nothing is read or written, and it throws
- * UnrecoverableError. A run or a write-back does only what the settings of its process say.
+ * The payload of a job. Anyone with access to the store can write any job. For a foreign one, nothing is read or written, and it
+ * throws UnrecoverableError. A run or a write-back does only what the settings of its process allow.
  */
 function ownPayload<Schema extends z.ZodType>(
   { logger }: QueueContext,

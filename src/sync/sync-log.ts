@@ -6,7 +6,7 @@ import type { FormsEvents } from '../forms/http.ts';
 import type { RunReport } from './run-form.ts';
 import type { WriteBackReport } from './write-back.ts';
 
-/** What a job is about: IDs only (L11). */
+/** The subject of a job: IDs only (L11). */
 export interface JobSubject {
   readonly step: 'poll' | 'sync' | 'write-back';
   /** Null for a poll and a write-back, which concern all targets. */
@@ -23,9 +23,9 @@ export interface SyncEvents extends FormsEvents {
   'target.billed': { readonly target: string; readonly bytes: number };
   /** A job of the queue ended, or ended for now. */
   'job.ended': JobSubject & {
-    /** Why it failed; null where it did not, and where it was stopped or met another run. */
+    /** Why it failed; null if it did not, or if it was stopped or met another run. */
     readonly code: ProblemCode | null;
-    /** Whether this job is run again. If not, the next poll finds the remaining work. */
+    /** Whether this job runs again. If not, the next poll finds the remaining work. */
     readonly willRetry: boolean;
   };
   /** A worker died while it ran a job, here or on another machine; this process has put the job back. */
